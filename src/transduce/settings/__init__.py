@@ -1,0 +1,9 @@
+"""The nouns of a recipe: frozen values, checked when they are made, that know where they are from."""
+
+from transduce.settings.architecture import Architecture
+from transduce.settings.data import Data
+from transduce.settings.recipe import Recipe
+from transduce.settings.search import Search
+from transduce.settings.training import Training
+
+__all__ = ["Architecture", "Data", "Recipe", "Search", "Training"]

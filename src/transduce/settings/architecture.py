@@ -1,0 +1,55 @@
+"""The model, every column of Table 3 a field of its own."""
+
+from dataclasses import dataclass
+from typing import final
+
+from transduce.settings.fields import (
+    chosen,
+    demand,
+    demand_one_of,
+    demand_positive,
+    demand_share,
+    stated,
+)
+
+POSITIONS = ("sinusoidal", "learned")
+TIES = ("all", "target", "none")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Architecture:
+    """Sizes and shape of one Transformer    (section 3, Table 3)"""
+
+    layers: int = stated(6, "3.1", "N = 6 identical layers in each stack")
+    d_model: int = stated(512, "3.1", "all sub-layers and embeddings give 512 numbers")
+    d_ff: int = stated(2048, "3.3", "the inner layer of the feed-forward network is 2048 wide")
+    heads: int = stated(8, "3.2.2", "h = 8 heads in parallel")
+    d_k: int = stated(64, "3.2.2", "queries and keys of a head are 64 wide, free of d_model / h")
+    d_v: int = stated(64, "3.2.2", "values of a head are 64 wide, free of d_model / h")
+    dropout: float = stated(0.1, "5.4", "P_drop = 0.1 on sub-layer outputs and on embedding sums")
+    attention_dropout: float = stated(0.0, "5.4", "no dropout is named on attention weights")
+    relu_dropout: float = stated(0.0, "5.4", "no dropout is named inside the feed-forward network")
+    positions: str = stated("sinusoidal", "3.5", "sines and cosines, interleaved, are added")
+    places: int = chosen(1024, "how many places learned positions have; sinusoids need no limit")
+    tie: str = stated("all", "3.4", "one matrix: both embeddings and the map before the softmax")
+    encoder_neighbourhood: int = stated(0, "4", "r, announced and not used; 0 looks everywhere")
+    decoder_neighbourhood: int = stated(0, "4", "as in the encoder; its past half only")
+
+    def __post_init__(self) -> None:
+        demand_positive(self, "layers", "d_model", "d_ff", "heads", "d_k", "d_v", "places")
+        demand_share(self, "dropout", "attention_dropout", "relu_dropout")
+        demand_one_of(self, "positions", POSITIONS)
+        demand_one_of(self, "tie", TIES)
+        demand(
+            self.d_model % 2 == 0,
+            f"architecture.d_model must be even, not {self.d_model}",
+            "positions come in pairs of a sine and a cosine (section 3.5)",
+        )
+        for name in ("encoder_neighbourhood", "decoder_neighbourhood"):
+            r = getattr(self, name)
+            demand(
+                r == 0 or (r > 0 and r % 2 == 1),
+                f"architecture.{name} must be odd, not {r}",
+                "a neighbourhood of r places is centred: |i - j| <= (r - 1) / 2; 0 is no limit",
+            )

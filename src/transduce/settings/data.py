@@ -1,0 +1,44 @@
+"""What is trained on: corpus, cleaning, vocabulary, the size of an update."""
+
+from dataclasses import dataclass
+from typing import final
+
+from transduce.settings.fields import chosen, demand, demand_one_of, demand_positive, stated
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Data:
+    """From text to updates    (section 5.1)"""
+
+    corpus: str = stated("wmt14-en-de", "5.1", "WMT 2014, about 4.5 million pairs")
+    source_language: str = stated("en", "5.1", "from English")
+    target_language: str = stated("de", "5.1", "to German")
+    vocabulary: str = stated("byte-pair", "5.1", "byte-pair encoding")
+    vocabulary_size: int = stated(37_000, "5.1", "about 37,000 symbols")
+    shared_vocabulary: bool = stated(True, "5.1", "source and target share one vocabulary")
+    source_tokens: int = stated(25_000, "5.1", "about 25,000 source tokens an update")
+    target_tokens: int = stated(25_000, "5.1", "and about 25,000 target tokens")
+    longest: int = chosen(256, "pairs with more pieces on a side are left out and counted")
+    longest_characters: int = chosen(5_000, "lines with more characters are left out and counted")
+    ratio: float = chosen(9.0, "pairs whose lengths in characters differ more are left out")
+    drop_identical: bool = chosen(True, "pairs with equal sides teach copying, not translation")
+    drop_duplicates: bool = chosen(True, "a pair seen before is left out, in one pass by hash")
+
+    def __post_init__(self) -> None:
+        demand_positive(
+            self, "source_tokens", "target_tokens", "longest", "longest_characters", "ratio"
+        )
+        demand_one_of(self, "vocabulary", ("byte-pair",))
+        demand(
+            self.vocabulary_size >= 258,
+            f"data.vocabulary_size must be at least 258, not {self.vocabulary_size}",
+            "two special symbols and the 256 bytes come first",
+        )
+        for name in ("source_tokens", "target_tokens"):
+            demand(
+                getattr(self, name) >= self.longest,
+                f"data.{name} is {getattr(self, name)}, but a sentence may have "
+                f"{self.longest} pieces (data.longest)",
+                "an update must hold at least one pair: raise the one or lower the other",
+            )

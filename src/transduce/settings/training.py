@@ -1,0 +1,41 @@
+"""How a model is trained    (sections 5.2 to 5.4)"""
+
+from dataclasses import dataclass
+from typing import final
+
+from transduce.settings.fields import chosen, demand_one_of, demand_positive, demand_share, stated
+
+SMOOTHINGS = ("szegedy", "t2t")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """Adam with equation 3, label smoothing, and when to save, look and stop."""
+
+    steps: int = stated(100_000, "5.2", "the base models were trained for 100,000 steps")
+    warmup: int = stated(4_000, "5.3", "warmup_steps = 4000")
+    factor: float = stated(1.0, "5.3", "equation 3 has no other factor")
+    beta1: float = stated(0.9, "5.3", "Adam with beta1 = 0.9")
+    beta2: float = stated(0.98, "5.3", "and beta2 = 0.98")
+    epsilon: float = stated(1e-9, "5.3", "and epsilon = 10^-9")
+    label_smoothing: float = stated(0.1, "5.4", "label smoothing of 0.1")
+    smoothing: str = stated("szegedy", "5.4", "after Szegedy et al.: spread over all symbols")
+    seed: int = chosen(1, "the one number that decides order, dropout and first weights")
+    snapshot_steps: int = stated(1_500, "6.1", "10 minutes at 0.4 s a step, for averaging")
+    snapshots: int = stated(5, "6.1", "the last 5 are averaged")
+    save_minutes: float = chosen(10.0, "what a crash may cost; resume saves change no result")
+    validate_steps: int = chosen(1_000, "between two looks at the development set")
+    validate_lines: int = chosen(500, "as many lines are translated for BLEU while training")
+    patience: int = chosen(0, "stop after so many looks without gain; 0 trains all steps")
+    bad_updates: int = chosen(10, "so many in a row that are not finite stop the run")
+    micro_tokens: int = chosen(0, "tokens of both sides in memory at once; 0 asks the machine")
+    threads: int = chosen(0, "of the processor; 0 takes all; stored, for it changes the last bit")
+
+    def __post_init__(self) -> None:
+        demand_positive(
+            self, "steps", "warmup", "factor", "epsilon", "snapshot_steps", "snapshots"
+        )
+        demand_positive(self, "save_minutes", "validate_steps", "validate_lines", "bad_updates")
+        demand_share(self, "beta1", "beta2", "label_smoothing")
+        demand_one_of(self, "smoothing", SMOOTHINGS)
