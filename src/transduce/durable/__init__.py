@@ -1,0 +1,23 @@
+"""What is kept on disk is whole or absent, and damage is noticed when it is read."""
+
+from transduce.durable.files import ensure_folder, sync_folder, whole_file, write_whole
+from transduce.durable.folder import FolderWriter, remove_folder, whole_folder
+from transduce.durable.lock import hold
+from transduce.durable.strict import read_json, to_json
+from transduce.durable.verified import Verified, open_folder, read_regular
+
+__all__ = [
+    "FolderWriter",
+    "Verified",
+    "ensure_folder",
+    "hold",
+    "open_folder",
+    "read_json",
+    "read_regular",
+    "remove_folder",
+    "sync_folder",
+    "to_json",
+    "whole_file",
+    "whole_folder",
+    "write_whole",
+]

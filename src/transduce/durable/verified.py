@@ -1,0 +1,172 @@
+"""A folder that is read: nothing is used whose sha256 is not the one that was written down."""
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+from typing import Any, final
+
+from transduce.durable.folder import FORMAT, MANIFEST, PLAIN_NAME
+from transduce.durable.strict import read_json
+from transduce.errors import FolderError
+
+MANIFEST_LIMIT = 1 << 20
+SHA256 = re.compile(r"[0-9a-f]{64}")
+AGAIN = "the folder is damaged or was edited: take it from its source again"
+NEWER = "install a newer transduce: pip install --upgrade transduce"
+
+
+@final
+@dataclass(frozen=True)
+class Entry:
+    """What the manifest says of one file."""
+
+    size: int
+    sha256: str
+
+
+@final
+@dataclass(frozen=True)
+class Verified:
+    """A folder whose manifest makes sense and names exactly the files that lie there."""
+
+    folder: Path
+    kind: str
+    about: Mapping[str, Any]
+    files: Mapping[str, Entry]
+    hash: str  # sha256 of the manifest, and so of all that it names
+
+    def read(self, name: str, limit: int | None = None) -> bytes:
+        """A file's bytes, of which the sha256 was taken: these very bytes, not the file's later."""
+        path, entry = self.folder / name, self.entry(name)
+        if limit is not None and entry.size > limit:
+            raise FolderError(f"has {entry.size:,} bytes, over {limit:,}", AGAIN, file=path)
+        with open_regular(path) as stream:
+            demand_size(path, entry, stream)
+            data = stream.read(entry.size)
+        demand_sha256(path, entry, hashlib.sha256(data).hexdigest())
+        return data
+
+    def path(self, name: str) -> Path:
+        """Where a verified file lies, for those that are mapped and not read."""
+        path, entry = self.folder / name, self.entry(name)
+        with open_regular(path) as stream:
+            demand_size(path, entry, stream)
+            digest = hashlib.file_digest(stream, "sha256")
+        demand_sha256(path, entry, digest.hexdigest())
+        return path
+
+    def check(self) -> None:
+        """Verify every file."""
+        for name in self.files:
+            self.path(name)
+
+    def entry(self, name: str) -> Entry:
+        """What the manifest says of a file that this kind of folder must have."""
+        if name not in self.files:
+            raise FolderError(f"has no {name}", AGAIN, file=self.folder)
+        return self.files[name]
+
+
+def open_folder(path: Path, kind: str) -> Verified:
+    """Open a folder of ours; the error names the file that is not as it was written."""
+    manifest = path / MANIFEST
+    if not os.path.lexists(manifest):
+        state = "is not" if path.is_dir() else "does not exist: it is no folder, and so not"
+        raise FolderError(f"{state} a {kind} folder", "look at the path", file=path)
+    data = read_regular(manifest, MANIFEST_LIMIT)
+    values = read_json(data, manifest)
+    demand_kind(values, kind, manifest)
+    files = read_entries(values.pop("files", None), manifest)
+    demand_same_names(path, set(files))
+    digest = hashlib.sha256(data).hexdigest()
+    about = {key: value for key, value in values.items() if key not in ("format", "kind")}
+    return Verified(path, kind, about, files, digest)
+
+
+def demand_kind(values: Mapping[str, Any], kind: str, manifest: Path) -> None:
+    """Refuse folders of a later format, and of another kind."""
+    written = values.get("format")
+    if type(written) is not int or written < 1:
+        raise FolderError("names no format", AGAIN, file=manifest)
+    if written > FORMAT:
+        fact = f"has format {written}, and this version reads format {FORMAT} at most"
+        raise FolderError(fact, NEWER, file=manifest)
+    if values.get("kind") != kind:
+        found = str(values.get("kind"))[:40]
+        fact = f"is not a {kind} folder, but a folder of kind {found!r}"
+        raise FolderError(fact, "look at the path", file=manifest.parent)
+
+
+def read_entries(values: object, manifest: Path) -> dict[str, Entry]:
+    """The list of files, every field checked."""
+    if not isinstance(values, dict):
+        raise FolderError("lists no files", AGAIN, file=manifest)
+    found = {}
+    for name, entry in values.items():
+        match entry:
+            case {"size": int(size), "sha256": str(sha256)} if (
+                len(entry) == 2
+                and PLAIN_NAME.fullmatch(name)
+                and name != MANIFEST
+                and type(size) is int
+                and size >= 0
+                and SHA256.fullmatch(sha256)
+            ):
+                found[name] = Entry(size, sha256)
+            case _:
+                raise FolderError(f"has an entry {name[:40]!r} that is none", AGAIN, file=manifest)
+    return found
+
+
+def demand_same_names(path: Path, listed: set[str]) -> None:
+    """Refuse a folder in which a file is missing or too many; hidden files are never read."""
+    found = {entry.name for entry in path.iterdir() if not entry.name.startswith(".")}
+    for name in sorted(listed - found):
+        raise FolderError("is missing, but the manifest lists it", AGAIN, file=path / name)
+    for name in sorted(found - listed - {MANIFEST}):
+        raise FolderError(
+            "lies here, but the manifest does not list it", "move it elsewhere", file=path / name
+        )
+
+
+def read_regular(path: Path, limit: int) -> bytes:
+    """All bytes of a regular file that has at most so many."""
+    with open_regular(path) as stream:
+        data = stream.read(limit + 1)
+    if len(data) > limit:
+        raise FolderError(f"has more than {limit:,} bytes", AGAIN, file=path)
+    return data
+
+
+@contextmanager
+def open_regular(path: Path) -> Iterator[BufferedReader]:
+    """A regular file: no link that leads elsewhere, no pipe that waits for ever."""
+    try:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with os.fdopen(os.open(path, flags), "rb") as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise FolderError("is no regular file", AGAIN, file=path)
+            yield stream
+    except OSError as fault:
+        raise FolderError(f"cannot be read: {fault.strerror}", AGAIN, file=path) from fault
+
+
+def demand_size(path: Path, entry: Entry, stream: BufferedReader) -> None:
+    """Refuse a file that was cut or grew, before it fills the memory."""
+    found = os.fstat(stream.fileno()).st_size
+    if found != entry.size:
+        fact = f"is not as it was written: expected {entry.size:,} bytes, found {found:,}"
+        raise FolderError(f"{fact} (expected sha256 {entry.sha256})", AGAIN, file=path)
+
+
+def demand_sha256(path: Path, entry: Entry, found: str) -> None:
+    """Refuse bytes that are not those that were written."""
+    if found != entry.sha256:
+        fact = f"is not as it was written: expected sha256 {entry.sha256}, found {found}"
+        raise FolderError(fact, AGAIN, file=path)
