@@ -1,4 +1,4 @@
-"""The nouns of a recipe: frozen values, checked when they are made, that know where they are from."""
+"""The nouns of a recipe: frozen, checked values that know where they are from."""
 
 from transduce.settings.architecture import Architecture
 from transduce.settings.data import Data

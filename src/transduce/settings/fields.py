@@ -33,9 +33,7 @@ def demand_share(owner: object, *names: str) -> None:
     """Refuse what is no probability below 1."""
     for name in names:
         value = getattr(owner, name)
-        demand(
-            0 <= value < 1, f"{field_path(owner, name)} must lie in [0, 1), not {value}"
-        )
+        demand(0 <= value < 1, f"{field_path(owner, name)} must lie in [0, 1), not {value}")
 
 
 def demand_one_of(owner: object, name: str, allowed: tuple[str, ...]) -> None:

@@ -33,9 +33,7 @@ class Training:
     threads: int = chosen(0, "of the processor; 0 takes all; stored, for it changes the last bit")
 
     def __post_init__(self) -> None:
-        demand_positive(
-            self, "steps", "warmup", "factor", "epsilon", "snapshot_steps", "snapshots"
-        )
+        demand_positive(self, "steps", "warmup", "factor", "epsilon", "snapshot_steps", "snapshots")
         demand_positive(self, "save_minutes", "validate_steps", "validate_lines", "bad_updates")
         demand_share(self, "beta1", "beta2", "label_smoothing")
         demand_one_of(self, "smoothing", SMOOTHINGS)

@@ -1,0 +1,1 @@
+"""The paper's section 3, a file an idea."""

@@ -1,0 +1,46 @@
+"""Dropout with cheap random bits    (section 5.4)
+
+torch draws one random number for every element, on one thread of a CPU. Here four elements share
+the 64 bits of one draw: 16 bits each, so that the share dropped is right to 1 in 65,536.
+"""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn import functional
+
+
+def dropout(x: Float[Tensor, "*shape"], p: float, *, training: bool) -> Float[Tensor, "*shape"]:
+    """Zero a share p of the elements and scale the others by 1 / (1 - p), in training only."""
+    if not training or p == 0:
+        return x
+    if x.device.type != "cpu":
+        return functional.dropout(x, p)
+    dropped: Tensor = Dropout.apply(x, p)
+    return dropped
+
+
+class Dropout(torch.autograd.Function):
+    """x · mask, where the mask is 0 or 1 / (1 - p)."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, p: float) -> Tensor:  # noqa: ANN401 - torch's own context
+        mask = dropout_mask(x, p)
+        ctx.save_for_backward(mask)
+        return x * mask
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_x: Tensor) -> tuple[Tensor, None]:  # noqa: ANN401
+        (mask,) = ctx.saved_tensors
+        return d_x * mask, None
+
+
+def dropout_mask(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"]:
+    """0 for a share p of the elements, 1 / (1 - p) for the others."""
+    draws = torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
+    bits = draws.view(torch.int16)[: x.numel()].view(x.shape)
+    return (bits >= round(p * 65_536) - 32_768).to(x.dtype).mul_(1 / (1 - p))

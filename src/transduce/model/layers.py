@@ -1,0 +1,79 @@
+"""The two kinds of layer, both of sub-layers that are added, then normalised    (section 3.1)"""
+
+from typing import TYPE_CHECKING, final
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transduce.model.attention import CrossAttention, SelfAttention
+from transduce.model.dropout import dropout
+from transduce.model.feed_forward import FeedForward
+from transduce.model.kernels import Attend
+from transduce.settings import Architecture
+
+# T target tokens and S source tokens of a whole batch, end to end
+
+NORM_EPSILON = 1e-6
+
+
+@final
+class AddAndNorm(nn.Module):
+    """LayerNorm(x + Dropout(Sublayer(x))): the norm stands after the sum    (section 3.1)"""
+
+    def __init__(self, sizes: Architecture) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(sizes.d_model, eps=NORM_EPSILON)
+        self.dropout = sizes.dropout
+
+    def forward(
+        self, x: Float[Tensor, "T d_model"], sublayer: Float[Tensor, "T d_model"]
+    ) -> Float[Tensor, "T d_model"]:
+        """Join a sub-layer's output to its input."""
+        return self.norm(x + dropout(sublayer, self.dropout, training=self.training))
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+@final
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward."""
+
+    def __init__(self, sizes: Architecture) -> None:
+        super().__init__()
+        self.self_attention, self.add_self = SelfAttention(sizes), AddAndNorm(sizes)
+        self.feed_forward, self.add_feed_forward = FeedForward(sizes), AddAndNorm(sizes)
+
+    def forward(self, x: Float[Tensor, "S d_model"], attend: Attend) -> Float[Tensor, "S d_model"]:
+        """One of the N steps of the encoder."""
+        x = self.add_self(x, self.self_attention(x, attend))
+        return self.add_feed_forward(x, self.feed_forward(x))
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+@final
+class DecoderLayer(nn.Module):
+    """Masked self-attention, attention over the encoder's output, feed-forward."""
+
+    def __init__(self, sizes: Architecture) -> None:
+        super().__init__()
+        self.self_attention, self.add_self = SelfAttention(sizes), AddAndNorm(sizes)
+        self.cross_attention, self.add_cross = CrossAttention(sizes), AddAndNorm(sizes)
+        self.feed_forward, self.add_feed_forward = FeedForward(sizes), AddAndNorm(sizes)
+
+    def forward(
+        self,
+        x: Float[Tensor, "T d_model"],
+        z: Float[Tensor, "S d_model"],
+        attend_self: Attend,
+        attend_cross: Attend,
+    ) -> Float[Tensor, "T d_model"]:
+        """One of the N steps of the decoder."""
+        x = self.add_self(x, self.self_attention(x, attend_self))
+        x = self.add_cross(x, self.cross_attention(x, z, attend_cross))
+        return self.add_feed_forward(x, self.feed_forward(x))
+
+    if TYPE_CHECKING:
+        __call__ = forward

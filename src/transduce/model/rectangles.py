@@ -1,0 +1,101 @@
+"""Sentences of near-equal length, laid side by side: where a packed batch becomes rectangular."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from transduce.model.sight import Sight
+
+# G sentences of one rectangle · t query places and s key places of each
+
+WASTE = 1.5  # a rectangle may hold so many times the scores that its sentences need
+FREE = 65_536  # scores that cost less than one more rectangle does
+
+
+@final
+@dataclass(frozen=True)
+class Rectangle:
+    """G sentences at once. A place past a sentence's end repeats its last token, unseen."""
+
+    sentences: int  # G
+    query_tokens: Int[Tensor, " G*t"]  # which token of the batch stands in each place
+    key_tokens: Int[Tensor, " G*s"]
+    query_real: Int[Tensor, " places"] | None  # the places before a sentence's end, unless all are
+    key_real: Int[Tensor, " places"] | None
+    hidden: Bool[Tensor, "G 1 t s"] | None  # what may not be seen, unless all may
+
+
+def rectangles(
+    queries: Sequence[int], keys: Sequence[int], sight: Sight, device: torch.device
+) -> list[Rectangle]:
+    """Lay a batch into as few rectangles as waste little."""
+    query_lengths, key_lengths = np.asarray(queries), np.asarray(keys)
+    order = np.lexsort((query_lengths, key_lengths))
+    groups = grouped(query_lengths[order], key_lengths[order])
+    query_starts = np.cumsum(query_lengths) - query_lengths
+    key_starts = np.cumsum(key_lengths) - key_lengths
+    return [
+        rectangle(
+            (query_starts[chosen], query_lengths[chosen]),
+            (key_starts[chosen], key_lengths[chosen]),
+            sight,
+            device,
+        )
+        for chosen in np.split(order, groups)
+    ]
+
+
+def grouped(queries: "np.ndarray", keys: "np.ndarray") -> list[int]:
+    """Where to cut sentences, sorted by length, into rectangles that waste little."""
+    cuts: list[int] = []
+    first, needed, tallest = 0, 0, 0
+    for place, (query, key) in enumerate(zip(queries.tolist(), keys.tolist(), strict=True)):
+        needed += query * key
+        tallest = max(tallest, query)
+        area = (place + 1 - first) * tallest * key  # keys ascend, so this key is the widest
+        if area > WASTE * needed + FREE:
+            cuts.append(place)
+            first, needed, tallest = place, query * key, query
+    return cuts
+
+
+Side = tuple["np.ndarray", "np.ndarray"]  # where each sentence starts, and how long it is
+
+
+def rectangle(queries: Side, keys: Side, sight: Sight, device: torch.device) -> Rectangle:
+    """The places of one rectangle."""
+    query_tokens, query_real, height = laid(queries)
+    key_tokens, key_real, width = laid(keys)
+    hidden = None
+    if not (sight.is_whole and key_real.all()):
+        seen = sight.allowed(torch.arange(height), torch.arange(width))  # [t s]
+        place = torch.from_numpy(query_tokens - query_tokens[:, :1])  # [G t], repeated at the end
+        seen_of = seen[place] & torch.from_numpy(key_real)[:, None, :]  # [G t s]
+        hidden = ~seen_of[:, None].to(device)
+    return Rectangle(
+        sentences=len(queries[0]),
+        query_tokens=torch.from_numpy(query_tokens.reshape(-1)).to(device),
+        key_tokens=torch.from_numpy(key_tokens.reshape(-1)).to(device),
+        query_real=real_places(query_real, device),
+        key_real=real_places(key_real, device),
+        hidden=hidden,
+    )
+
+
+def laid(side: Side) -> "tuple[np.ndarray, np.ndarray, int]":
+    """Token of each place [G L], which places are real [G L], and L."""
+    starts, lengths = side
+    longest = int(lengths.max())
+    places = np.arange(longest)[None, :]
+    tokens = starts[:, None] + np.minimum(places, lengths[:, None] - 1)
+    return tokens, places < lengths[:, None], longest
+
+
+def real_places(real: "np.ndarray", device: torch.device) -> Tensor | None:
+    """The real places as indices, or None when all are."""
+    return None if real.all() else torch.from_numpy(np.flatnonzero(real)).to(device)

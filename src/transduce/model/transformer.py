@@ -1,0 +1,105 @@
+"""The whole model: two stacks of N layers over packed sentences    (section 3)"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transduce.model.dropout import dropout
+from transduce.model.embedding import Embedding
+from transduce.model.grouped import Grouped
+from transduce.model.initialise import initialise
+from transduce.model.kernels import Attend, Kernel
+from transduce.model.layers import DecoderLayer, EncoderLayer
+from transduce.model.positions import LearnedPositions, SinusoidalPositions, positions_of
+from transduce.model.sight import EVERYWHERE, Sight
+from transduce.packed import Packed
+from transduce.settings import Architecture
+
+# T target tokens and S source tokens of a whole batch, end to end · V symbols
+
+
+@final
+@dataclass(frozen=True)
+class Memory:
+    """z1 .. zn of every sentence of a batch: what the decoder looks at."""
+
+    states: Float[Tensor, "S d_model"]
+    lengths: tuple[int, ...]
+
+
+@final
+class Transformer(nn.Module):
+    """Encoder and decoder. `kernel` is the way that attention is computed."""
+
+    def __init__(
+        self,
+        sizes: Architecture,
+        source_symbols: int,
+        target_symbols: int,
+        *,
+        kernel: Kernel = Grouped,
+    ) -> None:
+        super().__init__()
+        self.sizes, self.kernel = sizes, kernel
+        self.target = Embedding(target_symbols, sizes.d_model)
+        self.source = (
+            self.target if sizes.tie == "all" else Embedding(source_symbols, sizes.d_model)
+        )
+        self.output = (
+            self.target if sizes.tie != "none" else Embedding(target_symbols, sizes.d_model)
+        )
+        self.source_positions = positions_of(sizes)
+        self.target_positions = positions_of(sizes)
+        self.encoder = nn.ModuleList(EncoderLayer(sizes) for _ in range(sizes.layers))
+        self.decoder = nn.ModuleList(DecoderLayer(sizes) for _ in range(sizes.layers))
+
+    def encode(self, source: Packed) -> Memory:
+        """x1 .. xn to z1 .. zn, every sentence of the batch for itself."""
+        sight = Sight(neighbourhood=self.sizes.encoder_neighbourhood)
+        attend = self.attend(source.lengths, source.lengths, sight)
+        x = self.embedded(source, self.source, self.source_positions)
+        for layer in self.encoder:
+            x = layer(x, attend)
+        return Memory(x, source.lengths)
+
+    def decode(self, inputs: Packed, memory: Memory) -> Float[Tensor, "T d_model"]:
+        """The decoder's states, of outputs already shifted right by one."""
+        sight = Sight(past_only=True, neighbourhood=self.sizes.decoder_neighbourhood)
+        attend_self = self.attend(inputs.lengths, inputs.lengths, sight)
+        attend_cross = self.attend(inputs.lengths, memory.lengths, EVERYWHERE)
+        x = self.embedded(inputs, self.target, self.target_positions)
+        for layer in self.decoder:
+            x = layer(x, memory.states, attend_self, attend_cross)
+        return x
+
+    def logits(self, states: Float[Tensor, "T d_model"]) -> Float[Tensor, "T V"]:
+        """The scores of all symbols before the softmax    (section 3.4)"""
+        return self.output.logits(states)
+
+    def embedded(
+        self, words: Packed, embedding: Embedding, places: "SinusoidalPositions | LearnedPositions"
+    ) -> Float[Tensor, "T d_model"]:
+        """Dropout(√d_model · E(w) + PE(pos))    (sections 3.4, 3.5 and 5.4)"""
+        x = embedding(words.ids) + places(words.positions(), max(words.lengths))
+        return dropout(x, self.sizes.dropout, training=self.training)
+
+    def attend(self, queries: Sequence[int], keys: Sequence[int], sight: Sight) -> Attend:
+        """The kernel, prepared for the lengths of a batch."""
+        return self.kernel(queries, keys, sight, self.output.weight.device)
+
+    def weights(self) -> dict[str, Tensor]:
+        """Every learned tensor once, by name."""
+        return {name: tensor.detach() for name, tensor in self.named_parameters()}
+
+
+def transformer(
+    sizes: Architecture, source_symbols: int, target_symbols: int, seed: int
+) -> Transformer:
+    """A new model with first weights that follow from the seed."""
+    model = Transformer(sizes, source_symbols, target_symbols)
+    initialise(model, torch.Generator().manual_seed(seed))
+    return model
