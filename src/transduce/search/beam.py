@@ -1,0 +1,99 @@
+"""The state of a search: hypotheses as rows of a few tensors; how sentences come and go."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, final
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn.functional import pad
+
+from transduce.search.decoder import BEGIN, END, Decoder, State
+from transduce.settings import Search
+
+# S sentences · W width of the beam · N best finished hypotheses · L places · R = S W rows
+
+
+class Hypotheses(NamedTuple):
+    """All that grows, a row a sentence. Unwritten places hold END; dead ones are at -inf."""
+
+    written: Int[Tensor, " S"]  # symbols so far, the same for all of a sentence
+    longest: Int[Tensor, " S"]  # symbols allowed, END among them
+    ids: Int[Tensor, "S W"]  # the symbols written last
+    log_probs: Float[Tensor, "S W"]  # best first
+    tokens: Int[Tensor, "S W L"]
+    finished_scores: Float[Tensor, "S N"]  # best first
+    finished_log_probs: Float[Tensor, "S N"]
+    finished_tokens: Int[Tensor, "S N L"]
+
+
+@final
+@dataclass(frozen=True)
+class Beam(Generic[State]):
+    """The sentences that are being translated."""
+
+    numbers: tuple[int, ...]  # which sentences of the input they are
+    state: State
+    hypotheses: Hypotheses
+
+
+def limit(source: Sequence[int], extra: int) -> int:
+    """The longest output: input length + extra, END counted on neither side    (section 6.1)"""
+    return len(source) - 1 + extra
+
+
+def started(
+    decoder: Decoder[State],
+    sources: Sequence[Sequence[int]],
+    numbers: Sequence[int],
+    search: Search,
+    nbest: int,
+) -> Beam[State]:
+    """Sentences before their first symbol: of each beam one hypothesis lives."""
+    count, width, device = len(numbers), search.beam, decoder.device
+    chosen = [sources[number] for number in numbers]
+    rows = torch.arange(count, device=device).repeat_interleave(width)  # [R]
+    longest = torch.tensor([limit(source, search.extra) + 1 for source in chosen], device=device)
+    dead = torch.full((count, width + nbest), -torch.inf, device=device)
+    tokens = torch.full((count, width + nbest, int(longest.max())), END, device=device)
+    hypotheses = Hypotheses(
+        written=torch.zeros_like(longest),
+        longest=longest,
+        ids=torch.full((count, width), BEGIN, device=device),
+        log_probs=dead[:, :width].index_fill(1, rows.new_zeros(1), 0.0),
+        tokens=tokens[:, :width],
+        finished_scores=dead[:, width:],
+        finished_log_probs=dead[:, width:],
+        finished_tokens=tokens[:, width:],
+    )
+    return Beam(tuple(numbers), decoder.select(decoder.start(chosen), rows), hypotheses)
+
+
+def joined(decoder: Decoder[State], first: Beam[State], second: Beam[State]) -> Beam[State]:
+    """The sentences of both."""
+    places = max(first.hypotheses.tokens.shape[2], second.hypotheses.tokens.shape[2])
+    both = zip(
+        with_places(first.hypotheses, places), with_places(second.hypotheses, places), strict=True
+    )
+    return Beam(
+        first.numbers + second.numbers,
+        decoder.join(first.state, second.state),
+        Hypotheses(*map(torch.cat, both)),
+    )
+
+
+def of_sentences(hypotheses: Hypotheses, sentences: Sequence[int]) -> Hypotheses:
+    """Some of the sentences, with no more places than these need."""
+    index = torch.tensor(sentences, device=hypotheses.ids.device)
+    some = Hypotheses(*(tensor[index] for tensor in hypotheses))
+    return with_places(some, int(some.longest.max()))
+
+
+def with_places(hypotheses: Hypotheses, places: int) -> Hypotheses:
+    """Room for so many symbols."""
+    change = (0, places - hypotheses.tokens.shape[2])  # pad also cuts
+    return hypotheses._replace(
+        tokens=pad(hypotheses.tokens, change, value=END),
+        finished_tokens=pad(hypotheses.finished_tokens, change, value=END),
+    )

@@ -1,0 +1,126 @@
+"""Beam search over any number of sources: the best hypotheses of each    (section 6.1)"""
+
+import math
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transduce.errors import InputError, NotFiniteError
+from transduce.search.beam import Beam, Hypotheses, joined, limit, of_sentences, started
+from transduce.search.decoder import END, Decoder, State
+from transduce.search.penalties import divisors
+from transduce.search.step import grown
+from transduce.settings import Search
+
+
+@final
+@dataclass(frozen=True)
+class Hypothesis:
+    """A finished output: ids without END, log P over the length penalty, log P in nats."""
+
+    ids: tuple[int, ...]
+    score: float
+    log_prob: float
+
+
+Result = tuple[int, list[Hypothesis]]  # the number of a source, from 0, and its best, best first
+
+
+def translate_ids(
+    decoder: Decoder[State],
+    sources: Sequence[Sequence[int]],
+    search: Search,
+    *,
+    nbest: int = 1,
+) -> list[list[Hypothesis]]:
+    """The `nbest` best hypotheses of each source, best first; fewer where fewer exist.
+
+    In input order. What is found for a source does not depend on its company.
+    """
+    found = dict(translate_in_any_order(decoder, sources, search, nbest=nbest))
+    return [found[number] for number in range(len(sources))]
+
+
+def translate_in_any_order(
+    decoder: Decoder[State],
+    sources: Sequence[Sequence[int]],
+    search: Search,
+    *,
+    nbest: int = 1,
+) -> Iterator[Result]:
+    """The same, each as soon as it is final; long sources are begun first."""
+    if not 1 <= nbest <= search.beam:
+        raise InputError(
+            f"{nbest} best hypotheses are asked for, but the beam holds {search.beam}",
+            "ask for 1 or more, and at most as many as search.beam",
+        )
+    return searched(decoder, sources, search, nbest)
+
+
+def searched(
+    decoder: Decoder[State], sources: Sequence[Sequence[int]], search: Search, nbest: int
+) -> Iterator[Result]:
+    """Step by step; when half the places are free, waiting sources take them."""
+    waiting = deque(sorted(range(len(sources)), key=lambda n: len(sources[n]), reverse=True))
+    longest = max((limit(source, search.extra) + 1 for source in sources), default=0)
+    table = divisors(search, longest).to(decoder.device)
+    beam: Beam[State] | None = None
+    while waiting or beam:
+        free = search.batch - (len(beam.numbers) if beam else 0)
+        with torch.inference_mode():
+            if waiting and free >= search.batch / 2:
+                numbers = [waiting.popleft() for _ in range(min(free, len(waiting)))]
+                fresh = started(decoder, sources, numbers, search, nbest)
+                beam = joined(decoder, beam, fresh) if beam else fresh
+            assert beam
+            beam, results = advanced(decoder, beam, table)
+        yield from results
+
+
+def advanced(
+    decoder: Decoder[State], beam: Beam[State], table: Float[Tensor, " lengths"]
+) -> tuple[Beam[State] | None, list[Result]]:
+    """The sentences that go on, a symbol further, and the results of those that are over."""
+    log_probs, state = decoder.next(beam.state, beam.hypotheses.ids.flatten())
+    hypotheses, rows, over = grown(beam.hypotheses, log_probs, table)
+    flags = over.tolist()  # the one time in a step that the device is waited for
+    if not any(flags):
+        # A beam of 1 never changes the order of its rows.
+        state = decoder.select(state, rows) if hypotheses.ids.shape[1] > 1 else state
+        return Beam(beam.numbers, state, hypotheses), []
+    ended = [sentence for sentence, flag in enumerate(flags) if flag]
+    goes_on = [sentence for sentence, flag in enumerate(flags) if not flag]
+    results = results_of(beam.numbers, hypotheses, ended)
+    if not goes_on:
+        return None, results
+    numbers = tuple(beam.numbers[sentence] for sentence in goes_on)
+    state = decoder.select(state, rows.view(len(flags), -1)[goes_on].flatten())
+    return Beam(numbers, state, of_sentences(hypotheses, goes_on)), results
+
+
+def results_of(
+    numbers: Sequence[int], hypotheses: Hypotheses, ended: Sequence[int]
+) -> list[Result]:
+    """The finished hypotheses of some sentences, moved from the device at once."""
+    scores = hypotheses.finished_scores[ended].tolist()
+    log_probs = hypotheses.finished_log_probs[ended].tolist()
+    tokens = hypotheses.finished_tokens[ended].tolist()
+    results = []
+    for sentence, *finished in zip(ended, tokens, scores, log_probs, strict=True):
+        found = [
+            Hypothesis(tuple(ids[: ids.index(END)]), score, log_prob)
+            for ids, score, log_prob in zip(*finished, strict=True)
+            if score > -math.inf
+        ]
+        if not found:
+            raise NotFiniteError(
+                f"no translation of sentence {numbers[sentence] + 1} has a finite probability",
+                "the weights are damaged: verify the model, or take an older checkpoint",
+            )
+        results.append((numbers[sentence], found))
+    return results

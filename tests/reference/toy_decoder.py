@@ -1,0 +1,68 @@
+"""A decoder that asks a plain function, row by row, and checks what the search promises."""
+
+import functools
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from tests.reference.exhaustive_search import Model
+
+from transduce.search import BEGIN
+
+
+@dataclass(frozen=True)
+class ToyState:
+    """A source and the ids written so far, for every row."""
+
+    sources: tuple[tuple[int, ...], ...]
+    prefixes: tuple[tuple[int, ...], ...]  # with BEGIN, once it was given
+
+
+class ToyDecoder:
+    """Knows no tensors inside; counts its calls of `next`."""
+
+    device = torch.device("cpu")
+
+    def __init__(self, model: Model, beam: int) -> None:
+        self.model, self.beam, self.steps = model, beam, 0
+
+    def start(self, sources: Sequence[Sequence[int]]) -> ToyState:
+        assert sources
+        return ToyState(tuple(map(tuple, sources)), ((),) * len(sources))
+
+    def next(self, state: ToyState, ids: torch.Tensor) -> tuple[torch.Tensor, ToyState]:
+        self.steps += 1
+        assert len(ids) == len(state.sources)
+        assert len(ids) % self.beam == 0
+        for first in range(0, len(ids), self.beam):
+            assert len(set(state.sources[first : first + self.beam])) == 1
+            assert len({len(p) for p in state.prefixes[first : first + self.beam]}) == 1
+        prefixes = tuple((*p, i) for p, i in zip(state.prefixes, ids.tolist(), strict=True))
+        assert all(prefix[0] == BEGIN for prefix in prefixes)
+        rows = [self.model(s, p[1:]) for s, p in zip(state.sources, prefixes, strict=True)]
+        return torch.tensor(rows), ToyState(state.sources, prefixes)
+
+    def select(self, state: ToyState, rows: torch.Tensor) -> ToyState:
+        chosen = rows.tolist()
+        return ToyState(
+            tuple(state.sources[row] for row in chosen),
+            tuple(state.prefixes[row] for row in chosen),
+        )
+
+    def join(self, first: ToyState, second: ToyState) -> ToyState:
+        return ToyState(first.sources + second.sources, first.prefixes + second.prefixes)
+
+
+def random_model(seed: int, symbols: int, sharpness: float = 2.0) -> Model:
+    """Another distribution after every prefix of every source, always the same one."""
+
+    @functools.cache
+    def log_probs(source: Sequence[int], prefix: tuple[int, ...]) -> list[float]:
+        draw = random.Random(f"{seed} {source} {prefix}")
+        logits = [draw.gauss(0, sharpness) for _ in range(symbols)]
+        total = math.log(sum(math.exp(logit) for logit in logits))
+        return [logit - total for logit in logits]
+
+    return log_probs
