@@ -1,47 +1,234 @@
-"""One folder is whole or absent, and verified when it is read."""
+"""One folder is whole or absent."""
+
+import errno
+import os
+import resource
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from transduce.durable import open_folder, remove_folder, whole_folder
-from transduce.errors import FolderError, InputError
+from transduce.errors import InputError, SaveError
 
 
-@pytest.fixture
-def folder(tmp_path):
-    with whole_folder(tmp_path / "f", kind="store", about={"step": 3}) as writer:
+def write(path, **about):
+    with whole_folder(path, kind="store", about=about) as writer:
         writer.write("a", b"alpha")
         with writer.open("b") as stream:
             stream.write(b"be")
             stream.write(b"ta")
-    return tmp_path / "f"
 
 
-def test_what_was_written_is_read(folder):
-    found = open_folder(folder, "store")
+def names(path):
+    return sorted(entry.name for entry in path.iterdir())
+
+
+def test_what_was_written_is_read(tmp_path):
+    write(tmp_path / "deep" / "f", step=3)
+    found = open_folder(tmp_path / "deep" / "f", "store")
     assert found.about == {"step": 3}
     assert (found.read("a"), found.read("b")) == (b"alpha", b"beta")
-    assert found.path("b") == folder / "b"
+    assert found.path("b") == tmp_path / "deep" / "f" / "b"
     found.check()
 
 
-def test_a_folder_that_exists_is_not_written_over(folder):
+@pytest.mark.parametrize("name", ["../a", "/a", "", ".hidden", "a/b", "manifest.json", "a\n"])
+def test_a_name_that_is_no_plain_file_is_our_mistake(tmp_path, name):
     with (
-        pytest.raises(InputError, match="exists already"),
-        whole_folder(folder, kind="store", about={}),
+        pytest.raises(AssertionError),
+        whole_folder(tmp_path / "f", kind="store", about={}) as writer,
     ):
-        pytest.fail("nothing is written")
+        writer.write(name, b"")
+    assert names(tmp_path) == []
 
 
-def test_an_edited_file_is_named_with_both_sums(folder):
-    (folder / "a").write_bytes(b"aleph")
-    with pytest.raises(
-        FolderError, match=r"/a: .*expected sha256 [0-9a-f]{64}, found [0-9a-f]{64}"
-    ):
-        open_folder(folder, "store").read("a")
-    with pytest.raises(FolderError, match="/a: "):
-        open_folder(folder, "store").check()
+def test_what_exists_is_not_written_over(tmp_path):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("nowhere")
+    for name in ("empty", "file", "link"):
+        with pytest.raises(InputError) as error:
+            write(tmp_path / name)
+        assert error.value.fact == f"{tmp_path / name}: exists already"
+        assert error.value.hint == "choose another name, or delete it first"
 
 
-def test_a_removed_folder_leaves_nothing(folder):
-    remove_folder(folder)
-    assert list(folder.parent.iterdir()) == []
+def test_what_came_into_being_meanwhile_is_not_written_over(tmp_path):
+    def late():
+        with whole_folder(tmp_path / "f", kind="store", about={}) as writer:
+            writer.write("a", b"alpha")
+            (tmp_path / "f").mkdir()
+
+    with pytest.raises(InputError, match="exists already"):
+        late()
+    assert names(tmp_path) == ["f"]
+    assert names(tmp_path / "f") == []
+
+
+def test_an_interrupt_leaves_nothing(tmp_path):
+    def interrupted():
+        with whole_folder(tmp_path / "f", kind="store", about={}) as writer:
+            writer.write("a", b"alpha")
+            with writer.open("b") as stream:
+                stream.write(b"be")
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert names(tmp_path) == []
+
+
+def test_a_removed_folder_leaves_nothing(tmp_path):
+    write(tmp_path / "f")
+    remove_folder(tmp_path / "f")
+    assert names(tmp_path) == []
+
+
+CALLS = ("mkdir", "open", "write", "fsync", "rename", "replace", "unlink", "rmdir")
+
+
+def watched(monkeypatch, act):
+    """Let `act(name, arguments, call)` stand between us and the system."""
+    for name in CALLS:
+        call = getattr(os, name)
+
+        def stand_in(*arguments, name=name, call=call, **others):
+            return act(name, arguments, lambda: call(*arguments, **others))
+
+        monkeypatch.setattr(os, name, stand_in)
+
+
+def known_as(descriptor):
+    """The end of the path that a descriptor stands for, without what is random in it."""
+    name = Path(f"/proc/self/fd/{descriptor}").readlink().name
+    return "temporary" if name.startswith((".tmp-", ".trash-")) else name
+
+
+def test_everything_is_on_the_disk_before_the_name_is_given(tmp_path, monkeypatch):
+    (tmp_path / "parent").mkdir()
+    told = []
+
+    def note(name, arguments, call):
+        if name == "fsync":
+            told.append(f"fsync {known_as(arguments[0])}")
+        elif name in ("rename", "replace"):
+            told.append("rename")
+        return call()
+
+    watched(monkeypatch, note)
+    write(tmp_path / "parent" / "f")
+    assert told == [
+        "fsync a", "fsync b", "fsync manifest.json", "fsync temporary", "rename", "fsync parent",
+    ]  # fmt: skip
+
+
+def test_the_name_is_gone_for_good_before_the_first_file_goes(tmp_path, monkeypatch):
+    write(tmp_path / "f")
+    told = []
+
+    def note(name, _, call):
+        told.append(name)
+        return call()
+
+    watched(monkeypatch, note)
+    remove_folder(tmp_path / "f")
+    assert told[told.index("rename") :].index("fsync") < told[told.index("rename") :].index(
+        "unlink"
+    )
+
+
+def outcome(act):
+    """What could not be saved, or nothing."""
+    try:
+        act()
+    except SaveError as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS])
+def test_whatever_call_fails_the_name_is_not_given(tmp_path, monkeypatch, number):
+    failed_at = []
+    for nth in range(1, 100):
+        place = tmp_path / str(nth)
+        place.mkdir()
+        count = 0
+
+        def fail(name, _, call, nth=nth):
+            nonlocal count
+            if name not in ("unlink", "rmdir"):  # the cleaning afterwards works
+                count += 1
+                if count == nth:
+                    failed_at.append(name)
+                    raise OSError(number, os.strerror(number))
+            return call()
+
+        with monkeypatch.context() as patch:
+            watched(patch, fail)
+            error = outcome(lambda place=place: write(place / "f"))
+        if error is None:
+            break
+        assert f"{place / 'f'}" in error.fact
+        assert "cannot be written: " in error.fact
+        assert error.hint
+        assert names(place) == [], f"after a failed {failed_at[-1]}, call {nth}"
+    open_folder(place / "f", "store").check()
+    assert {"mkdir", "open", "write", "fsync", "rename"} == set(failed_at)
+
+
+def test_a_file_system_that_syncs_no_folders_is_no_fault(tmp_path, monkeypatch):
+    def refuse(name, arguments, call):
+        if name == "fsync" and Path(f"/proc/self/fd/{arguments[0]}").is_dir():
+            raise OSError(errno.EINVAL, "no such thing")
+        return call()
+
+    watched(monkeypatch, refuse)
+    write(tmp_path / "f")
+    open_folder(tmp_path / "f", "store").check()
+
+
+def test_a_file_over_the_limit_of_the_system_is_told(tmp_path):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    try:
+        with (
+            pytest.raises(SaveError, match="f/big: cannot be written: file too large"),
+            whole_folder(tmp_path / "f", kind="store", about={}) as writer,
+        ):
+            writer.write("big", bytes(20_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert names(tmp_path) == []
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 256 KB."""
+    place = tmp_path / "small"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "none", str(place)]
+    try:
+        done = subprocess.run(mount, capture_output=True, check=False)
+    except FileNotFoundError:
+        pytest.skip("skipped: there is no mount here")
+    if done.returncode:
+        pytest.skip("skipped: a file system of our own needs root")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_full_disk_keeps_what_was_there(small_disk):
+    write(small_disk / "first")
+
+    def too_much():
+        with whole_folder(small_disk / "second", kind="store", about={}) as writer:
+            writer.write("small", bytes(100))
+            writer.write("big", bytes(1_000_000))
+
+    with pytest.raises(SaveError) as error:
+        too_much()
+    assert error.value.fact.endswith("second/big: cannot be written: no space left on device")
+    assert "free some space" in error.value.hint
+    assert names(small_disk) == ["first"]
+    open_folder(small_disk / "first", "store").check()

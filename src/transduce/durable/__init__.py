@@ -3,6 +3,7 @@
 from transduce.durable.files import ensure_folder, sync_folder, whole_file, write_whole
 from transduce.durable.folder import FolderWriter, remove_folder, whole_folder
 from transduce.durable.lock import hold
+from transduce.durable.sealed import seal, unseal
 from transduce.durable.strict import read_json, to_json
 from transduce.durable.verified import Verified, open_folder, read_regular
 
@@ -15,8 +16,10 @@ __all__ = [
     "read_json",
     "read_regular",
     "remove_folder",
+    "seal",
     "sync_folder",
     "to_json",
+    "unseal",
     "whole_file",
     "whole_folder",
     "write_whole",

@@ -9,11 +9,10 @@ from typing import BinaryIO, final
 
 from transduce.durable.faults import saving
 from transduce.durable.files import ensure_folder, new_file, sync_folder
-from transduce.durable.strict import to_json
+from transduce.durable.sealed import seal
 from transduce.durable.temporary import discard, mark_alive, temporary_beside, trash_beside
 from transduce.errors import InputError
 
-FORMAT = 1
 MANIFEST = "manifest.json"
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
@@ -64,11 +63,10 @@ class FolderWriter:
 
     def write_manifest(self, kind: str, about: Mapping[str, object]) -> None:
         """Last of all, the list of what lies here."""
-        assert not {"format", "kind", "files"} & set(about), "these words are the manifest's own"
+        assert not {"kind", "files"} & set(about), "these words are the manifest's own"
         assert MANIFEST not in self.files, "the manifest is written here"
-        manifest = {"format": FORMAT, "kind": kind, **about, "files": self.files}
         with new_file(self.folder / MANIFEST, self.known_as / MANIFEST) as (stream, _):
-            stream.write(to_json(manifest))
+            stream.write(seal({"kind": kind, **about, "files": self.files}))
 
 
 def refuse_existing(path: Path) -> None:

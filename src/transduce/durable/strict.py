@@ -13,8 +13,7 @@ DEEPEST = 20
 
 def to_json(value: object) -> bytes:
     """The bytes of a JSON file that people can read too."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1)
-    return text.encode() + b"\n"
+    return json.dumps(value, allow_nan=False, indent=1).encode("ascii") + b"\n"
 
 
 def read_json(data: bytes, file: Path) -> dict[str, Any]:

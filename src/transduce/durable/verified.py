@@ -11,14 +11,13 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, final
 
-from transduce.durable.folder import FORMAT, MANIFEST, PLAIN_NAME
-from transduce.durable.strict import read_json
+from transduce.durable.folder import MANIFEST, PLAIN_NAME
+from transduce.durable.sealed import unseal
 from transduce.errors import FolderError
 
 MANIFEST_LIMIT = 1 << 20
 SHA256 = re.compile(r"[0-9a-f]{64}")
 AGAIN = "the folder is damaged or was edited: take it from its source again"
-NEWER = "install a newer transduce: pip install --upgrade transduce"
 
 
 @final
@@ -77,30 +76,23 @@ def open_folder(path: Path, kind: str) -> Verified:
     """Open a folder of ours; the error names the file that is not as it was written."""
     manifest = path / MANIFEST
     if not os.path.lexists(manifest):
-        state = "is not" if path.is_dir() else "does not exist: it is no folder, and so not"
-        raise FolderError(f"{state} a {kind} folder", "look at the path", file=path)
+        raise FolderError(why_foreign(path, kind), "look at the path", file=path)
     data = read_regular(manifest, MANIFEST_LIMIT)
-    values = read_json(data, manifest)
-    demand_kind(values, kind, manifest)
+    values = unseal(data, manifest)
+    found = values.pop("kind", None)
+    if found != kind:
+        fact = f"is not a {kind} folder, but one of kind {str(found)[:40]!r}"
+        raise FolderError(fact, "look at the path", file=path)
     files = read_entries(values.pop("files", None), manifest)
     demand_same_names(path, set(files))
-    digest = hashlib.sha256(data).hexdigest()
-    about = {key: value for key, value in values.items() if key not in ("format", "kind")}
-    return Verified(path, kind, about, files, digest)
+    return Verified(path, kind, values, files, hashlib.sha256(data).hexdigest())
 
 
-def demand_kind(values: Mapping[str, Any], kind: str, manifest: Path) -> None:
-    """Refuse folders of a later format, and of another kind."""
-    written = values.get("format")
-    if type(written) is not int or written < 1:
-        raise FolderError("names no format", AGAIN, file=manifest)
-    if written > FORMAT:
-        fact = f"has format {written}, and this version reads format {FORMAT} at most"
-        raise FolderError(fact, NEWER, file=manifest)
-    if values.get("kind") != kind:
-        found = str(values.get("kind"))[:40]
-        fact = f"is not a {kind} folder, but a folder of kind {found!r}"
-        raise FolderError(fact, "look at the path", file=manifest.parent)
+def why_foreign(path: Path, kind: str) -> str:
+    """What keeps a path from being a folder of ours."""
+    if path.is_dir():
+        return f"is not a {kind} folder: it has no {MANIFEST}"
+    return "is no folder" if os.path.lexists(path) else "does not exist"
 
 
 def read_entries(values: object, manifest: Path) -> dict[str, Entry]:
