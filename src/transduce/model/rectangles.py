@@ -36,17 +36,10 @@ def rectangles(
     """Lay a batch into as few rectangles as waste little."""
     query_lengths, key_lengths = np.asarray(queries), np.asarray(keys)
     order = np.lexsort((query_lengths, key_lengths))
-    groups = grouped(query_lengths[order], key_lengths[order])
-    query_starts = np.cumsum(query_lengths) - query_lengths
-    key_starts = np.cumsum(key_lengths) - key_lengths
+    cuts = grouped(query_lengths[order], key_lengths[order])
     return [
-        rectangle(
-            (query_starts[chosen], query_lengths[chosen]),
-            (key_starts[chosen], key_lengths[chosen]),
-            sight,
-            device,
-        )
-        for chosen in np.split(order, groups)
+        rectangle(query_lengths, key_lengths, chosen, sight, device)
+        for chosen in np.split(order, cuts)
     ]
 
 
@@ -64,13 +57,16 @@ def grouped(queries: "np.ndarray", keys: "np.ndarray") -> list[int]:
     return cuts
 
 
-Side = tuple["np.ndarray", "np.ndarray"]  # where each sentence starts, and how long it is
-
-
-def rectangle(queries: Side, keys: Side, sight: Sight, device: torch.device) -> Rectangle:
+def rectangle(
+    queries: "np.ndarray",
+    keys: "np.ndarray",
+    chosen: "np.ndarray",
+    sight: Sight,
+    device: torch.device,
+) -> Rectangle:
     """The places of one rectangle."""
-    query_tokens, query_real, height = laid(queries)
-    key_tokens, key_real, width = laid(keys)
+    query_tokens, query_real, height = laid(queries, chosen)
+    key_tokens, key_real, width = laid(keys, chosen)
     hidden = None
     if not (sight.is_whole and key_real.all()):
         seen = sight.allowed(torch.arange(height), torch.arange(width))  # [t s]
@@ -78,7 +74,7 @@ def rectangle(queries: Side, keys: Side, sight: Sight, device: torch.device) -> 
         seen_of = seen[place] & torch.from_numpy(key_real)[:, None, :]  # [G t s]
         hidden = ~seen_of[:, None].to(device)
     return Rectangle(
-        sentences=len(queries[0]),
+        sentences=len(chosen),
         query_tokens=torch.from_numpy(query_tokens.reshape(-1)).to(device),
         key_tokens=torch.from_numpy(key_tokens.reshape(-1)).to(device),
         query_real=real_places(query_real, device),
@@ -87,13 +83,18 @@ def rectangle(queries: Side, keys: Side, sight: Sight, device: torch.device) -> 
     )
 
 
-def laid(side: Side) -> "tuple[np.ndarray, np.ndarray, int]":
-    """Token of each place [G L], which places are real [G L], and L."""
-    starts, lengths = side
-    longest = int(lengths.max())
+def laid(
+    lengths: "Sequence[int] | np.ndarray", chosen: "np.ndarray | None" = None
+) -> "tuple[np.ndarray, np.ndarray, int]":
+    """The token in each place [G L] of the chosen sentences, which are real [G L], and L."""
+    every = np.asarray(lengths)
+    first = np.cumsum(every) - every
+    some = every if chosen is None else every[chosen]
+    longest = int(some.max())
     places = np.arange(longest)[None, :]
-    tokens = starts[:, None] + np.minimum(places, lengths[:, None] - 1)
-    return tokens, places < lengths[:, None], longest
+    starts = first if chosen is None else first[chosen]
+    tokens = starts[:, None] + np.minimum(places, some[:, None] - 1)
+    return tokens, places < some[:, None], longest
 
 
 def real_places(real: "np.ndarray", device: torch.device) -> Tensor | None:

@@ -1,0 +1,45 @@
+"""What the last bit of a result depends on besides the recipe, and a sentence when it changed."""
+
+import platform
+from collections.abc import Mapping
+
+import torch
+
+WORDS = {
+    "torch": "torch",
+    "threads": "threads",
+    "processor": "processor",
+    "instructions": "vector instructions",
+    "device": "device",
+}
+
+
+def environment(device: torch.device) -> dict[str, str]:
+    """Versions, threads and processor, as stored with every save."""
+    cuda = torch.cuda.get_device_name(device) if device.type == "cuda" else ""
+    return {
+        "torch": torch.__version__,
+        "threads": str(torch.get_num_threads()),
+        "processor": processor(),
+        "instructions": torch.backends.cpu.get_cpu_capability(),
+        "device": cuda or device.type,
+    }
+
+
+def processor() -> str:
+    """The processor's name as its maker prints it, where the system tells."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:  # noqa: PTH123 - a pseudo file
+            names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
+    except OSError:
+        names = []
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def changes(saved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """What differs since the save: each a reason why the last bits may differ, too."""
+    return [
+        f"{WORDS[name]} {saved.get(name, 'unknown')} → {now[name]}"
+        for name in WORDS
+        if saved.get(name) != now[name]
+    ]

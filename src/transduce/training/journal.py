@@ -1,0 +1,66 @@
+"""log.jsonl: what a run learns, one object a line, only ever appended to.
+
+Events: start, resume, update, validation, snapshot, save, skip, finish. A `resume` at step n says
+that the lines after n before it were lost with the process that wrote them; `read_journal` leaves
+them out. A last line that a crash cut in half is left out, too.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, final
+
+
+@final
+class Journal:
+    """Appends events; every line is handed to the system at once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        torn = not ends_with_newline(path)
+        self.file = path.open("a", encoding="utf-8", newline="\n", buffering=1)
+        if torn:
+            self.file.write("\n")
+
+    def write(self, event: str, **facts: Any) -> None:  # noqa: ANN401 - any JSON value
+        """One event, with the wall clock for people."""
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self.file.write(json.dumps({"event": event, **facts, "at": stamp}) + "\n")
+
+    def close(self) -> None:
+        """No more events."""
+        self.file.close()
+
+
+def ends_with_newline(path: Path) -> bool:
+    """False when a crash cut the last line in half."""
+    if not path.exists() or path.stat().st_size == 0:
+        return True
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"
+
+
+def read_journal(path: Path) -> list[dict[str, Any]]:
+    """The events that count: none abandoned by a resume, none torn."""
+    kept: list[dict[str, Any]] = []
+    for event in events(path):
+        if event["event"] == "resume":
+            kept = [e for e in kept if e.get("step", 0) <= event["step"]]
+        kept.append(event)
+    return kept
+
+
+def events(path: Path) -> Iterator[dict[str, Any]]:
+    """Every whole line."""
+    if not path.exists():
+        return
+    for line in path.read_bytes().split(b"\n"):
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict) and "event" in event:
+            yield event

@@ -1,0 +1,181 @@
+"""Training, from wherever it stands to the recipe's last step; can be killed at any moment."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from transduce.checkpoint import prune, save, save_snapshot
+from transduce.corpus.batch import Batch
+from transduce.errors import NotFiniteError, SaveError
+from transduce.model.transformer import Transformer
+from transduce.settings import Training
+from transduce.training.environment import environment
+from transduce.training.journal import Journal
+from transduce.training.optimiser import Optimiser
+from transduce.training.progress import Look, Progress
+from transduce.training.step import Update, take_update
+
+FAILED_SAVES = 3  # so many in a row end the run; one alone may be a full disk that is cleared
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Trainee:
+    """What is trained, and where it is kept."""
+
+    folder: Path
+    model: Transformer
+    optimiser: Optimiser
+    training: Training
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """What the loop asks for and tells; all of it can be replaced in a test."""
+
+    batches: Callable[[int], Sequence[Batch]]  # the micro-batches of an update, steps from 1
+    look: Callable[[Transformer], Look] | None = None  # at the development set
+    told: Callable[[Update, Progress], None] = lambda update, progress: None  # after every update
+    looked: Callable[[Look, Progress], None] = lambda look, progress: None
+    said: Callable[[str], None] = lambda sentence: None
+    stopped: Callable[[], bool] = lambda: False
+
+
+def train(trainee: Trainee, progress: Progress, around: Surroundings) -> Progress:
+    """Update, look, keep, until the last step or until stopped."""
+    training = trainee.training
+    keeper = Keeper(trainee, Journal(trainee.folder / "log.jsonl"), around.said, progress.step)
+    while progress.step < training.steps and not around.stopped():
+        began = time.monotonic()
+        batches = around.batches(progress.step + 1)
+        update = take_update(
+            trainee.model,
+            trainee.optimiser,
+            training,
+            progress.step + 1,
+            batches,
+            around.stopped,
+        )
+        if update is None:
+            break
+        progress = progress.after(update, time.monotonic() - began)
+        keeper.journal_update(update, progress)
+        around.told(update, progress)
+        demand_finite(progress, training)
+        progress = look_if_due(trainee, progress, around, keeper)
+        keeper.keep_if_due(progress)
+        if training.patience and progress.looks_without_gain >= training.patience:
+            around.said(f"stopped early: {training.patience} looks without gain")
+            break
+    keeper.finish(progress)
+    return progress
+
+
+def look_if_due(
+    trainee: Trainee, progress: Progress, around: Surroundings, keeper: "Keeper"
+) -> Progress:
+    """Look at the development set every so many steps, and after the last."""
+    training = trainee.training
+    due = progress.step % training.validate_steps == 0 or progress.step == training.steps
+    if around.look is None or not due:
+        return progress
+    look = around.look(trainee.model)
+    progress = progress.having_seen(look)
+    keeper.journal.write(
+        "validation", step=progress.step, nats=look.nats, bleu=look.bleu, signature=look.signature
+    )
+    around.looked(look, progress)
+    return progress
+
+
+def demand_finite(progress: Progress, training: Training) -> None:
+    """End a run that has left the finite world; its last save has not."""
+    if progress.bad_in_a_row >= training.bad_updates:
+        raise NotFiniteError(
+            f"{progress.bad_in_a_row} updates in a row were not finite, the last at step "
+            f"{progress.step}",
+            "the last save is sound; a lower training.factor or a longer training.warmup may help",
+        )
+
+
+@final
+class Keeper:
+    """Saves by minutes, snapshots by steps, and the journal of both."""
+
+    def __init__(
+        self, trainee: Trainee, journal: Journal, said: Callable[[str], None], step: int
+    ) -> None:
+        self.trainee, self.journal, self.said = trainee, journal, said
+        self.saved_step, self.saved_at, self.failures = step, time.monotonic(), 0
+
+    def journal_update(self, update: Update, progress: Progress) -> None:
+        """One line an update."""
+        self.journal.write(
+            "update",
+            step=update.step,
+            loss=update.loss,
+            nats=update.nats,
+            norm=update.norm,
+            rate=update.rate,
+            source_tokens=update.source_tokens,
+            target_tokens=update.target_tokens,
+            seconds=round(progress.seconds, 3),
+            applied=update.applied,
+        )
+
+    def keep_if_due(self, progress: Progress) -> None:
+        """A snapshot on the paper's clock, a save on the wall's."""
+        training = self.trainee.training
+        if progress.step % training.snapshot_steps == 0 or progress.step == training.steps:
+            self.attempt("snapshot", progress)
+        if time.monotonic() - self.saved_at >= 60 * training.save_minutes:
+            self.attempt("save", progress)
+
+    def finish(self, progress: Progress) -> None:
+        """Keep the last update, and say what there is to say."""
+        if progress.step > self.saved_step:
+            self.attempt("save", progress)
+        if self.failures:
+            raise SaveError(
+                f"the last {self.failures} attempts to save failed, and training has ended",
+                f"free some space; the same command goes on from step {self.saved_step}",
+                file=self.trainee.folder,
+            )
+        if progress.step == self.trainee.training.steps:
+            self.journal.write("finish", step=progress.step)
+        self.journal.close()
+
+    def attempt(self, kind: str, progress: Progress) -> None:
+        """Keep what is there; a disk that refuses does not stop the training at once."""
+        try:
+            self.keep(kind, progress)
+        except SaveError as fault:
+            self.failures += 1
+            self.saved_at = time.monotonic()
+            self.journal.write("failure", step=progress.step, fact=fault.fact)
+            self.said(f"could not keep step {progress.step}: {fault.fact}")
+            if self.failures >= FAILED_SAVES:
+                raise
+        else:
+            self.failures = 0
+            self.journal.write(kind, step=progress.step)
+
+    def keep(self, kind: str, progress: Progress) -> None:
+        """Write, then delete what is no longer needed."""
+        folder, model, optimiser = (
+            self.trainee.folder,
+            self.trainee.model,
+            self.trainee.optimiser,
+        )
+        if kind == "snapshot":
+            save_snapshot(folder, progress.step, model.weights())
+        else:
+            now = environment(model.output.weight.device)
+            state = {"progress": progress.as_json(), "environment": now}
+            save(folder, progress.step, model.weights(), optimiser.moments, state)
+            self.saved_step, self.saved_at = progress.step, time.monotonic()
+        for fact in prune(folder, self.trainee.training.snapshots):
+            self.said(fact)

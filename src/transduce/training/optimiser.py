@@ -1,0 +1,79 @@
+"""Adam over all weights as one row of numbers    (section 5.3)
+
+Weights, gradients and moments of a model are each one flat tensor; the model's own tensors are
+windows onto it. So the norm, the update, and the exchange between processes are one operation
+each, and a gradient is where it must be without a copy.
+"""
+
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transduce.settings import Training
+
+
+@final
+class Optimiser:
+    """The flat tensors of one model, and Adam on them."""
+
+    def __init__(self, model: nn.Module, training: Training) -> None:
+        self.names = [name for name, _ in model.named_parameters()]
+        self.parameters = [weight for _, weight in model.named_parameters()]
+        flat = torch.cat([weight.detach().flatten() for weight in self.parameters])
+        self.weights = nn.Parameter(flat)
+        self.weights.grad = torch.zeros_like(flat)
+        for weight, window, gradient in zip(
+            self.parameters, self.windows(flat), self.windows(self.weights.grad), strict=True
+        ):
+            weight.data, weight.grad = window, gradient
+        self.adam = torch.optim.Adam(
+            [self.weights],
+            betas=(training.beta1, training.beta2),
+            eps=training.epsilon,
+            fused=True,
+        )
+        self.adam.state[self.weights] = {
+            "step": torch.zeros((), dtype=torch.float32, device=flat.device),
+            "exp_avg": torch.zeros_like(flat),
+            "exp_avg_sq": torch.zeros_like(flat),
+        }
+
+    def windows(self, flat: Tensor) -> list[Tensor]:
+        """A flat tensor as the model's tensors."""
+        parts = flat.split([weight.numel() for weight in self.parameters])
+        return [part.view(w.shape) for part, w in zip(parts, self.parameters, strict=True)]
+
+    @property
+    def gradients(self) -> Float[Tensor, " weights"]:
+        """All gradients, in the order of `names`."""
+        assert self.weights.grad is not None
+        return self.weights.grad
+
+    def clear(self) -> None:
+        """Forget the gradients of the last update."""
+        self.gradients.zero_()
+
+    def update(self, rate: float) -> None:
+        """One step of Adam with this learning rate."""
+        self.adam.param_groups[0]["lr"] = rate
+        self.adam.step()
+
+    @property
+    def moments(self) -> dict[str, Tensor]:
+        """Adam's two running means by the names of the weights, and its count of updates."""
+        state = self.adam.state[self.weights]
+        named = {"updates": state["step"]}
+        for kind in ("exp_avg", "exp_avg_sq"):
+            windows = self.windows(state[kind])
+            named |= {f"{kind}.{n}": w for n, w in zip(self.names, windows, strict=True)}
+        return named
+
+    @torch.no_grad()
+    def restore(self, weights: dict[str, Tensor], moments: dict[str, Tensor]) -> None:
+        """Go on from a save: every number as it was."""
+        for name, weight in zip(self.names, self.parameters, strict=True):
+            weight.copy_(weights[name])
+        for name, moment in self.moments.items():
+            moment.copy_(moments[name])

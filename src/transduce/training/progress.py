@@ -1,0 +1,60 @@
+"""How far a run is: all that changes between updates besides weights and moments."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+from transduce.training.step import Update
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """What a look at the development set found."""
+
+    nats: float  # per target piece, without smoothing; its exponential is the perplexity
+    bleu: float | None = None
+    signature: str = ""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """Counted from the first update, across every restart."""
+
+    step: int = 0
+    source_tokens: int = 0
+    target_tokens: int = 0
+    seconds: float = 0.0
+    skipped: int = 0  # updates that were not finite and moved no weight
+    bad_in_a_row: int = 0
+    best_nats: float = 0.0  # of the looks so far; 0 before the first
+    looks_without_gain: int = 0
+
+    def after(self, update: Update, seconds: float) -> "Progress":
+        """One update further."""
+        return replace(
+            self,
+            step=update.step,
+            source_tokens=self.source_tokens + update.source_tokens,
+            target_tokens=self.target_tokens + update.target_tokens,
+            seconds=self.seconds + seconds,
+            skipped=self.skipped + (not update.applied),
+            bad_in_a_row=0 if update.applied else self.bad_in_a_row + 1,
+        )
+
+    def having_seen(self, look: Look) -> "Progress":
+        """After a look at the development set."""
+        if not self.best_nats or look.nats < self.best_nats:
+            return replace(self, best_nats=look.nats, looks_without_gain=0)
+        return replace(self, looks_without_gain=self.looks_without_gain + 1)
+
+    def as_json(self) -> dict[str, Any]:
+        """For state.json."""
+        return dataclasses.asdict(self)
+
+    @staticmethod
+    def from_json(values: Mapping[str, Any]) -> "Progress":
+        """From state.json."""
+        return Progress(**values)

@@ -1,0 +1,13 @@
+"""The learning rate of every step    (section 5.3)"""
+
+from transduce.settings import Architecture, Training
+
+
+def learning_rate(step: int, d_model: int, warmup: int) -> float:
+    """d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)    (equation 3)"""
+    return float(d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
+
+
+def rate_of(step: int, sizes: Architecture, training: Training) -> float:
+    """Equation 3 times the recipe's factor, which is 1 in the paper."""
+    return training.factor * learning_rate(step, sizes.d_model, training.warmup)
