@@ -26,7 +26,7 @@ stop() {
 }
 
 quiet_pip() {
-  "$python" -m pip --disable-pip-version-check --quiet "$@"
+  "$python" -m pip --disable-pip-version-check -qq "$@"
 }
 
 make_venv() {

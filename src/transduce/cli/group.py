@@ -1,0 +1,19 @@
+"""A group of commands that answers a mistaken name with the nearest ones."""
+
+import click
+
+from transduce.errors import InputError, nearest
+
+
+class Commands(click.Group):
+    """Commands by name."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first argument names."""
+        name = args[0]
+        known = self.list_commands(ctx)
+        if name not in known and not name.startswith("-") and not ctx.resilient_parsing:
+            raise InputError(f"unknown command {name!r}", nearest(name, known))
+        return super().resolve_command(ctx, args)

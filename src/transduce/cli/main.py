@@ -1,0 +1,71 @@
+"""The command `transduce`: a table of commands, each imported when it is called."""
+
+import importlib
+import io
+import signal
+import sys
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NoReturn
+
+import click
+
+from transduce.cli.group import Commands
+from transduce.cli.outcome import run
+
+COMMANDS: Mapping[str, str] = MappingProxyType(
+    {
+        "recipes": "List, show and compare recipes, with the paper beside each setting.",
+        "score": "Score translations: BLEU, chrF, TER, each with its signature.",
+        "verify": "Check every byte of a run, store or model folder.",
+    }
+)
+
+
+class LateCommands(Commands):
+    """The commands of the table; none is imported before it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click asks so
+        """The table's order, which is that of a user's work."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command in the file of its name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(f"transduce.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The list of commands in `--help`, out of the table."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=LateCommands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(package_name="transduce", message="%(prog)s %(version)s")
+@click.pass_context
+def transduce(context: click.Context) -> None:
+    """Attention Is All You Need, as software: from two text files to a translation system.
+
+    Results go to standard output, all else to standard error. Exit codes: 0 done, 1 a fault of
+    transduce, 2 wrong usage or unusable input, 3 a damaged or foreign folder, 4 cannot save, 5 not
+    finite, 6 folder in use, 7 lost a process, 130 interrupted, 141 nobody reads, 143 terminated.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help(), err=True)
+        context.exit(2)
+
+
+def main() -> NoReturn:
+    """Run the command line of this process, and end it."""
+    for stream, errors in ((sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
+        if isinstance(stream, io.TextIOWrapper):  # whatever the locale says
+            stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    sys.exit(run(transduce, sys.argv[1:]))

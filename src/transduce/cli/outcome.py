@@ -1,0 +1,79 @@
+"""How a command ends: the one place that turns what went wrong into a sentence and an exit code."""
+
+import errno
+import os
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from transduce.cli import display
+from transduce.errors import TransduceError, nearest
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+COMPLETION = "_TRANSDUCE_COMPLETE"  # set by the shell when the tab key is pressed
+
+
+def run(command: click.Command, arguments: Sequence[str]) -> int:
+    """Run a command to its exit code; what it leaves unsaid is said on standard error."""
+    try:
+        code = _invoke(command, arguments)
+        print(end="", flush=True)  # a full disk or a closed pipe shows here at the latest
+    except click.exceptions.Exit as end:
+        code = end.exit_code
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last place that can
+        code = _explained(error)
+    display.settle()
+    return code
+
+
+def _invoke(command: click.Command, arguments: Sequence[str]) -> int:
+    """What click's own `main` does, without its way with errors."""
+    if instruction := os.environ.get(COMPLETION):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(command, {}, "transduce", COMPLETION, instruction)
+    with command.make_context("transduce", list(arguments)) as context:
+        command.invoke(context)
+    return 0
+
+
+def _explained(error: Exception | KeyboardInterrupt) -> int:
+    """Say what went wrong; the answer is the exit code."""
+    match error:
+        case TransduceError():
+            _tell(error.fact, error.hint)
+            return error.exit_code
+        case click.ClickException():
+            _tell(*_wrong_usage(error))
+            return 2
+        case KeyboardInterrupt() | click.Abort():
+            return 130
+        case BrokenPipeError() if display.nobody_reads():
+            return 141
+        case OSError() if error.errno in FULL:
+            _tell(f"cannot write: {error.strerror}", "free some space, then start again")
+            return 4
+        case _:
+            traceback.print_exception(error)
+            _tell("this is a fault of transduce", "please report it with the lines above")
+            return 1
+
+
+def _tell(fact: str, hint: str) -> None:
+    """One sentence, and the next move."""
+    display.tell(f"error: {fact}")
+    if hint:
+        display.tell(f"hint: {hint}")
+
+
+def _wrong_usage(error: click.ClickException) -> tuple[str, str]:
+    """click's complaint in our form: the fact, and the nearest name or where to look."""
+    context = getattr(error, "ctx", None)
+    if isinstance(error, click.NoSuchOption) and context is not None:
+        options = [name for p in context.command.get_params(context) for name in p.opts]
+        known = [name for name in options if name.startswith("-")]
+        return f"unknown option {error.option_name}", nearest(error.option_name, known)
+    fact = error.format_message().rstrip(".")
+    path = context.command_path if context is not None else "transduce"
+    return fact[:1].lower() + fact[1:], f"`{path} --help` says how it is used"

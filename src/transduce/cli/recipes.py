@@ -1,0 +1,139 @@
+"""transduce recipes: what recipes there are, what is in them, and how two differ."""
+
+import json
+from collections.abc import Sequence
+
+import click
+
+from transduce.cli import display, options
+from transduce.cli.group import Commands
+from transduce.recipes import by_name, difference, names, parameters
+from transduce.settings import Recipe
+from transduce.settings.recipe import Value, resolved
+
+COUNTS = (
+    "note: parameters are counted with as many symbols as data.vocabulary_size says. "
+    "With 37,000 base has 63.0 million; Table 3 prints 65, as 41,003 to 41,209 symbols give"
+)
+
+
+class ListFirst(Commands):
+    """`transduce recipes` alone lists."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the word `list` where no command is named."""
+        alone = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
+        return super().parse_args(ctx, ["list", *args] if alone else args)
+
+
+@click.group("recipes", cls=ListFirst)
+def command() -> None:
+    """List, show and compare recipes, with the paper beside each setting.
+
+    A recipe is all that decides a run. It is given by name, or as a TOML file that says what
+    differs: `start = "table3/base"`, then tables of settings such as [training].
+    Without a further word, the recipes are listed.
+    """
+
+
+@command.command("list")
+@options.as_json
+def list_recipes(*, as_json: bool) -> None:
+    """All recipes: name, parameters, what it is."""
+    recipes = [by_name(name) for name in names()]
+    if as_json:
+        for recipe in recipes:
+            display.result(json.dumps(_head(recipe), ensure_ascii=False))
+        return
+    rows = [(r.name, f"{parameters.of_recipe(r) / 1e6:.1f} M", r.about) for r in recipes]
+    for line in display.columns(rows):
+        display.result(line)
+    display.tell(COUNTS)
+
+
+@command.command("show")
+@click.argument("recipe", type=options.RecipeName())
+@options.settings
+@options.as_json
+def show(*, recipe: Recipe, changes: Sequence[tuple[str, str]], as_json: bool) -> None:
+    """Every setting of RECIPE, and where it is from.
+
+    Beside a setting stands the paper's sentence in our words with its section, or our reason where
+    the paper is silent. A star marks what differs from the paper's base model.
+    """
+    recipe = options.changed(recipe, changes)
+    if as_json:
+        settings = [_setting(path, value) for path, value in recipe.flat().items()]
+        display.result(json.dumps(_head(recipe) | {"settings": settings}, ensure_ascii=False))
+        return
+    display.result(f"{recipe.name}: {recipe.about}")
+    symbols = f"{recipe.data.vocabulary_size:,} symbols"
+    display.result(f"{parameters.of_recipe(recipe):,} parameters with {symbols}")
+    if recipe.because:
+        display.result(f"why it differs: {recipe.because}")
+    display.result("")
+    for line in display.columns([_row(path, value) for path, value in recipe.flat().items()]):
+        display.result(line)
+
+
+@command.command("diff")
+@click.argument("first", type=options.RecipeName())
+@click.argument("second", type=options.RecipeName())
+@options.as_json
+def diff(*, first: Recipe, second: Recipe, as_json: bool) -> None:
+    """The settings in which FIRST and SECOND differ."""
+    rows = difference(first, second)
+    counts = [parameters.of_recipe(recipe) for recipe in (first, second)]
+    if as_json:
+        for path, a, b in rows:
+            display.result(json.dumps({"setting": path, "first": a, "second": b}))
+        return
+    if not rows:
+        display.tell("no setting differs")
+        return
+    table = [
+        ("setting", first.name, second.name),
+        *((path, _said(a), _said(b)) for path, a, b in rows),
+        ("parameters", *(f"{count:,}" for count in counts)),
+    ]
+    for line in display.columns(table):
+        display.result(line)
+
+
+def _head(recipe: Recipe) -> dict[str, object]:
+    """What a list says of a recipe."""
+    return {
+        "name": recipe.name,
+        "about": recipe.about,
+        "because": recipe.because,
+        "parameters": parameters.of_recipe(recipe),
+        "symbols": recipe.data.vocabulary_size,
+    }
+
+
+def _setting(path: str, value: Value) -> dict[str, object]:
+    """One setting with its source: the paper's section, or an empty one where it is silent."""
+    _, field = resolved(path)
+    return {"setting": path, "value": value, "default": field.default, **field.metadata}
+
+
+def _row(path: str, value: Value) -> tuple[str, ...]:
+    """One setting for people."""
+    _, field = resolved(path)
+    differs = value != field.default
+    section = field.metadata["section"]
+    return (
+        "*" if differs else " ",
+        path,
+        _said(value),
+        f"({_said(field.default)})" if differs else "",
+        f"section {section}" if section else "ours",
+        field.metadata["says"],
+    )
+
+
+def _said(value: object) -> str:
+    """A value as `--set` and TOML take it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:,}".replace(",", "_") if isinstance(value, int) else str(value)

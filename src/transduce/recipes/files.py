@@ -1,0 +1,63 @@
+"""Recipes in files: TOML or JSON, a start by name and what differs from it."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from transduce.errors import InputError
+from transduce.recipes.names import RECIPES, by_name
+from transduce.settings import Recipe
+
+FORM = 'a recipe reads: start = "table3/base", then [training] and below it steps = 2000'
+
+
+def from_file(path: Path) -> Recipe:
+    """The recipe that a file describes; `start = "table3/base"` names the one that it changes."""
+    values = _tables(path)
+    try:
+        start = _start(values.pop("start", "table3/base"))
+        about = f"{start.name}, changed by {path.name}"
+        recipe = Recipe.from_mapping({"name": path.stem, "about": about, **values}, start)
+    except InputError as error:
+        raise InputError(error.fact, error.hint, file=path) from None
+    if recipe != RECIPES.get(recipe.name, recipe):
+        raise InputError(
+            f"the name {recipe.name!r} belongs to another recipe",
+            "a recipe's name never changes meaning: choose a name of your own",
+            file=path,
+        )
+    return recipe
+
+
+def _start(name: object) -> Recipe:
+    """The recipe that the file changes."""
+    if not isinstance(name, str):
+        raise InputError(f"start must be the name of a recipe, not {name!r}", FORM)
+    return by_name(name)
+
+
+def _tables(path: Path) -> dict[str, Any]:
+    """What stands in the file, or where its syntax is wrong."""
+    text = _text(path)
+    try:
+        values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except ValueError as error:  # tomllib says the line in its sentence only
+        line = re.search(r"line (\d+)", str(error))
+        where = int(line[1]) if line else None
+        raise InputError(f"no recipe can be read: {error}", FORM, file=path, line=where) from None
+    if not isinstance(values, dict):
+        raise InputError(f"a recipe is a table of settings, not {values!r}", FORM, file=path)
+    return values
+
+
+def _text(path: Path) -> str:
+    """The file as text; a byte-order mark is dropped."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror}"
+        raise InputError(reason, "`transduce recipes` lists those with a name", file=path) from None
+    except UnicodeDecodeError:
+        raise InputError("not UTF-8 text", FORM, file=path) from None

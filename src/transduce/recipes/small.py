@@ -1,0 +1,56 @@
+"""Runs of minutes and seconds: the demo, the toys, and one for tests."""
+
+from transduce.settings import Architecture, Data, Recipe, Training
+
+DEMO = Recipe(
+    name="demo",
+    about="English to German on sentences of our own grammar, about 4 minutes on 2 cores",
+    architecture=Architecture(layers=2, d_model=128, d_ff=512, heads=4, d_k=32, d_v=32),
+    data=Data(corpus="phrasebook", vocabulary_size=1_500, source_tokens=2_048, target_tokens=2_048),
+    training=Training(
+        steps=2_000, warmup=400, snapshot_steps=50, validate_steps=500, validate_lines=200
+    ),
+    because="sized so that a visitor sees it learn in minutes, without a GPU",
+)
+
+BYTES_ALONE = 258  # two special symbols and the 256 bytes: no merges
+
+
+def _toy(task: str, about: str) -> Recipe:
+    """A task whose right answer is known, for seeing that a model can learn at all."""
+    return Recipe(
+        name=f"toy-{task}",
+        about=about,
+        architecture=Architecture(
+            layers=2, d_model=64, d_ff=256, heads=4, d_k=16, d_v=16, dropout=0.0
+        ),
+        data=Data(
+            corpus=f"toy-{task}",
+            vocabulary_size=BYTES_ALONE,
+            source_tokens=2_048,
+            target_tokens=2_048,
+            drop_identical=False,
+        ),
+        training=Training(
+            steps=1_000, warmup=200, snapshot_steps=50, validate_steps=250, validate_lines=200
+        ),
+        because="a toy: as small as it can be and still learn the task in a minute",
+    )
+
+
+COPY = _toy("copy", "say the same again")
+REVERSE = _toy("reverse", "say it backwards")
+SORT = _toy("sort", "put the symbols in order")
+
+TINY = Recipe(
+    name="tiny",
+    about="for tests: a model that trains in seconds and translates nothing",
+    architecture=Architecture(layers=2, d_model=32, d_ff=64, heads=2, d_k=16, d_v=16),
+    data=Data(corpus="phrasebook", vocabulary_size=300, source_tokens=512, target_tokens=512),
+    training=Training(
+        steps=20, warmup=10, snapshot_steps=5, snapshots=2, validate_steps=10, validate_lines=10
+    ),
+    because="a test wants seconds",
+)
+
+SMALL = (DEMO, COPY, REVERSE, SORT, TINY)
