@@ -13,7 +13,7 @@ from transduce.settings.recipe import Value, resolved
 
 COUNTS = (
     "note: parameters are counted with as many symbols as data.vocabulary_size says. "
-    "With 37,000 base has 63.0 million; Table 3 prints 65, as 41,003 to 41,209 symbols give"
+    "With 37,000 base has 63.0 million; Table 3 prints 65, as 41,004 to 41,208 symbols give"
 )
 
 

@@ -2,7 +2,7 @@
 
 With one tied matrix, no biases in projections and V symbols, base has 44,101,632 + 512 V.
 V = 37,000 gives 63,045,632 where Table 3 prints 65 million; every printed count but that of the
-big model follows from any V between 41,003 and 41,209. Differences between rows need no V.
+big model follows from any V between 41,004 and 41,208. Differences between rows need no V.
 """
 
 from transduce.settings import Architecture, Recipe

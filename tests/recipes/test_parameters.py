@@ -1,0 +1,33 @@
+"""The formula of the parameter count, beside a count by hand."""
+
+from dataclasses import replace
+
+from transduce.recipes import by_name, parameters
+from transduce.settings import Architecture
+
+SMALLEST = Architecture(layers=1, d_model=4, d_ff=3, heads=2, d_k=5, d_v=7)
+ATTENTION = 2 * (4 * 5 + 4 * 5 + 4 * 7) + 2 * 7 * 4
+FEED_FORWARD = 4 * 3 + 3 + 3 * 4 + 4
+NORM = 4 + 4
+STACKS = (ATTENTION + FEED_FORWARD + 2 * NORM) + (2 * ATTENTION + FEED_FORWARD + 3 * NORM)
+
+
+def test_the_count_is_the_sum_of_all_matrices():
+    assert parameters.count(SMALLEST, 10, 10) == STACKS + 10 * 4
+
+
+def test_a_tied_target_leaves_the_source_a_matrix_of_its_own():
+    assert parameters.count(replace(SMALLEST, tie="target"), 10, 11) == STACKS + (10 + 11) * 4
+
+
+def test_without_ties_there_are_three_matrices():
+    assert parameters.count(replace(SMALLEST, tie="none"), 10, 11) == STACKS + (10 + 11 + 11) * 4
+
+
+def test_learned_positions_are_a_table_in_each_stack():
+    learned = replace(SMALLEST, positions="learned", places=9)
+    assert parameters.count(learned, 10, 10) == STACKS + 10 * 4 + 2 * 9 * 4
+
+
+def test_a_recipe_is_counted_with_the_symbols_that_it_asks_for():
+    assert parameters.of_recipe(by_name("table3/base")) == 63_045_632
