@@ -1,0 +1,56 @@
+"""Perplexity: how many symbols a model wavers between, on average    (section 6.1, Table 3)"""
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+from transduce.errors import InputError
+
+
+@final
+@dataclass(frozen=True)
+class Perplexity:
+    """e to the mean negative log-probability, without label smoothing.
+
+    Pieces and words both count the END of each sentence, so that the two figures are of the same
+    text. Table 3 prints it per piece, which models with other vocabularies cannot be compared by.
+    """
+
+    nats: float  # -log P of all target sentences
+    pieces: int
+    words: int
+
+    def __post_init__(self) -> None:
+        if self.pieces < 1 or self.words < 1:
+            raise InputError("there is no text to take the perplexity of")
+
+    @property
+    def per_piece(self) -> float:
+        """e^(nats / pieces)"""
+        return exponential(self.nats / self.pieces)
+
+    @property
+    def per_word(self) -> float:
+        """e^(nats / words)"""
+        return exponential(self.nats / self.words)
+
+    def __str__(self) -> str:
+        return (
+            f"perplexity {self.per_piece:.3f} a piece ({self.pieces:,}),"
+            f" {self.per_word:.3f} a word ({self.words:,})"
+        )
+
+    def as_json(self) -> dict[str, float]:
+        """Both figures and what they come from."""
+        return {
+            "per_piece": self.per_piece,
+            "per_word": self.per_word,
+            "nats": self.nats,
+            "pieces": self.pieces,
+            "words": self.words,
+        }
+
+
+def exponential(x: float) -> float:
+    """e^x, infinite where Python would refuse."""
+    return math.exp(x) if x < 709 else math.inf

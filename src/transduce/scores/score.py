@@ -1,0 +1,28 @@
+"""A figure with all that is needed to believe it: what was scored, how, and on what."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, final
+
+
+@final
+@dataclass(frozen=True)
+class Score:
+    """One score of one output."""
+
+    name: str
+    value: float
+    signature: str  # sacreBLEU's: how it was computed
+    lines: int
+    test_set: str  # what the references are, by their hash
+    details: Mapping[str, Any] = field(default_factory=dict)  # the counts it comes from
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name} {self.value:.2f} | {self.test_set} | {self.lines:,} lines"
+            f" | {self.signature}"
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values only."""
+        return asdict(self)

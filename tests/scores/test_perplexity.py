@@ -1,0 +1,34 @@
+import json
+import math
+
+import pytest
+
+from transduce.errors import InputError
+from transduce.scores import Perplexity
+
+
+def test_a_fair_die_has_perplexity_6():
+    perplexity = Perplexity(nats=20 * math.log(6), pieces=20, words=20)
+    assert perplexity.per_piece == pytest.approx(6)
+
+
+def test_a_word_of_two_pieces_costs_both():
+    """Table 3's perplexities are per word-piece and cannot be compared with those per word."""
+    perplexity = Perplexity(nats=12 * math.log(5), pieces=12, words=6)
+    assert perplexity.per_piece == pytest.approx(5)
+    assert perplexity.per_word == pytest.approx(25)
+    assert str(perplexity) == "perplexity 5.000 a piece (12), 25.000 a word (6)"
+
+
+def test_perplexity_is_infinite_before_it_is_an_error():
+    assert Perplexity(nats=1e6, pieces=10, words=5).per_word == math.inf
+
+
+def test_perplexity_goes_to_json_with_what_it_comes_from():
+    back = json.loads(json.dumps(Perplexity(nats=0.0, pieces=3, words=2).as_json()))
+    assert back == {"per_piece": 1.0, "per_word": 1.0, "nats": 0.0, "pieces": 3, "words": 2}
+
+
+def test_no_text_has_no_perplexity():
+    with pytest.raises(InputError, match="there is no text to take the perplexity of"):
+        Perplexity(nats=0.0, pieces=0, words=0)

@@ -1,0 +1,47 @@
+import gzip
+
+import pytest
+
+from transduce.scores import bleu
+from transduce.scores.references import KNOWN, name_of
+
+
+def lines_of(path):
+    return gzip.decompress(path.read_bytes()).decode().removesuffix("\n").split("\n")
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("wmt-newstest/newstest2013.en-de.de.gz", "newstest2013, German"),
+        ("wmt-newstest/newstest2014.en-de.de.gz", "newstest2014 en-de, all 3,003, German"),
+        ("multi30k/test_2017_flickr.fr.gz", "Multi30k test 2017, French"),
+        (
+            "multi30k/tok/test_2016_flickr.lc.norm.tok.de.gz",
+            "Multi30k test 2016, German, lower-cased and tokenised",
+        ),
+    ],
+)
+def test_public_test_sets_are_known_by_their_lines(shared, file, name):
+    lines = lines_of(shared / "data" / file)
+    assert name_of(lines) == name
+    assert name_of(lines[:-1]).startswith("unknown")
+
+
+def test_the_two_editions_of_newstest2014_are_told_apart(shared):
+    folder = shared / "data/wmt-newstest"
+    lines = lines_of(folder / "newstest2014.en-de.de.gz")
+    numbers = map(int, (folder / "newstest2014.en-de.filtered-2737.txt").read_text().split())
+    short = [lines[number - 1] for number in numbers]
+    assert name_of(short) == "newstest2014 en-de, the filtered 2,737, German"
+
+
+def test_an_unknown_test_set_is_named_by_its_hash():
+    assert name_of(["a", "b"]) == "unknown (sha256 7e18f737311b)"  # printf 'a\nb' | sha256sum
+    assert bleu(["a"], ["a"], ["b"]).test_set == (
+        "unknown (sha256 ca978112ca1b) + unknown (sha256 3e23e8160039)"
+    )
+
+
+def test_no_two_test_sets_share_a_name():
+    assert len(set(KNOWN.values())) == len(KNOWN)

@@ -1,0 +1,146 @@
+import json
+import random
+import subprocess
+import sys
+
+import pytest
+from tests.reference.bleu_by_definition import bleu_by_definition
+
+from transduce.errors import InputError
+from transduce.scores import METRICS, Score, bleu, chrf, scored, ter
+
+REFERENCE = [
+    "The green cup stands on the table.",
+    "At half past four, we'll drink 2.5 cups of coffee!",
+    'She said: "No." Why?',
+    "",
+    "Der Zug fährt um 7:30 Uhr nach Köln - oder nicht?",
+]
+HYPOTHESIS = [
+    "the green cup is standing on the table .",
+    "At half past four we will drink 2.5 cups of Coffee!",
+    'She said: "No". Why?',
+    "A line too many.",
+    "Der Zug fährt nach Köln um 7:30 Uhr - oder?",
+]
+SECOND = [*reversed(REFERENCE[:2]), "She said no; why?", "", "Der Zug nach Köln fährt um 7:30 Uhr."]
+
+
+@pytest.mark.parametrize(
+    ("metric", "arguments"),
+    [
+        ("bleu", ["-m", "bleu"]),
+        ("bleu-lc", ["-m", "bleu", "-lc"]),
+        ("bleu-tok", ["-m", "bleu", "--tokenize", "none", "--smooth-method", "none"]),
+        ("chrf", ["-m", "chrf"]),
+        ("ter", ["-m", "ter"]),
+    ],
+)
+@pytest.mark.parametrize("references", [[REFERENCE], [REFERENCE, SECOND]], ids=["one", "two"])
+def test_every_score_equals_the_command_of_sacrebleu(metric, arguments, references, tmp_path):
+    texts = {"hypothesis": HYPOTHESIS} | {f"reference{n}": t for n, t in enumerate(references)}
+    for name, lines in texts.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    command = [*list(texts)[1:], "-i", "hypothesis", *arguments, "-w", "10", "--force"]
+    output = subprocess.run(
+        [sys.executable, "-m", "sacrebleu", *command], cwd=tmp_path, capture_output=True, check=True
+    )
+    expected = json.loads(output.stdout)
+    found = scored(metric, HYPOTHESIS, *references)
+    assert found.value == pytest.approx(expected["score"], abs=1e-9)
+    assert found.signature.removesuffix("|blanks:ascii") == expected["signature"]
+
+
+def random_lines(seed, lines=60):
+    draw = random.Random(seed)
+    words = ["a"] * 5 + ["b", "A", "\u00a0", "x\u2009y"]
+    return ["  ".join(draw.choices(words, k=draw.randint(0, 12))) for _ in range(lines)]
+
+
+@pytest.mark.parametrize("references", [1, 3])
+def test_bleu_of_tokenised_text_equals_the_definition(references):
+    hypotheses, *texts = (random_lines(seed) for seed in range(references + 1))
+    expected = bleu_by_definition(hypotheses, *texts)
+    assert expected > 1
+    assert scored("bleu-tok", hypotheses, *texts).value == pytest.approx(expected, abs=1e-9)
+
+
+FIELDS = {"bleu": "13a", "bleu-lc": "13a_lc", "chrf": "chrF2", "ter": "TER"}
+
+
+def test_every_score_equals_the_shared_cases(shared):
+    cases = json.loads((shared / "fixtures/mt/bleu.json").read_text("utf-8"))["cases"]
+    assert len(cases) > 20
+    for case in cases:
+        for metric, name in FIELDS.items():
+            expected = case["sacrebleu"][name]["score"]
+            found = scored(metric, case["hyp"], *case["refs"]).value
+            assert found == pytest.approx(expected, abs=1e-9), (case["name"], metric)
+
+
+def test_bleu_of_tokenised_text_equals_multi_bleu_on_the_shared_cases(shared):
+    cases = json.loads((shared / "fixtures/mt/bleu.json").read_text("utf-8"))["cases"]
+    for case in cases:
+        found, expected = scored("bleu-tok", case["hyp"], *case["refs"]), case["multi_bleu"]
+        if expected["exit_code"] == 255:  # all hypotheses empty: the program divides by zero
+            assert found.value == 0.0
+            continue
+        assert found.value == pytest.approx(expected["bleu"], abs=1e-9), case["name"]
+        assert found.details["counts"] == expected["correct"], case["name"]
+        assert found.details["totals"] == expected["total"], case["name"]
+        assert found.details["ref_len"] == expected["ref_len"], case["name"]
+        twin = bleu_by_definition(case["hyp"], *case["refs"])
+        assert twin == pytest.approx(expected["bleu"], abs=1e-9), case["name"]
+
+
+def test_the_short_names_score_as_the_long_ones():
+    assert bleu(HYPOTHESIS, REFERENCE) == scored("bleu", HYPOTHESIS, REFERENCE)
+    assert chrf(HYPOTHESIS, REFERENCE) == scored("chrf", HYPOTHESIS, REFERENCE)
+    assert ter(HYPOTHESIS, REFERENCE) == scored("ter", HYPOTHESIS, REFERENCE)
+
+
+def test_a_score_is_one_line_with_its_evidence():
+    score = Score("BLEU", 41.0156, "nrefs:1|tok:13a", 1_000, "Multi30k test 2016, German", {})
+    assert str(score) == ("BLEU 41.02 | Multi30k test 2016, German | 1,000 lines | nrefs:1|tok:13a")
+
+
+def test_a_score_survives_json_with_the_counts_it_comes_from():
+    found = bleu(HYPOTHESIS, REFERENCE)
+    back = json.loads(json.dumps(found.as_json()))
+    assert Score(**back) == found
+    assert len(back["details"]["counts"]) == 4
+    assert back["lines"] == 5
+
+
+def test_nothing_is_logged_about_odd_text(caplog):
+    for metric in METRICS:
+        scored(metric, ["a b c ."] * 200, ["a b c ."] * 200)
+    assert caplog.records == []
+
+
+def test_sides_of_different_length_are_refused_with_both_counts():
+    with pytest.raises(InputError) as error:
+        bleu(["one", "two"], ["eins", "zwei"], ["eins"])
+    assert "2 lines are to be scored, but the reference has 1" in str(error.value)
+    assert "hint: line n of the one belongs to line n of the other" in str(error.value)
+
+
+def test_no_lines_and_no_references_are_refused():
+    with pytest.raises(InputError, match="there are no lines to score"):
+        bleu([], [])
+    with pytest.raises(InputError, match="there is no reference to score against"):
+        bleu(["one"])
+
+
+def test_an_unknown_score_is_refused_with_the_nearest_names():
+    with pytest.raises(InputError) as error:
+        scored("blue", ["one"], ["one"])
+    assert str(error.value).startswith("unknown score 'blue'\nhint: did you mean bleu")
+
+
+def test_scores_are_at_hand_without_torch_and_sacrebleu_only_when_one_is_made():
+    program = (
+        "import sys, transduce.scores; print({'torch', 'sacrebleu', 'numpy'} & {*sys.modules})"
+    )
+    output = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert output.stdout.strip() == b"set()"
