@@ -1,0 +1,1 @@
+"""Ids on disk, and which of them make up which update."""

@@ -1,0 +1,33 @@
+"""An update in parts that fit into memory: decided by the lengths alone, never by the workers."""
+
+import numpy as np
+from jaxtyping import Int, Integer
+
+from transduce.corpus.cut import greedy_cut
+from transduce.errors import InputError
+
+# N pairs of the corpus · P pairs of an update
+
+
+def micro_batches(
+    indices: Int[np.ndarray, " P"],
+    source_lengths: Integer[np.ndarray, " N"],
+    target_lengths: Integer[np.ndarray, " N"],
+    limit: int,
+) -> list[Int[np.ndarray, " _"]]:
+    """Split an update so that no part has more tokens, of both sides together, than `limit`.
+
+    Pairs are sorted by length first, source then target: attention works on groups of near-equal
+    length, and the parts then hold few different lengths each.
+    """
+    source, target = source_lengths[indices], target_lengths[indices]
+    order = np.lexsort((indices, target, source))
+    tokens = (source + target)[order]
+    if len(tokens) and tokens.max() > limit:
+        raise InputError(
+            f"pair {indices[order[tokens.argmax()]] + 1} has {tokens.max()} pieces, "
+            f"more than may be in memory at once (training.micro_tokens = {limit})",
+            "raise training.micro_tokens, or lower data.longest",
+        )
+    cuts = greedy_cut([tokens], [limit])
+    return np.split(indices[order], cuts[1:-1])
