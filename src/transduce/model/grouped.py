@@ -61,7 +61,8 @@ class GroupedAttention(torch.autograd.Function):
             laid_v = laid(v, one.key_tokens, one.sentences)
             weights = attention_weights(laid_q, laid_k, one)
             mask = dropout_mask(weights, dropout)
-            lift(seen, weights * mask @ laid_v if dropout else weights @ laid_v, one.query_tokens)
+            dropped, real = (weights * mask, one.query_real) if dropout else (weights, None)
+            lift(seen, dropped @ laid_v, one.query_tokens, real)
             kept += [laid_q, laid_k, laid_v, weights, mask]
         ctx.save_for_backward(*kept)
         ctx.places, ctx.shapes, ctx.dropout = places, (q.shape, k.shape, v.shape), dropout
@@ -130,7 +131,10 @@ def lift(
     tokens: Tensor,
     real: Tensor | None = None,
 ) -> None:
-    """Places back to tokens. Without `real`, a repeated token holds the same value each time."""
+    """Places back to tokens. Without `real`, a repeated token must hold the same value each time.
+
+    Under dropout it does not, for each of its places has a mask of its own.
+    """
     heads, width = into.shape[1:]
     sentences = x.shape[0] // heads
     flat = x.view(sentences, heads, -1, width).transpose(1, 2).reshape(-1, heads, width)

@@ -23,10 +23,10 @@ class Rectangle:
     """G sentences at once. A place past a sentence's end repeats its last token, unseen."""
 
     sentences: int  # G
-    query_tokens: Int[Tensor, " G*t"]  # which token of the batch stands in each place
-    key_tokens: Int[Tensor, " G*s"]
-    query_real: Int[Tensor, " places"] | None  # the places before a sentence's end, unless all are
-    key_real: Int[Tensor, " places"] | None
+    query_tokens: Int[Tensor, " Gt"]  # which token of the batch stands in each place
+    key_tokens: Int[Tensor, " Gs"]
+    query_real: Int[Tensor, " _"] | None  # the places before a sentence's end, unless all are
+    key_real: Int[Tensor, " _"] | None
     hidden: Bool[Tensor, "G 1 t s"] | None  # what may not be seen, unless all may
 
 

@@ -1,0 +1,130 @@
+import math
+
+import pytest
+import torch
+from tests.reference.attention import attention_by_hand, packed_attention_by_hand
+
+from transduce.model import grouped
+from transduce.model.grouped import Grouped
+from transduce.model.kernels import Plain, scaled_dot_product_attention
+from transduce.model.sight import EVERYWHERE, Sight
+
+CPU = torch.device("cpu")
+SIGHTS = [
+    Sight(),
+    Sight(past_only=True),
+    Sight(neighbourhood=1),
+    Sight(neighbourhood=3),
+    Sight(past_only=True, neighbourhood=5),
+]
+
+
+def inputs(queries, keys, *, heads=2, d_k=3, d_v=4, seed=1):
+    """Random q, k, v of sentences end to end, in float64."""
+    generator = torch.Generator().manual_seed(seed)
+    shapes = [(sum(queries), heads, d_k), (sum(keys), heads, d_k), (sum(keys), heads, d_v)]
+    return [
+        torch.randn(shape, generator=generator, dtype=torch.float64).requires_grad_()
+        for shape in shapes
+    ]
+
+
+def with_gradients(kernel, lengths, sight, tensors):
+    """What is seen, and the gradients of q, k and v."""
+    seen = kernel(*lengths, sight, CPU)(*tensors)
+    direction = torch.linspace(-1, 1, seen.numel(), dtype=seen.dtype).view(seen.shape)
+    return [seen, *torch.autograd.grad((seen * direction).sum(), tensors)]
+
+
+def test_attention_equals_its_definition():
+    q, k, v = (x.detach() for x in inputs([4], [6]))
+    allowed = torch.rand(4, 6) < 0.7
+    allowed[:, 0] = True
+    seen, weights = scaled_dot_product_attention(*(x.transpose(0, 1) for x in (q, k, v)), allowed)
+    by_hand = attention_by_hand(q, k, v, lambda t, s: bool(allowed[t, s]))
+    torch.testing.assert_close(seen.transpose(0, 1), by_hand, rtol=0, atol=1e-12)
+    assert not weights[:, ~allowed].any()
+
+
+@pytest.mark.parametrize("kernel", [Plain, Grouped])
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_a_kernel_equals_the_definition_sentence_by_sentence(kernel, sight):
+    lengths = [3, 1, 7, 4]
+    q, k, v = (x.detach() for x in inputs(lengths, lengths))
+    seen = kernel(lengths, lengths, sight, CPU)(q, k, v)
+
+    def allowed(t, s):
+        near = not sight.neighbourhood or abs(t - s) <= (sight.neighbourhood - 1) / 2
+        return near and (s <= t or not sight.past_only)
+
+    by_hand = packed_attention_by_hand(q, k, v, queries=lengths, keys=lengths, allowed=allowed)
+    torch.testing.assert_close(seen, by_hand, rtol=0, atol=1e-12)
+
+
+def test_queries_and_keys_may_have_different_lengths():
+    lengths = ([2, 5, 1], [4, 1, 6])
+    tensors = inputs(*lengths)
+    by_hand = packed_attention_by_hand(
+        *(x.detach() for x in tensors), queries=[2, 5, 1], keys=[4, 1, 6], allowed=lambda *_: True
+    )
+    for kernel in (Plain, Grouped):
+        seen = kernel(*lengths, EVERYWHERE, CPU)(*tensors)
+        torch.testing.assert_close(seen.detach(), by_hand, rtol=0, atol=1e-12)
+
+
+def test_scores_of_any_size_stay_finite():
+    q, k, v = inputs([5, 2], [5, 2])
+    for kernel in (Plain, Grouped):
+        seen, *gradients = with_gradients(
+            kernel, ([5, 2], [5, 2]), SIGHTS[1], [q * 1e4, k * 1e4, v * 1]
+        )
+        assert all(x.isfinite().all() for x in [seen, *gradients])
+
+
+@pytest.mark.parametrize("sight", [SIGHTS[0], SIGHTS[1], SIGHTS[4]])
+def test_the_backward_written_by_hand_equals_numerical_gradients(sight):
+    lengths = [3, 1, 2]
+    attend = Grouped(lengths, lengths, sight, CPU)
+    assert torch.autograd.gradcheck(attend, inputs(lengths, lengths, heads=2, d_k=2, d_v=3))
+
+
+def test_the_backward_under_dropout_equals_numerical_gradients_for_a_fixed_mask(monkeypatch):
+    def same_mask(weights, dropout):
+        kept = torch.rand(weights.shape, generator=torch.Generator().manual_seed(7)) >= dropout
+        return kept.to(weights.dtype) / (1 - dropout)
+
+    monkeypatch.setattr(grouped, "dropout_mask", same_mask)
+    lengths = ([2, 4], [3, 3])
+    attend = Grouped(*lengths, EVERYWHERE, CPU)
+    tensors = inputs(*lengths, d_k=2, d_v=3)
+    assert torch.autograd.gradcheck(lambda q, k, v: attend(q, k, v, 0.4), tensors)
+    dropped = (attend(*tensors, 0.4) - attend(*tensors)).abs().max()
+    assert dropped > 0.1, "the mask took part"
+
+
+@pytest.mark.parametrize("kernel", [Plain, Grouped])
+def test_dropout_leaves_out_its_share_of_the_weights_and_scales_the_others(kernel):
+    """With v the unit vectors, what is seen are the weights themselves; all equal with q = 0."""
+    places, heads = 50, 40
+    q = torch.zeros(places, heads, 1)
+    v = torch.eye(places)[:, None].expand(-1, heads, -1)
+    torch.manual_seed(3)
+    attend = kernel([places], [places], EVERYWHERE, CPU)
+    seen = attend(q, q, v, 0.3) * places
+    kept = seen > 0
+    torch.testing.assert_close(seen[kept], torch.full_like(seen[kept], 1 / 0.7))
+    share = 1 - kept.double().mean().item()
+    assert abs(share - 0.3) < 5 * math.sqrt(0.3 * 0.7 / seen.numel())
+    assert (kept[:, 0] != kept[:, 1]).any(), "every head has a mask of its own"
+
+
+def test_a_long_sentence_and_many_short_ones_are_laid_into_more_than_one_rectangle():
+    lengths = [900, *[20] * 40]
+    assert len(Grouped(lengths, lengths, EVERYWHERE, CPU).rectangles) > 1
+    tensors = inputs(lengths, lengths, heads=1, d_k=2, d_v=2)
+    found = [
+        with_gradients(kernel, (lengths, lengths), SIGHTS[1], tensors)
+        for kernel in (Plain, Grouped)
+    ]
+    for plain, fast in zip(*found, strict=True):
+        torch.testing.assert_close(fast, plain, rtol=0, atol=1e-12)
