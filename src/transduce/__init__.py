@@ -1,1 +1,21 @@
-"""Attention Is All You Need, as software that can be run, read and trusted."""
+"""Attention Is All You Need, as software that can be run, read and trusted.
+
+import transduce
+translate = transduce.load("model")
+translate("A dog runs.")
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from transduce.tasks.translate import Translator
+
+__all__ = ["load"]
+
+
+def load(folder: "Path | str") -> "Translator":
+    """A model folder, or a run's newest save, as a function from text to text."""
+    from transduce.tasks.load import load  # torch is imported when a model is wanted
+
+    return load(folder)

@@ -1,8 +1,8 @@
 """The whole model: two stacks of N layers over packed sentences    (section 3)"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import torch
 from jaxtyping import Float
@@ -54,8 +54,8 @@ class Transformer(nn.Module):
         )
         self.source_positions = positions_of(sizes)
         self.target_positions = positions_of(sizes)
-        self.encoder = nn.ModuleList(EncoderLayer(sizes) for _ in range(sizes.layers))
-        self.decoder = nn.ModuleList(DecoderLayer(sizes) for _ in range(sizes.layers))
+        self.encoder: Sequence[EncoderLayer] = stack(EncoderLayer, sizes)
+        self.decoder: Sequence[DecoderLayer] = stack(DecoderLayer, sizes)
 
     def encode(self, source: Packed) -> Memory:
         """x1 .. xn to z1 .. zn, every sentence of the batch for itself."""
@@ -94,6 +94,11 @@ class Transformer(nn.Module):
     def weights(self) -> dict[str, Tensor]:
         """Every learned tensor once, by name."""
         return {name: tensor.detach() for name, tensor in self.named_parameters()}
+
+
+def stack(layer: Callable[[Architecture], nn.Module], sizes: Architecture) -> Any:  # noqa: ANN401
+    """N layers; torch's list of modules does not tell of which kind they are."""
+    return nn.ModuleList(layer(sizes) for _ in range(sizes.layers))
 
 
 def transformer(

@@ -23,71 +23,75 @@ FAILED_SAVES = 3  # so many in a row end the run; one alone may be a full disk t
 @final
 @dataclass(frozen=True, kw_only=True)
 class Trainee:
-    """What is trained, and where it is kept."""
+    """What is trained, on what, and where it is kept."""
 
     folder: Path
     model: Transformer
     optimiser: Optimiser
     training: Training
+    batches: Callable[[int], Sequence[Batch]]  # the micro-batches of an update, steps from 1
+    look: Callable[[Transformer], Look] | None = None  # at the development set
+
+
+def nothing(*_: object) -> None:
+    """Nobody listens."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Surroundings:
-    """What the loop asks for and tells; all of it can be replaced in a test."""
+class Audience:
+    """Who is told what happens, and who may say stop."""
 
-    batches: Callable[[int], Sequence[Batch]]  # the micro-batches of an update, steps from 1
-    look: Callable[[Transformer], Look] | None = None  # at the development set
-    told: Callable[[Update, Progress], None] = lambda update, progress: None  # after every update
-    looked: Callable[[Look, Progress], None] = lambda look, progress: None
-    said: Callable[[str], None] = lambda sentence: None
-    stopped: Callable[[], bool] = lambda: False
+    told: Callable[[Update, Progress], None] = nothing  # after every update
+    looked: Callable[[Look, Progress], None] = nothing
+    said: Callable[[str], None] = nothing  # a sentence for people
+    stopped: Callable[[], bool] = lambda: False  # asked before every micro-batch
 
 
-def train(trainee: Trainee, progress: Progress, around: Surroundings) -> Progress:
+def train(trainee: Trainee, progress: Progress, audience: Audience) -> Progress:
     """Update, look, keep, until the last step or until stopped."""
     training = trainee.training
-    keeper = Keeper(trainee, Journal(trainee.folder / "log.jsonl"), around.said, progress.step)
-    while progress.step < training.steps and not around.stopped():
+    keeper = Keeper(trainee, Journal(trainee.folder / "log.jsonl"), audience.said, progress.step)
+    while progress.step < training.steps and not audience.stopped():
         began = time.monotonic()
-        batches = around.batches(progress.step + 1)
+        batches = trainee.batches(progress.step + 1)
         update = take_update(
             trainee.model,
             trainee.optimiser,
             training,
             progress.step + 1,
             batches,
-            around.stopped,
+            audience.stopped,
         )
         if update is None:
             break
         progress = progress.after(update, time.monotonic() - began)
         keeper.journal_update(update, progress)
-        around.told(update, progress)
+        audience.told(update, progress)
         demand_finite(progress, training)
-        progress = look_if_due(trainee, progress, around, keeper)
+        progress = look_if_due(trainee, progress, audience, keeper)
         keeper.keep_if_due(progress)
         if training.patience and progress.looks_without_gain >= training.patience:
-            around.said(f"stopped early: {training.patience} looks without gain")
+            audience.said(f"stopped early: {training.patience} looks without gain")
             break
     keeper.finish(progress)
     return progress
 
 
 def look_if_due(
-    trainee: Trainee, progress: Progress, around: Surroundings, keeper: "Keeper"
+    trainee: Trainee, progress: Progress, audience: Audience, keeper: "Keeper"
 ) -> Progress:
     """Look at the development set every so many steps, and after the last."""
     training = trainee.training
     due = progress.step % training.validate_steps == 0 or progress.step == training.steps
-    if around.look is None or not due:
+    if trainee.look is None or not due:
         return progress
-    look = around.look(trainee.model)
+    look = trainee.look(trainee.model)
     progress = progress.having_seen(look)
     keeper.journal.write(
         "validation", step=progress.step, nats=look.nats, bleu=look.bleu, signature=look.signature
     )
-    around.looked(look, progress)
+    audience.looked(look, progress)
     return progress
 
 

@@ -52,15 +52,13 @@ class SlicedLoss(torch.autograd.Function):
         rows = max(1, SLICE // len(weight))
         for first in range(0, len(states), rows):
             some = slice(first, first + rows)
-            logits = states[some] @ weight.T  # [rows V]
-            targets_here = targets[some, None]
-            total = logits.logsumexp(dim=1, keepdim=True)  # [rows 1]
-            right = total - logits.gather(1, targets_here)  # -log p(target)
-            other = total - logits.mean(dim=1, keepdim=True)
+            log_p = (states[some] @ weight.T).log_softmax(dim=1)  # [rows V]
+            right = -log_p.gather(1, targets[some, None])  # [rows 1]
+            other = -log_p.mean(dim=1, keepdim=True)
             nats += right.sum(dtype=torch.float64)
             loss += ((1 - spread) * right + spread * other).sum(dtype=torch.float64)
-            d_logits = logits.sub_(total).exp_().sub_(spread / len(weight))
-            d_logits.scatter_add_(1, targets_here, torch.full_like(right, spread - 1))
+            d_logits = log_p.exp_().sub_(spread / len(weight))  # p less the smoothed labels
+            d_logits.scatter_add_(1, targets[some, None], torch.full_like(right, spread - 1))
             torch.mm(d_logits, weight, out=d_states[some])
             d_weight.addmm_(d_logits.T, states[some])
         ctx.save_for_backward(d_states, d_weight)

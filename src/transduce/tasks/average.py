@@ -1,0 +1,58 @@
+"""From a run to a model folder: the mean of its last snapshots, with a card    (section 6.1)"""
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from transduce.checkpoint import (
+    Facts,
+    Figure,
+    averaged,
+    model_card,
+    read_run,
+    save_model,
+    snapshots,
+)
+from transduce.durable import read_json, read_regular
+from transduce.errors import InputError
+from transduce.tasks.load import vocabularies_of_run
+from transduce.tasks.run import DATA
+
+PACKAGES = ("transduce", "torch", "tokenizers")
+
+
+def average(run: Path, output: Path, last: int | None, figures: Sequence[Figure] = ()) -> list[int]:
+    """Average the last snapshots of a run into a model folder; the steps that were averaged."""
+    recipe = read_run(run).recipe
+    last = last or recipe.training.snapshots
+    kept = snapshots(run)
+    if len(kept) < last:
+        raise InputError(
+            f"{last} snapshots are to be averaged, and this run has {len(kept)}",
+            f"--last {len(kept)}" if kept else "train until a snapshot is written",
+            file=run,
+        )
+    chosen = kept[-last:]
+    weights = averaged(snapshot.weights() for snapshot in chosen)
+    steps = [snapshot.step for snapshot in chosen]
+    data = read_json(read_regular(run / DATA, 1 << 24), run / DATA)
+    facts = Facts(
+        parameters=sum(weight.numel() for weight in weights.values()),
+        updates=steps[-1],
+        averaged=steps,
+        pairs_read=data["cleaning"]["read"],
+        left_out=left_out(data),
+        versions={package: version(package) for package in PACKAGES},
+        figures=figures,
+    )
+    card = model_card(recipe, facts)
+    about = {"run": read_run(run).id, "averaged": steps}
+    save_model(output, weights, recipe, vocabularies_of_run(run), card, about=about)
+    return steps
+
+
+def left_out(data: dict[str, Any]) -> dict[str, int]:
+    """Pairs that were not trained on, by reason."""
+    dropped = {reason: found["count"] for reason, found in data["cleaning"]["dropped"].items()}
+    return dropped | {"too many pieces": data["pairs"]["too_long"]}

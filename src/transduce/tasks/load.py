@@ -1,0 +1,72 @@
+"""A model folder, or a run's newest save, ready to translate."""
+
+from pathlib import Path
+
+from torch import Tensor
+
+from transduce.checkpoint import (
+    LoadedModel,
+    is_model,
+    is_run,
+    load_model,
+    matching,
+    newest,
+    read_run,
+)
+from transduce.errors import FolderError, InputError
+from transduce.model.transformer import Transformer
+from transduce.settings import Recipe
+from transduce.tasks.prepare import Vocabularies, read_vocabularies
+from transduce.tasks.run import device
+from transduce.tasks.translate import Translator
+from transduce.tasks.translation import Translation
+
+
+def load(folder: Path | str) -> Translator:
+    """Read a model folder, or the newest sound save of a run folder."""
+    folder = Path(folder)
+    if is_run(folder):
+        return translator(*newest_of_run(folder), file=folder)
+    if not folder.is_dir():
+        raise InputError("no such folder", "name a model folder or a run", file=folder)
+    if not is_model(folder):
+        hint = "name a folder that `transduce average` or `transduce train` wrote"
+        raise FolderError("is neither a model folder nor a run", hint, file=folder)
+    model: LoadedModel = load_model(folder)
+    return translator(model.weights, model.recipe, model.vocabularies, file=folder)
+
+
+def newest_of_run(folder: Path) -> tuple[dict[str, Tensor], Recipe, Vocabularies]:
+    """What a run has learned so far."""
+    run = read_run(folder)
+    save, _ = newest(folder)
+    if save is None:
+        raise InputError("this run has no save yet", "train it first", file=folder)
+    return save.weights, run.recipe, vocabularies_of_run(folder)
+
+
+def vocabularies_of_run(folder: Path) -> Vocabularies:
+    """The vocabularies a run took along; they must be those it was begun with."""
+    run = read_run(folder)
+    vocabularies = read_vocabularies(folder, run.recipe.data)
+    for side, vocabulary in zip(("source", "target"), vocabularies, strict=True):
+        if run.fingerprints.get(side) != vocabulary.hash:
+            raise FolderError(
+                f"the {side} vocabulary is not the one this run was begun with",
+                "put back the run's own file",
+                file=folder,
+            )
+    return vocabularies
+
+
+def translator(
+    weights: dict[str, Tensor], recipe: Recipe, vocabularies: Vocabularies, *, file: Path
+) -> Translator:
+    """A model with these weights, where the machine computes fastest."""
+    source, target = vocabularies
+    model = Transformer(recipe.architecture, len(source), len(target))
+    expected = {name: tuple(weight.shape) for name, weight in model.weights().items()}
+    weights = matching(weights, expected, file=file)
+    for name, weight in model.weights().items():
+        weight.copy_(weights[name])
+    return Translator(model.to(device()).eval(), Translation(source, target), recipe)

@@ -1,0 +1,44 @@
+"""A look at the development split while a model trains."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from transduce.corpus.batch import Batch
+from transduce.corpus.shard import micro_batches
+from transduce.corpus.store import Store
+from transduce.model.transformer import Transformer
+from transduce.search import translate_ids
+from transduce.settings import Recipe
+from transduce.tasks.decoder import TransformerDecoder
+from transduce.tasks.prepare import Prepared
+from transduce.tasks.translation import Translation
+from transduce.training.progress import Look
+from transduce.training.validate import nats_of
+
+
+def look(recipe: Recipe, prepared: Prepared) -> Callable[[Transformer], Look]:
+    """Perplexity of all dev pairs, BLEU of the first so many lines."""
+    assert prepared.dev is not None
+    dev, task = prepared.dev, Translation(*prepared.vocabularies)
+    batches = batches_of(dev, recipe.training.micro_tokens)
+    lines = range(min(recipe.training.validate_lines, len(dev)))
+    sources, targets = zip(*(dev.pair(number) for number in lines), strict=True)
+    references = [task.say(ids) for ids in targets]
+
+    def at(model: Transformer) -> Look:
+        device = model.output.weight.device
+        nats, pieces = nats_of(model, (batch.to(device) for batch in batches))
+        decoder = TransformerDecoder(model.eval())
+        found = translate_ids(decoder, [ids.tolist() for ids in sources], recipe.search)
+        score = task.score([task.say(best[0].ids) for best in found], references)
+        return Look(nats=nats / pieces, bleu=score.value, signature=score.signature)
+
+    return at
+
+
+def batches_of(store: Store, micro_tokens: int) -> list[Batch]:
+    """All pairs of a store in as few batches as fit."""
+    every = np.arange(len(store))
+    lengths = (store.source_lengths, store.target_lengths)
+    return [Batch.of(store, part) for part in micro_batches(every, *lengths, micro_tokens)]

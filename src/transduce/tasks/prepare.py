@@ -1,0 +1,150 @@
+"""From parallel text to a folder that training reads: vocabulary, train store, dev store.
+
+    prepared.json      what it is made from, written first
+    vocabulary.json    or source.vocabulary.json and target.vocabulary.json
+    train/  dev/       stores of ids
+
+Each part is whole or absent. The same command again takes the parts that stand and makes the rest.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from transduce.corpus.build import Origin, build
+from transduce.corpus.store import Store, made_from
+from transduce.durable import read_json, read_regular, to_json, write_whole
+from transduce.errors import FolderError, InputError
+from transduce.settings import Data
+from transduce.tasks.inputs import Pairs
+from transduce.text.clean import Cleaner
+from transduce.vocabulary import Vocabulary, learn
+
+FORMAT = 1
+INTENT = "prepared.json"
+SHARED, SOURCE, TARGET = "vocabulary.json", "source.vocabulary.json", "target.vocabulary.json"
+LIMIT = 1 << 28
+ELSEWHERE = "choose another folder, or delete this one"
+Vocabularies = tuple[Vocabulary, Vocabulary]
+Told = Callable[[str, int], None]  # what is being done, and how many pairs were read for it
+
+
+@final
+@dataclass(frozen=True)
+class Prepared:
+    """A corpus ready for training."""
+
+    folder: Path
+    data: Data
+    vocabularies: Vocabularies
+    train: Store
+    dev: Store | None
+
+
+def prepare(folder: Path, data: Data, train: Pairs, dev: Pairs | None, told: Told) -> Prepared:
+    """Make what is missing in the folder, and open it."""
+    inputs = {"train": train.fingerprint()} | ({"dev": dev.fingerprint()} if dev else {})
+    declare(folder, data, inputs)
+    vocabularies = learned(folder, data, train, told)
+    for split, pairs in (("train", train), ("dev", dev)):
+        if pairs is not None and not (folder / split).is_dir():
+            encode(folder / split, vocabularies, data, pairs, inputs[split], told)
+    return open_prepared(folder)
+
+
+def open_prepared(folder: Path) -> Prepared:
+    """Open a prepared folder; every part is verified against what it should be made from."""
+    data, inputs = read_intent(folder)
+    vocabularies = read_vocabularies(folder, data)
+    stores = {}
+    for split, fingerprint in inputs.items():
+        stores[split] = Store.open(folder / split)
+        stores[split].demand(made_from({split: fingerprint}, vocabularies, data))
+    return Prepared(folder, data, vocabularies, stores["train"], stores.get("dev"))
+
+
+def declare(folder: Path, data: Data, inputs: Mapping[str, str]) -> None:
+    """Say what this folder is made from, or find that it is made from the same."""
+    if (folder / INTENT).exists():
+        stands, known = read_intent(folder)
+        if stands != data or known != dict(inputs):
+            what = "settings" if stands != data else "input"
+            raise InputError(f"was prepared from other {what}", ELSEWHERE, file=folder)
+        return
+    if folder.exists() and any(not entry.name.startswith(".") for entry in folder.iterdir()):
+        raise InputError("exists and is no prepared corpus", ELSEWHERE, file=folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    intent = {"format": FORMAT, "data": dataclasses.asdict(data), "inputs": dict(inputs)}
+    write_whole(folder / INTENT, to_json(intent))
+
+
+def read_intent(folder: Path) -> tuple[Data, dict[str, str]]:
+    """What a prepared folder is made from."""
+    file = folder / INTENT
+    if not file.exists():
+        raise FolderError("is no prepared corpus", "`transduce prepare` makes one", file=folder)
+    values = read_json(read_regular(file, 1 << 20), file)
+    if isinstance(values.get("format"), int) and values["format"] > FORMAT:
+        raise FolderError("is from a newer transduce", "install a newer version", file=file)
+    try:
+        return Data(**values["data"]), dict(values["inputs"])
+    except (KeyError, TypeError, ValueError) as error:
+        fact = "is not as it was written"
+        raise FolderError(fact, "delete the folder and prepare it again", file=file) from error
+
+
+def learned(folder: Path, data: Data, train: Pairs, told: Told) -> Vocabularies:
+    """The vocabularies that lie here already, or new ones from the training text."""
+    for side, name in enumerate(names_of(data)):
+        if not (folder / name).exists():
+            lines = lines_of(train, data, None if data.shared_vocabulary else side, told)
+            write_whole(folder / name, learn(lines, data.vocabulary_size).to_bytes())
+    return read_vocabularies(folder, data)
+
+
+def names_of(data: Data) -> tuple[str, ...]:
+    """The files of one vocabulary for both sides, or of two."""
+    return (SHARED,) if data.shared_vocabulary else (SOURCE, TARGET)
+
+
+def read_vocabularies(folder: Path, data: Data) -> Vocabularies:
+    """Source and target; the same object twice if they share one."""
+    files = [read_regular(folder / name, LIMIT) for name in names_of(data)]
+    found = [Vocabulary.from_bytes(file) for file in files]
+    return found[0], found[-1]
+
+
+def vocabulary_files(vocabularies: Vocabularies) -> dict[str, Vocabulary]:
+    """Vocabularies by the names of their files."""
+    source, target = vocabularies
+    return {SHARED: source} if source is target else {SOURCE: source, TARGET: target}
+
+
+def lines_of(pairs: Pairs, data: Data, side: int | None, told: Told) -> Iterator[str]:
+    """The lines that a vocabulary is learned from: cleaned, of one side or both."""
+    for number, pair in enumerate(Cleaner(data).pairs(pairs.read()), start=1):
+        yield from pair if side is None else pair[side : side + 1]
+        if number % 10_000 == 0:
+            told("learning the vocabulary", number)
+
+
+def encode(
+    folder: Path,
+    vocabularies: Vocabularies,
+    data: Data,
+    pairs: Pairs,
+    fingerprint: str,
+    told: Told,
+) -> None:
+    """Clean, encode and store one split."""
+    cleaner = Cleaner(data)
+    build(
+        folder,
+        cleaner.pairs(pairs.read()),
+        vocabularies,
+        data,
+        origin=Origin({folder.name: fingerprint}, lambda: cleaner.report.as_json()),
+        progress=lambda read: told(f"encoding {folder.name}", read),
+    )

@@ -1,0 +1,187 @@
+"""A training run in its folder: begun once, then gone on with by the same command.
+
+run.json  lock  log.jsonl  checkpoints/  snapshots/
+vocabulary.json  data.json  what the run takes along from its prepared corpus
+store/           the prepared corpus, unless another was named
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+import torch
+
+from transduce.checkpoint import Save, begin_run, is_run, matching, newest, read_run
+from transduce.corpus.batch import Batch
+from transduce.corpus.feed import Feed
+from transduce.corpus.plan import Plan
+from transduce.durable import to_json, write_whole
+from transduce.errors import InputError
+from transduce.model.transformer import Transformer, transformer
+from transduce.settings import Recipe
+from transduce.settings.recipe import with_changes
+from transduce.tasks.look import look
+from transduce.tasks.prepare import Prepared, vocabulary_files
+from transduce.training.environment import changes, environment
+from transduce.training.journal import Journal
+from transduce.training.loop import Audience, Trainee, train
+from transduce.training.memory import fitting_micro_tokens, memory_bytes
+from transduce.training.optimiser import Optimiser
+from transduce.training.progress import Progress
+
+DATA = "data.json"
+RESOLVED = ("training.threads", "training.micro_tokens")  # 0 asks the machine, once
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """From where a run goes on."""
+
+    progress: Progress
+    parameters: int
+    rejected: list[tuple[Path, str]]  # saves that are damaged, with the reason
+    changed: list[str]  # what may change the last bits since the save
+
+
+def begun(folder: Path, recipe: Recipe, prepared: Prepared) -> Recipe:
+    """Begin a run, or find it begun with the same recipe; the recipe with nothing left open."""
+    if is_run(folder):
+        stored = read_run(folder)
+        demand_same(folder, recipe, stored.recipe)
+        demand_same_data(folder, stored.fingerprints, fingerprints(prepared))
+        return stored.recipe
+    recipe = resolved(recipe)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, vocabulary in vocabulary_files(prepared.vocabularies).items():
+        write_whole(folder / name, vocabulary.to_bytes())
+    write_whole(folder / DATA, to_json(dict(prepared.train.about)))
+    begin_run(folder, recipe, fingerprints(prepared))
+    return recipe
+
+
+def resolved(recipe: Recipe) -> Recipe:
+    """With the machine's answer where the recipe asks it: it stays with the run."""
+    longest, training = recipe.data.longest, recipe.training
+    fitting = fitting_micro_tokens(recipe.architecture, longest, memory_bytes())
+    return with_changes(
+        recipe,
+        {
+            "training.threads": training.threads or processors(),
+            "training.micro_tokens": training.micro_tokens or fitting,
+        },
+    )
+
+
+def processors() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def demand_same(folder: Path, recipe: Recipe, stored: Recipe) -> None:
+    """A run has one recipe."""
+    given, stands = recipe.flat(), stored.flat()
+    differ = [
+        f"{path} is {stands[path]} there and {value} here"
+        for path, value in given.items()
+        if value != stands[path] and not (path in RESOLVED and value == 0)
+    ]
+    if differ:
+        more = f", and {len(differ) - 3} more" if len(differ) > 3 else ""
+        raise InputError(
+            f"this run was begun with another recipe: {'; '.join(differ[:3])}{more}",
+            "go on with the settings it was begun with, or choose another folder",
+            file=folder,
+        )
+
+
+def demand_same_data(folder: Path, stored: object, given: object) -> None:
+    """A run has one corpus."""
+    if stored != given:
+        raise InputError(
+            "this run was begun on another corpus",
+            "name the corpus it was begun with, or choose another folder",
+            file=folder,
+        )
+
+
+def fingerprints(prepared: Prepared) -> dict[str, str]:
+    """What identifies the corpus of a run."""
+    source, target = prepared.vocabularies
+    prints = {"train": prepared.train.fingerprint, "source": source.hash, "target": target.hash}
+    return prints | ({"dev": prepared.dev.fingerprint} if prepared.dev else {})
+
+
+def go(
+    folder: Path,
+    recipe: Recipe,
+    prepared: Prepared,
+    audience: Audience,
+    started: Callable[[Start], None],
+) -> Progress:
+    """Train from wherever the run stands, and look at the dev split on the way."""
+    source, target = prepared.vocabularies
+    model = transformer(recipe.architecture, len(source), len(target), recipe.training.seed)
+    model.to(device())
+    optimiser = Optimiser(model, recipe.training)
+    save, rejected = newest(folder)
+    start = restored(model, optimiser, save, rejected)
+    started(start)
+    if start.progress.step:
+        journal = Journal(folder / "log.jsonl")
+        journal.write("resume", step=start.progress.step, changed=start.changed)
+        journal.close()
+    trainee = Trainee(
+        folder=folder,
+        model=model,
+        optimiser=optimiser,
+        training=recipe.training,
+        batches=feed(recipe, prepared),
+        look=look(recipe, prepared) if prepared.dev else None,
+    )
+    return train(trainee, start.progress, audience)
+
+
+def restored(
+    model: Transformer,
+    optimiser: Optimiser,
+    save: Save | None,
+    rejected: list[tuple[Path, str]],
+) -> Start:
+    """Put a save back in place, and say what is not as it was."""
+    parameters = sum(weight.numel() for weight in optimiser.parameters)
+    if save is None:
+        progress, changed = Progress(), []
+    else:
+        expected = {name: tuple(weight.shape) for name, weight in model.weights().items()}
+        moments = {name: tuple(moment.shape) for name, moment in optimiser.moments.items()}
+        optimiser.restore(
+            matching(save.weights, expected, file=save.folder),
+            matching(save.moments, moments, file=save.folder),
+        )
+        progress = Progress.from_json(save.state["progress"])
+        changed = changes(save.state["environment"], environment(device()))
+    return Start(progress=progress, parameters=parameters, rejected=rejected, changed=changed)
+
+
+def feed(recipe: Recipe, prepared: Prepared) -> Callable[[int], list[Batch]]:
+    """The micro-batches of every step, where the model lies."""
+    store, place = prepared.train, device()
+    plan = Plan(
+        store.source_lengths,
+        store.target_lengths,
+        source_tokens=recipe.data.source_tokens,
+        target_tokens=recipe.data.target_tokens,
+        seed=recipe.training.seed,
+    )
+    stored = Feed(store, plan, recipe.training.micro_tokens)
+    return lambda step: [batch.to(place) for batch in stored.update(step)]
+
+
+def device() -> torch.device:
+    """The GPU where there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
