@@ -8,6 +8,7 @@ import csv
 import pytest
 
 from transduce.recipes import by_name, difference, names
+from transduce.settings.recipe import Value
 
 COLUMNS = {
     "N": "architecture.layers",
@@ -21,7 +22,7 @@ COLUMNS = {
     "steps": "training.steps",
     "positions": "architecture.positions",
 }
-BASE = {
+BASE: dict[str, Value] = {
     "N": 6,
     "d_model": 512,
     "d_ff": 2048,
@@ -33,7 +34,7 @@ BASE = {
     "steps": 100_000,
     "positions": "sinusoidal",
 }
-LISTED = {
+LISTED: dict[str, dict[str, Value]] = {
     "base": {},
     "A-h1": {"h": 1, "d_k": 512, "d_v": 512},
     "A-h4": {"h": 4, "d_k": 128, "d_v": 128},

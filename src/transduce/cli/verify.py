@@ -13,7 +13,7 @@ from transduce.durable.folder import MANIFEST
 from transduce.durable.verified import MANIFEST_LIMIT
 from transduce.errors import FolderError
 
-HINT = "a run goes on from its newest good save; take other folders from their source again"
+HINT = "a run goes on from its newest good save; take any other folder from its source again"
 Part = tuple[Path, Callable[[], object]]  # what is verified, and the way to do it
 
 
@@ -21,9 +21,10 @@ Part = tuple[Path, Callable[[], object]]  # what is verified, and the way to do 
 @click.argument("folder", type=click.Path(path_type=Path))
 @options.as_json
 def command(*, folder: Path, as_json: bool) -> None:
-    """Check every byte of FOLDER: a run, a store, a model, or one save of a run.
+    """Check every byte of a run, store or model folder.
 
-    Each part is listed as good or bad, with the reason. The exit code is 3 if one is bad.
+    FOLDER may also be one save of a run. Each part is listed as good or bad, with the reason. The
+    exit code is 3 if one is bad.
     """
     bad = 0
     parts = list(_parts(folder))

@@ -1,0 +1,217 @@
+"""How the command line ends: one sentence, one hint, the right exit code."""
+
+import errno
+import inspect
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from transduce import errors
+from transduce.errors import TransduceError
+
+KINDS = [
+    kind
+    for _, kind in inspect.getmembers(errors, inspect.isclass)
+    if issubclass(kind, TransduceError)
+]
+
+
+def failing(error: BaseException) -> click.Command:
+    """A command that ends so."""
+
+    @click.command()
+    def command() -> None:
+        raise error
+
+    return command
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_our_errors_are_two_lines_and_their_own_exit_code(call, kind):
+    ended = call(command=failing(kind("the disk is gone", "buy one", file="a.txt", line=3)))
+    assert ended.code == kind.exit_code
+    assert ended.stdout == ""
+    assert ended.stderr == "error: a.txt, line 3: the disk is gone\nhint: buy one\n"
+
+
+def test_exit_codes_are_those_of_the_design():
+    codes = {kind.__name__: kind.exit_code for kind in KINDS}
+    assert codes == {
+        "TransduceError": 2,
+        "InputError": 2,
+        "FolderError": 3,
+        "SaveError": 4,
+        "NotFiniteError": 5,
+        "InUseError": 6,
+        "LostProcessError": 7,
+    }
+
+
+def test_an_error_without_a_hint_is_one_line(call):
+    assert call(command=failing(TransduceError("no"))).stderr == "error: no\n"
+
+
+def test_text_from_outside_cannot_act_on_the_terminal(call):
+    ended = call(command=failing(TransduceError("bad file \x1b[2J\u202egnp.exe\udcff")))
+    assert ended.stderr == "error: bad file \\x1b[2J\\u202egnp.exe\\udcff\n"
+
+
+def test_our_own_faults_keep_their_traceback_and_say_what_to_do(call):
+    ended = call(command=failing(ZeroDivisionError("by nought")))
+    assert ended.code == 1
+    assert "Traceback (most recent call last)" in ended.stderr
+    assert ended.stderr.endswith(
+        "ZeroDivisionError: by nought\n"
+        "error: this is a fault of transduce\nhint: please report it with the lines above\n"
+    )
+
+
+def test_an_interrupt_is_quiet(call):
+    ended = call(command=failing(KeyboardInterrupt()))
+    assert (ended.code, ended.stdout, ended.stderr) == (130, "", "")
+
+
+def test_a_full_disk_is_no_fault_of_ours(call):
+    ended = call(command=failing(OSError(errno.ENOSPC, "No space left on device")))
+    assert ended.code == 4
+    assert ended.stderr == (
+        "error: cannot write: No space left on device\nhint: free some space, then start again\n"
+    )
+
+
+def test_a_broken_pipe_that_is_not_ours_to_a_reader_is_a_fault(call):
+    assert call(command=failing(BrokenPipeError(errno.EPIPE, "a worker"))).code == 1
+
+
+def test_an_unknown_command_is_answered_with_the_nearest(call):
+    ended = call("recipe")
+    assert ended.code == 2
+    assert ended.stderr == "error: unknown command 'recipe'\nhint: did you mean recipes?\n"
+
+
+def test_an_unknown_command_of_a_group_is_answered_with_the_nearest(call):
+    ended = call("recipes", "shwo", "tiny")
+    assert ended.code == 2
+    assert ended.stderr == "error: unknown command 'shwo'\nhint: did you mean show?\n"
+
+
+def test_an_unknown_option_is_answered_with_the_nearest(call):
+    ended = call("recipes", "show", "tiny", "--jsn")
+    assert ended.code == 2
+    assert ended.stderr.startswith("error: unknown option --jsn\nhint: did you mean --json")
+
+
+def test_a_missing_argument_is_named_with_where_to_look(call):
+    ended = call("recipes", "show")
+    assert ended.code == 2
+    assert ended.stderr == (
+        "error: missing argument 'RECIPE'\n"
+        "hint: `transduce recipes show --help` says how it is used\n"
+    )
+
+
+def test_an_option_without_its_value_is_wrong_usage(call):
+    ended = call("recipes", "show", "tiny", "--set")
+    assert ended.code == 2
+    assert ended.stderr.startswith("error: option '--set' requires an argument\nhint: `transduce")
+
+
+def test_no_command_at_all_shows_the_help_and_is_wrong_usage(call):
+    ended = call()
+    assert ended.code == 2
+    assert ended.stdout == ""
+    assert "Usage: transduce" in ended.stderr
+
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_is_a_result(call, option):
+    ended = call(option)
+    assert ended.code == 0
+    assert ended.stdout.startswith("Usage: transduce")
+    assert ended.stderr == ""
+
+
+def test_the_version_is_a_result(call):
+    ended = call("--version")
+    assert ended.code == 0
+    assert ended.stdout == "transduce 0.1.0\n"
+
+
+def started(*arguments: str, **options) -> Any:  # a process, whose pipes are there
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        stdout=options.pop("stdout", subprocess.PIPE),
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        **options,
+    )
+
+
+WAITING = """
+import time, click
+from transduce.cli import main
+@click.command()
+def wait():
+    print("ready", flush=True)
+    time.sleep(60)
+main.transduce = wait
+main.main()
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_command_quietly(number, code):
+    with started("-c", WAITING) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(number)
+        assert process.communicate() == ("", "")
+    assert process.returncode == code
+
+
+def test_a_reader_that_leaves_ends_a_command_quietly():
+    with started("-m", "transduce", "recipes") as process:
+        process.stdout.close()
+        assert "rror" not in process.stderr.read()
+    assert process.returncode == 141
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_result_that_finds_no_room_is_told():
+    with (
+        Path("/dev/full").open("wb") as full,
+        started("-m", "transduce", "recipes", "show", "tiny", stdout=full) as process,
+    ):
+        stderr = process.stderr.read()
+    assert process.returncode == 4
+    assert stderr.startswith("error: cannot write: No space left on device\nhint: ")
+    assert stderr.count("\n") == 2
+
+
+def test_results_are_utf_8_whatever_the_locale_says(tmp_path):
+    (tmp_path / "mine.toml").write_text('name = "größer"\n', encoding="utf-8")
+    environment = os.environ | {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    arguments = ("-m", "transduce", "recipes", "show", "mine.toml")
+    with started(*arguments, cwd=tmp_path, env=environment) as process:
+        assert process.stdout.readline().startswith("größer: table3/base, changed by")
+        process.communicate()
+    assert process.returncode == 0
+
+
+def test_the_shell_completes_commands_and_recipes():
+    environment = os.environ | {
+        "_TRANSDUCE_COMPLETE": "bash_complete",
+        "COMP_WORDS": "transduce recipes show toy-",
+        "COMP_CWORD": "3",
+    }
+    with started("-m", "transduce", env=environment) as process:
+        answer = process.stdout.read()
+        process.communicate()
+    assert "plain,toy-copy\nplain,toy-reverse\nplain,toy-sort\n" in answer
+    assert process.returncode == 0

@@ -1,0 +1,119 @@
+"""transduce recipes: list, show, diff."""
+
+import json
+
+import pytest
+
+from transduce.recipes import names
+
+
+def test_the_list_names_every_recipe_with_its_parameters(call):
+    ended = call("recipes")
+    lines = ended.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(names())
+    assert lines[4].startswith("table3/base        63.0 M   the base model")
+    assert "Table 3 prints 65" in ended.stderr
+
+
+def test_the_list_as_json_is_one_object_a_recipe(call):
+    listed = [json.loads(line) for line in call("recipes", "--json").stdout.splitlines()]
+    assert [recipe["name"] for recipe in listed] == list(names())
+    assert {r["name"]: r["parameters"] for r in listed}["table3/base"] == 63_045_632
+
+
+def test_list_may_be_said(call):
+    assert call("recipes", "list") == call("recipes")
+
+
+def row(text: str, path: str) -> str:
+    return next(line for line in text.splitlines() if f" {path} " in line)
+
+
+def test_show_sets_the_paper_beside_each_setting(call):
+    shown = call("recipes", "show", "table3/base").stdout
+    assert "63,045,632 parameters with 37,000 symbols" in shown
+    heads = " ".join(row(shown, "architecture.heads").split())
+    assert heads == "architecture.heads 8 section 3.2.2 h = 8 heads in parallel"
+    assert " ours " in row(shown, "training.seed")
+    assert "*" not in shown
+
+
+def test_show_marks_what_differs_from_base_and_says_why(call):
+    shown = call("recipes", "show", "table2/base-en-fr").stdout
+    assert row(shown, "data.vocabulary_size").split()[:4] == [
+        "*", "data.vocabulary_size", "32_000", "(37_000)",
+    ]  # fmt: skip
+    assert "why it differs: section 5.1 has 32,000 word-pieces" in shown
+
+
+def test_show_as_json_is_one_object(call):
+    shown = json.loads(call("recipes", "show", "table3/A-h1", "--json").stdout)
+    assert shown["name"] == "table3/A-h1"
+    settings = {setting.pop("setting"): setting for setting in shown["settings"]}
+    assert settings["architecture.heads"] == {
+        "value": 1,
+        "default": 8,
+        "section": "3.2.2",
+        "says": "h = 8 heads in parallel",
+    }
+
+
+def test_set_changes_settings_and_the_name_says_so(call):
+    shown = call(
+        "recipes", "show", "table3/base", "--set", "training.steps=2_000",
+        "--set", "architecture.positions=learned", "--json",
+    )  # fmt: skip
+    recipe = json.loads(shown.stdout)
+    assert recipe["name"] == (
+        "table3/base with training.steps=2_000, architecture.positions=learned"
+    )
+    assert recipe["parameters"] == 63_045_632 + 2 * 1024 * 512
+
+
+def test_settings_that_depend_on_each_other_change_together(call):
+    ended = call(
+        "recipes", "show", "table3/base",
+        "--set", "data.shared_vocabulary=false", "--set", "architecture.tie=target",
+    )  # fmt: skip
+    assert ended.code == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "answer"),
+    [
+        ("training.stepps=3", "error: unknown setting 'training.stepps'\nhint: did you mean tra"),
+        ("training.steps", "error: --set training.steps: no value\nhint: --set training.steps=2"),
+        ("training.steps=x", "error: training.steps must be a whole number, not 'x'\n"),
+        ("architecture.tie=some", "error: architecture.tie is one of all, target, none, not"),
+    ],
+)
+def test_a_change_that_means_nothing_is_refused(call, change, answer):
+    ended = call("recipes", "show", "tiny", "--set", change)
+    assert ended.code == 2
+    assert ended.stderr.startswith(answer)
+
+
+def test_a_recipe_may_be_a_file(call, tmp_path):
+    (tmp_path / "mine.toml").write_text('start = "tiny"\n[training]\nsteps = 3\n')
+    ended = call("recipes", "diff", "tiny", str(tmp_path / "mine.toml"), "--json")
+    assert json.loads(ended.stdout) == {"setting": "training.steps", "first": 20, "second": 3}
+
+
+def test_an_unknown_recipe_is_answered_with_the_nearest(call):
+    ended = call("recipes", "show", "table3/B-dk61")
+    assert ended.code == 2
+    assert ended.stderr.startswith("error: unknown recipe 'table3/B-dk61'\nhint: did you mean ")
+
+
+def test_diff_shows_both_values_and_both_counts(call):
+    lines = call("recipes", "diff", "table3/base", "table3/C-N2").stdout.splitlines()
+    assert [line.split() for line in lines] == [
+        ["setting", "table3/base", "table3/C-N2"],
+        ["architecture.layers", "6", "2"],
+        ["parameters", "63,045,632", "33,644,544"],
+    ]
+
+
+def test_diff_of_equals_says_so_and_is_empty(call):
+    ended = call("recipes", "diff", "table3/base", "table2/base-en-de")
+    assert (ended.code, ended.stdout, ended.stderr) == (0, "", "no setting differs\n")

@@ -1,0 +1,27 @@
+"""Pages that are made from the code are as fresh as it is."""
+
+from collections.abc import Iterator
+
+import click
+
+from transduce.cli.main import transduce
+
+ABOUT = "Made from the commands' own `--help` by `scripts/renew-golden pages`; do not edit.\n"
+
+
+def helps(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
+    """A command and all below it, each with its help."""
+    yield context.command_path, context.get_help()
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from helps(inner, click.Context(inner, info_name=name, parent=context))
+
+
+def test_the_page_of_commands_is_fresh(golden):
+    top = click.Context(
+        transduce, info_name="transduce", terminal_width=90, **transduce.context_settings
+    )
+    parts = [f"## {path}\n\n```text\n{text}\n```\n" for path, text in helps(transduce, top)]
+    golden("docs/commands.md", "\n".join(["# Commands\n", ABOUT, *parts]))

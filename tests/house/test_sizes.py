@@ -1,0 +1,39 @@
+"""The tail: the longest files and functions are what makes code hard to read."""
+
+import ast
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+FILES = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
+BANNED = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core"}
+SHORTENED = {"src", "tgt", "cfg", "mgr"}
+
+
+def test_no_file_is_over_300_lines():
+    lines = {path: path.read_text(encoding="utf-8").count("\n") for path in FILES}
+    assert {path.name: count for path, count in lines.items() if count > 300} == {}
+
+
+def test_no_function_is_over_70_lines():
+    functions = {
+        f"{path.name}: {node.name}": (node.end_lineno or 0) - node.lineno + 1
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert {name: length for name, length in functions.items() if length > 70} == {}
+
+
+def test_no_file_or_folder_has_a_name_that_says_nothing():
+    places = {part for path in FILES for part in path.relative_to(ROOT).with_suffix("").parts}
+    assert places & BANNED == set()
+
+
+def test_names_are_written_out():
+    nodes = [
+        node for path in SOURCES for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    assert {name for name in names if SHORTENED & set(name.lower().split("_"))} == set()

@@ -1,0 +1,42 @@
+"""What answers at once must not load what it does not need."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {"torch", "numpy", "tokenizers", "sacrebleu", "rich", "safetensors"}
+PROBE = """
+import sys
+from transduce.cli.main import transduce
+from transduce.cli.outcome import run
+code = run(transduce, sys.argv[1:])
+print(*sys.modules, file=sys.stderr)
+sys.exit(code)
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["recipes"],
+        ["recipes", "show", "table3/base"],
+        ["recipes", "diff", "table3/base", "table3/big"],
+        ["score", "--help"],
+        ["verify", "--help"],
+    ],
+    ids=" ".join,
+)
+def test_it_answers_without_heavy_libraries(arguments):
+    ended = subprocess.run(
+        [sys.executable, "-c", PROBE, *arguments], capture_output=True, text=True, check=True
+    )
+    assert "transduce.cli.main" in ended.stderr.split()
+    assert HEAVY & set(ended.stderr.split()) == set()
+
+
+def test_importing_the_package_loads_no_torch():
+    probe = "import sys, transduce; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0
