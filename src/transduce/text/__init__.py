@@ -1,0 +1,1 @@
+"""Strings to strings: reading lines, cleaning them, leaving pairs out, splitting long text."""

@@ -1,0 +1,119 @@
+"""Text made regular, and pairs that teach nothing left out and counted."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from transduce.settings import Data
+from transduce.text.filters import Seen, fault
+
+# Removed: controls that are no white space (NUL among them), and what is seen on no page: soft
+# hyphen, zero-width space and no-break space (the mark of byte order), word joiner, and the marks,
+# embeddings, overrides and isolates of text direction: they move letters on the screen, belong to
+# no word, and are set at random in corpora. Kept: the zero-width joiner and non-joiner (U+200C,
+# U+200D), which spell Persian and Indic words and join emoji; variation selectors; private use.
+INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
+    "\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
+)
+SURROGATE = re.compile("[\ud800-\udfff]")
+LONG_RUN = re.compile("[\u0300-\U0010ffff]{31,}")  # combining marks begin at U+0300
+MARKS = 30  # in a row, as Unicode's stream-safe form (UAX 15) allows; no script needs as many
+SHOWN = 80  # characters of a sample
+SAMPLES = 3
+
+
+def normalise(text: str) -> str:
+    """NFC; invisible characters removed; any white space one blank, none at the ends.
+
+    Every white space of Unicode counts, also U+00A0, U+0085, U+2028 and the tab. Half a surrogate
+    pair, which no file can hold, becomes U+FFFD. A second call changes nothing.
+    """
+    text = INVISIBLE.sub("", text)
+    if not text.isascii():
+        text = SURROGATE.sub("\ufffd", text)
+        # NFC sorts marks in quadratic time, and may itself take one apart into two
+        text = LONG_RUN.sub(
+            fewer_marks, unicodedata.normalize("NFC", LONG_RUN.sub(fewer_marks, text))
+        )
+    return " ".join(text.split())
+
+
+def fewer_marks(run: re.Match[str]) -> str:
+    """The same characters, but at most 30 combining marks one after another."""
+    kept, marks = [], 0
+    for character in run.group():
+        marks = marks + 1 if unicodedata.combining(character) else 0
+        if marks <= MARKS:
+            kept.append(character)
+    return "".join(kept)
+
+
+@final
+@dataclass
+class Dropped:
+    """How many pairs went for one reason, and the first of them."""
+
+    count: int = 0
+    samples: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, line: int, source: str, target: str) -> None:
+        """One more."""
+        self.count += 1
+        if len(self.samples) < SAMPLES:
+            self.samples.append(
+                {"line": line, "source": shortened(source), "target": shortened(target)}
+            )
+
+
+@final
+@dataclass
+class CleaningReport:
+    """What one pass over the pairs read, kept and dropped."""
+
+    read: int = 0
+    kept: int = 0
+    dropped: dict[str, Dropped] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values for a manifest."""
+        return {
+            "read": self.read,
+            "kept": self.kept,
+            "dropped": {
+                reason: {"count": dropped.count, "samples": dropped.samples}
+                for reason, dropped in self.dropped.items()
+            },
+        }
+
+
+@final
+class Cleaner:
+    """Regular text for every pair, and the settings' filters over them."""
+
+    def __init__(self, data: Data) -> None:
+        self.data = data
+        self.report = CleaningReport()
+
+    def pairs(self, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        """The pairs that stay. Every pass starts anew: `report` tells of the last one."""
+        report = self.report = CleaningReport()
+        seen = Seen()
+        for line, pair in enumerate(pairs, start=1):
+            source, target = map(normalise, pair)
+            reason = fault(source, target, self.data)
+            if not reason and self.data.drop_duplicates and not seen.add(source, target):
+                reason = "duplicate"
+            report.read += 1
+            if reason:
+                report.dropped.setdefault(reason, Dropped()).add(line, source, target)
+            else:
+                report.kept += 1
+                yield source, target
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text, for people."""
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"

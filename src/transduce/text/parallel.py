@@ -1,0 +1,38 @@
+"""Where two files that should be parallel stop looking so."""
+
+import math
+from typing import final
+
+PATIENCE = 8.0  # surprise that must add up: about 20 lines out of step, chance alone seldom does
+
+
+@final
+class Pace:
+    """Compares the lengths of two sides, line by line, in constant memory.
+
+    Translations have lengths in some steady proportion. When a line is missing on one side, all
+    pairs after it are strangers, and |log(length / length)| grows. The excess over twice its usual
+    mean is added up, never below zero (Page's CUSUM, 1954); where it last left zero before it
+    passed `PATIENCE` the files lost each other.
+    """
+
+    def __init__(self) -> None:
+        self.lost = 0  # the line, or 0 while the sides keep pace
+        self.lines = 0
+        self.total = 0.0
+        self.surprise = 0.0
+        self.start = 0
+
+    def see(self, source: int, target: int) -> None:
+        """One more pair, by the lengths of its sides in characters."""
+        if self.lost:
+            return
+        self.lines += 1
+        distance = abs(math.log((source + 5) / (target + 5)))  # 5: short lines vary most
+        usual = (self.total + 1.0) / (self.lines + 4)  # starts at 0.25, then learns
+        self.total += min(distance, 2 * usual)  # a stretch of strangers must not become usual
+        if self.surprise == 0:
+            self.start = self.lines
+        self.surprise = max(0.0, self.surprise + distance - 2 * usual)
+        if self.surprise > PATIENCE:
+            self.lost = self.start
