@@ -59,7 +59,7 @@ def with_finished(
     hypotheses: Hypotheses, candidates: Candidates, divisors: Float[Tensor, " lengths"]
 ) -> Hypotheses:
     """Keep the N best of the finished ones, old and new; of equals the older."""
-    ends = (candidates.symbols == END) & candidates.log_probs.isfinite()
+    ends = candidates.symbols == END
     scores = candidates.log_probs / divisors[hypotheses.written + 1][:, None]
     scores = torch.cat([hypotheses.finished_scores, scores.where(ends, -torch.inf)], dim=1)
     log_probs = torch.cat([hypotheses.finished_log_probs, candidates.log_probs], dim=1)
