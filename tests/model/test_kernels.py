@@ -40,7 +40,8 @@ def test_attention_equals_its_definition():
     q, k, v = (x.detach() for x in inputs([4], [6]))
     allowed = torch.rand(4, 6) < 0.7
     allowed[:, 0] = True
-    seen, weights = scaled_dot_product_attention(*(x.transpose(0, 1) for x in (q, k, v)), allowed)
+    by_head = [x.transpose(0, 1) for x in (q, k, v)]
+    seen, weights = scaled_dot_product_attention(by_head[0], by_head[1], by_head[2], allowed)
     by_hand = attention_by_hand(q, k, v, lambda t, s: bool(allowed[t, s]))
     torch.testing.assert_close(seen.transpose(0, 1), by_hand, rtol=0, atol=1e-12)
     assert not weights[:, ~allowed].any()
@@ -96,10 +97,18 @@ def test_the_backward_under_dropout_equals_numerical_gradients_for_a_fixed_mask(
     monkeypatch.setattr(grouped, "dropout_mask", same_mask)
     lengths = ([2, 4], [3, 3])
     attend = Grouped(*lengths, EVERYWHERE, CPU)
-    tensors = inputs(*lengths, d_k=2, d_v=3)
-    assert torch.autograd.gradcheck(lambda q, k, v: attend(q, k, v, 0.4), tensors)
-    dropped = (attend(*tensors, 0.4) - attend(*tensors)).abs().max()
+    q, k, v = inputs(*lengths, d_k=2, d_v=3)
+    assert torch.autograd.gradcheck(lambda q, k, v: attend(q, k, v, 0.4), (q, k, v))
+    dropped = (attend(q, k, v, 0.4) - attend(q, k, v)).abs().max()
     assert dropped > 0.1, "the mask took part"
+
+
+def test_under_dropout_the_last_token_of_a_short_sentence_keeps_to_one_mask():
+    """It is repeated to fill its rectangle; output and gradient must belong to the same repeat."""
+    q, k, v = inputs([2, 6], [2, 6], heads=1, d_v=6)
+    seen = Grouped([2, 6], [2, 6], EVERYWHERE, CPU)(q, k, v, 0.5)
+    (d_v,) = torch.autograd.grad(seen[1, 0, 0], v)
+    torch.testing.assert_close((d_v[:2, 0, 0] * v[:2, 0, 0]).sum(), seen[1, 0, 0])
 
 
 @pytest.mark.parametrize("kernel", [Plain, Grouped])

@@ -26,7 +26,8 @@ def model_of(architecture=None, *, symbols=SYMBOLS, seed=1, kernel=Grouped):
     with torch.no_grad():
         for name, weight in model.named_parameters():
             if "norm" in name or "bias" in name:
-                weight += 0.2 * torch.randn(weight.shape, generator=generator, dtype=weight.dtype)
+                noise = torch.randn(weight.shape, generator=generator, dtype=weight.dtype)
+                weight.add_(noise, alpha=0.2)
     return model
 
 

@@ -1,0 +1,134 @@
+import pytest
+import torch
+from tests.model.tiny import BEGIN, SYMBOLS, model_of, packed, sentences, sizes
+
+from transduce.errors import InputError
+from transduce.model import cache
+from transduce.packed import Packed
+
+KINDS = [
+    {},
+    {"decoder_neighbourhood": 3, "encoder_neighbourhood": 3},
+    {"positions": "learned", "tie": "none"},
+    {"layers": 3, "heads": 1, "d_k": 7, "d_v": 2},
+]
+kinds = pytest.mark.parametrize("kind", KINDS)
+
+
+@pytest.fixture(autouse=True)
+def _cache_that_fills_up_soon(monkeypatch):
+    monkeypatch.setattr(cache, "GROWTH", 3)
+
+
+def in_one_go(model, sources, inputs):
+    """The decoder's states of whole inputs, sentence by sentence."""
+    with torch.no_grad():
+        batch = Packed.of(inputs)
+        return model.decode(batch, model.encode(Packed.of(sources))).split(list(batch.lengths))
+
+
+def begun(model, sources):
+    with torch.no_grad():
+        return cache.start(model, model.encode(Packed.of(sources)))
+
+
+@torch.no_grad()
+def walked(model, state, columns):
+    """One step a column of ids; the states of every step, [steps R d]."""
+    seen = []
+    for ids in columns:
+        states, state = cache.step(model, torch.tensor(ids), state)
+        seen.append(states)
+    return torch.stack(seen), state
+
+
+def equal(found, expected):
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+
+
+@kinds
+def test_decoding_step_by_step_equals_decoding_in_one_go(kind):
+    model = model_of(sizes(**kind))
+    sources, inputs = sentences([5, 1, 8]), sentences([8, 8, 8], seed=4)
+    stepwise, _ = walked(model, begun(model, sources), zip(*inputs, strict=True))
+    for row, states in enumerate(in_one_go(model, sources, inputs)):
+        equal(stepwise[:, row], states)
+
+
+@kinds
+def test_rows_of_a_sentence_may_be_spread_reordered_and_repeated(kind):
+    model = model_of(sizes(**kind))
+    sources, width = sentences([4, 7]), 3
+    histories = [[BEGIN] for _ in range(2 * width)]
+    spread = torch.arange(2).repeat_interleave(width)
+    state = begun(model, sources).select(spread)
+    generator = torch.Generator().manual_seed(6)
+    for _ in range(7):
+        states, state = walked(model, state, [[history[-1] for history in histories]])
+        expected = in_one_go(model, [sources[n] for n in spread], histories)
+        equal(states[0], torch.stack([whole[-1] for whole in expected]))
+        inside = torch.randint(0, width, (2, width), generator=generator)
+        rows = (inside + torch.tensor([[0], [width]])).flatten()
+        state = state.select(rows)
+        histories = [[*histories[row], 2 + n] for n, row in enumerate(rows.tolist())]
+
+
+@kinds
+def test_sentences_that_are_over_leave_with_their_sources_and_columns(kind):
+    model = model_of(sizes(**kind))
+    sources, inputs = sentences([9, 3, 5]), sentences([8, 8, 8], seed=4)
+    _, state = walked(model, begun(model, sources), list(zip(*inputs, strict=True))[:5])
+    state = state.select(torch.tensor([1, 2]))
+    assert state.memory_keys.shape[1] == 2
+    assert state.memory_keys.shape[3] == 5, "no longer than the longest source that is left"
+    rest = [ids[1:] for ids in list(zip(*inputs, strict=True))[5:]]
+    stepwise, _ = walked(model, state, rest)
+    for row, states in enumerate(in_one_go(model, sources[1:], inputs[1:])):
+        equal(stepwise[:, row], states[5:])
+
+
+@kinds
+@pytest.mark.parametrize(("ahead", "behind"), [(5, 0), (5, 2), (0, 4)])
+def test_rows_that_came_differently_far_are_joined(kind, ahead, behind):
+    model = model_of(sizes(**kind))
+    sources = [sentences([6, 2]), sentences([3, 8], seed=7)]
+    inputs = [sentences([12, 12], seed=8), sentences([12, 12], seed=9)]
+    states = []
+    for side, steps in ((0, ahead), (1, behind)):
+        columns = list(zip(*inputs[side], strict=True))[:steps]
+        state = begun(model, sources[side])
+        states.append(walked(model, state, columns)[1] if columns else state)
+    rows = [*((row, ahead) for row in inputs[0]), *((row, behind) for row in inputs[1])]
+    columns = [[row[done + n] for row, done in rows] for n in range(4)]
+    stepwise, state = walked(model, cache.join(states[0], states[1]), columns)
+    expected = in_one_go(model, sources[0] + sources[1], inputs[0] + inputs[1])
+    for number, (whole, (_, done)) in enumerate(zip(expected, rows, strict=True)):
+        equal(stepwise[:, number], whole[done : done + 4])
+    survivors = state.select(torch.tensor([2, 3]) if ahead > behind else torch.tensor([0, 1]))
+    assert survivors.columns == min(ahead, behind) + 4, "columns before all rows began are gone"
+    chosen = rows[2:] if ahead > behind else rows[:2]
+    ids = [row[done + 4] for row, done in chosen]
+    last, _ = walked(model, survivors, [ids])
+    kept = expected[2:] if ahead > behind else expected[:2]
+    for number, (whole, (_, done)) in enumerate(zip(kept, chosen, strict=True)):
+        equal(last[0, number], whole[done + 4])
+
+
+def test_learned_places_have_an_end_and_say_so():
+    model = model_of(sizes(positions="learned", places=3))
+    state = begun(model, sentences([2]))
+    _, state = walked(model, state, [[BEGIN], [2], [3]])
+    with pytest.raises(InputError, match="a sentence has 4 pieces, this model learned 3 places"):
+        walked(model, state, [[4]])
+
+
+def test_the_log_probabilities_of_a_step_are_those_of_the_whole_model():
+    model = model_of()
+    memory = model.encode(packed([4]))
+    states = model.decode(packed([5], seed=3), memory).detach()
+    stepwise, _ = walked(
+        model, begun(model, sentences([4])), [[i] for i in sentences([5], seed=3)[0]]
+    )
+    logits = model.logits(stepwise[:, 0])
+    assert logits.shape == (5, SYMBOLS)
+    equal(logits.log_softmax(dim=1), model.logits(states).log_softmax(dim=1))
