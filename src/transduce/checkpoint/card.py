@@ -1,0 +1,169 @@
+"""The model card: what a model is, where it differs from the paper, and how good it was found."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, final, runtime_checkable
+
+from transduce.settings import Recipe
+from transduce.settings.recipe import Value, resolved
+
+
+@runtime_checkable
+class Figure(Protocol):
+    """A score with what makes it a fact; the scores of `transduce.scores` are of this shape."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def value(self) -> float: ...
+    @property
+    def signature(self) -> str: ...
+    @property
+    def lines(self) -> int: ...
+    @property
+    def test_set(self) -> str: ...
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What a card says beside the recipe."""
+
+    parameters: int
+    updates: int
+    averaged: Sequence[int] = ()  # the steps whose mean the model is
+    pairs_read: int
+    left_out: Mapping[str, int] = field(default_factory=dict)  # by reason, in the filters' order
+    versions: Mapping[str, str] = field(default_factory=dict)  # of what it was made with
+    figures: Sequence[Figure] = ()
+
+
+def model_card(recipe: Recipe, facts: Facts) -> str:
+    """The card as Markdown, with the front matter that model hubs read."""
+    parts = [
+        front_matter(recipe),
+        title(recipe, facts),
+        ledger(recipe),
+        data(recipe, facts),
+        training(recipe, facts),
+        figures(facts),
+        usage(recipe),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def front_matter(recipe: Recipe) -> str:
+    """Lines for machines; JSON strings are YAML strings."""
+    languages = dict.fromkeys((recipe.data.source_language, recipe.data.target_language))
+    lines = ["library_name: transduce", "pipeline_tag: translation", "language:"]
+    lines += [f"- {json.dumps(language)}" for language in languages]
+    return "\n".join(["---", *lines, "---"])
+
+
+def title(recipe: Recipe, facts: Facts) -> str:
+    """What the model is, in a few lines."""
+    sizes = recipe.architecture
+    lines = [
+        f"# {plain(recipe.name)}: {direction(recipe)}",
+        "",
+        f"A Transformer (Vaswani et al. 2017) of {facts.parameters:,} parameters that translates "
+        f"{direction(recipe)}: {sizes.layers} layers a stack, d_model {sizes.d_model}, "
+        f"d_ff {sizes.d_ff}, {sizes.heads} heads.",
+    ]
+    return "\n".join(lines + ([f"\n{plain(recipe.about)}"] if recipe.about else []))
+
+
+def ledger(recipe: Recipe) -> str:
+    """Every setting that is not as in the paper's base model."""
+    base, own = Recipe(name="base").flat(), recipe.flat()
+    changed = {path: value for path, value in own.items() if value != base[path]}
+    heading = "## Where it differs from the paper\n\n"
+    if not changed:
+        return heading + "Nowhere: every setting is that of the paper's base model."
+    rows = [(path, shown(base[path]), shown(own[path]), stated_in(path)) for path in changed]
+    because = f"{plain(recipe.because)}\n\n" if recipe.because else ""
+    return heading + because + table(("setting", "base model", "here", "source"), rows)
+
+
+def stated_in(path: str) -> str:
+    """Where the base model's value is from."""
+    metadata = resolved(path)[1].metadata
+    section, says = metadata["section"], metadata["says"]
+    return f"section {section}: {says}" if section else f"the paper is silent; ours: {says}"
+
+
+def data(recipe: Recipe, facts: Facts) -> str:
+    """The corpus, and how many pairs were left after each filter."""
+    rows, left = [("read", "", f"{facts.pairs_read:,}")], facts.pairs_read
+    for reason, count in facts.left_out.items():
+        left -= count
+        rows.append((reason, f"{count:,}", f"{left:,}"))
+    corpus = f"## Data\n\nCorpus: {plain(recipe.data.corpus)}, {direction(recipe)}.\n\n"
+    return corpus + table(("pairs", "left out", "remain"), rows)
+
+
+def training(recipe: Recipe, facts: Facts) -> str:
+    """How it was trained, and with what."""
+    lines = [
+        "## Training",
+        "",
+        f"- {facts.updates:,} updates of about {recipe.data.source_tokens:,} source and "
+        f"{recipe.data.target_tokens:,} target tokens, seed {recipe.training.seed}",
+    ]
+    if facts.averaged:
+        steps = ", ".join(f"{step:,}" for step in facts.averaged)
+        lines.append(f"- the mean of {len(facts.averaged)} snapshots (section 6.1): steps {steps}")
+    lines += [f"- {plain(name)} {plain(version)}" for name, version in facts.versions.items()]
+    return "\n".join(lines)
+
+
+def figures(facts: Facts) -> str:
+    """Scores, each with the signature that says how it was made."""
+    if not facts.figures:
+        return "## Figures\n\nNone were taken."
+    rows = [
+        (f.name, f"{f.value:.2f}", f"{f.test_set} ({f.lines:,} lines)", f"`{f.signature}`")
+        for f in facts.figures
+    ]
+    return "## Figures\n\n" + table(("score", "value", "test set", "signature"), rows)
+
+
+def usage(recipe: Recipe) -> str:
+    """The two ways to use it."""
+    source, target = recipe.data.source_language, recipe.data.target_language
+    return f"""## How to use it
+
+```console
+$ transduce translate MODEL < input.{plain(source)} > output.{plain(target)}
+```
+
+```python
+import transduce
+
+translate = transduce.load("MODEL")  # this folder
+translate("…")
+```"""
+
+
+def direction(recipe: Recipe) -> str:
+    """From which language into which."""
+    return f"{plain(recipe.data.source_language)} to {plain(recipe.data.target_language)}"
+
+
+def shown(value: Value) -> str:
+    """A value as people write it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(plain(cell) for cell in line) + " |" for line in lines)
+
+
+def plain(text: str) -> str:
+    """Text that stays in its line and its cell."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

@@ -1,0 +1,96 @@
+"""The model folder: all that a translation needs, and the card that tells where it is from."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, final
+
+from torch import Tensor
+
+from transduce.checkpoint.stored_recipe import stored_recipe
+from transduce.checkpoint.weights import demand_finite, from_bytes, to_bytes
+from transduce.durable import Verified, open_folder, read_json, to_json, whole_folder
+from transduce.errors import FolderError
+from transduce.settings import Recipe
+from transduce.vocabulary import Vocabulary
+
+KIND = "model"
+WEIGHTS = "model.safetensors"
+RECIPE = "recipe.json"
+CARD = "README.md"
+SHARED = "vocabulary.json"
+SOURCE = "source.vocabulary.json"
+TARGET = "target.vocabulary.json"
+RECIPE_LIMIT = 1 << 20
+VOCABULARY_LIMIT = 1 << 28
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoadedModel:
+    """A model folder in memory, every byte verified."""
+
+    weights: dict[str, Tensor] = field(repr=False)
+    recipe: Recipe
+    vocabularies: tuple[Vocabulary, Vocabulary]  # source and target; one object if shared
+    about: Mapping[str, Any]
+    hash: str  # sha256 of the manifest, and so of the whole folder
+
+
+def save_model(
+    folder: Path,
+    weights: Mapping[str, Tensor],
+    recipe: Recipe,
+    vocabularies: tuple[Vocabulary, Vocabulary],
+    card: str,
+    *,
+    about: Mapping[str, object] | None = None,
+) -> None:
+    """Write a model folder; `about` is what else its manifest should say, as the averaged steps."""
+    demand_finite(weights, "the model")
+    with whole_folder(folder, kind=KIND, about=about or {}) as writer:
+        writer.write(WEIGHTS, to_bytes(weights))
+        writer.write(RECIPE, to_json(recipe.as_json()))
+        source, target = vocabularies
+        if source is target:
+            writer.write(SHARED, source.to_bytes())
+        else:
+            writer.write(SOURCE, source.to_bytes())
+            writer.write(TARGET, target.to_bytes())
+        writer.write(CARD, card.encode(errors="replace"))
+
+
+def is_model(folder: Path) -> bool:
+    """Whether this folder looks like a model's; what lies in it may still be damaged."""
+    return any(os.path.lexists(folder / name) for name in (RECIPE, WEIGHTS))
+
+
+def load_model(folder: Path) -> LoadedModel:
+    """Read a model folder; the error names the file that is not as it was written."""
+    found = open_folder(folder, KIND)
+    recipe = read_json(found.read(RECIPE, RECIPE_LIMIT), folder / RECIPE)
+    return LoadedModel(
+        recipe=stored_recipe(recipe, folder / RECIPE),
+        vocabularies=read_vocabularies(found),
+        weights=from_bytes(found.read(WEIGHTS), folder / WEIGHTS),
+        about=found.about,
+        hash=found.hash,
+    )
+
+
+def read_vocabularies(found: Verified) -> tuple[Vocabulary, Vocabulary]:
+    """The two vocabularies, or one for both sides."""
+    if SHARED in found.files:
+        shared = read_vocabulary(found, SHARED)
+        return shared, shared
+    return read_vocabulary(found, SOURCE), read_vocabulary(found, TARGET)
+
+
+def read_vocabulary(found: Verified, name: str) -> Vocabulary:
+    """A vocabulary; what makes it unusable is told with its file."""
+    data = found.read(name, VOCABULARY_LIMIT)
+    try:
+        return Vocabulary.from_bytes(data)
+    except FolderError as fault:
+        raise FolderError(fault.fact, fault.hint, file=found.folder / name) from fault

@@ -1,0 +1,118 @@
+"""The model card."""
+
+from dataclasses import dataclass
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from transduce.checkpoint import Facts, model_card
+from transduce.settings import Recipe
+from transduce.settings.recipe import with_changes
+
+
+@dataclass(frozen=True)
+class Score:
+    """As `transduce.scores` gives it."""
+
+    name: str
+    value: float
+    signature: str
+    lines: int
+    test_set: str
+
+
+BASE = Recipe(name="base")
+FACTS = Facts(parameters=63_000_000, updates=100_000, pairs_read=4_500_000)
+
+
+def lines_of(card, heading):
+    """The lines under a heading."""
+    return card.split(f"## {heading}\n\n")[1].split("\n\n## ")[0].splitlines()
+
+
+def test_a_hub_can_read_its_front_matter():
+    card = model_card(BASE, FACTS)
+    assert card.startswith(
+        "---\nlibrary_name: transduce\npipeline_tag: translation\n"
+        'language:\n- "en"\n- "de"\n---\n\n# base: en to de\n'
+    )
+
+
+def test_the_papers_base_model_differs_nowhere():
+    said = ["Nowhere: every setting is that of the paper's base model."]
+    assert lines_of(model_card(BASE, FACTS), "Where it differs from the paper") == said
+
+
+def test_every_setting_that_differs_is_in_the_ledger_with_the_papers_words():
+    recipe = with_changes(
+        Recipe(name="mine", because="It has to fit."),
+        {"architecture.layers": 2, "training.steps": 7_000, "data.ratio": 3.0,
+         "data.drop_identical": False},
+    )  # fmt: skip
+    assert lines_of(model_card(recipe, FACTS), "Where it differs from the paper") == [
+        "It has to fit.",
+        "",
+        "| setting | base model | here | source |",
+        "| --- | --- | --- | --- |",
+        "| architecture.layers | 6 | 2 | section 3.1: N = 6 identical layers in each stack |",
+        "| data.ratio | 9.0 | 3.0 | the paper is silent; ours: "
+        "pairs whose lengths in characters differ more are left out |",
+        "| data.drop_identical | yes | no | the paper is silent; ours: "
+        "pairs with equal sides teach copying, not translation |",
+        "| training.steps | 100,000 | 7,000 | section 5.2: "
+        "the base models were trained for 100,000 steps |",
+    ]
+
+
+def test_the_pairs_are_counted_before_and_after_each_filter():
+    facts = Facts(
+        parameters=1, updates=1, pairs_read=1_000, left_out={"empty": 10, "too long": 200}
+    )
+    assert lines_of(model_card(BASE, facts), "Data") == [
+        "Corpus: wmt14-en-de, en to de.",
+        "",
+        "| pairs | left out | remain |",
+        "| --- | --- | --- |",
+        "| read |  | 1,000 |",
+        "| empty | 10 | 990 |",
+        "| too long | 200 | 790 |",
+    ]
+
+
+def test_it_says_how_it_was_trained():
+    facts = Facts(
+        parameters=1, updates=9_000, pairs_read=1, averaged=[1_500, 3_000],
+        versions={"transduce": "0.1.0", "torch": "2.13.0"},
+    )  # fmt: skip
+    assert lines_of(model_card(BASE, facts), "Training") == [
+        "- 9,000 updates of about 25,000 source and 25,000 target tokens, seed 1",
+        "- the mean of 2 snapshots (section 6.1): steps 1,500, 3,000",
+        "- transduce 0.1.0",
+        "- torch 2.13.0",
+    ]
+
+
+def test_figures_stand_with_their_signatures():
+    score = Score("BLEU", 27.296, "nrefs:1|case:mixed", 2_737, "newstest2014")
+    facts = Facts(parameters=1, updates=1, pairs_read=1, figures=[score])
+    assert lines_of(model_card(BASE, facts), "Figures")[2:] == [
+        "| BLEU | 27.30 | newstest2014 (2,737 lines) | `nrefs:1\\|case:mixed` |"
+    ]
+    assert lines_of(model_card(BASE, FACTS), "Figures") == ["None were taken."]
+
+
+def test_it_says_how_to_use_it():
+    card = model_card(BASE, FACTS)
+    assert "$ transduce translate MODEL < input.en > output.de\n" in card
+    assert 'translate = transduce.load("MODEL")' in card
+    assert card.endswith("```\n")
+
+
+@settings(max_examples=30)
+@given(st.text(), st.text(), st.text())
+def test_no_text_breaks_out_of_its_line(name, about, reason):
+    recipe = Recipe(name=name, about=about, because=reason)
+    facts = Facts(parameters=1, updates=1, pairs_read=1, left_out={reason: 1})
+    plain = model_card(Recipe(name="x", about="x" * bool(about.split())), facts)
+    headings = [line for line in model_card(recipe, facts).splitlines() if line.startswith("## ")]
+    assert headings == [line for line in plain.splitlines() if line.startswith("## ")]

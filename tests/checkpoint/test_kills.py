@@ -1,0 +1,202 @@
+"""SIGKILL at any moment: what was announced stays, and nothing half-written has a final name."""
+
+import collections
+import mmap
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from transduce.checkpoint import begin_run, newest, prune, save, save_snapshot
+from transduce.checkpoint.steps import is_sound, kept_steps, step_folder
+from transduce.durable import hold
+from transduce.settings import Recipe
+
+CALLS = ("mkdir", "open", "write", "fsync", "rename", "unlink", "rmdir")
+PLACE, ANNOUNCED = 0, 1  # bytes of the page that a killed child leaves behind
+WAIT = 2  # set when the child has begun
+
+
+@pytest.fixture
+def run(tmp_path):
+    begin_run(tmp_path / "run", Recipe(name="tiny"), {})
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def run_in_memory(run):
+    """To a kill all file systems are the same, and here nothing waits for a disk."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as place:
+        yield shutil.copytree(run, Path(place) / "run")
+
+
+def weights(step):
+    return {f"layer.{n}": torch.full((20, 20), float(step)) for n in range(3)}
+
+
+def keep(run, step):
+    save(run, step, weights(step), weights(step), {"step": step})
+
+
+def straight(run, step):
+    """The control: the same files, but straight under the final name."""
+    aside = run.parent / "aside"
+    shutil.copytree(run, aside, ignore=shutil.ignore_patterns("checkpoints", "snapshots"))
+    keep(aside, step)
+    folder = step_folder(run / "checkpoints", step)
+    folder.mkdir(parents=True)
+    for file in step_folder(aside / "checkpoints", step).iterdir():
+        descriptor = os.open(folder / file.name, os.O_WRONLY | os.O_CREAT, 0o666)
+        os.write(descriptor, file.read_bytes())
+        os.fsync(descriptor)
+        os.close(descriptor)
+    shutil.rmtree(aside)
+
+
+def train(run, keep, page, steps):
+    """Save, announce, keep a snapshot, prune."""
+    with hold(run):
+        for step in steps:
+            keep(run, step)
+            page[ANNOUNCED] = step
+            save_snapshot(run, step, weights(step))
+            prune(run, 3)
+
+
+def watch_calls(page, deadly, *, within):
+    """Note each call that changes the disk; in the n-th, die: before, or within or after it."""
+    count = 0
+
+    def watched(place, name, call):
+        def stand_in(*arguments, **others):
+            nonlocal count
+            if name == "open" and not arguments[1] & os.O_CREAT:
+                return call(*arguments, **others)  # only reads
+            count += 1
+            page[PLACE] = place + 1
+            if count == deadly:
+                if within and name == "write":
+                    call(arguments[0], bytes(arguments[1])[: len(arguments[1]) // 2])
+                elif within:
+                    call(*arguments, **others)
+                os.kill(os.getpid(), signal.SIGKILL)
+            try:
+                return call(*arguments, **others)
+            finally:
+                page[PLACE] = 0
+
+        return stand_in
+
+    for place, name in enumerate(CALLS):
+        setattr(os, name, watched(place, name, getattr(os, name)))
+
+
+def trial(run, steps, *, keep=keep, deadly=0, within=False, seconds=0.0):
+    """Where a child was when it was killed (or None), and the last step it announced."""
+    page = mmap.mmap(-1, mmap.PAGESIZE)
+    child = os.fork()
+    if child == 0:
+        try:
+            watch_calls(page, deadly, within=within)
+            page[WAIT] = 1
+            train(run, keep, page, steps)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    if seconds:
+        while not page[WAIT]:
+            time.sleep(0.001)
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    assert status in (0, signal.SIGKILL), "the child stumbled over what an earlier kill left"
+    place = ("between calls", *CALLS)[page[PLACE]] if status else None
+    return place, page[ANNOUNCED]
+
+
+def half_written(run):
+    """Final names under which not every byte is as it was written."""
+    return [
+        step_folder(run / place, step)
+        for place in ("checkpoints", "snapshots")
+        for step in kept_steps(run / place)
+        if not is_sound(run / place, step)
+    ]
+
+
+def kill_often(run, times, choose):
+    """One run, killed and started again; tells where the kills landed."""
+    landed, announced = collections.Counter(), 0
+    for number in range(times):
+        first = max([announced, *kept_steps(run / "checkpoints")]) + 1
+        if first > 200:  # the page has a byte for it
+            shutil.rmtree(run / "checkpoints")
+            first, announced = 1, 0
+        place, told = trial(run, range(first, first + 20), **choose())
+        announced = max(told, announced)
+        landed[place] += 1
+        assert half_written(run) == [], f"kill {number}, in {place}"
+        found, rejected = newest(run)
+        assert rejected == []
+        assert (found.step if found else 0) >= announced, f"kill {number}, in {place}"
+    sys.stdout.write(f"killed in {dict(landed)}\n")
+    return landed
+
+
+def test_forty_kills_lose_nothing_and_leave_nothing(run_in_memory):
+    run = run_in_memory
+    chance = random.Random(1)
+
+    def choose():
+        return {"deadly": chance.randrange(1, 70), "within": chance.random() < 0.5}
+
+    landed = kill_often(run, 40, choose)
+    assert landed.keys() >= {"open", "write", "fsync", "rename", "unlink"}
+    with hold(run):
+        pass
+    assert list(run.rglob(".t*-*")) == []
+
+
+@pytest.mark.slow
+def test_five_hundred_kills_by_the_clock_lose_nothing(run):
+    chance = random.Random(2)
+    landed = kill_often(run, 500, lambda: {"seconds": chance.uniform(0.001, 0.06)})
+    assert landed.keys() >= {"fsync", "unlink"}
+
+
+@pytest.mark.parametrize("within", [False, True], ids=["before the call", "within or after it"])
+def test_a_kill_in_every_single_call_loses_nothing(run_in_memory, within):
+    run = run_in_memory
+    trial(run, [1, 2])
+    shutil.copytree(run, run.parent / "before")
+    for deadly in range(1, 200):
+        shutil.rmtree(run)
+        shutil.copytree(run.parent / "before", run)
+        place, announced = trial(run, [3], deadly=deadly, within=within)
+        assert half_written(run) == [], f"killed in call {deadly}, {place}"
+        found, rejected = newest(run)
+        assert found.step >= max(2, announced)
+        assert rejected == []
+        if place is None:
+            break
+    assert deadly > 30
+    assert kept_steps(run / "checkpoints") == [2, 3]
+
+
+def test_the_control_that_writes_straight_to_the_final_name_is_caught(run_in_memory):
+    run = run_in_memory
+    caught = 0
+    for deadly in range(20, 40):  # the calls from the first file under its final name on
+        shutil.rmtree(run / "checkpoints", ignore_errors=True)
+        shutil.rmtree(run.parent / "aside", ignore_errors=True)
+        trial(run, [1], keep=straight, deadly=deadly)
+        caught += bool(half_written(run))
+    assert caught >= 5, "these tests would not see a half-written save"

@@ -1,0 +1,310 @@
+"""Resume saves and snapshots: whole, verified, never mixed."""
+
+import itertools
+import os
+import shutil
+
+import pytest
+import torch
+
+from transduce.checkpoint import (
+    averaged,
+    begin_run,
+    newest,
+    prune,
+    save,
+    save_snapshot,
+    snapshots,
+)
+from transduce.durable import hold, open_folder
+from transduce.errors import FolderError, NotFiniteError, SaveError
+from transduce.settings import Recipe
+
+FILES = ("model.safetensors", "moments.safetensors", "state.json", "manifest.json")
+
+
+@pytest.fixture
+def run(tmp_path):
+    begin_run(tmp_path / "run", Recipe(name="tiny"), {})
+    return tmp_path / "run"
+
+
+def weights(step):
+    return {"w": torch.full((3, 2), float(step)), "v": torch.arange(4.0) + step}
+
+
+def moments(step):
+    return {"first.w": torch.full((3, 2), step / 2), "second.w": torch.full((3, 2), step / 4)}
+
+
+def state(step):
+    return {"step": step, "best": step / 3, "tokens": 2**60 + step}
+
+
+def saved(run, *steps):
+    for step in steps:
+        save(run, step, weights(step), moments(step), state(step))
+
+
+def folder(run, step):
+    return run / "checkpoints" / f"step-{step:08d}"
+
+
+def demand_step(found, step):
+    """Every part is of this step, to the bit."""
+    assert found is not None
+    assert found.step == step
+    for part, expected in ((found.weights, weights(step)), (found.moments, moments(step))):
+        assert part.keys() == expected.keys()
+        assert all(torch.equal(part[name], expected[name]) for name in expected)
+    assert found.state == state(step)
+
+
+def test_the_newest_save_comes_back_to_the_bit(run):
+    saved(run, 2, 10, 4)
+    found, rejected = newest(run)
+    demand_step(found, 10)
+    assert rejected == []
+    assert found.folder == folder(run, 10)
+    assert {file.name for file in folder(run, 10).iterdir()} == set(FILES)
+
+
+def test_a_run_without_saves_has_no_newest(run):
+    assert newest(run) == (None, [])
+
+
+def test_a_step_that_is_kept_is_not_written_again(run):
+    saved(run, 3)
+    before = folder(run, 3).stat()
+    save(run, 3, weights(99), moments(99), state(99))
+    assert folder(run, 3).stat() == before
+    demand_step(newest(run)[0], 3)
+
+
+def test_a_damaged_step_is_written_anew_when_it_comes_again(run):
+    saved(run, 2, 3)
+    flip(folder(run, 3) / "state.json", 5)
+    saved(run, 3)
+    demand_step(newest(run)[0], 3)
+
+
+@pytest.mark.parametrize("part", ["weights", "moments"])
+def test_numbers_that_are_not_finite_are_never_saved(run, part):
+    parts = {"weights": weights(1), "moments": moments(1)}
+    next(iter(parts[part].values()))[0] = torch.nan
+    with pytest.raises(NotFiniteError, match="step 1: "):
+        save(run, 1, parts["weights"], parts["moments"], state(1))
+    if part == "weights":
+        with pytest.raises(NotFiniteError, match="step 1: "):
+            save_snapshot(run, 1, parts["weights"])
+    assert newest(run) == (None, [])
+    assert snapshots(run) == []
+
+
+def flip(file, place):
+    data = bytearray(file.read_bytes())
+    data[place] ^= 1 << place % 8
+    file.write_bytes(data)
+
+
+def damages(run):
+    """Each class of bytes in each file of a save: (file, place)."""
+    sizes = {name: (folder(run, 3) / name).stat().st_size for name in FILES}
+    for name in ("model.safetensors", "moments.safetensors"):
+        data = (folder(run, 3) / name).read_bytes()
+        header = 8 + int.from_bytes(data[:8], "little")
+        yield from ((name, place) for place in (0, 7, 8, 9, header - 1, header, header + 20))
+    yield from ((name, size // part) for name, size in sizes.items() for part in (2, 3, 5))
+    yield from ((name, size - 1) for name, size in sizes.items())
+
+
+def test_a_flip_in_any_class_of_bytes_is_named_and_the_save_before_is_taken(run):
+    saved(run, 2, 3)
+    for name, place in damages(run):
+        whole = (folder(run, 3) / name).read_bytes()
+        flip(folder(run, 3) / name, place)
+        found, rejected = newest(run)
+        demand_step(found, 2)
+        [(path, reason)] = rejected
+        assert path == folder(run, 3)
+        assert reason.startswith(f"{folder(run, 3)}/"), f"{name} at {place}: {reason}"
+        if name != "manifest.json":
+            assert f"/{name}: is not as it was written: expected sha256 " in reason
+        (folder(run, 3) / name).write_bytes(whole)
+    demand_step(newest(run)[0], 3)
+
+
+def test_a_cut_emptied_or_missing_file_is_named_and_the_save_before_is_taken(run):
+    saved(run, 2, 3)
+    for name in FILES:
+        whole = (folder(run, 3) / name).read_bytes()
+        for size in {0, 1, 7, 8, 9, len(whole) // 2, len(whole) - 1}:
+            (folder(run, 3) / name).write_bytes(whole[:size])
+            found, [(_, reason)] = newest(run)
+            demand_step(found, 2)
+            assert f"/{name}: " in reason
+        (folder(run, 3) / name).unlink()
+        found, [(_, reason)] = newest(run)
+        demand_step(found, 2)
+        assert name in reason
+        (folder(run, 3) / name).write_bytes(whole)
+
+
+def test_steps_are_never_mixed(run):
+    saved(run, 1, 2, 3)
+    for name in FILES:
+        for one, other in itertools.permutations((2, 3), 2):
+            files = [folder(run, step) / name for step in (one, other)]
+            whole = files[0].read_bytes()
+            files[0].write_bytes(files[1].read_bytes())
+            found, rejected = newest(run)
+            demand_step(found, 3 if one == 2 else 2)
+            assert len(rejected) == (one == 3)
+            files[0].write_bytes(whole)
+
+
+def test_a_step_under_another_steps_name_is_refused(run):
+    saved(run, 1, 2)
+    folder(run, 2).rename(folder(run, 5))
+    found, [(path, reason)] = newest(run)
+    demand_step(found, 1)
+    assert path == folder(run, 5)
+    assert "'step': 5} is expected here" in reason
+
+
+def test_a_step_of_another_run_is_refused(run, tmp_path):
+    begin_run(tmp_path / "other", Recipe(name="tiny"), {})
+    saved(tmp_path / "other", 9)
+    saved(run, 1)
+    shutil.copytree(folder(tmp_path / "other", 9), folder(run, 9))
+    found, [(_, reason)] = newest(run)
+    demand_step(found, 1)
+    assert "says that it is {'run': " in reason
+
+
+def test_a_snapshot_is_no_save(run):
+    saved(run, 1)
+    save_snapshot(run, 5, weights(5))
+    shutil.copytree(run / "snapshots" / "step-00000005", folder(run, 5))
+    found, [(_, reason)] = newest(run)
+    demand_step(found, 1)
+    assert "is not a save folder, but one of kind 'snapshot'" in reason
+
+
+def test_when_no_save_is_sound_nothing_is_started_from_scratch(run):
+    saved(run, 1, 2)
+    for step in (1, 2):
+        flip(folder(run, step) / "model.safetensors", 100)
+    with pytest.raises(FolderError) as error:
+        newest(run)
+    assert error.value.exit_code == 3
+    assert error.value.fact.startswith(f"{run}: none of its 2 saves can be used: ")
+    assert all(f"{folder(run, step)}/model.safetensors" in error.value.fact for step in (1, 2))
+    assert "start from the first step" in error.value.hint
+
+
+def test_leftovers_and_other_names_are_no_saves(run):
+    saved(run, 1)
+    for name in (".tmp-0123456789abcdef-step-00000009", "step-9", "step-000000009", "step-x"):
+        shutil.copytree(folder(run, 1), run / "checkpoints" / name)
+    demand_step(newest(run)[0], 1)
+    with hold(run):
+        pass
+    assert not (run / "checkpoints" / ".tmp-0123456789abcdef-step-00000009").exists()
+
+
+def kept(run, place="checkpoints"):
+    return sorted(int(path.name[5:]) for path in (run / place).iterdir())
+
+
+def test_the_newest_two_saves_and_the_last_snapshots_stay(run):
+    saved(run, 1, 2, 3, 20)
+    for step in range(1, 8):
+        save_snapshot(run, step, weights(step))
+    assert prune(run, 5) == []
+    assert kept(run) == [3, 20]
+    assert kept(run, "snapshots") == [3, 4, 5, 6, 7]
+    assert prune(run, 5) == []
+    assert kept(run) == [3, 20]
+
+
+def test_the_newest_sound_save_is_never_deleted(run):
+    saved(run, 1, 2, 3, 4)
+    for step in (3, 4):
+        flip(folder(run, step) / "state.json", 3)
+    prune(run, 5)
+    assert kept(run) == [2, 3, 4]
+    demand_step(newest(run)[0], 2)
+
+
+def test_what_is_not_this_runs_is_not_deleted_but_told(run, tmp_path):
+    begin_run(tmp_path / "other", Recipe(name="tiny"), {})
+    saved(tmp_path / "other", 1)
+    saved(run, 2, 3)
+    shutil.copytree(folder(tmp_path / "other", 1), folder(run, 1))
+    [told] = prune(run, 5)
+    assert "says that it is" in told
+    assert kept(run) == [1, 2, 3]
+
+
+def test_a_deletion_that_fails_is_told_and_stops_nothing(run, monkeypatch):
+    saved(run, 1, 2, 3)
+
+    def refuse(*_):
+        raise PermissionError(1, "no")
+
+    monkeypatch.setattr(os, "rename", refuse)
+    assert prune(run, 5) == [f"{folder(run, 1)}: cannot be written: operation not permitted"]
+
+
+def test_a_disk_without_room_is_told_before_anything_is_written(run, monkeypatch):
+    saved(run, 1)
+    monkeypatch.setattr(
+        os, "statvfs", lambda _: os.statvfs_result((1, 1, 9, 9, 9, 9, 9, 9, 0, 255))
+    )
+    with pytest.raises(SaveError) as error:
+        saved(run, 2)
+    said = f"{folder(run, 2)}: needs 0.0 MB, and 0.0 MB are free on this disk"
+    assert error.value.fact == said
+    assert "free some space" in error.value.hint
+    demand_step(newest(run)[0], 1)
+
+
+def test_a_save_that_fails_leaves_the_ones_before_and_can_be_tried_again(run, monkeypatch):
+    saved(run, 1)
+
+    def full(*_):
+        raise OSError(28, "no space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(SaveError, match="step-00000002"):
+            saved(run, 2)
+    demand_step(newest(run)[0], 1)
+    saved(run, 2)
+    demand_step(newest(run)[0], 2)
+
+
+def test_the_average_of_snapshots_is_of_their_weights(run):
+    for step in (1, 2, 6):
+        save_snapshot(run, step, weights(step))
+    chosen = snapshots(run)[-2:]
+    assert [snapshot.step for snapshot in chosen] == [2, 6]
+    mean = averaged(snapshot.weights() for snapshot in chosen)
+    assert all(torch.equal(mean[name], tensor) for name, tensor in weights(4).items())
+
+
+def test_a_damaged_snapshot_is_named(run):
+    save_snapshot(run, 1, weights(1))
+    [snapshot] = snapshots(run)
+    flip(snapshot.folder / "model.safetensors", 150)
+    with pytest.raises(FolderError, match=r"step-00000001/model\.safetensors: is not as it was"):
+        snapshot.weights()
+
+
+def test_nothing_is_unpickled(run, monkeypatch):
+    saved(run, 1)
+    monkeypatch.setattr(torch, "load", None)
+    monkeypatch.setattr("pickle.loads", None)
+    demand_step(newest(run)[0], 1)
+    open_folder(folder(run, 1), "save").check()
