@@ -34,9 +34,10 @@ make_venv() {
   [ -x "$python" ] && return
   for candidate in python3 python3.14 python3.13 python3.12 python3.11 python; do
     if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-      "$candidate" -m venv .venv || stop "$candidate cannot make a virtual environment" \
+      "$candidate" -m venv .venv && return
+      rm -rf .venv # a half-made one would be taken for whole
+      stop "$candidate cannot make a virtual environment" \
         "on Debian and Ubuntu: apt install python3-venv"
-      return
     fi
   done
   stop "no Python of version 3.11 or newer is on the PATH" "install one from python.org"
