@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import BinaryIO
+from typing import cast
 
 from transduce.errors import InputError
 from transduce.text.parallel import Pace
@@ -78,10 +78,10 @@ def read_pairs_tsv(path: Path | str) -> Iterator[tuple[str, str]]:
         yield columns[0], columns[1]
 
 
-def opened(path: Path | str) -> AbstractContextManager[BinaryIO]:
+def opened(path: Path | str) -> AbstractContextManager[io.BufferedIOBase]:
     """The bytes of a file, unpacked by its suffix."""
     if str(path) == "-":
-        return nullcontext(sys.stdin.buffer)
+        return nullcontext(cast("io.BufferedIOBase", sys.stdin.buffer))
     match Path(path).suffix.lower():
         case ".gz":
             return io.BufferedReader(gzip.open(path), buffer_size=1 << 16)
@@ -92,7 +92,7 @@ def opened(path: Path | str) -> AbstractContextManager[BinaryIO]:
     return Path(path).open("rb")
 
 
-def raw_lines(file: BinaryIO) -> Iterator[bytes]:
+def raw_lines(file: io.BufferedIOBase) -> Iterator[bytes]:
     """Lines of bytes with their newline, the first without a mark of byte order."""
     mark = codecs.BOM_UTF8
     while raw := file.readline(LONGEST_LINE):

@@ -6,6 +6,8 @@ an abbreviation, a single letter ("J. S. Bach", "z. B.") or a number below 100 (
 it is in doubt it does not split: one sentence more in a piece costs little, half a sentence a lot.
 """
 
+import itertools
+
 from transduce.text.clean import normalise
 
 CLOSING = "\"'”’“‘»«)]}"
@@ -25,7 +27,7 @@ def split(text: str) -> list[str]:
     """The sentences of a text, regular; joined with blanks they are `normalise(text)`."""
     words = normalise(text).split()
     sentences, sentence = [], []
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in itertools.zip_longest(words, words[1:], fillvalue=""):
         sentence.append(word)
         if not following or (ends(word) and starts(following)):
             sentences.append(" ".join(sentence))

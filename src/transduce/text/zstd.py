@@ -3,7 +3,6 @@
 import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from transduce.errors import InputError
 
@@ -12,7 +11,7 @@ CHUNK = (
 )  # packed bytes at a time: few, for a damaged file can unpack to 30,000 times as many
 
 
-def open_zstd(path: Path) -> BinaryIO:
+def open_zstd(path: Path) -> io.BufferedIOBase:
     """The unpacked bytes; a file that breaks off or is damaged ends in EOFError."""
     try:
         import zstandard  # noqa: F401 - an extra, needed for such files only
@@ -28,7 +27,7 @@ def open_zstd(path: Path) -> BinaryIO:
 class Unpacked(io.RawIOBase):
     """A stream of the unpacked bytes; zstandard's own takes a cut file for a whole one."""
 
-    def __init__(self, packed: BinaryIO) -> None:
+    def __init__(self, packed: io.BufferedIOBase) -> None:
         self.packed = packed
         self.chunks = unpacked(packed)
         self.ready = memoryview(b"")
@@ -55,7 +54,7 @@ class Unpacked(io.RawIOBase):
         super().close()
 
 
-def unpacked(packed: BinaryIO) -> Iterator[bytes]:
+def unpacked(packed: io.BufferedIOBase) -> Iterator[bytes]:
     """Frame after frame; a file may have several, laid end to end."""
     import zstandard
 

@@ -1,0 +1,219 @@
+"""Lines and pairs from files of all kinds."""
+
+import gzip
+import io
+import lzma
+import os
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pytest
+import zstandard
+
+from transduce.errors import InputError
+from transduce.text import files, zstd
+from transduce.text.files import read_lines, read_pairs, read_pairs_tsv
+
+WRITERS: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".xz": lzma.compress,
+    ".zst": zstandard.ZstdCompressor().compress,
+}
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A file of the given bytes, packed by the given suffix."""
+
+    def write(data, suffix="", name="text"):
+        path = tmp_path / (name + suffix)
+        path.write_bytes(WRITERS[suffix](data))
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_lines_are_the_same_plain_and_packed(file, suffix):
+    text = [f"Zeile {i}: äöü€😀 " * (i % 50) for i in range(3000)]
+    path = file("".join(f"{line}\n" for line in text).encode(), suffix)
+    assert list(read_lines(path)) == text
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_an_empty_file_gives_no_lines(file, suffix):
+    assert list(read_lines(file(b"", suffix))) == []
+
+
+def test_a_file_with_nothing_but_a_mark_of_byte_order_gives_no_lines(file):
+    assert list(read_lines(file(b"\xef\xbb\xbf"))) == []
+
+
+def test_a_missing_last_newline_does_not_change_the_count(file):
+    assert list(read_lines(file(b"a\nb"))) == list(read_lines(file(b"a\nb\n"))) == ["a", "b"]
+
+
+def test_empty_lines_are_lines(file):
+    assert list(read_lines(file(b"\n\na\n\n"))) == ["", "", "a", ""]
+
+
+def test_only_a_newline_ends_a_line(file):
+    odd = "a\rb\x0bc\x0cd\x1ce\x1df\x1eg\x85h\u2028i\u2029j\x00k"
+    assert list(read_lines(file(f"{odd}\nnext".encode()))) == [odd, "next"]
+
+
+def test_a_mark_of_byte_order_goes_at_the_start_only(file):
+    assert list(read_lines(file("\ufeffa\n\ufeffb\n".encode()))) == ["a", "\ufeffb"]
+
+
+def test_windows_and_unix_line_ends_may_be_mixed(file):
+    assert list(read_lines(file(b"a\r\nb\nc\r\n\r\nd\r"))) == ["a", "b", "c", "", "d"]
+
+
+def test_a_dash_is_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"\xef\xbb\xbfa\r\nb")))
+    assert list(read_lines("-")) == ["a", "b"]
+
+
+def test_bytes_that_are_no_utf8_are_named_with_file_line_and_a_way_out(file):
+    path = file(b"gut\nsch\xf6n\n")
+    with pytest.raises(InputError) as error:
+        list(read_lines(path))
+    assert f"{path}, line 2: not UTF-8 (byte 4 of the line is 0xF6)" in str(error.value)
+    assert "hint: convert it, for example: iconv -f LATIN1 -t UTF-8" in str(error.value)
+
+
+def test_a_file_in_utf16_is_recognised(file):
+    with pytest.raises(InputError, match=r"line 1: not UTF-8(.|\n)*iconv -f UTF-16"):
+        list(read_lines(file("hallo\n".encode("utf-16"))))
+
+
+def test_standard_input_is_named_in_errors(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"\xff")))
+    with pytest.raises(InputError, match="standard input, line 1: not UTF-8"):
+        list(read_lines("-"))
+
+
+@pytest.mark.parametrize(
+    ("suffix", "damage"),
+    [
+        *((suffix, damage) for suffix in (".gz", ".xz", ".zst") for damage in ("cut", "foreign")),
+        (".gz", "tail"),  # what follows a whole .xz is passed over by the standard library
+        (".zst", "tail"),
+    ],
+)
+def test_a_damaged_archive_is_refused(file, tmp_path, suffix, damage):
+    whole = file(os.urandom(20_000).hex().encode(), suffix).read_bytes()
+    path = tmp_path / f"damaged{suffix}"
+    path.write_bytes(
+        {"cut": whole[:-9], "foreign": b"this is plain text", "tail": whole + b"junk junk"}[damage]
+    )
+    with pytest.raises(InputError, match="cannot be unpacked any further") as error:
+        list(read_lines(path))
+    assert str(path) in str(error.value)
+    assert "the file is cut or damaged: fetch or pack it again" in str(error.value)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
+def test_archives_laid_end_to_end_are_one(file, tmp_path, suffix):
+    path = tmp_path / f"both{suffix}"
+    path.write_bytes(
+        file(b"a\nb", suffix, "1").read_bytes() + file(b"c\n", suffix, "2").read_bytes()
+    )
+    assert list(read_lines(path)) == ["a", "bc"]
+
+
+def test_zst_without_its_package_says_what_to_install(file, monkeypatch):
+    path = file(b"a\n", ".zst")
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(InputError) as error:
+        list(read_lines(path))
+    assert "reading .zst needs the package zstandard" in str(error.value)
+    assert "hint: pip install 'transduce[zstd]'" in str(error.value)
+
+
+def test_closing_an_unpacked_stream_closes_the_file(file):
+    packed = file(b"a\n", ".zst").open("rb")
+    zstd.Unpacked(packed).close()
+    assert packed.closed
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"none.en: cannot be read .No such file(.|\n)*check"):
+        list(read_lines(tmp_path / "none.en"))
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".xz", ".zst"])
+def test_a_folder_is_no_file(tmp_path, suffix):
+    folder = tmp_path / f"folder{suffix}"
+    folder.mkdir()
+    with pytest.raises(InputError, match=r"cannot be read .Is a directory"):
+        list(read_lines(folder))
+
+
+def test_an_unreadable_file_is_named(monkeypatch, file):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    path = file(b"a\n")
+    monkeypatch.setattr(files, "opened", refuse)  # the rights of files do not bind root
+    with pytest.raises(InputError, match=r"cannot be read .Permission denied"):
+        list(read_lines(path))
+
+
+def test_a_line_without_end_is_refused(file, monkeypatch):
+    monkeypatch.setattr(files, "LONGEST_LINE", 1 << 20)
+    assert len(next(read_lines(file(b"x" * ((1 << 20) - 1) + b"\n")))) == (1 << 20) - 1
+    with pytest.raises(
+        InputError, match=r"line 2: no end of line within 1 MiB(.|\n)*is this a text"
+    ):
+        list(read_lines(file(b"a\n" + b"x" * (1 << 20))))
+
+
+def test_pairs_are_lines_side_by_side(file):
+    source, target = file(b"a\nb\n", name="s"), file(b"x\ny", ".gz", name="t")
+    assert list(read_pairs(source, target)) == [("a", "x"), ("b", "y")]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(3, 5), (5, 3), (0, 2)])
+def test_sides_of_different_length_are_refused_with_both_counts(file, ours, theirs):
+    source, target = file(b"a\n" * ours, name="s"), file(b"b\n" * theirs, name="t")
+    with pytest.raises(InputError) as error:
+        list(read_pairs(source, target))
+    assert f"{source} has {ours} lines, but {target} has {theirs}" in str(error.value)
+    assert "hint: line i of one file must be the translation of line i" in str(error.value)
+    assert "look near" not in str(error.value)
+
+
+def test_where_the_sides_lost_each_other_is_said(file):
+    lengths = [(7 * i * i) % 83 + 5 for i in range(600)]
+    ours = b"".join(b"x" * n + b"\n" for n in lengths)
+    theirs = b"".join(b"y" * n + b"\n" for i, n in enumerate(lengths) if i != 299)
+    with pytest.raises(InputError, match=r"600 lines, but .* has 599") as error:
+        list(read_pairs(file(ours, name="s"), file(theirs, name="t")))
+    named = int(str(error.value).split("look near line ")[1].split(":")[0])
+    assert abs(named - 300) <= 5
+
+
+def test_one_stream_cannot_be_both_sides():
+    with pytest.raises(InputError, match=r"both sides cannot come from standard input(.|\n)*a tab"):
+        list(read_pairs("-", "-"))
+
+
+def test_a_tab_parts_the_sides(file):
+    assert list(read_pairs_tsv(file(b"a b\tx y\r\n\tz\n"))) == [("a b", "x y"), ("", "z")]
+
+
+@pytest.mark.parametrize(("line", "found"), [("a", "1 column"), ("a\tb\tc", "3 columns")])
+def test_a_line_without_exactly_two_columns_is_refused(file, line, found):
+    path = file(f"a\tb\n{line}\n".encode())
+    with pytest.raises(InputError, match=rf"text, line 2: {found}, not 2(.|\n)*one tab"):
+        list(read_pairs_tsv(path))
+
+
+def test_reading_can_stop_anywhere(file):
+    lines = read_lines(file(b"a\nb\nc\n", ".gz"))
+    assert next(lines) == "a"
+    del lines  # an open file left behind would be a warning, and warnings are errors here
