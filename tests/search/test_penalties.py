@@ -2,15 +2,17 @@ import json
 
 import pytest
 
-from transduce.search.penalties import PENALTIES, divisors
+from transduce.search.penalties import DIVISORS, divisors
 from transduce.settings import Search
-from transduce.settings.search import PENALTIES as NAMES
+from transduce.settings.search import PENALTIES
 
 
-def test_every_penalty_of_the_settings_has_a_formula():
-    assert tuple(PENALTIES) == NAMES
-    formulas = ["log P / ((5 + n) / 6)^alpha", "log P / n", "log P"]
-    assert [penalty.formula for penalty in PENALTIES.values()] == formulas
+def test_every_penalty_of_the_settings_is_computed_as_its_formula_says():
+    assert PENALTIES.keys() == DIVISORS.keys()
+    for name, formula in PENALTIES.items():
+        score = formula.replace("log P", "-3.0").replace("^", "**")
+        for n, alpha in ((1, 0.0), (7, 0.6), (20, 1.0)):
+            assert eval(score, {"n": n, "alpha": alpha}) == -3.0 / DIVISORS[name](n, alpha)
 
 
 def test_the_gnmt_penalty_has_its_known_values():
@@ -24,7 +26,7 @@ def test_the_gnmt_penalty_equals_the_shared_values(shared):
     cases = json.loads((shared / "fixtures/mt/length_penalty.json").read_text("utf-8"))["penalty"]
     assert len(cases) > 20
     for case in cases:
-        divisor = PENALTIES["gnmt"].divisor(case["length"], case["alpha"])
+        divisor = DIVISORS["gnmt"](case["length"], case["alpha"])
         assert divisor == pytest.approx(case["penalty"], rel=1e-12)
 
 
@@ -33,7 +35,7 @@ def test_average_divides_by_the_symbols_and_none_by_nothing():
     assert divisors(Search(penalty="none"), 3).tolist() == [1, 1, 1, 1]
 
 
-@pytest.mark.parametrize("penalty", NAMES)
+@pytest.mark.parametrize("penalty", DIVISORS)
 def test_no_divisor_falls_with_the_length(penalty):
     table = divisors(Search(penalty=penalty), 2_000)
     assert (table[1:] >= table[:-1]).all()

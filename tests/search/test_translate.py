@@ -8,9 +8,9 @@ from tests.reference.plain_beam_search import plain_beam_search
 from tests.reference.toy_decoder import ToyDecoder, random_model
 
 from transduce.errors import InputError, NotFiniteError
-from transduce.search import PENALTIES, Decoder, translate_ids, translate_in_any_order
+from transduce.search import Decoder, translate_ids, translate_in_any_order
+from transduce.search.penalties import DIVISORS
 from transduce.settings import Search
-from transduce.settings.search import PENALTIES as NAMES
 
 
 def sources_of(count, longest=6, seed=1):
@@ -26,7 +26,7 @@ def plain(model, source, search, nbest):
         source,
         beam=search.beam,
         longest=len(source) + search.extra,
-        divisor=lambda n: PENALTIES[search.penalty].divisor(n, search.alpha),
+        divisor=lambda n: DIVISORS[search.penalty](n, search.alpha),
     )
     return found[:nbest]
 
@@ -41,12 +41,12 @@ def test_the_toy_decoder_is_a_decoder():
     assert isinstance(ToyDecoder(random_model(1, 3), 2), Decoder)
 
 
-@pytest.mark.parametrize("penalty", NAMES)
+@pytest.mark.parametrize("penalty", DIVISORS)
 def test_a_width_that_covers_all_finds_the_best_of_all_sentences(penalty):
     search = Search(beam=8, penalty=penalty, extra=3)
     for seed in range(20):
         model = random_model(seed, symbols=3)
-        divisor = PENALTIES[penalty].divisor
+        divisor = DIVISORS[penalty]
         everything = sorted(
             ((p / divisor(n, 0.6), p, ids) for p, n, ids in every_sentence(model, (END,), 3, 4)),
             reverse=True,
@@ -84,7 +84,7 @@ def test_stopping_early_changes_nothing():
         draw = random.Random(seed)
         beam = draw.randint(1, 5)
         search = Search(
-            beam=beam, penalty=draw.choice(NAMES), alpha=draw.choice([0.0, 0.6, 1.0]), extra=6
+            beam=beam, penalty=draw.choice(list(DIVISORS)), alpha=draw.choice([0.0, 0.6, 1.0]), extra=6
         )
         nbest, model = draw.randint(1, beam), random_model(seed, draw.randint(2, 12))
         decoder = ToyDecoder(model, beam)

@@ -4,7 +4,8 @@ import os
 import select
 import sys
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,6 +37,17 @@ def visible(text: str) -> str:
         else character
         for character in text
     )
+
+
+@contextmanager
+def counting(*, shown: bool) -> Iterator[Callable[[str, int], None]]:
+    """A line on a terminal that says what is being done and how many pairs were read for it."""
+    where = console()
+    if not shown or not where.is_terminal:
+        yield lambda _what, _pairs: None
+        return
+    with where.status("reading") as status:
+        yield lambda what, pairs: status.update(f"{what}: {pairs:,} pairs")
 
 
 def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -15,6 +15,12 @@ from transduce.cli.outcome import run
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
+        "demo": "Watch a small Transformer learn German from nothing, and see how good it is.",
+        "prepare": "Clean a parallel text, learn its vocabulary, and store it for training.",
+        "train": "Train a model by RECIPE, or by one chosen to fit the text and the machine.",
+        "average": "Average the last snapshots of RUN into a model folder (section 6.1).",
+        "translate": "Translate INPUT, or standard input, line by line, with MODEL.",
+        "evaluate": "Translate SOURCE with MODEL and score the result against REFERENCE.",
         "recipes": "List, show and compare recipes, with the paper beside each setting.",
         "score": "Score translations: BLEU, chrF, TER, each with its signature.",
         "verify": "Check every byte of a run, store or model folder.",

@@ -19,6 +19,7 @@ class Data:
     shared_vocabulary: bool = stated(True, "5.1", "source and target share one vocabulary")
     source_tokens: int = stated(25_000, "5.1", "about 25,000 source tokens an update")
     target_tokens: int = stated(25_000, "5.1", "and about 25,000 target tokens")
+    pairs: int = chosen(0, "train on the first so many pairs; 0 takes all there are")
     longest: int = chosen(256, "pairs with more pieces on a side are left out and counted")
     longest_characters: int = chosen(5_000, "lines with more characters are left out and counted")
     ratio: float = chosen(9.0, "pairs whose lengths in characters differ more are left out")
@@ -29,6 +30,7 @@ class Data:
         demand_positive(
             self, "source_tokens", "target_tokens", "longest", "longest_characters", "ratio"
         )
+        demand(self.pairs >= 0, f"data.pairs must not be negative, it is {self.pairs}")
         demand_one_of(self, "vocabulary", ("byte-pair",))
         demand(
             self.vocabulary_size >= 258,

@@ -5,7 +5,11 @@ from typing import final
 
 from transduce.settings.fields import chosen, demand, demand_one_of, demand_positive, stated
 
-PENALTIES = ("gnmt", "average", "none")
+PENALTIES = {  # how a hypothesis is scored; n counts its symbols, END among them
+    "gnmt": "log P / ((5 + n) / 6)^alpha",
+    "average": "log P / n",
+    "none": "log P",
+}
 
 
 @final
@@ -21,5 +25,5 @@ class Search:
 
     def __post_init__(self) -> None:
         demand_positive(self, "beam", "extra", "batch")
-        demand_one_of(self, "penalty", PENALTIES)
+        demand_one_of(self, "penalty", tuple(PENALTIES))
         demand(self.alpha >= 0, f"search.alpha must not be negative, it is {self.alpha}")

@@ -10,11 +10,12 @@ Each part is whole or absent. The same command again takes the parts that stand 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import final
 
 from transduce.corpus.build import Origin, build
-from transduce.corpus.store import Store, made_from
+from transduce.corpus.store import BUDGETS, Store, made_from
 from transduce.durable import read_json, read_regular, to_json, write_whole
 from transduce.errors import FolderError, InputError
 from transduce.settings import Data
@@ -65,12 +66,31 @@ def open_prepared(folder: Path) -> Prepared:
     return Prepared(folder, data, vocabularies, stores["train"], stores.get("dev"))
 
 
+def demand_prepared_for(prepared: Prepared, data: Data) -> None:
+    """Refuse a corpus that was prepared with other settings; budgets may differ."""
+    wanted, found = (decisive(one) for one in (data, prepared.data))
+    differ = [name for name in wanted if wanted[name] != found[name]]
+    if differ:
+        name = differ[0]
+        raise InputError(
+            f"was prepared with data.{name} = {found[name]}, the recipe says {wanted[name]}",
+            "prepare it anew, or --set the recipe to what was prepared",
+            file=prepared.folder,
+        )
+
+
+def decisive(data: Data) -> dict[str, object]:
+    """The settings that decide what is stored."""
+    every = dataclasses.asdict(data)
+    return {name: value for name, value in every.items() if name not in BUDGETS}
+
+
 def declare(folder: Path, data: Data, inputs: Mapping[str, str]) -> None:
     """Say what this folder is made from, or find that it is made from the same."""
     if (folder / INTENT).exists():
         stands, known = read_intent(folder)
-        if stands != data or known != dict(inputs):
-            what = "settings" if stands != data else "input"
+        if decisive(stands) != decisive(data) or known != dict(inputs):
+            what = "settings" if decisive(stands) != decisive(data) else "input"
             raise InputError(f"was prepared from other {what}", ELSEWHERE, file=folder)
         return
     if folder.exists() and any(not entry.name.startswith(".") for entry in folder.iterdir()):
@@ -124,7 +144,7 @@ def vocabulary_files(vocabularies: Vocabularies) -> dict[str, Vocabulary]:
 
 def lines_of(pairs: Pairs, data: Data, side: int | None, told: Told) -> Iterator[str]:
     """The lines that a vocabulary is learned from: cleaned, of one side or both."""
-    for number, pair in enumerate(Cleaner(data).pairs(pairs.read()), start=1):
+    for number, pair in enumerate(Cleaner(data).pairs(first(pairs, data.pairs)), start=1):
         yield from pair if side is None else pair[side : side + 1]
         if number % 10_000 == 0:
             told("learning the vocabulary", number)
@@ -142,9 +162,14 @@ def encode(
     cleaner = Cleaner(data)
     build(
         folder,
-        cleaner.pairs(pairs.read()),
+        cleaner.pairs(first(pairs, data.pairs if folder.name == "train" else 0)),
         vocabularies,
         data,
         origin=Origin({folder.name: fingerprint}, lambda: cleaner.report.as_json()),
         progress=lambda read: told(f"encoding {folder.name}", read),
     )
+
+
+def first(pairs: Pairs, count: int) -> Iterator[tuple[str, str]]:
+    """The first so many pairs; 0 is all."""
+    return islice(pairs.read(), count or None)

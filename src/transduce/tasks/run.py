@@ -23,7 +23,7 @@ from transduce.model.transformer import Transformer, transformer
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
 from transduce.tasks.look import look
-from transduce.tasks.prepare import Prepared, vocabulary_files
+from transduce.tasks.prepare import SHARED, SOURCE, TARGET, Prepared, vocabulary_files
 from transduce.training.environment import changes, environment
 from transduce.training.journal import Journal
 from transduce.training.loop import Audience, Trainee, train
@@ -32,6 +32,18 @@ from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
 
 DATA = "data.json"
+OURS = (
+    "run.json",
+    "lock",
+    "log.jsonl",
+    "checkpoints",
+    "snapshots",
+    "store",
+    DATA,
+    SHARED,
+    SOURCE,
+    TARGET,
+)
 RESOLVED = ("training.threads", "training.micro_tokens")  # 0 asks the machine, once
 
 

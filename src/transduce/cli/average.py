@@ -1,0 +1,29 @@
+"""transduce average: from a run to a model folder."""
+
+from pathlib import Path
+
+import click
+
+from transduce.cli import display
+
+
+@click.command("average")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--last", type=click.IntRange(min=1), help="How many; the recipe's number if unsaid.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The model folder that is made.",
+)
+def command(*, run: Path, last: int | None, output: Path) -> None:
+    """Average the last snapshots of RUN into a model folder (section 6.1).
+
+    The paper averages the last 5 for the base models and the last 20 for the big ones.
+    """
+    from transduce.tasks.average import average
+
+    steps = average(run, output, last)
+    said = ", ".join(f"{step:,}" for step in steps)
+    display.tell(f"averaged {len(steps)} snapshots (steps {said}) into {output}")

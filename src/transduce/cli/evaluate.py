@@ -1,0 +1,57 @@
+"""transduce evaluate: translate a test set and score it."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from transduce.cli import display, options
+
+
+@click.command("evaluate")
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("reference", type=click.Path(path_type=Path))
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    default=("bleu", "chrf", "ter"),
+    help="A score to take; may be repeated. `transduce score --help` lists them.",
+)
+@options.output
+@options.as_json
+def command(
+    *,
+    model: Path,
+    source: Path,
+    reference: Path,
+    metrics: Sequence[str],
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Translate SOURCE with MODEL and score the result against REFERENCE.
+
+    Prints each score with its signature and the test set's name, and the perplexity of the
+    reference without smoothing. -o keeps the translations.
+    """
+    from transduce.cli.process import keep_memory
+    from transduce.durable import write_whole
+    from transduce.tasks.evaluate import evaluate
+    from transduce.tasks.load import load
+    from transduce.text.files import read_lines
+
+    keep_memory()
+    lines, references = list(read_lines(source)), list(read_lines(reference))
+    found = evaluate(load(model), lines, references, metrics)
+    if output is not None:
+        write_whole(output, "".join(f"{line}\n" for line in found.outputs).encode())
+    if as_json:
+        scores = [score.as_json() for score in found.scores]
+        said = {"scores": scores, "perplexity": found.perplexity.as_json()}
+        display.result(json.dumps(said, ensure_ascii=False))
+        return
+    for score in found.scores:
+        display.result(str(score))
+    display.result(str(found.perplexity))

@@ -1,0 +1,66 @@
+"""The options that name a parallel text, for training and for the development set."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from transduce.errors import InputError
+
+if TYPE_CHECKING:
+    from transduce.settings import Data
+    from transduce.tasks.inputs import Pairs
+
+FILE = click.Path(path_type=Path)
+DEV_PAIRS = 1_000  # of a generated corpus
+TRAIN_PAIRS = 100_000  # of a generated corpus, unless data.pairs says otherwise
+
+
+def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--source, --target, --pairs, and the same for the development set."""
+    for option in reversed(
+        (
+            click.option("--source", type=FILE, help="Training text in the source language."),
+            click.option("--target", type=FILE, help="Its translation, line by line."),
+            click.option("--pairs", type=FILE, help="Both in one file, a tab between."),
+            click.option("--dev-source", type=FILE, help="A development set to look at."),
+            click.option("--dev-target", type=FILE, help="Its translation."),
+            click.option("--dev-pairs", type=FILE, help="Both in one file, a tab between."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def chosen_pairs(data: "Data", files: dict[str, Path | None]) -> "tuple[Pairs, Pairs | None]":
+    """The training text and the development set that options or the recipe name."""
+    from transduce.tasks.inputs import GENERATED, Generated
+
+    train = from_files(files, "")
+    if train is not None:
+        return train, from_files(files, "dev_")
+    if data.corpus not in GENERATED:
+        raise InputError(
+            f"where does the corpus {data.corpus} lie?",
+            "name its files: --source FILE --target FILE, or --pairs FILE",
+        )
+    count = data.pairs or TRAIN_PAIRS
+    dev = from_files(files, "dev_") or Generated(data.corpus, "dev", DEV_PAIRS)
+    return Generated(data.corpus, "train", count), dev
+
+
+def from_files(files: dict[str, Path | None], before: str) -> "Pairs | None":
+    """A parallel text from the options that begin with `before`."""
+    from transduce.tasks.inputs import TabbedFile, TwoFiles
+
+    source, target, pairs = (files[before + name] for name in ("source", "target", "pairs"))
+    dashed = "--" + before.replace("_", "-")
+    if pairs is not None:
+        if source or target:
+            raise InputError(f"{dashed}pairs and {dashed}source name the text twice", "leave one")
+        return TabbedFile(pairs)
+    if (source is None) != (target is None):
+        missing = "source" if source is None else "target"
+        raise InputError(f"{dashed}{missing} is missing", "a parallel text has two sides")
+    return TwoFiles(source, target) if source and target else None

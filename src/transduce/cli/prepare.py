@@ -1,0 +1,75 @@
+"""transduce prepare: from parallel text to a corpus that training reads."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from transduce.cli import display, options
+from transduce.cli.inputs import chosen_pairs, corpus_options
+from transduce.settings import Recipe
+
+if TYPE_CHECKING:
+    from transduce.tasks.prepare import Prepared
+
+
+@click.command("prepare")
+@click.argument("recipe", type=options.RecipeName())
+@corpus_options
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The folder that is made.",
+)
+@options.settings
+@options.quiet
+def command(
+    *,
+    recipe: Recipe,
+    output: Path,
+    changes: Sequence[tuple[str, str]],
+    quiet: bool,
+    **files: Path | None,
+) -> None:
+    """Clean a parallel text, learn its vocabulary, and store it for training.
+
+    The same command again goes on where it was interrupted. `transduce train` does this by itself
+    for the texts that it is given; a corpus prepared once can serve many runs (`--store`).
+    """
+    from transduce.durable import hold
+    from transduce.tasks.prepare import prepare
+
+    data = options.changed(recipe, changes).data
+    train, dev = chosen_pairs(data, files)
+    with hold(output), display.counting(shown=not quiet) as told:
+        prepared = prepare(output, data, train, dev, told)
+    if not quiet:
+        for line in report(prepared):
+            display.tell(line)
+
+
+def report(prepared: "Prepared") -> list[str]:
+    """What was read, what was left out and why, with samples; what is left."""
+    lines = []
+    for name, store in (("train", prepared.train), ("dev", prepared.dev)):
+        if store is None:
+            continue
+        cleaning: dict[str, Any] = dict(store.about["cleaning"])
+        lines.append(f"{name}: {cleaning['read']:,} pairs read, {len(store):,} kept")
+        dropped = dict(cleaning["dropped"])
+        if too_long := store.about["pairs"]["too_long"]:
+            dropped["too many pieces"] = {"count": too_long, "samples": []}
+        for reason, found in dropped.items():
+            lines.append(f"  left out, {reason}: {found['count']:,}")
+            lines += [
+                f"    line {one['line']}: {one['source']} | {one['target']}"
+                for one in found["samples"]
+            ]
+    source, target = prepared.vocabularies
+    sizes = f"{len(source):,} symbols for both sides"
+    if source is not target:
+        sizes = f"{len(source):,} and {len(target):,} symbols"
+    return [*lines, f"vocabulary: {sizes}", f"prepared in {prepared.folder}"]

@@ -1,0 +1,191 @@
+"""transduce train: from a recipe and a parallel text to a run that can be killed at any time."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from transduce.cli import display, options
+from transduce.cli.inputs import chosen_pairs, corpus_options, from_files
+from transduce.errors import InputError
+from transduce.settings import Recipe
+
+if TYPE_CHECKING:
+    from transduce.cli.training import View
+    from transduce.tasks.prepare import Prepared
+    from transduce.tasks.run import Start
+    from transduce.training.progress import Progress
+
+
+@click.command("train")
+@click.argument("recipe", type=options.RecipeName(), required=False)
+@corpus_options
+@click.option(
+    "--store", type=click.Path(path_type=Path), help="A corpus that `transduce prepare` made."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The run folder: new, or one to go on with.",
+)
+@options.settings
+@options.quiet
+@options.no_progress
+def command(
+    *,
+    recipe: Recipe | None,
+    store: Path | None,
+    output: Path,
+    changes: Sequence[tuple[str, str]],
+    quiet: bool,
+    no_progress: bool,
+    **files: Path | None,
+) -> None:
+    """Train a model by RECIPE, or by one chosen to fit the text and the machine.
+
+    The same command again goes on from the last save, equal to the bit on the same machine.
+    Ctrl-C and SIGTERM save the last finished update first. `transduce average` makes a model of a
+    run; `transduce translate` takes a run as it stands.
+
+    \b
+    transduce train --source a.en --target a.de --dev-source d.en --dev-target d.de -o RUN
+    transduce train table3/base --store wmt14 -o RUN --set training.steps=2000
+    """
+    from transduce.cli.process import keep_memory
+    from transduce.durable import hold
+
+    keep_memory()
+    demand_free(output)
+    with hold(output):
+        recipe = wanted_recipe(recipe, output, files, changes, quiet=quiet)
+        prepared = wanted_corpus(recipe, output, store, files, quiet=quiet)
+        code = trained(output, recipe, prepared, quiet=quiet, live=not no_progress)
+    if code:
+        sys.exit(code)
+
+
+def trained(folder: Path, recipe: Recipe, prepared: "Prepared", *, quiet: bool, live: bool) -> int:
+    """Train with somebody watching; the exit code, which is 0 unless a signal ended it."""
+    from transduce.cli.process import stopping, use_threads
+    from transduce.cli.training import view
+    from transduce.tasks.run import begun, go
+    from transduce.training.loop import Audience
+
+    recipe = begun(folder, recipe, prepared)
+    use_threads(recipe.training.threads)
+    steps = recipe.training.steps
+    with view(steps, quiet=quiet, live=live) as watched, stopping(watched.said) as stop:
+        audience = Audience(
+            told=watched.told, looked=watched.looked, said=watched.said, stopped=stop
+        )
+        progress = go(
+            folder,
+            recipe,
+            prepared,
+            audience,
+            lambda start: say_start(start, recipe, folder, watched),
+        )
+        for line in ending(folder, steps, progress):
+            watched.said(line)
+    return stop.exit_code if stop() and progress.step < steps else 0
+
+
+def say_start(start: "Start", recipe: Recipe, folder: Path, watched: "View") -> None:
+    """What is about to happen, and everything that is not as it was."""
+    if start.progress.step:
+        watched.said(f"going on from step {start.progress.step:,} of {folder}")
+    else:
+        watched.said(f"{recipe.name}: {start.parameters:,} parameters, in {folder}")
+    for path, reason in start.rejected:
+        watched.said(f"warning: {path.name} cannot be used: {reason}")
+    for change in start.changed:
+        watched.said(f"warning: this resume may differ in its last bits: {change}")
+
+
+def ending(folder: Path, steps: int, progress: "Progress") -> list[str]:
+    """Where things stand, and the next move."""
+    skipped = f", {progress.skipped} updates skipped" if progress.skipped else ""
+    if progress.step < steps:
+        return [
+            f"stopped at step {progress.step:,} of {steps:,}{skipped}, saved in {folder}",
+            "hint: the same command goes on from here",
+        ]
+    return [
+        f"trained {steps:,} steps in {progress.seconds / 60:.1f} minutes{skipped}: {folder}",
+        f"hint: transduce average {folder} -o MODEL",
+    ]
+
+
+def demand_free(folder: Path) -> None:
+    """Refuse a folder that is somebody else's."""
+    from transduce.checkpoint import is_run
+    from transduce.tasks.run import OURS
+
+    if folder.is_file() or (folder.is_dir() and not is_run(folder)):
+        found = [] if folder.is_file() else [e.name for e in folder.iterdir() if e.name[0] != "."]
+        if folder.is_file() or any(name not in OURS for name in found):
+            raise InputError("exists and is no run", "choose another name", file=folder)
+
+
+def wanted_recipe(
+    recipe: Recipe | None,
+    folder: Path,
+    files: dict[str, Path | None],
+    changes: Sequence[tuple[str, str]],
+    *,
+    quiet: bool,
+) -> Recipe:
+    """The recipe that was named, that of a run that goes on, or one that fits."""
+    from transduce.checkpoint import is_run, read_run
+
+    if recipe is None and is_run(folder):
+        recipe = read_run(folder).recipe
+    elif recipe is None:
+        from transduce.tasks.fitting import fitting
+        from transduce.tasks.run import device
+
+        train = from_files(files, "")
+        if train is None:
+            raise InputError(
+                "neither a recipe nor a text was named",
+                "transduce train RECIPE, or --source FILE --target FILE; `transduce recipes` lists",
+            )
+        gpu = device().type == "cuda"
+        with display.counting(shown=not quiet) as told:
+            recipe, reasons = fitting(train, gpu=gpu, told=told)
+        for reason in () if quiet else reasons:
+            display.tell(reason)
+    return options.changed(recipe, changes)
+
+
+def wanted_corpus(
+    recipe: Recipe,
+    folder: Path,
+    store: Path | None,
+    files: dict[str, Path | None],
+    *,
+    quiet: bool,
+) -> "Prepared":
+    """The corpus that was prepared elsewhere, or one in the run's own folder."""
+    from transduce.cli.prepare import report
+    from transduce.tasks.prepare import demand_prepared_for, open_prepared, prepare
+
+    own = folder / "store"
+    if store is not None:
+        prepared = open_prepared(store)
+        demand_prepared_for(prepared, recipe.data)
+        return prepared
+    named = any(files.values())
+    if own.is_dir() and not named:
+        return open_prepared(own)
+    train, dev = chosen_pairs(recipe.data, files)
+    fresh = not (own / "train").is_dir()
+    with display.counting(shown=not quiet) as told:
+        prepared = prepare(own, recipe.data, train, dev, told)
+    for line in report(prepared) if fresh and not quiet else ():
+        display.tell(line)
+    return prepared

@@ -1,0 +1,196 @@
+"""Training as people watch it: a live panel on a terminal, plain lines elsewhere."""
+
+import math
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Protocol, final
+
+from transduce.cli import display
+from transduce.cli.curve import curve
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from transduce.training.progress import Look, Progress
+    from transduce.training.step import Update
+
+EVERY = 15.0  # seconds between plain lines
+SMOOTH = 50  # updates that the shown loss and speed are taken over
+CURVE = 48
+
+
+class View(Protocol):
+    """Who watches a run."""
+
+    def told(self, update: "Update", progress: "Progress") -> None: ...
+    def looked(self, look: "Look", progress: "Progress") -> None: ...
+    def said(self, sentence: str) -> None: ...
+
+
+@contextmanager
+def view(steps: int, *, quiet: bool, live: bool) -> Iterator[View]:
+    """Silence, plain lines, or a panel, as the terminal and the options allow."""
+    console = display.console()
+    if quiet:
+        yield Silence()
+    elif live and console.is_terminal and not console.is_dumb_terminal:
+        with Panel(steps, console).shown() as panel:
+            yield panel
+    else:
+        yield Lines(steps)
+
+
+@final
+class Silence:
+    """Nobody watches."""
+
+    def told(self, update: "Update", progress: "Progress") -> None:
+        """Nothing."""
+
+    def looked(self, look: "Look", progress: "Progress") -> None:
+        """Nothing."""
+
+    def said(self, sentence: str) -> None:
+        """Nothing."""
+
+
+@final
+class Recent:
+    """The last updates, and what is worth showing of them."""
+
+    def __init__(self) -> None:
+        self.nats: list[float] = []
+        self.marks: list[tuple[float, int]] = []  # when, and target tokens of the run by then
+
+    def add(self, update: "Update", progress: "Progress") -> None:
+        """One more update."""
+        self.nats.append(update.nats)
+        self.marks = [*self.marks[-SMOOTH:], (time.monotonic(), progress.target_tokens)]
+
+    @property
+    def perplexity(self) -> float:
+        """Of the last updates, without smoothing, in training and so with dropout."""
+        last = self.nats[-SMOOTH:]
+        return math.exp(min(700.0, sum(last) / len(last)))
+
+    @property
+    def speed(self) -> float:
+        """Target tokens a second."""
+        (began, before), (ended, after) = self.marks[0], self.marks[-1]
+        return (after - before) / (ended - began) if ended > began else 0.0
+
+    def left(self, progress: "Progress", steps: int) -> str:
+        """Hours, minutes and seconds to the last step, at the pace of the last updates."""
+        updates = len(self.marks) - 1
+        if updates < 1:
+            return "-:--:--"
+        pace = (self.marks[-1][0] - self.marks[0][0]) / updates
+        return str(timedelta(seconds=round(pace * (steps - progress.step))))
+
+
+@final
+class Lines:
+    """A line now and then, for files and pipes."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps, self.recent, self.shown_at = steps, Recent(), 0.0
+
+    def told(self, update: "Update", progress: "Progress") -> None:
+        """After the first update, the last, and every fifteen seconds."""
+        self.recent.add(update, progress)
+        now = time.monotonic()
+        if now - self.shown_at < EVERY and progress.step != self.steps:
+            return
+        self.shown_at = now
+        display.tell(
+            f"step {update.step:>7,} of {self.steps:,}  loss {update.loss:.4f}"
+            f"  perplexity {self.recent.perplexity:.2f}  {self.recent.speed:,.0f} tokens/s"
+            f"  rate {update.rate:.2e}  {memory()}  left {self.recent.left(progress, self.steps)}"
+        )
+
+    def looked(self, look: "Look", progress: "Progress") -> None:
+        """Each time."""
+        display.tell(looked_line(look, progress))
+
+    def said(self, sentence: str) -> None:
+        """Each time."""
+        display.tell(sentence)
+
+
+@final
+class Panel:
+    """The state of the run in a few lines that renew themselves."""
+
+    def __init__(self, steps: int, console: "Console") -> None:
+        self.steps, self.console, self.recent = steps, console, Recent()
+        self.update: Update | None = None
+        self.progress: Progress | None = None
+        self.looks: list[str] = []
+
+    @contextmanager
+    def shown(self) -> Iterator["Panel"]:
+        """On the screen while the run goes on."""
+        from rich.live import Live
+
+        live = Live(
+            get_renderable=self.__rich__,
+            console=self.console,
+            refresh_per_second=4,
+            transient=False,
+        )
+        with live:
+            yield self
+
+    def told(self, update: "Update", progress: "Progress") -> None:
+        """Shown at the next refresh."""
+        self.recent.add(update, progress)
+        self.update, self.progress = update, progress
+
+    def looked(self, look: "Look", progress: "Progress") -> None:
+        """The last few stay in sight."""
+        self.looks = [*self.looks[-4:], looked_line(look, progress)]
+
+    def said(self, sentence: str) -> None:
+        """Above the panel, where it stays."""
+        self.console.print(display.visible(sentence))
+
+    def __rich__(self) -> "RenderableType":
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+
+        if self.update is None or self.progress is None:
+            return "waiting for the first update …"
+        grid = Table.grid(padding=(0, 2))
+        grid.add_row(*self.facts(self.update, self.progress))
+        bar = ProgressBar(total=self.steps, completed=self.progress.step, width=CURVE)
+        line = curve(self.recent.nats, CURVE)
+        return Group(bar, grid, f"{line}  loss, from the first update", *self.looks)
+
+    def facts(self, update: "Update", progress: "Progress") -> list[str]:
+        """What people look for."""
+        return [
+            f"step {update.step:,} of {self.steps:,}",
+            f"loss {update.loss:.3f}",
+            f"perplexity {self.recent.perplexity:.2f}",
+            f"{self.recent.speed:,.0f} tokens/s",
+            f"rate {update.rate:.1e}",
+            memory(),
+            f"left {self.recent.left(progress, self.steps)}",
+        ]
+
+
+def looked_line(look: "Look", progress: "Progress") -> str:
+    """What a look at the development set found."""
+    bleu = "" if look.bleu is None else f"  BLEU {look.bleu:.2f}"
+    return f"dev at {progress.step:,}: perplexity {math.exp(min(700.0, look.nats)):.3f}{bleu}"
+
+
+def memory() -> str:
+    """The most memory that this process has held."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return f"{peak * (1 if sys.platform == 'darwin' else 1024) / 1e9:.2f} GB"

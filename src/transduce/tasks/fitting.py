@@ -1,0 +1,129 @@
+"""A recipe that fits a corpus and a machine, for whoever names only two files.
+
+The sizes step with the pairs, since a small corpus is learned by heart by a large model; a machine
+without a GPU stops a step earlier, since the step after it would train for days. Each choice is
+said with its reason, and `--set` overrides it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import final
+
+from transduce.settings import Architecture, Data, Recipe, Training
+from transduce.settings.fields import demand
+from transduce.tasks.inputs import Pairs
+from transduce.text.clean import Cleaner
+
+PASSES = 30  # over the corpus, within the bounds below
+FEWEST, MOST = 1_000, 100_000  # updates
+PIECE = 4  # characters of a piece, about
+
+
+@final
+@dataclass(frozen=True)
+class Size:
+    """One step of the ladder."""
+
+    up_to: int  # pairs
+    architecture: Architecture
+    symbols: int
+    tokens: int  # of an update, each side
+    passes: int
+
+
+LADDER = (
+    Size(
+        100_000,
+        Architecture(layers=4, d_model=128, d_ff=256, heads=4, d_k=32, d_v=32, dropout=0.3),
+        8_000,
+        4_096,
+        PASSES,
+    ),
+    Size(
+        1_000_000,
+        Architecture(layers=3, d_model=256, d_ff=1024, heads=4, d_k=64, d_v=64, dropout=0.2),
+        10_000,
+        8_192,
+        PASSES,
+    ),
+    Size(10**18, Architecture(), 37_000, 25_000, 12),
+)
+
+
+@final
+@dataclass(frozen=True)
+class Counted:
+    """A corpus after cleaning."""
+
+    pairs: int
+    characters: int  # of the longer side of each pair
+    words: int  # different ones, of both sides, as far as they were counted
+
+
+def fitting(
+    train: Pairs, *, gpu: bool, told: Callable[[str, int], None]
+) -> tuple[Recipe, list[str]]:
+    """A recipe for this text on this machine, and a sentence for every choice."""
+    counted = count(train, told)
+    demand(counted.pairs > 0, "no pair is left after cleaning", "look at the two files")
+    allowed = LADDER if gpu else LADDER[:-1]
+    size = next((step for step in allowed if counted.pairs <= step.up_to), allowed[-1])
+    symbols = min(size.symbols, supported(counted))
+    tokens = counted.characters // PIECE
+    per_pass = max(1, tokens // size.tokens)
+    steps = max(FEWEST, min(MOST, size.passes * per_pass))
+    steps -= steps % 100
+    recipe = Recipe(
+        name="fitted",
+        about=f"chosen for {counted.pairs:,} pairs",
+        architecture=size.architecture,
+        data=Data(
+            corpus="your own",
+            source_language="source",
+            target_language="target",
+            vocabulary_size=symbols,
+            source_tokens=size.tokens,
+            target_tokens=size.tokens,
+        ),
+        training=Training(
+            steps=steps,
+            warmup=max(200, min(4_000, steps // 5)),
+            snapshot_steps=max(20, steps // 50),
+            validate_steps=max(100, steps // 20),
+        ),
+        because="chosen by the size of the corpus and of the machine",
+    )
+    return recipe, reasons(recipe, counted, steps / per_pass, gpu=gpu)
+
+
+def count(train: Pairs, told: Callable[[str, int], None]) -> Counted:
+    """One pass over the text."""
+    pairs = characters = 0
+    words: set[str] = set()
+    for source, target in Cleaner(Data()).pairs(train.read()):
+        pairs += 1
+        characters += max(len(source), len(target))
+        if len(words) < 200_000:
+            words.update(source.split(), target.split())
+        if pairs % 10_000 == 0:
+            told("counting", pairs)
+    return Counted(pairs, characters, len(words))
+
+
+def supported(counted: Counted) -> int:
+    """A vocabulary that the text can fill: about half as many merges as it has words."""
+    return 258 + max(0, counted.words // 2 // 10 * 10)
+
+
+def reasons(recipe: Recipe, counted: Counted, passes: float, *, gpu: bool) -> list[str]:
+    """What was chosen, and why."""
+    sizes, data, training = recipe.architecture, recipe.data, recipe.training
+    machine = "a GPU" if gpu else "no GPU"
+    return [
+        f"{counted.pairs:,} pairs after cleaning and {machine}: {sizes.layers} + {sizes.layers} "
+        f"layers, d_model {sizes.d_model}, d_ff {sizes.d_ff}, dropout {sizes.dropout}",
+        f"{counted.words:,} different words: a vocabulary of {data.vocabulary_size:,} symbols",
+        f"updates of {data.source_tokens:,} tokens a side: {training.steps:,} of them are about "
+        f"{passes:.0f} passes over the corpus",
+        "another choice: --set architecture.layers=6 and so on, or a recipe by name",
+    ]
