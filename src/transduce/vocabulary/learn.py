@@ -36,6 +36,7 @@ def learn(lines: Iterable[str], size: int) -> Vocabulary:
             "there is no text to learn a vocabulary from",
             "are the files empty, or all lines left out?",
         )
+    refuse_half_characters(sample)
     vocabulary = Vocabulary(learned_merges(sample, size))
     if len(vocabulary) < size:
         raise InputError(
@@ -87,9 +88,5 @@ def learned_merges(sample: list[str], size: int) -> list[Merge]:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    try:
-        tokenizer.train_from_iterator(sample, trainer)
-    except TypeError:
-        refuse_half_characters(sample)
-        raise
+    tokenizer.train_from_iterator(sample, trainer)
     return [(left, right) for left, right in json.loads(tokenizer.to_str())["model"]["merges"]]

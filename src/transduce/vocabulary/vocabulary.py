@@ -42,11 +42,8 @@ class Vocabulary:
     def encode_batch(self, texts: Iterable[str]) -> list[list[int]]:
         """The ids of many texts, by all cores."""
         texts = list(texts)
-        try:
-            encodings = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-        except TypeError:
-            refuse_half_characters(texts)
-            raise
+        refuse_half_characters(texts)
+        encodings = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
 
     def decode(self, ids: Iterable[int]) -> str:

@@ -1,0 +1,130 @@
+"""Learning a vocabulary."""
+
+import gzip
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+from tests.vocabulary.lines import LINES
+
+from transduce.errors import InputError
+from transduce.vocabulary import learn
+from transduce.vocabulary.file import merges_of
+from transduce.vocabulary.learn import CHARACTERS, sampled
+
+
+def merges(vocabulary):
+    return merges_of(vocabulary.to_bytes())
+
+
+def learned_by_hand(words, count):
+    """Sennrich et al. 2016, algorithm 1: join the most frequent pair, `count` times."""
+    parted = {word: list(word) for word in words}
+    for _ in range(count):
+        pairs: Counter[tuple[str, str]] = Counter()
+        for word, times in words.items():
+            for pair in zip(parted[word], parted[word][1:], strict=False):
+                pairs[pair] += times
+        (best, times), (_, second) = pairs.most_common(2)
+        assert times > second, "the example must have no ties"
+        yield best
+        for parts in parted.values():
+            for place in range(len(parts) - 1, 0, -1):
+                if tuple(parts[place - 1 : place + 1]) == best:
+                    parts[place - 1 : place + 1] = ["".join(best)]
+
+
+def test_merges_are_those_of_the_algorithm():
+    words = {"hug": 10, "pug": 6, "pun": 12, "bun": 4, "hugs": 5}
+    lines = [word for word, times in words.items() for _ in range(times)]
+    assert merges(learn(lines, 258 + 6)) == list(learned_by_hand(words, 6))
+
+
+def test_the_vocabulary_has_the_size_that_was_asked_for():
+    assert [len(learn(LINES, size)) for size in (258, 259, 300)] == [258, 259, 300]
+
+
+def test_a_smaller_vocabulary_is_the_beginning_of_a_larger_one():
+    assert merges(learn(LINES, 320))[:42] == merges(learn(LINES, 300))
+
+
+def test_a_vocabulary_larger_than_the_text_supports_is_refused_with_the_number_it_supports():
+    with pytest.raises(InputError) as error:
+        learn(LINES, 5_000)
+    supported = int(str(error.value).split("supports ")[1].split()[0])
+    assert f"the text supports {supported} symbols, not a vocabulary of 5000" in str(error.value)
+    assert f"hint: --set data.vocabulary_size={supported}" in str(error.value)
+    assert len(learn(LINES, supported)) == supported
+
+
+def test_pairs_that_occur_once_are_not_joined():
+    with pytest.raises(InputError, match="the text supports 258 symbols"):
+        learn(["abcdefg"], 259)
+
+
+def test_fewer_symbols_than_bytes_are_refused():
+    with pytest.raises(
+        InputError, match=r"at least 258 symbols, not 257(.|\n)*256 bytes come first"
+    ):
+        learn(LINES, 257)
+
+
+@pytest.mark.parametrize("lines", [[], ["", ""]])
+def test_text_that_is_empty_is_refused(lines):
+    with pytest.raises(InputError, match=r"no text to learn a vocabulary from(.|\n)*files empty"):
+        learn(lines, 300)
+
+
+def test_half_a_surrogate_pair_is_refused():
+    with pytest.raises(InputError, match=r"half a surrogate pair \(U\+DC00\)"):
+        learn(["ok", "\udc00"], 300)
+
+
+def test_short_text_is_used_whole():
+    assert sampled(iter(LINES)) == LINES
+
+
+def test_of_long_text_a_sample_from_everywhere_is_used():
+    long = "x" * (CHARACTERS // 1_000)
+    lines = [f"{i:06}{long}" for i in range(2_000)]  # 40 MB
+    places = [int(line[:6]) for line in sampled(lines)]
+    characters = len(places) * len(lines[0])
+    assert CHARACTERS // 2 < characters <= CHARACTERS
+    assert places == sorted(set(places))
+    for quarter in range(4):
+        share = sum(place // 500 == quarter for place in places) / len(places)
+        assert 0.2 < share < 0.3
+
+
+def test_one_line_that_is_longer_than_the_sample_is_used():
+    assert sampled(["x" * (CHARACTERS + 1)]) == ["x" * (CHARACTERS + 1)]
+
+
+LEARN = """
+import sys
+from transduce.vocabulary import learn
+words = [f"wort{i % 997} {i % 31}ung" for i in range(5000)]
+print(learn(words, 700).hash, learn(iter(words), 700).hash)
+"""
+
+
+def test_the_same_text_gives_the_same_bytes_whatever_the_threads():
+    def hashes(threads, seed):
+        environment = os.environ | {"RAYON_NUM_THREADS": threads, "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-c", LEARN]
+        return subprocess.run(command, capture_output=True, env=environment, check=True).stdout
+
+    found = {hashes(threads, seed) for threads, seed in [("1", "0"), ("2", "1"), ("5", "2")]}
+    assert len(found) == 1
+    assert len(set(found.pop().split())) == 1
+
+
+def test_real_text_comes_back(shared):
+    with gzip.open(shared / "data/tatoeba-en-de/dev.tsv.gz", "rt", encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    vocabulary = learn(lines, 2_000)
+    ids = vocabulary.encode_batch(lines)
+    assert [vocabulary.decode(line) for line in ids] == lines
+    assert sum(map(len, ids)) < 0.4 * sum(map(len, lines))
