@@ -99,8 +99,8 @@ def test_rows_that_came_differently_far_are_joined(kind, ahead, behind):
         state = begun(model, sources[side])
         states.append(walked(model, state, columns)[1] if columns else state)
     rows = [*((row, ahead) for row in inputs[0]), *((row, behind) for row in inputs[1])]
-    columns = [[row[done + n] for row, done in rows] for n in range(4)]
-    stepwise, state = walked(model, cache.join(states[0], states[1]), columns)
+    following = [[row[done + n] for row, done in rows] for n in range(4)]
+    stepwise, state = walked(model, cache.join(states[0], states[1]), following)
     expected = in_one_go(model, sources[0] + sources[1], inputs[0] + inputs[1])
     for number, (whole, (_, done)) in enumerate(zip(expected, rows, strict=True)):
         equal(stepwise[:, number], whole[done : done + 4])

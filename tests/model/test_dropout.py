@@ -1,0 +1,48 @@
+import math
+
+import pytest
+import torch
+
+from transduce.model.dropout import dropout, dropout_mask
+
+
+@pytest.mark.parametrize("p", [0.1, 0.3, 0.5])
+def test_a_share_p_is_zeroed_and_the_rest_scaled_so_that_the_mean_stays(p):
+    torch.manual_seed(1)
+    count = 400_001
+    dropped = dropout(torch.ones(count), p, training=True)
+    assert dropped.unique().tolist() == pytest.approx([0, 1 / (1 - p)])
+    share = (dropped == 0).double().mean().item()
+    assert abs(share - p) < 5 * math.sqrt(p * (1 - p) / count) + 1 / 65_536
+
+
+def test_neighbours_that_share_a_draw_are_dropped_independently():
+    torch.manual_seed(2)
+    kept = (dropout_mask(torch.empty(400_000), 0.5) > 0).view(-1, 4).double()
+    together = torch.corrcoef(kept.T) - torch.eye(4)
+    assert together.abs().max() < 0.02
+
+
+def test_nothing_is_dropped_outside_training_or_at_zero():
+    x = torch.randn(5)
+    assert dropout(x, 0.9, training=False) is x
+    assert dropout(x, 0.0, training=True) is x
+
+
+def test_the_gradient_passes_where_the_value_passed():
+    torch.manual_seed(3)
+    x = torch.randn(3, 7, dtype=torch.float64, requires_grad=True)
+    dropped = dropout(x, 0.4, training=True)
+    (gradient,) = torch.autograd.grad(dropped.sum(), x)
+    torch.testing.assert_close(gradient * x, dropped)
+
+
+def test_the_same_seed_gives_the_same_mask_and_the_next_draw_another():
+    masks = []
+    for seed in (4, 4, 5):
+        torch.manual_seed(seed)
+        masks.append([dropout_mask(torch.empty(99), 0.5) for _ in range(2)])
+    assert torch.equal(masks[0][0], masks[1][0])
+    assert torch.equal(masks[0][1], masks[1][1])
+    assert not torch.equal(masks[0][0], masks[0][1])
+    assert not torch.equal(masks[0][0], masks[2][0])

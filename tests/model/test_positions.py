@@ -1,0 +1,44 @@
+import pytest
+import torch
+from tests.model.tiny import packed, sizes
+
+from transduce.errors import InputError
+from transduce.model.positions import LearnedPositions, SinusoidalPositions, positions_of, sinusoids
+from transduce.packed import Packed
+
+
+def test_the_table_of_sinusoids_grows_when_a_longer_sentence_comes():
+    positions = SinusoidalPositions(6)
+    places = torch.tensor([0, 511, 512, 5000])
+    assert torch.equal(positions(places, 5001), sinusoids(5001, 6).float()[places])
+    assert torch.equal(positions(places[:2], 512), sinusoids(5001, 6).float()[places[:2]])
+
+
+def test_the_table_of_sinusoids_is_no_weight_and_is_in_no_file():
+    positions = positions_of(sizes())
+    assert not list(positions.parameters())
+    assert not positions.state_dict()
+
+
+def test_learned_places_are_rows_of_a_table():
+    positions = positions_of(sizes(positions="learned", places=5))
+    assert isinstance(positions, LearnedPositions)
+    places = torch.tensor([4, 0, 4])
+    assert torch.equal(positions(places, 5), positions.weight[places])
+
+
+def test_a_sentence_longer_than_the_learned_places_is_refused_with_the_next_move():
+    positions = LearnedPositions(5, 4)
+    with pytest.raises(InputError) as caught:
+        positions(torch.tensor([5]), 6)
+    assert caught.value.fact == "a sentence has 6 pieces, this model learned 5 places"
+    assert "split the line" in caught.value.hint
+
+
+def test_places_are_counted_from_zero_in_each_sentence():
+    assert packed([3, 1, 4]).positions().tolist() == [0, 1, 2, 0, 0, 1, 2, 3]
+
+
+def test_shifting_moves_every_sentence_for_itself():
+    shifted = Packed.of([[5, 6, 0], [0], [7, 0]]).shifted(1)
+    assert shifted.sentences() == [[1, 5, 6], [1], [1, 7]]

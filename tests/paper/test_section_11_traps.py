@@ -1,0 +1,111 @@
+"""How re-implementations drift: each known trap, and that we are not in it.
+
+Those that a section's own file already asserts are not repeated: biases in projections (3.2.2),
+√d_model (3.4), interleaving (3.5), two budgets (5.1), Adam's constants and the factor (5.3), inner
+dropouts (5.4), perplexity (5.4), alpha and the length limit (6.1).
+"""
+
+import math
+
+import pytest
+import torch
+from tests.model.tiny import model_of, packed, sizes, states_of
+from tests.training.tiny import batch_of, fresh, joined, training_of
+
+from transduce.checkpoint import save_snapshot, snapshots
+from transduce.checkpoint.run import begin_run
+from transduce.model.positions import sinusoids
+from transduce.recipes import by_name
+from transduce.search.penalties import divisors
+from transduce.settings import Architecture, Recipe, Search, Training
+from transduce.training.schedule import rate_of
+from transduce.training.step import batch_loss, take_update
+
+
+def plain_norms(model):
+    """Gains of one and biases of zero."""
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if "norm" in name:
+                weight.fill_(1.0 if name.endswith("weight") else 0.0)
+    return model
+
+
+def test_post_norm_what_leaves_a_stack_is_normalised_without_a_norm_at_its_top():
+    for states in states_of(plain_norms(model_of()), packed([5, 2]), packed([3, 4])):
+        torch.testing.assert_close(states.mean(dim=1), torch.zeros(7, dtype=states.dtype))
+        ones = torch.ones(7, dtype=states.dtype)
+        torch.testing.assert_close(states.square().mean(dim=1), ones, rtol=1e-4, atol=0)
+
+
+def test_post_norm_a_sub_layer_gets_what_was_normalised_already():
+    """In pre-norm the residual path grows; here every layer's input has the size of a norm."""
+    model = plain_norms(model_of(sizes(layers=4)))
+    given = []
+    for layer in model.encoder[1:]:
+        layer.register_forward_pre_hook(lambda _, inputs: given.append(inputs[0]))
+    model.encode(packed([6]))
+    assert len(given) == 3
+    for x in given:
+        torch.testing.assert_close(x.mean(dim=1), torch.zeros(6, dtype=x.dtype))
+
+
+def test_d_k_does_not_follow_from_d_model_and_heads():
+    wide = Architecture(d_model=1024, heads=16)
+    assert (wide.d_k, wide.d_v) == (64, 64)
+    assert Architecture(heads=4).d_k == 64
+
+
+def test_padding_is_not_counted_for_there_is_none():
+    """16 target tokens in pairs of very different length are 16, and the loss is per token."""
+    model, optimiser = fresh(training_of())
+    update = take_update(model, optimiser, training_of(), 1, [batch_of([12, 1], seed=1)])
+    assert update is not None
+    assert (update.source_tokens, update.target_tokens) == (13, 15)
+
+
+def test_smoothing_does_not_reach_over_padding():
+    """The loss of a ragged batch is the sum of the losses of its pairs alone."""
+    training = training_of()
+    model, _ = fresh(training, dtype=torch.float64)
+    parts = [batch_of([n], seed=n) for n in (9, 1, 4)]
+    together, _ = batch_loss(model, training, joined(parts))
+    alone = sum(float(batch_loss(model, training, part)[0].detach()) for part in parts)
+    assert float(together.detach()) == pytest.approx(alone, rel=1e-12)
+
+
+def test_positions_are_not_sines_and_then_cosines():
+    first = sinusoids(2, 8)[1]
+    halves = torch.cat([first[0::2], first[1::2]])
+    assert not torch.allclose(first, halves)
+    torch.testing.assert_close(first[0].square() + first[1].square(), torch.tensor(1.0).double())
+
+
+def test_a_learning_rate_factor_multiplies_equation_3_only_where_a_recipe_says_so():
+    rates = [rate_of(100, Architecture(), Training(factor=factor)) for factor in (1.0, 2.0)]
+    assert rates[1] == 2 * rates[0]
+    assert {by_name(f"table3/{row}").training.factor for row in ("base", "big")} == {1.0}
+
+
+def test_the_last_snapshots_are_averaged_not_the_best(tmp_path):
+    """They lie in the order of their steps; nothing in them says how good they are."""
+    begin_run(tmp_path, Recipe(name="test"), {})
+    for step in (3, 1, 2):
+        save_snapshot(tmp_path, step, {"w": torch.tensor([float(step)])})
+    assert [one.step for one in snapshots(tmp_path)[-2:]] == [2, 3]
+
+
+def test_the_length_penalty_is_not_the_length_to_the_power_of_alpha():
+    table = divisors(Search(), 10)
+    assert table[10].item() == pytest.approx((15 / 6) ** 0.6)
+    assert not math.isclose(table[10].item(), 10**0.6, rel_tol=0.1)
+
+
+def test_the_defaults_are_the_text_and_not_the_later_preset_of_the_published_code():
+    """tensor2tensor's transformer_base of later date: beta2 0.997, 8,000, factor 2, 0.1 inside."""
+    training, architecture = Training(), Architecture()
+    assert training.beta2 != 0.997
+    assert training.warmup != 8_000
+    assert training.factor != 2
+    assert architecture.attention_dropout != 0.1
+    assert architecture.relu_dropout != 0.1

@@ -1,0 +1,84 @@
+"""Encoder and decoder stacks."""
+
+import torch
+from tests.model.tiny import BEGIN, model_of, packed, sizes
+from torch import nn
+
+from transduce.model.sight import EVERYWHERE
+from transduce.model.transformer import Transformer
+from transduce.settings import Architecture
+
+
+def built(architecture=None):
+    """The base model itself, weightless."""
+    with torch.device("meta"):
+        return Transformer(architecture or Architecture(), 100, 100)
+
+
+def test_each_stack_has_six_identical_layers():
+    """N = 6 layers in the encoder and in the decoder."""
+    model = built()
+    for stack in (model.encoder, model.decoder):
+        assert len(stack) == 6
+        shapes = [[tuple(weight.shape) for weight in layer.parameters()] for layer in stack]
+        assert all(layer == shapes[0] for layer in shapes)
+    tensors = [
+        id(weight) for stack in (model.encoder, model.decoder) for weight in stack.parameters()
+    ]
+    assert len(set(tensors)) == len(tensors), "identical in form; the weights are their own"
+
+
+def test_an_encoder_layer_has_two_sub_layers_and_a_decoder_layer_three():
+    """Self-attention, feed-forward; in the decoder attention to the encoder's output between."""
+    model = built()
+    assert [len(norms_of(layer)) for layer in (model.encoder[0], model.decoder[0])] == [2, 3]
+
+
+def norms_of(module):
+    return [one for one in module.modules() if isinstance(one, nn.LayerNorm)]
+
+
+def test_every_sub_layer_and_the_embeddings_give_d_model_numbers():
+    """d_model = 512 everywhere, so that all can be added."""
+    assert Architecture().d_model == 512
+    for norm in norms_of(built()):
+        assert norm.normalized_shape == (512,)
+
+
+def test_a_sub_layer_is_added_and_then_normalised():
+    """LayerNorm(x + Sublayer(x)): the norm stands after the sum, here written out by hand."""
+    model = model_of(sizes(layers=1))
+    source = packed([5, 3])
+    attend = model.attend(source.lengths, source.lengths, EVERYWHERE)
+    x = model.embedded(source, model.source, model.source_positions)
+    layer = model.encoder[0]
+    by_hand = normalised(x + layer.self_attention(x, attend), layer.add_self.norm)
+    by_hand = normalised(by_hand + layer.feed_forward(by_hand), layer.add_feed_forward.norm)
+    torch.testing.assert_close(model.encode(source).states, by_hand, rtol=0, atol=1e-12)
+
+
+def normalised(x, norm):
+    """Ba et al.: less the mean, over the deviation of a position's numbers; gain and bias."""
+    centred = x - x.mean(dim=1, keepdim=True)
+    deviation = (centred.square().mean(dim=1, keepdim=True) + 1e-6).sqrt()
+    return centred / deviation * norm.weight + norm.bias
+
+
+def test_nothing_stands_above_the_last_layer():
+    """No further norm: the states that leave a stack are those that leave its last sub-layer."""
+    model = model_of()
+    last = []
+    for layer in (model.encoder[-1], model.decoder[-1]):
+        layer.add_feed_forward.register_forward_hook(lambda _, __, out: last.append(out))
+    memory = model.encode(packed([4, 2]))
+    states = model.decode(packed([3, 6]).shifted(BEGIN), memory)
+    assert memory.states is last[0]
+    assert states is last[1]
+    assert len(norms_of(model)) == 2 * 2 + 2 * 3, "one norm a sub-layer and no other"
+
+
+def test_the_decoder_gets_the_output_shifted_right_by_one():
+    """What predicts a symbol knows those before it and not the symbol itself."""
+    target = packed([4, 2])
+    first, second = target.sentences()
+    assert target.shifted(BEGIN).sentences() == [[BEGIN, *first[:-1]], [BEGIN, *second[:-1]]]

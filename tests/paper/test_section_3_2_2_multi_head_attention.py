@@ -1,0 +1,60 @@
+"""MultiHead(Q, K, V) = Concat(head_1 .. head_h) W^O; head_i attends in projections of its own."""
+
+import pytest
+import torch
+from tests.model.tiny import model_of, packed, sizes
+from tests.paper.test_section_3_1_stacks import built
+from tests.reference.attention import attention_by_hand
+
+from transduce.model.sight import EVERYWHERE
+from transduce.settings import Architecture
+
+
+def test_base_has_eight_heads_of_64():
+    """h = 8 and d_k = d_v = d_model / h = 64."""
+    base = Architecture()
+    assert (base.heads, base.d_k, base.d_v, base.d_model // base.heads) == (8, 64, 64, 64)
+
+
+@pytest.mark.parametrize(("d_k", "d_v"), [(64, 64), (16, 64), (32, 128)])
+def test_projections_have_the_shapes_of_the_text(d_k, d_v):
+    """W_i^Q, W_i^K: d_model x d_k; W_i^V: d_model x d_v; W^O: h d_v x d_model."""
+    model = built(Architecture(layers=1, d_k=d_k, d_v=d_v))
+    own, cross = model.decoder[0].self_attention, model.decoder[0].cross_attention
+    assert own.query_key_value.weight.shape == (8 * (d_k + d_k + d_v), 512)
+    assert cross.query.weight.shape == (8 * d_k, 512)
+    assert cross.key_value.weight.shape == (8 * (d_k + d_v), 512)
+    for one in (own, cross):
+        assert one.output.weight.shape == (512, 8 * d_v)
+
+
+def test_projections_are_matrices_without_biases():
+    model = built()
+    for stack in (model.encoder, model.decoder):
+        for name, _ in stack.named_parameters():
+            assert not ("attention" in name and "bias" in name)
+
+
+@pytest.mark.parametrize("changes", [{"heads": 1}, {"heads": 3}, {"d_k": 1}, {"d_v": 2}])
+def test_d_k_and_d_v_are_free_of_d_model_over_h(changes):
+    """Rows (A) and (B) of Table 3 vary them; here every combination runs."""
+    model = model_of(sizes(**changes))
+    assert model.encode(packed([3, 4])).states.shape == (7, 8)
+
+
+def test_the_heads_are_concatenated_and_mapped_by_w_o():
+    """Every head by hand from its own slice of the projections."""
+    attention = model_of(sizes(heads=2, d_k=3, d_v=5)).encoder[0].self_attention
+    x = torch.randn(6, 8, dtype=torch.float64)
+    with torch.no_grad():
+        w_q, w_k, w_v = attention.query_key_value.weight.split([6, 6, 10])
+        heads = []
+        for i in range(2):
+            q, k, v = (
+                (x @ w[i * n : (i + 1) * n].T)[:, None] for w, n in ((w_q, 3), (w_k, 3), (w_v, 5))
+            )
+            heads.append(attention_by_hand(q, k, v, lambda *_: True)[:, 0])
+        by_hand = torch.cat(heads, dim=1) @ attention.output.weight.T
+        model = model_of()
+        attend = model.attend([6], [6], EVERYWHERE)
+        torch.testing.assert_close(attention(x, attend), by_hand, rtol=0, atol=1e-12)

@@ -1,0 +1,55 @@
+"""Three uses of attention."""
+
+import torch
+from tests.model.tiny import BEGIN, SYMBOLS, model_of, packed
+
+from transduce.model.watch import watch
+from transduce.packed import Packed
+
+
+def changed(batch, place):
+    """The same batch with another symbol in one place."""
+    ids = batch.ids.clone()
+    ids[place] = (ids[place] + 1) % SYMBOLS
+    return Packed(ids, batch.lengths)
+
+
+def test_every_encoder_position_attends_to_all_positions():
+    model, source = model_of(), packed([5])
+    before = model.encode(source).states
+    for place in range(5):
+        after = model.encode(changed(source, place)).states
+        assert (before != after).any(dim=1).all()
+
+
+def test_a_decoder_position_attends_up_to_and_including_itself():
+    model, inputs = model_of(), packed([5])
+    memory = model.encode(packed([3]))
+    before = model.decode(inputs, memory)
+    for place in range(5):
+        moved = (before != model.decode(changed(inputs, place), memory)).any(dim=1)
+        assert moved.tolist() == [position >= place for position in range(5)]
+
+
+def test_every_decoder_position_attends_to_all_of_the_source():
+    """Queries from the decoder; keys and values from the encoder's output."""
+    model, source, inputs = model_of(), packed([4]), packed([3]).shifted(BEGIN)
+    for layer in watch(model, source, inputs).cross:
+        assert layer[0].shape == (2, 3, 4)
+        assert (layer[0] > 0).all()
+
+
+def test_all_decoder_layers_see_the_output_of_the_last_encoder_layer():
+    model, seen = model_of(), []
+    for layer in model.decoder:
+        layer.cross_attention.register_forward_hook(lambda _, given, __: seen.append(given[1]))
+    memory = model.encode(packed([4]))
+    model.decode(packed([3]), memory)
+    assert len(seen) == 2
+    assert all(z is memory.states for z in seen)
+
+
+def test_no_sentence_of_a_batch_sees_another():
+    model, source = model_of(), packed([4, 3])
+    before, after = (model.encode(some).states for some in (source, changed(source, 0)))
+    assert torch.equal(before[4:], after[4:])

@@ -1,0 +1,33 @@
+"""Equation 2: FFN(x) = max(0, x W1 + b1) W2 + b2."""
+
+import torch
+from tests.model.tiny import model_of
+from tests.paper.test_section_3_1_stacks import built
+
+
+def test_the_network_is_two_linear_maps_with_a_relu_between():
+    network = model_of().encoder[0].feed_forward
+    x = torch.randn(4, 8, dtype=torch.float64)
+    with torch.no_grad():
+        hidden = x @ network.inner.weight.T + network.inner.bias
+        by_hand = hidden.clamp(min=0) @ network.outer.weight.T + network.outer.bias
+        torch.testing.assert_close(network(x), by_hand, rtol=0, atol=1e-12)
+        assert (hidden < 0).any(), "the ReLU had something to do"
+
+
+def test_the_inner_layer_has_2048_numbers_and_both_maps_have_biases():
+    network = built().decoder[3].feed_forward
+    shapes = {name: tuple(weight.shape) for name, weight in network.named_parameters()}
+    assert shapes == {
+        "inner.weight": (2048, 512),
+        "inner.bias": (2048,),
+        "outer.weight": (512, 2048),
+        "outer.bias": (512,),
+    }
+
+
+def test_it_is_applied_to_each_position_alike():
+    network = model_of().encoder[0].feed_forward
+    x = torch.randn(5, 8, dtype=torch.float64)
+    apart = torch.cat([network(row[None]) for row in x])
+    torch.testing.assert_close(network(x), apart, rtol=0, atol=1e-12)

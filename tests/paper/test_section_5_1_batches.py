@@ -1,0 +1,68 @@
+"""Training data and batching."""
+
+import numpy as np
+from tests.training.tiny import SYMBOLS, batches, fresh, joined, training_of
+
+from transduce.corpus.plan import Plan
+from transduce.settings import Data
+from transduce.training.step import take_update
+
+
+def lengths(count=4000, seed=5):
+    draw = np.random.default_rng(seed)
+    source = draw.integers(1, 60, count)
+    return source, np.maximum(1, (source * draw.uniform(0.5, 1.7, count)).astype(int))
+
+
+def planned(source_tokens, target_tokens):
+    source, target = lengths()
+    plan = Plan(source, target, source_tokens=source_tokens, target_tokens=target_tokens, seed=1)
+    updates = [plan.update(step) for step in range(1, plan.updates_in(1) + 1)]
+    return source, target, updates
+
+
+def test_each_update_has_about_25_000_source_and_about_25_000_target_tokens():
+    assert (Data().source_tokens, Data().target_tokens) == (25_000, 25_000)
+
+
+def test_both_sides_have_a_budget_of_their_own_that_real_tokens_fill():
+    """Neither is exceeded, and the one that is tighter decides."""
+    for budgets in ((1500, 1500), (1500, 700), (400, 1500)):
+        source, target, updates = planned(*budgets)
+        sums = np.array([[source[pairs].sum(), target[pairs].sum()] for pairs in updates])
+        assert (sums <= budgets).all()
+        fullest = (sums / budgets).max(axis=1)
+        assert fullest.mean() > 0.93, "about so many"
+
+
+def test_pairs_of_similar_length_come_together():
+    source, _, updates = planned(1500, 1500)
+    inside = np.mean([np.std(source[pairs]) for pairs in updates])
+    assert inside < 0.4 * np.std(source)
+
+
+def test_an_epoch_has_every_pair_once():
+    source, _, updates = planned(1500, 1500)
+    assert sorted(np.concatenate(updates).tolist()) == list(range(len(source)))
+
+
+def test_the_size_of_an_update_is_that_of_all_its_micro_batches_together():
+    """The paper's 25,000 tokens are those of eight devices; a gradient is their sum."""
+    training = training_of(label_smoothing=0.1)
+    gradients, counts = [], []
+    for parts in (batches(1), [joined(batches(1))]):
+        model, optimiser = fresh(training)
+        update = take_update(model, optimiser, training, 1, parts)
+        assert update is not None
+        gradients.append(optimiser.gradients.clone())
+        counts.append((update.source_tokens, update.target_tokens))
+    assert counts == [(11, 16)] * 2, "real tokens, no padding"
+    np.testing.assert_allclose(gradients[0], gradients[1], rtol=1e-4, atol=1e-7)
+
+
+def test_a_vocabulary_of_about_37_000_symbols_is_shared_by_both_languages():
+    assert (Data().vocabulary, Data().vocabulary_size) == ("byte-pair", 37_000)
+    assert Data().shared_vocabulary
+    model, _ = fresh(training_of())
+    assert model.source is model.target
+    assert len(model.source.weight) == SYMBOLS

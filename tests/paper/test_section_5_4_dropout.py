@@ -1,0 +1,113 @@
+"""Residual dropout: which dropout stands where."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import torch
+from tests.model.tiny import model_of, packed, sizes, states_of
+
+from transduce.model import dropout as room
+from transduce.model import feed_forward, grouped, layers, transformer
+from transduce.settings import Architecture
+
+N = 3
+
+
+@dataclass
+class Seen:
+    """What was handed to dropout by whom, and what the sub-layers gave."""
+
+    residual: list[Any] = field(default_factory=list)
+    embedded: list[Any] = field(default_factory=list)
+    relu: list[Any] = field(default_factory=list)
+    attention: list[Any] = field(default_factory=list)
+    outputs: list[Any] = field(default_factory=list)
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """Dropout notes its argument and its rate in each of the places that call it."""
+    record = Seen()
+    for caller, calls in (
+        (layers, record.residual),
+        (transformer, record.embedded),
+        (feed_forward, record.relu),
+    ):
+        monkeypatch.setattr(caller, "dropout", noting(room.dropout, calls))
+    monkeypatch.setattr(grouped, "dropout_mask", noting(grouped.dropout_mask, record.attention))
+    return record
+
+
+def noting(function, calls):
+    def noted(x, p, **rest):
+        calls.append((x, p))
+        return function(x, p, **rest)
+
+    return noted
+
+
+def run(record, **rates):
+    model = model_of(sizes(layers=N, **rates))
+    for name, module in model.named_modules():
+        if name.split(".")[-1] in ("self_attention", "cross_attention", "feed_forward"):
+            module.register_forward_hook(lambda _, __, out: record.outputs.append(out))
+    states_of(model, packed([4, 2]), packed([3, 5]))
+    return model
+
+
+def test_it_falls_on_the_output_of_every_sub_layer_before_it_is_added(seen):
+    run(seen, dropout=0.1)
+    assert len(seen.residual) == len(seen.outputs) == 2 * N + 3 * N
+    for (argument, p), output in zip(seen.residual, seen.outputs, strict=True):
+        assert argument is output
+        assert p == 0.1
+
+
+def test_the_path_around_a_sub_layer_is_never_dropped(monkeypatch):
+    """With every output dropped, LayerNorm(x + 0) is left."""
+    monkeypatch.setattr(layers, "dropout", lambda x, *_, **__: torch.zeros_like(x))
+    add = layers.AddAndNorm(sizes(dropout=0.1))
+    x = torch.randn(3, 8)
+    torch.testing.assert_close(add(x, torch.randn(3, 8)), add.norm(x))
+
+
+def test_it_falls_on_the_sums_of_embeddings_and_positions_in_both_stacks(seen):
+    model = run(seen, dropout=0.1)
+    source, target = packed([4, 2]), packed([3, 5]).shifted(1)
+    assert len(seen.embedded) == 2
+    for (argument, p), words in zip(seen.embedded, (source, target), strict=True):
+        places = model.source_positions(words.positions(), max(words.lengths))
+        torch.testing.assert_close(argument, model.target(words.ids) + places)
+        assert p == 0.1
+
+
+def test_none_falls_on_attention_weights_or_inside_the_feed_forward_network(seen):
+    """The text names no such place for translation: both are settings, 0 by default."""
+    assert (Architecture().attention_dropout, Architecture().relu_dropout) == (0, 0)
+    run(seen, dropout=0.1)
+    assert {p for _, p in seen.attention + seen.relu} == {0.0}
+
+
+def test_as_settings_they_fall_on_the_weights_and_on_the_relu(seen):
+    """Section 6.3 drops attention, too; T2T of a later date dropped both."""
+    run(seen, attention_dropout=0.2, relu_dropout=0.3)
+    assert [p for _, p in seen.relu] == [0.3] * 2 * N
+    assert all((x >= 0).all() and x.shape[1] == 12 for x, _ in seen.relu)
+    assert {p for _, p in seen.attention} == {0.2}
+    for weights, _ in seen.attention:
+        torch.testing.assert_close(weights.sum(dim=-1), torch.ones_like(weights[..., 0]))
+
+
+def test_nothing_is_dropped_in_evaluation():
+    model = model_of(sizes(dropout=0.5, attention_dropout=0.5, relu_dropout=0.5))
+    model.eval()
+    first, again = (states_of(model, packed([4]), packed([3]))[1] for _ in range(2))
+    assert torch.equal(first, again)
+    model.train()
+    assert not torch.equal(states_of(model, packed([4]), packed([3]))[1], first)
+
+
+def test_the_rate_is_a_tenth():
+    """P_drop = 0.1 for base."""
+    assert Architecture().dropout == 0.1

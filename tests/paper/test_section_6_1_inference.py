@@ -1,0 +1,57 @@
+"""Averaging, beam search, length penalty."""
+
+from itertools import islice
+
+import pytest
+import torch
+
+from transduce.checkpoint import averaged
+from transduce.recipes import by_name
+from transduce.search.beam import limit
+from transduce.search.penalties import divisors
+from transduce.settings import Search
+
+
+def test_the_average_is_the_mean_of_the_last_checkpoints():
+    """θ = (θ_1 + … + θ_5) / 5, number by number."""
+    checkpoints = [{"w": torch.randn(3, 2), "b": torch.randn(4)} for _ in range(5)]
+    found = averaged(checkpoints)
+    for name, mean in found.items():
+        for place in range(mean.numel()):
+            values = [float(weights[name].flatten()[place]) for weights in checkpoints]
+            assert float(mean.flatten()[place]) == pytest.approx(sum(values) / 5, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "last", "every"),
+    [("table2/base-en-de", 5, 1_500), ("table2/big-en-de", 20, 600), ("table2/big-en-fr", 20, 600)],
+)
+def test_base_averages_the_last_5_and_big_the_last_20_written_every_ten_minutes(
+    recipe, last, every
+):
+    """Ten of the paper's minutes, at 0.4 s and at 1.0 s a step: recipes count steps."""
+    training = by_name(recipe).training
+    assert (training.snapshots, training.snapshot_steps) == (last, every)
+
+
+def test_beam_4_alpha_0_6_and_at_most_50_more_than_the_input():
+    search = Search()
+    assert (search.beam, search.alpha, search.extra, search.penalty) == (4, 0.6, 50, "gnmt")
+    ended_by_0 = [7, 8, 9, 0]
+    assert limit(ended_by_0, search.extra) == 3 + 50
+
+
+def test_the_length_penalty_by_hand():
+    """lp(Y) = ((5 + |Y|) / 6)^0.6: nothing at length 1, (10/6)^0.6 at 5, 2 at 6 · 2^(1/0.6) - 5."""
+    table = divisors(Search(), 40).tolist()
+    known = [1.0, 1.0969, 1.1884, 1.2754, 1.3587]  # of 1 to 5 symbols
+    assert list(islice(table, 1, 6)) == pytest.approx(known, abs=1e-4)
+    assert table[14] < 2 < table[15]
+
+
+def test_a_score_is_log_p_over_the_penalty_so_that_longer_outputs_have_a_chance():
+    """log P of -4.0 in 5 symbols loses against -4.6 in 10, and wins without a penalty."""
+    table = divisors(Search(), 10).tolist()
+    assert -4.0 / table[5] < -4.6 / table[10]
+    none = divisors(Search(alpha=0.0), 10).tolist()
+    assert -4.0 / none[5] > -4.6 / none[10]

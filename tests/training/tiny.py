@@ -1,0 +1,45 @@
+"""Batches that are a function of the step, and a model that learns from them in milliseconds."""
+
+import torch
+from tests.model.tiny import sentences, sizes
+
+from transduce.corpus.batch import Batch
+from transduce.model.transformer import transformer
+from transduce.packed import Packed
+from transduce.settings import Training
+from transduce.training.optimiser import Optimiser
+
+SYMBOLS = 9
+
+
+def training_of(**changes):
+    """Twenty steps with a short warm-up."""
+    return Training(**({"steps": 20, "warmup": 10, "seed": 3} | changes))
+
+
+def fresh(training, *, seed=3, dtype=torch.float32, **changes):
+    """A model of one layer with its optimiser."""
+    model = transformer(sizes(**({"layers": 1} | changes)), SYMBOLS, SYMBOLS, seed).to(dtype)
+    return model, Optimiser(model, training)
+
+
+def batch_of(lengths, seed):
+    """Pairs of random sentences; targets are a symbol longer than sources."""
+    source = sentences(lengths, symbols=SYMBOLS, seed=seed)
+    target = sentences([n + 1 for n in lengths], symbols=SYMBOLS, seed=seed + 1)
+    return Batch(Packed.of(source), Packed.of(target))
+
+
+def batches(step):
+    """The two micro-batches of an update."""
+    return [batch_of([2, 3], seed=1000 + step), batch_of([4, 1, 1], seed=2000 + step)]
+
+
+def joined(parts):
+    """Several micro-batches as one."""
+    return Batch(
+        *(
+            Packed.of([sentence for part in parts for sentence in getattr(part, side).sentences()])
+            for side in ("source", "target")
+        )
+    )
