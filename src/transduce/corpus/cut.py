@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Int, Integer
 
-# N sentences in a row · K stretches
+# N sentences in a row · K borders of stretches
 
 
 def greedy_cut(
     lengths: Sequence[Integer[np.ndarray, " N"]], budgets: Sequence[int]
-) -> Int[np.ndarray, " K+1"]:
+) -> Int[np.ndarray, " K"]:
     """Where stretches begin, and N at the end: each takes as many sentences as all budgets let it.
 
     No sentence may be over a budget by itself.

@@ -75,21 +75,21 @@ class Plan:
         order = permutation(len(self.lengths[0]), draws)
         sort_inside_windows(order, self.lengths, self.window)
         cuts = greedy_cut([row[order] for row in self.lengths], self.budgets)
-        return Epoch(number, order, cuts, permutation(len(cuts) - 1, draws))
+        return Epoch(number, order, permutation(len(cuts) - 1, draws), cuts)
 
 
 @final
 class Epoch:
-    """Every pair once: an order of pairs, where it is cut, and in which order the cuts come."""
+    """Every pair once: an order of pairs, cut into updates, which come in an order of their own."""
 
     def __init__(
         self,
         number: int,
         order: Int[np.ndarray, " N"],
-        cuts: Int[np.ndarray, " U+1"],
         turns: Int[np.ndarray, " U"],
+        cuts: Int[np.ndarray, " U+1"],
     ) -> None:
-        self.number, self.order, self.cuts, self.turns = number, order, cuts, turns
+        self.number, self.order, self.turns, self.cuts = number, order, turns, cuts
 
     def __len__(self) -> int:
         return len(self.turns)

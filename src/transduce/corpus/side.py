@@ -22,9 +22,9 @@ AGAIN = "the store is damaged or was edited: delete it and prepare it again"
 class Side:
     """Ids and offsets stay on the disk and are mapped; only the lengths are in memory."""
 
-    ids: UInt[np.ndarray, " T"]
-    offsets: UInt64[np.ndarray, " N+1"]
     lengths: Int32[np.ndarray, " N"]
+    offsets: UInt64[np.ndarray, " N+1"]
+    ids: UInt[np.ndarray, " T"]
 
     def gather(self, indices: Int[np.ndarray, " P"]) -> Int[np.ndarray, " _"]:
         """The sentences of these numbers, end to end."""
@@ -46,8 +46,9 @@ def open_side(verified: Verified, side: str, symbols: int, pairs: int) -> Side:
     offsets = mapped(verified.path(f"{side}.offsets"), OFFSETS)
     file = verified.folder / f"{side}.offsets"
     demand(len(offsets) == pairs + 1, file, f"{pairs + 1:,} offsets", f"{len(offsets):,}")
-    demand(offsets[-1] == len(ids), file, f"{len(ids):,} ids", f"{offsets[-1]:,}")
-    return Side(ids, offsets, np.diff(offsets).astype(np.int32))
+    end = int(offsets[-1])
+    demand(end == len(ids), file, f"{len(ids):,} ids", f"{end:,}")
+    return Side(np.diff(offsets).astype(np.int32), offsets, ids)
 
 
 def mapped(file: Path, kind: "np.dtype[np.unsignedinteger]") -> "UInt[np.ndarray, ' _']":

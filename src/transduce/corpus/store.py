@@ -106,7 +106,7 @@ def read_counts(verified: Verified) -> tuple[dict[str, int], int]:
         case {
             "symbols": {"source": int(source), "target": int(target)},
             "pairs": {"kept": int(kept)},
-        } if min(source, target, kept) > 0:
+        }:
             return {"source": source, "target": target}, kept
     file = verified.folder / "manifest.json"
     raise FolderError("has no usable counts of symbols and pairs", AGAIN, file=file)

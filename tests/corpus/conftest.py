@@ -1,0 +1,34 @@
+"""A small store for whoever asks, of bytes: an id is a byte and two."""
+
+import dataclasses
+
+import pytest
+
+from transduce.corpus.build import Origin, build
+from transduce.settings import Data
+from transduce.vocabulary import learn
+
+DATA = Data(vocabulary_size=258, longest=12, source_tokens=40, target_tokens=40)
+
+
+def quiet(_):
+    """Progress that nobody looks at."""
+
+
+@pytest.fixture
+def store_of(tmp_path):
+    """Build a store from pairs; words name what differs from the usual."""
+
+    def build_one(pairs, name="store", told=quiet, cleaning=dict, **settings):
+        data = dataclasses.replace(DATA, **settings)
+        bytes_only = learn(["a line"], 258)
+        return build(
+            tmp_path / name,
+            pairs,
+            (bytes_only, bytes_only),
+            data,
+            origin=Origin({"source": "1a2b", "target": "3c4d"}, cleaning),
+            progress=told,
+        )
+
+    return build_one

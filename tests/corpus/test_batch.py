@@ -1,0 +1,24 @@
+import numpy as np
+
+from transduce.corpus.batch import Batch
+
+PAIRS = [("a dog", "ein Hund"), ("", "leer"), ("two äpfel", "zwei Äpfel"), ("x", "")]
+
+
+def test_a_batch_holds_the_named_pairs_in_the_named_order(store_of):
+    store = store_of(PAIRS)
+    batch = Batch.of(store, np.array([2, 0, 1]))
+    expected = [[side.tolist() for side in store.pair(number)] for number in (2, 0, 1)]
+    assert batch.source.sentences() == [source for source, _ in expected]
+    assert batch.target.sentences() == [target for _, target in expected]
+
+
+def test_an_empty_line_is_in_a_batch_as_its_end(store_of):
+    batch = Batch.of(store_of(PAIRS), np.array([1]))
+    assert batch.source.sentences() == [[0]]
+
+
+def test_a_batch_goes_to_a_device_whole(store_of):
+    batch = Batch.of(store_of(PAIRS), np.array([0, 3])).to("meta")
+    assert {batch.source.ids.device.type, batch.target.ids.device.type} == {"meta"}
+    assert batch.target.lengths == (9, 1)

@@ -1,0 +1,195 @@
+import json
+
+import numpy as np
+import pytest
+
+from transduce.corpus.side import id_type
+from transduce.corpus.store import Store, made_from
+from transduce.durable import open_folder, whole_folder
+from transduce.errors import FolderError
+from transduce.settings import Data
+from transduce.vocabulary import END, learn
+
+PAIRS = [("a dog", "ein Hund"), ("", "leer"), ("two äpfel", "zwei Äpfel"), ("x", "")]
+FILES = ("source.ids", "source.offsets", "target.ids", "target.offsets")
+
+
+def ids_of(line):
+    """By definition: an id is a byte and two, and END closes the line."""
+    return [2 + byte for byte in line.encode()] + [END]
+
+
+def with_manifest(store, change):
+    """The same files under a manifest that says something else, and is whole."""
+    verified = open_folder(store.folder, "store")
+    about = json.loads(json.dumps(verified.about))
+    change(about)
+    other = store.folder.with_name("other")
+    with whole_folder(other, kind="store", about=about) as writer:
+        for name in FILES:
+            writer.write(name, verified.read(name))
+    return other
+
+
+def test_what_goes_in_comes_out_with_its_end(store_of):
+    store = Store.open(store_of(PAIRS).folder)
+    assert len(store) == 4
+    for number, (source, target) in enumerate(PAIRS):
+        found = [side.tolist() for side in store.pair(number)]
+        assert found == [ids_of(source), ids_of(target)]
+
+
+def test_an_empty_line_is_one_piece_long(store_of):
+    store = store_of(PAIRS)
+    assert store.source_lengths.tolist() == [6, 1, 11, 2]
+    assert store.target_lengths.tolist() == [9, 5, 12, 1]
+
+
+def test_gathering_many_sentences_is_gathering_each(store_of):
+    store = store_of(PAIRS)
+    numbers = np.array([2, 0, 0, 3, 1])
+    one_by_one = [store.pair(number)[0] for number in numbers.tolist()]
+    np.testing.assert_array_equal(store.source.gather(numbers), np.concatenate(one_by_one))
+    assert len(store.source.gather(numbers[:0])) == 0
+
+
+def test_ids_stay_on_the_disk(store_of):
+    store = store_of(PAIRS)
+    for side in (store.source, store.target):
+        assert isinstance(side.ids.base, np.memmap)
+        assert isinstance(side.offsets.base, np.memmap)
+
+
+@pytest.mark.parametrize(
+    ("symbols", "bytes_each"), [(1, 1), (256, 1), (257, 2), (65_536, 2), (65_537, 4)]
+)
+def test_an_id_is_as_wide_as_the_vocabulary_needs(symbols, bytes_each):
+    assert id_type(symbols).itemsize == bytes_each
+
+
+def test_258_symbols_take_two_bytes_each_on_the_disk(store_of):
+    store = store_of(PAIRS)
+    ids = (store.folder / "source.ids").read_bytes()
+    assert ids == np.array([i for s, _ in PAIRS for i in ids_of(s)], "<u2").tobytes()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_cut_file_is_named_with_both_sizes(store_of, name):
+    store = store_of(PAIRS)
+    file = store.folder / name
+    size = file.stat().st_size
+    file.write_bytes(file.read_bytes()[:-2])
+    with pytest.raises(FolderError) as error:
+        Store.open(store.folder)
+    assert f"{file}: is not as it was written: expected {size} bytes" in str(error.value)
+    assert f"found {size - 2}" in str(error.value)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_an_edited_byte_is_noticed(store_of, name):
+    store = store_of(PAIRS)
+    file = store.folder / name
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(FolderError) as error:
+        Store.open(store.folder)
+    assert f"{file}: is not as it was written: expected sha256" in str(error.value)
+
+
+def test_a_folder_of_another_kind_is_refused(tmp_path):
+    with pytest.raises(FolderError, match="is not a store folder"):
+        Store.open(tmp_path)
+
+
+def test_an_edited_manifest_is_noticed(store_of):
+    store = store_of(PAIRS)
+    file = store.folder / "manifest.json"
+    file.write_text(file.read_text(encoding="utf-8").replace("1a2b", "ffff"), encoding="utf-8")
+    with pytest.raises(FolderError, match=r"manifest\.json: is not as it was written"):
+        Store.open(store.folder)
+
+
+def test_a_manifest_with_another_number_of_pairs_is_refused(store_of):
+    store = store_of(PAIRS)
+    other = with_manifest(store, lambda values: values["pairs"].update(kept=3))
+    with pytest.raises(FolderError) as error:
+        Store.open(other)
+    assert "source.offsets: expected 4 offsets, found 5" in str(error.value)
+    assert "hint: the store is damaged or was edited: delete it" in str(error.value)
+
+
+def test_a_manifest_with_another_vocabulary_size_is_refused(store_of):
+    store = store_of(PAIRS)
+    other = with_manifest(store, lambda values: values["symbols"].update(source=256))
+    with pytest.raises(FolderError) as error:
+        Store.open(other)
+    assert "source.offsets: expected 40 ids, found 20" in str(error.value)
+
+
+@pytest.mark.parametrize("entry", ["symbols", "pairs"])
+def test_a_manifest_without_its_counts_is_refused(store_of, entry):
+    store = store_of(PAIRS)
+    other = with_manifest(store, lambda values: values.pop(entry))
+    with pytest.raises(FolderError, match="no usable counts of symbols and pairs"):
+        Store.open(other)
+
+
+def origin_of(**changes):
+    """What `store_of` makes a store from, or what it would be after changes."""
+    vocabulary = changes.pop("vocabulary", learn(["a line"], 258))
+    inputs = changes.pop("inputs", {"source": "1a2b", "target": "3c4d"})
+    settings = {"vocabulary_size": 258, "longest": 12, "source_tokens": 40, "target_tokens": 40}
+    return made_from(inputs, (vocabulary, vocabulary), Data(**(settings | changes)))
+
+
+def test_a_store_made_from_the_same_is_fresh(store_of):
+    store = store_of(PAIRS)
+    store.demand(origin_of())
+
+
+def test_the_size_of_an_update_does_not_make_a_store_stale(store_of):
+    store = store_of(PAIRS)
+    store.demand(origin_of(source_tokens=99, target_tokens=98))
+
+
+def test_a_store_made_with_another_setting_is_stale(store_of):
+    store = store_of(PAIRS)
+    with pytest.raises(FolderError) as error:
+        store.demand(origin_of(ratio=3.0))
+    assert "manifest.json: the store is stale: data.ratio: expected 3.0, found 9.0" in str(
+        error.value
+    )
+    assert "hint: delete the store and prepare it again" in str(error.value)
+
+
+def test_a_store_made_from_another_file_is_stale(store_of):
+    store = store_of(PAIRS)
+    with pytest.raises(FolderError, match=r"inputs\.target: expected 'ffff', found '3c4d'"):
+        store.demand(origin_of(inputs={"source": "1a2b", "target": "ffff"}))
+
+
+def test_a_store_made_from_one_more_file_is_stale(store_of):
+    store = store_of(PAIRS)
+    with pytest.raises(FolderError, match=r"inputs\.target: expected None, found '3c4d'"):
+        store.demand(origin_of(inputs={"source": "1a2b"}))
+
+
+def test_a_store_made_with_another_vocabulary_is_stale(store_of):
+    store = store_of(PAIRS)
+    other = learn(["other other other"], 259)
+    with pytest.raises(FolderError, match=f"vocabularies.source: expected '{other.hash}', found"):
+        store.demand(origin_of(vocabulary=other))
+
+
+def test_the_fingerprint_tells_the_content_whatever_made_it(store_of):
+    one, same = store_of(PAIRS), store_of(PAIRS, "same", ratio=3.0)
+    turned = store_of(PAIRS[::-1], "turned")
+    assert one.fingerprint == same.fingerprint == Store.open(one.folder).fingerprint
+    assert turned.fingerprint != one.fingerprint
+
+
+def test_the_fingerprint_tells_the_vocabulary(store_of):
+    store = store_of(PAIRS)
+    other = with_manifest(store, lambda values: values["vocabularies"].update(target="other"))
+    assert Store.open(other).fingerprint != store.fingerprint
