@@ -1,0 +1,65 @@
+import json
+
+from transduce.training.journal import Journal, read_journal
+
+
+def written(path, *events):
+    journal = Journal(path)
+    for event, step in events:
+        journal.write(event, step=step)
+    journal.close()
+
+
+def steps(path):
+    return [(event["event"], event["step"]) for event in read_journal(path)]
+
+
+def test_what_is_written_is_read_with_the_time_it_happened(tmp_path):
+    path = tmp_path / "log.jsonl"
+    journal = Journal(path)
+    journal.write("update", step=1, loss=0.1 + 0.2, applied=True)
+    journal.close()
+    (event,) = read_journal(path)
+    assert event["loss"] == 0.1 + 0.2, "with all digits"
+    assert event["at"].endswith("Z")
+    assert json.loads(path.read_text("utf-8")) == event
+
+
+def test_every_line_is_there_at_once(tmp_path):
+    journal = Journal(tmp_path / "log.jsonl")
+    journal.write("update", step=1)
+    assert steps(tmp_path / "log.jsonl") == [("update", 1)]
+    journal.close()
+
+
+def test_lines_that_a_resume_abandoned_are_left_out(tmp_path):
+    path = tmp_path / "log.jsonl"
+    written(path, ("start", 0), *(("update", n) for n in range(1, 6)), ("save", 3))
+    written(path, ("resume", 3), ("update", 4), ("update", 5))
+    written(path, ("resume", 4), ("update", 5))
+    updates = [step for event, step in steps(path) if event == "update"]
+    assert updates == [1, 2, 3, 4, 5]
+    assert ("save", 3) in steps(path)
+    assert ("start", 0) in steps(path)
+
+
+def test_a_line_that_a_crash_cut_is_left_out_and_the_next_one_is_whole(tmp_path):
+    path = tmp_path / "log.jsonl"
+    written(path, ("update", 1), ("update", 2))
+    whole = path.read_bytes()
+    for cut in range(len(whole.splitlines(keepends=True)[0]), len(whole)):
+        path.write_bytes(whole[:cut])
+        kept = steps(path)
+        assert kept in ([("update", 1)], [("update", 1), ("update", 2)])
+        written(path, ("update", 3))
+        assert steps(path) == [*kept, ("update", 3)]
+
+
+def test_lines_that_are_no_events_are_left_out(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b'\xff\xfe\n[1]\n7\n{"step": 3}\n\n{"event": "update", "step": 1}\n')
+    assert steps(path) == [("update", 1)]
+
+
+def test_no_journal_has_no_events(tmp_path):
+    assert read_journal(tmp_path / "log.jsonl") == []

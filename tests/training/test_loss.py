@@ -1,0 +1,108 @@
+import pytest
+import torch
+from torch.nn import functional
+
+from transduce.training import loss as room
+from transduce.training.loss import SlicedLoss, smoothed_loss, summed_nats
+
+T, V, D = 23, 17, 5
+
+
+def inputs(dtype=torch.float64, seed=1):
+    """States, the matrix of symbols, targets."""
+    generator = torch.Generator().manual_seed(seed)
+    states = torch.randn(T, D, generator=generator, dtype=dtype).requires_grad_()
+    weight = torch.randn(V, D, generator=generator, dtype=dtype).requires_grad_()
+    return states, weight, torch.randint(V, (T,), generator=generator)
+
+
+def with_gradients(loss, states, weight):
+    return [loss.detach(), *torch.autograd.grad(loss, (states, weight))]
+
+
+@pytest.mark.parametrize("rows", [1, 4, T, 1_000])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.9])
+def test_loss_and_gradients_equal_torchs_cross_entropy(monkeypatch, rows, smoothing):
+    """torch's label_smoothing is Szegedy's form."""
+    monkeypatch.setattr(room, "SLICE", rows * V)
+    states, weight, targets = inputs()
+    found = with_gradients(smoothed_loss(states, weight, targets, smoothing)[0], states, weight)
+    logits = states @ weight.T
+    its = functional.cross_entropy(logits, targets, reduction="sum", label_smoothing=smoothing)
+    for ours, expected in zip(found, with_gradients(its, states, weight), strict=True):
+        torch.testing.assert_close(ours, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_the_gradients_equal_numerical_ones(monkeypatch):
+    monkeypatch.setattr(room, "SLICE", 7 * V)
+    states, weight, targets = inputs()
+    few = states[:9].detach().requires_grad_()
+    assert torch.autograd.gradcheck(
+        lambda s, w: SlicedLoss.apply(s, w, targets[:9], 0.1)[0], (few, weight)
+    )
+
+
+def test_the_gradient_is_scaled_by_what_the_sum_is_divided_by():
+    states, weight, targets = inputs()
+    whole = with_gradients(smoothed_loss(states, weight, targets, 0.1)[0], states, weight)
+    part = with_gradients(smoothed_loss(states, weight, targets, 0.1)[0] / 7, states, weight)
+    for ours, expected in zip(part, whole, strict=True):
+        torch.testing.assert_close(ours, expected / 7)
+
+
+def test_slices_of_any_size_give_the_same_sums_in_float32(monkeypatch):
+    states, weight, targets = inputs(torch.float32)
+    found = []
+    for rows in (1, 5, T):
+        monkeypatch.setattr(room, "SLICE", rows * V)
+        loss, nats = smoothed_loss(states, weight, targets, 0.1)
+        found.append([float(nats), summed_nats(states.detach(), weight.detach(), targets)])
+        found[-1] += [float(x.sum()) for x in with_gradients(loss, states, weight)]
+    assert found[0] == pytest.approx(found[1], rel=1e-5, abs=1e-6)
+    assert found[0][:3] == pytest.approx(found[2][:3], rel=1e-6)
+
+
+def test_the_nats_are_those_of_the_targets_without_smoothing():
+    states, weight, targets = inputs()
+    expected = functional.cross_entropy(states @ weight.T, targets, reduction="sum").item()
+    for smoothing in (0.0, 0.1):
+        _, nats = smoothed_loss(states, weight, targets, smoothing)
+        assert float(nats) == pytest.approx(expected, rel=1e-12)
+        assert not nats.requires_grad
+    assert summed_nats(states.detach(), weight.detach(), targets) == pytest.approx(expected)
+
+
+def test_no_tensor_of_all_logits_is_made_or_kept(monkeypatch):
+    """The largest tensor that appears has a slice's logits, and only gradients are kept."""
+    monkeypatch.setattr(room, "SLICE", 4 * V)
+    states, weight, targets = inputs()
+    sizes: list[int] = []
+    kept: list[torch.Size] = []
+
+    def keep(tensor):
+        kept.append(tensor.shape)
+        return tensor
+
+    class Sizes(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            out = func(*args, **(kwargs or {}))
+            sizes.extend(x.numel() for x in (out,) if isinstance(x, torch.Tensor))
+            return out
+
+    with (
+        Sizes(),
+        torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor),
+    ):
+        loss, _ = smoothed_loss(states, weight, targets, 0.1)
+        loss.backward()
+    assert sorted(kept) == sorted([states.shape, weight.shape])
+    assert max(sizes) <= max(T * D, V * D, 4 * V) < T * V
+
+
+def test_a_probability_of_almost_nothing_stays_finite():
+    """Logits of thousands: the softmax is never taken apart from its logarithm."""
+    states = torch.tensor([[3e3], [-3e3]], requires_grad=True)
+    weight = torch.tensor([[1.0], [-1.0]], requires_grad=True)
+    loss, nats = smoothed_loss(states, weight, torch.tensor([1, 1]), 0.0)
+    assert float(nats) == pytest.approx(6e3)
+    assert all(x.isfinite().all() for x in with_gradients(loss, states, weight))

@@ -1,0 +1,81 @@
+import copy
+
+import torch
+from tests.training.tiny import batches, fresh, training_of
+
+from transduce.training.step import take_update
+
+
+def test_the_models_own_tensors_are_windows_onto_the_flat_ones():
+    model, optimiser = fresh(training_of())
+    assert optimiser.weights.numel() == sum(weight.numel() for weight in model.parameters())
+    with torch.no_grad():
+        optimiser.weights.fill_(2.5)
+        optimiser.gradients.fill_(0.5)
+    for weight in model.parameters():
+        assert (weight == 2.5).all()
+        assert weight.grad is not None
+        assert (weight.grad == 0.5).all()
+
+
+def test_a_backward_adds_to_the_flat_gradient_in_place():
+    model, optimiser = fresh(training_of())
+    place = optimiser.gradients.data_ptr()
+    for _ in range(2):
+        model.target.weight.sum().backward()
+    assert optimiser.gradients.data_ptr() == place
+    assert optimiser.gradients.sum() == 2 * model.target.weight.numel()
+    optimiser.clear()
+    assert not optimiser.gradients.any()
+
+
+def test_flat_adam_equals_torchs_adam_tensor_by_tensor():
+    training = training_of()
+    model, optimiser = fresh(training)
+    other = copy.deepcopy(model)
+    adam = torch.optim.Adam(other.parameters(), betas=(0.9, 0.98), eps=1e-9)
+    for step in range(1, 4):
+        update = take_update(model, optimiser, training, step, batches(step))
+        assert update is not None
+        for weight, window in zip(
+            other.parameters(), optimiser.windows(optimiser.gradients), strict=True
+        ):
+            weight.grad = window.clone()
+        adam.param_groups[0]["lr"] = update.rate
+        adam.step()
+    for ours, its in zip(model.parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(ours, its, rtol=1e-6, atol=1e-7)
+
+
+def test_restoring_goes_on_as_if_nothing_had_been_in_between():
+    training = training_of()
+    model, optimiser = fresh(training)
+    take_update(model, optimiser, training, 1, batches(1))
+    weights = {name: weight.clone() for name, weight in model.weights().items()}
+    moments = {name: moment.clone() for name, moment in optimiser.moments.items()}
+    take_update(model, optimiser, training, 2, batches(2))
+    other, its_optimiser = fresh(training, seed=77)
+    its_optimiser.restore(weights, moments)
+    take_update(other, its_optimiser, training, 2, batches(2))
+    assert torch.equal(optimiser.weights, its_optimiser.weights)
+    for name, moment in optimiser.moments.items():
+        assert torch.equal(moment, its_optimiser.moments[name]), name
+
+
+def test_moments_are_named_after_the_weights_and_count_the_updates():
+    training = training_of()
+    model, optimiser = fresh(training)
+    for step in (1, 2):
+        take_update(model, optimiser, training, step, batches(step))
+    moments = optimiser.moments
+    assert set(moments) == {"updates"} | {
+        f"{kind}.{name}" for kind in ("exp_avg", "exp_avg_sq") for name in model.weights()
+    }
+    assert moments["updates"] == 2
+    for name, weight in model.weights().items():
+        assert moments[f"exp_avg.{name}"].shape == weight.shape
+
+
+def test_a_tied_matrix_is_one_weight_with_one_moment():
+    _, optimiser = fresh(training_of())
+    assert [name for name in optimiser.names if name in ("source.weight", "output.weight")] == []
