@@ -15,12 +15,12 @@ def test_the_table_agrees_with_a_set():
     assert seen.count == len(truth)
 
 
-def test_the_table_stays_small():
+def test_the_table_stays_small_while_it_grows():
     seen = Seen()
-    for number in range(50_000):
-        seen.add(str(number), "x")
-    assert seen.count == 50_000
-    assert len(seen.table) * seen.table.itemsize < 16 * 50_000
+    for count in range(1, 50_001):
+        seen.add(str(count), "x")
+        assert seen.count == count
+        assert 8 * len(seen.table) <= max(8 * 1024, 16 * count)
 
 
 def test_the_border_between_the_sides_counts():

@@ -6,6 +6,7 @@ import pytest
 
 from transduce.errors import FolderError
 from transduce.vocabulary import Vocabulary
+from transduce.vocabulary.file import merges_of, written
 
 
 def test_saved_and_loaded_is_the_same(small):
@@ -38,16 +39,8 @@ def missing_merge(file):
     del file["model"]["merges"][3]
 
 
-def repeated_merge(file):
-    file["model"]["merges"].append(file["model"]["merges"][0])
-
-
 def unknown_symbol(file):
     file["model"]["merges"][0] = ["a", "nowhere"]
-
-
-def special_merge(file):
-    file["model"]["merges"] += [["<", "s"], ["<s", ">"]]
 
 
 def merge_of_three(file):
@@ -67,8 +60,8 @@ def other_field(file):
 
 
 CHANGES = [
-    swapped_ids, special_id, normaliser, other_words, missing_merge, repeated_merge,
-    unknown_symbol, special_merge, merge_of_three, merge_of_numbers, no_merges, other_field,
+    swapped_ids, special_id, normaliser, other_words, missing_merge,
+    unknown_symbol, merge_of_three, merge_of_numbers, no_merges, other_field,
 ]  # fmt: skip
 
 
@@ -78,6 +71,19 @@ def test_a_file_that_was_edited_is_refused(small, change):
     change(file)
     with pytest.raises(FolderError, match=r"no vocabulary of transduce, or it is damaged"):
         Vocabulary.from_bytes(json.dumps(file).encode())
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ([("<", "s"), ("<s", ">")], "the merge of '<s' and '>' is impossible"),
+        ([("Q", "X"), ("Q", "X")], "a merge stands there twice"),
+    ],
+)
+def test_a_file_that_follows_from_merges_that_no_text_gives_is_refused(small, more, why):
+    data = written([*merges_of(small.to_bytes()), *more])
+    with pytest.raises(FolderError, match=why):
+        Vocabulary.from_bytes(data)
 
 
 @pytest.mark.parametrize(

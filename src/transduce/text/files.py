@@ -115,7 +115,7 @@ def decoded(raw: bytes, name: str, number: int) -> str:
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
-        wide = number == 1 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        wide = line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         encoding = "UTF-16" if wide else "LATIN1"
         raise InputError(
             f"not UTF-8 (byte {error.start + 1} of the line is 0x{line[error.start]:02X})",

@@ -30,7 +30,7 @@ class Pace:
         self.lines += 1
         distance = abs(math.log((source + 5) / (target + 5)))  # 5: short lines vary most
         usual = (self.total + 1.0) / (self.lines + 4)  # starts at 0.25, then learns
-        self.total += min(distance, 2 * usual)  # a stretch of strangers must not become usual
+        self.total += distance
         if self.surprise == 0:
             self.start = self.lines
         self.surprise = max(0.0, self.surprise + distance - 2 * usual)
