@@ -3,6 +3,7 @@
 import itertools
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 import torch
@@ -79,6 +80,19 @@ def test_a_step_that_is_kept_is_not_written_again(run):
     save(run, 3, weights(99), moments(99), state(99))
     assert folder(run, 3).stat() == before
     demand_step(newest(run)[0], 3)
+
+
+def test_a_step_whose_writer_died_before_its_name_was_safe_is_made_safe(run, monkeypatch):
+    saved(run, 3)
+    synced, fsync = [], os.fsync
+
+    def note(descriptor):
+        synced.append(Path(f"/proc/self/fd/{descriptor}").readlink())
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note)
+    saved(run, 3)
+    assert synced == [run / "checkpoints"]
 
 
 def test_a_damaged_step_is_written_anew_when_it_comes_again(run):
@@ -207,7 +221,9 @@ def test_leftovers_and_other_names_are_no_saves(run):
     saved(run, 1)
     for name in (".tmp-0123456789abcdef-step-00000009", "step-9", "step-000000009", "step-x"):
         shutil.copytree(folder(run, 1), run / "checkpoints" / name)
-    demand_step(newest(run)[0], 1)
+    found, rejected = newest(run)
+    demand_step(found, 1)
+    assert rejected == []
     with hold(run):
         pass
     assert not (run / "checkpoints" / ".tmp-0123456789abcdef-step-00000009").exists()

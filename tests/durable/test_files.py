@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from transduce.durable import whole_file, write_whole
-from transduce.errors import SaveError
+from transduce.errors import InputError, SaveError
 
 
 def test_a_file_has_the_bytes_that_were_written(tmp_path):
@@ -85,3 +85,12 @@ def test_an_error_of_the_caller_stays_what_it_is(tmp_path):
     with pytest.raises(FileNotFoundError), whole_file(tmp_path / "a"):
         (tmp_path / "no such input").read_bytes()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_device_or_folder_is_not_replaced_by_a_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for name in ("pipe", "folder"):
+        with pytest.raises(InputError, match=f"{name}: is no regular file"):
+            write_whole(tmp_path / name, b"")
+    assert {path.name for path in tmp_path.iterdir()} == {"pipe", "folder"}

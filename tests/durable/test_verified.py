@@ -101,15 +101,15 @@ def test_a_file_over_the_callers_limit_is_not_read(folder):
 
 
 def test_a_link_a_pipe_and_a_folder_are_no_files(folder):
-    for name, make in {
-        "link": lambda path: path.symlink_to(folder.parent / "secret"),
-        "pipe": os.mkfifo,
-        "folder": lambda path: path.mkdir(),
-    }.items():
+    for name, said, make in (
+        ("link", "cannot be read: ", lambda path: path.symlink_to(folder.parent / "secret")),
+        ("pipe", "is no regular file", os.mkfifo),
+        ("folder", "cannot be read: ", lambda path: path.mkdir()),
+    ):
         (folder.parent / "secret").write_bytes(bytes(range(256)))
         (folder / "a").rename(folder.parent / "away")
         make(folder / "a")
-        assert f"{folder}/a: " in refused(folder), name
+        assert f"{folder}/a: {said}" in refused(folder), name
         (folder / "a").rename(folder.parent / name)
         (folder.parent / "away").rename(folder / "a")
     open_folder(folder, "store").check()

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, final
 
 from transduce.durable.faults import saving
 from transduce.durable.temporary import discard, mark_alive, temporary_beside
+from transduce.errors import InputError
 
 CHUNK = 1 << 20
 
@@ -24,6 +25,8 @@ def write_whole(path: Path, data: bytes) -> None:
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """The same for bytes that come one after the other; an error leaves what was there before."""
+    if path.exists() and not path.is_file():  # above all /dev/null
+        raise InputError("is no regular file", "choose another name", file=path)
     ensure_folder(path.parent)
     temporary = temporary_beside(path)
     try:
