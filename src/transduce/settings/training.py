@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 from typing import final
 
-from transduce.settings.fields import chosen, demand_one_of, demand_positive, demand_share, stated
+from transduce.settings.fields import (
+    chosen,
+    demand,
+    demand_one_of,
+    demand_positive,
+    demand_share,
+    stated,
+)
 
 SMOOTHINGS = ("szegedy", "t2t")
 
@@ -37,3 +44,6 @@ class Training:
         demand_positive(self, "save_minutes", "validate_steps", "validate_lines", "bad_updates")
         demand_share(self, "beta1", "beta2", "label_smoothing")
         demand_one_of(self, "smoothing", SMOOTHINGS)
+        for name in ("seed", "patience", "micro_tokens", "threads"):
+            value = getattr(self, name)
+            demand(value >= 0, f"training.{name} must not be negative, it is {value}")
