@@ -17,7 +17,7 @@ FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 def test_it_is_the_mean_by_definition(rows):
     found = averaged({"w": torch.tensor(row)} for row in rows)["w"]
     for place, value in enumerate(found.tolist()):
-        exact = sum(Fraction(row[place]) for row in rows) / len(rows)
+        exact = sum((Fraction(row[place]) for row in rows), Fraction(0)) / len(rows)
         scale = max(abs(Fraction(row[place])) for row in rows)
         assert abs(Fraction(value) - exact) <= abs(exact) / 2**23 + scale / 2**48 + Fraction(
             1, 2**149

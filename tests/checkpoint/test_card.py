@@ -1,5 +1,6 @@
 """The model card."""
 
+import re
 from dataclasses import dataclass
 
 from hypothesis import given, settings
@@ -50,7 +51,7 @@ def test_every_setting_that_differs_is_in_the_ledger_with_the_papers_words():
          "data.drop_identical": False},
     )  # fmt: skip
     assert lines_of(model_card(recipe, FACTS), "Where it differs from the paper") == [
-        "It has to fit.",
+        "> It has to fit.",
         "",
         "| setting | base model | here | source |",
         "| --- | --- | --- | --- |",
@@ -108,11 +109,20 @@ def test_it_says_how_to_use_it():
     assert card.endswith("```\n")
 
 
-@settings(max_examples=30)
-@given(st.text(), st.text(), st.text())
+WORDS = st.text() | st.text("#|<> \n\\`-", max_size=6)
+
+
+@settings(max_examples=50)
+@given(WORDS, WORDS, WORDS)
 def test_no_text_breaks_out_of_its_line(name, about, reason):
     recipe = Recipe(name=name, about=about, because=reason)
     facts = Facts(parameters=1, updates=1, pairs_read=1, left_out={reason: 1})
-    plain = model_card(Recipe(name="x", about="x" * bool(about.split())), facts)
-    headings = [line for line in model_card(recipe, facts).splitlines() if line.startswith("## ")]
-    assert headings == [line for line in plain.splitlines() if line.startswith("## ")]
+    lines = model_card(recipe, facts).splitlines()
+    plain = model_card(Recipe(name="x", about="x" * bool(about), because="x" * bool(reason)), FACTS)
+    headings = [line for line in plain.splitlines() if line.startswith("## ")]
+    assert [line for line in lines if line.startswith(("## ", "##\t"))] == headings
+    assert sum(line.startswith("# ") for line in lines) == 1
+    assert lines.count("---") == 2
+    for line in lines:
+        if line.startswith("|"):
+            assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) in (4, 5)

@@ -14,20 +14,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from transduce.checkpoint import begin_run, newest, prune, save, save_snapshot
+from transduce.checkpoint import newest, prune, save, save_snapshot
 from transduce.checkpoint.steps import is_sound, kept_steps, step_folder
 from transduce.durable import hold
-from transduce.settings import Recipe
 
 CALLS = ("mkdir", "open", "write", "fsync", "rename", "unlink", "rmdir")
 PLACE, ANNOUNCED = 0, 1  # bytes of the page that a killed child leaves behind
 WAIT = 2  # set when the child has begun
-
-
-@pytest.fixture
-def run(tmp_path):
-    begin_run(tmp_path / "run", Recipe(name="tiny"), {})
-    return tmp_path / "run"
 
 
 @pytest.fixture
@@ -134,7 +127,8 @@ def half_written(run):
 
 def kill_often(run, times, choose):
     """One run, killed and started again; tells where the kills landed."""
-    landed, announced = collections.Counter(), 0
+    landed: collections.Counter[str | None] = collections.Counter()
+    announced = 0
     for number in range(times):
         first = max([announced, *kept_steps(run / "checkpoints")]) + 1
         if first > 200:  # the page has a byte for it
@@ -183,6 +177,7 @@ def test_a_kill_in_every_single_call_loses_nothing(run_in_memory, within):
         place, announced = trial(run, [3], deadly=deadly, within=within)
         assert half_written(run) == [], f"killed in call {deadly}, {place}"
         found, rejected = newest(run)
+        assert found is not None
         assert found.step >= max(2, announced)
         assert rejected == []
         if place is None:

@@ -1,4 +1,4 @@
-"""Resume saves and snapshots: whole, verified, never mixed."""
+"""Resume saves: whole, verified, never mixed."""
 
 import itertools
 import os
@@ -7,16 +7,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from tests.checkpoint.kept import demand_step, flip, folder, moments, saved, state, weights
 
-from transduce.checkpoint import (
-    averaged,
-    begin_run,
-    newest,
-    prune,
-    save,
-    save_snapshot,
-    snapshots,
-)
+from transduce.checkpoint import begin_run, newest, save, save_snapshot, snapshots
 from transduce.durable import hold, open_folder
 from transduce.errors import FolderError, NotFiniteError, SaveError
 from transduce.settings import Recipe
@@ -24,48 +17,12 @@ from transduce.settings import Recipe
 FILES = ("model.safetensors", "moments.safetensors", "state.json", "manifest.json")
 
 
-@pytest.fixture
-def run(tmp_path):
-    begin_run(tmp_path / "run", Recipe(name="tiny"), {})
-    return tmp_path / "run"
-
-
-def weights(step):
-    return {"w": torch.full((3, 2), float(step)), "v": torch.arange(4.0) + step}
-
-
-def moments(step):
-    return {"first.w": torch.full((3, 2), step / 2), "second.w": torch.full((3, 2), step / 4)}
-
-
-def state(step):
-    return {"step": step, "best": step / 3, "tokens": 2**60 + step}
-
-
-def saved(run, *steps):
-    for step in steps:
-        save(run, step, weights(step), moments(step), state(step))
-
-
-def folder(run, step):
-    return run / "checkpoints" / f"step-{step:08d}"
-
-
-def demand_step(found, step):
-    """Every part is of this step, to the bit."""
-    assert found is not None
-    assert found.step == step
-    for part, expected in ((found.weights, weights(step)), (found.moments, moments(step))):
-        assert part.keys() == expected.keys()
-        assert all(torch.equal(part[name], expected[name]) for name in expected)
-    assert found.state == state(step)
-
-
 def test_the_newest_save_comes_back_to_the_bit(run):
     saved(run, 2, 10, 4)
     found, rejected = newest(run)
     demand_step(found, 10)
     assert rejected == []
+    assert found is not None
     assert found.folder == folder(run, 10)
     assert {file.name for file in folder(run, 10).iterdir()} == set(FILES)
 
@@ -113,12 +70,6 @@ def test_numbers_that_are_not_finite_are_never_saved(run, part):
             save_snapshot(run, 1, parts["weights"])
     assert newest(run) == (None, [])
     assert snapshots(run) == []
-
-
-def flip(file, place):
-    data = bytearray(file.read_bytes())
-    data[place] ^= 1 << place % 8
-    file.write_bytes(data)
 
 
 def damages(run):
@@ -229,50 +180,6 @@ def test_leftovers_and_other_names_are_no_saves(run):
     assert not (run / "checkpoints" / ".tmp-0123456789abcdef-step-00000009").exists()
 
 
-def kept(run, place="checkpoints"):
-    return sorted(int(path.name[5:]) for path in (run / place).iterdir())
-
-
-def test_the_newest_two_saves_and_the_last_snapshots_stay(run):
-    saved(run, 1, 2, 3, 20)
-    for step in range(1, 8):
-        save_snapshot(run, step, weights(step))
-    assert prune(run, 5) == []
-    assert kept(run) == [3, 20]
-    assert kept(run, "snapshots") == [3, 4, 5, 6, 7]
-    assert prune(run, 5) == []
-    assert kept(run) == [3, 20]
-
-
-def test_the_newest_sound_save_is_never_deleted(run):
-    saved(run, 1, 2, 3, 4)
-    for step in (3, 4):
-        flip(folder(run, step) / "state.json", 3)
-    prune(run, 5)
-    assert kept(run) == [2, 3, 4]
-    demand_step(newest(run)[0], 2)
-
-
-def test_what_is_not_this_runs_is_not_deleted_but_told(run, tmp_path):
-    begin_run(tmp_path / "other", Recipe(name="tiny"), {})
-    saved(tmp_path / "other", 1)
-    saved(run, 2, 3)
-    shutil.copytree(folder(tmp_path / "other", 1), folder(run, 1))
-    [told] = prune(run, 5)
-    assert "says that it is" in told
-    assert kept(run) == [1, 2, 3]
-
-
-def test_a_deletion_that_fails_is_told_and_stops_nothing(run, monkeypatch):
-    saved(run, 1, 2, 3)
-
-    def refuse(*_):
-        raise PermissionError(1, "no")
-
-    monkeypatch.setattr(os, "rename", refuse)
-    assert prune(run, 5) == [f"{folder(run, 1)}: cannot be written: operation not permitted"]
-
-
 def test_a_disk_without_room_is_told_before_anything_is_written(run, monkeypatch):
     saved(run, 1)
     monkeypatch.setattr(
@@ -299,23 +206,6 @@ def test_a_save_that_fails_leaves_the_ones_before_and_can_be_tried_again(run, mo
     demand_step(newest(run)[0], 1)
     saved(run, 2)
     demand_step(newest(run)[0], 2)
-
-
-def test_the_average_of_snapshots_is_of_their_weights(run):
-    for step in (1, 2, 6):
-        save_snapshot(run, step, weights(step))
-    chosen = snapshots(run)[-2:]
-    assert [snapshot.step for snapshot in chosen] == [2, 6]
-    mean = averaged(snapshot.weights() for snapshot in chosen)
-    assert all(torch.equal(mean[name], tensor) for name, tensor in weights(4).items())
-
-
-def test_a_damaged_snapshot_is_named(run):
-    save_snapshot(run, 1, weights(1))
-    [snapshot] = snapshots(run)
-    flip(snapshot.folder / "model.safetensors", 150)
-    with pytest.raises(FolderError, match=r"step-00000001/model\.safetensors: is not as it was"):
-        snapshot.weights()
 
 
 def test_nothing_is_unpickled(run, monkeypatch):

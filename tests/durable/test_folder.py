@@ -149,7 +149,8 @@ def outcome(act):
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS])
 def test_whatever_call_fails_the_name_is_not_given(tmp_path, monkeypatch, number):
-    failed_at = []
+    failed_at: list[str] = []
+    place = tmp_path
     for nth in range(1, 100):
         place = tmp_path / str(nth)
         place.mkdir()

@@ -71,7 +71,7 @@ def title(recipe: Recipe, facts: Facts) -> str:
         f"{direction(recipe)}: {sizes.layers} layers a stack, d_model {sizes.d_model}, "
         f"d_ff {sizes.d_ff}, {sizes.heads} heads.",
     ]
-    return "\n".join(lines + ([f"\n{plain(recipe.about)}"] if recipe.about else []))
+    return "\n".join(lines + ([f"\n> {plain(recipe.about)}"] if recipe.about else []))
 
 
 def ledger(recipe: Recipe) -> str:
@@ -82,7 +82,7 @@ def ledger(recipe: Recipe) -> str:
     if not changed:
         return heading + "Nowhere: every setting is that of the paper's base model."
     rows = [(path, shown(base[path]), shown(own[path]), stated_in(path)) for path in changed]
-    because = f"{plain(recipe.because)}\n\n" if recipe.because else ""
+    because = f"> {plain(recipe.because)}\n\n" if recipe.because else ""
     return heading + because + table(("setting", "base model", "here", "source"), rows)
 
 

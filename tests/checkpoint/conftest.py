@@ -1,0 +1,15 @@
+"""A run to keep things in."""
+
+from pathlib import Path
+
+import pytest
+
+from transduce.checkpoint import begin_run
+from transduce.settings import Recipe
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run that has just begun."""
+    begin_run(tmp_path / "run", Recipe(name="tiny"), {})
+    return tmp_path / "run"

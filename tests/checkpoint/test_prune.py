@@ -1,0 +1,73 @@
+"""What a run deletes, and snapshots, which it keeps to average them."""
+
+import os
+import shutil
+
+import pytest
+import torch
+from tests.checkpoint.kept import demand_step, flip, folder, saved, weights
+
+from transduce.checkpoint import averaged, begin_run, newest, prune, save_snapshot, snapshots
+from transduce.errors import FolderError
+from transduce.settings import Recipe
+
+
+def kept(run, place="checkpoints"):
+    return sorted(int(path.name[5:]) for path in (run / place).iterdir())
+
+
+def test_the_newest_two_saves_and_the_last_snapshots_stay(run):
+    saved(run, 1, 2, 3, 20)
+    for step in range(1, 8):
+        save_snapshot(run, step, weights(step))
+    assert prune(run, 5) == []
+    assert kept(run) == [3, 20]
+    assert kept(run, "snapshots") == [3, 4, 5, 6, 7]
+    assert prune(run, 5) == []
+    assert kept(run) == [3, 20]
+
+
+def test_the_newest_sound_save_is_never_deleted(run):
+    saved(run, 1, 2, 3, 4)
+    for step in (3, 4):
+        flip(folder(run, step) / "state.json", 3)
+    prune(run, 5)
+    assert kept(run) == [2, 3, 4]
+    demand_step(newest(run)[0], 2)
+
+
+def test_what_is_not_this_runs_is_not_deleted_but_told(run, tmp_path):
+    begin_run(tmp_path / "other", Recipe(name="tiny"), {})
+    saved(tmp_path / "other", 1)
+    saved(run, 2, 3)
+    shutil.copytree(folder(tmp_path / "other", 1), folder(run, 1))
+    [told] = prune(run, 5)
+    assert "says that it is" in told
+    assert kept(run) == [1, 2, 3]
+
+
+def test_a_deletion_that_fails_is_told_and_stops_nothing(run, monkeypatch):
+    saved(run, 1, 2, 3)
+
+    def refuse(*_):
+        raise PermissionError(1, "no")
+
+    monkeypatch.setattr(os, "rename", refuse)
+    assert prune(run, 5) == [f"{folder(run, 1)}: cannot be written: operation not permitted"]
+
+
+def test_the_average_of_snapshots_is_of_their_weights(run):
+    for step in (1, 2, 6):
+        save_snapshot(run, step, weights(step))
+    chosen = snapshots(run)[-2:]
+    assert [snapshot.step for snapshot in chosen] == [2, 6]
+    mean = averaged(snapshot.weights() for snapshot in chosen)
+    assert all(torch.equal(mean[name], tensor) for name, tensor in weights(4).items())
+
+
+def test_a_damaged_snapshot_is_named(run):
+    save_snapshot(run, 1, weights(1))
+    [snapshot] = snapshots(run)
+    flip(snapshot.folder / "model.safetensors", 150)
+    with pytest.raises(FolderError, match=r"step-00000001/model\.safetensors: is not as it was"):
+        snapshot.weights()
