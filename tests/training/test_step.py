@@ -52,9 +52,7 @@ def test_dropout_differs_between_steps_and_micro_batches_and_is_the_same_again()
 
 
 def test_no_two_places_of_a_run_share_a_dropout_seed():
-    places = [
-        (seed, step, number) for seed in (1, 2) for step in range(1, 40) for number in range(9)
-    ]
+    places = list(itertools.product((1, 2), range(1, 40), range(9)))
     seeds = {dropout_seed(*place) for place in places}
     assert len(seeds) == len(places)
     assert all(0 <= seed < 2**63 for seed in seeds)

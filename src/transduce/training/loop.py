@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -49,9 +50,17 @@ class Audience:
 
 
 def train(trainee: Trainee, progress: Progress, audience: Audience) -> Progress:
+    """Train from wherever the run stands; keep the last update, whatever it was stopped by."""
+    with closing(Journal(trainee.folder / "log.jsonl")) as journal:
+        keeper = Keeper(trainee, journal, audience.said, progress.step)
+        progress = updated(trainee, progress, audience, keeper)
+        keeper.finish(progress)
+    return progress
+
+
+def updated(trainee: Trainee, progress: Progress, audience: Audience, keeper: "Keeper") -> Progress:
     """Update, look, keep, until the last step or until stopped."""
     training = trainee.training
-    keeper = Keeper(trainee, Journal(trainee.folder / "log.jsonl"), audience.said, progress.step)
     while progress.step < training.steps and not audience.stopped():
         began = time.monotonic()
         batches = trainee.batches(progress.step + 1)
@@ -74,7 +83,6 @@ def train(trainee: Trainee, progress: Progress, audience: Audience) -> Progress:
         if training.patience and progress.looks_without_gain >= training.patience:
             audience.said(f"stopped early: {training.patience} looks without gain")
             break
-    keeper.finish(progress)
     return progress
 
 
@@ -150,7 +158,6 @@ class Keeper:
             )
         if progress.step == self.trainee.training.steps:
             self.journal.write("finish", step=progress.step)
-        self.journal.close()
 
     def attempt(self, kind: str, progress: Progress) -> None:
         """Keep what is there; a disk that refuses does not stop the training at once."""

@@ -1,0 +1,58 @@
+"""A run of milliseconds in a folder of its own, started again as the command line does it."""
+
+import hashlib
+import itertools
+
+from tests.training.tiny import batches, fresh, training_of
+
+from transduce.checkpoint import begin_run, is_run, newest
+from transduce.settings import Recipe
+from transduce.training.loop import Audience, Trainee, nothing, train
+from transduce.training.progress import Progress
+
+STEPS = 12
+RECIPE = training_of(steps=STEPS)
+
+
+def go(folder, training=RECIPE, *, stop_at=None, patience_of_asks=None, **around):
+    """Train from wherever the folder stands; the progress, and a hash of every number kept.
+
+    `stop_at` stops after that step, `patience_of_asks` when the loop has asked so often whether
+    it should, which is before every update and every micro-batch.
+    """
+    if not is_run(folder):
+        begin_run(folder, Recipe(name="tiny"), {})
+    model, optimiser = fresh(training, dropout=0.1)
+    save, _ = newest(folder)
+    progress = Progress()
+    if save is not None:
+        optimiser.restore(save.weights, save.moments)
+        progress = Progress.from_json(save.state["progress"])
+    steps: list[int] = []
+    asks = itertools.count(1)
+
+    def stopped():
+        enough = patience_of_asks is not None and next(asks) > patience_of_asks
+        return enough or (stop_at is not None and steps[-1:] == [stop_at])
+
+    said = around.pop("said", nothing)
+    trainee = Trainee(
+        folder=folder,
+        model=model,
+        optimiser=optimiser,
+        training=training,
+        **({"batches": batches} | around),
+    )
+    audience = Audience(
+        stopped=stopped, told=lambda update, _: steps.append(update.step), said=said
+    )
+    progress = train(trainee, progress, audience)
+    return progress, fingerprint(model, optimiser)
+
+
+def fingerprint(model, optimiser):
+    """One hash of all weights and moments."""
+    digest = hashlib.sha256()
+    for tensor in (*model.weights().values(), *optimiser.moments.values()):
+        digest.update(tensor.numpy().tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,193 @@
+"""What the loop keeps and when, and what it does when it cannot."""
+
+import math
+
+import pytest
+import torch
+from tests.training.run import go
+from tests.training.tiny import training_of
+
+from transduce import checkpoint
+from transduce.checkpoint import newest, snapshots
+from transduce.errors import NotFiniteError, SaveError
+from transduce.training import loop, step
+from transduce.training.journal import read_journal
+from transduce.training.progress import Look
+
+ALWAYS = 1e-9  # minutes between saves: one after every step
+
+
+def events(folder, kind):
+    return [event["step"] for event in read_journal(folder / "log.jsonl") if event["event"] == kind]
+
+
+def test_snapshots_are_kept_at_their_steps_and_at_the_last(tmp_path):
+    go(tmp_path, training_of(steps=10, snapshot_steps=3, snapshots=9))
+    assert [one.step for one in snapshots(tmp_path)] == [3, 6, 9, 10]
+    assert events(tmp_path, "snapshot") == [3, 6, 9, 10]
+
+
+def test_only_the_last_snapshots_stay(tmp_path):
+    go(tmp_path, training_of(steps=10, snapshot_steps=2, snapshots=3))
+    assert [one.step for one in snapshots(tmp_path)] == [6, 8, 10]
+
+
+def test_a_snapshot_holds_the_weights_of_its_step(tmp_path):
+    go(tmp_path, training_of(steps=4, snapshot_steps=4))
+    save, _ = newest(tmp_path)
+    assert save is not None
+    for name, weight in snapshots(tmp_path)[-1].weights().items():
+        assert torch.equal(weight, save.weights[name])
+
+
+def test_saves_come_by_minutes_and_at_the_end(tmp_path):
+    go(tmp_path / "often", training_of(steps=5, save_minutes=ALWAYS))
+    assert events(tmp_path / "often", "save") == [1, 2, 3, 4, 5]
+    go(tmp_path / "seldom", training_of(steps=5, save_minutes=60.0))
+    assert events(tmp_path / "seldom", "save") == [5]
+
+
+def refusing(monkeypatch, bad_steps):
+    """A disk that is full at some steps."""
+    save = checkpoint.save
+
+    def tried(run, number, *rest):
+        if number in bad_steps:
+            raise SaveError("no space is left", "free some space")
+        return save(run, number, *rest)
+
+    monkeypatch.setattr(loop, "save", tried)
+
+
+def test_a_save_that_fails_does_not_end_the_run(tmp_path, monkeypatch):
+    refusing(monkeypatch, {3, 4})
+    said: list[str] = []
+    progress, bits = go(
+        tmp_path / "full", training_of(steps=8, save_minutes=ALWAYS), said=said.append
+    )
+    assert progress.step == 8
+    assert said == [f"could not keep step {step}: no space is left" for step in (3, 4)]
+    assert events(tmp_path / "full", "failure") == [3, 4]
+    assert events(tmp_path / "full", "save") == [1, 2, 5, 6, 7, 8]
+    assert bits == go(tmp_path / "free", training_of(steps=8))[1]
+
+
+def test_three_failures_in_a_row_end_the_run_and_what_was_kept_stays(tmp_path, monkeypatch):
+    refusing(monkeypatch, {3, 4, 5})
+    training = training_of(steps=8, save_minutes=ALWAYS)
+    with pytest.raises(SaveError, match="no space is left"):
+        go(tmp_path, training)
+    save, _ = newest(tmp_path)
+    assert save is not None
+    assert save.step == 2
+    monkeypatch.undo()
+    assert go(tmp_path, training)[0].step == 8
+
+
+def test_a_last_save_that_fails_is_an_error_that_names_where_it_goes_on(tmp_path, monkeypatch):
+    refusing(monkeypatch, {8})
+    with pytest.raises(SaveError) as caught:
+        go(tmp_path, training_of(steps=8))
+    assert "attempts to save failed" in caught.value.fact
+    assert str(tmp_path) in caught.value.fact
+    assert "step 0" in caught.value.hint
+    assert events(tmp_path, "finish") == []
+
+
+@pytest.fixture
+def poison(monkeypatch):
+    """Make the loss of some steps NaN."""
+
+    def at(steps):
+        take = step.take_update
+
+        def tried(model, optimiser, training, number, *rest):
+            bias = model.decoder[0].add_self.norm.bias.detach()
+            kept = bias.clone()
+            if number in steps:
+                bias.fill_(math.nan)
+            update = take(model, optimiser, training, number, *rest)
+            if number in steps:
+                bias.copy_(kept)
+            return update
+
+        monkeypatch.setattr(loop, "take_update", tried)
+
+    return at
+
+
+def test_updates_that_are_not_finite_are_skipped_and_counted(tmp_path, poison):
+    poison({2, 5})
+    progress, _ = go(tmp_path, training_of(steps=6, bad_updates=2))
+    assert (progress.step, progress.skipped, progress.bad_in_a_row) == (6, 2, 0)
+    updates = [e for e in read_journal(tmp_path / "log.jsonl") if e["event"] == "update"]
+    assert [e["step"] for e in updates if not e["applied"]] == [2, 5]
+
+
+def test_several_in_a_row_end_the_run_and_no_save_holds_what_is_not_finite(tmp_path, poison):
+    poison({4, 5, 6})
+    training = training_of(steps=9, bad_updates=3, save_minutes=ALWAYS)
+    with pytest.raises(NotFiniteError) as caught:
+        go(tmp_path, training)
+    assert caught.value.fact == "3 updates in a row were not finite, the last at step 6"
+    assert "training.factor" in caught.value.hint
+    save, rejected = newest(tmp_path)
+    assert save is not None
+    assert rejected == []
+    assert all(tensor.isfinite().all() for tensor in (save.weights | save.moments).values())
+
+
+def test_weights_that_are_not_finite_are_never_saved(tmp_path):
+    def ruined(model, *_):
+        with torch.no_grad():
+            model.target.weight[0, 0] = math.nan
+        return Look(nats=1.0)
+
+    with pytest.raises(NotFiniteError, match=r"target.weight holds numbers that are not finite"):
+        go(tmp_path, training_of(steps=4, validate_steps=2), look=ruined)
+    assert newest(tmp_path) == (None, [])
+
+
+def test_looks_come_every_so_many_steps_and_after_the_last(tmp_path):
+    looks = []
+
+    def look(model):
+        looks.append(model)
+        return Look(nats=2.0, bleu=30.0, signature="tok:13a")
+
+    go(tmp_path, training_of(steps=7, validate_steps=3), look=look)
+    assert events(tmp_path, "validation") == [3, 6, 7]
+    assert len(looks) == 3
+    found = [e for e in read_journal(tmp_path / "log.jsonl") if e["event"] == "validation"]
+    assert (found[0]["nats"], found[0]["bleu"], found[0]["signature"]) == (2.0, 30.0, "tok:13a")
+
+
+def test_patience_stops_after_so_many_looks_without_gain(tmp_path):
+    nats = iter([3.0, 2.0, 2.5, 2.0, 1.0])
+    said: list[str] = []
+    progress, _ = go(
+        tmp_path,
+        training_of(steps=9, validate_steps=1, patience=2),
+        look=lambda _: Look(nats=next(nats)),
+        said=said.append,
+    )
+    assert progress.step == 4, "equal is no gain"
+    assert progress.best_nats == 2.0
+    assert said == ["stopped early: 2 looks without gain"]
+    save, _ = newest(tmp_path)
+    assert save is not None
+    assert save.step == 4
+
+
+def test_without_patience_all_steps_are_trained(tmp_path):
+    progress, _ = go(
+        tmp_path, training_of(steps=6, validate_steps=1), look=lambda _: Look(nats=5.0)
+    )
+    assert (progress.step, progress.looks_without_gain) == (6, 5)
+
+
+def test_a_run_that_is_over_does_nothing_more(tmp_path):
+    training = training_of(steps=3)
+    first, bits = go(tmp_path, training)
+    again, same = go(tmp_path, training)
+    assert (again, same) == (first, bits)
