@@ -1,0 +1,59 @@
+"""The pages name all that there is: rooms, dependencies, choices, tests of the paper."""
+
+import re
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+
+from transduce.settings.recipe import NOUNS
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+LABELS = ("Question", "Choice", "Because", "Cost", "Tried")
+
+
+def page(name: str) -> str:
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+def test_every_room_is_on_the_map():
+    package = ROOT / "src/transduce"
+    rooms = {f"{path.name}/" for path in package.iterdir() if (path / "__init__.py").is_file()}
+    rooms |= {path.name for path in package.glob("*.py")} - {"__init__.py"}
+    assert {room for room in rooms if f"| `{room}` |" not in page("architecture.md")} == set()
+
+
+def test_the_order_of_the_rooms_is_the_one_that_is_checked():
+    contracts = PROJECT["tool"]["importlinter"]["contracts"]
+    (layers,) = (one["layers"] for one in contracts if one["type"] == "layers")
+    assert "\n".join(["```text", *layers, "```"]) in page("architecture.md")
+
+
+def test_every_dependency_has_a_reason():
+    wanted = [re.split(r"[><=]", one)[0] for one in PROJECT["project"]["dependencies"]]
+    assert [one for one in wanted if f"\n| {one} |" not in page("architecture.md")] == []
+
+
+def test_every_setting_on_which_the_paper_is_silent_is_a_deviation_with_a_reason():
+    silent = [
+        f"{noun}.{field.name}"
+        for noun, kind in NOUNS.items()
+        for field in fields(kind)
+        if not field.metadata["section"]
+    ]
+    assert len(silent) > 10
+    assert [path for path in silent if f"`{path}`" not in page("deviations.md")] == []
+
+
+def test_every_file_of_tests_of_the_paper_is_in_the_page_of_the_paper():
+    files = [path.name for path in (ROOT / "tests/paper").glob("test_*.py")]
+    assert [name for name in files if f"tests/paper/{name}" not in page("paper.md")] == []
+
+
+def test_decisions_are_numbered_and_say_what_was_asked_chosen_paid_and_tried():
+    decisions = sorted((ROOT / "docs/decisions").glob("*.md"))
+    for number, path in enumerate(decisions, start=1):
+        text = path.read_text(encoding="utf-8")
+        assert path.name.startswith(f"{number:04d}-")
+        assert text.startswith(f"# {number:04d} ")
+        assert [label for label in LABELS if f"\n**{label}.** " not in text] == []
