@@ -1,0 +1,37 @@
+import json
+
+import torch
+
+from transduce.training.environment import WORDS, changes, environment
+
+
+def test_an_environment_names_versions_threads_and_processor():
+    now = environment(torch.device("cpu"))
+    assert set(now) == set(WORDS)
+    assert now["torch"] == torch.__version__
+    assert now["threads"] == str(torch.get_num_threads())
+    assert now["device"] == "cpu"
+    assert now["processor"]
+    assert json.loads(json.dumps(now)) == now
+
+
+def test_nothing_changed_is_no_reason():
+    now = environment(torch.device("cpu"))
+    assert changes(now, now) == []
+
+
+def test_every_change_is_a_sentence_with_both_values():
+    now = {
+        "torch": "2.13",
+        "threads": "2",
+        "processor": "B",
+        "instructions": "AVX2",
+        "device": "cpu",
+    }
+    saved = {**now, "torch": "2.12", "threads": "4"}
+    del saved["instructions"]
+    assert changes(saved, now) == [
+        "torch 2.12 → 2.13",
+        "threads 4 → 2",
+        "vector instructions unknown → AVX2",
+    ]

@@ -1,0 +1,63 @@
+"""That training trains: six layers, normalised after the sum, under equation 3's warm-up."""
+
+import math
+
+import pytest
+import torch
+from tests.model.tiny import packed, sizes
+
+from transduce.corpus.batch import Batch
+from transduce.model.transformer import transformer
+from transduce.settings import Training
+from transduce.training.optimiser import Optimiser
+from transduce.training.step import take_update
+from transduce.training.validate import nats_of
+
+SYMBOLS = 12
+SIX = sizes(layers=6, d_model=64, d_ff=128, heads=4, d_k=16, d_v=16, dropout=0.1)
+
+
+def copies(step):
+    """32 sentences that are to be said again."""
+    generator = torch.Generator().manual_seed(step)
+    lengths = torch.randint(3, 9, (32,), generator=generator).tolist()
+    words = packed(lengths, symbols=SYMBOLS, seed=step)
+    return [Batch(words, words)]
+
+
+def unigram_nats(batches):
+    """Per piece, of a model that knows how often each symbol comes and nothing else."""
+    ids = torch.cat([batch.target.ids for batch in batches])
+    shares = ids.bincount().double() / len(ids)
+    return float(torch.special.entr(shares).sum())
+
+
+@pytest.mark.slow
+def test_six_layers_learn_to_copy_in_150_steps():
+    training = Training(steps=150, warmup=60)
+    model = transformer(SIX, SYMBOLS, SYMBOLS, seed=1)
+    optimiser = Optimiser(model, training)
+    for step in range(1, training.steps + 1):
+        update = take_update(model, optimiser, training, step, copies(step))
+        assert update is not None
+        assert update.applied
+    unseen = copies(10_000)
+    nats, pieces = nats_of(model, unseen)
+    assert nats / pieces < 0.5 * unigram_nats(unseen)
+
+
+def test_a_new_model_of_six_layers_is_about_as_sure_as_a_guess_and_its_gradients_reach_the_bottom():
+    """Post-norm: the norm of the first layer's gradient is within a factor of the last one's."""
+    model = transformer(SIX, SYMBOLS, SYMBOLS, seed=1)
+    optimiser = Optimiser(model, Training())
+    update = take_update(model, optimiser, Training(), 1, copies(1))
+    assert update is not None
+    assert 0.9 * math.log(SYMBOLS) < update.nats < 1.6 * math.log(SYMBOLS)
+    for stack in (model.encoder, model.decoder):
+        norms = [gradient_norm(layer) for layer in stack]
+        assert max(norms) < 20 * min(norms)
+
+
+def gradient_norm(layer):
+    parts = [float(w.grad.norm()) for w in layer.parameters() if w.grad is not None]
+    return math.hypot(*parts)

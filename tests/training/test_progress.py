@@ -1,0 +1,39 @@
+import json
+
+from transduce.training.progress import Look, Progress
+from transduce.training.step import Update
+
+
+def update(step, *, applied=True):
+    return Update(
+        step=step,
+        loss=2.0,
+        nats=1.5,
+        source_tokens=10,
+        target_tokens=20,
+        rate=0.1,
+        norm=1.0,
+        applied=applied,
+    )
+
+
+def test_tokens_seconds_and_skipped_updates_add_up():
+    progress = Progress().after(update(1), 0.5).after(update(2, applied=False), 0.25)
+    assert (progress.step, progress.source_tokens, progress.target_tokens) == (2, 20, 40)
+    assert (progress.seconds, progress.skipped, progress.bad_in_a_row) == (0.75, 1, 1)
+    good_again = progress.after(update(3), 0.0)
+    assert (good_again.skipped, good_again.bad_in_a_row) == (1, 0)
+
+
+def test_a_look_gains_when_it_is_better_than_all_before():
+    progress = Progress()
+    seen = []
+    for nats in (3.0, 2.0, 2.0, 2.5, 1.9):
+        progress = progress.having_seen(Look(nats=nats))
+        seen.append((progress.best_nats, progress.looks_without_gain))
+    assert seen == [(3.0, 0), (2.0, 0), (2.0, 1), (2.0, 2), (1.9, 0)]
+
+
+def test_progress_survives_its_file_with_every_digit():
+    progress = Progress(step=3, seconds=0.1 + 0.2, best_nats=1 / 3)
+    assert Progress.from_json(json.loads(json.dumps(progress.as_json()))) == progress
