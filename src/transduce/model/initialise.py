@@ -4,7 +4,7 @@ Matrices: Glorot uniform, U(±√(6 / (in + out))), each projection (Q, K, V, al
 itself, so that it does not matter that some lie in one tensor. Symbol and learned position
 vectors: normal with standard deviation d_model^-0.5, so that after the scaling by √d_model they
 have the size of the sinusoids. Biases 0, norms 1. With this post-norm trains at N = 6 under
-equation 3's warm-up (tests/model/test_initialise.py; docs/deviations.md).
+equation 3's warm-up (tests/training/test_learning.py; docs/deviations.md).
 """
 
 import math
