@@ -1,4 +1,4 @@
-"""The fast attention of a CPU: a few rectangles, three products each, one backward by hand.
+"""The fast attention of a CPU: a few rectangles, two products each, the backward by hand.
 
 The backward is written out because torch would keep and walk some thirty small tensors a layer
 for it. tests/model/test_kernels.py holds it against `Plain`, gradients included.

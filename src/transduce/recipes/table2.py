@@ -31,6 +31,6 @@ def _french(german: Recipe, dropout: float) -> Recipe:
 BASE_EN_DE = _german("base", 5)
 BIG_EN_DE = _german("big", 20)
 BASE_EN_FR = _french(BASE_EN_DE, dropout=0.1)
-BIG_EN_FR = _french(BIG_EN_DE, dropout=0.1)  # section 5.4: 0.1 in place of 0.3
+BIG_EN_FR = _french(BIG_EN_DE, dropout=0.1)  # section 6.1: 0.1 in place of 0.3
 
 TABLE_2 = (BASE_EN_DE, BIG_EN_DE, BASE_EN_FR, BIG_EN_FR)

@@ -1,11 +1,12 @@
 """log.jsonl: what a run learns, one object a line, only ever appended to.
 
-Events: start, resume, update, validation, snapshot, save, skip, finish. A `resume` at step n says
+Events: resume, update, validation, snapshot, save, failure, finish. A `resume` at step n says
 that the lines after n before it were lost with the process that wrote them; `read_journal` leaves
 them out. A last line that a crash cut in half is left out, too.
 """
 
 import json
+import math
 import os
 import time
 from collections.abc import Iterator
@@ -27,11 +28,17 @@ class Journal:
     def write(self, event: str, **facts: Any) -> None:  # noqa: ANN401 - any JSON value
         """One event, with the wall clock for people."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        self.file.write(json.dumps({"event": event, **facts, "at": stamp}) + "\n")
+        known = {name: None if endless(fact) else fact for name, fact in facts.items()}
+        self.file.write(json.dumps({"event": event, **known, "at": stamp}) + "\n")
 
     def close(self) -> None:
         """No more events."""
         self.file.close()
+
+
+def endless(fact: object) -> bool:
+    """JSON has no word for NaN and infinity: null stands for them."""
+    return isinstance(fact, float) and not math.isfinite(fact)
 
 
 def ends_with_newline(path: Path) -> bool:

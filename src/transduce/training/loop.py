@@ -31,7 +31,7 @@ class Trainee:
     optimiser: Optimiser
     training: Training
     batches: Callable[[int], Sequence[Batch]]  # the micro-batches of an update, steps from 1
-    look: Callable[[Transformer], Look] | None = None  # at the development set
+    look: Callable[[Transformer], Look | None] | None = None  # at the dev set; None if stopped
 
 
 def nothing(*_: object) -> None:
@@ -61,7 +61,8 @@ def train(trainee: Trainee, progress: Progress, audience: Audience) -> Progress:
 def updated(trainee: Trainee, progress: Progress, audience: Audience, keeper: "Keeper") -> Progress:
     """Update, look, keep, until the last step or until stopped."""
     training = trainee.training
-    while progress.step < training.steps and not audience.stopped():
+    progress = look_if_due(trainee, progress, audience, keeper)  # the last one may have been left
+    while not ended(progress, training) and not audience.stopped():
         began = time.monotonic()
         batches = trainee.batches(progress.step + 1)
         update = take_update(
@@ -80,10 +81,13 @@ def updated(trainee: Trainee, progress: Progress, audience: Audience, keeper: "K
         demand_finite(progress, training)
         progress = look_if_due(trainee, progress, audience, keeper)
         keeper.keep_if_due(progress)
-        if training.patience and progress.looks_without_gain >= training.patience:
-            audience.said(f"stopped early: {training.patience} looks without gain")
-            break
     return progress
+
+
+def ended(progress: Progress, training: Training) -> bool:
+    """Whether nothing is left to do: all steps are taken, or patience is at its end."""
+    patience = training.patience and progress.looks_without_gain >= training.patience
+    return bool(patience) or progress.step >= training.steps
 
 
 def look_if_due(
@@ -92,9 +96,11 @@ def look_if_due(
     """Look at the development set every so many steps, and after the last."""
     training = trainee.training
     due = progress.step % training.validate_steps == 0 or progress.step == training.steps
-    if trainee.look is None or not due:
+    if trainee.look is None or not due or progress.looked_step == progress.step:
         return progress
     look = trainee.look(trainee.model)
+    if look is None:
+        return progress
     progress = progress.having_seen(look)
     keeper.journal.write(
         "validation", step=progress.step, nats=look.nats, bleu=look.bleu, signature=look.signature

@@ -31,6 +31,7 @@ class Progress:
     bad_in_a_row: int = 0
     best_nats: float = 0.0  # of the looks so far; 0 before the first
     looks_without_gain: int = 0
+    looked_step: int = 0  # when the last look was taken to its end
 
     def after(self, update: Update, seconds: float) -> "Progress":
         """One update further."""
@@ -46,9 +47,10 @@ class Progress:
 
     def having_seen(self, look: Look) -> "Progress":
         """After a look at the development set."""
+        looked = replace(self, looked_step=self.step)
         if not self.best_nats or look.nats < self.best_nats:
-            return replace(self, best_nats=look.nats, looks_without_gain=0)
-        return replace(self, looks_without_gain=self.looks_without_gain + 1)
+            return replace(looked, best_nats=look.nats, looks_without_gain=0)
+        return replace(looked, looks_without_gain=self.looks_without_gain + 1)
 
     def as_json(self) -> dict[str, Any]:
         """For state.json."""
