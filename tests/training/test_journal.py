@@ -1,4 +1,7 @@
 import json
+import math
+
+import pytest
 
 from transduce.training.journal import Journal, read_journal
 
@@ -63,3 +66,12 @@ def test_lines_that_are_no_events_are_left_out(tmp_path):
 
 def test_no_journal_has_no_events(tmp_path):
     assert read_journal(tmp_path / "log.jsonl") == []
+
+
+def test_a_number_that_is_not_finite_is_null_for_json_has_no_word_for_it(tmp_path):
+    journal = Journal(tmp_path / "log.jsonl")
+    journal.write("update", step=1, loss=math.nan, norm=math.inf, rate=0.1)
+    journal.close()
+    text = (tmp_path / "log.jsonl").read_text("utf-8")
+    event = json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    assert (event["loss"], event["norm"], event["rate"]) == (None, None, 0.1)

@@ -162,21 +162,24 @@ def test_looks_come_every_so_many_steps_and_after_the_last(tmp_path):
     assert (found[0]["nats"], found[0]["bleu"], found[0]["signature"]) == (2.0, 30.0, "tok:13a")
 
 
-def test_patience_stops_after_so_many_looks_without_gain(tmp_path):
-    nats = iter([3.0, 2.0, 2.5, 2.0, 1.0])
-    said: list[str] = []
-    progress, _ = go(
-        tmp_path,
-        training_of(steps=9, validate_steps=1, patience=2),
-        look=lambda _: Look(nats=next(nats)),
-        said=said.append,
-    )
+def test_patience_ends_a_run_after_so_many_looks_without_gain_and_it_stays_ended(tmp_path):
+    training = training_of(steps=9, validate_steps=1, patience=2)
+    nats = iter([3.0, 2.0, 2.5, 2.0])
+    progress, bits = go(tmp_path, training, look=lambda _: Look(nats=next(nats)))
     assert progress.step == 4, "equal is no gain"
     assert progress.best_nats == 2.0
-    assert said == ["stopped early: 2 looks without gain"]
     save, _ = newest(tmp_path)
     assert save is not None
     assert save.step == 4
+    assert go(tmp_path, training, look=lambda _: Look(nats=1.0)) == (progress, bits)
+
+
+def test_a_look_that_was_stopped_is_taken_when_the_run_goes_on(tmp_path):
+    training = training_of(steps=6, validate_steps=3)
+    go(tmp_path, training, stop_at=3, look=lambda _: None)
+    assert events(tmp_path, "validation") == []
+    go(tmp_path, training, look=lambda _: Look(nats=2.0))
+    assert events(tmp_path, "validation") == [3, 6]
 
 
 def test_without_patience_all_steps_are_trained(tmp_path):
