@@ -1,0 +1,107 @@
+"""Measure, keep the figures in results/, and make docs/speed.md of them."""
+
+import argparse
+import json
+import os
+import shlex
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from benchmarks import memory, peers, plan, search, startup, training, vocabulary
+from benchmarks.machine import machine, slug
+from benchmarks.options import Options
+from benchmarks.page import Part, page
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks/results"
+PAGE = ROOT / "docs/speed.md"
+
+Measure = Callable[[Options], dict[str, Any]]
+PARTS: Mapping[str, tuple[Measure, Part]] = MappingProxyType(
+    {
+        "training": (training.measure, Part("Training", training.page)),
+        "kernels": (training.measure_kernels, Part("Ways to attend", training.page_kernels)),
+        "search": (search.measure, Part("Search", search.page)),
+        "vocabulary": (vocabulary.measure, Part("Vocabulary", vocabulary.page)),
+        "plan": (plan.measure, Part("Plan", plan.page)),
+        "startup": (startup.measure, Part("Start", startup.page)),
+        "memory": (memory.measure, Part("Memory and the size of a corpus", memory.page)),
+    }
+)
+
+
+def main(words: Sequence[str]) -> None:
+    """What was asked for, part by part; a part that is done is kept at once."""
+    asked = arguments(words)
+    results = RESULTS / f"{time.strftime('%Y-%m-%d')}-{slug()}.json"
+    if asked.quick:
+        results = RESULTS / "quick.json"
+    if asked.page:
+        results = asked.page
+    options = Options(
+        rounds=1 if asked.quick else asked.rounds,
+        quick=asked.quick,
+        threads=asked.threads,
+        text=asked.text,
+        pairs=tuple(asked.pairs),
+        no_peers="" if asked.page else peers.missing(),
+    )
+    found = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {"parts": {}}
+    for name in [] if asked.page else asked.parts or PARTS:
+        print(f"{name} …", file=sys.stderr)
+        found["machine"] = machine()
+        found["parts"][name] = measured(PARTS[name][0], options, words)
+        results.parent.mkdir(exist_ok=True)
+        results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    made = page(found, {name: part for name, (_, part) in PARTS.items()})
+    if asked.quick:
+        print(made)
+    else:
+        PAGE.write_text(made, encoding="utf-8")
+
+
+def measured(measure: Measure, options: Options, words: Sequence[str]) -> dict[str, Any]:
+    """A part's figures and how they came about."""
+    load, began = os.getloadavg()[0], time.perf_counter()
+    figures = measure(options)
+    return {
+        "command": shlex.join(["benchmarks/run", *words]),
+        "at": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
+        "seconds": round(time.perf_counter() - began),
+        "load before": round(load, 1),
+        "rounds": options.rounds,
+        "threads": options.threads,
+        "figures": figures,
+    }
+
+
+def arguments(words: Sequence[str]) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="benchmarks/run", description=__doc__)
+    add = parser.add_argument
+    add("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all if none is named")
+    add("--rounds", type=int, default=5, help="how often every variant has its turn (5)")
+    add("--threads", type=int, default=os.cpu_count(), help="of every variant (all cores)")
+    add("--text", type=Path, help="lines for the vocabulary, in place of words that are made")
+    add(
+        "--pairs",
+        type=int,
+        nargs="+",
+        default=[100_000, 300_000, 1_000_000],
+        help="the corpora of the part memory",
+    )
+    add("--quick", action="store_true", help="see whether it runs; the figures mean nothing")
+    add("--page", type=Path, metavar="RESULTS", help="only make the page anew, of these results")
+    asked = parser.parse_args(words)
+    unknown = set(asked.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"no part is called {', '.join(sorted(unknown))}")
+    return asked
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

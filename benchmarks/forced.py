@@ -1,0 +1,52 @@
+"""Searches whose outputs have a given length, so that everybody takes the same steps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from transduce.model.cache import Cache
+from transduce.search.decoder import END
+from transduce.tasks.decoder import TransformerDecoder
+
+# R rows · V symbols
+
+
+@final
+@dataclass(frozen=True)
+class Forced:
+    """A decoder that lets END come after `length` symbols, and then nothing else."""
+
+    decoder: TransformerDecoder
+    length: int
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model lies."""
+        return self.decoder.device
+
+    def start(self, sources: Sequence[Sequence[int]]) -> tuple[Cache, int]:
+        """Nothing written yet."""
+        return self.decoder.start(sources), 0
+
+    def next(
+        self, state: tuple[Cache, int], ids: Int[Tensor, " R"]
+    ) -> tuple[Float[Tensor, "R V"], tuple[Cache, int]]:
+        """As the model says, but for END."""
+        cache, written = state
+        log_probs, cache = self.decoder.next(cache, ids)
+        log_probs[:, END] = -torch.inf
+        if written == self.length:
+            log_probs.fill_(-torch.inf)[:, END] = 0.0
+        return log_probs, (cache, written + 1)
+
+    def select(self, state: tuple[Cache, int], rows: Int[Tensor, " R2"]) -> tuple[Cache, int]:
+        """These rows."""
+        return self.decoder.select(state[0], rows), state[1]
+
+    def join(self, first: tuple[Cache, int], second: tuple[Cache, int]) -> tuple[Cache, int]:
+        """Never asked: with one length for all, a batch ends as one."""
+        raise NotImplementedError

@@ -1,0 +1,100 @@
+"""Memory that no file stands behind, of `prepare` and `train`, on corpora that grow."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from benchmarks import words
+from benchmarks.figures import table
+from benchmarks.options import Options
+
+SETTINGS = {
+    "data.vocabulary_size": 8_000,
+    "data.source_tokens": 1_024,
+    "data.target_tokens": 1_024,
+    "training.steps": 5,
+    "training.micro_tokens": 2_048,
+    "training.threads": 1,
+}
+
+
+def measure(options: Options) -> dict[str, Any]:
+    """Every corpus prepared, then trained on for a few updates."""
+    sizes = tuple(pairs // 100 for pairs in options.pairs) if options.quick else options.pairs
+    return {str(pairs): measure_corpus(pairs) for pairs in sizes}
+
+
+def measure_corpus(pairs: int) -> dict[str, Any]:
+    """The most that each command held."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        text, store, run = folder / "pairs.tsv", folder / "store", folder / "run"
+        with text.open("w", encoding="utf-8") as file:
+            sides = zip(words.lines(pairs, 1), words.lines(pairs, 2), strict=True)
+            file.writelines(f"{source}\t{target}\n" for source, target in sides)
+        changes = [f"--set={path}={value}" for path, value in SETTINGS.items()]
+        prepare = ["prepare", "tiny", "--pairs", str(text), "--output", str(store), *changes]
+        train = ["train", "tiny", "--store", str(store), "--output", str(run), *changes]
+        return {"prepare": watched(prepare), "train": watched(train)}
+
+
+def watched(command: list[str]) -> dict[str, float]:
+    """Seconds, and the most anonymous memory of a command and its children, in bytes."""
+    began, most = time.perf_counter(), 0
+    process = subprocess.Popen([sys.executable, "-m", "transduce", *command, "--quiet"])
+    while process.poll() is None:
+        most = max(most, sum(map(anonymous, family(process.pid))))
+        time.sleep(0.02)
+    if process.returncode:
+        raise SystemExit(f"transduce {command[0]} ended with {process.returncode}")
+    return {"seconds": time.perf_counter() - began, "bytes": most}
+
+
+def family(pid: int) -> list[int]:
+    """A process and all below it."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (entry / "stat").read_text(encoding="utf-8").rsplit(")", 1)[1]
+        except OSError:  # it has just ended
+            continue
+        children.setdefault(int(fields.split()[1]), []).append(int(entry.name))
+    found = [pid]
+    for one in found:
+        found += children.get(one, [])
+    return found
+
+
+def anonymous(pid: int) -> int:
+    """Bytes of a process that no file stands behind."""
+    try:
+        lines = Path("/proc", str(pid), "status").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon"))
+
+
+def page(found: dict[str, Any]) -> list[str]:
+    """Lines of the page."""
+    first, last = (found[pairs] for pairs in (min(found, key=int), max(found, key=int)))
+    more = int(max(found, key=int)) - int(min(found, key=int))
+    body = [
+        [f"{int(pairs):,}", *(cell(commands[name]) for name in ("prepare", "train"))]
+        for pairs, commands in found.items()
+    ]
+    growth = [(last[name]["bytes"] - first[name]["bytes"]) / max(1, more) for name in first]
+    body.append(["bytes for one more pair", *(f"{one:,.0f}" for one in growth)])
+    return [
+        "The most that a command and its children held, libraries and model among it; words that "
+        "are made, ever new ones among them; the model is tiny and takes 5 updates.",
+        "",
+        *table(["pairs", "prepare", "train"], body),
+    ]
+
+
+def cell(found: dict[str, float]) -> str:
+    """Bytes and time of one command."""
+    return f"{found['bytes'] / 1e6:,.0f} MB in {found['seconds']:,.0f} s"

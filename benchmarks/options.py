@@ -1,0 +1,18 @@
+"""What whoever measures may choose."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+
+@final
+@dataclass(frozen=True)
+class Options:
+    """How long, on what, and who takes part."""
+
+    rounds: int
+    quick: bool  # only whether it runs: the figures mean nothing
+    threads: int
+    text: Path | None  # for the vocabulary, in place of words that are made
+    pairs: tuple[int, ...]  # corpora whose memory is measured
+    no_peers: str  # why the peers do not take part; nothing if they do

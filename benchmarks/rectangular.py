@@ -1,0 +1,51 @@
+"""torch's own attention over a padded rectangle, as a kernel: what most programs do."""
+
+from collections.abc import Sequence
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional
+
+from transduce.model.rectangles import laid
+from transduce.model.sight import Sight
+
+# T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
+
+
+@final
+class Rectangular:
+    """scaled_dot_product_attention over all sentences side by side."""
+
+    def __init__(
+        self, queries: Sequence[int], keys: Sequence[int], sight: Sight, device: torch.device
+    ) -> None:
+        (query_tokens, query_real, self.height), (key_tokens, key_real, self.width) = (
+            laid(lengths) for lengths in (queries, keys)
+        )
+        self.query_tokens, self.key_tokens, self.query_real = (
+            torch.from_numpy(array.reshape(-1)).to(device)
+            for array in (query_tokens, key_tokens, query_real)
+        )
+        seen = sight.allowed(torch.arange(self.height), torch.arange(self.width))
+        self.allowed = (seen & torch.from_numpy(key_real)[:, None, None]).to(device)  # [B 1 t s]
+
+    def __call__(
+        self,
+        q: Float[Tensor, "T H K"],
+        k: Float[Tensor, "S H K"],
+        v: Float[Tensor, "S H d_v"],
+        dropout: float = 0.0,
+    ) -> Float[Tensor, "T H d_v"]:
+        """Pad, attend, and take the padding out again."""
+        sides = (q[self.query_tokens], k[self.key_tokens], v[self.key_tokens])
+        lengths = (self.height, self.width, self.width)
+        laid_q, laid_k, laid_v = (
+            side.unflatten(0, (-1, length)).transpose(1, 2)  # [B H t K]
+            for side, length in zip(sides, lengths, strict=True)
+        )
+        seen = functional.scaled_dot_product_attention(
+            laid_q, laid_k, laid_v, attn_mask=self.allowed, dropout_p=dropout
+        )
+        return seen.transpose(1, 2).flatten(0, 1)[self.query_real]

@@ -1,0 +1,43 @@
+"""A worker: beam search of ours. Arguments: shape, sentences a turn, sentences at once, length."""
+
+import sys
+import time
+
+from benchmarks.forced import Forced
+from benchmarks.machine import memory_now
+from benchmarks.shapes import SHAPES, V, sentences
+from benchmarks.turns import Turn, serve
+from transduce.cli.process import keep_memory
+from transduce.model.transformer import transformer
+from transduce.search import translate_ids
+from transduce.settings import Search
+from transduce.tasks.decoder import TransformerDecoder
+
+
+def main(shape: str, count: str, at_once: str, length: str) -> None:
+    """Serve turns."""
+    keep_memory()
+    start = memory_now()["resident"]
+    model = transformer(SHAPES[shape], V, V, 1).eval()
+    decoder = Forced(TransformerDecoder(model), int(length))
+    sources, size = sentences(int(count)), int(at_once)
+    parts = [sources[first : first + size] for first in range(0, len(sources), size)]
+
+    def turn(_: int) -> Turn:
+        began = time.perf_counter()
+        found = [translate_ids(decoder, part, Search(batch=size)) for part in parts]
+        seconds = time.perf_counter() - began
+        outputs = [best[0].ids for part in found for best in part]
+        return {
+            "seconds": seconds,
+            "sentences": len(outputs),
+            "tokens": sum(len(ids) + 1 for ids in outputs),  # END is one
+            "outputs": [hash(ids) for ids in outputs],
+            "memory": memory_now()["peak"] - start,
+        }
+
+    serve(turn)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

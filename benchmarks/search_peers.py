@@ -1,0 +1,62 @@
+"""A worker: Marian's beam search with our weights. Arguments: as search_ours."""
+
+import sys
+import time
+
+import torch
+from torch import Tensor
+
+from benchmarks.machine import memory_now
+from benchmarks.marian import marian, with_weights
+from benchmarks.shapes import SHAPES, V, sentences
+from benchmarks.turns import Turn, serve
+from transduce.model.transformer import transformer
+from transduce.vocabulary import BEGIN, END
+
+
+def main(shape: str, count: str, at_once: str, length: str) -> None:
+    """Serve turns."""
+    start = memory_now()["resident"]
+    model = marian(SHAPES[shape]).eval()
+    with_weights(model, transformer(SHAPES[shape], V, V, 1))
+    sources, size = sorted(sentences(int(count)), key=len), int(at_once)
+    parts = [sources[first : first + size] for first in range(0, len(sources), size)]
+
+    @torch.inference_mode()
+    def translated(part: list[list[int]]) -> list[tuple[int, ...]]:
+        """The best output of each, without BEGIN and END."""
+        ids = torch.nn.utils.rnn.pad_sequence(
+            [torch.tensor(one) for one in part], batch_first=True, padding_value=BEGIN
+        )
+        written: Tensor = model.generate(
+            input_ids=ids,
+            attention_mask=(ids != BEGIN).long(),
+            num_beams=4,
+            do_sample=False,
+            min_new_tokens=int(length),
+            max_new_tokens=int(length) + 1,
+        )
+        return [tuple(row[1 : row.index(END)]) for row in written.tolist()]
+
+    def turn(_: int) -> Turn:
+        began = time.perf_counter()
+        found = {
+            tuple(source): output
+            for part in parts
+            for source, output in zip(part, translated(part), strict=True)
+        }
+        seconds = time.perf_counter() - began
+        outputs = [found[tuple(source)] for source in sentences(int(count))]
+        return {
+            "seconds": seconds,
+            "sentences": len(outputs),
+            "tokens": sum(len(ids) + 1 for ids in outputs),
+            "outputs": [hash(ids) for ids in outputs],
+            "memory": memory_now()["peak"] - start,
+        }
+
+    serve(turn)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

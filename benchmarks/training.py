@@ -1,0 +1,115 @@
+"""Training speed and memory: ours, torch.nn.Transformer and Marian on the same tokens."""
+
+from typing import Any
+
+from benchmarks.figures import ratios, spread, table
+from benchmarks.options import Options
+from benchmarks.shapes import SHAPES, TOKENS, V, operations
+from benchmarks.turns import Turn, Variant, in_turns
+
+UPDATES = {"tiny": 6, "small": 3, "base": 1}  # a turn
+OURS = "transduce"
+PEERS = {
+    "torch.nn.Transformer, as people run it": ("torch", "plain"),
+    "Hugging Face Marian": ("marian", "plain"),
+    "Hugging Face Marian, with our allocator switch": ("marian", "kept"),
+}
+KERNELS = {"grouped (ours)": "grouped", "one sentence at a time": "plain", "torch's own": "torch"}
+
+
+def measure(options: Options) -> dict[str, Any]:
+    """Every shape, every variant."""
+    found = {}
+    for shape, updates in shapes(options).items():
+        variants = [Variant(OURS, "training_ours", (shape, str(updates), "grouped"))]
+        if not options.no_peers:
+            variants += [
+                Variant(name, "training_peers", (shape, str(updates), *how), peer=True)
+                for name, how in PEERS.items()
+            ]
+        variants.append(Variant("ceiling", "ceiling"))
+        found[shape] = in_turns(variants, options.rounds, options.threads)
+    return {"shapes": found, "without peers": options.no_peers}
+
+
+def measure_kernels(options: Options) -> dict[str, Any]:
+    """Ours with each way to compute attention."""
+    return {
+        "shapes": {
+            shape: in_turns(
+                [
+                    Variant(name, "training_ours", (shape, str(updates), kernel))
+                    for name, kernel in KERNELS.items()
+                ],
+                options.rounds,
+                options.threads,
+            )
+            for shape, updates in shapes(options).items()
+        }
+    }
+
+
+def shapes(options: Options) -> dict[str, int]:
+    """What is trained, and how many updates a turn has."""
+    return {"tiny": 1} if options.quick else UPDATES
+
+
+def page(found: dict[str, Any]) -> list[str]:
+    """Lines of the page."""
+    lines = [
+        f"Updates of at most {TOKENS:,} real tokens a side, sentences of about 13, V = {V:,}, "
+        "float32, dropout 0.1, label smoothing 0.1, Adam. Operations are those that real tokens "
+        "need, whatever a variant computes besides. Memory is the most that was ever resident, "
+        "above what stood after the imports.",
+        "",
+        *([found["without peers"], ""] if found["without peers"] else []),
+    ]
+    for shape, turns in found["shapes"].items():
+        lines += [f"### {shape}: {sizes(shape)}", "", *rows(shape, turns, OURS)]
+    return lines
+
+
+def page_kernels(found: dict[str, Any]) -> list[str]:
+    """Lines of the page."""
+    lines = []
+    for shape, turns in found["shapes"].items():
+        lines += [f"### {shape}", "", *rows(shape, turns, next(iter(KERNELS)))]
+    return lines
+
+
+def sizes(shape: str) -> str:
+    """The columns of Table 3 that matter here."""
+    one = SHAPES[shape]
+    return f"N {one.layers}, d_model {one.d_model}, d_ff {one.d_ff}, h {one.heads}"
+
+
+def rows(shape: str, turns: dict[str, list[Turn]], ours: str) -> list[str]:
+    """A table of one shape."""
+    trained = {name: some for name, some in turns.items() if name != "ceiling"}
+    faster = ratios(trained, ours, rate)
+    header = ["", "target tokens/s", "GFLOP/s", "memory, GB", f"{ours} is faster, times"]
+    body = [
+        [
+            name,
+            spread([rate(turn) for turn in some]),
+            spread([gflops(shape, turn) for turn in some]),
+            f"{max(turn['memory'] for turn in some) / 1e9:.2f}",
+            "" if name == ours else spread(faster[name], 2),
+        ]
+        for name, some in trained.items()
+    ]
+    if "ceiling" in turns:
+        products = [turn["operations"] / turn["seconds"] / 1e9 for turn in turns["ceiling"]]
+        body.append(["a large matrix product", "", spread(products), "", ""])
+    return table(header, body)
+
+
+def rate(turn: Turn) -> float:
+    """Real target tokens a second."""
+    return turn["target_tokens"] / turn["seconds"]
+
+
+def gflops(shape: str, turn: Turn) -> float:
+    """Useful work a second."""
+    needed = operations(SHAPES[shape], turn["source_tokens"], turn["target_tokens"])
+    return needed / turn["seconds"] / 1e9

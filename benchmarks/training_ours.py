@@ -1,0 +1,53 @@
+"""A worker: training steps of ours. Arguments: shape, updates a turn, kernel."""
+
+import sys
+import time
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import torch
+
+from benchmarks.machine import memory_now
+from benchmarks.rectangular import Rectangular
+from benchmarks.shapes import SHAPES, V, batches
+from benchmarks.turns import Turn, serve
+from transduce.cli.process import keep_memory
+from transduce.model.grouped import Grouped
+from transduce.model.initialise import initialise
+from transduce.model.kernels import Kernel, Plain
+from transduce.model.transformer import Transformer
+from transduce.settings import Training
+from transduce.training.optimiser import Optimiser
+from transduce.training.step import take_update
+
+KERNELS: Mapping[str, Kernel] = MappingProxyType(
+    {"grouped": Grouped, "plain": Plain, "torch": Rectangular}
+)
+
+
+def main(shape: str, updates: str, kernel: str) -> None:
+    """Serve turns."""
+    keep_memory()
+    start = memory_now()["resident"]
+    model = Transformer(SHAPES[shape], V, V, kernel=KERNELS[kernel])
+    initialise(model, torch.Generator().manual_seed(1))
+    training = Training()
+    optimiser = Optimiser(model, training)
+
+    def turn(number: int) -> Turn:
+        some = batches(number, int(updates))
+        began = time.perf_counter()
+        taken = [take_update(model, optimiser, training, number + 1, [batch]) for batch in some]
+        seconds = time.perf_counter() - began
+        return {
+            "seconds": seconds,
+            "source_tokens": sum(update.source_tokens for update in taken if update),
+            "target_tokens": sum(update.target_tokens for update in taken if update),
+            "memory": memory_now()["peak"] - start,
+        }
+
+    serve(turn)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,102 @@
+"""Variants in turn: each in a process of its own, which waits until it is asked.
+
+A machine that others use is now faster, now slower. So no variant is measured alone: each does the
+same small piece of work, one after the other, again and again, forwards and backwards in turn, and
+only ratios within such a round are compared.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+from benchmarks import peers
+
+ROOT = Path(__file__).parents[1]
+Turn = dict[str, Any]  # what one turn measured
+
+
+@final
+@dataclass(frozen=True)
+class Variant:
+    """One way to do the work: a module of this folder with its arguments."""
+
+    name: str
+    module: str
+    arguments: tuple[str, ...] = ()
+    peer: bool = False
+
+    def command(self) -> list[str]:
+        """How its process is started."""
+        python = str(peers.PYTHON) if self.peer else sys.executable
+        return [python, "-m", f"benchmarks.{self.module}", *self.arguments]
+
+
+def in_turns(variants: Sequence[Variant], rounds: int, threads: int) -> dict[str, list[Turn]]:
+    """What every variant measured in every round; round 0 is for warming up and is dropped."""
+    turns: dict[str, list[Turn]] = {variant.name: [] for variant in variants}
+    with contextlib.ExitStack() as stack:
+        workers = {v.name: stack.enter_context(worker(v, threads)) for v in variants}
+        for number in range(rounds + 1):
+            order = list(workers) if number % 2 else list(reversed(workers))
+            for name in order:
+                turn = asked(workers[name], number)
+                print(f"  {name}, round {number}: {turn}", file=sys.stderr)
+                if number:
+                    turns[name].append(turn)
+    return turns
+
+
+@contextlib.contextmanager
+def worker(variant: Variant, threads: int) -> "Iterator[subprocess.Popen[str]]":
+    """A process that has loaded all it needs and waits."""
+    count = str(threads)
+    environment = {
+        **os.environ,
+        "OMP_NUM_THREADS": count,
+        "RAYON_NUM_THREADS": count,
+        "TOKENIZERS_PARALLELISM": "true",
+        "HF_HUB_OFFLINE": "1",
+        "TRANSFORMERS_VERBOSITY": "error",
+    }
+    process = subprocess.Popen(
+        variant.command(),
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin
+    assert process.stdout
+    try:
+        process.stdout.readline()
+        yield process
+    finally:
+        process.stdin.close()
+        process.wait()
+
+
+def asked(process: "subprocess.Popen[str]", number: int) -> Turn:
+    """One turn of a worker."""
+    assert process.stdin
+    assert process.stdout
+    print(number, file=process.stdin, flush=True)
+    answer = process.stdout.readline()
+    if not answer:
+        raise SystemExit(f"a variant ended with {process.wait()}; what it said stands above")
+    return json.loads(answer)
+
+
+def serve(turn: Callable[[int], Turn]) -> None:
+    """In a worker: answer every number on standard input by a turn's measures, until it ends."""
+    with os.fdopen(os.dup(1), "w") as answers:
+        os.dup2(2, 1)  # what a library prints must not be taken for an answer
+        print("ready", file=answers, flush=True)
+        for line in sys.stdin:
+            print(json.dumps(turn(int(line))), file=answers, flush=True)
