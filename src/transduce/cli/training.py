@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 EVERY = 15.0  # seconds between plain lines
 SMOOTH = 50  # updates that the shown loss and speed are taken over
-CURVE = 48
+WIDTH = 64  # of the bar and the curve
 
 
 class View(Protocol):
@@ -159,28 +159,36 @@ class Panel:
         self.console.print(display.visible(sentence))
 
     def __rich__(self) -> "RenderableType":
-        from rich.console import Group
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
+        from rich.text import Text
 
         if self.update is None or self.progress is None:
-            return "waiting for the first update …"
-        grid = Table.grid(padding=(0, 2))
-        grid.add_row(*self.facts(self.update, self.progress))
-        bar = ProgressBar(total=self.steps, completed=self.progress.step, width=CURVE)
-        line = curve(self.recent.nats, CURVE)
-        return Group(bar, grid, f"{line}  loss, from the first update", *self.looks)
+            return Text("waiting for the first update …")
+        done = WIDTH * self.progress.step // self.steps
+        return Text("\n").join(
+            [
+                Text("━" * done, "green") + Text("━" * (WIDTH - done), "bright_black"),
+                Text("  ".join(self.pace(self.progress))),
+                Text("  ".join(self.quality(self.update)), "bold"),
+                Text(curve(self.recent.nats, WIDTH), "cyan"),
+                *map(Text, self.looks),
+            ]
+        )
 
-    def facts(self, update: "Update", progress: "Progress") -> list[str]:
-        """What people look for."""
+    def pace(self, progress: "Progress") -> list[str]:
+        """How far, how fast, how long still."""
         return [
-            f"step {update.step:,} of {self.steps:,}",
+            f"step {progress.step:,} of {self.steps:,}",
+            f"{self.recent.speed:,.0f} tokens/s",
+            f"{memory()}",
+            f"{self.recent.left(progress, self.steps)} left",
+        ]
+
+    def quality(self, update: "Update") -> list[str]:
+        """What people hope to see fall; the curve below it is that of the loss."""
+        return [
             f"loss {update.loss:.3f}",
             f"perplexity {self.recent.perplexity:.2f}",
-            f"{self.recent.speed:,.0f} tokens/s",
-            f"rate {update.rate:.1e}",
-            memory(),
-            f"left {self.recent.left(progress, self.steps)}",
+            f"learning rate {update.rate:.1e}",
         ]
 
 
