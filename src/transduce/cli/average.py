@@ -26,4 +26,5 @@ def command(*, run: Path, last: int | None, output: Path) -> None:
 
     steps = average(run, output, last)
     said = ", ".join(f"{step:,}" for step in steps)
-    display.tell(f"averaged {len(steps)} snapshots (steps {said}) into {output}")
+    what = f"{len(steps)} snapshots (steps {said})" if len(steps) > 1 else f"step {said} alone"
+    display.tell(f"averaged {what} into {output}")

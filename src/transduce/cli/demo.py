@@ -27,17 +27,18 @@ def command(*, folder: Path, changes: Sequence[tuple[str, str]], no_progress: bo
     kept in FOLDER (transduce-demo if unsaid); the same command goes on where it was stopped.
     """
     from transduce.cli.process import keep_memory
-    from transduce.cli.train import demand_free, trained, wanted_corpus
+    from transduce.cli.train import trained, wanted_corpus
     from transduce.durable import hold
     from transduce.recipes import by_name
     from transduce.tasks.average import average
     from transduce.tasks.demo import shown
     from transduce.tasks.load import load
+    from transduce.tasks.run import demand_run_place
 
     keep_memory()
     run, model = folder / "run", folder / "model"
     recipe = options.changed(by_name("demo"), changes)
-    demand_free(run)
+    demand_run_place(run)
     with hold(run):
         none = {f"{b}{n}": None for b in ("", "dev_") for n in ("source", "target", "pairs")}
         prepared = wanted_corpus(recipe, run, None, none, quiet=True)

@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
+from transduce.scores import METRICS
+from transduce.settings.fields import demand
 
 
 @click.command("evaluate")
@@ -16,6 +18,7 @@ from transduce.cli import display, options
 @click.option(
     "--metric",
     "metrics",
+    type=click.Choice(list(METRICS)),
     multiple=True,
     default=("bleu", "chrf", "ter"),
     help="A score to take; may be repeated. `transduce score --help` lists them.",
@@ -42,6 +45,12 @@ def command(
     from transduce.tasks.load import load
     from transduce.text.files import read_lines
 
+    demand(str(output) != "-", "standard output is for the scores", "-o FILE")
+    demand(
+        not str(source) == str(reference) == "-",
+        "standard input can be one of the files only",
+        "name the other",
+    )
     keep_memory()
     lines, references = list(read_lines(source)), list(read_lines(reference))
     found = evaluate(load(model), lines, references, metrics)

@@ -1,6 +1,6 @@
 """The options that name a parallel text, for training and for the development set."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def chosen_pairs(data: "Data", files: dict[str, Path | None]) -> "tuple[Pairs, Pairs | None]":
+def chosen_pairs(data: "Data", files: Mapping[str, Path | None]) -> "tuple[Pairs, Pairs | None]":
     """The training text and the development set that options or the recipe name."""
     from transduce.tasks.inputs import GENERATED, Generated
 
@@ -50,7 +50,7 @@ def chosen_pairs(data: "Data", files: dict[str, Path | None]) -> "tuple[Pairs, P
     return Generated(data.corpus, "train", count), dev
 
 
-def from_files(files: dict[str, Path | None], before: str) -> "Pairs | None":
+def from_files(files: Mapping[str, Path | None], before: str) -> "Pairs | None":
     """A parallel text from the options that begin with `before`."""
     from transduce.tasks.inputs import TabbedFile, TwoFiles
 

@@ -11,7 +11,7 @@ from typing import NoReturn
 import click
 
 from transduce.cli.group import Commands
-from transduce.cli.outcome import run
+from transduce.cli.outcome import Terminated, run
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
@@ -73,5 +73,10 @@ def main() -> NoReturn:
     for stream, errors in ((sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):  # whatever the locale says
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGTERM, terminate)
     sys.exit(run(transduce, sys.argv[1:]))
+
+
+def terminate(*_: object) -> NoReturn:
+    """End as by Ctrl-C, so that nothing is left half-done."""
+    raise Terminated

@@ -11,7 +11,12 @@ from transduce.cli import display
 from transduce.errors import TransduceError, nearest
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+AGAIN = "the same command starts again; a run or a prepared corpus goes on from what is finished"
 COMPLETION = "_TRANSDUCE_COMPLETE"  # set by the shell when the tab key is pressed
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: somebody else's Ctrl-C."""
 
 
 def run(command: click.Command, arguments: Sequence[str]) -> int:
@@ -47,7 +52,11 @@ def _explained(error: Exception | KeyboardInterrupt) -> int:
         case click.ClickException():
             _tell(*_wrong_usage(error))
             return 2
+        case Terminated():
+            _tell("terminated before it was done", AGAIN)
+            return 143
         case KeyboardInterrupt() | click.Abort():
+            _tell("interrupted before it was done", AGAIN)
             return 130
         case BrokenPipeError() if display.nobody_reads():
             return 141

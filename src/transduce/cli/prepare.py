@@ -40,8 +40,9 @@ def command(
     for the texts that it is given; a corpus prepared once can serve many runs (`--store`).
     """
     from transduce.durable import hold
-    from transduce.tasks.prepare import prepare
+    from transduce.tasks.prepare import demand_corpus_place, prepare
 
+    demand_corpus_place(output)
     data = options.changed(recipe, changes).data
     train, dev = chosen_pairs(data, files)
     with hold(output), display.counting(shown=not quiet) as told:

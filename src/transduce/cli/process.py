@@ -4,9 +4,11 @@ import ctypes
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import final
+
+from transduce.cli.outcome import Terminated
 
 NO_MMAP, TRIM = -4, -1  # glibc's M_MMAP_MAX and M_TRIM_THRESHOLD
 NEVER = 2**31 - 1
@@ -55,9 +57,10 @@ def stopping(said: Callable[[str], None]) -> Iterator[Stop]:
 
     def asked(number: int, _: FrameType | None) -> None:
         if stop.signal:
-            raise KeyboardInterrupt
+            raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
         stop.signal = number
-        said("stopping: the update in progress is dropped, the last finished one is saved")
+        with suppress(RuntimeError):  # it came while something else was being said
+            said("stopping: the update in progress is dropped, the last finished one is saved")
 
     before = {number: signal.signal(number, asked) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

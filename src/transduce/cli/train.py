@@ -1,7 +1,7 @@
 """transduce train: from a recipe and a parallel text to a run that can be killed at any time."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,8 @@ import click
 from transduce.cli import display, options
 from transduce.cli.inputs import chosen_pairs, corpus_options, from_files
 from transduce.errors import InputError
-from transduce.settings import Recipe
+from transduce.settings import Recipe, Training
+from transduce.settings.fields import demand
 
 if TYPE_CHECKING:
     from transduce.cli.training import View
@@ -57,9 +58,10 @@ def command(
     """
     from transduce.cli.process import keep_memory
     from transduce.durable import hold
+    from transduce.tasks.run import demand_run_place
 
     keep_memory()
-    demand_free(output)
+    demand_run_place(output)
     with hold(output):
         recipe = wanted_recipe(recipe, output, files, changes, quiet=quiet)
         prepared = wanted_corpus(recipe, output, store, files, quiet=quiet)
@@ -73,12 +75,14 @@ def trained(folder: Path, recipe: Recipe, prepared: "Prepared", *, quiet: bool, 
     from transduce.cli.process import stopping, use_threads
     from transduce.cli.training import view
     from transduce.tasks.run import begun, go
-    from transduce.training.loop import Audience
+    from transduce.training.loop import Audience, ended
 
     recipe = begun(folder, recipe, prepared)
     use_threads(recipe.training.threads)
-    steps = recipe.training.steps
-    with view(steps, quiet=quiet, live=live) as watched, stopping(watched.said) as stop:
+    with (
+        view(recipe.training.steps, quiet=quiet, live=live) as watched,
+        stopping(watched.said) as stop,
+    ):
         audience = Audience(
             told=watched.told, looked=watched.looked, said=watched.said, stopped=stop
         )
@@ -89,9 +93,10 @@ def trained(folder: Path, recipe: Recipe, prepared: "Prepared", *, quiet: bool, 
             audience,
             lambda start: say_start(start, recipe, folder, watched),
         )
-        for line in ending(folder, steps, progress):
+        done = ended(progress, recipe.training)
+        for line in ending(folder, recipe.training, progress, done=done):
             watched.said(line)
-    return stop.exit_code if stop() and progress.step < steps else 0
+    return 0 if done else stop.exit_code
 
 
 def say_start(start: "Start", recipe: Recipe, folder: Path, watched: "View") -> None:
@@ -106,35 +111,26 @@ def say_start(start: "Start", recipe: Recipe, folder: Path, watched: "View") -> 
         watched.said(f"warning: this resume may differ in its last bits: {change}")
 
 
-def ending(folder: Path, steps: int, progress: "Progress") -> list[str]:
+def ending(folder: Path, training: Training, progress: "Progress", *, done: bool) -> list[str]:
     """Where things stand, and the next move."""
     skipped = f", {progress.skipped} updates skipped" if progress.skipped else ""
-    if progress.step < steps:
+    if not done:
         return [
-            f"stopped at step {progress.step:,} of {steps:,}{skipped}, saved in {folder}",
+            f"stopped at step {progress.step:,} of {training.steps:,}{skipped}, saved in {folder}",
             "hint: the same command goes on from here",
         ]
+    early = f", {training.patience} looks without gain" if progress.step < training.steps else ""
+    minutes = progress.seconds / 60
     return [
-        f"trained {steps:,} steps in {progress.seconds / 60:.1f} minutes{skipped}: {folder}",
+        f"trained {progress.step:,} steps in {minutes:.1f} minutes{skipped}{early}: {folder}",
         f"hint: transduce average {folder} -o MODEL",
     ]
-
-
-def demand_free(folder: Path) -> None:
-    """Refuse a folder that is somebody else's."""
-    from transduce.checkpoint import is_run
-    from transduce.tasks.run import OURS
-
-    if folder.is_file() or (folder.is_dir() and not is_run(folder)):
-        found = [] if folder.is_file() else [e.name for e in folder.iterdir() if e.name[0] != "."]
-        if folder.is_file() or any(name not in OURS for name in found):
-            raise InputError("exists and is no run", "choose another name", file=folder)
 
 
 def wanted_recipe(
     recipe: Recipe | None,
     folder: Path,
-    files: dict[str, Path | None],
+    files: Mapping[str, Path | None],
     changes: Sequence[tuple[str, str]],
     *,
     quiet: bool,
@@ -154,9 +150,10 @@ def wanted_recipe(
                 "neither a recipe nor a text was named",
                 "transduce train RECIPE, or --source FILE --target FILE; `transduce recipes` lists",
             )
+        asked = options.changed(Recipe(name="as asked"), changes)
         gpu = device().type == "cuda"
         with display.counting(shown=not quiet) as told:
-            recipe, reasons = fitting(train, gpu=gpu, told=told)
+            recipe, reasons = fitting(train, asked.data, gpu=gpu, told=told)
         for reason in () if quiet else reasons:
             display.tell(reason)
     return options.changed(recipe, changes)
@@ -166,21 +163,23 @@ def wanted_corpus(
     recipe: Recipe,
     folder: Path,
     store: Path | None,
-    files: dict[str, Path | None],
+    files: Mapping[str, Path | None],
     *,
     quiet: bool,
 ) -> "Prepared":
     """The corpus that was prepared elsewhere, or one in the run's own folder."""
+    from transduce.checkpoint import is_run
     from transduce.cli.prepare import report
     from transduce.tasks.prepare import demand_prepared_for, open_prepared, prepare
 
     own = folder / "store"
+    named = any(files.values())
     if store is not None:
+        demand(not named, "--store and another option name the text twice", "leave one")
         prepared = open_prepared(store)
         demand_prepared_for(prepared, recipe.data)
         return prepared
-    named = any(files.values())
-    if own.is_dir() and not named:
+    if is_run(folder) and own.is_dir() and not named:
         return open_prepared(own)
     train, dev = chosen_pairs(recipe.data, files)
     fresh = not (own / "train").is_dir()

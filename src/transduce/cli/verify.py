@@ -51,19 +51,35 @@ def _reason(check: Callable[[], object]) -> str | None:
 
 def _parts(folder: Path) -> Iterator[Part]:
     """A run has many parts, every other folder is one."""
-    from transduce.checkpoint import is_run, read_run
-    from transduce.checkpoint.steps import KINDS, kept_steps, step_folder
+    from transduce.checkpoint import is_run
+    from transduce.tasks.prepare import INTENT, open_prepared
 
-    if not is_run(folder):
+    if is_run(folder):
+        yield from _parts_of_run(folder)
+    elif (folder / INTENT).exists():
+        yield folder, partial(open_prepared, folder)
+    else:
         yield folder, partial(_check_folder, folder)
-        return
+
+
+def _parts_of_run(folder: Path) -> Iterator[Part]:
+    """What it was begun with, its saves and snapshots, its corpus."""
+    from transduce.checkpoint import read_run
+    from transduce.checkpoint.steps import KINDS, kept_steps, step_folder
+    from transduce.tasks.average import about_data
+    from transduce.tasks.load import vocabularies_of_run
+    from transduce.tasks.prepare import open_prepared
+    from transduce.tasks.run import DATA
+
     yield folder / "run.json", partial(read_run, folder)
+    yield folder / "vocabulary.json", partial(vocabularies_of_run, folder)
+    yield folder / DATA, partial(about_data, folder)
     for name in KINDS:
         for step in kept_steps(folder / name):
             path = step_folder(folder / name, step)
             yield path, partial(_check_step, folder / name, step)
-    if (folder / "store").is_dir():  # a run may use a store that lies elsewhere
-        yield folder / "store", partial(_check_folder, folder / "store")
+    if (folder / "store").is_dir():  # a run may use a corpus that lies elsewhere
+        yield folder / "store", partial(open_prepared, folder / "store")
 
 
 def _check_step(place: Path, step: int) -> None:

@@ -14,7 +14,7 @@ from transduce.checkpoint import (
     save_model,
     snapshots,
 )
-from transduce.durable import read_json, read_regular
+from transduce.durable import read_regular, unseal
 from transduce.errors import InputError
 from transduce.tasks.load import vocabularies_of_run
 from transduce.tasks.run import DATA
@@ -36,7 +36,7 @@ def average(run: Path, output: Path, last: int | None, figures: Sequence[Figure]
     chosen = kept[-last:]
     weights = averaged(snapshot.weights() for snapshot in chosen)
     steps = [snapshot.step for snapshot in chosen]
-    data = read_json(read_regular(run / DATA, 1 << 24), run / DATA)
+    data = about_data(run)
     facts = Facts(
         parameters=sum(weight.numel() for weight in weights.values()),
         updates=steps[-1],
@@ -50,6 +50,11 @@ def average(run: Path, output: Path, last: int | None, figures: Sequence[Figure]
     about = {"run": read_run(run).id, "averaged": steps}
     save_model(output, weights, recipe, vocabularies_of_run(run), card, about=about)
     return steps
+
+
+def about_data(run: Path) -> dict[str, Any]:
+    """What a run took along about its corpus."""
+    return unseal(read_regular(run / DATA, 1 << 24), run / DATA)
 
 
 def left_out(data: dict[str, Any]) -> dict[str, int]:

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import final
 
 from transduce.settings import Architecture, Data, Recipe, Training
-from transduce.settings.fields import demand
-from transduce.tasks.inputs import Pairs
+from transduce.tasks.inputs import Pairs, cleaned, first
 from transduce.text.clean import Cleaner
 
 PASSES = 30  # over the corpus, within the bounds below
@@ -61,11 +60,10 @@ class Counted:
 
 
 def fitting(
-    train: Pairs, *, gpu: bool, told: Callable[[str, int], None]
+    train: Pairs, data: Data, *, gpu: bool, told: Callable[[str, int], None]
 ) -> tuple[Recipe, list[str]]:
-    """A recipe for this text on this machine, and a sentence for every choice."""
-    counted = count(train, told)
-    demand(counted.pairs > 0, "no pair is left after cleaning", "look at the two files")
+    """A recipe for this text, cleaned as `data` says, on this machine; why each choice was made."""
+    counted = count(train, data, told)
     allowed = LADDER if gpu else LADDER[:-1]
     size = next((step for step in allowed if counted.pairs <= step.up_to), allowed[-1])
     symbols = min(size.symbols, supported(counted))
@@ -96,18 +94,18 @@ def fitting(
     return recipe, reasons(recipe, counted, steps / per_pass, gpu=gpu)
 
 
-def count(train: Pairs, told: Callable[[str, int], None]) -> Counted:
+def count(train: Pairs, data: Data, told: Callable[[str, int], None]) -> Counted:
     """One pass over the text."""
-    pairs = characters = 0
+    characters = 0
     words: set[str] = set()
-    for source, target in Cleaner(Data()).pairs(train.read()):
-        pairs += 1
+    cleaner = Cleaner(data)
+    for source, target in cleaned(cleaner, first(train, data.pairs)):
         characters += max(len(source), len(target))
         if len(words) < 200_000:
             words.update(source.split(), target.split())
-        if pairs % 10_000 == 0:
-            told("counting", pairs)
-    return Counted(pairs, characters, len(words))
+        if cleaner.report.read % 10_000 == 0:
+            told("counting", cleaner.report.read)
+    return Counted(cleaner.report.kept, characters, len(words))
 
 
 def supported(counted: Counted) -> int:

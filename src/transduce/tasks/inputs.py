@@ -1,13 +1,16 @@
 """Where pairs come from: two files, one file with tabs, or a generator of our own."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Protocol, final, runtime_checkable
 
 from transduce.corpus import phrasebook, toys
 from transduce.errors import InputError
+from transduce.settings.fields import demand
+from transduce.text.clean import Cleaner
 from transduce.text.files import read_pairs, read_pairs_tsv
 
 Pair = tuple[str, str]
@@ -83,6 +86,24 @@ class Generated:
     def fingerprint(self) -> str:
         """What decides the pairs."""
         return f"{self.corpus} {self.split} {self.count} {self.seed}"
+
+
+def first(pairs: Pairs, count: int) -> Iterator[Pair]:
+    """The first so many pairs; 0 is all."""
+    return islice(pairs.read(), count or None)
+
+
+def cleaned(cleaner: Cleaner, pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """The pairs that stay; if none does, why."""
+    yield from cleaner.pairs(pairs)
+    report = cleaner.report
+    demand(report.read > 0, "the text is empty", "look at the files")
+    reasons = "; ".join(f"{reason}: {found.count:,}" for reason, found in report.dropped.items())
+    demand(
+        report.kept > 0,
+        f"no pair is left of {report.read:,}, all were left out ({reasons})",
+        "look at the text, or change the rule: --set data.drop_identical=false and so on",
+    )
 
 
 def demand_file(path: Path) -> None:

@@ -39,9 +39,11 @@ def load(folder: Path | str) -> Translator:
 def newest_of_run(folder: Path) -> tuple[dict[str, Tensor], Recipe, Vocabularies]:
     """What a run has learned so far."""
     run = read_run(folder)
-    save, _ = newest(folder)
+    save, rejected = newest(folder)
     if save is None:
         raise InputError("this run has no save yet", "train it first", file=folder)
+    if rejected:  # an older one would do, but nobody would know
+        raise FolderError(rejected[0][1], "`transduce train` goes on from an older save")
     return save.weights, run.recipe, vocabularies_of_run(folder)
 
 

@@ -1,6 +1,8 @@
 """A look at the development split while a model trains."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import takewhile
+from typing import TypeVar
 
 import numpy as np
 
@@ -8,7 +10,7 @@ from transduce.corpus.batch import Batch
 from transduce.corpus.shard import micro_batches
 from transduce.corpus.store import Store
 from transduce.model.transformer import Transformer
-from transduce.search import translate_ids
+from transduce.search import translate_in_any_order
 from transduce.settings import Recipe
 from transduce.tasks.decoder import TransformerDecoder
 from transduce.tasks.prepare import Prepared
@@ -16,9 +18,13 @@ from transduce.tasks.translation import Translation
 from transduce.training.progress import Look
 from transduce.training.validate import nats_of
 
+Part = TypeVar("Part")
 
-def look(recipe: Recipe, prepared: Prepared) -> Callable[[Transformer], Look]:
-    """Perplexity of all dev pairs, BLEU of the first so many lines."""
+
+def look(
+    recipe: Recipe, prepared: Prepared, stopped: Callable[[], bool]
+) -> Callable[[Transformer], Look | None]:
+    """Perplexity of all dev pairs, BLEU of the first so many lines; None if it was stopped."""
     assert prepared.dev is not None
     dev, task = prepared.dev, Translation(*prepared.vocabularies)
     batches = batches_of(dev, recipe.training.micro_tokens)
@@ -26,15 +32,24 @@ def look(recipe: Recipe, prepared: Prepared) -> Callable[[Transformer], Look]:
     sources, targets = zip(*(dev.pair(number) for number in lines), strict=True)
     references = [task.say(ids) for ids in targets]
 
-    def at(model: Transformer) -> Look:
+    def at(model: Transformer) -> Look | None:
         device = model.output.weight.device
-        nats, pieces = nats_of(model, (batch.to(device) for batch in batches))
+        going = until(stopped, batches)
+        nats, pieces = nats_of(model, (batch.to(device) for batch in going))
         decoder = TransformerDecoder(model.eval())
-        found = translate_ids(decoder, [ids.tolist() for ids in sources], recipe.search)
-        score = task.score([task.say(best[0].ids) for best in found], references)
+        found = translate_in_any_order(decoder, [ids.tolist() for ids in sources], recipe.search)
+        outputs = {number: task.say(best[0].ids) for number, best in until(stopped, found)}
+        if stopped():
+            return None
+        score = task.score([outputs[line] for line in lines], references)
         return Look(nats=nats / pieces, bleu=score.value, signature=score.signature)
 
     return at
+
+
+def until(stopped: Callable[[], bool], parts: Iterable[Part]) -> Iterator[Part]:
+    """As many parts as come before the stop."""
+    return takewhile(lambda _: not stopped(), parts)
 
 
 def batches_of(store: Store, micro_tokens: int) -> list[Batch]:

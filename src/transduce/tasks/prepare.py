@@ -10,20 +10,19 @@ Each part is whole or absent. The same command again takes the parts that stand 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import final
 
 from transduce.corpus.build import Origin, build
 from transduce.corpus.store import BUDGETS, Store, made_from
-from transduce.durable import read_json, read_regular, to_json, write_whole
+from transduce.durable import read_regular, remove_folder, seal, unseal, write_whole
 from transduce.errors import FolderError, InputError
 from transduce.settings import Data
-from transduce.tasks.inputs import Pairs
+from transduce.tasks.inputs import Pairs, cleaned, first
+from transduce.tasks.place import demand_own
 from transduce.text.clean import Cleaner
 from transduce.vocabulary import Vocabulary, learn
 
-FORMAT = 1
 INTENT = "prepared.json"
 SHARED, SOURCE, TARGET = "vocabulary.json", "source.vocabulary.json", "target.vocabulary.json"
 LIMIT = 1 << 28
@@ -86,18 +85,36 @@ def decisive(data: Data) -> dict[str, object]:
 
 
 def declare(folder: Path, data: Data, inputs: Mapping[str, str]) -> None:
-    """Say what this folder is made from, or find that it is made from the same."""
+    """Say what this folder is made from, or find that it is made from the same.
+
+    What was begun from something else and never finished makes room: the input was mended.
+    """
+    demand_corpus_place(folder)
     if (folder / INTENT).exists():
         stands, known = read_intent(folder)
-        if decisive(stands) != decisive(data) or known != dict(inputs):
+        if decisive(stands) == decisive(data) and known == dict(inputs):
+            return
+        if all((folder / part).exists() for part in (*names_of(stands), *known)):
             what = "settings" if decisive(stands) != decisive(data) else "input"
             raise InputError(f"was prepared from other {what}", ELSEWHERE, file=folder)
-        return
-    if folder.exists() and any(not entry.name.startswith(".") for entry in folder.iterdir()):
-        raise InputError("exists and is no prepared corpus", ELSEWHERE, file=folder)
+        clear(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    intent = {"format": FORMAT, "data": dataclasses.asdict(data), "inputs": dict(inputs)}
-    write_whole(folder / INTENT, to_json(intent))
+    intent = {"data": dataclasses.asdict(data), "inputs": dict(inputs)}
+    write_whole(folder / INTENT, seal(intent))
+
+
+def demand_corpus_place(folder: Path) -> None:
+    """Refuse a folder that holds anything but a corpus."""
+    demand_own(folder, INTENT, ("lock",), "prepared corpus")
+
+
+def clear(folder: Path) -> None:
+    """Take away the parts that stand; what the folder is made from goes last."""
+    for split in ("train", "dev"):
+        if (folder / split).is_dir():
+            remove_folder(folder / split)
+    for name in (SHARED, SOURCE, TARGET, INTENT):
+        (folder / name).unlink(missing_ok=True)
 
 
 def read_intent(folder: Path) -> tuple[Data, dict[str, str]]:
@@ -105,12 +122,10 @@ def read_intent(folder: Path) -> tuple[Data, dict[str, str]]:
     file = folder / INTENT
     if not file.exists():
         raise FolderError("is no prepared corpus", "`transduce prepare` makes one", file=folder)
-    values = read_json(read_regular(file, 1 << 20), file)
-    if isinstance(values.get("format"), int) and values["format"] > FORMAT:
-        raise FolderError("is from a newer transduce", "install a newer version", file=file)
+    values = unseal(read_regular(file, 1 << 20), file)
     try:
         return Data(**values["data"]), dict(values["inputs"])
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, InputError) as error:
         fact = "is not as it was written"
         raise FolderError(fact, "delete the folder and prepare it again", file=file) from error
 
@@ -131,9 +146,16 @@ def names_of(data: Data) -> tuple[str, ...]:
 
 def read_vocabularies(folder: Path, data: Data) -> Vocabularies:
     """Source and target; the same object twice if they share one."""
-    files = [read_regular(folder / name, LIMIT) for name in names_of(data)]
-    found = [Vocabulary.from_bytes(file) for file in files]
+    found = [read_vocabulary(folder / name) for name in names_of(data)]
     return found[0], found[-1]
+
+
+def read_vocabulary(file: Path) -> Vocabulary:
+    """One vocabulary; what makes it unusable is told with its file."""
+    try:
+        return Vocabulary.from_bytes(read_regular(file, LIMIT))
+    except FolderError as fault:
+        raise FolderError(fault.fact, fault.hint, file=file) from fault
 
 
 def vocabulary_files(vocabularies: Vocabularies) -> dict[str, Vocabulary]:
@@ -144,7 +166,8 @@ def vocabulary_files(vocabularies: Vocabularies) -> dict[str, Vocabulary]:
 
 def lines_of(pairs: Pairs, data: Data, side: int | None, told: Told) -> Iterator[str]:
     """The lines that a vocabulary is learned from: cleaned, of one side or both."""
-    for number, pair in enumerate(Cleaner(data).pairs(first(pairs, data.pairs)), start=1):
+    kept = cleaned(Cleaner(data), first(pairs, data.pairs))
+    for number, pair in enumerate(kept, start=1):
         yield from pair if side is None else pair[side : side + 1]
         if number % 10_000 == 0:
             told("learning the vocabulary", number)
@@ -162,14 +185,9 @@ def encode(
     cleaner = Cleaner(data)
     build(
         folder,
-        cleaner.pairs(first(pairs, data.pairs if folder.name == "train" else 0)),
+        cleaned(cleaner, first(pairs, data.pairs if folder.name == "train" else 0)),
         vocabularies,
         data,
         origin=Origin({folder.name: fingerprint}, lambda: cleaner.report.as_json()),
         progress=lambda read: told(f"encoding {folder.name}", read),
     )
-
-
-def first(pairs: Pairs, count: int) -> Iterator[tuple[str, str]]:
-    """The first so many pairs; 0 is all."""
-    return islice(pairs.read(), count or None)

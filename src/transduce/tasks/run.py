@@ -17,12 +17,13 @@ from transduce.checkpoint import Save, begin_run, is_run, matching, newest, read
 from transduce.corpus.batch import Batch
 from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
-from transduce.durable import to_json, write_whole
+from transduce.durable import seal, write_whole
 from transduce.errors import InputError
 from transduce.model.transformer import Transformer, transformer
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
 from transduce.tasks.look import look
+from transduce.tasks.place import demand_own
 from transduce.tasks.prepare import SHARED, SOURCE, TARGET, Prepared, vocabulary_files
 from transduce.training.environment import changes, environment
 from transduce.training.journal import Journal
@@ -32,8 +33,9 @@ from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
 
 DATA = "data.json"
+RUN_FILE = "run.json"
 OURS = (
-    "run.json",
+    RUN_FILE,
     "lock",
     "log.jsonl",
     "checkpoints",
@@ -69,9 +71,14 @@ def begun(folder: Path, recipe: Recipe, prepared: Prepared) -> Recipe:
     folder.mkdir(parents=True, exist_ok=True)
     for name, vocabulary in vocabulary_files(prepared.vocabularies).items():
         write_whole(folder / name, vocabulary.to_bytes())
-    write_whole(folder / DATA, to_json(dict(prepared.train.about)))
+    write_whole(folder / DATA, seal(prepared.train.about))
     begin_run(folder, recipe, fingerprints(prepared))
     return recipe
+
+
+def demand_run_place(folder: Path) -> None:
+    """Refuse a folder that holds anything but a run."""
+    demand_own(folder, RUN_FILE, OURS, "run")
 
 
 def resolved(recipe: Recipe) -> Recipe:
@@ -153,7 +160,7 @@ def go(
         optimiser=optimiser,
         training=recipe.training,
         batches=feed(recipe, prepared),
-        look=look(recipe, prepared) if prepared.dev else None,
+        look=look(recipe, prepared, audience.stopped) if prepared.dev else None,
     )
     return train(trainee, start.progress, audience)
 
