@@ -43,4 +43,6 @@ def dropout_mask(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"
     """0 for a share p of the elements, 1 / (1 - p) for the others."""
     draws = torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
     bits = draws.view(torch.int16)[: x.numel()].view(x.shape)
-    return (bits >= round(p * 65_536) - 32_768).to(x.dtype).mul_(1 / (1 - p))
+    mask = torch.empty_like(x)
+    torch.ge(bits, round(p * 65_536) - 32_768, out=mask)
+    return mask.mul_(1 / (1 - p))
