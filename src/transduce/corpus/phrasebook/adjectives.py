@@ -65,7 +65,8 @@ TOO = Adverb("too", "zu")
 EXTREME = frozenset(
     ("big", "small", "long", "short", "heavy", "warm", "cold", "expensive", "old", "dark", "sweet")
 )
-ABSOLUTE = frozenset(("broken", "empty", "ill", "red", "blue", "green", "white", "black", "yellow"))
+COLOURS = frozenset(("red", "blue", "green", "white", "black", "yellow"))
+ABSOLUTE = COLOURS | {"broken", "empty", "ill"}
 
 
 @cache

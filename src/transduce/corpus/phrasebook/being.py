@@ -2,15 +2,29 @@
 
 from dataclasses import replace
 
-from transduce.corpus.phrasebook.adjectives import ADJECTIVE, VERY, adjectives_for, degrees_of
-from transduce.corpus.phrasebook.clauses import PLAIN, Mode
+from transduce.corpus.phrasebook.adjectives import (
+    ADJECTIVE,
+    COLOURS,
+    VERY,
+    adjectives_for,
+    degrees_of,
+)
+from transduce.corpus.phrasebook.clauses import FUTURE, PLAIN, PRESENT, Mode, day_of
 from transduce.corpus.phrasebook.draw import Draw
 from transduce.corpus.phrasebook.nouns import LADY, NOUN
 from transduce.corpus.phrasebook.numbers import english_number, german_number
-from transduce.corpus.phrasebook.particles import HE, HOW_MUCH, HOW_OLD, SHE, WEATHER, WILL, A
-from transduce.corpus.phrasebook.phrases import name, somebody, something, sure
-from transduce.corpus.phrasebook.sentence import Clause, Mood, NounPhrase, Quality, Sentence, Tense
-from transduce.corpus.phrasebook.times import TO_COME, TODAY, YESTERDAY, clock, date, hour, weekday
+from transduce.corpus.phrasebook.particles import HE, HOW_MUCH, HOW_OLD, NAMES, SHE, WEATHER, A
+from transduce.corpus.phrasebook.phrases import (
+    SURE,
+    fresh,
+    noun_phrase,
+    referring,
+    somebody,
+    something,
+    sure,
+)
+from transduce.corpus.phrasebook.sentence import Clause, Mood, NounPhrase, Phrase, Quality, Sentence
+from transduce.corpus.phrasebook.times import NOW, TODAY, clock, date, hour, weekday
 from transduce.corpus.phrasebook.verbs import BE, COST, RAIN, RAINING
 from transduce.corpus.phrasebook.words import Adverb
 
@@ -32,8 +46,11 @@ def quality_of(
     draw: Draw, *, mode: Mode | None = None, deny: float = 0.0, kinds: str = MATERIAL
 ) -> Clause:
     """Something known has a quality; a person can be as old as another."""
-    subject = replace(sure(draw, kinds), quality=None)
-    adjective = draw.pick(adjectives_for(subject.noun))
+    subject = sure(draw, kinds)
+    if subject.quality and subject.quality.adjective.english not in COLOURS:  # no "old ... is new"
+        subject = replace(subject, quality=None)
+    plain = tuple(each for each in adjectives_for(subject.noun) if each.english not in COLOURS)
+    adjective = draw.pick(adjectives_for(subject.noun) if subject.quality is None else plain)
     degree = draw.pick(degrees_of(adjective))
     tense = (mode or draw.pick(PLAIN)).tense
     return Clause(
@@ -63,9 +80,12 @@ def comparing(draw: Draw) -> Sentence:
 
 def profession(draw: Draw) -> Sentence:
     """Anna is a doctor (Ärztin). He was not a good teacher."""
-    subject = draw.pick((SHE, HE)) if draw.chance(0.5) else name(draw)
-    assert subject is not None
-    she = subject is SHE or getattr(subject, "pronoun", None) is SHE
+    subject: Phrase = draw.pick((SHE, HE))
+    if draw.chance(0.7):
+        subject = (
+            draw.pick(NAMES) if draw.chance(0.3) else noun_phrase(draw, fresh(draw, KIN), SURE)
+        )
+    she = referring(subject) is SHE
     noun = (LADY if she else NOUN)[draw.pick(("student", "teacher", "doctor"))]
     good = Quality(draw.pick(GOOD)) if draw.chance(0.35) else None
     said = NounPhrase(A, noun, quality=good)
@@ -74,6 +94,7 @@ def profession(draw: Draw) -> Sentence:
     return Sentence(Clause(subject=subject, verb=BE, tense=tense, negated=negated, predicate=said))
 
 
+KIN = "brother sister mother father uncle aunt neighbour friend"
 GOOD = tuple(ADJECTIVE[word] for word in ("good", "famous", "poor", "clever"))
 
 
@@ -81,9 +102,10 @@ def counting(draw: Draw) -> Sentence:
     """My brother is twenty-one years old. The lamp costs thirty-five euros. How much ...?"""
     n = draw.number(13, 19) if draw.chance(0.4) else draw.number(2, 99)
     if draw.chance(0.5):
-        subject = somebody(draw, known=True)
-        if isinstance(subject, NounPhrase) and "adult" not in subject.noun.kinds:
-            n = draw.number(2, 16)
+        subject = somebody(draw, known=True) if draw.chance(0.5) else sure(draw, "person")
+        if isinstance(subject, NounPhrase):
+            grown = "adult" in subject.noun.kinds
+            n = draw.number(18, 99) if grown and n < 18 else n if grown else draw.number(2, 17)
         if draw.chance(0.2):
             return Sentence(Clause(subject=subject, verb=BE, front=HOW_OLD), Mood.QUESTION)
         age = Adverb(f"{english_number(n)} years old", f"{german_number(n)} Jahre alt")
@@ -97,7 +119,7 @@ def counting(draw: Draw) -> Sentence:
 
 def telling_time(draw: Draw) -> Sentence:
     """It is half past four. It was Monday. My birthday is on the third of May."""
-    if draw.chance(0.4):
+    if draw.chance(0.25):
         said = hour(draw.number(1, 12), 5 * draw.number(0, 11))
         return Sentence(
             Clause(subject=WEATHER, verb=BE, tense=draw.pick(PLAIN).tense, predicate=said)
@@ -115,20 +137,22 @@ def telling_time(draw: Draw) -> Sentence:
 
 
 def weather(draw: Draw) -> Sentence:
-    """It is raining. It will snow tomorrow. Was it cold yesterday?"""
-    clause = weather_of(draw, draw.pick(PLAIN))
+    """It is raining. It will rain tomorrow. Was it cold on the third of May?"""
+    mode = draw.pick((*PLAIN, *PLAIN, FUTURE, FUTURE, FUTURE, FUTURE))
+    clause = weather_of(draw, mode)
+    if mode is FUTURE:
+        clause = Clause(subject=WEATHER, verb=RAIN, modal=mode.modal)
     time = None
-    if draw.chance(0.5):
-        time = YESTERDAY if clause.tense is Tense.PAST else TODAY
-    elif draw.chance(0.6):
-        clause = Clause(subject=WEATHER, verb=RAIN, modal=WILL)
-        time = draw.pick(TO_COME)
+    if mode is PRESENT:
+        time = draw.pick((None, TODAY, NOW))
+    elif draw.chance(0.9):
+        time = day_of(draw, RAIN, mode)
     asked = draw.chance(0.25)
     return Sentence(replace(clause, time=time), Mood.QUESTION if asked else Mood.STATEMENT)
 
 
 def falling(draw: Draw, mode: Mode) -> Clause:
-    """It rains, it is snowing: no "it" that could be a thing, as in "it is cold"."""
+    """It rains, it is raining: no "it" that could be a thing, as in "it is cold"."""
     verb = draw.pick((RAINING, RAINING, RAIN))
     return Clause(subject=WEATHER, verb=verb, tense=mode.tense)
 

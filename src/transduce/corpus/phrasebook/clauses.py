@@ -77,6 +77,12 @@ BY_PERSONS = tuple(verb for verb in ACTIONS if "person" in verb.who.split())
 ON_PURPOSE = tuple(verb for verb in BY_PERSONS if not (verb.has("state") or verb.has("unwilled")))
 
 
+def named(names: str) -> tuple[Verb, ...]:
+    """The verbs with these English names, commas between them."""
+    wanted = names.split(", ")
+    return tuple(verb for verb in BY_PERSONS if verb.name in wanted)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Mode:
@@ -105,7 +111,7 @@ def action(
     *,
     subject: Phrase | None = None,
     mode: Mode | None = None,
-    extras: float = 0.7,
+    extras: float = 0.8,
     deny: float = 0.0,
 ) -> Clause:
     """Somebody does something. `extras` is the chance of an adverbial, `deny` of a "not"."""
@@ -120,13 +126,15 @@ def action(
     place = manner = time = often = None
     if verb.has("placed") or (verb.where and draw.chance(extras * 0.7)):
         place = place_of(draw, verb)
-    if verb.how and not bare and draw.chance(extras * 0.6):
+    if verb.how and not bare and not isinstance(place, Adverb) and draw.chance(extras * 0.6):
         manner = manner_of(draw, verb, subject, direct)
     if verb.has("state"):
         pass
     elif draw.chance(extras):
         time = time_of(draw, verb, mode)
-    elif draw.chance(extras * 0.5) and not (negated or mode.modal or is_new(subject)):
+        if negated and time in HABITS:
+            time = None
+    elif draw.chance(extras * 0.5) and not negated and may_repeat(subject, mode):
         often = draw.pick(OFTEN)
     return Clause(
         subject=subject,
@@ -173,6 +181,11 @@ def alike(verb: Verb) -> bool:
 
 def _willing(subject: Phrase) -> bool:
     return not isinstance(subject, NounPhrase) or "person" in subject.noun.kinds
+
+
+def may_repeat(subject: Phrase, mode: Mode) -> bool:
+    """Whether "often" or "never" makes sense: of somebody known, without a modal verb."""
+    return mode.modal is None and _willing(subject) and not is_new(subject)
 
 
 def deniable(direct: Phrase | None) -> bool:

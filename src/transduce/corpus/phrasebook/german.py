@@ -40,10 +40,17 @@ class Fields:
     front: str  # "" where no part was moved
     subject: str  # "" where it stands in front
     finite: str
+    reflexive: str
     middle: list[str]
     bracket: str
     prefix: str  # of a finite verb, parted from it unless the verb comes last
     after: str  # a relative clause that waits for the bracket to close
+
+    def inner(self) -> list[str]:
+        """Subject and middle field behind the verb: setzt er sich, but setzt sich das Kind."""
+        if self.subject in ("ich", "du", "er", "sie", "es", "wir"):
+            return [self.subject, self.reflexive, *self.middle]
+        return [self.reflexive, self.subject, *self.middle]
 
 
 def german(sentence: Sentence) -> str:
@@ -68,7 +75,7 @@ def verb_second(clause: Clause) -> str:
     parts = fields(clause)
     if parts.front:
         return _inverted(parts)
-    closing = (*parts.middle, parts.bracket, parts.prefix)
+    closing = (parts.reflexive, *parts.middle, parts.bracket, parts.prefix)
     return _spaced(parts.subject, parts.finite, *closing) + parts.after
 
 
@@ -80,15 +87,14 @@ def inverted(clause: Clause) -> str:
 def verb_last(clause: Clause) -> str:
     """(weil) sie mich am Montag anruft."""
     parts = fields(clause)
-    closing = (*parts.middle, parts.bracket, parts.prefix + parts.finite)
-    return _spaced(parts.front, parts.subject, *closing) + parts.after
+    closing = (*parts.inner(), parts.bracket, parts.prefix + parts.finite)
+    return _spaced(parts.front, *closing) + parts.after
 
 
 def infinitive(clause: Clause) -> str:
     """(sie versucht,) die Tür aufzumachen."""
-    return _spaced(
-        *middle_field(clause, clause.direct, clause.indirect), clause.verb.german.with_zu
-    )
+    middle = middle_field(clause, clause.direct, clause.indirect)
+    return _spaced(reflexive_of(clause), *middle, clause.verb.german.with_zu)
 
 
 LAYOUTS = {
@@ -104,8 +110,8 @@ def _spaced(*words: str) -> str:
 
 
 def _inverted(parts: Fields) -> str:
-    closing = (*parts.middle, parts.bracket, parts.prefix)
-    return _spaced(parts.front, parts.finite, parts.subject, *closing) + parts.after
+    closing = (*parts.inner(), parts.bracket, parts.prefix)
+    return _spaced(parts.front, parts.finite, *closing) + parts.after
 
 
 def fields(clause: Clause) -> Fields:
@@ -115,11 +121,19 @@ def fields(clause: Clause) -> Fields:
     finite, bracket, prefix = verb_forms(clause, person(clause.subject))
     front = _front(clause)
     subject = "" if clause.front is Role.SUBJECT else _subject(clause.subject)
+    reflexive = reflexive_of(clause)
     middle = middle_field(clause, clause.direct, clause.indirect)
     after = ""
     if isinstance(clause.direct, NounPhrase) and clause.direct.relative:
         after = f", {verb_last(clause.direct.relative)},"
-    return Fields(front, subject, finite, middle, bracket, prefix, after)
+    return Fields(front, subject, finite, reflexive, middle, bracket, prefix, after)
+
+
+def reflexive_of(clause: Clause) -> str:
+    """sich, mich: nothing where the verb is not reflexive."""
+    if not clause.verb.german.reflexive:
+        return ""
+    return clause.subject.reflexive if isinstance(clause.subject, Pronoun) else "sich"
 
 
 def _pleasing(clause: Clause) -> Fields:
@@ -136,7 +150,8 @@ def _pleasing(clause: Clause) -> Fields:
         front, subject = liked, liker
     elif clause.front is Role.SUBJECT:
         front, subject = liker, liked
-    return Fields(front, subject, finite, middle_field(clause, None, None), bracket, prefix, "")
+    middle = middle_field(clause, None, None)
+    return Fields(front, subject, finite, "", middle, bracket, prefix, "")
 
 
 def _subject(part: Phrase) -> str:
@@ -200,8 +215,6 @@ def _objects(
     short: list[str] = []
     known: list[str] = []
     new = ""
-    if clause.verb.german.reflexive:
-        short.append(clause.subject.reflexive if isinstance(clause.subject, Pronoun) else "sich")
     if direct and clause.front is not Role.DIRECT:
         text = phrase(direct, ACCUSATIVE, denied=clause.negated)
         if isinstance(direct, Pronoun):

@@ -2,34 +2,34 @@
 
 from collections.abc import Callable, Iterator
 
-from transduce.corpus.phrasebook import being, joint, nested, simple
+from transduce.corpus.phrasebook import being, joint, nested, reasons, simple
 from transduce.corpus.phrasebook.draw import Draw
 from transduce.corpus.phrasebook.sentence import Sentence
 
 Pattern = Callable[[Draw], Sentence]
 
 SHARES: tuple[tuple[Pattern, int], ...] = (
-    (simple.statement, 28),
+    (simple.statement, 33),
     (simple.yes_no, 8),
     (simple.who, 2),
-    (simple.what, 4),
-    (simple.when_where_why, 5),
+    (simple.what, 3),
+    (simple.when_where_why, 4),
     (simple.whom, 1),
     (simple.gladly, 3),
     (simple.pleasing, 3),
     (simple.existing, 3),
-    (being.being, 5),
+    (being.being, 3),
     (being.comparing, 1),
     (being.profession, 1),
     (being.counting, 5),
     (being.telling_time, 2),
-    (being.weather, 2),
-    (joint.reasoned, 8),
-    (joint.thing_reasoned, 3),
+    (being.weather, 1),
+    (reasons.reasoned, 8),
+    (reasons.thing_reasoned, 3),
     (joint.conditional, 7),
     (joint.meanwhile, 6),
     (joint.joined, 6),
-    (joint.contrasted, 2),
+    (joint.contrasted, 1),
     (nested.thinking, 8),
     (nested.wondering, 5),
     (nested.intending, 4),

@@ -4,9 +4,8 @@ from dataclasses import replace
 from functools import cache
 
 from transduce.corpus.phrasebook.adjectives import adjectives_for
-from transduce.corpus.phrasebook.being import quality_of, weather_of
+from transduce.corpus.phrasebook.being import quality_of, weather, weather_of
 from transduce.corpus.phrasebook.clauses import (
-    ACTIONS,
     BY_PERSONS,
     PAST,
     PLAIN,
@@ -14,6 +13,7 @@ from transduce.corpus.phrasebook.clauses import (
     WILLED,
     action,
     fitting,
+    named,
 )
 from transduce.corpus.phrasebook.declension import gender_of
 from transduce.corpus.phrasebook.draw import Draw
@@ -31,6 +31,7 @@ from transduce.corpus.phrasebook.particles import (
     WHETHER,
     WHO_RELATIVE,
     YOU,
+    I,
 )
 from transduce.corpus.phrasebook.phrases import fresh, name, noun_phrase, somebody, sure
 from transduce.corpus.phrasebook.sentence import (
@@ -44,6 +45,7 @@ from transduce.corpus.phrasebook.sentence import (
     Tense,
 )
 from transduce.corpus.phrasebook.simple import asking_circumstance, asking_object
+from transduce.corpus.phrasebook.times import NOW
 from transduce.corpus.phrasebook.verbs import (
     BE,
     DOING,
@@ -63,14 +65,16 @@ def thinking(draw: Draw) -> Sentence:
     verb = draw.pick((THINK, HOPE, SAY, KNOW_THAT))
     past = draw.chance(0.25)
     kind = draw.number(0, 5)
-    subject = somebody(draw, known=True)
+    asked = verb is not SAY and draw.chance(0.15)
+    subject: Phrase = YOU if asked and draw.chance(0.5) else somebody(draw, known=True)
+    if asked and subject is I:
+        subject = YOU
     if kind == 0:
-        content = weather_of(draw, PAST if past else draw.pick(PLAIN))
+        content = weather_of(draw, PAST) if past else weather(draw).main
     elif kind == 1:
         content = quality_of(draw, mode=PAST if past else draw.pick(PLAIN))
     else:
         content = action(draw, mode=PAST if past else draw.pick(WILLED), extras=0.3, deny=0.1)
-    asked = verb is not SAY and draw.chance(0.15)
     negated = verb is THINK and not asked and draw.chance(0.3)
     tense = content.tense if past else Tense.PRESENT
     main = Clause(subject=subject, verb=verb, tense=tense, negated=negated)
@@ -101,23 +105,19 @@ def intending(draw: Draw) -> Sentence:
     verb, purposes = draw.pick(INTENTIONS)
     subject = somebody(draw, known=True)
     content = action(draw, purposes, subject=subject, mode=PRESENT, extras=0.2)
+    if content.time is NOW:
+        content = replace(content, time=None)
     tense = draw.pick(PLAIN).tense
     negated = verb is not HOPE and draw.chance(0.12)
     main = Clause(subject=subject, verb=verb, tense=tense, negated=negated)
     return Sentence(main, link=TO, other=replace(content, often=None))
 
 
-def chosen(names: str) -> tuple[Verb, ...]:
-    """The verbs with these English names, commas between them."""
-    wanted = names.split(", ")
-    return tuple(verb for verb in ACTIONS if verb.name in wanted)
-
-
 INTENTIONS = (
-    (TRY, chosen("sleep, work, open, close, repair, find, understand, help, write, cook, "
+    (TRY, named("sleep, work, open, close, repair, understand, help, write, cook, "
                  "sell, come back, put, get up, fall asleep, read, sing, dance, swim")),
-    (HOPE, chosen("visit, meet, find, buy, sell, see, come back, help, invite, travel, dance")),
-    (FORGET_TO, chosen("close, turn off, buy, call, invite, wash, tidy up, bring, pick up, "
+    (HOPE, named("visit, meet, buy, sell, see, come back, help, invite, travel, dance")),
+    (FORGET_TO, named("close, turn off, buy, call, invite, wash, tidy up, bring, pick up, "
                        "thank, turn on, repair, put on")),
 )  # fmt: skip
 
@@ -147,8 +147,9 @@ def described_object(draw: Draw) -> Sentence:
         direct = described_person(draw)
     else:
         noun = draw.pick(THINGS)
-        verb = draw.pick(uses_of(noun))
         direct = described_thing(draw, noun)
+        told = direct.relative and direct.relative.verb
+        verb = draw.pick([verb for verb in uses_of(noun) if verb is not told])
     mode = fitting(verb, subject, draw.pick(PLAIN), negated=False)
     main = Clause(subject=subject, verb=verb, tense=mode.tense, direct=direct)
     return Sentence(main)

@@ -120,7 +120,7 @@ OTHERS: tuple[Row, ...] = (
     ("film", "", "Film", M, "", "work event"),
     ("lesson", "", "Unterricht", M, "", "event"),
     ("question", "", "Frage", F, "", ""),
-    ("name", "", "Name", M, "", "owned weak"),
+    ("name", "", "Name", M, "Namen", "owned weak"),
     ("time", "", "Zeit", F, "", "mass"),
     ("money", "", "Geld", N, "", "mass"),
     ("birthday", "", "Geburtstag", M, "", "owned"),

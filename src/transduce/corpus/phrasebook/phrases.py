@@ -99,7 +99,7 @@ def suited(noun: Noun, one: Choice, many: Choice) -> tuple[Choice, Choice]:
 
 def attribute(draw: Draw, noun: Noun) -> Quality | None:
     """An adjective before the noun, in some cases."""
-    if not draw.chance(0.34):
+    if not draw.chance(0.42):
         return None
     options = adjectives_for(noun)
     if not options:
@@ -127,7 +127,7 @@ def name(draw: Draw) -> Name | None:
 def somebody(draw: Draw, *, known: bool, kinds: str = "person") -> Phrase:
     """Who does something: a pronoun, a name, or people of these kinds."""
     if "person" in kinds.split():
-        if draw.chance(0.36):
+        if draw.chance(0.3):
             return draw.pick(PERSONAL)
         chosen = name(draw) if draw.chance(0.25) else None
         if chosen:

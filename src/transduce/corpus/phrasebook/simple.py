@@ -2,7 +2,15 @@
 
 from dataclasses import replace
 
-from transduce.corpus.phrasebook.clauses import ACTIONS, PLAIN, PRESENT, action, spot
+from transduce.corpus.phrasebook.clauses import (
+    ACTIONS,
+    BY_PERSONS,
+    PLAIN,
+    PRESENT,
+    action,
+    named,
+    spot,
+)
 from transduce.corpus.phrasebook.draw import Draw
 from transduce.corpus.phrasebook.nouns import NOUN
 from transduce.corpus.phrasebook.particles import (
@@ -10,6 +18,7 @@ from transduce.corpus.phrasebook.particles import (
     COUNTS,
     HOW_MANY,
     LIKES,
+    MANNER,
     MANY,
     NO,
     WHAT,
@@ -36,7 +45,6 @@ from transduce.corpus.phrasebook.verbs import (
     RISING,
     THERE_IS,
 )
-from transduce.corpus.phrasebook.words import Verb
 
 # What is found where: "There is a cat under the table."
 FOUND = (
@@ -68,7 +76,7 @@ def yes_no(draw: Draw) -> Sentence:
 
 def who(draw: Draw) -> Sentence:
     """Who bought the lamp? A question for the subject keeps the order of a statement."""
-    clause = action(draw, DOING + GIVING + RISING + HELPING, subject=WHO, mode=draw.pick(PLAIN))
+    clause = action(draw, BY_PERSONS, subject=WHO, mode=draw.pick(PLAIN))
     return Sentence(replace(clause, front=Role.SUBJECT, often=None), Mood.QUESTION)
 
 
@@ -81,7 +89,7 @@ def asking_object(draw: Draw, subject: Phrase | None = None) -> Clause:
     """The clause of such a question, also where it is an indirect one."""
     verb = draw.pick(DOING)
     subject = subject or somebody(draw, known=True, kinds=verb.who)
-    clause = action(draw, (verb,), subject=subject, extras=0.3)
+    clause = action(draw, (verb,), subject=subject, extras=0.5)
     kinds = verb.what.split()
     asked: Phrase = WHO if kinds == ["person"] else WHAT
     if kinds == ["person"] and draw.chance(0.3):
@@ -112,7 +120,7 @@ def asking_circumstance(draw: Draw, subject: Phrase | None = None) -> Clause:
     verb = draw.pick(verbs)
     if subject is None or "person" not in verb.who.split():
         subject = somebody(draw, known=True, kinds=verb.who)
-    clause = action(draw, (verb,), subject=subject, extras=0.25)
+    clause = action(draw, (verb,), subject=subject, extras=0.5)
     clause = replace(clause, often=None, front=word)
     if word in (WHERE, WHERE_TO):
         return replace(clause, place=None)
@@ -126,7 +134,7 @@ def whom(draw: Draw) -> Sentence:
     """Who did you help? Wem hast du geholfen?"""
     verb = draw.pick(HELPING)
     subject = somebody(draw, known=True, kinds=verb.who)
-    clause = action(draw, (verb,), subject=subject, extras=0.3)
+    clause = action(draw, (verb,), subject=subject, extras=0.5)
     asked: Phrase = WHO
     if draw.chance(0.4):
         people = fresh(draw, "man woman child teacher neighbour student guest")
@@ -140,8 +148,10 @@ def gladly(draw: Draw) -> Sentence:
     clause = action(draw, ENJOYED, subject=somebody(draw, known=True), mode=PRESENT, extras=0.35)
     time = draw.pick(HABITUAL) if draw.chance(0.3) else None
     clause = replace(clause, modal=LIKES, often=None, time=time, negated=draw.chance(0.2))
+    if clause.manner is MANNER["well"]:  # not "likes to dance well"
+        clause = replace(clause, manner=None)
     if clause.direct:  # in general: she likes to drink cold milk
-        noun = fresh(draw, clause.verb.what)
+        noun = fresh(draw, clause.verb.what.replace("clothes", "shirt dress coat jacket hat shoes"))
         direct = noun_phrase(draw, noun, (BARE,), (BARE,))
         if not direct.plural and noun.plural:
             direct = replace(direct, plural=True)
@@ -175,12 +185,12 @@ def pleasing(draw: Draw) -> Sentence:
 def existing(draw: Draw) -> Sentence:
     """There is a cat under the table: Unter dem Tisch ist eine Katze."""
     if draw.chance(0.2):
-        kinds, where = FILLED
-        where = draw.pick(where.split())
-        place = Prepositional(IN, noun_phrase(draw, NOUN[where], NEAR))
+        kinds, vessels = FILLED
+        vessel = noun_phrase(draw, NOUN[draw.pick(vessels.split())], NEAR)
+        place = Prepositional(IN, replace(vessel, quality=None))  # it may not be called empty
     else:
-        kinds, spots_ = draw.pick(FOUND)
-        place = spot(draw, spots(spots_))
+        kinds, where = draw.pick(FOUND)
+        place = spot(draw, spots(where))
     noun = fresh(draw, kinds)
     one = (BARE, NO) if "mass" in noun.kinds else (A, A, A, NO)
     subject = noun_phrase(draw, noun, one, (NO, MANY, *COUNTS[:4]) if noun.plural else ())
@@ -188,9 +198,5 @@ def existing(draw: Draw) -> Sentence:
     return Sentence(clause)
 
 
-def _enjoyed(names: str) -> tuple[Verb, ...]:
-    return tuple(verb for verb in ACTIONS if verb.name in names.split(", "))
-
-
 HABITUAL = (*ALWAYS_POSSIBLE[1:], *HABITS[:-1], *SEASONS)
-ENJOYED = _enjoyed("sleep, work, dance, sing, swim, travel, eat, drink, read, cook, wear")
+ENJOYED = named("sleep, work, dance, sing, swim, travel, eat, drink, read, cook, wear")

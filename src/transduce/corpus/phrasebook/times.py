@@ -36,6 +36,7 @@ MONTHS = (
 TODAY = Adverb("today", "heute")
 TOMORROW = Adverb("tomorrow", "morgen")
 YESTERDAY = Adverb("yesterday", "gestern")
+NOW = Adverb("now", "jetzt")
 EVERY_DAY = (Adverb("every day", "jeden Tag"), Adverb("every morning", "jeden Morgen"))
 SEASONS = (Adverb("in summer", "im Sommer"), Adverb("in winter", "im Winter"))
 ALWAYS_POSSIBLE = (
@@ -48,7 +49,7 @@ HABITS = (
     *EVERY_DAY,
     Adverb("every evening", "jeden Abend"),
     Adverb("every week", "jede Woche"),
-    Adverb("now", "jetzt"),
+    NOW,
 )
 GONE = (
     YESTERDAY,

@@ -35,7 +35,8 @@ HAVE = Verb(
     EnglishVerb("have", ("have", "have", "has", "have"), ("had",) * 4),
     HABEN,
     "person",
-    what="pet horse kin car bicycle key umbrella computer radio question time money garden",
+    what="pet horse brother sister uncle aunt friend car bicycle key umbrella computer radio "
+    "question time money garden",
     traits=frozenset(["state", "owner"]),
 )
 KNOW_THAT = Verb(english("know knew"), WISSEN, "person")
@@ -76,7 +77,7 @@ RISING = (  # no object, often at a certain hour
 )  # fmt: skip
 RESTING = (  # with a place
     verb("live lived", "wohnen wohnst wohnt gewohnt", "person",
-         where="town village house street", traits="placed state"),
+         where="town village house", traits="placed state"),
     verb("stay stayed", "bleiben bleibst bleibt geblieben sein", "person",
          where="house room garden town village hospital kitchen school office", how="alone",
          traits="placed"),
