@@ -1,6 +1,6 @@
 import pytest
 import torch
-from tests.model.tiny import BEGIN, SYMBOLS, model_of, packed, sentences, sizes
+from tests.model.tiny import BEGIN, SYMBOLS, model_of, sentences, sizes
 
 from transduce.errors import InputError
 from transduce.model import cache
@@ -122,13 +122,11 @@ def test_learned_places_have_an_end_and_say_so():
         walked(model, state, [[4]])
 
 
-def test_the_log_probabilities_of_a_step_are_those_of_the_whole_model():
-    model = model_of()
-    memory = model.encode(packed([4]))
-    states = model.decode(packed([5], seed=3), memory).detach()
-    stepwise, _ = walked(
-        model, begun(model, sentences([4])), [[i] for i in sentences([5], seed=3)[0]]
-    )
-    logits = model.logits(stepwise[:, 0])
-    assert logits.shape == (5, SYMBOLS)
-    equal(logits.log_softmax(dim=1), model.logits(states).log_softmax(dim=1))
+def test_the_log_probabilities_of_a_long_sentence_are_those_of_the_whole_model():
+    model, sources, targets = model_of(), sentences([19]), sentences([20], seed=3)
+    with torch.no_grad():
+        states = model.decode(Packed.of(targets), model.encode(Packed.of(sources)))
+        stepwise, _ = walked(model, begun(model, sources), [[piece] for piece in targets[0]])
+        logits = model.logits(stepwise[:, 0])
+        assert logits.shape == (20, SYMBOLS)
+        equal(logits.log_softmax(dim=1), model.logits(states).log_softmax(dim=1))
