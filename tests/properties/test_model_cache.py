@@ -11,7 +11,7 @@ pairs = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=6)
 @given(pairs, st.sampled_from([0, 1, 3]))
 def test_a_sentence_decoded_step_by_step_until_its_own_end_has_the_states_of_the_whole(
     drawn, neighbourhood
