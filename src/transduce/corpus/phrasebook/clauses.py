@@ -123,19 +123,12 @@ def action(
     direct = direct_object(draw, verb, subject)
     negated = negated and deniable(direct)
     bare = negated and is_new(direct)  # kein: no manner beside it
-    place = manner = time = often = None
+    place = manner = None
     if verb.has("placed") or (verb.where and draw.chance(extras * 0.7)):
         place = place_of(draw, verb)
     if verb.how and not bare and not isinstance(place, Adverb) and draw.chance(extras * 0.6):
         manner = manner_of(draw, verb, subject, direct)
-    if verb.has("state"):
-        pass
-    elif draw.chance(extras):
-        time = time_of(draw, verb, mode)
-        if negated and time in HABITS:
-            time = None
-    elif draw.chance(extras * 0.5) and not negated and may_repeat(subject, mode):
-        often = draw.pick(OFTEN)
+    time, often = times_of(draw, verb, subject, mode, negated=negated, extras=extras)
     return Clause(
         subject=subject,
         verb=verb,
@@ -149,6 +142,20 @@ def action(
         place=place,
         time=time,
     )
+
+
+def times_of(
+    draw: Draw, verb: Verb, subject: Phrase, mode: Mode, *, negated: bool, extras: float
+) -> tuple[Adverb | None, Adverb | None]:
+    """When it happens, or how often; a state lasts."""
+    if verb.has("state"):
+        return None, None
+    if draw.chance(extras):
+        time = time_of(draw, verb, mode)
+        return (None if negated and time in HABITS else time), None
+    if draw.chance(extras * 0.5) and not negated and may_repeat(subject, mode):
+        return None, draw.pick(OFTEN)
+    return None, None
 
 
 def verb_for(draw: Draw, verbs: tuple[Verb, ...], mode: Mode | None) -> Verb:
