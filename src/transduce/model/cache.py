@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
+from transduce.model.grouped import softmax
 from transduce.model.rectangles import laid
 from transduce.model.transformer import Memory, Transformer
 
@@ -36,7 +37,7 @@ class Cache:
     memory_hidden: Bool[Tensor, "S 1 1 s"]  # places past a source's end
 
     def select(self, rows: Int[Tensor, " R2"]) -> "Cache":
-        """These rows, in this order: the only way that rows move."""
+        """These rows, in this order: the only way that rows move. Sentences keep their order."""
         sentences, width = self.memory_keys.shape[1], self.keys.shape[1]
         wanted = torch.unique_consecutive(rows // max(1, width // max(1, sentences)))
         moved = replace(
@@ -120,7 +121,7 @@ def look(
     scores /= math.sqrt(q.shape[-1])
     if hidden is not None:
         scores.masked_fill_(hidden, -math.inf)
-    return scores.softmax(dim=-1) @ v
+    return softmax(scores) @ v
 
 
 def look_back(q: Float[Tensor, "R H K"], cache: Cache, layer: int) -> Float[Tensor, "R h_v"]:

@@ -96,7 +96,18 @@ def attention_weights(
         heads = scores.shape[0] // one.sentences
         by_sentence = scores.view(one.sentences, heads, *scores.shape[1:])
         by_sentence.masked_fill_(one.hidden, -math.inf)
-    return scores.softmax(dim=-1)
+    return softmax(scores)
+
+
+def softmax(scores: Float[Tensor, "*B s"]) -> Float[Tensor, "*B s"]:
+    """Over the last dimension; may overwrite the scores.
+
+    On a CPU torch is up to seven times slower than this for rows narrower than a vector (16).
+    """
+    if scores.shape[-1] >= 16 or scores.device.type != "cpu":
+        return scores.softmax(dim=-1)
+    scores.sub_(scores.amax(dim=-1, keepdim=True)).exp_()
+    return scores.div_(scores.sum(dim=-1, keepdim=True))
 
 
 def dropout_mask(weights: Tensor, dropout: float) -> Tensor:
