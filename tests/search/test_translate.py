@@ -84,7 +84,10 @@ def test_stopping_early_changes_nothing():
         draw = random.Random(seed)
         beam = draw.randint(1, 5)
         search = Search(
-            beam=beam, penalty=draw.choice(list(DIVISORS)), alpha=draw.choice([0.0, 0.6, 1.0]), extra=6
+            beam=beam,
+            penalty=draw.choice(list(DIVISORS)),
+            alpha=draw.choice([0.0, 0.6, 1.0]),
+            extra=6,
         )
         nbest, model = draw.randint(1, beam), random_model(seed, draw.randint(2, 12))
         decoder = ToyDecoder(model, beam)

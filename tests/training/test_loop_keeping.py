@@ -88,7 +88,7 @@ def test_a_last_save_that_fails_is_an_error_that_names_where_it_goes_on(tmp_path
     refusing(monkeypatch, {8})
     with pytest.raises(SaveError) as caught:
         go(tmp_path, training_of(steps=8))
-    assert "attempts to save failed" in caught.value.fact
+    assert "the last save could not be written" in caught.value.fact
     assert str(tmp_path) in caught.value.fact
     assert "step 0" in caught.value.hint
     assert events(tmp_path, "finish") == []

@@ -74,7 +74,7 @@ def what_next(model: Path) -> list[str]:
     return [
         "",
         f"the model: {model} (its card: {model / 'README.md'})",
-        f"try: echo 'She has bought a small cup.' | transduce translate {model}",
+        f"try: echo 'She bought a small cup.' | transduce translate {model}",
         "your own languages: transduce train --source a.en --target a.de -o run",
         "the paper's settings: transduce recipes show table2/base-en-de",
     ]

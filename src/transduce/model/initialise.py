@@ -2,9 +2,9 @@
 
 Matrices: Glorot uniform, U(±√(6 / (in + out))), each projection (Q, K, V, all heads of it) for
 itself, so that it does not matter that some lie in one tensor. Symbol and learned position
-vectors: normal with standard deviation d_model^-0.5, so that after the scaling by √d_model they
-have the size of the sinusoids. Biases 0, norms 1. With this post-norm trains at N = 6 under
-equation 3's warm-up (tests/training/test_learning.py; docs/deviations.md).
+vectors: normal with standard deviation d_model^-0.5, so that symbols, scaled by √d_model, begin
+about as large as the sinusoids; learned positions are not scaled and begin small. Biases 0, norms
+1. With this post-norm trains at N = 6 (tests/training/test_learning.py; docs/deviations.md).
 """
 
 import math

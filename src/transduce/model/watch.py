@@ -37,7 +37,7 @@ def watch(model: Transformer, source: Packed, inputs: Packed) -> Weights:
     ) -> "Watched":
         return Watched(Plain(queries, keys, sight, device), next(uses))
 
-    kernel, model.kernel = model.kernel, watched
+    kernel, model.kernel = model.eval().kernel, watched
     try:
         model.decode(inputs, model.encode(source))
     finally:

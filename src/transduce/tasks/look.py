@@ -29,7 +29,10 @@ def look(
     dev, task = prepared.dev, Translation(*prepared.vocabularies)
     batches = batches_of(dev, recipe.training.micro_tokens)
     lines = range(min(recipe.training.validate_lines, len(dev)))
-    sources, targets = zip(*(dev.pair(number) for number in lines), strict=True)
+    sources, targets = (
+        [ids.tolist() for ids in side]
+        for side in zip(*(dev.pair(number) for number in lines), strict=True)
+    )
     references = [task.say(ids) for ids in targets]
 
     def at(model: Transformer) -> Look | None:
@@ -37,7 +40,7 @@ def look(
         going = until(stopped, batches)
         nats, pieces = nats_of(model, (batch.to(device) for batch in going))
         decoder = TransformerDecoder(model.eval())
-        found = translate_in_any_order(decoder, [ids.tolist() for ids in sources], recipe.search)
+        found = translate_in_any_order(decoder, sources, recipe.search)
         outputs = {number: task.say(best[0].ids) for number, best in until(stopped, found)}
         if stopped():
             return None

@@ -7,6 +7,7 @@ store/           the prepared corpus, unless another was named
 
 import os
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -26,7 +27,7 @@ from transduce.tasks.look import look
 from transduce.tasks.place import demand_own
 from transduce.tasks.prepare import SHARED, SOURCE, TARGET, Prepared, vocabulary_files
 from transduce.training.environment import changes, environment
-from transduce.training.journal import Journal
+from transduce.training.journal import LOG, Journal
 from transduce.training.loop import Audience, Trainee, train
 from transduce.training.memory import fitting_micro_tokens, memory_bytes
 from transduce.training.optimiser import Optimiser
@@ -37,7 +38,7 @@ RUN_FILE = "run.json"
 OURS = (
     RUN_FILE,
     "lock",
-    "log.jsonl",
+    LOG,
     "checkpoints",
     "snapshots",
     "store",
@@ -150,10 +151,9 @@ def go(
     save, rejected = newest(folder)
     start = restored(model, optimiser, save, rejected)
     started(start)
-    if start.progress.step:
-        journal = Journal(folder / "log.jsonl")
-        journal.write("resume", step=start.progress.step, changed=start.changed)
-        journal.close()
+    if (folder / LOG).exists():  # what stands there after this step is lost
+        with closing(Journal(folder / LOG)) as journal:
+            journal.write("resume", step=start.progress.step, changed=start.changed)
     trainee = Trainee(
         folder=folder,
         model=model,

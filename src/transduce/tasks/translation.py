@@ -29,8 +29,8 @@ class Translation:
         return encoded(self.target, lines)
 
     def say(self, ids: Sequence[int]) -> str:
-        """The text of target ids, on one line whatever a model made up."""
-        return " ".join(self.target.decode(list(ids)).split())
+        """The text of target ids: one regular line, whatever a model made up."""
+        return normalise(self.target.decode(list(ids)))
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
         """BLEU, with its signature."""

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, final
 
+LOG = "log.jsonl"
+
 
 @final
 class Journal:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from transduce.checkpoint import prune, save, save_snapshot
+from transduce.checkpoint import prune, save, save_snapshot, snapshots
 from transduce.corpus.batch import Batch
 from transduce.errors import NotFiniteError, SaveError
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
 from transduce.training.environment import environment
-from transduce.training.journal import Journal
+from transduce.training.journal import LOG, Journal
 from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Look, Progress
 from transduce.training.step import Update, take_update
@@ -51,7 +51,7 @@ class Audience:
 
 def train(trainee: Trainee, progress: Progress, audience: Audience) -> Progress:
     """Train from wherever the run stands; keep the last update, whatever it was stopped by."""
-    with closing(Journal(trainee.folder / "log.jsonl")) as journal:
+    with closing(Journal(trainee.folder / LOG)) as journal:
         keeper = Keeper(trainee, journal, audience.said, progress.step)
         progress = updated(trainee, progress, audience, keeper)
         keeper.finish(progress)
@@ -61,7 +61,8 @@ def train(trainee: Trainee, progress: Progress, audience: Audience) -> Progress:
 def updated(trainee: Trainee, progress: Progress, audience: Audience, keeper: "Keeper") -> Progress:
     """Update, look, keep, until the last step or until stopped."""
     training = trainee.training
-    progress = look_if_due(trainee, progress, audience, keeper)  # the last one may have been left
+    progress = look_if_due(trainee, progress, audience, keeper)  # what a stop or a full disk
+    keeper.snapshot_if_due(progress)  # may have left out at the last step
     while not ended(progress, training) and not audience.stopped():
         began = time.monotonic()
         batches = trainee.batches(progress.step + 1)
@@ -80,7 +81,8 @@ def updated(trainee: Trainee, progress: Progress, audience: Audience, keeper: "K
         audience.told(update, progress)
         demand_finite(progress, training)
         progress = look_if_due(trainee, progress, audience, keeper)
-        keeper.keep_if_due(progress)
+        keeper.snapshot_if_due(progress)
+        keeper.save_if_due(progress)
     return progress
 
 
@@ -127,7 +129,8 @@ class Keeper:
         self, trainee: Trainee, journal: Journal, said: Callable[[str], None], step: int
     ) -> None:
         self.trainee, self.journal, self.said = trainee, journal, said
-        self.saved_step, self.saved_at, self.failures = step, time.monotonic(), 0
+        self.saved_step, self.saved_at = step, time.monotonic()
+        self.failures = {"snapshot": 0, "save": 0}  # in a row
 
     def journal_update(self, update: Update, progress: Progress) -> None:
         """One line an update."""
@@ -144,21 +147,25 @@ class Keeper:
             applied=update.applied,
         )
 
-    def keep_if_due(self, progress: Progress) -> None:
-        """A snapshot on the paper's clock, a save on the wall's."""
-        training = self.trainee.training
-        if progress.step % training.snapshot_steps == 0 or progress.step == training.steps:
+    def snapshot_if_due(self, progress: Progress) -> None:
+        """On the paper's clock, and at the last step."""
+        step, training = progress.step, self.trainee.training
+        due = step > 0 and (step % training.snapshot_steps == 0 or step == training.steps)
+        if due and step not in [kept.step for kept in snapshots(self.trainee.folder)]:
             self.attempt("snapshot", progress)
-        if time.monotonic() - self.saved_at >= 60 * training.save_minutes:
+
+    def save_if_due(self, progress: Progress) -> None:
+        """On the wall's clock."""
+        if time.monotonic() - self.saved_at >= 60 * self.trainee.training.save_minutes:
             self.attempt("save", progress)
 
     def finish(self, progress: Progress) -> None:
         """Keep the last update, and say what there is to say."""
         if progress.step > self.saved_step:
             self.attempt("save", progress)
-        if self.failures:
+        if failed := [kind for kind, times in self.failures.items() if times]:
             raise SaveError(
-                f"the last {self.failures} attempts to save failed, and training has ended",
+                f"the last {failed[0]} could not be written, and training has ended",
                 f"free some space; the same command goes on from step {self.saved_step}",
                 file=self.trainee.folder,
             )
@@ -170,14 +177,14 @@ class Keeper:
         try:
             self.keep(kind, progress)
         except SaveError as fault:
-            self.failures += 1
+            self.failures[kind] += 1
             self.saved_at = time.monotonic()
             self.journal.write("failure", step=progress.step, fact=fault.fact)
             self.said(f"could not keep step {progress.step}: {fault.fact}")
-            if self.failures >= FAILED_SAVES:
+            if self.failures[kind] >= FAILED_SAVES:
                 raise
         else:
-            self.failures = 0
+            self.failures[kind] = 0
             self.journal.write(kind, step=progress.step)
 
     def keep(self, kind: str, progress: Progress) -> None:
