@@ -5,6 +5,7 @@ import json
 import os
 import shlex
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -39,7 +40,7 @@ def main(words: Sequence[str]) -> None:
     asked = arguments(words)
     results = RESULTS / f"{time.strftime('%Y-%m-%d')}-{slug()}.json"
     if asked.quick:
-        results = RESULTS / "quick.json"
+        results = Path(tempfile.mkdtemp(), "quick.json")
     if asked.page:
         results = asked.page
     options = Options(

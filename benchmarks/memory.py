@@ -11,8 +11,9 @@ from benchmarks import words
 from benchmarks.figures import table
 from benchmarks.options import Options
 
+NAMES = ("prepare", "train")
 SETTINGS = {
-    "data.vocabulary_size": 8_000,
+    "data.vocabulary_size": 1_000,
     "data.source_tokens": 1_024,
     "data.target_tokens": 1_024,
     "training.steps": 5,
@@ -23,7 +24,7 @@ SETTINGS = {
 
 def measure(options: Options) -> dict[str, Any]:
     """Every corpus prepared, then trained on for a few updates."""
-    sizes = tuple(pairs // 100 for pairs in options.pairs) if options.quick else options.pairs
+    sizes = (1_000, 2_000) if options.quick else options.pairs
     return {str(pairs): measure_corpus(pairs) for pairs in sizes}
 
 
@@ -79,19 +80,23 @@ def anonymous(pid: int) -> int:
 
 def page(found: dict[str, Any]) -> list[str]:
     """Lines of the page."""
-    first, last = (found[pairs] for pairs in (min(found, key=int), max(found, key=int)))
-    more = int(max(found, key=int)) - int(min(found, key=int))
-    body = [
-        [f"{int(pairs):,}", *(cell(commands[name]) for name in ("prepare", "train"))]
-        for pairs, commands in found.items()
-    ]
-    growth = [(last[name]["bytes"] - first[name]["bytes"]) / max(1, more) for name in first]
-    body.append(["bytes for one more pair", *(f"{one:,.0f}" for one in growth)])
+    body: list[list[str]] = []
+    before: dict[str, float] = {}
+    for pairs, commands in found.items():
+        cells = [cell(commands[name]) for name in NAMES]
+        more = int(pairs) - int(before.get("pairs", 0))
+        cells += [
+            f"{(commands[name]['bytes'] - before[name]) / more:,.0f}" if before else ""
+            for name in NAMES
+        ]
+        body.append([f"{int(pairs):,}", *cells])
+        before = {"pairs": int(pairs), **{name: commands[name]["bytes"] for name in NAMES}}
     return [
         "The most that a command and its children held, libraries and model among it; words that "
-        "are made, ever new ones among them; the model is tiny and takes 5 updates.",
+        "are made, ever new ones among them; the model is tiny and takes 5 updates. Learning the "
+        "vocabulary looks at 20 million characters at most: from the second row on it has all.",
         "",
-        *table(["pairs", "prepare", "train"], body),
+        *table(["pairs", *NAMES, *(f"{name}, bytes for one more pair" for name in NAMES)], body),
     ]
 
 
