@@ -1,13 +1,19 @@
 """Commands run as a user runs them, without a new process where none is needed."""
 
+import io
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 import pytest
+from tests.cli.language import write_corpus
 
 from transduce.cli.main import transduce
 from transduce.cli.outcome import run
+
+TINY = ("tiny", "--set", "training.threads=1", "--set", "training.save_minutes=0.0001")
 
 
 @dataclass(frozen=True)
@@ -23,10 +29,14 @@ Called = Callable[..., Outcome]
 
 
 @pytest.fixture
-def call(capsys: pytest.CaptureFixture[str]) -> Called:
-    """Run the command line with these arguments."""
+def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Called:
+    """Run the command line with these arguments, perhaps with bytes on its standard input."""
 
-    def called(*arguments: str, command: click.Command = transduce) -> Outcome:
+    def called(
+        *arguments: object, command: click.Command = transduce, stdin: bytes = b""
+    ) -> Outcome:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+        capsys.readouterr()
         code = run(command, _texts(arguments))
         said = capsys.readouterr()
         return Outcome(code, said.out, said.err)
@@ -36,3 +46,51 @@ def call(capsys: pytest.CaptureFixture[str]) -> Called:
 
 def _texts(arguments: Sequence[object]) -> list[str]:
     return [str(argument) for argument in arguments]
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made once: a corpus, `run` on it with saves at steps 19 and 20, `model` of its snapshots."""
+    folder = write_corpus(tmp_path_factory.mktemp("made"))
+    text = [f"--source={folder}/a.en", f"--target={folder}/a.de"]
+    dev = [f"--dev-source={folder}/d.en", f"--dev-target={folder}/d.de"]
+    assert run(transduce, ["train", *TINY, *text, *dev, "-o", f"{folder}/run", "--quiet"]) == 0
+    assert run(transduce, ["average", f"{folder}/run", "-o", f"{folder}/model"]) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def babbler(made: Path) -> Path:
+    """A model folder whose weights are random: it says something else to every line."""
+    import torch
+
+    from transduce.checkpoint import load_model, save_model
+
+    model = load_model(made / "model")
+    draws = torch.Generator().manual_seed(1)
+    weights = {
+        name: weight if weight.ndim == 1 else 0.3 * torch.randn(weight.shape, generator=draws)
+        for name, weight in model.weights.items()
+    }
+    save_model(made / "babbler", weights, model.recipe, model.vocabularies, "# Babbler\n")
+    return made / "babbler"
+
+
+@pytest.fixture
+def corpus(made: Path, tmp_path: Path) -> Path:
+    """A folder with a.en, a.de, d.en, d.de."""
+    for name in ("a.en", "a.de", "d.en", "d.de"):
+        shutil.copy(made / name, tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def trained(made: Path, corpus: Path) -> Path:
+    """A run that came to its end, to be damaged at will."""
+    return shutil.copytree(made / "run", corpus / "run")
+
+
+@pytest.fixture
+def model(made: Path, tmp_path: Path) -> Path:
+    """A model folder, to be damaged at will."""
+    return shutil.copytree(made / "model", tmp_path / "model")

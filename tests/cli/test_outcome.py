@@ -72,9 +72,15 @@ def test_our_own_faults_keep_their_traceback_and_say_what_to_do(call):
     )
 
 
-def test_an_interrupt_is_quiet(call):
+INTERRUPTED = "error: interrupted before it was done\n"
+TERMINATED = "error: terminated before it was done\n"
+HINT = "hint: the same command starts again; a run or a prepared corpus goes on from what is "
+
+
+def test_an_interrupt_is_told_in_a_sentence(call):
     ended = call(command=failing(KeyboardInterrupt()))
-    assert (ended.code, ended.stdout, ended.stderr) == (130, "", "")
+    assert (ended.code, ended.stdout) == (130, "")
+    assert ended.stderr == f"{INTERRUPTED}{HINT}finished\n"
 
 
 def test_a_full_disk_is_no_fault_of_ours(call):
@@ -169,12 +175,15 @@ main.main()
 """
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_ends_a_command_quietly(number, code):
+@pytest.mark.parametrize(
+    ("number", "code", "fact"),
+    [(signal.SIGINT, 130, INTERRUPTED), (signal.SIGTERM, 143, TERMINATED)],
+)
+def test_a_signal_ends_a_command_with_a_sentence(number, code, fact):
     with started("-c", WAITING) as process:
         assert process.stdout.readline() == "ready\n"
         process.send_signal(number)
-        assert process.communicate() == ("", "")
+        assert process.communicate() == ("", f"{fact}{HINT}finished\n")
     assert process.returncode == code
 
 

@@ -47,7 +47,7 @@ def demand_lines(hypotheses: Sequence[str], references: Sequence[Sequence[str]])
     if not references:
         raise InputError("there is no reference to score against")
     if not hypotheses:
-        raise InputError("there are no lines to score")
+        raise InputError("there are no lines to score", "look at the files")
     for text in references:
         if len(text) != len(hypotheses):
             raise InputError(

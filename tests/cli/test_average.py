@@ -1,0 +1,61 @@
+"""transduce average: a run to a model folder."""
+
+import pytest
+import torch
+
+from transduce.checkpoint import load_model, snapshots
+
+
+def test_the_last_snapshots_become_their_mean(call, trained, tmp_path):
+    ended = call("average", trained, "--last", 3, "-o", tmp_path / "m")
+    # the recipe keeps two
+    assert ended.code == 2
+    assert ended.stderr == (
+        f"error: {trained}: 3 snapshots are to be averaged, and this run has 2\nhint: --last 2\n"
+    )
+    ended = call("average", trained, "-o", tmp_path / "m")
+    assert (ended.code, ended.stdout) == (0, "")
+    assert ended.stderr == f"averaged 2 snapshots (steps 15, 20) into {tmp_path / 'm'}\n"
+    first, second = (snapshot.weights() for snapshot in snapshots(trained))
+    found = load_model(tmp_path / "m")
+    assert found.about["averaged"] == [15, 20]
+    for name, weight in found.weights.items():
+        torch.testing.assert_close(weight, (first[name] + second[name]) / 2)
+
+
+def test_the_card_tells_where_the_model_is_from(made):
+    card = (made / "model" / "README.md").read_text(encoding="utf-8")
+    assert "200" in card
+    assert "duplicate" in card
+
+
+def test_one_snapshot_alone(call, trained, tmp_path):
+    ended = call("average", trained, "--last", 1, "-o", tmp_path / "m")
+    assert ended.stderr == f"averaged step 20 alone into {tmp_path / 'm'}\n"
+
+
+def test_an_output_that_exists_is_refused(call, trained, model):
+    before = (model / "manifest.json").read_bytes()
+    ended = call("average", trained, "-o", model)
+    assert ended.code == 2
+    assert ended.stderr == (
+        f"error: {model}: exists already\nhint: choose another name, or delete it first\n"
+    )
+    assert (model / "manifest.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("part", ["snapshots/step-00000015/model.safetensors", "data.json"])
+def test_a_damaged_part_is_refused_and_nothing_is_made(call, trained, tmp_path, part):
+    data = bytearray((trained / part).read_bytes())
+    data[len(data) // 2] ^= 1
+    (trained / part).write_bytes(data)
+    ended = call("average", trained, "-o", tmp_path / "m")
+    assert ended.code == 3
+    assert ended.stderr.startswith(f"error: {trained / part}: ")
+    assert not (tmp_path / "m").exists()
+
+
+def test_what_is_no_run_is_refused(call, model, tmp_path):
+    ended = call("average", model, "-o", tmp_path / "m")
+    assert ended.code == 3
+    assert ended.stderr == f"error: {model}: is not a run folder\nhint: look at the path\n"

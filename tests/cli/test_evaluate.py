@@ -1,0 +1,64 @@
+"""transduce evaluate: translate a test set and score it."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def evaluate(call, corpus, model):
+    """Evaluate the model on the development set."""
+    files = (corpus / "d.en", corpus / "d.de")
+    return lambda *options: call("evaluate", model, *files, *options)
+
+
+def test_the_scores_are_those_of_the_translations(evaluate, call, corpus, model):
+    ended = evaluate("-o", corpus / "out")
+    assert (ended.code, ended.stderr) == (0, "")
+    *scores, perplexity = ended.stdout.splitlines()
+    assert scores == call("score", corpus / "out", corpus / "d.de").stdout.splitlines()
+    assert perplexity.startswith("perplexity ")
+    call("translate", model, corpus / "d.en", "-o", corpus / "ours")
+    assert (corpus / "ours").read_bytes() == (corpus / "out").read_bytes()
+
+
+def test_json_is_one_object(evaluate):
+    found = json.loads(evaluate("--json", "--metric=bleu").stdout)
+    assert [score["signature"][:7] for score in found["scores"]] == ["nrefs:1"]
+    assert found["perplexity"]["pieces"] > 20
+
+
+def test_unequal_files_are_refused_with_both_counts(call, corpus, model):
+    ended = call("evaluate", model, corpus / "d.en", corpus / "a.de")
+    assert ended.code == 2
+    assert ended.stderr.startswith(
+        "error: the source has 20 lines, but the reference has 200\nhint: line i of one must"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "answer"),
+    [
+        (("--metric=blue",), "invalid value for '--metric': 'blue' is not one of 'bleu', "),
+        (("-o", "-"), "standard output is for the scores\nhint: -o FILE"),
+    ],
+)
+def test_wrong_usage_is_told(evaluate, options, answer):
+    ended = evaluate(*options)
+    assert (ended.code, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(f"error: {answer}")
+
+
+def test_standard_input_is_one_file(call, corpus, model):
+    assert call("evaluate", model, "-", "-").stderr.startswith(
+        "error: standard input can be one of the files only\nhint: name the other"
+    )
+    ended = call("evaluate", model, "-", corpus / "d.de", stdin=(corpus / "d.en").read_bytes())
+    assert ended.code == 0
+
+
+def test_an_empty_test_set_is_told(call, corpus, model):
+    (corpus / "empty").write_bytes(b"")
+    ended = call("evaluate", model, corpus / "empty", corpus / "empty")
+    assert ended.code == 2
+    assert "\nhint: " in ended.stderr

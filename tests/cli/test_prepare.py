@@ -1,0 +1,192 @@
+"""transduce prepare: text to a corpus, and every text that is none."""
+
+import gzip
+import shutil
+
+import pytest
+from tests.cli.language import write
+
+from transduce.tasks.prepare import open_prepared
+
+
+@pytest.fixture
+def prepare(call, corpus):
+    """Prepare `p` from the corpus with these options."""
+
+    def prepared(*more, source="a.en", target="a.de", size=280):
+        text = ("--source", corpus / source, "--target", corpus / target)
+        setting = ("--set", f"data.vocabulary_size={size}")
+        return call("prepare", "tiny", *text, "-o", corpus / "p", *setting, *more)
+
+    return prepared
+
+
+def content(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_it_tells_what_was_read_and_what_was_left_out_and_why(prepare, corpus, call):
+    ended = prepare("--dev-source", corpus / "d.en", "--dev-target", corpus / "d.de")
+    assert (ended.code, ended.stdout) == (0, "")
+    assert ended.stderr.startswith("train: 200 pairs read, 199 kept\n  left out, duplicate: 1\n")
+    assert "dev: 20 pairs read, 20 kept\nvocabulary: 280 symbols for both sides\n" in ended.stderr
+    assert ended.stderr.endswith(f"prepared in {corpus / 'p'}\n")
+    assert call("verify", corpus / "p").stdout == f"good  {corpus / 'p'}\n"
+
+
+def test_quiet_says_nothing(prepare):
+    assert prepare("--quiet").stderr == ""
+
+
+def test_the_same_command_again_changes_nothing(prepare, corpus):
+    prepare()
+    before = {p: b for p, b in content(corpus / "p").items() if p.name != "lock"}
+    assert prepare().code == 0
+    assert {p: b for p, b in content(corpus / "p").items() if p.name != "lock"} == before
+
+
+def test_what_was_interrupted_is_gone_on_with(prepare, corpus):
+    prepare()
+    before = content(corpus / "p" / "train")
+    shutil.rmtree(corpus / "p" / "train")
+    assert prepare().code == 0
+    assert content(corpus / "p" / "train") == before
+
+
+def test_a_finished_corpus_is_not_written_over_by_another(prepare, corpus):
+    prepare()
+    ended = prepare(size=270)
+    assert ended.code == 2
+    assert ended.stderr == (
+        f"error: {corpus / 'p'}: was prepared from other settings\n"
+        "hint: choose another folder, or delete this one\n"
+    )
+    write(corpus / "a.en", ["other text"] * 200)
+    assert "p: was prepared from other input\n" in prepare().stderr
+
+
+def test_a_first_try_that_failed_does_not_spoil_the_second(prepare, corpus):
+    write(corpus / "short.de", ["one line"])
+    assert prepare(target="short.de").code == 2
+    assert prepare().code == 0
+
+
+def test_somebody_else_s_folder_is_left_as_it_is(call, corpus, model):
+    before = content(model)
+    ended = call("prepare", "toy-copy", "-o", model)
+    assert ended.code == 2
+    assert ended.stderr == (
+        f"error: {model}: exists and is no prepared corpus\nhint: choose another name\n"
+    )
+    assert content(model) == before
+
+
+def test_a_file_is_no_place_for_a_corpus(call, corpus):
+    ended = call("prepare", "toy-copy", "-o", corpus / "a.en")
+    assert (ended.code, "exists and is no prepared corpus" in ended.stderr) == (2, True)
+
+
+def test_two_vocabularies_on_request(prepare, corpus):
+    own = ("--set", "data.shared_vocabulary=false", "--set", "architecture.tie=target")
+    assert "vocabulary: 270 and 270 symbols\n" in prepare(*own, size=270).stderr
+    assert (corpus / "p" / "target.vocabulary.json").is_file()
+
+
+def test_packed_files_and_line_ends_of_windows_give_the_same_corpus(prepare, corpus):
+    prepare()
+    plain = open_prepared(corpus / "p").train.fingerprint
+    shutil.rmtree(corpus / "p")
+    for name in ("a.en", "a.de"):
+        text = (corpus / name).read_bytes()
+        mixed = text.replace(b"\n", b"\r\n", 50)
+        (corpus / f"{name}.gz").write_bytes(gzip.compress(b"\xef\xbb\xbf" + mixed))
+    assert prepare(source="a.en.gz", target="a.de.gz").code == 0
+    assert open_prepared(corpus / "p").train.fingerprint == plain
+
+
+def test_odd_characters_do_not_change_the_count_of_lines(prepare, corpus):
+    odd = ["a\0b c", "a\u2028b c", "a\rb c", "a\x0cb c", "a\u0085b c"]
+    write(corpus / "odd.en", [f"{line} {n}" for n, line in enumerate(odd * 40)])
+    assert prepare(source="odd.en").stderr.startswith("train: 200 pairs read, 200 kept\n")
+
+
+def test_a_line_of_100_000_characters_is_left_out_and_counted(prepare, corpus):
+    for name in ("a.en", "a.de"):
+        with (corpus / name).open("a", encoding="utf-8") as file:
+            file.write("word " * 20_000 + "\n")
+    ended = prepare()
+    assert ended.code == 0
+    assert "train: 201 pairs read, 199 kept\n" in ended.stderr
+    assert "  left out, too many characters: 1\n    line 201: word word" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "answer"),
+    [
+        ("none.en", None, "none.en: cannot be read (No such file or directory)\nhint: check the p"),
+        ("bad.en", b"ok\nna\xefve\n", "bad.en, line 2: not UTF-8 (byte 3 of the line is 0xEF)\nh"),
+        ("few.en", b"one\n", "few.en has 1 lines, but "),
+        ("cut.en.gz", gzip.compress(b"a\n" * 9)[:-9], "cut.en.gz: cannot be unpacked any further"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_named(prepare, corpus, name, data, answer):
+    if data is not None:
+        (corpus / name).write_bytes(data)
+    ended = prepare(source=name)
+    assert ended.code == 2
+    assert answer in ended.stderr
+    assert "\nhint: " in ended.stderr
+
+
+def test_an_empty_text_is_told(prepare, corpus):
+    (corpus / "a.en").write_bytes(b"")
+    (corpus / "a.de").write_bytes(b"")
+    assert prepare().stderr == "error: the text is empty\nhint: look at the files\n"
+
+
+def test_a_text_of_which_nothing_stays_is_told_with_the_reasons(prepare):
+    ended = prepare(target="a.en")
+    assert ended.code == 2
+    assert ended.stderr == (
+        "error: no pair is left of 200, all were left out (identical sides: 200)\n"
+        "hint: look at the text, or change the rule: --set data.drop_identical=false and so on\n"
+    )
+
+
+def test_a_vocabulary_larger_than_the_text_supports_is_told_with_the_largest(prepare):
+    ended = prepare(size=5_000)
+    assert ended.code == 2
+    fact, hint = ended.stderr.splitlines()
+    assert fact.endswith("symbols, not a vocabulary of 5000")
+    assert prepare(size=int(hint.rsplit("=")[1])).code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "answer"),
+    [
+        (("--source", "a.en"), "--target is missing\nhint: a parallel text has two sides"),
+        (("--pairs", "x", "--source", "y"), "--pairs and --source name the text twice\nhint: l"),
+        (("--source=-", "--target=a.de"), "training text cannot come from standard input: it is"),
+        ((), "where does the corpus multi30k lie?\nhint: name its files: --source FILE --target"),
+        (("--pairs", "a.en"), "a.en, line 1: 1 column, not 2\nhint: a line is source, one tab, "),
+    ],
+)
+def test_a_text_must_be_named_well(call, corpus, monkeypatch, options, answer):
+    monkeypatch.chdir(corpus)
+    ended = call("prepare", "multi30k-en-de", "-o", "p", *options)
+    assert ended.code == 2
+    assert ended.stderr.startswith(f"error: {answer}")
+
+
+def test_pairs_with_tabs_give_the_same_corpus(prepare, call, corpus):
+    prepare()
+    both = zip(
+        *((corpus / name).read_text().splitlines() for name in ("a.en", "a.de")), strict=True
+    )
+    write(corpus / "a.tsv", ["\t".join(pair) for pair in both])
+    setting = ("--set", "data.vocabulary_size=280")
+    assert (
+        call("prepare", "tiny", "--pairs", corpus / "a.tsv", "-o", corpus / "t", *setting).code == 0
+    )
+    stores = [open_prepared(corpus / name).train for name in ("p", "t")]
+    assert stores[0].fingerprint == stores[1].fingerprint

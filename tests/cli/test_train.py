@@ -1,0 +1,219 @@
+"""transduce train: begin, go on, and every reason not to."""
+
+import json
+
+import pytest
+from tests.cli.language import write
+
+from transduce.checkpoint import read_run
+from transduce.durable import hold
+from transduce.durable.sealed import sealed
+
+SHORT = ("--set", "training.steps=3", "--set", "training.threads=1")
+
+
+@pytest.fixture
+def train(call, corpus):
+    """Train in `run` on the corpus with these arguments."""
+
+    def trained(*more, source="a.en", target="a.de", run="run"):
+        text = ("--source", corpus / source, "--target", corpus / target)
+        return call("train", *more, *text, "-o", corpus / run)
+
+    return trained
+
+
+@pytest.fixture
+def again(call, corpus, trained):
+    """The command that made the finished run, with more options."""
+    text = (f"--source={corpus}/a.en", f"--target={corpus}/a.de")
+    dev = (f"--dev-source={corpus}/d.en", f"--dev-target={corpus}/d.de")
+    tiny = ("--set", "training.threads=1", "--set", "training.save_minutes=0.0001")
+    return lambda *more: call("train", "tiny", *text, *dev, *tiny, "-o", trained, *more)
+
+
+def weights(run, step=20):
+    return (run / f"checkpoints/step-{step:08d}/model.safetensors").read_bytes()
+
+
+def test_the_short_way_says_what_it_chose_and_why(train, corpus):
+    ended = train(*SHORT)
+    assert (ended.code, ended.stdout) == (0, "")
+    said = ended.stderr.splitlines()
+    assert said[:2] == [
+        "199 pairs after cleaning and no GPU: 4 + 4 layers, d_model 128, d_ff 256, dropout 0.3",
+        "84 different words: a vocabulary of 298 symbols",
+    ]
+    assert said[3].startswith("another choice: --set architecture.layers=6")
+    assert "1,357,056 parameters, in " in ended.stderr
+    assert said[-2].startswith("trained 3 steps in ")
+    assert said[-1] == f"hint: transduce average {corpus / 'run'} -o MODEL"
+    assert read_run(corpus / "run").recipe.training.steps == 3
+
+
+def test_the_short_way_goes_on_by_the_folder_alone(train, call, corpus):
+    train(*SHORT)
+    ended = call("train", "-o", corpus / "run")
+    assert ended.code == 0
+    assert ended.stderr.startswith(f"going on from step 3 of {corpus / 'run'}\ntrained 3 steps")
+
+
+def test_quiet_says_nothing(train):
+    assert train(*SHORT, "--quiet").stderr == ""
+
+
+def test_a_finished_run_stays_as_it_is(again, trained):
+    before = weights(trained)
+    assert again().code == 0
+    assert weights(trained) == before
+
+
+def test_a_corpus_that_was_prepared_elsewhere(call, corpus):
+    text = ("--source", corpus / "a.en", "--target", corpus / "a.de")
+    call("prepare", "tiny", *text, "-o", corpus / "p")
+    command = ("train", "tiny", "--store", corpus / "p", "-o", corpus / "run", *SHORT)
+    assert call(*command).code == 0
+    assert not (corpus / "run" / "store").exists()
+    assert "going on from step 3" in call(*command).stderr
+    assert call(*command, "--set", "data.longest=200").stderr == (
+        f"error: {corpus / 'p'}: was prepared with data.longest = 256, the recipe says 200\n"
+        "hint: prepare it anew, or --set the recipe to what was prepared\n"
+    )
+    assert call(*command, *text).stderr == (
+        "error: --store and another option name the text twice\nhint: leave one\n"
+    )
+
+
+def test_a_toy_whose_preparation_was_killed_is_prepared_again(call, corpus):
+    command = ("train", "toy-copy", "-o", corpus / "run", *SHORT, "--set", "data.pairs=50")
+    (corpus / "run" / "store").mkdir(parents=True)
+    assert call(*command).code == 0
+
+
+def test_a_first_try_that_failed_does_not_spoil_the_second(train):
+    assert train("tiny", *SHORT, source="none.en").code == 2
+    assert train("tiny", *SHORT, "--set", "data.vocabulary_size=9999").code == 2
+    assert train("tiny", *SHORT).code == 0
+
+
+def test_another_recipe_is_refused_by_what_differs(again, trained):
+    ended = again("--set", "training.warmup=11", "--set", "architecture.layers=3")
+    assert ended.code == 2
+    assert ended.stderr == (
+        f"error: {trained}: this run was begun with another recipe: "
+        "architecture.layers is 2 there and 3 here; training.warmup is 10 there and 11 here\n"
+        "hint: go on with the settings it was begun with, or choose another folder\n"
+    )
+
+
+def test_another_corpus_is_refused(again, corpus, trained):
+    write(corpus / "a.en", ["other text"] * 200)
+    ended = again()
+    assert ended.code == 2
+    assert ended.stderr == (
+        f"error: {trained / 'store'}: was prepared from other input\n"
+        "hint: choose another folder, or delete this one\n"
+    )
+
+
+def test_another_corpus_from_elsewhere_is_refused(call, again, corpus, trained):
+    assert again().code == 0
+    text = ("--source", corpus / "d.en", "--target", corpus / "d.de")
+    call("prepare", "tiny", *text, "-o", corpus / "p")
+    ended = call("train", "--store", corpus / "p", "-o", trained)
+    assert ended.code == 2
+    assert "run: this run was begun on another corpus\nhint: name the corpus" in ended.stderr
+
+
+def test_a_damaged_save_is_told_and_the_one_before_leads_to_the_same_end(again, trained):
+    before = weights(trained)
+    file = trained / "checkpoints/step-00000020/moments.safetensors"
+    file.write_bytes(file.read_bytes()[:-1])
+    ended = again()
+    assert ended.code == 0
+    assert "warning: step-00000020 cannot be used: " in ended.stderr
+    assert "moments.safetensors: is not as it was written: expected " in ended.stderr
+    assert "going on from step 19 of" in ended.stderr
+    assert weights(trained) == before
+
+
+def test_a_run_whose_saves_are_all_damaged_is_not_silently_begun_anew(again, trained):
+    for file in trained.glob("checkpoints/*/state.json"):
+        file.write_bytes(b"{}")
+    ended = again()
+    assert ended.code == 3
+    assert "none of its 2 saves can be used: " in ended.stderr
+    assert "\nhint: put back a sound copy of a save, or delete them all" in ended.stderr
+
+
+def test_a_run_of_a_newer_version_is_refused(again, trained):
+    values = json.loads((trained / "run.json").read_bytes())
+    (trained / "run.json").write_bytes(sealed({**values, "format": 2}))
+    ended = again()
+    assert ended.code == 3
+    assert "run.json: has format 2, and this version reads format 1 at most\nhint: inst" in (
+        ended.stderr
+    )
+
+
+@pytest.mark.parametrize("part", ["run.json", "store/prepared.json", "store/vocabulary.json"])
+def test_an_edited_file_is_refused_by_name(again, trained, part):
+    file = trained / part
+    file.write_bytes(file.read_bytes().replace(b"2", b"3", 1))
+    ended = again()
+    assert ended.code == 3
+    assert ended.stderr.startswith(f"error: {file}: ")
+    assert "\nhint: " in ended.stderr
+
+
+@pytest.mark.parametrize("name", ["a.en", "."])
+def test_a_place_that_is_taken_is_refused(train, corpus, name):
+    ended = train("tiny", run=name)
+    assert ended.code == 2
+    assert ended.stderr == (
+        f"error: {corpus / name}: exists and is no run\nhint: choose another name\n"
+    )
+    assert not (corpus / "lock").exists()
+
+
+def test_a_run_that_another_process_holds_is_refused(again, trained):
+    with hold(trained):
+        ended = again()
+    assert ended.code == 6
+    assert f"error: {trained}: another process works here (process " in ended.stderr
+    assert ended.stderr.endswith("\nhint: wait for it to end, or choose another folder\n")
+
+
+def test_numbers_that_leave_the_finite_world_end_the_run(train):
+    ended = train("tiny", "--set", "training.factor=1e30", "--set", "training.threads=1")
+    assert ended.code == 5
+    assert "error: 10 updates in a row were not finite, the last at step " in ended.stderr
+    assert "\nhint: the last save is sound; a lower training.factor" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        (("tinny",), "unknown recipe 'tinny'\nhint: did you mean tiny?"),
+        (("mine.toml",), "mine.toml: "),
+        (("tiny", "--set", "training.step=3"), "unknown setting 'training.step'\nhint: did you m"),
+        (("--set", "training.step=3"), "unknown setting 'training.step'\nhint: did you mean trai"),
+        (("--set", "training.steps=no"), "training.steps must be a whole number, not 'no'"),
+        (("tiny", "--set", "architecture.d_model=31"), "architecture.d_model must be even, not "),
+        (("tiny", "--set", "data.source_tokens=9"), "data.source_tokens is 9, but a sentence may"),
+        (("tiny", "--set", "training.threads=-1"), "training.threads must not be negative, it is"),
+        (("tiny", "--set", "training.seed=-1"), "training.seed must not be negative, it is -1"),
+        (("tiny", "--stor", "p"), "unknown option --stor\nhint: did you mean --store"),
+    ],
+)
+def test_wrong_usage_is_told(train, arguments, answer):
+    ended = train(*arguments)
+    assert ended.code == 2
+    assert ended.stderr.startswith(f"error: {answer}")
+
+
+def test_neither_recipe_nor_text(call, tmp_path):
+    ended = call("train", "-o", tmp_path / "run")
+    assert ended.code == 2
+    assert ended.stderr.startswith("error: neither a recipe nor a text was named\nhint: transduce")
+    assert not (tmp_path / "run" / "store").exists()

@@ -1,0 +1,194 @@
+"""transduce translate: a line for a line, and every input and folder that cannot be."""
+
+import gzip
+import json
+
+import pytest
+from tests.cli.language import write
+
+from transduce.durable.sealed import sealed
+
+FAST = ("--beam=1", "--extra=1")  # of a model that has learned nothing
+LINES = ["the dog sees a cat.", "", "a woman", "who runs now and not today"]
+
+
+@pytest.fixture
+def said(call, babbler):
+    """What a model says to these bytes, as lines."""
+
+    def translated(data, *options):
+        ended = call("translate", babbler, *FAST, *options, stdin=data)
+        assert (ended.code, ended.stderr) == (0, "")
+        assert ended.stdout.endswith("\n")
+        return ended.stdout[:-1].split("\n")
+
+    return translated
+
+
+def test_a_line_for_a_line_in_order_and_empty_for_empty(said):
+    outputs = said("\n".join(LINES).encode())
+    assert outputs == [said(line.encode() + b"\n")[0] for line in LINES]
+    assert [bool(output) for output in outputs] == [True, False, True, True]
+    assert len(set(outputs)) == 4
+
+
+def test_nothing_in_nothing_out(call, model):
+    assert call("translate", model, stdin=b"").stdout == ""
+
+
+def test_only_a_newline_ends_a_line(said):
+    odd = "a\u2028b\na\rb\na\x0cb\na\u0085b\na\0b\nwindows\r\n\u2029\n".encode()
+    assert len(said(odd)) == 7
+    assert said("\ufeffa dog\r\n".encode()) == said(b"a dog")
+
+
+def test_a_file_may_be_packed_and_an_output_named(call, babbler, tmp_path, said):
+    (tmp_path / "in.gz").write_bytes(gzip.compress("\n".join(LINES).encode()))
+    ended = call("translate", babbler, tmp_path / "in.gz", *FAST, "-o", tmp_path / "new" / "out")
+    assert (ended.code, ended.stdout, ended.stderr) == (0, "", "")
+    text = (tmp_path / "new" / "out").read_text(encoding="utf-8")
+    assert text.split("\n")[:-1] == said("\n".join(LINES).encode())
+
+
+def test_a_dash_is_standard_output(said):
+    assert said(b"a dog", "-o", "-") == said(b"a dog")
+
+
+def test_a_failure_leaves_the_output_of_before(call, model, tmp_path):
+    write(tmp_path / "out", ["precious"])
+    (tmp_path / "in").write_bytes(b"fine\nna\xefve\n")
+    ended = call("translate", model, tmp_path / "in", "-o", tmp_path / "out")
+    assert ended.code == 2
+    assert "in, line 2: not UTF-8 (byte 3 of the line is 0xEF)\nhint: convert it" in ended.stderr
+    assert (tmp_path / "out").read_text() == "precious\n"
+    assert {path.name for path in tmp_path.iterdir()} >= {"in", "out"}
+    assert [path for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_several_outputs_a_line_with_scores(said):
+    rows = [row.split("\t") for row in said(b"a dog\nthe cat\n", "--beam=4", "--nbest=3")]
+    assert [row[0] for row in rows] == ["1", "1", "1", "2", "2", "2"]
+    scores = [float(row[1]) for row in rows]
+    assert scores[:3] == sorted(scores[:3], reverse=True)
+    assert all(float(row[2]) < 0 for row in rows)
+
+
+def test_json_is_one_object_a_line(said):
+    found = [json.loads(line) for line in said(b"a dog\n\nthe cat", "--json", "--beam=2")]
+    assert [one["line"] for one in found] == [1, 2, 3]
+    assert found[0]["outputs"][0].keys() == {"text", "score", "log_prob"}
+    assert found[0]["outputs"][0]["text"] == said(b"a dog", "--beam=2")[0]
+    assert found[1]["outputs"] == [{"text": "", "score": 0.0, "log_prob": 0.0}]
+
+
+def test_more_outputs_than_the_beam_holds_are_refused(call, model):
+    ended = call("translate", model, "--nbest=5", stdin=b"a dog")
+    assert ended.code == 2
+    assert ended.stderr.startswith("error: 5 best hypotheses are asked for, but the beam holds 4")
+
+
+def test_a_long_line_is_split_into_sentences(said):
+    sentence = "The dog sees a cat and a woman sees the dog now. "
+    (line,) = said((sentence * 20).encode(), "--beam=1")
+    assert line == " ".join(said((sentence.strip() + "\n").encode() * 20))
+
+
+def test_a_sentence_of_100_000_characters_is_refused_with_its_line(call, model):
+    ended = call("translate", model, *FAST, stdin=b"a dog\n" + b"dog " * 25_000 + b"\n")
+    assert ended.code == 2
+    assert ended.stdout == ""
+    assert ended.stderr.startswith("error: line 2: a sentence of ")
+    assert " pieces, and this model takes 256\nhint: split the sentence" in ended.stderr
+
+
+def test_a_run_serves_as_a_model(call, trained):
+    ended = call("translate", trained, *FAST, stdin=b"a dog\n")
+    assert (ended.code, ended.stderr, ended.stdout.count("\n")) == (0, "", 1)
+
+
+def test_a_run_whose_newest_save_is_damaged_is_refused(call, trained):
+    file = trained / "checkpoints/step-00000020/model.safetensors"
+    file.write_bytes(file.read_bytes()[:-1])
+    ended = call("translate", trained, *FAST, stdin=b"a dog\n")
+    assert (ended.code, ended.stdout) == (3, "")
+    assert ended.stderr.startswith(f"error: {file}: is not as it was written: expected ")
+    assert "\nhint: `transduce train` goes on from an older save\n" in ended.stderr
+
+
+def test_a_run_without_a_save_is_refused(call, trained):
+    (trained / "checkpoints").rename(trained.parent / "elsewhere")
+    ended = call("translate", trained, stdin=b"a dog\n")
+    assert ended.code == 2
+    assert ended.stderr == f"error: {trained}: this run has no save yet\nhint: train it first\n"
+
+
+def cut(model):
+    (model / "model.safetensors").write_bytes((model / "model.safetensors").read_bytes()[:1000])
+
+
+def edit(model):
+    text = (model / "recipe.json").read_text().replace('"gnmt"', '"none"')
+    (model / "recipe.json").write_text(text)
+
+
+def renew(model):
+    values = json.loads((model / "manifest.json").read_bytes())
+    del values["sha256"]
+    (model / "manifest.json").write_bytes(sealed({**values, "format": 2}))
+
+
+def add(model):
+    (model / "lock").write_bytes(b"")
+
+
+def lose(model):
+    (model / "vocabulary.json").unlink()
+
+
+def empty(model):
+    for file in model.iterdir():
+        file.unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "code", "answer"),
+    [
+        (cut, 3, "model.safetensors: is not as it was written: expected "),
+        (edit, 3, "recipe.json: is not as it was written: expected sha256 "),
+        (renew, 3, "manifest.json: has format 2, and this version reads format 1 at most\nhint: "),
+        (add, 3, "lock: lies here, but the manifest does not list it\nhint: move it elsewhere"),
+        (lose, 3, "vocabulary.json: is missing, but the manifest lists it\nhint: "),
+        (empty, 3, "model: is neither a model folder nor a run\nhint: name a folder that `tra"),
+    ],
+)
+def test_a_folder_that_is_not_as_it_was_is_refused(call, model, damage, code, answer):
+    damage(model)
+    ended = call("translate", model, stdin=b"a dog\n")
+    assert (ended.code, ended.stdout) == (code, "")
+    assert answer in ended.stderr
+
+
+@pytest.mark.parametrize("name", ["nothing", "file"])
+def test_what_is_no_folder_is_refused(call, tmp_path, name):
+    (tmp_path / "file").write_bytes(b"")
+    ended = call("translate", tmp_path / name, stdin=b"a dog\n")
+    assert ended.code == 2
+    assert f"{name}: no such folder\nhint: name a model folder or a run\n" in ended.stderr
+
+
+def test_an_output_that_is_no_file_is_refused_before_the_work(call, model, tmp_path):
+    ended = call("translate", model, "-o", tmp_path, stdin=b"a dog\n")
+    assert ended.code == 2
+    assert ended.stderr == f"error: {tmp_path}: is no regular file\nhint: choose another name\n"
+
+
+def test_translating_in_python_gives_the_same(made, call):
+    import transduce
+
+    translate = transduce.load(made / "model")
+    outputs = translate(["a dog", "", "the cat"])
+    assert (
+        outputs
+        == call("translate", made / "model", stdin=b"a dog\n\nthe cat").stdout.split("\n")[:-1]
+    )
+    assert translate("the cat") == outputs[2]
