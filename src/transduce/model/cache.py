@@ -20,7 +20,7 @@ from transduce.model.transformer import Memory, Transformer
 
 # N layers · S sentences · R rows · H heads · s source places · c columns · K = d_k
 
-GROWTH = 16  # columns added when all are full
+GROWTH = 8  # columns added when all are full
 
 
 @final
