@@ -67,14 +67,15 @@ class Recent:
         self.marks: list[tuple[float, int]] = []  # when, and target tokens of the run by then
 
     def add(self, update: "Update", progress: "Progress") -> None:
-        """One more update."""
-        self.nats.append(update.nats)
+        """One more update; one that is not finite has no place on a curve."""
+        if math.isfinite(update.nats):
+            self.nats.append(update.nats)
         self.marks = [*self.marks[-SMOOTH:], (time.monotonic(), progress.target_tokens)]
 
     @property
     def perplexity(self) -> float:
         """Of the last updates, without smoothing, in training and so with dropout."""
-        last = self.nats[-SMOOTH:]
+        last = self.nats[-SMOOTH:] or [math.nan]  # nothing finite yet
         return math.exp(min(700.0, sum(last) / len(last)))
 
     @property

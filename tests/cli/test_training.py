@@ -1,0 +1,47 @@
+"""Training as people watch it."""
+
+import io
+import math
+
+import pytest
+from rich.console import Console
+
+from transduce.cli.training import Panel
+from transduce.training.progress import Progress
+from transduce.training.step import Update
+
+
+def update(step, nats):
+    """An update of which only the loss matters."""
+    return Update(
+        step=step,
+        loss=nats,
+        nats=nats,
+        norm=1.0,
+        rate=0.001,
+        source_tokens=9,
+        target_tokens=9,
+        applied=math.isfinite(nats),
+    )
+
+
+@pytest.fixture
+def panel():
+    """A panel of a run of nine steps on a terminal that is a piece of text."""
+    console = Console(file=io.StringIO(), force_terminal=True, width=200)
+    return Panel(9, console)
+
+
+def shown(panel):
+    """What stands on the terminal."""
+    panel.console.print(panel)
+    return panel.console.file.getvalue()
+
+
+@pytest.mark.parametrize("nats", [math.nan, math.inf])
+@pytest.mark.parametrize("first", [[], [3.0, 2.0]])
+def test_the_panel_outlives_updates_that_are_not_finite(panel, nats, first):
+    for step, value in enumerate([*first, nats], start=1):
+        panel.told(update(step, value), Progress(step=step))
+    assert f"loss {nats}" in shown(panel)
+    assert ("perplexity 12.18" in shown(panel)) == bool(first)
