@@ -1,6 +1,7 @@
 """transduce prepare: text to a corpus, and every text that is none."""
 
 import gzip
+import os
 import shutil
 
 import pytest
@@ -71,7 +72,7 @@ def test_a_first_try_that_failed_does_not_spoil_the_second(prepare, corpus):
     assert prepare().code == 0
 
 
-def test_somebody_else_s_folder_is_left_as_it_is(call, corpus, model):
+def test_somebody_else_s_folder_is_left_as_it_is(call, model):
     before = content(model)
     ended = call("prepare", "toy-copy", "-o", model)
     assert ended.code == 2
@@ -136,6 +137,16 @@ def test_a_file_that_cannot_be_used_is_named(prepare, corpus, name, data, answer
     assert ended.code == 2
     assert answer in ended.stderr
     assert "\nhint: " in ended.stderr
+
+
+def test_a_pipe_is_refused_before_it_is_drunk(prepare, corpus):
+    os.mkfifo(corpus / "pipe.en")  # opened by nobody, it would wait for ever
+    ended = prepare(source="pipe.en")
+    assert ended.code == 2
+    assert ended.stderr == (
+        f"error: {corpus / 'pipe.en'}: is no regular file, and training text is read more than "
+        "once\nhint: write it to a file first\n"
+    )
 
 
 def test_an_empty_text_is_told(prepare, corpus):

@@ -108,11 +108,14 @@ def cleaned(cleaner: Cleaner, pairs: Iterable[Pair]) -> Iterator[Pair]:
 
 def demand_file(path: Path) -> None:
     """Training text is read more than once, which a pipe cannot give."""
+    hint = "write it to a file first"
     if str(path) == "-":
         raise InputError(
-            "training text cannot come from standard input: it is read more than once",
-            "write it to a file first",
+            "training text cannot come from standard input: it is read more than once", hint
         )
+    if path.exists() and not path.is_file():
+        fact = "is no regular file, and training text is read more than once"
+        raise InputError(fact, hint, file=path)
 
 
 def file_hash(path: Path) -> str:
