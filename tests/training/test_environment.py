@@ -22,7 +22,9 @@ def test_nothing_changed_is_no_reason():
 
 def test_every_change_is_a_sentence_with_both_values():
     now = {
+        "transduce": "1.0",
         "torch": "2.13",
+        "numpy": "2.4",
         "threads": "2",
         "processor": "B",
         "instructions": "AVX2",

@@ -1,5 +1,6 @@
 import json
 import math
+from pathlib import Path
 
 import pytest
 
@@ -75,3 +76,20 @@ def test_a_number_that_is_not_finite_is_null_for_json_has_no_word_for_it(tmp_pat
     text = (tmp_path / "log.jsonl").read_text("utf-8")
     event = json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
     assert (event["loss"], event["norm"], event["rate"]) == (None, None, 0.1)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="skipped: this system has no /dev/full")
+def test_a_full_disk_costs_lines_but_never_the_training(tmp_path):
+    journal = Journal(tmp_path / "log.jsonl")
+    disk = journal.file
+    with Path("/dev/full").open("ab", buffering=0) as journal.file:
+        journal.write("update", step=1)
+        journal.write("update", step=2)
+    journal.file = disk
+    journal.write("update", step=3)
+    journal.write("update", step=4)
+    journal.close()
+    assert [(e["step"], e.get("lost")) for e in read_journal(tmp_path / "log.jsonl")] == [
+        (3, 2),
+        (4, None),
+    ]

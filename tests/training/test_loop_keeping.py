@@ -194,3 +194,10 @@ def test_a_run_that_is_over_does_nothing_more(tmp_path):
     first, bits = go(tmp_path, training)
     again, same = go(tmp_path, training)
     assert (again, same) == (first, bits)
+
+
+def test_a_run_that_patience_ended_keeps_its_last_snapshot(tmp_path):
+    training = training_of(steps=8, snapshot_steps=100, validate_steps=1, patience=1)
+    go(tmp_path, training, look=lambda _: Look(nats=1.0))
+    assert [kept.step for kept in snapshots(tmp_path)] == [2]
+    assert read_journal(tmp_path / "log.jsonl")[-1]["event"] == "finish"

@@ -1,6 +1,7 @@
 """A recipe: all that decides a run. Two equal recipes give the same run."""
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Mapping
@@ -39,12 +40,18 @@ class Recipe:
             "architecture.tie is 'all', but the two languages have vocabularies of their own",
             "--set architecture.tie=target, or data.shared_vocabulary=true",
         )
+        reach = self.data.longest + self.search.extra
         demand(
-            self.architecture.positions == "sinusoidal"
-            or self.data.longest <= self.architecture.places,
-            f"data.longest is {self.data.longest}, but learned positions have only "
-            f"{self.architecture.places} places (architecture.places)",
+            self.architecture.positions == "sinusoidal" or reach <= self.architecture.places,
+            f"outputs may have data.longest + search.extra = {reach} pieces, but learned positions "
+            f"have only {self.architecture.places} places (architecture.places)",
             "raise architecture.places or lower data.longest",
+        )
+        demand(
+            self.training.micro_tokens == 0 or self.training.micro_tokens >= 2 * self.data.longest,
+            f"training.micro_tokens is {self.training.micro_tokens}, but a pair may have twice "
+            f"data.longest = {self.data.longest} pieces",
+            "raise the one or lower the other; 0 asks the machine",
         )
 
     def flat(self) -> dict[str, Value]:
@@ -106,7 +113,7 @@ def cast_value(path: str, value: object) -> Value:
         value = read_text(value)
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
-    if type(value) is not wanted:
+    if type(value) is not wanted or (isinstance(value, float) and not math.isfinite(value)):
         raise InputError(f"{path} must be {NAMES[wanted]}, not {value!r}")
     return typing.cast("Value", value)
 

@@ -2,11 +2,14 @@
 
 import platform
 from collections.abc import Mapping
+from importlib.metadata import version
 
 import torch
 
 WORDS = {
+    "transduce": "transduce",
     "torch": "torch",
+    "numpy": "numpy",
     "threads": "threads",
     "processor": "processor",
     "instructions": "vector instructions",
@@ -18,7 +21,9 @@ def environment(device: torch.device) -> dict[str, str]:
     """Versions, threads and processor, as stored with every save."""
     cuda = torch.cuda.get_device_name(device) if device.type == "cuda" else ""
     return {
+        "transduce": version("transduce"),
         "torch": torch.__version__,
+        "numpy": version("numpy"),
         "threads": str(torch.get_num_threads()),
         "processor": processor(),
         "instructions": torch.backends.cpu.get_cpu_capability(),

@@ -13,25 +13,38 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, final
 
+from transduce.durable.faults import saving
+
 LOG = "log.jsonl"
 
 
 @final
 class Journal:
-    """Appends events; every line is handed to the system at once."""
+    """Appends events; every line is handed to the system at once.
+
+    A disk that is full may cost lines, never the training: the next line that it takes says how
+    many were lost.
+    """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        torn = not ends_with_newline(path)
-        self.file = path.open("a", encoding="utf-8", newline="\n", buffering=1)
-        if torn:
-            self.file.write("\n")
+        self.torn, self.lost = not ends_with_newline(path), 0
+        with saving(path):
+            self.file = path.open("ab", buffering=0)
 
     def write(self, event: str, **facts: Any) -> None:  # noqa: ANN401 - any JSON value
         """One event, with the wall clock for people."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         known = {name: None if endless(fact) else fact for name, fact in facts.items()}
-        self.file.write(json.dumps({"event": event, **known, "at": stamp}) + "\n")
+        known |= {"lost": self.lost} if self.lost else {}
+        line = json.dumps({"event": event, **known, "at": stamp}) + "\n"
+        whole = ("\n" + line if self.torn else line).encode()
+        try:
+            written = self.file.write(whole)
+        except OSError:
+            self.lost += 1
+            return
+        self.torn = written != len(whole)
+        self.lost = self.lost + 1 if self.torn else 0
 
     def close(self) -> None:
         """No more events."""

@@ -117,7 +117,7 @@ def demand_finite(progress: Progress, training: Training) -> None:
         raise NotFiniteError(
             f"{progress.bad_in_a_row} updates in a row were not finite, the last at step "
             f"{progress.step}",
-            "the last save is sound; a lower training.factor or a longer training.warmup may help",
+            "its last save is sound; a new run with a lower training.factor may do better",
         )
 
 
@@ -150,7 +150,7 @@ class Keeper:
     def snapshot_if_due(self, progress: Progress) -> None:
         """On the paper's clock, and at the last step."""
         step, training = progress.step, self.trainee.training
-        due = step > 0 and (step % training.snapshot_steps == 0 or step == training.steps)
+        due = step > 0 and (step % training.snapshot_steps == 0 or ended(progress, training))
         if due and step not in [kept.step for kept in snapshots(self.trainee.folder)]:
             self.attempt("snapshot", progress)
 
@@ -169,7 +169,7 @@ class Keeper:
                 f"free some space; the same command goes on from step {self.saved_step}",
                 file=self.trainee.folder,
             )
-        if progress.step == self.trainee.training.steps:
+        if ended(progress, self.trainee.training):
             self.journal.write("finish", step=progress.step)
 
     def attempt(self, kind: str, progress: Progress) -> None:
@@ -178,7 +178,8 @@ class Keeper:
             self.keep(kind, progress)
         except SaveError as fault:
             self.failures[kind] += 1
-            self.saved_at = time.monotonic()
+            if kind == "save":
+                self.saved_at = time.monotonic()
             self.journal.write("failure", step=progress.step, fact=fault.fact)
             self.said(f"could not keep step {progress.step}: {fault.fact}")
             if self.failures[kind] >= FAILED_SAVES:

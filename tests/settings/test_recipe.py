@@ -1,0 +1,85 @@
+"""Settings refuse what no run could use, by name, and survive the way to a file and back."""
+
+import dataclasses
+
+import pytest
+
+from transduce.errors import InputError
+from transduce.settings import Architecture, Data, Recipe, Search, Training
+from transduce.settings.recipe import with_changes
+
+BASE = Recipe(name="base")
+
+
+def refused(**changes):
+    with pytest.raises(InputError) as caught:
+        with_changes(BASE, {path.replace("__", "."): value for path, value in changes.items()})
+    return str(caught.value)
+
+
+def test_a_recipe_survives_the_way_to_json_and_back():
+    changed = with_changes(BASE, {"training.steps": 7, "data.ratio": 2.5, "search.beam": 1})
+    assert Recipe.from_mapping(changed.as_json()) == changed
+
+
+def test_text_is_read_in_the_type_of_the_setting():
+    changed = with_changes(
+        BASE, {"training.steps": "37_000", "data.drop_identical": "false", "search.alpha": "1"}
+    )
+    assert changed.training.steps == 37_000
+    assert changed.data.drop_identical is False
+    assert changed.search.alpha == 1.0
+
+
+@pytest.mark.parametrize("value", ["3.5", "many", "true", "inf"])
+def test_a_value_of_another_type_is_refused_with_the_setting_it_was_for(value):
+    assert "training.steps must be a whole number, not" in refused(training__steps=value)
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "-inf"])
+def test_no_number_without_an_end_is_taken(value):
+    assert "training.save_minutes must be a number" in refused(training__save_minutes=value)
+
+
+def test_an_unknown_setting_is_answered_with_the_nearest():
+    assert "did you mean training.warmup" in refused(training__warm_up=1)
+    with pytest.raises(InputError, match="did you mean architecture"):
+        Recipe.from_mapping({"architectures": {}})
+    with pytest.raises(InputError, match="training is a table of settings"):
+        Recipe.from_mapping({"training": 3})
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"architecture__heads": 0}, "architecture.heads must be more than 0"),
+        ({"architecture__d_model": 63}, "architecture.d_model must be even"),
+        ({"architecture__encoder_neighbourhood": 4}, "must be odd, not 4"),
+        ({"architecture__positions": "none"}, "is one of sinusoidal, learned"),
+        ({"architecture__dropout": 1.0}, r"architecture.dropout must lie in [0, 1)"),
+        ({"data__shared_vocabulary": False}, "architecture.tie is 'all'"),
+        ({"data__vocabulary_size": 200}, "must be at least 258"),
+        ({"data__longest": 30_000}, "data.source_tokens is 25000"),
+        ({"data__pairs": -1}, "data.pairs must not be negative"),
+        ({"training__seed": -1}, "training.seed must not be negative"),
+        ({"training__micro_tokens": 300}, "training.micro_tokens is 300"),
+        ({"search__penalty": "wu"}, "search.penalty is one of gnmt, average, none"),
+        ({"search__alpha": -0.1}, "search.alpha must not be negative"),
+    ],
+)
+def test_sizes_that_contradict_each_other_are_refused_by_name(changes, words):
+    assert words in refused(**changes)
+
+
+def test_learned_positions_must_reach_as_far_as_an_output():
+    fits = {"architecture.positions": "learned", "architecture.places": 306}
+    assert with_changes(BASE, fits).architecture.places == 306
+    said = refused(architecture__positions="learned", architecture__places=305)
+    assert "data.longest + search.extra = 306" in said
+
+
+@pytest.mark.parametrize("noun", [Architecture, Data, Training, Search])
+def test_every_setting_says_where_it_is_from(noun):
+    for field in dataclasses.fields(noun):
+        assert field.metadata["says"], field.name
+        assert "section" in field.metadata
