@@ -79,9 +79,10 @@ def test_a_corpus_that_was_prepared_elsewhere(call, corpus):
         f"error: {corpus / 'p'}: was prepared with data.longest = 256, the recipe says 200\n"
         "hint: prepare it anew, or --set the recipe to what was prepared\n"
     )
-    assert call(*command, *text).stderr == (
-        "error: --store and another option name the text twice\nhint: leave one\n"
-    )
+    for name, option in (("a.en", "--source"), ("d.en", "--dev-source")):
+        assert call(*command, option, corpus / name).stderr == (
+            f"error: {option} has no place beside --store, which holds all texts\nhint: leave one\n"
+        )
 
 
 def test_a_toy_whose_preparation_was_killed_is_prepared_again(call, corpus):
@@ -125,15 +126,16 @@ def test_another_corpus_from_elsewhere_is_refused(call, again, corpus, trained):
     assert "run: this run was begun on another corpus\nhint: name the corpus" in ended.stderr
 
 
-def test_a_damaged_save_is_told_and_the_one_before_leads_to_the_same_end(again, trained):
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)])
+def test_a_damaged_save_is_told_and_the_one_before_leads_to_the_same_end(again, trained, quiet):
     before = weights(trained)
     file = trained / "checkpoints/step-00000020/moments.safetensors"
     file.write_bytes(file.read_bytes()[:-1])
-    ended = again()
+    ended = again(*quiet)
     assert ended.code == 0
     assert "warning: step-00000020 cannot be used: " in ended.stderr
     assert "moments.safetensors: is not as it was written: expected " in ended.stderr
-    assert "going on from step 19 of" in ended.stderr
+    assert ("going on from step 19 of" in ended.stderr) == (not quiet)
     assert weights(trained) == before
 
 
@@ -216,4 +218,11 @@ def test_neither_recipe_nor_text(call, tmp_path):
     ended = call("train", "-o", tmp_path / "run")
     assert ended.code == 2
     assert ended.stderr.startswith("error: neither a recipe nor a text was named\nhint: transduce")
-    assert not (tmp_path / "run" / "store").exists()
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_corpus_without_a_recipe(call, tmp_path):
+    ended = call("train", "--store", tmp_path / "p", "-o", tmp_path / "run")
+    assert ended.code == 2
+    assert ended.stderr.startswith("error: a corpus alone does not say how to train\nhint: name a ")
+    assert not (tmp_path / "run").exists()

@@ -66,7 +66,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object 
 output = click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Where the result goes."
 )
-quiet = click.option("--quiet", is_flag=True, help="Say nothing but errors.")
+quiet = click.option("--quiet", is_flag=True, help="Say nothing but warnings and errors.")
 no_progress = click.option(
     "--no-progress", is_flag=True, help="No live display, even on a terminal."
 )

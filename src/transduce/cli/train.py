@@ -56,18 +56,26 @@ def command(
     transduce train --source a.en --target a.de --dev-source d.en --dev-target d.de -o RUN
     transduce train table3/base --store wmt14 -o RUN --set training.steps=2000
     """
+    from transduce.checkpoint import is_run
     from transduce.cli.process import keep_memory
-    from transduce.durable import hold
+    from transduce.tasks.place import holding
     from transduce.tasks.run import demand_run_place
 
     keep_memory()
     demand_run_place(output)
-    with hold(output):
+    with holding(output):
+        demand(
+            recipe is not None or store is None or is_run(output),
+            "a corpus alone does not say how to train",
+            "name a recipe beside --store: the one that it was prepared with",
+        )
         recipe = wanted_recipe(recipe, output, files, changes, quiet=quiet)
         prepared = wanted_corpus(recipe, output, store, files, quiet=quiet)
         code = trained(output, recipe, prepared, quiet=quiet, live=not no_progress)
     if code:
         sys.exit(code)
+    if not quiet:
+        display.tell(f"hint: transduce average {output} -o MODEL")
 
 
 def trained(folder: Path, recipe: Recipe, prepared: "Prepared", *, quiet: bool, live: bool) -> int:
@@ -83,8 +91,8 @@ def trained(folder: Path, recipe: Recipe, prepared: "Prepared", *, quiet: bool, 
         view(recipe.training.steps, quiet=quiet, live=live) as watched,
         stopping(watched.said) as stop,
     ):
-        audience = Audience(
-            told=watched.told, looked=watched.looked, said=watched.said, stopped=stop
+        audience = Audience(  # the loop speaks of nothing but what went wrong
+            told=watched.told, looked=watched.looked, said=watched.warned, stopped=stop
         )
         progress = go(
             folder,
@@ -106,13 +114,13 @@ def say_start(start: "Start", recipe: Recipe, folder: Path, watched: "View") -> 
     else:
         watched.said(f"{recipe.name}: {start.parameters:,} parameters, in {folder}")
     for path, reason in start.rejected:
-        watched.said(f"warning: {path.name} cannot be used: {reason}")
+        watched.warned(f"{path.name} cannot be used: {reason}")
     for change in start.changed:
-        watched.said(f"warning: this resume may differ in its last bits: {change}")
+        watched.warned(f"this resume may differ in its last bits: {change}")
 
 
 def ending(folder: Path, training: Training, progress: "Progress", *, done: bool) -> list[str]:
-    """Where things stand, and the next move."""
+    """Where things stand; the next move, if it was stopped."""
     skipped = f", {progress.skipped} updates skipped" if progress.skipped else ""
     if not done:
         return [
@@ -121,10 +129,7 @@ def ending(folder: Path, training: Training, progress: "Progress", *, done: bool
         ]
     early = f", {training.patience} looks without gain" if progress.step < training.steps else ""
     minutes = progress.seconds / 60
-    return [
-        f"trained {progress.step:,} steps in {minutes:.1f} minutes{skipped}{early}: {folder}",
-        f"hint: transduce average {folder} -o MODEL",
-    ]
+    return [f"trained {progress.step:,} steps in {minutes:.1f} minutes{skipped}{early}: {folder}"]
 
 
 def wanted_recipe(
@@ -173,9 +178,12 @@ def wanted_corpus(
     from transduce.tasks.prepare import demand_prepared_for, open_prepared, prepare
 
     own = folder / "store"
-    named = any(files.values())
+    named = [name for name, file in files.items() if file]
     if store is not None:
-        demand(not named, "--store and another option name the text twice", "leave one")
+        option = "--" + "".join(named[:1]).replace("_", "-")
+        demand(
+            not named, f"{option} has no place beside --store, which holds all texts", "leave one"
+        )
         prepared = open_prepared(store)
         demand_prepared_for(prepared, recipe.data)
         return prepared

@@ -29,11 +29,12 @@ class View(Protocol):
     def told(self, update: "Update", progress: "Progress") -> None: ...
     def looked(self, look: "Look", progress: "Progress") -> None: ...
     def said(self, sentence: str) -> None: ...
+    def warned(self, sentence: str) -> None: ...
 
 
 @contextmanager
 def view(steps: int, *, quiet: bool, live: bool) -> Iterator[View]:
-    """Silence, plain lines, or a panel, as the terminal and the options allow."""
+    """Warnings alone, plain lines, or a panel, as the terminal and the options allow."""
     console = display.console()
     if quiet:
         yield Silence()
@@ -46,7 +47,7 @@ def view(steps: int, *, quiet: bool, live: bool) -> Iterator[View]:
 
 @final
 class Silence:
-    """Nobody watches."""
+    """Nobody watches; what went wrong is told all the same."""
 
     def told(self, update: "Update", progress: "Progress") -> None:
         """Nothing."""
@@ -56,6 +57,10 @@ class Silence:
 
     def said(self, sentence: str) -> None:
         """Nothing."""
+
+    def warned(self, sentence: str) -> None:
+        """Each time."""
+        display.tell(f"warning: {sentence}")
 
 
 @final
@@ -121,6 +126,10 @@ class Lines:
         """Each time."""
         display.tell(sentence)
 
+    def warned(self, sentence: str) -> None:
+        """Each time."""
+        self.said(f"warning: {sentence}")
+
 
 @final
 class Panel:
@@ -158,6 +167,10 @@ class Panel:
     def said(self, sentence: str) -> None:
         """Above the panel, where it stays."""
         self.console.print(display.visible(sentence))
+
+    def warned(self, sentence: str) -> None:
+        """There too."""
+        self.said(f"warning: {sentence}")
 
     def __rich__(self) -> "RenderableType":
         from rich.text import Text

@@ -1,9 +1,11 @@
 """Where a command puts what it makes: a new folder, or one of its own kind."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from transduce.durable import hold
 from transduce.errors import InputError
 
 
@@ -18,3 +20,17 @@ def demand_own(folder: Path, sign: str, ours: Collection[str], kind: str) -> Non
         entry.name not in ours and not entry.name.startswith(".") for entry in folder.iterdir()
     ):
         raise InputError(f"exists and is no {kind}", "choose another name", file=folder)
+
+
+@contextmanager
+def holding(folder: Path) -> Iterator[None]:
+    """Hold a folder; a new one in which nothing was made before a mistake goes with it."""
+    new = not folder.exists()
+    with hold(folder):
+        try:
+            yield
+        except BaseException:
+            if new and [entry.name for entry in folder.iterdir()] == ["lock"]:
+                (folder / "lock").unlink()
+                folder.rmdir()
+            raise
