@@ -39,13 +39,13 @@ def command(
     The same command again goes on where it was interrupted. `transduce train` does this by itself
     for the texts that it is given; a corpus prepared once can serve many runs (`--store`).
     """
-    from transduce.durable import hold
+    from transduce.tasks.place import holding
     from transduce.tasks.prepare import demand_corpus_place, prepare
 
     demand_corpus_place(output)
     data = options.changed(recipe, changes).data
     train, dev = chosen_pairs(data, files)
-    with hold(output), display.counting(shown=not quiet) as told:
+    with holding(output), display.counting(shown=not quiet) as told:
         prepared = prepare(output, data, train, dev, told)
     if not quiet:
         for line in report(prepared):
