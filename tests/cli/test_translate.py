@@ -84,7 +84,9 @@ def test_json_is_one_object_a_line(said):
 def test_more_outputs_than_the_beam_holds_are_refused(call, model):
     ended = call("translate", model, "--nbest=5", stdin=b"a dog")
     assert ended.code == 2
-    assert ended.stderr.startswith("error: 5 best hypotheses are asked for, but the beam holds 4")
+    assert ended.stderr == (
+        "error: --nbest 5 asks for more outputs than the beam of 4 holds\nhint: --beam 5\n"
+    )
 
 
 def test_a_long_line_is_split_into_sentences(said):

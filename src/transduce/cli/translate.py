@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from transduce.cli import display, options
+from transduce.settings.fields import demand
 from transduce.settings.search import PENALTIES
 
 if TYPE_CHECKING:
@@ -72,6 +73,12 @@ def command(
     keep_memory()
     changes = {name: value for name, value in search.items() if value is not None}
     translator = load(model).searching(**changes)
+    beam = translator.recipe.search.beam
+    demand(
+        nbest <= beam,
+        f"--nbest {nbest} asks for more outputs than the beam of {beam} holds",
+        f"--beam {nbest}",
+    )
     with sink(output) as file:
         for number, outputs in enumerate(
             watched(translator, input, nbest, live=not no_progress and output is not None), start=1
