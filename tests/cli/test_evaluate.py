@@ -49,6 +49,12 @@ def test_wrong_usage_is_told(evaluate, options, answer):
     assert ended.stderr.startswith(f"error: {answer}")
 
 
+def test_an_output_that_cannot_be_is_refused_before_the_work(evaluate, corpus, model):
+    (model / "model.safetensors").write_bytes(b"unread")
+    ended = evaluate("-o", corpus)
+    assert ended.stderr == (f"error: {corpus}: is no regular file\nhint: choose another name\n")
+
+
 def test_standard_input_is_one_file(call, corpus, model):
     assert call("evaluate", model, "-", "-").stderr.startswith(
         "error: standard input can be one of the files only\nhint: name the other"

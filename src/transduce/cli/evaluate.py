@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -40,7 +41,7 @@ def command(
     reference without smoothing. -o keeps the translations.
     """
     from transduce.cli.process import keep_memory
-    from transduce.durable import write_whole
+    from transduce.durable import whole_file
     from transduce.tasks.evaluate import evaluate
     from transduce.tasks.load import load
     from transduce.text.files import read_lines
@@ -53,9 +54,10 @@ def command(
     )
     keep_memory()
     lines, references = list(read_lines(source)), list(read_lines(reference))
-    found = evaluate(load(model), lines, references, metrics)
-    if output is not None:
-        write_whole(output, "".join(f"{line}\n" for line in found.outputs).encode())
+    with nullcontext() if output is None else whole_file(output) as file:  # refused before the work
+        found = evaluate(load(model), lines, references, metrics)
+        if file is not None:
+            file.write("".join(f"{line}\n" for line in found.outputs).encode())
     if as_json:
         scores = [score.as_json() for score in found.scores]
         said = {"scores": scores, "perplexity": found.perplexity.as_json()}
