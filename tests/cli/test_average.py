@@ -1,9 +1,11 @@
 """transduce average: a run to a model folder."""
 
+import shutil
+
 import pytest
 import torch
 
-from transduce.checkpoint import load_model, snapshots
+from transduce.checkpoint import averaged, load_model, snapshots
 
 
 def test_the_last_snapshots_become_their_mean(call, trained, tmp_path):
@@ -36,6 +38,8 @@ def test_one_snapshot_alone(call, trained, tmp_path):
 
 def test_an_output_that_exists_is_refused(call, trained, model):
     before = (model / "manifest.json").read_bytes()
+    for file in trained.glob("snapshots/*/model.safetensors"):
+        file.write_bytes(b"unread")
     ended = call("average", trained, "-o", model)
     assert ended.code == 2
     assert ended.stderr == (
@@ -53,6 +57,18 @@ def test_a_damaged_part_is_refused_and_nothing_is_made(call, trained, tmp_path, 
     assert ended.code == 3
     assert ended.stderr.startswith(f"error: {trained / part}: ")
     assert not (tmp_path / "m").exists()
+
+
+def test_a_snapshot_that_the_run_takes_away_meanwhile_is_not_missed(
+    call, trained, tmp_path, monkeypatch
+):
+    def pruned(weights):
+        shutil.rmtree(trained / "snapshots/step-00000020", ignore_errors=True)
+        return averaged(weights)
+
+    monkeypatch.setattr("transduce.tasks.average.averaged", pruned)
+    ended = call("average", trained, "--last", 1, "-o", tmp_path / "m")
+    assert ended.stderr == f"averaged step 15 alone into {tmp_path / 'm'}\n"
 
 
 def test_what_is_no_run_is_refused(call, model, tmp_path):

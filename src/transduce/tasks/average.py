@@ -5,9 +5,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from torch import Tensor
+
 from transduce.checkpoint import (
     Facts,
     Figure,
+    Snapshot,
     averaged,
     model_card,
     read_run,
@@ -15,7 +18,8 @@ from transduce.checkpoint import (
     snapshots,
 )
 from transduce.durable import read_regular, unseal
-from transduce.errors import InputError
+from transduce.durable.folder import refuse_existing
+from transduce.errors import FolderError, InputError
 from transduce.tasks.load import vocabularies_of_run
 from transduce.tasks.run import DATA
 
@@ -24,18 +28,9 @@ PACKAGES = ("transduce", "torch", "tokenizers")
 
 def average(run: Path, output: Path, last: int | None, figures: Sequence[Figure] = ()) -> list[int]:
     """Average the last snapshots of a run into a model folder; the steps that were averaged."""
+    refuse_existing(output)
     recipe = read_run(run).recipe
-    last = last or recipe.training.snapshots
-    kept = snapshots(run)
-    if len(kept) < last:
-        raise InputError(
-            f"{last} snapshots are to be averaged, and this run has {len(kept)}",
-            f"--last {len(kept)}" if kept else "train until a snapshot is written",
-            file=run,
-        )
-    chosen = kept[-last:]
-    weights = averaged(snapshot.weights() for snapshot in chosen)
-    steps = [snapshot.step for snapshot in chosen]
+    steps, weights = mean_of_last(run, last or recipe.training.snapshots)
     data = about_data(run)
     facts = Facts(
         parameters=sum(weight.numel() for weight in weights.values()),
@@ -50,6 +45,33 @@ def average(run: Path, output: Path, last: int | None, figures: Sequence[Figure]
     about = {"run": read_run(run).id, "averaged": steps}
     save_model(output, weights, recipe, vocabularies_of_run(run), card, about=about)
     return steps
+
+
+def mean_of_last(run: Path, last: int) -> tuple[list[int], dict[str, Tensor]]:
+    """The steps of the last snapshots, and the mean of their weights.
+
+    A run that still trains takes old snapshots away: then those that are the last by now are taken.
+    """
+    chosen = last_snapshots(run, last)
+    try:
+        weights = averaged(snapshot.weights() for snapshot in chosen)
+    except FolderError:
+        if last_snapshots(run, last) == chosen:
+            raise
+        return mean_of_last(run, last)
+    return [snapshot.step for snapshot in chosen], weights
+
+
+def last_snapshots(run: Path, last: int) -> list[Snapshot]:
+    """So many, if there are so many."""
+    kept = snapshots(run)
+    if len(kept) < last:
+        raise InputError(
+            f"{last} snapshots are to be averaged, and this run has {len(kept)}",
+            f"--last {len(kept)}" if kept else "train until a snapshot is written",
+            file=run,
+        )
+    return kept[-last:]
 
 
 def about_data(run: Path) -> dict[str, Any]:
