@@ -8,6 +8,8 @@ from tests.cli.language import write
 from transduce.checkpoint import read_run
 from transduce.durable import hold
 from transduce.durable.sealed import sealed
+from transduce.tasks.fitting import fitting
+from transduce.tasks.inputs import TwoFiles
 
 SHORT = ("--set", "training.steps=3", "--set", "training.threads=1")
 
@@ -49,6 +51,25 @@ def test_the_short_way_says_what_it_chose_and_why(train, corpus):
     assert said[-2].startswith("trained 3 steps in ")
     assert said[-1] == f"hint: transduce average {corpus / 'run'} -o MODEL"
     assert read_run(corpus / "run").recipe.training.steps == 3
+
+
+def test_what_was_set_decides_what_is_chosen(corpus):
+    text = TwoFiles(corpus / "a.en", corpus / "a.de")
+    changes = {
+        "training.steps": "2000",
+        "training.snapshot_steps": "7",
+        "data.source_tokens": "512",
+        "data.target_tokens": "512",
+        "data.vocabulary_size": "290",
+    }
+    recipe, reasons = fitting(text, changes, gpu=False, told=lambda *_: None)
+    training = recipe.training
+    assert (training.warmup, training.snapshot_steps, training.validate_steps) == (400, 7, 100)
+    assert "a vocabulary of 290 symbols" in reasons[1]
+    characters = sum(map(len, (corpus / "a.en").read_text().splitlines()))
+    passes = 2_000 * 512 / (characters / 4)  # a piece is about four characters
+    assert reasons[2].startswith("updates of 512 tokens a side: 2,000 of them are about ")
+    assert int(reasons[2].split()[11]) == pytest.approx(passes, rel=0.2)
 
 
 def test_the_short_way_goes_on_by_the_folder_alone(train, call, corpus):

@@ -155,10 +155,9 @@ def wanted_recipe(
                 "neither a recipe nor a text was named",
                 "transduce train RECIPE, or --source FILE --target FILE; `transduce recipes` lists",
             )
-        asked = options.changed(Recipe(name="as asked"), changes)
         gpu = device().type == "cuda"
         with display.counting(shown=not quiet) as told:
-            recipe, reasons = fitting(train, asked.data, gpu=gpu, told=told)
+            recipe, reasons = fitting(train, dict(changes), gpu=gpu, told=told)
         for reason in () if quiet else reasons:
             display.tell(reason)
     return options.changed(recipe, changes)

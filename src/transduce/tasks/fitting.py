@@ -5,11 +5,12 @@ without a GPU stops a step earlier, since the step after it would train for days
 said with its reason, and `--set` overrides it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import final
 
-from transduce.settings import Architecture, Data, Recipe, Training
+from transduce.settings import Architecture, Data, Recipe
+from transduce.settings.recipe import Value, with_changes
 from transduce.tasks.inputs import Pairs, cleaned, first
 from transduce.text.clean import Cleaner
 
@@ -60,18 +61,17 @@ class Counted:
 
 
 def fitting(
-    train: Pairs, data: Data, *, gpu: bool, told: Callable[[str, int], None]
+    train: Pairs, changes: Mapping[str, Value], *, gpu: bool, told: Callable[[str, int], None]
 ) -> tuple[Recipe, list[str]]:
-    """A recipe for this text, cleaned as `data` says, on this machine; why each choice was made."""
-    counted = count(train, data, told)
+    """A recipe for this text on this machine; why each choice was made.
+
+    What `changes` says holds from the start: the text is cleaned by it, the rest follows from it.
+    """
+    asked = with_changes(Recipe(name="as asked"), changes)
+    counted = count(train, asked.data, told)
     allowed = LADDER if gpu else LADDER[:-1]
     size = next((step for step in allowed if counted.pairs <= step.up_to), allowed[-1])
-    symbols = min(size.symbols, supported(counted))
-    tokens = counted.characters // PIECE
-    per_pass = max(1, tokens // size.tokens)
-    steps = max(FEWEST, min(MOST, size.passes * per_pass))
-    steps -= steps % 100
-    recipe = Recipe(
+    start = Recipe(
         name="fitted",
         about=f"chosen for {counted.pairs:,} pairs",
         architecture=size.architecture,
@@ -79,19 +79,29 @@ def fitting(
             corpus="your own",
             source_language="source",
             target_language="target",
-            vocabulary_size=symbols,
+            vocabulary_size=min(size.symbols, supported(counted)),
             source_tokens=size.tokens,
             target_tokens=size.tokens,
         ),
-        training=Training(
-            steps=steps,
-            warmup=max(200, min(4_000, steps // 5)),
-            snapshot_steps=max(20, steps // 50),
-            validate_steps=max(100, steps // 20),
-        ),
         because="chosen by the size of the corpus and of the machine",
     )
+    sized = with_changes(start, changes)
+    per_pass = counted.characters / PIECE / min(sized.data.source_tokens, sized.data.target_tokens)
+    steps = int(max(FEWEST, min(MOST, size.passes * per_pass))) // 100 * 100
+    if "training.steps" in changes:
+        steps = sized.training.steps
+    recipe = with_changes(sized, {**schedule(steps), **changes})
     return recipe, reasons(recipe, counted, steps / per_pass, gpu=gpu)
+
+
+def schedule(steps: int) -> dict[str, Value]:
+    """What follows from the number of updates."""
+    return {
+        "training.steps": steps,
+        "training.warmup": max(200, min(4_000, steps // 5)),
+        "training.snapshot_steps": max(20, steps // 50),
+        "training.validate_steps": max(100, steps // 20),
+    }
 
 
 def count(train: Pairs, data: Data, told: Callable[[str, int], None]) -> Counted:
