@@ -34,6 +34,7 @@ def test_the_card_tells_where_the_model_is_from(made):
 def test_one_snapshot_alone(call, trained, tmp_path):
     ended = call("average", trained, "--last", 1, "-o", tmp_path / "m")
     assert ended.stderr == f"averaged step 20 alone into {tmp_path / 'm'}\n"
+    assert call("average", trained, "-o", tmp_path / "q", "--quiet").stderr == ""
 
 
 def test_an_output_that_exists_is_refused(call, trained, model):

@@ -42,6 +42,22 @@ def test_only_a_newline_ends_a_line(said):
     assert said("\ufeffa dog\r\n".encode()) == said(b"a dog")
 
 
+@pytest.mark.parametrize(("options", "before"), [((), 0), (("--line-buffered",), 1)])
+def test_each_line_is_answered_before_the_next_is_read_on_request(
+    call, babbler, monkeypatch, capsys, options, before
+):
+    answered = []
+
+    def lines(_):
+        yield "a dog"
+        answered.append(capsys.readouterr().out.count("\n"))
+        yield "the cat"
+
+    monkeypatch.setattr("transduce.text.files.read_lines", lines)
+    assert call("translate", babbler, *FAST, *options).code == 0
+    assert answered == [before]
+
+
 def test_a_file_may_be_packed_and_an_output_named(call, babbler, tmp_path, said):
     (tmp_path / "in.gz").write_bytes(gzip.compress("\n".join(LINES).encode()))
     ended = call("translate", babbler, tmp_path / "in.gz", *FAST, "-o", tmp_path / "new" / "out")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from transduce.cli import display
+from transduce.cli import display, options
 
 
 @click.command("average")
@@ -17,7 +17,8 @@ from transduce.cli import display
     required=True,
     help="The model folder that is made.",
 )
-def command(*, run: Path, last: int | None, output: Path) -> None:
+@options.quiet
+def command(*, run: Path, last: int | None, output: Path, quiet: bool) -> None:
     """Average the last snapshots of RUN into a model folder (section 6.1).
 
     The paper averages the last 5 for the base models and the last 20 for the big ones.
@@ -27,4 +28,5 @@ def command(*, run: Path, last: int | None, output: Path) -> None:
     steps = average(run, output, last)
     said = ", ".join(f"{step:,}" for step in steps)
     what = f"{len(steps)} snapshots (steps {said})" if len(steps) > 1 else f"step {said} alone"
-    display.tell(f"averaged {what} into {output}")
+    if not quiet:
+        display.tell(f"averaged {what} into {output}")

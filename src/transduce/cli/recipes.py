@@ -38,7 +38,8 @@ def command() -> None:
 
 @command.command("list")
 @options.as_json
-def list_recipes(*, as_json: bool) -> None:
+@options.quiet
+def list_recipes(*, as_json: bool, quiet: bool) -> None:
     """All recipes: name, parameters, what it is."""
     recipes = [by_name(name) for name in names()]
     if as_json:
@@ -48,7 +49,8 @@ def list_recipes(*, as_json: bool) -> None:
     rows = [(r.name, f"{parameters.of_recipe(r) / 1e6:.1f} M", r.about) for r in recipes]
     for line in display.columns(rows):
         display.result(line)
-    display.tell(COUNTS)
+    if not quiet:
+        display.tell(COUNTS)
 
 
 @command.command("show")

@@ -14,7 +14,7 @@ from transduce.settings.fields import demand
 from transduce.settings.search import PENALTIES
 
 if TYPE_CHECKING:
-    from transduce.tasks.translate import Output, Translator
+    from transduce.tasks.translate import Output
 
 FORMULAS = "; ".join(f"{name}: {formula}" for name, formula in PENALTIES.items())
 
@@ -47,6 +47,11 @@ FORMULAS = "; ".join(f"{name}: {formula}" for name, formula in PENALTIES.items()
 @click.option(
     "--nbest", type=click.IntRange(min=1), default=1, help="So many outputs a line, with scores."
 )
+@click.option(
+    "--line-buffered",
+    is_flag=True,
+    help="Write each line before the next is read, for programs that wait for it; slower.",
+)
 @options.as_json
 @options.no_progress
 def command(
@@ -69,8 +74,11 @@ def command(
     """
     from transduce.cli.process import keep_memory
     from transduce.tasks.load import load
+    from transduce.tasks.translate import BLOCK
+    from transduce.text.files import read_lines
 
     keep_memory()
+    asked = search.pop("line_buffered")  # the one option here that is none of the search
     changes = {name: value for name, value in search.items() if value is not None}
     translator = load(model).searching(**changes)
     beam = translator.recipe.search.beam
@@ -79,24 +87,18 @@ def command(
         f"--nbest {nbest} asks for more outputs than the beam of {beam} holds",
         f"--beam {nbest}",
     )
+    waiting = asked or (str(input) == "-" and sys.stdin.isatty())
+    outputs = translator.lines(read_lines(input), nbest=nbest, block=1 if waiting else BLOCK)
+    live = not no_progress and output is not None
     with sink(output) as file:
-        for number, outputs in enumerate(
-            watched(translator, input, nbest, live=not no_progress and output is not None), start=1
-        ):
-            file.write(shown(number, outputs, nbest=nbest, as_json=as_json))
-            if file is sys.stdout and sys.stdin.isatty():
+        for number, best in enumerate(watched(outputs, live=live), start=1):
+            file.write(shown(number, best, nbest=nbest, as_json=as_json))
+            if waiting:
                 file.flush()
 
 
-def watched(
-    translator: "Translator", source: Path, nbest: int, *, live: bool
-) -> "Iterator[list[Output]]":
+def watched(outputs: "Iterator[list[Output]]", *, live: bool) -> "Iterator[list[Output]]":
     """The outputs, counted on a terminal while they come."""
-    from transduce.tasks.translate import BLOCK
-    from transduce.text.files import read_lines
-
-    typed = str(source) == "-" and sys.stdin.isatty()
-    outputs = translator.lines(read_lines(source), nbest=nbest, block=1 if typed else BLOCK)
     console = display.console()
     if not live or not console.is_terminal:
         yield from outputs
