@@ -4,6 +4,11 @@ import json
 
 import pytest
 
+from transduce.errors import InputError
+from transduce.tasks.evaluate import perplexity
+from transduce.tasks.load import load
+from transduce.training.validate import nats_of
+
 
 @pytest.fixture
 def evaluate(call, corpus, model):
@@ -53,6 +58,30 @@ def test_an_output_that_cannot_be_is_refused_before_the_work(evaluate, corpus, m
     (model / "model.safetensors").write_bytes(b"unread")
     ended = evaluate("-o", corpus)
     assert ended.stderr == (f"error: {corpus}: is no regular file\nhint: choose another name\n")
+
+
+def test_the_perplexity_is_of_the_lines_that_fit_in_parts_that_fit(model, corpus, monkeypatch):
+    translator = load(model)
+    sides = [(corpus / name).read_text().splitlines() for name in ("d.en", "d.de")]
+    whole, left_out = perplexity(translator, *sides)
+    assert left_out == 0
+    sizes = []
+
+    def counted(model, batches):
+        seen = [sizes.append(len(one.source.ids) + len(one.target.ids)) or one for one in batches]
+        return nats_of(model, seen)
+
+    monkeypatch.setattr("transduce.tasks.evaluate.nats_of", counted)
+    monkeypatch.setattr("transduce.tasks.evaluate.TOKENS", 1)  # then two longest sentences
+    long = "a very long line " * 200
+    found, left_out = perplexity(translator, *([long, *side] for side in sides))
+    assert left_out == 1
+    assert (found.pieces, found.words) == (whole.pieces, whole.words)
+    assert found.nats == pytest.approx(whole.nats)
+    assert len(sizes) > 1
+    assert max(sizes) <= 2 * translator.recipe.data.longest
+    with pytest.raises(InputError, match="every line has more than 256 pieces on a side"):
+        perplexity(translator, [long], ["a"])
 
 
 def test_standard_input_is_one_file(call, corpus, model):

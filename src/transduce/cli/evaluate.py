@@ -60,9 +60,12 @@ def command(
             file.write("".join(f"{line}\n" for line in found.outputs).encode())
     if as_json:
         scores = [score.as_json() for score in found.scores]
-        said = {"scores": scores, "perplexity": found.perplexity.as_json()}
+        perplexity = found.perplexity.as_json() | {"left_out": found.left_out}
+        said = {"scores": scores, "perplexity": perplexity}
         display.result(json.dumps(said, ensure_ascii=False))
         return
     for score in found.scores:
         display.result(str(score))
     display.result(str(found.perplexity))
+    if found.left_out:
+        display.result(f"  without {found.left_out} lines that are longer than data.longest")
