@@ -1,6 +1,5 @@
 """From a run to a model folder: the mean of its last snapshots, with a card    (section 6.1)"""
 
-from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,6 @@ from torch import Tensor
 
 from transduce.checkpoint import (
     Facts,
-    Figure,
     Snapshot,
     averaged,
     model_card,
@@ -20,13 +18,15 @@ from transduce.checkpoint import (
 from transduce.durable import read_regular, unseal
 from transduce.durable.folder import refuse_existing
 from transduce.errors import FolderError, InputError
+from transduce.scores import Score
 from transduce.tasks.load import vocabularies_of_run
 from transduce.tasks.run import DATA
+from transduce.training.journal import LOG, read_journal
 
 PACKAGES = ("transduce", "torch", "tokenizers")
 
 
-def average(run: Path, output: Path, last: int | None, figures: Sequence[Figure] = ()) -> list[int]:
+def average(run: Path, output: Path, last: int | None) -> list[int]:
     """Average the last snapshots of a run into a model folder; the steps that were averaged."""
     refuse_existing(output)
     recipe = read_run(run).recipe
@@ -39,12 +39,28 @@ def average(run: Path, output: Path, last: int | None, figures: Sequence[Figure]
         pairs_read=data["cleaning"]["read"],
         left_out=left_out(data),
         versions={package: version(package) for package in PACKAGES},
-        figures=figures,
+        figures=dev_figures(run),
     )
     card = model_card(recipe, facts)
     about = {"run": read_run(run).id, "averaged": steps}
     save_model(output, weights, recipe, vocabularies_of_run(run), card, about=about)
     return steps
+
+
+def dev_figures(run: Path) -> list[Score]:
+    """What the run's last look found: a figure of the weights before averaging, and said to be."""
+    looks = [event for event in read_journal(run / LOG) if event["event"] == "validation"]
+    return [
+        Score(
+            name="BLEU",
+            value=look["bleu"],
+            signature=look["signature"],
+            lines=look["lines"],
+            test_set=f"development set, at step {look['step']:,} before averaging",
+        )
+        for look in looks[-1:]
+        if look.get("bleu") is not None
+    ]
 
 
 def mean_of_last(run: Path, last: int) -> tuple[list[int], dict[str, Tensor]]:

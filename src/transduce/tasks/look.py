@@ -45,7 +45,9 @@ def look(
         if stopped():
             return None
         score = task.score([outputs[line] for line in lines], references)
-        return Look(nats=nats / pieces, bleu=score.value, signature=score.signature)
+        return Look(
+            nats=nats / pieces, bleu=score.value, signature=score.signature, lines=len(lines)
+        )
 
     return at
 

@@ -1,5 +1,6 @@
 """Training, from wherever it stands to the recipe's last step; can be killed at any moment."""
 
+import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -104,9 +105,7 @@ def look_if_due(
     if look is None:
         return progress
     progress = progress.having_seen(look)
-    keeper.journal.write(
-        "validation", step=progress.step, nats=look.nats, bleu=look.bleu, signature=look.signature
-    )
+    keeper.journal.write("validation", step=progress.step, **dataclasses.asdict(look))
     audience.looked(look, progress)
     return progress
 

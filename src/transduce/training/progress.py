@@ -16,6 +16,7 @@ class Look:
     nats: float  # per target piece, without smoothing; its exponential is the perplexity
     bleu: float | None = None
     signature: str = ""
+    lines: int = 0  # that BLEU was taken of
 
 
 @final
