@@ -1,12 +1,14 @@
 """One file is whole or absent."""
 
 import errno
+import fcntl
 import os
 import stat
 
 import pytest
 
 from transduce.durable import whole_file, write_whole
+from transduce.durable.temporary import temporary_beside, trash_beside
 from transduce.errors import InputError, SaveError
 
 
@@ -79,6 +81,41 @@ def test_a_fault_names_the_file_and_a_next_move(tmp_path, monkeypatch, name, num
     assert len(calls) == 1, "a fault is never tried again on the same file"
     assert (tmp_path / "a").read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["a"]
+
+
+def test_macos_is_asked_to_empty_the_disk_s_own_cache(tmp_path, monkeypatch):
+    asked, plain = [], os.fsync
+    monkeypatch.setattr(fcntl, "F_FULLFSYNC", 51, raising=False)
+    monkeypatch.setattr(fcntl, "fcntl", lambda _, command: asked.append(command))
+    monkeypatch.setattr(os, "fsync", lambda _: asked.append("fsync"))
+    write_whole(tmp_path / "a", b"some")
+    assert asked == [51, 51]  # the file, and the folder that has its name
+
+    def not_here(*_):
+        raise OSError(errno.ENOTSUP, "a file system of others")
+
+    monkeypatch.setattr(fcntl, "fcntl", not_here)
+    monkeypatch.setattr(os, "fsync", plain)
+    write_whole(tmp_path / "a", b"other")
+    monkeypatch.setattr(fcntl, "fcntl", faulty)
+    with pytest.raises(SaveError, match="input/output error"):
+        write_whole(tmp_path / "a", b"lost")
+
+
+def faulty(*_):
+    raise OSError(errno.EIO, "a broken disk")
+
+
+def test_what_a_killed_process_left_under_the_same_name_goes(tmp_path):
+    left = [temporary_beside(tmp_path / name) for name in ("a", "b", "a-b")]
+    left.append(trash_beside(tmp_path / "a"))
+    for path in left:
+        path.write_bytes(b"half of")
+    with whole_file(tmp_path / "a") as stream:
+        stream.write(b"new")
+        write_whole(tmp_path / "a", b"the other writer's, which is alive, stays")
+    assert {path.name for path in tmp_path.iterdir()} == {"a", left[1].name, left[2].name}
+    assert (tmp_path / "a").read_bytes() == b"new"
 
 
 def test_an_error_of_the_caller_stays_what_it_is(tmp_path):

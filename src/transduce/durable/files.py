@@ -1,6 +1,7 @@
 """One file, whole or absent: written beside its name, made durable, then renamed."""
 
 import errno
+import fcntl
 import hashlib
 import io
 import os
@@ -10,7 +11,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, final
 
 from transduce.durable.faults import saving
-from transduce.durable.temporary import discard, mark_alive, temporary_beside
+from transduce.durable.temporary import (
+    discard,
+    discard_abandoned,
+    mark_alive,
+    temporary_beside,
+)
 from transduce.errors import InputError
 
 CHUNK = 1 << 20
@@ -28,6 +34,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     if path.exists() and not path.is_file():  # above all /dev/null
         raise InputError("is no regular file", "choose another name", file=path)
     ensure_folder(path.parent)
+    discard_abandoned(path)
     temporary = temporary_beside(path)
     try:
         with new_file(temporary, path) as (stream, _):
@@ -83,7 +90,7 @@ def new_file(path: Path, known_as: Path) -> Iterator[tuple[BinaryIO, Meant]]:
         yield stream, meant
         stream.flush()
         with saving(known_as):
-            os.fsync(meant.descriptor)  # never twice: after a failure the second one lies
+            sync(meant.descriptor)  # never twice: after a failure the second one lies
     finally:
         meant.close()  # not the stream, which would try again to write what failed
 
@@ -94,6 +101,20 @@ def write_some(descriptor: int, data: memoryview) -> int:
     if written == 0:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
     return written
+
+
+def sync(descriptor: int) -> None:
+    """Wait until the disk has it; fsync of macOS waits only until the disk has heard of it."""
+    full = getattr(fcntl, "F_FULLFSYNC", None)
+    if full is not None:
+        try:
+            fcntl.fcntl(descriptor, full)
+        except OSError as fault:
+            if fault.errno not in (errno.ENOTSUP, errno.EINVAL):
+                raise
+        else:
+            return
+    os.fsync(descriptor)
 
 
 def ensure_folder(folder: Path) -> None:
@@ -110,7 +131,7 @@ def sync_folder(folder: Path) -> None:
     """Make durable which names a folder holds."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(descriptor)
+        sync(descriptor)
     except OSError as fault:
         if fault.errno != errno.EINVAL:  # some file systems know no such thing for folders
             raise

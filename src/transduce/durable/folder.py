@@ -10,7 +10,13 @@ from typing import BinaryIO, final
 from transduce.durable.faults import saving
 from transduce.durable.files import ensure_folder, new_file, sync_folder
 from transduce.durable.sealed import seal
-from transduce.durable.temporary import discard, mark_alive, temporary_beside, trash_beside
+from transduce.durable.temporary import (
+    discard,
+    discard_abandoned,
+    mark_alive,
+    temporary_beside,
+    trash_beside,
+)
 from transduce.errors import InputError
 
 MANIFEST = "manifest.json"
@@ -22,6 +28,7 @@ def whole_folder(path: Path, *, kind: str, about: Mapping[str, object]) -> Itera
     """Write a folder that appears under its name only when every byte of it is on the disk."""
     refuse_existing(path)
     ensure_folder(path.parent)
+    discard_abandoned(path)
     temporary = temporary_beside(path)
     with saving(path):
         temporary.mkdir()

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-LEFTOVER = re.compile(r"\.(tmp|trash)-[0-9a-f]{16}-.+", re.DOTALL)
+LEFTOVER = re.compile(r"\.(tmp|trash)-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
 
 
 def temporary_beside(path: Path) -> Path:
@@ -35,6 +35,14 @@ def discard(path: Path) -> None:
     else:
         with suppress(OSError):
             path.unlink()
+
+
+def discard_abandoned(path: Path) -> None:
+    """Delete what killed processes left beside a path when they wrote under this very name."""
+    for entry in entries(path.parent):
+        found = LEFTOVER.fullmatch(entry.name)
+        if found and found["name"] == path.name and is_abandoned(entry):
+            discard(entry)
 
 
 def sweep(folder: Path) -> None:
