@@ -164,6 +164,14 @@ def test_a_text_of_which_nothing_stays_is_told_with_the_reasons(prepare):
     )
 
 
+def test_of_a_development_set_only_what_is_empty_or_too_long_is_left_out(prepare, corpus):
+    odd = [("a", "a"), ("b", "c"), ("b", "c"), ("d", "e" * 50), ("", "f"), ("g", "h" * 6_000)]
+    write(corpus / "odd.en", [source for source, _ in odd])
+    write(corpus / "odd.de", [target for _, target in odd])
+    ended = prepare("--dev-source", corpus / "odd.en", "--dev-target", corpus / "odd.de")
+    assert "dev: 6 pairs read, 4 kept\n  left out, empty side: 1\n" in ended.stderr
+
+
 def test_a_vocabulary_larger_than_the_text_supports_is_told_with_the_largest(prepare):
     ended = prepare(size=5_000)
     assert ended.code == 2

@@ -5,7 +5,6 @@ vocabulary.json  data.json  what the run takes along from its prepared corpus
 store/           the prepared corpus, unless another was named
 """
 
-import os
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from transduce.settings.recipe import with_changes
 from transduce.tasks.look import look
 from transduce.tasks.place import demand_own
 from transduce.tasks.prepare import SHARED, SOURCE, TARGET, Prepared, vocabulary_files
+from transduce.tasks.processors import processors
 from transduce.training.environment import changes, environment
 from transduce.training.journal import LOG, Journal
 from transduce.training.loop import Audience, Trainee, train
@@ -93,13 +93,6 @@ def resolved(recipe: Recipe) -> Recipe:
             "training.micro_tokens": training.micro_tokens or fitting,
         },
     )
-
-
-def processors() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def demand_same(folder: Path, recipe: Recipe, stored: Recipe) -> None:
