@@ -85,7 +85,8 @@ class Generated:
 
     def fingerprint(self) -> str:
         """What decides the pairs."""
-        return f"{self.corpus} {self.split} {self.count} {self.seed}"
+        grammar = f" grammar {phrasebook.VERSION}" if self.corpus == "phrasebook" else ""
+        return f"{self.corpus} {self.split} {self.count} {self.seed}{grammar}"
 
 
 def first(pairs: Pairs, count: int) -> Iterator[Pair]:

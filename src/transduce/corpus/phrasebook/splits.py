@@ -31,6 +31,7 @@ from transduce.corpus.phrasebook.words import Adjective, Noun, Verb
 from transduce.errors import InputError, nearest
 
 SPLITS = ("train", "dev", "test", "combinations")
+VERSION = 1  # of the sentences: one higher with every change of what a seed yields
 SHORTEST, LONGEST = 3, 20  # words of English
 HELD_OUT = 20  # one combination in so many
 DEV = range(2)  # of the hundred buckets of the hash
