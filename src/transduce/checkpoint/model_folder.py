@@ -10,20 +10,21 @@ from torch import Tensor
 
 from transduce.checkpoint.stored_recipe import stored_recipe
 from transduce.checkpoint.weights import demand_finite, from_bytes, to_bytes
-from transduce.durable import Verified, open_folder, read_json, to_json, whole_folder
-from transduce.errors import FolderError
+from transduce.durable import open_folder, read_json, to_json, whole_folder
 from transduce.settings import Recipe
-from transduce.vocabulary import Vocabulary
+from transduce.vocabulary.files import (
+    LIMIT,
+    SHARED,
+    Vocabularies,
+    read_vocabularies,
+    vocabulary_files,
+)
 
 KIND = "model"
 WEIGHTS = "model.safetensors"
 RECIPE = "recipe.json"
 CARD = "README.md"
-SHARED = "vocabulary.json"
-SOURCE = "source.vocabulary.json"
-TARGET = "target.vocabulary.json"
 RECIPE_LIMIT = 1 << 20
-VOCABULARY_LIMIT = 1 << 28
 
 
 @final
@@ -33,7 +34,7 @@ class LoadedModel:
 
     weights: dict[str, Tensor] = field(repr=False)
     recipe: Recipe
-    vocabularies: tuple[Vocabulary, Vocabulary]  # source and target; one object if shared
+    vocabularies: Vocabularies
     about: Mapping[str, Any]
     hash: str  # sha256 of the manifest, and so of the whole folder
 
@@ -42,7 +43,7 @@ def save_model(
     folder: Path,
     weights: Mapping[str, Tensor],
     recipe: Recipe,
-    vocabularies: tuple[Vocabulary, Vocabulary],
+    vocabularies: Vocabularies,
     card: str,
     *,
     about: Mapping[str, object] | None = None,
@@ -52,12 +53,8 @@ def save_model(
     with whole_folder(folder, kind=KIND, about=about or {}) as writer:
         writer.write(WEIGHTS, to_bytes(weights))
         writer.write(RECIPE, to_json(recipe.as_json()))
-        source, target = vocabularies
-        if source is target:
-            writer.write(SHARED, source.to_bytes())
-        else:
-            writer.write(SOURCE, source.to_bytes())
-            writer.write(TARGET, target.to_bytes())
+        for name, vocabulary in vocabulary_files(vocabularies).items():
+            writer.write(name, vocabulary.to_bytes())
         writer.write(CARD, card.encode(errors="replace"))
 
 
@@ -72,25 +69,10 @@ def load_model(folder: Path) -> LoadedModel:
     recipe = read_json(found.read(RECIPE, RECIPE_LIMIT), folder / RECIPE)
     return LoadedModel(
         recipe=stored_recipe(recipe, folder / RECIPE),
-        vocabularies=read_vocabularies(found),
+        vocabularies=read_vocabularies(
+            folder, lambda name: found.read(name, LIMIT), shared=SHARED in found.files
+        ),
         weights=from_bytes(found.read(WEIGHTS), folder / WEIGHTS),
         about=found.about,
         hash=found.hash,
     )
-
-
-def read_vocabularies(found: Verified) -> tuple[Vocabulary, Vocabulary]:
-    """The two vocabularies, or one for both sides."""
-    if SHARED in found.files:
-        shared = read_vocabulary(found, SHARED)
-        return shared, shared
-    return read_vocabulary(found, SOURCE), read_vocabulary(found, TARGET)
-
-
-def read_vocabulary(found: Verified, name: str) -> Vocabulary:
-    """A vocabulary; what makes it unusable is told with its file."""
-    data = found.read(name, VOCABULARY_LIMIT)
-    try:
-        return Vocabulary.from_bytes(data)
-    except FolderError as fault:
-        raise FolderError(fault.fact, fault.hint, file=found.folder / name) from fault

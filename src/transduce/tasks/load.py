@@ -16,10 +16,11 @@ from transduce.checkpoint import (
 from transduce.errors import FolderError, InputError
 from transduce.model.transformer import Transformer
 from transduce.settings import Recipe
-from transduce.tasks.prepare import Vocabularies, read_vocabularies
+from transduce.tasks.prepare import vocabularies_in
 from transduce.tasks.run import device
 from transduce.tasks.translate import Translator
 from transduce.tasks.translation import Translation
+from transduce.vocabulary.files import Vocabularies
 
 
 def load(folder: Path | str) -> Translator:
@@ -50,7 +51,7 @@ def newest_of_run(folder: Path) -> tuple[dict[str, Tensor], Recipe, Vocabularies
 def vocabularies_of_run(folder: Path) -> Vocabularies:
     """The vocabularies a run took along; they must be those it was begun with."""
     run = read_run(folder)
-    vocabularies = read_vocabularies(folder, run.recipe.data)
+    vocabularies = vocabularies_in(folder, run.recipe.data)
     for side, vocabulary in zip(("source", "target"), vocabularies, strict=True):
         if run.fingerprints.get(side) != vocabulary.hash:
             raise FolderError(

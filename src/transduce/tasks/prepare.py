@@ -16,19 +16,25 @@ from typing import final
 
 from transduce.corpus.build import Origin, build
 from transduce.corpus.store import BUDGETS, Store, made_from
-from transduce.durable import read_regular, remove_folder, seal, unseal, write_whole
+from transduce.durable import ensure_folder, read_regular, remove_folder, seal, unseal, write_whole
 from transduce.errors import FolderError, InputError
 from transduce.settings import Data
 from transduce.tasks.inputs import Pairs, cleaned, first
 from transduce.tasks.place import demand_own
 from transduce.text.clean import Cleaner
-from transduce.vocabulary import Vocabulary, learn
+from transduce.vocabulary import learn
+from transduce.vocabulary.files import (
+    LIMIT,
+    SHARED,
+    SOURCE,
+    TARGET,
+    Vocabularies,
+    names_of,
+    read_vocabularies,
+)
 
 INTENT = "prepared.json"
-SHARED, SOURCE, TARGET = "vocabulary.json", "source.vocabulary.json", "target.vocabulary.json"
-LIMIT = 1 << 28
 ELSEWHERE = "choose another folder, or delete this one"
-Vocabularies = tuple[Vocabulary, Vocabulary]
 Told = Callable[[str, int], None]  # what is being done, and how many pairs were read for it
 
 
@@ -58,7 +64,7 @@ def prepare(folder: Path, data: Data, train: Pairs, dev: Pairs | None, told: Tol
 def open_prepared(folder: Path) -> Prepared:
     """Open a prepared folder; every part is verified against what it should be made from."""
     data, inputs = read_intent(folder)
-    vocabularies = read_vocabularies(folder, data)
+    vocabularies = vocabularies_in(folder, data)
     stores = {}
     for split, fingerprint in inputs.items():
         stores[split] = Store.open(folder / split)
@@ -95,11 +101,14 @@ def declare(folder: Path, data: Data, inputs: Mapping[str, str]) -> None:
         stands, known = read_intent(folder)
         if decisive(stands) == decisive(data) and known == dict(inputs):
             return
-        if all((folder / part).exists() for part in (*names_of(stands), *known)):
+        if all(
+            (folder / part).exists()
+            for part in (*names_of(shared=stands.shared_vocabulary), *known)
+        ):
             what = "settings" if decisive(stands) != decisive(data) else "input"
             raise InputError(f"was prepared from other {what}", ELSEWHERE, file=folder)
         clear(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    ensure_folder(folder)
     intent = {"data": dataclasses.asdict(data), "inputs": dict(inputs)}
     write_whole(folder / INTENT, seal(intent))
 
@@ -133,36 +142,18 @@ def read_intent(folder: Path) -> tuple[Data, dict[str, str]]:
 
 def learned(folder: Path, data: Data, train: Pairs, told: Told) -> Vocabularies:
     """The vocabularies that lie here already, or new ones from the training text."""
-    for side, name in enumerate(names_of(data)):
+    for side, name in enumerate(names_of(shared=data.shared_vocabulary)):
         if not (folder / name).exists():
             lines = lines_of(train, data, None if data.shared_vocabulary else side, told)
             write_whole(folder / name, learn(lines, data.vocabulary_size).to_bytes())
-    return read_vocabularies(folder, data)
+    return vocabularies_in(folder, data)
 
 
-def names_of(data: Data) -> tuple[str, ...]:
-    """The files of one vocabulary for both sides, or of two."""
-    return (SHARED,) if data.shared_vocabulary else (SOURCE, TARGET)
-
-
-def read_vocabularies(folder: Path, data: Data) -> Vocabularies:
-    """Source and target; the same object twice if they share one."""
-    found = [read_vocabulary(folder / name) for name in names_of(data)]
-    return found[0], found[-1]
-
-
-def read_vocabulary(file: Path) -> Vocabulary:
-    """One vocabulary; what makes it unusable is told with its file."""
-    try:
-        return Vocabulary.from_bytes(read_regular(file, LIMIT))
-    except FolderError as fault:
-        raise FolderError(fault.fact, fault.hint, file=file) from fault
-
-
-def vocabulary_files(vocabularies: Vocabularies) -> dict[str, Vocabulary]:
-    """Vocabularies by the names of their files."""
-    source, target = vocabularies
-    return {SHARED: source} if source is target else {SOURCE: source, TARGET: target}
+def vocabularies_in(folder: Path, data: Data) -> Vocabularies:
+    """The vocabularies that lie in a folder."""
+    return read_vocabularies(
+        folder, lambda name: read_regular(folder / name, LIMIT), shared=data.shared_vocabulary
+    )
 
 
 def lines_of(pairs: Pairs, data: Data, side: int | None, told: Told) -> Iterator[str]:

@@ -17,14 +17,14 @@ from transduce.checkpoint import Save, begin_run, is_run, matching, newest, read
 from transduce.corpus.batch import Batch
 from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
-from transduce.durable import seal, write_whole
+from transduce.durable import ensure_folder, seal, write_whole
 from transduce.errors import InputError
 from transduce.model.transformer import Transformer, transformer
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
 from transduce.tasks.look import look
 from transduce.tasks.place import demand_own
-from transduce.tasks.prepare import SHARED, SOURCE, TARGET, Prepared, vocabulary_files
+from transduce.tasks.prepare import Prepared
 from transduce.tasks.processors import processors
 from transduce.training.environment import changes, environment
 from transduce.training.journal import LOG, Journal
@@ -32,6 +32,7 @@ from transduce.training.loop import Audience, Trainee, train
 from transduce.training.memory import fitting_micro_tokens, memory_bytes
 from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
+from transduce.vocabulary.files import SHARED, SOURCE, TARGET, vocabulary_files
 
 DATA = "data.json"
 RUN_FILE = "run.json"
@@ -69,7 +70,7 @@ def begun(folder: Path, recipe: Recipe, prepared: Prepared) -> Recipe:
         demand_same_data(folder, stored.fingerprints, fingerprints(prepared))
         return stored.recipe
     recipe = resolved(recipe)
-    folder.mkdir(parents=True, exist_ok=True)
+    ensure_folder(folder)
     for name, vocabulary in vocabulary_files(prepared.vocabularies).items():
         write_whole(folder / name, vocabulary.to_bytes())
     write_whole(folder / DATA, seal(prepared.train.about))
