@@ -68,6 +68,6 @@ def perplexity(
 
 def batches_of(pairs: Sequence[tuple[list[int], list[int]]], tokens: int) -> Iterator[Batch]:
     """Pairs in as few batches as fit, one at a time."""
-    lengths = (np.array([len(pair[side]) for pair in pairs], np.int64) for side in (0, 1))
-    for part in micro_batches(np.arange(len(pairs)), *lengths, tokens):
+    source, target = (np.array([len(pair[side]) for pair in pairs], np.int64) for side in (0, 1))
+    for part in micro_batches(np.arange(len(pairs)), source, target, tokens):
         yield Batch(*(Packed.of([pairs[n][side] for n in part]) for side in (0, 1)))
