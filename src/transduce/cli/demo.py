@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options
+from transduce.cli.inputs import chosen_pairs
 
 if TYPE_CHECKING:
+    from transduce.settings import Data
     from transduce.tasks.demo import Shown
+    from transduce.tasks.prepare import Prepared
 
 LINES = 500  # of each split
 SENTENCES = 4  # of each split, to read
@@ -26,33 +29,47 @@ def command(*, folder: Path, changes: Sequence[tuple[str, str]], no_progress: bo
     The corpus is a grammar that comes with transduce. About 4 minutes on 2 cores. Everything is
     kept in FOLDER (transduce-demo if unsaid); the same command goes on where it was stopped.
     """
+    from transduce.checkpoint import snapshots
     from transduce.cli.process import keep_memory
-    from transduce.cli.train import trained, wanted_corpus
-    from transduce.durable import hold
+    from transduce.cli.train import trained
     from transduce.recipes import by_name
     from transduce.tasks.average import average
     from transduce.tasks.demo import shown
     from transduce.tasks.load import load
+    from transduce.tasks.place import holding
     from transduce.tasks.run import demand_run_place
 
     keep_memory()
     run, model = folder / "run", folder / "model"
     recipe = options.changed(by_name("demo"), changes)
     demand_run_place(run)
-    with hold(run):
-        none = {f"{b}{n}": None for b in ("", "dev_") for n in ("source", "target", "pairs")}
-        prepared = wanted_corpus(recipe, run, None, none, quiet=True)
+    with holding(run):
+        prepared = prepared_in(run / "store", recipe.data, live=not no_progress)
         code = trained(run, recipe, prepared, quiet=False, live=not no_progress)
         if code:
             sys.exit(code)
         if not model.exists():
-            average(run, model, None)
+            average(run, model, min(recipe.training.snapshots, len(snapshots(run))))
     display.tell("translating sentences that it never saw …")
     for split in shown(load(model), LINES):
         for line in told(split):
             display.result(line)
     for line in what_next(model):
         display.tell(line)
+
+
+def prepared_in(folder: Path, data: "Data", *, live: bool) -> "Prepared":
+    """The corpus, made anew if it does not stand, with a word about the wait."""
+    from transduce.tasks.prepare import prepare
+
+    if not (folder / "train").is_dir():
+        display.tell("preparing a corpus of sentences that a grammar makes up …")
+    files = dict.fromkeys(
+        f"{split}{side}" for split in ("", "dev_") for side in ("source", "target", "pairs")
+    )
+    train, dev = chosen_pairs(data, files)
+    with display.counting(shown=live) as counted:
+        return prepare(folder, data, train, dev, counted)
 
 
 def told(split: "Shown") -> list[str]:

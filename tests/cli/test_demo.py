@@ -1,0 +1,40 @@
+"""transduce demo, with a model of no size that learns nothing."""
+
+import pytest
+
+SMALL = {
+    "architecture.layers": 1,
+    "architecture.d_model": 16,
+    "architecture.d_ff": 16,
+    "data.pairs": 200,
+    "data.vocabulary_size": 300,
+    "training.steps": 2,
+    "training.threads": 1,
+    "training.validate_lines": 2,
+    "search.beam": 1,
+    "search.extra": 1,
+}
+
+
+@pytest.fixture
+def demo(call, tmp_path, monkeypatch):
+    """The demo in `demo`, with few sentences to translate."""
+    monkeypatch.setattr("transduce.cli.demo.LINES", 10)
+    monkeypatch.setattr("transduce.cli.inputs.DEV_PAIRS", 20)
+    changes = [f"--set={path}={value}" for path, value in SMALL.items()]
+    return lambda: call("demo", tmp_path / "demo", *changes)
+
+
+@pytest.mark.slow
+def test_it_prepares_trains_averages_and_shows(demo, tmp_path):
+    ended = demo()
+    assert ended.code == 0
+    said = ended.stderr.splitlines()
+    assert said[0] == "preparing a corpus of sentences that a grammar makes up …"
+    assert "trained 2 steps in " in ended.stderr
+    assert "transduce average" not in ended.stderr  # it does that by itself, of one snapshot alone
+    assert "sentences held out:\n  BLEU " in ended.stdout
+    assert (tmp_path / "demo" / "model" / "README.md").is_file()
+    again = demo()
+    assert again.stdout == ended.stdout
+    assert again.stderr.startswith("going on from step 2 of ")
