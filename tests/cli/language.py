@@ -3,8 +3,10 @@
 import random
 from pathlib import Path
 
-WORDS = """the a dog cat man woman house sees eats runs red green big small who where now today
-    and not very old""".split()
+WORDS = (
+    *("the", "a", "dog", "cat", "man", "woman", "house", "sees", "eats", "runs", "red"),
+    *("green", "big", "small", "who", "where", "now", "today", "and", "not", "very", "old"),
+)
 
 
 def sentences(count: int, seed: int) -> list[tuple[str, str]]:

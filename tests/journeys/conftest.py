@@ -1,0 +1,62 @@
+"""The real command line in processes of its own, as a user starts it."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.cli.language import write_corpus
+from tests.journeys.commands import tiny
+
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": ""}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder in which commands are typed."""
+
+    folder: Path
+
+    def start(self, *arguments: object, **options) -> "subprocess.Popen[bytes]":
+        """`transduce` with these arguments; standard streams are pipes unless said otherwise."""
+        command = [sys.executable, *options.pop("python", ("-m", "transduce"))]
+        streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | options
+        return subprocess.Popen(
+            [*command, *map(str, arguments)],
+            cwd=self.folder,
+            env=os.environ | ONE_THREAD,
+            **streams,
+        )
+
+    def run(self, *arguments: object, stdin: bytes = b"", **options) -> tuple[int, str, str]:
+        """The exit code, and what was said on standard output and standard error."""
+        with self.start(*arguments, **options) as process:
+            stdout, stderr = process.communicate(stdin)
+        return process.returncode, (stdout or b"").decode(), (stderr or b"").decode()
+
+    def good(self, *arguments: object, stdin: bytes = b"") -> str:
+        """Standard output of a command that must end well."""
+        code, stdout, stderr = self.run(*arguments, stdin=stdin)
+        assert code == 0, stderr
+        return stdout
+
+    def names(self, at: str = ".") -> set[str]:
+        """What lies in a folder, hidden names too."""
+        return {path.name for path in (self.folder / at).iterdir()}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """A folder with a.en, a.de, d.en and d.de."""
+    return Place(write_corpus(tmp_path))
+
+
+@pytest.fixture(scope="module")
+def settled(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """The same with a finished run `run` and its model `m`, for tests that change neither."""
+    here = Place(write_corpus(tmp_path_factory.mktemp("settled")))
+    here.good("train", *tiny(), "-o", "run")
+    here.good("average", "run", "-o", "m")
+    return here

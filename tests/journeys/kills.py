@@ -1,0 +1,94 @@
+"""`transduce train`, killed with SIGKILL again and again; where each kill landed is recorded."""
+
+import collections
+import hashlib
+import random
+import shutil
+import sys
+import time
+from pathlib import Path
+
+from tests.journeys.commands import tiny
+
+from transduce.checkpoint.steps import is_sound, kept_steps
+
+STEPS = 40
+OFTEN = {"training__save_minutes": 0.0001, "training__snapshot_steps": 4}  # a save every step
+PREPARED = "train", *tiny(steps=STEPS, **OFTEN), "--dev-source", "d.en", "--dev-target", "d.de"
+COMMAND = (*PREPARED, "--set", "training.validate_steps=15")
+
+# Control: every file and folder is written under its final name from the start.
+IN_PLACE = """
+from transduce.durable import files, folder
+files.temporary_beside = folder.temporary_beside = lambda path: path
+folder.refuse_existing = lambda path: None
+folder.put_in_place = lambda temporary, path: None
+from transduce.cli.main import main
+main()
+"""
+
+
+def final_bits(run: Path) -> str:
+    """One hash of the last weights and moments."""
+    folder = run / "checkpoints" / f"step-{STEPS:08d}"
+    files = (folder / "model.safetensors", folder / "moments.safetensors")
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def landed(run: Path) -> str:
+    """What the killed process was doing, by what it left."""
+    if not (run / "run.json").exists():
+        return "preparing"
+    left = list(run.rglob(".*"))
+    if any(path.name.startswith(".trash") for path in left):
+        return "deleting"
+    if left:
+        return "writing"
+    return "between writes" if kept_steps(run / "checkpoints") else "before the first save"
+
+
+def half_written(run: Path) -> list[Path]:
+    """Final names under which not every byte is as it was written."""
+    return [
+        run / name / f"step-{step:08d}"
+        for name in ("checkpoints", "snapshots")
+        for step in kept_steps(run / name)
+        if not is_sound(run / name, step)
+    ]
+
+
+def life(place, run, draws, longest):
+    """One start of the command, killed at some moment unless it ends before."""
+    with place.start(*COMMAND, "-o", run) as process:
+        if draws.random() < 0.9:  # most of its life is loading: kill it there only now and then
+            while process.poll() is None and b" of run" not in (said := process.stderr.readline()):
+                if b"parameters, in" in said or not said:
+                    break
+        time.sleep(draws.uniform(0, longest))
+        process.kill()
+        process.communicate()
+        return process.returncode
+
+
+def kill_often(place, times: int, seed: int, longest: float = 0.25) -> "collections.Counter[str]":
+    """So many kills, over as many runs as they need; every run must end in the same bits."""
+    draws = random.Random(seed)
+    sys.stdout.write(f"seed {seed}\n")
+    place.good(*COMMAND, "-o", "straight", "--quiet")
+    expected = final_bits(place.folder / "straight")
+    where: collections.Counter[str] = collections.Counter()
+    run = place.folder / "run"
+    while where.total() < times:
+        shutil.rmtree(run, ignore_errors=True)
+        code = -9
+        while code != 0 and where.total() < times:
+            code = life(place, "run", draws, longest)
+            if code != 0:
+                assert code == -9, "it stumbled over what an earlier kill left"
+                where[landed(run)] += 1
+            assert half_written(run) == []
+        place.good(*COMMAND, "-o", "run", "--quiet")
+        assert final_bits(run) == expected, f"after {dict(where)}"
+        assert list(run.rglob(".*")) == [], "nothing is left to clean by hand"
+    sys.stdout.write(f"killed while {dict(where)}\n")
+    return where

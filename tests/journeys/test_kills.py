@@ -1,0 +1,80 @@
+"""SIGKILL at any moment of the real command line: the same command ends in the same bits."""
+
+import random
+import time
+
+import pytest
+from tests.journeys.kills import COMMAND, IN_PLACE, half_written, kill_often
+
+pytestmark = pytest.mark.slow
+
+
+def test_twenty_five_kills_of_training_lose_nothing(place):
+    where = kill_often(place, times=25, seed=1)
+    assert where["writing"] + where["deleting"] >= 5
+    assert where["writing"] + where["deleting"] + where["between writes"] >= 12
+
+
+def test_the_control_that_writes_in_place_is_caught(place):
+    caught = 0
+    for _ in range(8):
+        with place.start(*COMMAND, "-o", "run", python=("-c", IN_PLACE)) as process:
+            while not list((place.folder / "run").glob("checkpoints/*/model.safetensors")):
+                assert process.poll() is None
+            time.sleep(0.003)
+            process.kill()
+            process.communicate()
+        caught += bool(half_written(place.folder / "run"))
+        if caught:
+            break
+    assert caught, "these tests would not see a half-written save"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_killed_preparation_is_gone_on_with(place, seed):
+    draws = random.Random(seed)
+    command = ("prepare", "tiny", "--source", "a.en", "--target", "a.de")
+    place.good(*command, "-o", "straight", "--quiet")
+    for _ in range(4):
+        with place.start(*command, "-o", "p") as process:
+            while process.poll() is None and not (place.folder / "p").exists():
+                time.sleep(0.001)
+            time.sleep(draws.uniform(0, 0.15))
+            process.kill()
+            process.communicate()
+    place.good(*command, "-o", "p")
+    assert place.good("verify", "p") == "good  p\n"
+    assert not any(name.startswith(".") for name in place.names("p"))
+    for name in ("vocabulary.json", "train/source.ids", "train/manifest.json"):
+        ours, theirs = (place.folder / folder / name for folder in ("p", "straight"))
+        assert ours.read_bytes() == theirs.read_bytes()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_what_a_killed_command_was_making_is_absent_or_whole(settled, seed):
+    draws = random.Random(seed)
+    commands = {
+        "out": ("translate", "m", "d.en", "--extra=1", "-o", "out"),
+        "made": ("average", "run", "-o", "made"),
+    }
+    for name, command in commands.items():
+        for _ in range(3):
+            with settled.start(*command) as process:
+                while process.poll() is None and not any(
+                    left.endswith(f"-{name}") for left in settled.names()
+                ):
+                    time.sleep(0.001)
+                time.sleep(draws.uniform(0, 0.1))
+                process.kill()
+                process.communicate()
+            if (settled.folder / name).exists():
+                break
+        whole = (settled.folder / name).exists() or not settled.run(*command)[0]
+        assert whole
+        assert {left for left in settled.names() if left.startswith(".")} == set()
+    assert settled.good("verify", "made") == "good  made\n"
+    assert (settled.folder / "out").read_bytes().count(b"\n") == 20
+    (settled.folder / "out").unlink()
+    for file in (settled.folder / "made").iterdir():
+        file.unlink()
+    (settled.folder / "made").rmdir()

@@ -1,0 +1,109 @@
+"""Full disks, closed pipes, two at once: what a system does to commands."""
+
+import os
+import resource
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tests.journeys.commands import tiny
+
+pytestmark = pytest.mark.slow
+FULL = Path("/dev/full")
+
+
+def small_files(limit):
+    """No file of this process may grow beyond so many bytes."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+
+def test_a_reader_that_leaves_early_is_no_fault(settled):
+    (settled.folder / "many").write_bytes(b"a dog\n" * 1_500)  # as JSON more than a pipe holds
+    with settled.start("translate", "m", "many", "--json", "--beam=1", "--extra=1") as process:
+        subprocess.run(["head", "-1"], stdin=process.stdout, stdout=subprocess.DEVNULL, check=True)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
+def test_a_full_disk_behind_standard_output_is_told(settled):
+    with FULL.open("wb") as full:
+        code, _, stderr = settled.run("translate", "m", "--extra=1", stdin=b"a dog\n", stdout=full)
+    assert code == 4
+    assert stderr == (
+        "error: cannot write: No space left on device\nhint: free some space, then start again\n"
+    )
+
+
+def test_an_output_that_finds_no_room_is_absent(settled):
+    before = settled.names()
+    code, _, stderr = settled.run(
+        "translate", "m", "a.en", "-o", "out", "--extra=1", preexec_fn=small_files(10)
+    )
+    assert code == 4
+    assert "out: cannot be written: file too large\nhint: no file may be so large here" in stderr
+    assert settled.names() == before
+
+
+def test_a_model_that_finds_no_room_is_absent(settled):
+    before = settled.names()
+    code, _, stderr = settled.run("average", "run", "-o", "other", preexec_fn=small_files(50_000))
+    assert code == 4
+    assert "model.safetensors: cannot be written: file too large\n" in stderr
+    assert settled.names() == before
+
+
+def test_a_corpus_that_finds_no_room_is_told_and_gone_on_with(place):
+    command = ("prepare", "tiny", "--source", "a.en", "--target", "a.de", "-o", "p")
+    code, _, stderr = place.run(*command, preexec_fn=small_files(3_000))
+    assert code == 4
+    assert "cannot be written: file too large\nhint: " in stderr
+    place.good(*command)
+    place.good("verify", "p")
+
+
+def test_training_that_finds_no_room_says_so_and_goes_on_later(place):
+    command = ("train", *tiny(steps=8), "-o", "run")
+    code, _, stderr = place.run(*command, preexec_fn=small_files(150_000))
+    assert code == 4
+    assert "could not keep step 5: " in stderr
+    assert "cannot be written: file too large" in stderr
+    assert "\nerror: " in stderr
+    assert "\nhint: free some space; the same command goes on from step 0\n" in stderr
+    assert not any(name.startswith("step-") for name in place.names("run/checkpoints"))
+    place.good(*command)
+    place.good("verify", "run")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+def test_a_disk_that_is_full_is_told_and_gone_on_with_when_there_is_room(place):
+    disk = place.folder / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=5m", "tmpfs", str(disk)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("this system lets nobody mount a small disk")
+    try:
+        (disk / "ballast").write_bytes(bytes(4_500_000))
+        command = ("train", *tiny(steps=8, training__save_minutes=0.0001), "-o", "disk/run")
+        code, _, stderr = place.run(*command)
+        assert code == 4
+        assert "hint: free some space" in stderr
+        assert "Traceback" not in stderr
+        (disk / "ballast").unlink()
+        place.good(*command)
+        place.good("verify", "disk/run")
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_two_processes_in_one_folder_are_one_too_many(place):
+    with place.start("train", *tiny(steps=100_000), "-o", "run") as first:
+        while not (place.folder / "run" / "run.json").exists():
+            time.sleep(0.05)
+        code, _, stderr = place.run("train", *tiny(steps=100_000), "-o", "run")
+        first.kill()
+    assert code == 6
+    assert f"run: another process works here (process {first.pid} on " in stderr
+    assert "\nhint: wait for it to end, or choose another folder\n" in stderr

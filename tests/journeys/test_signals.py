@@ -1,0 +1,128 @@
+"""Ctrl-C and SIGTERM at many moments: a sentence, a hint, the right code, nothing half-written."""
+
+import random
+import signal
+import time
+
+import pytest
+from tests.journeys.commands import tiny
+
+pytestmark = pytest.mark.slow
+INTERRUPT, TERMINATE = signal.SIGINT, signal.SIGTERM
+CODES = {INTERRUPT: 130, TERMINATE: 143}
+WORDS = {INTERRUPT: "interrupted", TERMINATE: "terminated"}
+BUSY = {"training__save_minutes": 0.0001, "training__snapshot_steps": 1}  # it saves all the time
+
+
+def signalled(process, number):
+    """Send a signal; the exit code and what was said on standard error."""
+    process.send_signal(number)
+    stderr = process.communicate()[1].decode()
+    assert "Traceback" not in stderr, stderr
+    return process.returncode, stderr
+
+
+def weights(place, run, step):
+    folder = place.folder / run / "checkpoints" / f"step-{step:08d}"
+    return [(folder / f"{name}.safetensors").read_bytes() for name in ("model", "moments")]
+
+
+@pytest.mark.parametrize("number", CODES)
+def test_training_stops_with_its_last_update_saved_and_goes_on_to_the_same_end(place, number):
+    place.good("train", *tiny(steps=60), "-o", "straight")
+    command = ("train", *tiny(steps=60), "-o", "run")
+    draws = random.Random(int(number))
+    code, stops = None, 0
+    while code != 0:
+        with place.start(*command) as process:
+            while process.poll() is None and b"step" not in (line := process.stderr.readline()):
+                assert line
+            time.sleep(draws.uniform(0.0, 0.3))
+            code, stderr = signalled(process, number)
+        if code:
+            stops += 1
+            assert code == CODES[number]
+            assert "stopping: the update in progress is dropped, the last finished" in stderr
+            assert " of 60, saved in run\nhint: the same command goes on from here\n" in stderr
+    assert stops > 0
+    assert weights(place, "run", 60) == weights(place, "straight", 60)
+
+
+@pytest.mark.parametrize("number", CODES)
+@pytest.mark.parametrize("after", [0.2, 0.6, 1.0, 1.4, 1.8, 2.2])
+def test_a_signal_while_it_begins_is_told_and_the_same_command_begins_again(place, number, after):
+    command = ("train", *tiny(steps=100_000), "-o", "run")
+    with place.start(*command) as process:
+        time.sleep(after)
+        code, stderr = signalled(process, number)
+    assert code == CODES[number]
+    assert stderr == "" or "\nhint: the same command " in stderr
+    place.good("train", *tiny(steps=2), "-o", "other")
+    assert not any(name.startswith(".") for name in place.names("run"))
+
+
+def test_a_look_is_left_at_once_and_taken_later(place):
+    dev = ("--dev-source", "a.en", "--dev-target", "a.de")
+    settings = {"training__validate_steps": 2, "training__validate_lines": 200}
+    command = ("train", *tiny(steps=4, **settings), *dev, "--set", "search.extra=600", "-o", "run")
+    with place.start(*command) as process:
+        log = place.folder / "run" / "log.jsonl"
+        while not log.exists() or b'"step": 2' not in log.read_bytes():
+            time.sleep(0.02)
+        code, stderr = signalled(process, INTERRUPT)
+    assert code == 130
+    assert "dev at" not in stderr
+    assert "stopped at step 2 of 4, saved in run" in stderr
+
+
+def test_a_second_signal_ends_it_at_once_and_the_last_save_is_sound(place):
+    dev = ("--dev-source", "a.en", "--dev-target", "a.de")
+    command = ("train", *tiny(steps=100_000, **BUSY), *dev, "-o", "run")
+    with place.start(*command) as process:
+        while not (place.folder / "run" / "checkpoints" / "step-00000003").exists():
+            time.sleep(0.02)
+        process.send_signal(TERMINATE)
+        code, stderr = signalled(process, TERMINATE)
+    assert code == 143
+    assert place.good("verify", "run").count("good") >= 4
+    assert not any(name.startswith(".") for name in place.names("run/checkpoints"))
+    assert "stopping: " in stderr
+
+
+@pytest.mark.parametrize("number", CODES)
+def test_translating_is_ended_with_a_sentence_and_no_file(settled, number):
+    before = settled.names()
+    with settled.start("translate", "m", "-", "-o", "out") as process:
+        while not any(name.endswith("-out") for name in settled.names()):
+            time.sleep(0.02)
+        process.stdin.write(b"a dog\n" * 9)
+        process.stdin.flush()
+        code, stderr = signalled(process, number)
+    assert code == CODES[number]
+    assert stderr.startswith(f"error: {WORDS[number]} before it was done\nhint: the same command")
+    assert settled.names() == before
+
+
+PREPARING = """
+import itertools, sys
+from transduce.tasks import inputs
+read = inputs.TwoFiles.read
+def endless(text):
+    pairs = list(read(text))
+    return (pairs[0] if n else print("reading", flush=True) or pairs[0] for n in itertools.count())
+inputs.TwoFiles.read = endless
+from transduce.cli.main import main
+main()
+"""
+
+
+@pytest.mark.parametrize("number", CODES)
+def test_preparing_is_ended_with_a_sentence_and_nothing_half_written(place, number):
+    command = ("prepare", "tiny", "--source", "a.en", "--target", "a.de", "-o", "p")
+    with place.start(*command, python=("-c", PREPARING)) as process:
+        assert process.stdout.readline() == b"reading\n"
+        code, stderr = signalled(process, number)
+    assert code == CODES[number]
+    assert stderr.startswith(f"error: {WORDS[number]} before it was done\nhint: the same command")
+    assert place.names("p") == {"lock", "prepared.json"}
+    place.good(*command)

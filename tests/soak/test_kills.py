@@ -1,0 +1,15 @@
+"""Two hundred kills of the real command line."""
+
+from pathlib import Path
+
+import pytest
+from tests.cli.language import write_corpus
+from tests.journeys.conftest import Place
+from tests.journeys.kills import kill_often
+
+
+@pytest.mark.soak
+def test_two_hundred_kills_of_training_lose_nothing(tmp_path: Path) -> None:
+    where = kill_often(Place(write_corpus(tmp_path)), times=200, seed=2)
+    assert where["writing"] + where["deleting"] >= 40
+    assert where["preparing"] >= 5

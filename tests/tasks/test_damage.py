@@ -1,0 +1,125 @@
+"""One flipped bit in any file of a run, of a corpus or of a model: refused by name, never used."""
+
+import random
+
+import pytest
+import torch
+from tests.tasks.corpora import STEPS, TOY, prepared_toy
+
+from transduce.checkpoint import newest, read_run
+from transduce.durable import open_folder, verified
+from transduce.errors import FolderError
+from transduce.tasks.average import average
+from transduce.tasks.load import load
+from transduce.tasks.prepare import open_prepared
+from transduce.tasks.run import begun, go
+from transduce.training.loop import Audience
+
+RANDOM_FLIPS = 16  # in each file, beside its first byte, two of its header, and its last
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """`run` with saves at 30 and 40 and a snapshot at each, its corpus in it, its model `m`."""
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("made")
+    prepared = prepared_toy(folder / "run" / "store")
+    begun(folder / "run", TOY, prepared)
+    for last in (30, STEPS):
+        done = [0]
+        audience = Audience(
+            stopped=lambda done=done, last=last: done[-1] >= last,
+            told=lambda update, _, done=done: done.append(update.step),
+        )
+        go(folder / "run", TOY, prepared, audience, lambda _: None)
+    average(folder / "run", folder / "m", None)
+    return folder
+
+
+def flips(file):
+    """The file with one flipped bit, again and again, and at the end as it was."""
+    before = file.read_bytes()
+    draws = random.Random(file.name)
+    places = [
+        0,
+        7,
+        8,
+        len(before) - 1,
+        *(draws.randrange(len(before)) for _ in range(RANDOM_FLIPS)),
+    ]
+    for place in places:
+        data = bytearray(before)
+        data[min(place, len(data) - 1)] ^= 1 << draws.randrange(8)
+        file.write_bytes(data)
+        yield place
+    file.write_bytes(before)
+
+
+def files(folder):
+    return sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
+
+
+def demand_refused(file, use, *names):
+    """Whoever uses the file is told so, by its name or that of the folder that lists it."""
+    use()
+    for place in flips(file):
+        with pytest.raises(FolderError) as fault:
+            use()
+        assert any(name in fault.value.fact for name in (file.name, *names)), place
+    use()
+
+
+def test_a_model_folder_is_refused(made):
+    model = made / "m"
+    for file in files(model):
+        if file.name == "README.md":  # for people; a translation does not read it
+            demand_refused(file, lambda: open_folder(model, "model").check())
+        else:
+            demand_refused(file, lambda: load(model))
+
+
+def test_a_corpus_is_refused(made):
+    store = made / "run" / "store"
+    for file in files(store):
+        demand_refused(file, lambda: open_prepared(store), file.parent.name)
+
+
+def test_what_a_run_was_begun_with_is_refused(made, tmp_path):
+    run = made / "run"
+    outputs = (tmp_path / str(number) for number in range(1000))
+    demand_refused(run / "run.json", lambda: read_run(run))
+    demand_refused(run / "vocabulary.json", lambda: load(run))
+    demand_refused(run / "data.json", lambda: average(run, next(outputs), None))
+
+
+def test_a_snapshot_is_refused(made, tmp_path):
+    outputs = (tmp_path / str(number) for number in range(1000))
+    for file in files(made / "run" / "snapshots"):
+        demand_refused(file, lambda: average(made / "run", next(outputs), None), "step-")
+    assert next(tmp_path.glob("*/model.safetensors"))
+
+
+def test_a_save_is_refused_by_name_and_the_one_before_is_found(made):
+    run = made / "run"
+    for file in files(run / "checkpoints" / f"step-{STEPS:08d}"):
+        for place in flips(file):
+            save, rejected = newest(run)
+            assert save.step == 30, place
+            assert [folder.name for folder, _ in rejected] == [f"step-{STEPS:08d}"]
+            assert file.name in rejected[0][1]
+            with pytest.raises(FolderError):
+                load(run)
+    save, rejected = newest(run)
+    assert (save.step, rejected) == (STEPS, [])
+
+
+def test_the_control_without_verification_damage_is_used_in_silence(made, monkeypatch):
+    monkeypatch.setattr(verified, "demand_sha256", lambda *_: None)
+    file, silent = made / "m" / "model.safetensors", 0
+    for _ in flips(file):
+        try:
+            load(made / "m")
+            silent += 1
+        except FolderError:
+            pass
+    assert silent > RANDOM_FLIPS // 2
