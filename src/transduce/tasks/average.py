@@ -55,7 +55,7 @@ def dev_figures(run: Path) -> list[Score]:
             name="BLEU",
             value=look["bleu"],
             signature=look["signature"],
-            lines=look["lines"],
+            lines=look.get("lines", 0),
             test_set=f"development set, at step {look['step']:,} before averaging",
         )
         for look in looks[-1:]
