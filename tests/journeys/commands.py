@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 def tiny(steps: int = 20, **settings: object) -> Sequence[str]:
     """A recipe of seconds, its text and settings; `training__patience=3` is training.patience."""
-    said = {"training.threads": 1, "training.steps": steps}
+    said: dict[str, object] = {"training.threads": 1, "training.steps": steps}
     said |= {path.replace("__", "."): value for path, value in settings.items()}
     changes = [part for path, value in said.items() for part in ("--set", f"{path}={value}")]
     return "tiny", "--source", "a.en", "--target", "a.de", *changes

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.language import write_corpus
@@ -19,10 +20,12 @@ class Place:
 
     folder: Path
 
-    def start(self, *arguments: object, **options) -> "subprocess.Popen[bytes]":
+    def start(self, *arguments: object, **options: Any) -> "subprocess.Popen[bytes]":
         """`transduce` with these arguments; standard streams are pipes unless said otherwise."""
         command = [sys.executable, *options.pop("python", ("-m", "transduce"))]
-        streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | options
+        streams: dict[str, Any] = (
+            dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | options
+        )
         return subprocess.Popen(
             [*command, *map(str, arguments)],
             cwd=self.folder,

@@ -1,6 +1,7 @@
 """Settings refuse what no run could use, by name, and survive the way to a file and back."""
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -12,13 +13,15 @@ BASE = Recipe(name="base")
 
 
 def refused(**changes):
+    asked: dict[str, Any] = {path.replace("__", "."): value for path, value in changes.items()}
     with pytest.raises(InputError) as caught:
-        with_changes(BASE, {path.replace("__", "."): value for path, value in changes.items()})
+        with_changes(BASE, asked)
     return str(caught.value)
 
 
 def test_a_recipe_survives_the_way_to_json_and_back():
-    changed = with_changes(BASE, {"training.steps": 7, "data.ratio": 2.5, "search.beam": 1})
+    changes: dict[str, Any] = {"training.steps": 7, "data.ratio": 2.5, "search.beam": 1}
+    changed = with_changes(BASE, changes)
     assert Recipe.from_mapping(changed.as_json()) == changed
 
 
@@ -72,7 +75,7 @@ def test_sizes_that_contradict_each_other_are_refused_by_name(changes, words):
 
 
 def test_learned_positions_must_reach_as_far_as_an_output():
-    fits = {"architecture.positions": "learned", "architecture.places": 306}
+    fits: dict[str, Any] = {"architecture.positions": "learned", "architecture.places": 306}
     assert with_changes(BASE, fits).architecture.places == 306
     said = refused(architecture__positions="learned", architecture__places=305)
     assert "data.longest + search.extra = 306" in said

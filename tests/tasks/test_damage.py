@@ -14,8 +14,20 @@ from transduce.tasks.load import load
 from transduce.tasks.prepare import open_prepared
 from transduce.tasks.run import begun, go
 from transduce.training.loop import Audience
+from transduce.training.progress import Progress
+from transduce.training.step import Update
 
 RANDOM_FLIPS = 16  # in each file, beside its first byte, two of its header, and its last
+
+
+def until(last: int) -> Audience:
+    """An audience that says stop after a step."""
+    done = [0]
+
+    def told(update: Update, _: Progress) -> None:
+        done.append(update.step)
+
+    return Audience(told=told, stopped=lambda: done[-1] >= last)
 
 
 @pytest.fixture(scope="module")
@@ -26,12 +38,7 @@ def made(tmp_path_factory):
     prepared = prepared_toy(folder / "run" / "store")
     begun(folder / "run", TOY, prepared)
     for last in (30, STEPS):
-        done = [0]
-        audience = Audience(
-            stopped=lambda done=done, last=last: done[-1] >= last,
-            told=lambda update, _, done=done: done.append(update.step),
-        )
-        go(folder / "run", TOY, prepared, audience, lambda _: None)
+        go(folder / "run", TOY, prepared, until(last), lambda _: None)
     average(folder / "run", folder / "m", None)
     return folder
 
@@ -104,12 +111,14 @@ def test_a_save_is_refused_by_name_and_the_one_before_is_found(made):
     for file in files(run / "checkpoints" / f"step-{STEPS:08d}"):
         for place in flips(file):
             save, rejected = newest(run)
+            assert save is not None
             assert save.step == 30, place
             assert [folder.name for folder, _ in rejected] == [f"step-{STEPS:08d}"]
             assert file.name in rejected[0][1]
             with pytest.raises(FolderError):
                 load(run)
     save, rejected = newest(run)
+    assert save is not None
     assert (save.step, rejected) == (STEPS, [])
 
 
