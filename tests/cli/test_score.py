@@ -1,7 +1,6 @@
 """transduce score: files to figures."""
 
 import gzip
-import io
 import json
 
 import pytest
@@ -42,10 +41,9 @@ def test_several_references_count_together(call, files):
     assert "nrefs:2" in ended.stdout
 
 
-def test_hypotheses_may_come_from_standard_input(call, files, monkeypatch):
+def test_hypotheses_may_come_from_standard_input(call, files):
     text = (files / "ours").read_bytes()
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text), encoding="utf-8"))
-    ended = call("score", "--metric=ter", "-", files / "theirs")
+    ended = call("score", "--metric=ter", "-", files / "theirs", stdin=text)
     assert ended.stdout == f"{ter(OURS, THEIRS)}\n"
 
 

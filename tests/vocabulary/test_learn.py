@@ -10,7 +10,7 @@ import pytest
 from tests.vocabulary.lines import LINES
 
 from transduce.errors import InputError
-from transduce.vocabulary import learn
+from transduce.vocabulary import learn, supported
 from transduce.vocabulary.file import merges_of
 from transduce.vocabulary.learn import CHARACTERS, sampled
 
@@ -128,3 +128,12 @@ def test_real_text_comes_back(shared):
     ids = vocabulary.encode_batch(lines)
     assert [vocabulary.decode(line) for line in ids] == lines
     assert sum(map(len, ids)) < 0.4 * sum(map(len, lines))
+
+
+def test_how_many_symbols_a_text_supports_is_known_without_a_refusal():
+    lines = ["a dog", "a dog", "a cat"]
+    most = supported(lines, 9_999)
+    assert len(learn(lines, most)) == most
+    with pytest.raises(InputError, match=f"the text supports {most} symbols"):
+        learn(lines, most + 1)
+    assert supported(lines, 259) == 259

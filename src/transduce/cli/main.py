@@ -74,7 +74,10 @@ def main() -> NoReturn:
         if isinstance(stream, io.TextIOWrapper):  # whatever the locale says
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
     signal.signal(signal.SIGTERM, terminate)
-    sys.exit(run(transduce, sys.argv[1:]))
+    code = run(transduce, sys.argv[1:])
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # all is done; Python only takes itself apart
+    sys.exit(code)
 
 
 def terminate(*_: object) -> NoReturn:

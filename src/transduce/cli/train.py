@@ -124,7 +124,9 @@ def ending(folder: Path, training: Training, progress: "Progress", *, done: bool
     skipped = f", {progress.skipped} updates skipped" if progress.skipped else ""
     if not done:
         return [
-            f"stopped at step {progress.step:,} of {training.steps:,}{skipped}, saved in {folder}",
+            f"stopped at step {progress.step:,} of {training.steps:,}{skipped}, kept in {folder}"
+            if progress.step
+            else f"stopped before the first update of {training.steps:,}",
             "hint: the same command goes on from here",
         ]
     early = f", {training.patience} looks without gain" if progress.step < training.steps else ""

@@ -46,6 +46,11 @@ def learn(lines: Iterable[str], size: int) -> Vocabulary:
     return vocabulary
 
 
+def supported(lines: Iterable[str], size: int) -> int:
+    """How many symbols the text supports, if no more than `size` are asked for."""
+    return len(Vocabulary(learned_merges(sampled(lines), size)))
+
+
 def sampled(lines: Iterable[str]) -> list[str]:
     """All lines, or a random part of them with at most `CHARACTERS` characters.
 
