@@ -38,7 +38,7 @@ def test_training_stops_with_its_last_update_saved_and_goes_on_to_the_same_end(p
         with place.start(*command) as process:
             while process.poll() is None and b"step" not in (line := process.stderr.readline()):
                 assert line
-            time.sleep(draws.uniform(0.0, 0.3))
+            time.sleep(draws.uniform(0.1, 0.5))
             code, stderr = signalled(process, number)
         if code:
             stops += 1
