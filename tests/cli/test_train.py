@@ -226,6 +226,10 @@ def test_numbers_that_leave_the_finite_world_end_the_run(train):
         (("tiny", "--set", "data.source_tokens=9"), "data.source_tokens is 9, but a sentence may"),
         (("tiny", "--set", "training.threads=-1"), "training.threads must not be negative, it is"),
         (("tiny", "--set", "training.seed=-1"), "training.seed must not be negative, it is -1"),
+        (("tiny", "--set", "training.seed=99999999999999999999"), "training.seed is at most 9,22"),
+        (("tiny", "--set", "training.threads=9999"), "training.threads is at most 1,024, not 9,"),
+        (("tiny", "--set", "architecture.d_ff=99999"), "architecture.d_ff is at most 65,536, not"),
+        (("tiny", "--set", "data.vocabulary_size=9999999999"), "data.vocabulary_size is at most "),
         (("tiny", "--stor", "p"), "unknown option --stor\nhint: did you mean --store"),
     ],
 )
@@ -233,6 +237,15 @@ def test_wrong_usage_is_told(train, arguments, answer):
     ended = train(*arguments)
     assert ended.code == 2
     assert ended.stderr.startswith(f"error: {answer}")
+
+
+def test_a_model_that_no_memory_here_can_hold_is_refused_before_it_is_made(train, corpus):
+    large = ("architecture.d_model=65536", "architecture.d_ff=65536", "architecture.layers=900")
+    ended = train("tiny", *(part for setting in large for part in ("--set", setting)))
+    assert ended.code == 2
+    assert "error: to train this model takes more than " in ended.stderr
+    assert "\nhint: a smaller architecture.d_model, or fewer" in ended.stderr
+    assert not (corpus / "run" / "run.json").exists()
 
 
 def test_neither_recipe_nor_text(call, tmp_path):

@@ -6,6 +6,7 @@ from typing import final
 from transduce.settings.fields import (
     chosen,
     demand,
+    demand_at_most,
     demand_one_of,
     demand_positive,
     demand_share,
@@ -38,6 +39,8 @@ class Architecture:
 
     def __post_init__(self) -> None:
         demand_positive(self, "layers", "d_model", "d_ff", "heads", "d_k", "d_v", "places")
+        demand_at_most(self, 65_536, "d_model", "d_ff", "d_k", "d_v", "places")
+        demand_at_most(self, 1_000, "layers", "heads")
         demand_share(self, "dropout", "attention_dropout", "relu_dropout")
         demand_one_of(self, "positions", POSITIONS)
         demand_one_of(self, "tie", TIES)

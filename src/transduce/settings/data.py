@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 from typing import final
 
-from transduce.settings.fields import chosen, demand, demand_one_of, demand_positive, stated
+from transduce.settings.fields import (
+    chosen,
+    demand,
+    demand_at_most,
+    demand_one_of,
+    demand_positive,
+    stated,
+)
 
 
 @final
@@ -37,6 +44,7 @@ class Data:
             f"data.vocabulary_size must be at least 258, not {self.vocabulary_size}",
             "two special symbols and the 256 bytes come first",
         )
+        demand_at_most(self, 2_000_000, "vocabulary_size")
         for name in ("source_tokens", "target_tokens"):
             demand(
                 getattr(self, name) >= self.longest,

@@ -29,6 +29,13 @@ def demand_positive(owner: object, *names: str) -> None:
         demand(value > 0, f"{field_path(owner, name)} must be more than 0, not {value}")
 
 
+def demand_at_most(owner: object, most: int, *names: str) -> None:
+    """Refuse what no machine could hold, before one tries."""
+    for name in names:
+        value = getattr(owner, name)
+        demand(value <= most, f"{field_path(owner, name)} is at most {most:,}, not {value:,}")
+
+
 def demand_share(owner: object, *names: str) -> None:
     """Refuse what is no probability below 1."""
     for name in names:

@@ -6,6 +6,7 @@ from typing import final
 from transduce.settings.fields import (
     chosen,
     demand,
+    demand_at_most,
     demand_one_of,
     demand_positive,
     demand_share,
@@ -47,3 +48,5 @@ class Training:
         for name in ("seed", "patience", "micro_tokens", "threads"):
             value = getattr(self, name)
             demand(value >= 0, f"training.{name} must not be negative, it is {value}")
+        demand_at_most(self, 1_024, "threads")
+        demand_at_most(self, 2**63 - 1, "seed")

@@ -20,7 +20,9 @@ from transduce.corpus.plan import Plan
 from transduce.durable import ensure_folder, seal, write_whole
 from transduce.errors import InputError
 from transduce.model.transformer import Transformer, transformer
+from transduce.recipes.parameters import of_recipe
 from transduce.settings import Recipe
+from transduce.settings.fields import demand
 from transduce.settings.recipe import with_changes
 from transduce.tasks.look import look
 from transduce.tasks.place import demand_own
@@ -81,6 +83,20 @@ def begun(folder: Path, recipe: Recipe, prepared: Prepared) -> Recipe:
 def demand_run_place(folder: Path) -> None:
     """Refuse a folder that holds anything but a run."""
     demand_own(folder, RUN_FILE, OURS, "run")
+
+
+def demand_memory(recipe: Recipe, memory: int) -> None:
+    """Refuse a model whose weights, gradients and two moments alone are more than the machine has.
+
+    The system would end the process without a word, or another one instead.
+    """
+    needs = 4 * 4 * of_recipe(recipe)
+    demand(
+        needs < memory,
+        f"to train this model takes more than {needs / 1e9:,.1f} GB of memory, and "
+        f"{memory / 1e9:,.1f} GB are here",
+        "a smaller architecture.d_model, or fewer architecture.layers",
+    )
 
 
 def resolved(recipe: Recipe) -> Recipe:
