@@ -17,9 +17,10 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```console\n(.*?)```", README, flags=re.DOTALL)
 SHORTER = (
-    "--set training.steps=4 --set training.snapshot_steps=1 --set training.validate_steps=2 "
+    "--set training.steps=5 --set training.snapshot_steps=1 --set training.validate_steps=2 "
     "--set training.validate_lines=2 --set data.pairs=2000 --set training.threads=1"
 )
+SENTENCES = ("    ", "  ✓", "  ✗")  # how the demo shows them
 COMMAND = "import sys; from transduce.cli.main import main; main()"
 TEXTS = """
 from pathlib import Path
@@ -45,7 +46,7 @@ def masked(line: str) -> str:
 
 def shown(lines: list[str]) -> set[str]:
     """The lines to be found again: no sentences, nothing left out."""
-    plain = (line for line in lines if line.strip() and not line.startswith("    "))
+    plain = (line for line in lines if line.strip() and not line.startswith(SENTENCES))
     return {masked(line) for line in plain if line != "…"}
 
 
