@@ -91,6 +91,18 @@ def test_a_full_disk_is_no_fault_of_ours(call):
     )
 
 
+def test_a_path_that_cannot_be_reached_is_no_fault_of_ours(call):
+    name = "n" * 300
+    ended = call("translate", name)
+    assert ended.code == 2
+    assert ended.stderr == (
+        f"error: {name}: file name too long\nhint: look at the path and its rights\n"
+    )
+    assert call(command=failing(PermissionError(errno.EACCES, "no", "shut/x"))).stderr == (
+        "error: shut/x: permission denied\nhint: look at the path and its rights\n"
+    )
+
+
 def test_a_broken_pipe_that_is_not_ours_to_a_reader_is_a_fault(call):
     assert call(command=failing(BrokenPipeError(errno.EPIPE, "a worker"))).code == 1
 

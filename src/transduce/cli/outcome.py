@@ -12,6 +12,7 @@ from transduce.errors import TransduceError, nearest
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 AGAIN = "the same command starts again; a run or a prepared corpus goes on from what is finished"
+UNREACHABLE = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP)
 COMPLETION = "_TRANSDUCE_COMPLETE"  # set by the shell when the tab key is pressed
 
 
@@ -63,6 +64,10 @@ def _explained(error: Exception | KeyboardInterrupt) -> int:
         case OSError() if error.errno in FULL:
             _tell(f"cannot write: {error.strerror}", "free some space, then start again")
             return 4
+        case OSError() if error.errno in UNREACHABLE and error.filename:
+            reason = os.strerror(error.errno).lower()
+            _tell(f"{error.filename}: {reason}", "look at the path and its rights")
+            return 2
         case _:
             traceback.print_exception(error)
             _tell("this is a fault of transduce", "please report it with the lines above")
