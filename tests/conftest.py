@@ -1,8 +1,13 @@
 """What every test may ask for."""
 
+import signal
 from pathlib import Path
 
 import pytest
+
+# Who starts the tests in the background of a shell has SIGINT ignored, and the commands that the
+# tests start would inherit it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED = Path(__file__).parents[2] / "shared"
 

@@ -18,7 +18,7 @@ BUSY = {"training__save_minutes": 0.0001, "training__snapshot_steps": 1}  # it s
 def signalled(process, number):
     """Send a signal; the exit code and what was said on standard error."""
     process.send_signal(number)
-    stderr = process.communicate()[1].decode()
+    stderr = process.communicate(timeout=120)[1].decode()
     assert "Traceback" not in stderr, stderr
     return process.returncode, stderr
 
