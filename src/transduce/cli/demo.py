@@ -29,8 +29,10 @@ def command(*, folder: Path, changes: Sequence[tuple[str, str]], no_progress: bo
     The corpus is a grammar that comes with transduce. About 4 minutes on 2 cores. Everything is
     kept in FOLDER (transduce-demo if unsaid); the same command goes on where it was stopped.
     """
+    from transduce.cli.process import import_undisturbed, keep_memory
+
+    import_undisturbed("transduce.tasks.run")
     from transduce.checkpoint import snapshots
-    from transduce.cli.process import keep_memory
     from transduce.cli.train import trained
     from transduce.recipes import by_name
     from transduce.tasks.average import average

@@ -1,6 +1,7 @@
 """Switches of the whole process: set here, at the start of a command, and nowhere else."""
 
 import ctypes
+import importlib
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -32,6 +33,20 @@ def use_threads(threads: int) -> None:
     import torch
 
     torch.set_num_threads(threads)
+
+
+def import_undisturbed(name: str) -> None:
+    """Import what takes long; a signal is answered after it, for half an import stays broken."""
+    heard: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {one: signal.signal(one, lambda number, _: heard.append(number)) for one in numbers}
+    try:
+        importlib.import_module(name)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if heard:
+        signal.raise_signal(heard[0])
 
 
 @final

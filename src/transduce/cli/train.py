@@ -56,8 +56,10 @@ def command(
     transduce train --source a.en --target a.de --dev-source d.en --dev-target d.de -o RUN
     transduce train table3/base --store wmt14 -o RUN --set training.steps=2000
     """
+    from transduce.cli.process import import_undisturbed, keep_memory
+
+    import_undisturbed("transduce.tasks.run")
     from transduce.checkpoint import is_run
-    from transduce.cli.process import keep_memory
     from transduce.tasks.place import holding
     from transduce.tasks.run import demand_run_place
 
