@@ -66,6 +66,7 @@ class Start:
 
 def begun(folder: Path, recipe: Recipe, prepared: Prepared) -> Recipe:
     """Begin a run, or find it begun with the same recipe; the recipe with nothing left open."""
+    demand_memory(recipe, memory_bytes())
     if is_run(folder):
         stored = read_run(folder)
         demand_same(folder, recipe, stored.recipe)
