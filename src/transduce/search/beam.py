@@ -1,11 +1,11 @@
 """The state of a search: hypotheses as rows of a few tensors; how sentences come and go."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, final
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
@@ -18,6 +18,7 @@ from transduce.settings import Search
 class Hypotheses(NamedTuple):
     """All that grows, a row a sentence. Unwritten places hold END; dead ones are at -inf."""
 
+    numbers: Int[Tensor, " S"]  # which sentences of the input they are, from 0
     written: Int[Tensor, " S"]  # symbols so far, the same for all of a sentence
     longest: Int[Tensor, " S"]  # symbols allowed, END among them
     ids: Int[Tensor, "S W"]  # the symbols written last
@@ -28,12 +29,30 @@ class Hypotheses(NamedTuple):
     finished_tokens: Int[Tensor, "S N L"]
 
 
+class Growth(NamedTuple):
+    """What a step makes of them."""
+
+    hypotheses: Hypotheses
+    rows: Int[Tensor, " R"] | None  # the row that each grew from; None if every row stayed
+    over: Bool[Tensor, " S"]  # sentences that have all that was asked for
+
+
+@final
+@dataclass(frozen=True)
+class Way:
+    """How hypotheses grow: what beam search and sampling do not share."""
+
+    width: int  # hypotheses of a sentence
+    living: int  # of these, before the first symbol
+    kept: int  # finished ones
+    grow: Callable[[Hypotheses, Float[Tensor, "R V"]], Growth]
+
+
 @final
 @dataclass(frozen=True)
 class Beam(Generic[State]):
     """The sentences that are being translated."""
 
-    numbers: tuple[int, ...]  # which sentences of the input they are
     state: State
     hypotheses: Hypotheses
 
@@ -48,26 +67,27 @@ def started(
     sources: Sequence[Sequence[int]],
     numbers: Sequence[int],
     search: Search,
-    nbest: int,
+    way: Way,
 ) -> Beam[State]:
-    """Sentences before their first symbol: of each beam one hypothesis lives."""
-    count, width, device = len(numbers), search.beam, decoder.device
+    """Sentences before their first symbol."""
+    count, width, device = len(numbers), way.width, decoder.device
     chosen = [sources[number] for number in numbers]
     rows = torch.arange(count, device=device).repeat_interleave(width)  # [R]
     longest = torch.tensor([limit(source, search.extra) + 1 for source in chosen], device=device)
-    dead = torch.full((count, width + nbest), -torch.inf, device=device)
-    tokens = torch.full((count, width + nbest, int(longest.max())), END, device=device)
+    dead = torch.full((count, width + way.kept), -torch.inf, device=device)
+    tokens = torch.full((count, width + way.kept, int(longest.max())), END, device=device)
     hypotheses = Hypotheses(
+        numbers=torch.tensor(numbers, device=device),
         written=torch.zeros_like(longest),
         longest=longest,
         ids=torch.full((count, width), BEGIN, device=device),
-        log_probs=dead[:, :width].index_fill(1, rows.new_zeros(1), 0.0),
+        log_probs=dead[:, :width].index_fill(1, torch.arange(way.living, device=device), 0.0),
         tokens=tokens[:, :width],
         finished_scores=dead[:, width:],
         finished_log_probs=dead[:, width:],
         finished_tokens=tokens[:, width:],
     )
-    return Beam(tuple(numbers), decoder.select(decoder.start(chosen), rows), hypotheses)
+    return Beam(decoder.select(decoder.start(chosen), rows), hypotheses)
 
 
 def joined(decoder: Decoder[State], first: Beam[State], second: Beam[State]) -> Beam[State]:
@@ -77,7 +97,6 @@ def joined(decoder: Decoder[State], first: Beam[State], second: Beam[State]) -> 
         with_places(first.hypotheses, places), with_places(second.hypotheses, places), strict=True
     )
     return Beam(
-        first.numbers + second.numbers,
         decoder.join(first.state, second.state),
         Hypotheses(*map(torch.cat, both)),
     )

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from transduce.search.beam import Hypotheses
+from transduce.search.beam import Growth, Hypotheses
 from transduce.search.decoder import END
 from transduce.search.highest import highest, highest_sums
 
@@ -30,13 +30,14 @@ class Candidates(NamedTuple):
 
 def grown(
     hypotheses: Hypotheses, log_probs: Float[Tensor, "R V"], divisors: Float[Tensor, " lengths"]
-) -> tuple[Hypotheses, Int[Tensor, " R"], Bool[Tensor, " S"]]:
-    """All a symbol further; the row each grew from; which sentences are over."""
+) -> Growth:
+    """All a symbol further. A beam of 1 never changes the order of its rows."""
     candidates = best_continuations(hypotheses, log_probs)
     hypotheses = with_finished(hypotheses, candidates, divisors)
     hypotheses, parents = with_live(hypotheses, candidates)
     firsts = torch.arange(len(parents), device=parents.device)[:, None] * parents.shape[1]
-    return hypotheses, (firsts + parents).flatten(), over(hypotheses, divisors)
+    rows = (firsts + parents).flatten() if parents.shape[1] > 1 else None
+    return Growth(hypotheses, rows, over(hypotheses, divisors))
 
 
 def best_continuations(hypotheses: Hypotheses, log_probs: Float[Tensor, "R V"]) -> Candidates:

@@ -4,6 +4,7 @@ import math
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
 import torch
@@ -11,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transduce.errors import InputError, NotFiniteError
-from transduce.search.beam import Beam, Hypotheses, joined, limit, of_sentences, started
+from transduce.search.beam import Beam, Hypotheses, Way, joined, limit, of_sentences, started
 from transduce.search.decoder import END, Decoder, State
 from transduce.search.penalties import divisors
 from transduce.search.step import grown
@@ -59,59 +60,64 @@ def translate_in_any_order(
             f"{nbest} best hypotheses are asked for, but the beam holds {search.beam}",
             "ask for 1 or more, and at most as many as search.beam",
         )
-    return searched(decoder, sources, search, nbest)
+    table = table_of(decoder, sources, search)
+    way = Way(search.beam, 1, nbest, partial(grown, divisors=table))
+    return searched(decoder, sources, search, way)
+
+
+def table_of(
+    decoder: Decoder[State], sources: Sequence[Sequence[int]], search: Search
+) -> Float[Tensor, " lengths"]:
+    """The length penalties that these sources may need."""
+    longest = max((limit(source, search.extra) + 1 for source in sources), default=0)
+    return divisors(search, longest).to(decoder.device)
 
 
 def searched(
-    decoder: Decoder[State], sources: Sequence[Sequence[int]], search: Search, nbest: int
+    decoder: Decoder[State], sources: Sequence[Sequence[int]], search: Search, way: Way
 ) -> Iterator[Result]:
     """Step by step; when half the places are free, waiting sources take them."""
     waiting = deque(sorted(range(len(sources)), key=lambda n: len(sources[n]), reverse=True))
-    longest = max((limit(source, search.extra) + 1 for source in sources), default=0)
-    table = divisors(search, longest).to(decoder.device)
     beam: Beam[State] | None = None
     while waiting or beam:
-        free = search.batch - (len(beam.numbers) if beam else 0)
+        free = search.batch - (len(beam.hypotheses.numbers) if beam else 0)
         with torch.inference_mode():
             if waiting and free >= search.batch / 2:
                 numbers = [waiting.popleft() for _ in range(min(free, len(waiting)))]
-                fresh = started(decoder, sources, numbers, search, nbest)
+                fresh = started(decoder, sources, numbers, search, way)
                 beam = joined(decoder, beam, fresh) if beam else fresh
             assert beam
-            beam, results = advanced(decoder, beam, table)
+            beam, results = advanced(decoder, beam, way)
         yield from results
 
 
 def advanced(
-    decoder: Decoder[State], beam: Beam[State], table: Float[Tensor, " lengths"]
+    decoder: Decoder[State], beam: Beam[State], way: Way
 ) -> tuple[Beam[State] | None, list[Result]]:
     """The sentences that go on, a symbol further, and the results of those that are over."""
     log_probs, state = decoder.next(beam.state, beam.hypotheses.ids.flatten())
-    hypotheses, rows, over = grown(beam.hypotheses, log_probs, table)
+    hypotheses, rows, over = way.grow(beam.hypotheses, log_probs)
     flags = over.tolist()  # the one time in a step that the device is waited for
     if not any(flags):
-        # A beam of 1 never changes the order of its rows.
-        state = decoder.select(state, rows) if hypotheses.ids.shape[1] > 1 else state
-        return Beam(beam.numbers, state, hypotheses), []
+        return Beam(state if rows is None else decoder.select(state, rows), hypotheses), []
     ended = [sentence for sentence, flag in enumerate(flags) if flag]
     goes_on = [sentence for sentence, flag in enumerate(flags) if not flag]
-    results = results_of(beam.numbers, hypotheses, ended)
+    results = results_of(hypotheses, ended)
     if not goes_on:
         return None, results
-    numbers = tuple(beam.numbers[sentence] for sentence in goes_on)
+    rows = torch.arange(len(log_probs), device=log_probs.device) if rows is None else rows
     state = decoder.select(state, rows.view(len(flags), -1)[goes_on].flatten())
-    return Beam(numbers, state, of_sentences(hypotheses, goes_on)), results
+    return Beam(state, of_sentences(hypotheses, goes_on)), results
 
 
-def results_of(
-    numbers: Sequence[int], hypotheses: Hypotheses, ended: Sequence[int]
-) -> list[Result]:
+def results_of(hypotheses: Hypotheses, ended: Sequence[int]) -> list[Result]:
     """The finished hypotheses of some sentences, moved from the device at once."""
+    numbers = hypotheses.numbers[ended].tolist()
     scores = hypotheses.finished_scores[ended].tolist()
     log_probs = hypotheses.finished_log_probs[ended].tolist()
     tokens = hypotheses.finished_tokens[ended].tolist()
     results = []
-    for sentence, *finished in zip(ended, tokens, scores, log_probs, strict=True):
+    for number, *finished in zip(numbers, tokens, scores, log_probs, strict=True):
         found = [
             Hypothesis(tuple(ids[: ids.index(END)]), score, log_prob)
             for ids, score, log_prob in zip(*finished, strict=True)
@@ -119,8 +125,8 @@ def results_of(
         ]
         if not found:
             raise NotFiniteError(
-                f"no translation of sentence {numbers[sentence] + 1} has a finite probability",
+                f"no translation of sentence {number + 1} has a finite probability",
                 "the weights are damaged: verify the model, or take an older checkpoint",
             )
-        results.append((numbers[sentence], found))
+        results.append((number, found))
     return results
