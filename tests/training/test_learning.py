@@ -47,16 +47,16 @@ def test_six_layers_begin_to_copy_within_200_steps():
     assert nats / pieces < 0.7 * unigram_nats(unseen)
 
 
-def test_a_new_model_of_six_layers_is_about_as_sure_as_a_guess_and_its_gradients_reach_the_bottom():
-    """Post-norm: the norm of the first layer's gradient is within a factor of the last one's."""
+def test_the_gradients_of_a_new_model_of_six_layers_are_as_large_at_the_bottom_as_at_the_top():
+    """Post-norm: with last matrices as large as the others the decoder's differ sixfold."""
     model = transformer(SIX, SYMBOLS, SYMBOLS, seed=1)
     optimiser = Optimiser(model, Training())
     update = take_update(model, optimiser, Training(), 1, copies(1))
     assert update is not None
-    assert 0.9 * math.log(SYMBOLS) < update.nats < 1.6 * math.log(SYMBOLS)
+    assert update.nats < 2 * math.log(SYMBOLS)
     for stack in (model.encoder, model.decoder):
         norms = [gradient_norm(layer) for layer in stack]
-        assert max(norms) < 20 * min(norms)
+        assert max(norms) < 2 * min(norms)
 
 
 def gradient_norm(layer):

@@ -1,19 +1,26 @@
-"""First weights: the paper does not state them; ours follow its published code.
+"""First weights: the paper does not state them.
 
 Matrices: Glorot uniform, U(±√(6 / (in + out))), each projection (Q, K, V, all heads of it) for
 itself, so that it does not matter that some lie in one tensor. Symbol and learned position
 vectors: normal with standard deviation d_model^-0.5, so that symbols, scaled by √d_model, begin
 about as large as the sinusoids; learned positions are not scaled and begin small. Biases 0, norms
-1. With this post-norm trains at N = 6 (tests/training/test_learning.py; docs/deviations.md).
+1.
+
+The last matrix of each sub-layer is divided by the root of the number of sub-layers in its stack
+(2N or 3N). Norms after every sum take the way around the sub-layers down step by step; so it is
+left almost whole, and all sub-layers of a stack together begin as large as what they are added
+to. Post-norm learns to look at the source in half the updates (docs/decisions/0014).
 """
 
 import math
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
 
 from transduce.model.attention import CrossAttention, SelfAttention
 from transduce.model.embedding import Embedding
+from transduce.model.feed_forward import FeedForward
 from transduce.model.positions import LearnedPositions
 
 
@@ -35,6 +42,25 @@ def initialise(model: nn.Module, generator: torch.Generator) -> None:
         elif isinstance(module, (Embedding, LearnedPositions)):
             spread = module.weight.shape[1] ** -0.5
             nn.init.normal_(module.weight, std=spread, generator=generator)
+    for stack in (module for module in model.modules() if isinstance(module, nn.ModuleList)):
+        soften(stack)
+
+
+@torch.no_grad()
+def soften(stack: nn.Module) -> None:
+    """Let the sub-layers of a stack add, all together, about as much as one would alone."""
+    lasts = list(last_matrices(stack))
+    for matrix in lasts:
+        matrix /= math.sqrt(len(lasts))
+
+
+def last_matrices(stack: nn.Module) -> Iterator[Tensor]:
+    """What each sub-layer's output went through last: W^O, or W2 of the feed-forward network."""
+    for module in stack.modules():
+        if isinstance(module, (SelfAttention, CrossAttention)):
+            yield module.output.weight
+        elif isinstance(module, FeedForward):
+            yield module.outer.weight
 
 
 def glorot(weight: Tensor, generator: torch.Generator, parts: list[int] | None = None) -> None:
