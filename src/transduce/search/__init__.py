@@ -1,13 +1,23 @@
 """Beam search and its length penalties, over anything that predicts the next symbol."""
 
 from transduce.search.decoder import BEGIN, END, Decoder
+from transduce.search.ensemble import Ensemble
+from transduce.search.prefix import Prefix
+from transduce.search.rules import Rule, Ruled, RuledDecoder
+from transduce.search.sample import sample_in_any_order
 from transduce.search.translate import Hypothesis, translate_ids, translate_in_any_order
 
 __all__ = [
     "BEGIN",
     "END",
     "Decoder",
+    "Ensemble",
     "Hypothesis",
+    "Prefix",
+    "Rule",
+    "Ruled",
+    "RuledDecoder",
+    "sample_in_any_order",
     "translate_ids",
     "translate_in_any_order",
 ]

@@ -1,5 +1,6 @@
-"""How a translation is found    (section 6.1)"""
+"""How a translation is found    (section 6.1), or drawn at random"""
 
+import math
 from dataclasses import dataclass
 from typing import final
 
@@ -27,3 +28,25 @@ class Search:
         demand_positive(self, "beam", "extra", "batch")
         demand_one_of(self, "penalty", tuple(PENALTIES))
         demand(self.alpha >= 0, f"search.alpha must not be negative, it is {self.alpha}")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """Outputs drawn from the model. Asked for when it translates, and so in no recipe."""
+
+    temperature: float = 1.0  # log P is divided by it: above 1 more daring, below 1 less
+    top_k: int = 0  # only so many of the likeliest symbols; 0 for all
+    top_p: float = 1.0  # only the likeliest that together have so much probability
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        low = "near 0 every draw is the likeliest symbol: search with a beam of 1 for that"
+        fact = f"sampling.temperature must be a number above 0, not {self.temperature}"
+        demand(0 < self.temperature < math.inf, fact, low)
+        fact = f"sampling.top_k must be a count, or 0 for all symbols, not {self.top_k}"
+        demand(self.top_k >= 0, fact)
+        fact = f"sampling.top_p must be above 0 and at most 1, not {self.top_p}"
+        demand(0 < self.top_p <= 1, fact)
+        fact = f"sampling.seed must be a number from 0 to 2^63 - 1, not {self.seed}"
+        demand(0 <= self.seed < 2**63, fact)

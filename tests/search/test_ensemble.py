@@ -1,0 +1,76 @@
+"""Decoders that answer as one."""
+
+import math
+
+import pytest
+import torch
+from tests.reference.exhaustive_search import END
+from tests.reference.toy_decoder import ToyDecoder, random_model
+from tests.search.test_translate import same, sources_of
+
+from transduce.search import Decoder, Ensemble, translate_ids
+from transduce.search.ensemble import log_mean
+from transduce.settings import Search
+
+
+def together(models, beam):
+    return Ensemble(tuple(ToyDecoder(model, beam) for model in models))
+
+
+def mean_of(models):
+    """One model whose probabilities are the means of theirs."""
+
+    def model(source, prefix):
+        answers = zip(*(one(source, prefix) for one in models), strict=True)
+        return [math.log(sum(map(math.exp, each)) / len(models)) for each in answers]
+
+    return model
+
+
+def test_an_ensemble_is_a_decoder():
+    assert isinstance(together([random_model(1, 3)], 2), Decoder)
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_an_ensemble_finds_what_one_model_of_mean_probabilities_finds(beam):
+    models = [random_model(seed, symbols=7) for seed in (1, 2, 3)]
+    search, sources = Search(beam=beam, extra=6, batch=8), sources_of(30)
+    found = translate_ids(together(models, beam), sources, search, nbest=beam)
+    expected = translate_ids(ToyDecoder(mean_of(models), beam), sources, search, nbest=beam)
+    for ours, theirs in zip(found, expected, strict=True):
+        same(ours, [(one.score, one.log_prob, one.ids) for one in theirs])
+    first = translate_ids(ToyDecoder(models[0], beam), sources, search)
+    assert [best[0].ids for best in found] != [best[0].ids for best in first]
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_one_model_several_times_is_the_model_alone(times):
+    model, search, sources = random_model(5, symbols=7), Search(extra=6), sources_of(20)
+    found = translate_ids(together([model] * times, 4), sources, search, nbest=4)
+    for ours, theirs in zip(
+        found, translate_ids(ToyDecoder(model, 4), sources, search, nbest=4), strict=True
+    ):
+        same(ours, [(one.score, one.log_prob, one.ids) for one in theirs])
+
+
+def test_a_mean_is_never_above_0_and_what_no_member_allows_stays_impossible():
+    certain = torch.tensor([[0.0, -math.inf, -math.inf]])
+    for members in (2, 3, 5, 7):
+        mean = log_mean([certain] * members)
+        assert mean.tolist() == [[pytest.approx(0.0, abs=1e-6), -math.inf, -math.inf]]
+        assert (mean <= 0).all()
+    half = log_mean([certain, certain.flip(1)])
+    assert half.exp().tolist() == [pytest.approx([0.5, 0.0, 0.5])]
+
+
+def test_a_member_may_end_where_others_go_on():
+    def ends(_, __):
+        return [math.log(0.6), math.log(0.4)]
+
+    def goes_on(_, prefix):
+        return [math.log(0.2), math.log(0.8)] if len(prefix) < 2 else [0.0, -math.inf]
+
+    search = Search(beam=1, penalty="none", extra=9)
+    ((found,),) = translate_ids(together([ends, goes_on], 1), [(END,)], search)
+    assert found.ids == (1, 1)
+    assert found.log_prob == pytest.approx(math.log(0.6 * 0.6 * 0.8), abs=1e-6)
