@@ -1,6 +1,7 @@
 """transduce evaluate: translate a test set and score it."""
 
 import json
+import sys
 
 import pytest
 
@@ -98,3 +99,29 @@ def test_an_empty_test_set_is_told(call, corpus, model):
     ended = call("evaluate", model, corpus / "empty", corpus / "empty")
     assert ended.code == 2
     assert "\nhint: " in ended.stderr
+
+
+def test_a_score_that_cannot_be_is_refused_before_the_work(evaluate, monkeypatch):
+    monkeypatch.setattr("transduce.tasks.translate.Translator.lines", None)  # never called
+    ended = evaluate("--metric=bleu-paper")
+    assert ended.stderr.startswith("error: the reference is plain text, and bleu-paper wants one")
+    monkeypatch.setitem(sys.modules, "sacremoses", None)
+    ended = evaluate("--metric=bleu-paper-plain")
+    assert "hint: pip install 'transduce[paper]'" in ended.stderr
+
+
+def test_the_paper_s_bleu_takes_the_language_from_the_recipe(evaluate, call, corpus):
+    ended = evaluate("--metric=bleu-paper-plain", "-o", corpus / "out")
+    same = ("--metric=bleu-paper-plain", "--language=de")
+    scores = call("score", corpus / "out", corpus / "d.de", *same).stdout
+    assert ended.stdout.startswith(scores)
+    assert scores.startswith("BLEU-paper-plain ")
+
+
+def test_a_figure_says_whether_it_may_stand_beside_one_of_the_paper(evaluate, monkeypatch):
+    monkeypatch.setattr("transduce.scores.translation.name_of", lambda _: "newstest2013, German")
+    ended = evaluate("--metric=bleu")
+    assert ended.stderr == (
+        "  not beside 25.8 (base) and 26.4 (big) of Table 3: the paper counts other words, "
+        "--metric bleu-paper does as it did\n"
+    )

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from transduce.scores import bleu, chrf, ter
+from transduce.scores import bleu, chrf, compared, ter
 
 OURS = ["The dog runs .", "A red house stands there .", "We drink coffee .", "It is late ."]
 THEIRS = ["The dog runs .", "A red house stands here .", "We are drinking coffee .", "It is late ."]
@@ -73,3 +73,64 @@ def test_an_unknown_metric_is_refused_with_those_that_there_are(call, files):
     ended = call("score", "--metric=meteor", files / "ours", files / "theirs")
     assert ended.code == 2
     assert "'bleu', 'bleu-lc'" in ended.stderr
+
+
+def test_two_outputs_are_compared_line_by_line_of_the_answer(call, files):
+    ended = call(
+        "score", "--metric=chrf", files / "ours", files / "theirs", "--against", files / "others"
+    )
+    found = compared("chrf", (OURS, OTHERS), THEIRS)
+    assert ended.code == 0
+    assert ended.stdout.splitlines() == [
+        f"{chrf(OURS, THEIRS)} | {files / 'ours'}",
+        f"{chrf(OTHERS, THEIRS)} | {files / 'others'}",
+        str(found),
+    ]
+    assert str(found).endswith("| paired bootstrap, seed 12345")
+
+
+def test_a_comparison_as_json_is_one_object_a_score(call, files):
+    options = ("--against", files / "others", "--samples=50", "--seed=7", "--json")
+    ended = call("score", files / "ours", files / "theirs", *options)
+    found = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert [one["name"] for one in found] == ["BLEU", "chrF", "TER"]
+    assert {(one["samples"], one["seed"]) for one in found} == {(50, 7)}
+    assert found[1]["p"] == compared("chrf", (OURS, OTHERS), THEIRS, samples=50, seed=7).p
+
+
+def test_the_other_output_may_come_from_standard_input_but_not_both(call, files):
+    text = (files / "others").read_bytes()
+    names = ("--metric=ter", files / "theirs", "--samples=40", "--against=-")
+    assert call("score", files / "ours", *names, stdin=text).code == 0
+    assert call("score", "-", *names).stderr.startswith("error: standard input can be one of the")
+
+
+def test_another_output_of_other_length_is_refused(call, files):
+    (files / "short").write_text("one line\n", encoding="utf-8")
+    ended = call("score", files / "ours", files / "theirs", "--against", files / "short")
+    assert ended.stderr.startswith("error: 1 lines are to be scored, but the reference has 4\n")
+
+
+def test_the_paper_s_bleu_wants_german(call, files):
+    ended = call("score", "--metric=bleu-paper", files / "ours", files / "theirs")
+    assert ended.code == 2
+    assert ended.stderr == (
+        "error: bleu-paper is for German (de) only, and the language of this text was not said\n"
+        "hint: --language de\n"
+    )
+    (files / "plain").write_text("Er kam zur EU-Kommission.\n", encoding="utf-8")
+    (files / "cut").write_text("Er kam zur EU-Kommission .\n", encoding="utf-8")
+    names = (files / "plain", files / "cut", "--language", "de", "--metric=bleu-paper")
+    assert call("score", *names).stdout.startswith("BLEU-paper 100.00 | unknown ")
+
+
+def test_a_figure_on_a_set_of_the_paper_says_whether_it_may_stand_beside_it(call, shared):
+    reference = shared / "data/wmt-newstest/newstest2014.en-de.de.gz"
+    ended = call("score", "--metric=bleu", reference, reference)
+    assert ended.stdout.startswith("BLEU 100.00 | newstest2014 en-de, all 3,003, German | ")
+    assert ended.stderr == (
+        "  not beside 27.3 (base) and 28.4 (big) of Table 2: these are on the shorter edition, "
+        "2,737 of the 3,003 lines\n"
+    )
+    found = json.loads(call("score", "--json", "--metric=bleu", reference, reference).stdout)
+    assert found["beside_the_paper"] == ended.stderr.strip()

@@ -3,7 +3,8 @@ import gzip
 import pytest
 
 from transduce.scores import bleu
-from transduce.scores.references import KNOWN, name_of
+from transduce.scores.references import ELSEHOW, GERMAN_2014_ALL, KNOWN, name_of
+from transduce.text.words import compounds_split, moses_words
 
 
 def lines_of(path):
@@ -34,6 +35,15 @@ def test_the_two_editions_of_newstest2014_are_told_apart(shared):
     numbers = map(int, (folder / "newstest2014.en-de.filtered-2737.txt").read_text().split())
     short = [lines[number - 1] for number in numbers]
     assert name_of(short) == "newstest2014 en-de, the filtered 2,737, German"
+
+
+def test_an_edition_is_known_after_a_tokeniser_and_in_another_order(shared):
+    lines = lines_of(shared / "data/wmt-newstest/newstest2014.en-de.de.gz")
+    words = moses_words()
+    others = [compounds_split(words(line)) for line in reversed(lines)]
+    assert name_of(others) == GERMAN_2014_ALL + ELSEHOW
+    assert name_of(others[1:]).startswith("unknown")
+    assert name_of([line.lower() for line in others]).startswith("unknown")
 
 
 def test_an_unknown_test_set_is_named_by_its_hash():

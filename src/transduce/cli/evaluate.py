@@ -37,8 +37,9 @@ def command(
 ) -> None:
     """Translate SOURCE with MODEL and score the result against REFERENCE.
 
-    Prints each score with its signature and the test set's name, and the perplexity of the
-    reference without smoothing. -o keeps the translations.
+    Prints each score with its signature and the test set's name, whether it may stand beside a
+    figure of the paper, and the perplexity of the reference without smoothing. -o keeps the
+    translations.
     """
     from transduce.cli.process import keep_memory
     from transduce.durable import whole_file
@@ -66,6 +67,8 @@ def command(
         return
     for score in found.scores:
         display.result(str(score))
+        if score.beside_the_paper:
+            display.tell(f"  {score.beside_the_paper}")
     display.result(str(found.perplexity))
     if found.left_out:
         display.result(f"  without {found.left_out} lines that are longer than data.longest")

@@ -2,20 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
+
+from transduce.scores.multi_bleu import ascii_blanks, ascii_lower, printed
+from transduce.scores.paper import Texts, against_plain, against_tokenised
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
     from sacrebleu.metrics.ter import TER
 
-BLEU_COUNTS = ("counts", "totals", "precisions", "bp", "sys_len", "ref_len")
-
-# What Python's split takes for a blank and perl's does not, and letters to stand for them.
-OTHER_BLANKS = "\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
-    map(chr, range(0x2000, 0x200B))
-)
-LETTERS = str.maketrans({blank: chr(0xE000 + n) for n, blank in enumerate(OTHER_BLANKS)})
+COUNTS = ("counts", "totals", "precisions", "bp", "sys_len", "ref_len")
 
 
 @final
@@ -26,9 +23,9 @@ class Metric:
     name: str
     about: str  # for people
     make: "Callable[[], BLEU | CHRF | TER]"
-    details: tuple[str, ...] = ()  # what of sacreBLEU's result is kept beside the score
-    prepare: Callable[[str], str] | None = None  # what is done to every line first
-    mark: str = ""  # what that adds to the signature
+    details: "Callable[[Any], dict[str, Any]]" = lambda _: {}  # what is kept beside the score
+    prepare: Callable[[Texts], tuple[Texts, str]] | None = None  # first, and how that is signed
+    language: str = ""  # the only one that it is for
 
 
 def bleu(tokenize: str, *, lowercase: bool = False, smooth: str = "exp") -> "BLEU":
@@ -36,6 +33,11 @@ def bleu(tokenize: str, *, lowercase: bool = False, smooth: str = "exp") -> "BLE
     from sacrebleu.metrics.bleu import BLEU
 
     return BLEU(lowercase=lowercase, tokenize=tokenize, smooth_method=smooth, force=True)
+
+
+def multi_bleu() -> "BLEU":
+    """Words between blanks, no smoothing."""
+    return bleu("none", smooth="none")
 
 
 def chrf() -> "CHRF":
@@ -52,26 +54,67 @@ def ter() -> "TER":
     return TER()
 
 
+def of_bleu(result: Any) -> dict[str, Any]:  # noqa: ANN401 - sacreBLEU is imported late
+    """The counts that BLEU comes from."""
+    return {count: getattr(result, count) for count in COUNTS}
+
+
+def of_multi_bleu(result: Any) -> dict[str, Any]:  # noqa: ANN401
+    """The same, and the line as the script prints it."""
+    return of_bleu(result) | {"multi_bleu": printed(result)}
+
+
+def of_ter(result: Any) -> dict[str, Any]:  # noqa: ANN401
+    """The edits, and the words of the reference."""
+    return {"num_edits": result.num_edits, "ref_length": result.ref_length}
+
+
+def alike(change: Callable[[str], str], mark: str) -> Callable[[Texts], tuple[Texts, str]]:
+    """The same done to every line of all texts."""
+    return lambda texts: ([[change(line) for line in text] for text in texts], mark)
+
+
 METRICS = {
     "bleu": Metric(
         "BLEU",
         "sacreBLEU's default: plain text, its 13a words, cased",
         lambda: bleu("13a"),
-        BLEU_COUNTS,
+        of_bleu,
     ),
     "bleu-lc": Metric(
-        "BLEU-lc", "the same in lower case", lambda: bleu("13a", lowercase=True), BLEU_COUNTS
+        "BLEU-lc", "the same in lower case", lambda: bleu("13a", lowercase=True), of_bleu
     ),
     "bleu-tok": Metric(
         "BLEU-tok",
         "text that is tokenised already, both sides alike: equal to multi-bleu.perl",
-        lambda: bleu("none", smooth="none"),
-        BLEU_COUNTS,
-        lambda line: line.translate(LETTERS),
-        "|blanks:ascii",
+        multi_bleu,
+        of_multi_bleu,
+        alike(ascii_blanks, "|blanks:ascii"),
+    ),
+    "bleu-tok-lc": Metric(
+        "BLEU-tok-lc",
+        "the same with A to Z in lower case: equal to multi-bleu.perl -lc",
+        multi_bleu,
+        of_multi_bleu,
+        alike(ascii_lower, "|blanks:ascii|lowered:A-Z"),
+    ),
+    "bleu-paper": Metric(
+        "BLEU-paper",
+        "the paper's, German only: plain output beside a reference that is tokenised already, "
+        "compounds split",
+        multi_bleu,
+        of_multi_bleu,
+        against_tokenised,
+        "de",
+    ),
+    "bleu-paper-plain": Metric(
+        "BLEU-paper-plain",
+        "the same with a plain reference, tokenised here as the output is",
+        multi_bleu,
+        of_multi_bleu,
+        against_plain,
+        "de",
     ),
     "chrf": Metric("chrF", "characters instead of words", chrf),
-    "ter": Metric(
-        "TER", "edits to the reference a word; lower is better", ter, ("num_edits", "ref_length")
-    ),
+    "ter": Metric("TER", "edits to the reference a word; lower is better", ter, of_ter),
 }

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from transduce.errors import InputError, nearest
-from transduce.scores.metrics import METRICS
+from transduce.scores.beside import beside_the_paper
+from transduce.scores.metrics import METRICS, Metric
+from transduce.scores.paper import Texts
 from transduce.scores.references import name_of
 from transduce.scores.score import Score
 
@@ -23,23 +25,50 @@ def ter(hypotheses: Sequence[str], *references: Sequence[str]) -> Score:
     return scored("ter", hypotheses, *references)
 
 
-def scored(metric: str, hypotheses: Sequence[str], *references: Sequence[str]) -> Score:
-    """Lines against one or several reference texts, by any of METRICS."""
-    if metric not in METRICS:
-        raise InputError(f"unknown score {metric!r}", nearest(metric, METRICS))
+def scored(
+    metric: str, hypotheses: Sequence[str], *references: Sequence[str], language: str = ""
+) -> Score:
+    """Lines against one or several reference texts, by any of METRICS.
+
+    `language` is that of the text; the paper's BLEU is for German ("de") only and wants it said.
+    """
+    chosen = metric_for(metric, language)
     demand_lines(hypotheses, references)
-    chosen = METRICS[metric]
-    sacre, prepare = chosen.make(), chosen.prepare or str
-    texts = [[prepare(line) for line in text] for text in (hypotheses, *references)]
+    texts, mark = prepared(chosen, (hypotheses, *references))
+    sacre, test_set = chosen.make(), " + ".join(map(name_of, references))
     result = sacre.corpus_score(texts[0], texts[1:])
     return Score(
         name=chosen.name,
         value=result.score,
-        signature=f"{sacre.get_signature()}{chosen.mark}",
+        signature=f"{sacre.get_signature()}{mark}",
         lines=len(hypotheses),
-        test_set=" + ".join(map(name_of, references)),
-        details={detail: getattr(result, detail) for detail in chosen.details},
+        test_set=test_set,
+        details=chosen.details(result),
+        beside_the_paper=beside_the_paper(metric, test_set),
     )
+
+
+def metric_for(name: str, language: str) -> Metric:
+    """The metric of that name, if there is one and it is for the language."""
+    if name not in METRICS:
+        raise InputError(f"unknown score {name!r}", nearest(name, METRICS))
+    chosen = METRICS[name]
+    if chosen.language not in ("", language):
+        said = f"this text is {language}" if language else "the language of this text was not said"
+        hint = "--metric bleu is for any language" if language else f"--language {chosen.language}"
+        raise InputError(f"{name} is for German ({chosen.language}) only, and {said}", hint)
+    return chosen
+
+
+def demand_scores(metrics: Sequence[str], references: Sequence[str], language: str) -> None:
+    """Refuse before the work of translating what would be refused after it."""
+    for metric in metrics:
+        prepared(metric_for(metric, language), ([], references))
+
+
+def prepared(chosen: Metric, texts: Texts) -> tuple[Texts, str]:
+    """What sacreBLEU is given, and what its signature does not say."""
+    return chosen.prepare(texts) if chosen.prepare else (texts, "")
 
 
 def demand_lines(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:

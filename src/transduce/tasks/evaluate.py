@@ -11,6 +11,7 @@ from transduce.corpus.shard import micro_batches
 from transduce.errors import InputError
 from transduce.packed import Packed
 from transduce.scores import Perplexity, Score, scored
+from transduce.scores.translation import demand_scores
 from transduce.settings.fields import demand
 from transduce.tasks.translate import Translator
 from transduce.training.validate import nats_of
@@ -41,8 +42,10 @@ def evaluate(
             f"the source has {len(sources)} lines, but the reference has {len(references)}",
             "line i of one must be the translation of line i of the other",
         )
+    language = translator.recipe.data.target_language
+    demand_scores(metrics, references, language)
     outputs = [best[0].text for best in translator.lines(sources)]
-    scores = [scored(metric, outputs, references) for metric in metrics]
+    scores = [scored(metric, outputs, references, language=language) for metric in metrics]
     return Evaluation(outputs, scores, *perplexity(translator, sources, references))
 
 

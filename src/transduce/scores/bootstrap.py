@@ -1,0 +1,97 @@
+"""Is one output better than another, or was it the choice of the test set?
+
+Paired bootstrap resampling (Koehn 2004), as sacreBLEU does it and with its numbers: test sets of as
+many lines are drawn from the lines of this one, with replacement, and both outputs are scored on
+each.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+from transduce.scores.metrics import Metric
+from transduce.scores.paper import Texts
+from transduce.scores.score import Score
+from transduce.scores.translation import metric_for, prepared, scored
+from transduce.settings.fields import demand
+
+SAMPLES, SEED = 1_000, 12_345  # sacreBLEU's
+PROVEN = 0.05
+
+
+@final
+@dataclass(frozen=True)
+class Comparison:
+    """Two outputs by one score."""
+
+    ours: Score
+    theirs: Score
+    low: float  # 95 % of the differences lie between these
+    high: float
+    p: float  # how often chance alone gives such a difference
+    samples: int
+    seed: int
+
+    @property
+    def difference(self) -> float:
+        """By how much the score of the first is higher."""
+        return self.ours.value - self.theirs.value
+
+    def __str__(self) -> str:
+        verdict = "more than chance" if self.p < PROVEN else "may be chance"
+        return (
+            f"{self.ours.name} {self.difference:+.2f} | {self.low:+.2f} to {self.high:+.2f} in 95 %"
+            f" of {self.samples:,} resampled test sets | p = {self.p:.4f}, {verdict}"
+            f" | paired bootstrap, seed {self.seed}"
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values only."""
+        return {
+            "name": self.ours.name,
+            "ours": self.ours.as_json(),
+            "theirs": self.theirs.as_json(),
+            "difference": self.difference,
+            "low": self.low,
+            "high": self.high,
+            "p": self.p,
+            "samples": self.samples,
+            "seed": self.seed,
+        }
+
+
+def compared(
+    metric: str,
+    outputs: tuple[Sequence[str], Sequence[str]],
+    *references: Sequence[str],
+    language: str = "",
+    samples: int = SAMPLES,
+    seed: int = SEED,
+) -> Comparison:
+    """Our output and theirs against the same references."""
+    import numpy as np
+
+    demand(samples >= 40, f"{samples} samples have no 95 % of them", "--samples 1000")
+    demand(seed >= 0, f"a seed is 0 or more, not {seed}")
+    ours, theirs = (scored(metric, one, *references, language=language) for one in outputs)
+    chosen = metric_for(metric, language)
+    a, b = (np.array(list(resampled(chosen, (one, *references), samples, seed))) for one in outputs)
+    # a difference is beyond chance where it is larger than they are spread around their mean
+    spread = np.abs(a - b) - np.abs(a - b).mean()
+    beyond = int((spread > abs(ours.value - theirs.value)).sum())
+    inner = np.sort(a - b)[samples // 40 : samples - samples // 40]
+    low, high, p = float(inner[0]), float(inner[-1]), (beyond + 1) / (samples + 1)
+    return Comparison(ours, theirs, low, high, p, samples, seed)
+
+
+def resampled(chosen: Metric, texts: Texts, samples: int, seed: int) -> Iterator[float]:
+    """The score of every sample: of the counts that sacreBLEU keeps for each line, summed."""
+    import numpy as np
+
+    (output, *references), _ = prepared(chosen, texts)
+    sacre: Any = chosen.make()  # its counts by line have no public name
+    counts = np.array(sacre._extract_corpus_statistics(output, references), np.float32)  # noqa: SLF001
+    draw = np.random.default_rng(seed)
+    for _ in range(samples):
+        lines = draw.choice(len(counts), size=len(counts), replace=True)
+        yield sacre._compute_score_from_stats(counts[lines].sum(0)).score  # noqa: SLF001

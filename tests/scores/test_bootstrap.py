@@ -1,0 +1,125 @@
+"""Two outputs, and whether their difference is more than chance."""
+
+import json
+import random
+
+import pytest
+from sacrebleu.significance import PairedTest, Result
+
+from transduce.errors import InputError
+from transduce.scores import METRICS, compared, scored
+
+WORDS = ["the", "a", "dog", "cat", "runs", "sits", "under", "table", "green", "old", "cup", "and"]
+
+
+def texts(seed=1, lines=80):
+    """References, an output with few faults, an output with more."""
+    draw = random.Random(seed)
+
+    def changed(line, share):
+        return " ".join(draw.choice(WORDS) if draw.random() < share else word for word in line)
+
+    lines_ = [[draw.choice(WORDS) for _ in range(draw.randint(4, 14))] for _ in range(lines)]
+    return (
+        [" ".join(line) for line in lines_],
+        [changed(line, 0.2) for line in lines_],
+        [changed(line, 0.25) for line in lines_],
+    )
+
+
+@pytest.mark.parametrize("seed", [12345, 7])
+def test_scores_and_p_are_those_of_sacrebleu(seed, monkeypatch):
+    monkeypatch.setenv("SACREBLEU_SEED", str(seed))
+    references, good, poor = texts()
+    for metric in ("bleu", "chrf", "ter"):
+        test = PairedTest(
+            [("poor", poor), ("good", good)],
+            {metric: METRICS[metric].make()},
+            [references],
+            test_type="bs",
+            n_samples=200,
+        )
+        _, scores = test()
+        (system,) = (results[1] for name, results in scores.items() if name != "System")
+        assert isinstance(system, Result)
+        found = compared(metric, (good, poor), references, samples=200, seed=seed)
+        assert (found.ours.value, found.p) == (system.score, system.p_value)
+
+
+def test_both_scores_are_those_of_each_alone():
+    references, good, poor = texts()
+    found = compared("bleu", (good, poor), references, samples=40)
+    assert found.ours == scored("bleu", good, references)
+    assert found.theirs == scored("bleu", poor, references)
+    assert found.difference == found.ours.value - found.theirs.value
+
+
+def test_a_large_difference_is_more_than_chance_and_a_small_one_may_be():
+    references, good, poor = texts()
+    large = compared("bleu", (references, poor), references, samples=200)
+    assert large.p == pytest.approx(1 / 201)
+    assert 0 < large.low < large.difference < large.high
+    assert "more than chance" in str(large)
+    small = compared("bleu", ([*good[:-1], poor[-1]], good), references, samples=200)
+    assert small.p > 0.05
+    assert small.low <= 0 <= small.high
+    assert "may be chance" in str(small)
+
+
+def test_equal_outputs_do_not_differ():
+    references, good, _ = texts()
+    found = compared("chrf", (good, good), references, samples=40)
+    assert (found.difference, found.low, found.high) == (0, 0, 0)
+    assert "+0.00 to +0.00 in 95 % of 40 resampled test sets" in str(found)
+
+
+def test_the_other_way_round_the_signs_change_and_p_does_not():
+    references, good, poor = texts()
+    one = compared("ter", (good, poor), references, samples=100)
+    other = compared("ter", (poor, good), references, samples=100)
+    assert (other.low, other.high) == (-one.high, -one.low)
+    assert other.p == one.p
+
+
+def test_95_of_100_differences_lie_between_low_and_high(monkeypatch):
+    import transduce.scores.bootstrap as bootstrap
+
+    draws = iter([range(100), [0] * 100])
+    monkeypatch.setattr(bootstrap, "resampled", lambda *_: map(float, next(draws)))
+    references, good, poor = texts(lines=4)
+    found = compared("bleu", (good, poor), references, samples=100)
+    assert (found.low, found.high) == (2, 97)
+
+
+def test_the_paper_s_bleu_is_compared_too():
+    found = compared(
+        "bleu-paper",
+        (["Er kam zur EU-Kommission."] * 4, ["Er kam zur EU-Kommission nicht."] * 4),
+        ["Er kam zur EU-Kommission ."] * 4,
+        language="de",
+        samples=40,
+    )
+    assert found.ours.value == pytest.approx(100)
+    assert found.low == found.high == pytest.approx(found.difference, abs=1e-4)
+
+
+def test_a_comparison_goes_to_json_whole():
+    references, good, poor = texts()
+    found = compared("bleu", (good, poor), references, samples=40, seed=3)
+    back = json.loads(json.dumps(found.as_json()))
+    assert back["theirs"]["value"] == found.theirs.value
+    assert (back["difference"], back["p"]) == (found.difference, found.p)
+    assert (back["samples"], back["seed"]) == (40, 3)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"samples": 39}, "39 samples have no 95 % of them\nhint: --samples 1000"),
+        ({"seed": -1}, "a seed is 0 or more, not -1"),
+    ],
+)
+def test_numbers_that_mean_nothing_are_refused(values, said):
+    references, good, poor = texts(lines=4)
+    with pytest.raises(InputError, match=said):
+        compared("bleu", (good, poor), references, **values)
