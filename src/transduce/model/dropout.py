@@ -41,6 +41,8 @@ class Dropout(torch.autograd.Function):
 
 def dropout_mask(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"]:
     """0 for a share p of the elements, 1 / (1 - p) for the others."""
+    if x.device.type != "cpu":
+        return torch.empty_like(x).bernoulli_(1 - p).div_(1 - p)
     draws = torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
     bits = draws.view(torch.int16)[: x.numel()].view(x.shape)
     mask = torch.empty_like(x)

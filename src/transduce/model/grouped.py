@@ -13,6 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from transduce.model.dropout import dropout_mask
 from transduce.model.rectangles import Rectangle, rectangles
 from transduce.model.sight import Sight
 
@@ -60,7 +61,7 @@ class GroupedAttention(torch.autograd.Function):
             laid_k = laid(k, one.key_tokens, one.sentences)
             laid_v = laid(v, one.key_tokens, one.sentences)
             weights = attention_weights(laid_q, laid_k, one)
-            mask = dropout_mask(weights, dropout)
+            mask = dropout_mask(weights, dropout) if dropout else weights.new_empty(0)
             dropped, real = (weights * mask, one.query_real) if dropout else (weights, None)
             lift(seen, dropped @ laid_v, one.query_tokens, real)
             kept += [laid_q, laid_k, laid_v, weights, mask]
@@ -108,13 +109,6 @@ def softmax(scores: Float[Tensor, "*B s"]) -> Float[Tensor, "*B s"]:
         return scores.softmax(dim=-1)
     scores.sub_(scores.amax(dim=-1, keepdim=True)).exp_()
     return scores.div_(scores.sum(dim=-1, keepdim=True))
-
-
-def dropout_mask(weights: Tensor, dropout: float) -> Tensor:
-    """1 / (1 - p) where a weight stays, 0 where it goes; nothing at all without dropout."""
-    if not dropout:
-        return weights.new_empty(0)
-    return torch.empty_like(weights).bernoulli_(1 - dropout).div_(1 - dropout)
 
 
 def laid(x: Float[Tensor, "T H K"], tokens: Tensor, sentences: int) -> Float[Tensor, "GH t K"]:
