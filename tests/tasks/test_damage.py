@@ -5,6 +5,7 @@ import random
 import pytest
 import torch
 from tests.tasks.corpora import STEPS, TOY, prepared_toy
+from tests.training.alone import alone_until
 
 from transduce.checkpoint import newest, read_run
 from transduce.durable import open_folder, verified
@@ -15,19 +16,20 @@ from transduce.tasks.prepare import open_prepared
 from transduce.tasks.run import begun, go
 from transduce.training.loop import Audience
 from transduce.training.progress import Progress
-from transduce.training.step import Update
+from transduce.training.update import Update
+from transduce.training.workers.company import Alone
 
 RANDOM_FLIPS = 16  # in each file, beside its first byte, two of its header, and its last
 
 
-def until(last: int) -> Audience:
-    """An audience that says stop after a step."""
+def until(last: int) -> tuple[Audience, Alone]:
+    """An audience that sees a step, and who stops after it."""
     done = [0]
 
     def told(update: Update, _: Progress) -> None:
         done.append(update.step)
 
-    return Audience(told=told, stopped=lambda: done[-1] >= last)
+    return Audience(told=told), alone_until(lambda: done[-1] >= last)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +40,8 @@ def made(tmp_path_factory):
     prepared = prepared_toy(folder / "run" / "store")
     begun(folder / "run", TOY, prepared)
     for last in (30, STEPS):
-        go(folder / "run", TOY, prepared, until(last), lambda _: None)
+        audience, company = until(last)
+        go(folder / "run", TOY, prepared, audience, lambda _: None, company)
     average(folder / "run", folder / "m", None)
     return folder
 

@@ -5,6 +5,7 @@ import hashlib
 import pytest
 import torch
 from tests.tasks.corpora import STEPS, TOY, prepared_toy
+from tests.training.alone import alone_until
 
 from transduce.checkpoint import snapshots
 from transduce.checkpoint.saves import read_save
@@ -24,8 +25,8 @@ def prepared(tmp_path_factory):
 def trained(folder, prepared, *, asks=None):
     """Train on, until the loop has asked so often whether it should stop.
 
-    The progress, and after which update each question came: one before every update and every
-    micro-batch, and several in a look.
+    The progress, and after which update each question came: one before every micro-batch,
+    and several in a look.
     """
     done, questions = [0], []
 
@@ -34,8 +35,9 @@ def trained(folder, prepared, *, asks=None):
         return asks is not None and len(questions) > asks
 
     begun(folder, TOY, prepared)
-    audience = Audience(stopped=stopped, told=lambda update, _: done.append(update.step))
-    return go(folder, TOY, prepared, audience, lambda _: None), questions
+    audience = Audience(told=lambda update, _: done.append(update.step))
+    company = alone_until(stopped)
+    return go(folder, TOY, prepared, audience, lambda _: None, company), questions
 
 
 def numbers(folder):

@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 
+from tests.training.alone import alone_until
 from tests.training.tiny import batches, fresh, training_of
 
 from transduce.checkpoint import begin_run, is_run, newest
@@ -18,7 +19,7 @@ def go(folder, training=RECIPE, *, stop_at=None, patience_of_asks=None, **around
     """Train from wherever the folder stands; the progress, and a hash of every number kept.
 
     `stop_at` stops after that step, `patience_of_asks` when the loop has asked so often whether
-    it should, which is before every update and every micro-batch.
+    it should, which is before every micro-batch.
     """
     if not is_run(folder):
         begin_run(folder, Recipe(name="tiny"), {})
@@ -43,10 +44,8 @@ def go(folder, training=RECIPE, *, stop_at=None, patience_of_asks=None, **around
         training=training,
         **({"batches": batches} | around),
     )
-    audience = Audience(
-        stopped=stopped, told=lambda update, _: steps.append(update.step), said=said
-    )
-    progress = train(trainee, progress, audience)
+    audience = Audience(told=lambda update, _: steps.append(update.step), said=said)
+    progress = train(trainee, progress, audience, alone_until(stopped))
     return progress, fingerprint(model, optimiser)
 
 

@@ -29,11 +29,13 @@ def test_every_change_is_a_sentence_with_both_values():
         "processor": "B",
         "instructions": "AVX2",
         "device": "cpu",
+        "adds": "by 2 processes at once",
     }
     saved = {**now, "torch": "2.12", "threads": "4"}
-    del saved["instructions"]
+    del saved["instructions"], saved["adds"]
     assert changes(saved, now) == [
         "torch 2.12 → 2.13",
         "threads 4 → 2",
         "vector instructions unknown → AVX2",
+        "gradients added in order → by 2 processes at once",
     ]

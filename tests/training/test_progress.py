@@ -1,7 +1,7 @@
 import json
 
 from transduce.training.progress import Look, Progress
-from transduce.training.step import Update
+from transduce.training.update import Update
 
 
 def update(step, *, applied=True):

@@ -3,6 +3,7 @@ import math
 
 import pytest
 import torch
+from tests.training.alone import alone_until
 from tests.training.tiny import batch_of, batches, fresh, joined, training_of
 
 from transduce.training.step import dropout_seed, take_update
@@ -80,7 +81,8 @@ def test_a_stopped_update_is_none_and_moves_nothing():
     model, optimiser = fresh(training)
     before = optimiser.weights.detach().clone()
     asked = iter([False, True])
-    assert take_update(model, optimiser, training, 1, batches(1), lambda: next(asked)) is None
+    stopping = alone_until(lambda: next(asked))
+    assert take_update(model, optimiser, training, 1, batches(1), stopping) is None
     assert torch.equal(optimiser.weights, before)
     assert not optimiser.moments["updates"]
     update = take_update(model, optimiser, training, 1, batches(1))

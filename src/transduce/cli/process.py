@@ -2,17 +2,19 @@
 
 import ctypes
 import importlib
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import final
 
 from transduce.cli.outcome import Terminated
+from transduce.training.workers.requests import Requests
 
 NO_MMAP, TRIM = -4, -1  # glibc's M_MMAP_MAX and M_TRIM_THRESHOLD
 NEVER = 2**31 - 1
+SIGNAL_AT_DEATH = 1  # Linux' PR_SET_PDEATHSIG
 
 
 def keep_memory() -> None:
@@ -49,37 +51,54 @@ def import_undisturbed(name: str) -> None:
         signal.raise_signal(heard[0])
 
 
-@final
-class Stop:
-    """Whether, and by which signal, this process was asked to stop."""
+def die_with(parent: int) -> None:
+    """End when the launcher does, if there is one, however it ends: nobody is left behind."""
+    if not parent:
+        return
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(SIGNAL_AT_DEATH, signal.SIGKILL)
+    if os.getppid() != parent:  # it is gone already
+        raise Terminated
 
-    signal: int = 0
 
-    def __call__(self) -> bool:
-        """Asked before every piece of work that can be dropped."""
-        return bool(self.signal)
-
-    @property
-    def exit_code(self) -> int:
-        """130 for Ctrl-C, 143 for SIGTERM."""
-        return 128 + self.signal
+def no_save_yet() -> None:
+    """SIGUSR1 asks for a save; before there is anything to save, it asks in vain."""
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
 
 
 @contextmanager
-def stopping(said: Callable[[str], None]) -> Iterator[Stop]:
-    """The first SIGINT or SIGTERM asks the work to end well, the second ends it at once."""
-    stop = Stop()
+def asking(asked: Callable[[int], None]) -> Iterator[None]:
+    """The first SIGINT or SIGTERM asks, so does each SIGUSR1; the second of the others ends."""
+    heard: list[int] = []
 
-    def asked(number: int, _: FrameType | None) -> None:
-        if stop.signal:
-            raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
-        stop.signal = number
-        with suppress(RuntimeError):  # it came while something else was being said
-            said("stopping: the update in progress is dropped, the last finished one is saved")
+    def hear(number: int, _: FrameType | None) -> None:
+        if number != signal.SIGUSR1:
+            if heard:
+                raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+            heard.append(number)
+        asked(number)
 
-    before = {number: signal.signal(number, asked) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
+    before = {number: signal.signal(number, hear) for number in numbers}
     try:
-        yield stop
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def stopping(said: Callable[[str], None]) -> Iterator[Requests]:
+    """Signals ask the work to end well, or to save and go on."""
+    requests = Requests()
+
+    def asked(number: int) -> None:
+        if number == signal.SIGUSR1:
+            requests.save = True
+            return
+        requests.stop = requests.stop or number
+        with suppress(RuntimeError):  # it came while something else was being said
+            said("stopping: the update in progress is dropped, the last finished one is saved")
+
+    with asking(asked):
+        yield requests

@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from transduce.cli import display, options
+from transduce.cli import display, options, workers
 from transduce.cli.inputs import chosen_pairs, corpus_options, from_files
+from transduce.cli.workers import Together
 from transduce.errors import InputError
 from transduce.settings import Recipe, Training
 from transduce.settings.fields import demand
+from transduce.training.workers.place import Place
 
 if TYPE_CHECKING:
     from transduce.cli.training import View
     from transduce.tasks.prepare import Prepared
     from transduce.tasks.run import Start
     from transduce.training.progress import Progress
+    from transduce.training.workers.meeting import Meeting
 
 
 @click.command("train")
@@ -34,14 +37,16 @@ if TYPE_CHECKING:
     help="The run folder: new, or one to go on with.",
 )
 @options.settings
+@workers.options
 @options.quiet
 @options.no_progress
-def command(
+def command(  # noqa: PLR0913 - one for each option
     *,
     recipe: Recipe | None,
     store: Path | None,
     output: Path,
     changes: Sequence[tuple[str, str]],
+    together: Together,
     quiet: bool,
     no_progress: bool,
     **files: Path | None,
@@ -49,52 +54,72 @@ def command(
     """Train a model by RECIPE, or by one chosen to fit the text and the machine.
 
     The same command again goes on from the last save, equal to the bit on the same machine.
-    Ctrl-C and SIGTERM save the last finished update first. `transduce average` makes a model of a
-    run; `transduce translate` takes a run as it stands.
+    Ctrl-C and SIGTERM save the last finished update first; SIGUSR1 saves and goes on. `transduce
+    average` makes a model of a run; `transduce translate` takes a run as it stands.
 
     \b
     transduce train --source a.en --target a.de --dev-source d.en --dev-target d.de -o RUN
     transduce train table3/base --store wmt14 -o RUN --set training.steps=2000
     """
-    from transduce.cli.process import import_undisturbed, keep_memory
+    from transduce.cli.process import die_with, import_undisturbed, keep_memory, no_save_yet
 
+    no_save_yet()
+    if together.is_to_start:
+        sys.exit(workers.launched(together))
+    die_with(together.place.parent)
     import_undisturbed("transduce.tasks.run")
     from transduce.checkpoint import is_run
     from transduce.tasks.place import holding
     from transduce.tasks.run import demand_run_place
 
     keep_memory()
-    demand_run_place(output)
-    with holding(output):
-        demand(
-            recipe is not None or store is None or is_run(output),
-            "a corpus alone does not say how to train",
-            "name a recipe beside --store: the one that it was prepared with",
-        )
-        recipe = wanted_recipe(recipe, output, files, changes, quiet=quiet)
-        prepared = wanted_corpus(recipe, output, store, files, quiet=quiet)
-        code = trained(output, recipe, prepared, quiet=quiet, live=not no_progress)
+    with workers.unless_explained(together):
+        meeting = together.meeting()
+        if meeting is not None and together.place.rank:
+            sys.exit(workers.follow(meeting, output, store))
+        demand_run_place(output)
+        with holding(output):
+            demand(
+                recipe is not None or store is None or is_run(output),
+                "a corpus alone does not say how to train",
+                "name a recipe beside --store: the one that it was prepared with",
+            )
+            recipe = wanted_recipe(recipe, output, files, changes, quiet=quiet)
+            prepared = wanted_corpus(recipe, output, store, files, quiet=quiet)
+            code = trained(output, recipe, prepared, meeting, quiet=quiet, live=not no_progress)
     if code:
         sys.exit(code)
     if not quiet:
         display.tell(f"hint: transduce average {output} -o MODEL")
 
 
-def trained(folder: Path, recipe: Recipe, prepared: "Prepared", *, quiet: bool, live: bool) -> int:
+def trained(
+    folder: Path,
+    recipe: Recipe,
+    prepared: "Prepared",
+    meeting: "Meeting | None" = None,
+    *,
+    quiet: bool,
+    live: bool,
+) -> int:
     """Train with somebody watching; the exit code, which is 0 unless a signal ended it."""
     from transduce.cli.process import stopping, use_threads
     from transduce.cli.training import view
     from transduce.tasks.run import begun, go
     from transduce.training.loop import Audience, ended
 
-    recipe = begun(folder, recipe, prepared)
+    place = meeting.place if meeting else Place()
+    recipe = begun(folder, recipe, prepared, place.local_size)
     use_threads(recipe.training.threads)
     with (
         view(recipe.training.steps, quiet=quiet, live=live) as watched,
-        stopping(watched.said) as stop,
+        stopping(watched.said) as requests,
+        workers.company_of(meeting, requests, recipe, prepared) as company,
     ):
+        if idle := workers.idle(recipe, company.size):
+            watched.warned(idle)
         audience = Audience(  # the loop speaks of nothing but what went wrong
-            told=watched.told, looked=watched.looked, said=watched.warned, stopped=stop
+            told=watched.told, looked=watched.looked, said=watched.warned
         )
         progress = go(
             folder,
@@ -102,11 +127,12 @@ def trained(folder: Path, recipe: Recipe, prepared: "Prepared", *, quiet: bool, 
             prepared,
             audience,
             lambda start: say_start(start, recipe, folder, watched),
+            company,
         )
         done = ended(progress, recipe.training)
         for line in ending(folder, recipe.training, progress, done=done):
             watched.said(line)
-    return 0 if done else stop.exit_code
+    return 0 if done else 128 + requests.stop
 
 
 def say_start(start: "Start", recipe: Recipe, folder: Path, watched: "View") -> None:

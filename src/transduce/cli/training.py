@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from transduce.training.progress import Look, Progress
-    from transduce.training.step import Update
+    from transduce.training.update import Update
 
 EVERY = 15.0  # seconds between plain lines
 SMOOTH = 50  # updates that the shown loss and speed are taken over

@@ -17,12 +17,13 @@ from transduce.tasks.prepare import Prepared
 from transduce.tasks.translation import Translation
 from transduce.training.progress import Look
 from transduce.training.validate import nats_of
+from transduce.training.workers.requests import Requests
 
 Part = TypeVar("Part")
 
 
 def look(
-    recipe: Recipe, prepared: Prepared, stopped: Callable[[], bool]
+    recipe: Recipe, prepared: Prepared, requests: Requests
 ) -> Callable[[Transformer], Look | None]:
     """Perplexity of all dev pairs, BLEU of the first so many lines; None if it was stopped."""
     assert prepared.dev is not None
@@ -37,12 +38,12 @@ def look(
 
     def at(model: Transformer) -> Look | None:
         device = model.output.weight.device
-        going = until(stopped, batches)
+        going = until(requests, batches)
         nats, pieces = nats_of(model, (batch.to(device) for batch in going))
         decoder = TransformerDecoder(model.eval())
         found = translate_in_any_order(decoder, sources, recipe.search)
-        outputs = {number: task.say(best[0].ids) for number, best in until(stopped, found)}
-        if stopped():
+        outputs = {number: task.say(best[0].ids) for number, best in until(requests, found)}
+        if requests.stop:
             return None
         score = task.score([outputs[line] for line in lines], references)
         return Look(
@@ -52,9 +53,9 @@ def look(
     return at
 
 
-def until(stopped: Callable[[], bool], parts: Iterable[Part]) -> Iterator[Part]:
+def until(requests: Requests, parts: Iterable[Part]) -> Iterator[Part]:
     """As many parts as come before the stop."""
-    return takewhile(lambda _: not stopped(), parts)
+    return takewhile(lambda _: not requests.stop, parts)
 
 
 def batches_of(store: Store, micro_tokens: int) -> list[Batch]:

@@ -19,7 +19,7 @@ from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
 from transduce.durable import ensure_folder, seal, write_whole
 from transduce.errors import InputError
-from transduce.model.transformer import Transformer, transformer
+from transduce.model.transformer import transformer
 from transduce.recipes.parameters import of_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import demand
@@ -34,6 +34,7 @@ from transduce.training.loop import Audience, Trainee, train
 from transduce.training.memory import fitting_micro_tokens, memory_bytes
 from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
+from transduce.training.workers.company import ALONE, Company
 from transduce.vocabulary.files import SHARED, SOURCE, TARGET, vocabulary_files
 
 DATA = "data.json"
@@ -64,15 +65,18 @@ class Start:
     changed: list[str]  # what may change the last bits since the save
 
 
-def begun(folder: Path, recipe: Recipe, prepared: Prepared) -> Recipe:
-    """Begin a run, or find it begun with the same recipe; the recipe with nothing left open."""
+def begun(folder: Path, recipe: Recipe, prepared: Prepared, processes: int = 1) -> Recipe:
+    """Begin a run, or find it begun with the same recipe; the recipe with nothing left open.
+
+    So many processes of the run share this machine.
+    """
     demand_memory(recipe, memory_bytes())
     if is_run(folder):
         stored = read_run(folder)
         demand_same(folder, recipe, stored.recipe)
         demand_same_data(folder, stored.fingerprints, fingerprints(prepared))
         return stored.recipe
-    recipe = resolved(recipe)
+    recipe = resolved(recipe, processes)
     ensure_folder(folder)
     for name, vocabulary in vocabulary_files(prepared.vocabularies).items():
         write_whole(folder / name, vocabulary.to_bytes())
@@ -100,14 +104,14 @@ def demand_memory(recipe: Recipe, memory: int) -> None:
     )
 
 
-def resolved(recipe: Recipe) -> Recipe:
+def resolved(recipe: Recipe, processes: int) -> Recipe:
     """With the machine's answer where the recipe asks it: it stays with the run."""
     longest, training = recipe.data.longest, recipe.training
     fitting = fitting_micro_tokens(recipe.architecture, longest, memory_bytes())
     return with_changes(
         recipe,
         {
-            "training.threads": training.threads or processors(),
+            "training.threads": training.threads or max(1, processors() // processes),
             "training.micro_tokens": training.micro_tokens or fitting,
         },
     )
@@ -153,36 +157,45 @@ def go(
     prepared: Prepared,
     audience: Audience,
     started: Callable[[Start], None],
+    company: Company = ALONE,
 ) -> Progress:
     """Train from wherever the run stands, and look at the dev split on the way."""
     source, target = prepared.vocabularies
     model = transformer(recipe.architecture, len(source), len(target), recipe.training.seed)
     model.to(device())
-    optimiser = Optimiser(model, recipe.training)
+    looks = prepared.dev is not None and company.rank == 0
+    trainee = Trainee(
+        folder=folder,
+        model=model,
+        optimiser=Optimiser(model, recipe.training),
+        training=recipe.training,
+        batches=feed(recipe, prepared),
+        look=look(recipe, prepared, company.requests) if looks else None,
+    )
+    progress = company.by_first(where_it_stands, trainee, started, company)
+    company.spread(trainee.optimiser.numbers)
+    return train(trainee, progress, audience, company)
+
+
+def where_it_stands(
+    trainee: Trainee, started: Callable[[Start], None], company: Company
+) -> Progress:
+    """Choose the save to go on from and put it in place, for all who take part."""
+    folder = trainee.folder
     save, rejected = newest(folder)
-    start = restored(model, optimiser, save, rejected)
+    start = restored(trainee, save, rejected, company)
     started(start)
     if (folder / LOG).exists():  # what stands there after this step is lost
         with closing(Journal(folder / LOG)) as journal:
             journal.write("resume", step=start.progress.step, changed=start.changed)
-    trainee = Trainee(
-        folder=folder,
-        model=model,
-        optimiser=optimiser,
-        training=recipe.training,
-        batches=feed(recipe, prepared),
-        look=look(recipe, prepared, audience.stopped) if prepared.dev else None,
-    )
-    return train(trainee, start.progress, audience)
+    return start.progress
 
 
 def restored(
-    model: Transformer,
-    optimiser: Optimiser,
-    save: Save | None,
-    rejected: list[tuple[Path, str]],
+    trainee: Trainee, save: Save | None, rejected: list[tuple[Path, str]], company: Company
 ) -> Start:
     """Put a save back in place, and say what is not as it was."""
+    model, optimiser = trainee.model, trainee.optimiser
     parameters = sum(weight.numel() for weight in optimiser.parameters)
     if save is None:
         progress, changed = Progress(), []
@@ -194,13 +207,13 @@ def restored(
             matching(save.moments, moments, file=save.folder),
         )
         progress = Progress.from_json(save.state["progress"])
-        changed = changes(save.state["environment"], environment(device()))
+        changed = changes(save.state["environment"], environment(device(), company.adds))
     return Start(progress=progress, parameters=parameters, rejected=rejected, changed=changed)
 
 
 def feed(recipe: Recipe, prepared: Prepared) -> Callable[[int], list[Batch]]:
-    """The micro-batches of every step, where the model lies."""
-    store, place = prepared.train, device()
+    """The micro-batches of every step."""
+    store = prepared.train
     plan = Plan(
         store.source_lengths,
         store.target_lengths,
@@ -208,8 +221,7 @@ def feed(recipe: Recipe, prepared: Prepared) -> Callable[[int], list[Batch]]:
         target_tokens=recipe.data.target_tokens,
         seed=recipe.training.seed,
     )
-    stored = Feed(store, plan, recipe.training.micro_tokens)
-    return lambda step: [batch.to(place) for batch in stored.update(step)]
+    return Feed(store, plan, recipe.training.micro_tokens).update
 
 
 def device() -> torch.device:

@@ -14,11 +14,13 @@ WORDS = {
     "processor": "processor",
     "instructions": "vector instructions",
     "device": "device",
+    "adds": "gradients added",
 }
+BEFORE = {"adds": "in order"}  # what held before it was stored
 
 
-def environment(device: torch.device) -> dict[str, str]:
-    """Versions, threads and processor, as stored with every save."""
+def environment(device: torch.device, adds: str = "in order") -> dict[str, str]:
+    """Versions, threads, processor, and how many add gradients, as stored with every save."""
     cuda = torch.cuda.get_device_name(device) if device.type == "cuda" else ""
     return {
         "transduce": version("transduce"),
@@ -28,6 +30,7 @@ def environment(device: torch.device) -> dict[str, str]:
         "processor": processor(),
         "instructions": torch.backends.cpu.get_cpu_capability(),
         "device": cuda or device.type,
+        "adds": adds,
     }
 
 
@@ -43,6 +46,7 @@ def processor() -> str:
 
 def changes(saved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     """What differs since the save: each a reason why the last bits may differ, too."""
+    saved = {**BEFORE, **saved}
     return [
         f"{WORDS[name]} {saved.get(name, 'unknown')} → {now[name]}"
         for name in WORDS

@@ -17,8 +17,11 @@ from transduce.training.environment import environment
 from transduce.training.journal import LOG, Journal
 from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Look, Progress
-from transduce.training.step import Update, take_update
+from transduce.training.step import take_update
+from transduce.training.update import Update
+from transduce.training.workers.company import ALONE, Company
 
+Keep = Callable[[Progress, Update | None], Progress]  # what follows an update
 FAILED_SAVES = 3  # so many in a row end the run; one alone may be a full disk that is cleared
 
 
@@ -42,29 +45,30 @@ def nothing(*_: object) -> None:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Audience:
-    """Who is told what happens, and who may say stop."""
+    """Who is told what happens."""
 
     told: Callable[[Update, Progress], None] = nothing  # after every update
     looked: Callable[[Look, Progress], None] = nothing
     said: Callable[[str], None] = nothing  # a sentence for people
-    stopped: Callable[[], bool] = lambda: False  # asked before every micro-batch
 
 
-def train(trainee: Trainee, progress: Progress, audience: Audience) -> Progress:
+def train(
+    trainee: Trainee, progress: Progress, audience: Audience, company: Company = ALONE
+) -> Progress:
     """Train from wherever the run stands; keep the last update, whatever it was stopped by."""
+    if company.rank > 0:  # the first process does the keeping
+        return company.by_first(same, updated(trainee, progress, company, same), None)
     with closing(Journal(trainee.folder / LOG)) as journal:
-        keeper = Keeper(trainee, journal, audience.said, progress.step)
-        progress = updated(trainee, progress, audience, keeper)
-        keeper.finish(progress)
-    return progress
+        keeper = Keeper(trainee, audience, journal, company, progress.step)
+        progress = updated(trainee, progress, company, keeper.keep)
+        return company.by_first(keeper.finish, progress)
 
 
-def updated(trainee: Trainee, progress: Progress, audience: Audience, keeper: "Keeper") -> Progress:
-    """Update, look, keep, until the last step or until stopped."""
+def updated(trainee: Trainee, progress: Progress, company: Company, keep: Keep) -> Progress:
+    """Update and keep, until the last step or until stopped."""
     training = trainee.training
-    progress = look_if_due(trainee, progress, audience, keeper)  # what a stop or a full disk
-    keeper.snapshot_if_due(progress)  # may have left out at the last step
-    while not ended(progress, training) and not audience.stopped():
+    progress = company.by_first(keep, progress, None)  # what a stop or a full disk left out
+    while not ended(progress, training):
         began = time.monotonic()
         batches = trainee.batches(progress.step + 1)
         update = take_update(
@@ -73,17 +77,18 @@ def updated(trainee: Trainee, progress: Progress, audience: Audience, keeper: "K
             training,
             progress.step + 1,
             batches,
-            audience.stopped,
+            company,
         )
         if update is None:
             break
         progress = progress.after(update, time.monotonic() - began)
-        keeper.journal_update(update, progress)
-        audience.told(update, progress)
+        progress = company.by_first(keep, progress, update)
         demand_finite(progress, training)
-        progress = look_if_due(trainee, progress, audience, keeper)
-        keeper.snapshot_if_due(progress)
-        keeper.save_if_due(progress)
+    return progress
+
+
+def same(progress: Progress, _update: Update | None) -> Progress:
+    """Nothing is kept here."""
     return progress
 
 
@@ -93,26 +98,9 @@ def ended(progress: Progress, training: Training) -> bool:
     return bool(patience) or progress.step >= training.steps
 
 
-def look_if_due(
-    trainee: Trainee, progress: Progress, audience: Audience, keeper: "Keeper"
-) -> Progress:
-    """Look at the development set every so many steps, and after the last."""
-    training = trainee.training
-    due = progress.step % training.validate_steps == 0 or progress.step == training.steps
-    if trainee.look is None or not due or progress.looked_step == progress.step:
-        return progress
-    look = trainee.look(trainee.model)
-    if look is None:
-        return progress
-    progress = progress.having_seen(look)
-    keeper.journal.write("validation", step=progress.step, **dataclasses.asdict(look))
-    audience.looked(look, progress)
-    return progress
-
-
 def demand_finite(progress: Progress, training: Training) -> None:
     """End a run that has left the finite world; its last save has not."""
-    if progress.bad_in_a_row >= training.bad_updates:
+    if is_lost(progress, training):
         raise NotFiniteError(
             f"{progress.bad_in_a_row} updates in a row were not finite, the last at step "
             f"{progress.step}",
@@ -120,16 +108,40 @@ def demand_finite(progress: Progress, training: Training) -> None:
         )
 
 
+def is_lost(progress: Progress, training: Training) -> bool:
+    """Whether too many updates in a row were not finite."""
+    return progress.bad_in_a_row >= training.bad_updates
+
+
 @final
 class Keeper:
-    """Saves by minutes, snapshots by steps, and the journal of both."""
+    """Looks, snapshots by steps, saves by minutes, and the journal of all of it."""
 
     def __init__(
-        self, trainee: Trainee, journal: Journal, said: Callable[[str], None], step: int
+        self,
+        trainee: Trainee,
+        audience: Audience,
+        journal: Journal,
+        company: Company,
+        step: int,
     ) -> None:
-        self.trainee, self.journal, self.said = trainee, journal, said
+        self.trainee, self.audience, self.journal = trainee, audience, journal
+        self.company = company
         self.saved_step, self.saved_at = step, time.monotonic()
         self.failures = {"snapshot": 0, "save": 0}  # in a row
+
+    def keep(self, progress: Progress, update: Update | None) -> Progress:
+        """What follows an update: tell it, look, keep; the progress with what was seen."""
+        if update is not None:
+            self.journal_update(update, progress)
+            self.audience.told(update, progress)
+        if is_lost(progress, self.trainee.training):
+            return progress
+        progress = self.look_if_due(progress)
+        self.snapshot_if_due(progress)
+        if update is not None:
+            self.save_if_due(progress)
+        return progress
 
     def journal_update(self, update: Update, progress: Progress) -> None:
         """One line an update."""
@@ -146,6 +158,20 @@ class Keeper:
             applied=update.applied,
         )
 
+    def look_if_due(self, progress: Progress) -> Progress:
+        """Look at the development set every so many steps, and after the last."""
+        trainee, training, step = self.trainee, self.trainee.training, progress.step
+        due = step % training.validate_steps == 0 or step == training.steps
+        if trainee.look is None or not due or progress.looked_step == step:
+            return progress
+        look = trainee.look(trainee.model)
+        if look is None:
+            return progress
+        progress = progress.having_seen(look)
+        self.journal.write("validation", step=step, **dataclasses.asdict(look))
+        self.audience.looked(look, progress)
+        return progress
+
     def snapshot_if_due(self, progress: Progress) -> None:
         """On the paper's clock, and at the last step."""
         step, training = progress.step, self.trainee.training
@@ -154,11 +180,12 @@ class Keeper:
             self.attempt("snapshot", progress)
 
     def save_if_due(self, progress: Progress) -> None:
-        """On the wall's clock."""
-        if time.monotonic() - self.saved_at >= 60 * self.trainee.training.save_minutes:
+        """On the wall's clock, and whenever somebody asks for it."""
+        asked, self.company.requests.save = self.company.requests.save, False
+        if asked or time.monotonic() - self.saved_at >= 60 * self.trainee.training.save_minutes:
             self.attempt("save", progress)
 
-    def finish(self, progress: Progress) -> None:
+    def finish(self, progress: Progress) -> Progress:
         """Keep the last update, and say what there is to say."""
         if progress.step > self.saved_step:
             self.attempt("save", progress)
@@ -170,24 +197,25 @@ class Keeper:
             )
         if ended(progress, self.trainee.training):
             self.journal.write("finish", step=progress.step)
+        return progress
 
     def attempt(self, kind: str, progress: Progress) -> None:
         """Keep what is there; a disk that refuses does not stop the training at once."""
         try:
-            self.keep(kind, progress)
+            self.write(kind, progress)
         except SaveError as fault:
             self.failures[kind] += 1
             if kind == "save":
                 self.saved_at = time.monotonic()
             self.journal.write("failure", step=progress.step, fact=fault.fact)
-            self.said(f"could not keep step {progress.step}: {fault.fact}")
+            self.audience.said(f"could not keep step {progress.step}: {fault.fact}")
             if self.failures[kind] >= FAILED_SAVES:
                 raise
         else:
             self.failures[kind] = 0
             self.journal.write(kind, step=progress.step)
 
-    def keep(self, kind: str, progress: Progress) -> None:
+    def write(self, kind: str, progress: Progress) -> None:
         """Write, then delete what is no longer needed."""
         folder, model, optimiser = (
             self.trainee.folder,
@@ -197,9 +225,9 @@ class Keeper:
         if kind == "snapshot":
             save_snapshot(folder, progress.step, model.weights())
         else:
-            now = environment(model.output.weight.device)
+            now = environment(model.output.weight.device, self.company.adds)
             state = {"progress": progress.as_json(), "environment": now}
             save(folder, progress.step, model.weights(), optimiser.moments, state)
             self.saved_step, self.saved_at = progress.step, time.monotonic()
         for fact in prune(folder, self.trainee.training.snapshots):
-            self.said(fact)
+            self.audience.said(fact)

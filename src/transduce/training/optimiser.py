@@ -70,6 +70,11 @@ class Optimiser:
             named |= {f"{kind}.{n}": w for n, w in zip(self.names, windows, strict=True)}
         return named
 
+    @property
+    def numbers(self) -> list[Tensor]:
+        """All that a save would hold, as few tensors."""
+        return [self.weights.data, *self.adam.state[self.weights].values()]
+
     @torch.no_grad()
     def restore(self, weights: dict[str, Tensor], moments: dict[str, Tensor]) -> None:
         """Go on from a save: every number as it was."""

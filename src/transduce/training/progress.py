@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-from transduce.training.step import Update
+from transduce.training.update import Update
 
 
 @final

@@ -2,9 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import final
+from collections.abc import Sequence
 
 import torch
 
@@ -14,22 +12,9 @@ from transduce.settings import Training
 from transduce.training.loss import smoothed_loss, spread_share
 from transduce.training.optimiser import Optimiser
 from transduce.training.schedule import rate_of
+from transduce.training.update import Update
+from transduce.training.workers.company import ALONE, Company
 from transduce.vocabulary import BEGIN
-
-
-@final
-@dataclass(frozen=True)
-class Update:
-    """What one update did."""
-
-    step: int
-    loss: float  # nats per target token against smoothed labels
-    nats: float  # nats per target token without smoothing; its exponential is the perplexity
-    source_tokens: int
-    target_tokens: int
-    rate: float
-    norm: float  # of the gradient
-    applied: bool  # false when loss or gradient were not finite: then no weight was moved
 
 
 def take_update(
@@ -38,7 +23,7 @@ def take_update(
     training: Training,
     step: int,
     batches: Sequence[Batch],
-    stopped: Callable[[], bool] = lambda: False,
+    company: Company = ALONE,
 ) -> Update | None:
     """Update number `step` on its micro-batches; None, and nothing done, if it was stopped."""
     model.train()
@@ -47,14 +32,21 @@ def take_update(
         sum(len(side.ids) for side in sides)
         for sides in ([b.source for b in batches], [b.target for b in batches])
     )
-    loss = nats = 0.0
-    for number, batch in enumerate(batches):
-        if stopped():
-            return None
+    place = model.output.weight.device
+    found = torch.zeros(len(batches), 2, dtype=torch.float64)  # loss and nats of each micro-batch
+
+    def learn(number: int) -> None:
         torch.manual_seed(dropout_seed(training.seed, step, number))
-        some_loss, some_nats = batch_loss(model, training, batch)
+        some_loss, some_nats = batch_loss(model, training, batches[number].to(place))
         (some_loss / target_tokens).backward()
-        loss, nats = loss + float(some_loss.detach()), nats + float(some_nats)
+        found[number, 0], found[number, 1] = some_loss.detach(), some_nats
+
+    costs = [len(batch.source.ids) + len(batch.target.ids) for batch in batches]
+    if not company.learn(learn, costs, optimiser.gradients, found):
+        return None
+    loss = nats = 0.0
+    for some_loss, some_nats in found.tolist():
+        loss, nats = loss + some_loss, nats + some_nats
     norm = float(optimiser.gradients.norm())
     rate = rate_of(step, model.sizes, training)
     applied = math.isfinite(norm) and math.isfinite(loss)

@@ -1,0 +1,17 @@
+"""A process alone that is asked to stop when a test says so."""
+
+from collections.abc import Callable
+
+from transduce.training.workers.company import Alone
+from transduce.training.workers.requests import Requests
+
+
+def alone_until(stopped: Callable[[], bool]) -> Alone:
+    """It asks before every micro-batch, and often in a look."""
+
+    class Asked(Requests):
+        @property
+        def stop(self) -> int:  # type: ignore[override]
+            return 15 * stopped()
+
+    return Alone(Asked())
