@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["load"]
 
 
-def load(folder: "Path | str") -> "Translator":
-    """A model folder, or a run's newest save, as a function from text to text."""
+def load(folder: "Path | str", *more: "Path | str") -> "Translator":
+    """A model folder, or a run's newest save, as a function from text to text.
+
+    Several folders answer together, as an ensemble.
+    """
     from transduce.tasks.load import load  # torch is imported when a model is wanted
 
-    return load(folder)
+    return load(folder, *more)

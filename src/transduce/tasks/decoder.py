@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import torch
 from jaxtyping import Float, Int
@@ -12,6 +12,7 @@ from transduce.model import cache
 from transduce.model.cache import Cache
 from transduce.model.transformer import Transformer
 from transduce.packed import Packed
+from transduce.search import Decoder, Ensemble
 
 
 @final
@@ -42,3 +43,9 @@ class TransformerDecoder:
     def join(self, first: Cache, second: Cache) -> Cache:
         """The rows of both."""
         return cache.join(first, second)
+
+
+def decoder_of(models: Sequence[Transformer]) -> Decoder[Any]:
+    """One model as it is, several as an ensemble."""
+    members = tuple(TransformerDecoder(model.eval()) for model in models)
+    return members[0] if len(members) == 1 else Ensemble(members)

@@ -1,5 +1,6 @@
 """A model folder, or a run's newest save, ready to translate."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from torch import Tensor
@@ -15,7 +16,7 @@ from transduce.checkpoint import (
 )
 from transduce.errors import FolderError, InputError
 from transduce.model.transformer import Transformer
-from transduce.settings import Recipe
+from transduce.settings import Recipe, Search
 from transduce.tasks.prepare import vocabularies_in
 from transduce.tasks.run import device
 from transduce.tasks.translate import Translator
@@ -23,9 +24,38 @@ from transduce.tasks.translation import Translation
 from transduce.vocabulary.files import Vocabularies
 
 
-def load(folder: Path | str) -> Translator:
-    """Read a model folder, or the newest sound save of a run folder."""
-    folder = Path(folder)
+def load(folder: Path | str, *more: Path | str) -> Translator:
+    """Read a model folder, or the newest sound save of a run folder; several as an ensemble."""
+    first = alone(Path(folder))
+    others = tuple(alone(Path(one)) for one in more)
+    for other, place in zip(others, more, strict=True):
+        demand_same_vocabularies(first, other, Path(place))
+    longest = min(one.recipe.data.longest for one in (first, *others))
+    search = first.recipe.search
+    members = tuple(with_limits(one, longest, search) for one in others)
+    return replace(with_limits(first, longest, search), others=members)
+
+
+def demand_same_vocabularies(first: Translator, other: Translator, folder: Path) -> None:
+    """Models answer together only if a symbol means the same to all."""
+    ours, theirs = first.task, other.task
+    for side in ("source", "target"):
+        if getattr(ours, side).hash != getattr(theirs, side).hash:
+            raise InputError(
+                f"its {side} vocabulary is not that of the first model",
+                "the models of an ensemble are trained on one prepared corpus",
+                file=folder,
+            )
+
+
+def with_limits(one: Translator, longest: int, search: Search) -> Translator:
+    """A member, with the longest input and the search that all share."""
+    data = replace(one.recipe.data, longest=longest)
+    return replace(one, recipe=replace(one.recipe, data=data, search=search))
+
+
+def alone(folder: Path) -> Translator:
+    """One model."""
     if is_run(folder):
         return translator(*newest_of_run(folder), file=folder)
     if not folder.is_dir():

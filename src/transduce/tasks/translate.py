@@ -2,19 +2,28 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import final, overload
 
 from transduce.errors import InputError
 from transduce.model.transformer import Transformer
-from transduce.search import Hypothesis, translate_in_any_order
+from transduce.search import (
+    Hypothesis,
+    Ruled,
+    RuledDecoder,
+    sample_in_any_order,
+    translate_in_any_order,
+)
+from transduce.search.penalties import DIVISORS
 from transduce.settings import Recipe, Search
-from transduce.tasks.decoder import TransformerDecoder
+from transduce.settings.search import Sampling
+from transduce.tasks.decoder import decoder_of
+from transduce.tasks.likelihood import log_probs_of
+from transduce.tasks.lines import Line, blocks, numbered, sources_of
 from transduce.tasks.translation import Translation
-from transduce.text import sentences
-from transduce.text.clean import normalise
 
 BLOCK = 2_000  # lines that are read before the first is said: like lengths are searched together
+TOKENS = 8_192  # of given pairs at once, both sides
+PARTS = 20  # bits of a sample's key that number the sentences of a line
 
 
 @final
@@ -30,68 +39,90 @@ class Output:
 @final
 @dataclass(frozen=True)
 class Translator:
-    """A model, its vocabularies, and how to search."""
+    """A model, its vocabularies, and how to search or to draw."""
 
     model: Transformer
     task: Translation
     recipe: Recipe
+    others: tuple["Translator", ...] = ()  # of an ensemble
+    draws: Sampling | None = None
+
+    @property
+    def models(self) -> tuple[Transformer, ...]:
+        """All that answer together."""
+        return (self.model, *(other.model for other in self.others))
 
     @overload
-    def __call__(self, text: str) -> str: ...
+    def __call__(self, text: str, *, prefix: str | None = None) -> str: ...
     @overload
-    def __call__(self, text: list[str]) -> list[str]: ...
-    def __call__(self, text: str | list[str]) -> str | list[str]:
-        """The best translation of one text, or of each of several."""
+    def __call__(self, text: list[str], *, prefix: list[str] | None = None) -> list[str]: ...
+    def __call__(
+        self, text: str | list[str], *, prefix: str | list[str] | None = None
+    ) -> str | list[str]:
+        """The best translation of one text, or of each of several; it begins with its prefix."""
         lines = [text] if isinstance(text, str) else text
-        best = [outputs[0].text for outputs in self.lines(lines)]
+        prefixes = [prefix] if isinstance(prefix, str) else prefix
+        best = [outputs[0].text for outputs in self.lines(lines, prefixes=prefixes)]
         return best[0] if isinstance(text, str) else best
 
     def lines(
-        self, lines: Iterable[str], *, nbest: int = 1, block: int = BLOCK
+        self,
+        lines: Iterable[str],
+        *,
+        nbest: int = 1,
+        block: int = BLOCK,
+        prefixes: Iterable[str] | None = None,
     ) -> Iterator[list[Output]]:
         """The best translations of every line, in order, a block of lines at a time."""
-        remaining, done = iter(lines), 0
-        while some := list(islice(remaining, block)):
-            yield from self.block(some, nbest, done)
-            done += len(some)
+        for some in blocks(numbered(lines, prefixes), block):
+            yield from self.block(some, nbest)
+
+    def likelihoods(
+        self, pairs: Iterable[tuple[str, str]], *, block: int = BLOCK
+    ) -> Iterator[Output]:
+        """Targets that are given, with the scores that they would have if they were found."""
+        before = 0
+        for some in blocks(pairs, block):
+            yield from self.block_of_pairs(some, before)
+            before += len(some)
 
     def searching(self, **changes: int | float | str) -> "Translator":
         """The same with other settings of the search."""
         search: Search = replace(self.recipe.search, **changes)  # type: ignore[arg-type]
-        return replace(self, recipe=replace(self.recipe, search=search))
+        others = tuple(other.searching(**changes) for other in self.others)
+        return replace(self, recipe=replace(self.recipe, search=search), others=others)
 
-    def block(self, lines: Sequence[str], nbest: int, before: int) -> Iterator[list[Output]]:
+    def sampling(self, **changes: int | float) -> "Translator":
+        """The same, but outputs are drawn: with temperature, top_k, top_p and seed."""
+        draws: Sampling = replace(self.draws or Sampling(), **changes)  # type: ignore[arg-type]
+        return replace(self, draws=draws)
+
+    def block(self, lines: Sequence[Line], nbest: int) -> Iterator[list[Output]]:
         """One block: long lines in sentences, all in one search, lines joined again."""
-        parts, line_of = [], []
-        for number, line in enumerate(lines):
-            for ids in self.sources(line, before + number + 1):
+        parts, keys = [], []
+        for line in lines:
+            for place, ids in enumerate(sources_of(line, self.task, self.recipe)):
                 parts.append(ids)
-                line_of.append(number)
-        search = self.recipe.search
-        decoder = TransformerDecoder(self.model.eval())
-        found = dict(translate_in_any_order(decoder, parts, search, nbest=nbest))
-        grouped: list[list[list[Hypothesis]]] = [[] for _ in lines]
-        for part, number in enumerate(line_of):
-            grouped[number].append(found[part])
-        for hypotheses in grouped:
+                keys.append(line.number << PARTS | place)
+        found = self.found(parts, keys, nbest)
+        grouped: dict[int, list[list[Hypothesis]]] = {line.number: [] for line in lines}
+        for part, key in enumerate(keys):
+            grouped[key >> PARTS].append(found[part])
+        for hypotheses in grouped.values():
             yield self.outputs(hypotheses, nbest)
 
-    def sources(self, line: str, number: int) -> list[list[int]]:
-        """The ids of a line; of its sentences, if it is longer than the model has seen."""
-        if not normalise(line):
-            return []
-        longest = self.recipe.data.longest
-        (ids,) = self.task.read([line])
-        if len(ids) <= longest:
-            return [ids]
-        parts = self.task.read(sentences.split(line))
-        worst = max(map(len, parts))
-        if worst > longest:
-            raise InputError(
-                f"line {number}: a sentence of {worst:,} pieces, and this model takes {longest:,}",
-                "split the sentence, or train with a larger data.longest",
-            )
-        return parts
+    def found(
+        self, parts: Sequence[Sequence[int]], keys: Sequence[int], nbest: int
+    ) -> dict[int, list[Hypothesis]]:
+        """What the search, or chance, makes of each part."""
+        decoder, search = decoder_of(self.models), self.recipe.search
+        if any(isinstance(part, Ruled) for part in parts):
+            decoder = RuledDecoder(decoder)
+        if self.draws is None:
+            return dict(translate_in_any_order(decoder, parts, search, nbest=nbest))
+        return dict(
+            sample_in_any_order(decoder, parts, search, self.draws, samples=nbest, keys=keys)
+        )
 
     def outputs(self, parts: Sequence[Sequence[Hypothesis]], nbest: int) -> list[Output]:
         """The translations of a line from those of its sentences; an empty line's is empty."""
@@ -106,3 +137,23 @@ class Translator:
             )
             for rank in ranks
         ]
+
+    def block_of_pairs(self, pairs: Sequence[tuple[str, str]], before: int) -> Iterator[Output]:
+        """One block of pairs; none may be longer than what could have been found."""
+        longest, search = self.recipe.data.longest, self.recipe.search
+        sides = zip(*pairs, strict=True)
+        sources, targets = self.task.read(next(sides)), self.task.read_target(next(sides))
+        ranges = (("source", sources, longest), ("target", targets, longest + search.extra))
+        for name, side, most in ranges:
+            for number, ids in enumerate(side, start=before + 1):
+                if len(ids) > most:
+                    raise InputError(
+                        f"line {number}: a {name} of {len(ids):,} pieces, and this model takes "
+                        f"{most:,}",
+                        "split the sentence, or train with a larger data.longest",
+                    )
+        tokens = max(TOKENS, 2 * longest + search.extra)
+        log_probs = log_probs_of(self.models, sources, targets, tokens)
+        for (_, text), ids, log_prob in zip(pairs, targets, log_probs, strict=True):
+            divisor = DIVISORS[search.penalty](len(ids), search.alpha)
+            yield Output(text, log_prob / divisor, log_prob)
