@@ -14,6 +14,7 @@ from transduce.settings.fields import (
 )
 
 SMOOTHINGS = ("szegedy", "t2t")
+PRECISIONS = ("float32", "bfloat16")
 
 
 @final
@@ -38,6 +39,7 @@ class Training:
     patience: int = chosen(0, "stop after so many looks without gain; 0 trains all steps")
     bad_updates: int = chosen(10, "so many in a row that are not finite stop the run")
     micro_tokens: int = chosen(0, "tokens of both sides in memory at once; 0 asks the machine")
+    precision: str = chosen("float32", "of products; weights and Adam's means are always float32")
     threads: int = chosen(0, "of the processor; 0 takes all; stored, for it changes the last bit")
 
     def __post_init__(self) -> None:
@@ -45,6 +47,7 @@ class Training:
         demand_positive(self, "save_minutes", "validate_steps", "validate_lines", "bad_updates")
         demand_share(self, "beta1", "beta2", "label_smoothing")
         demand_one_of(self, "smoothing", SMOOTHINGS)
+        demand_one_of(self, "precision", PRECISIONS)
         for name in ("seed", "patience", "micro_tokens", "threads"):
             value = getattr(self, name)
             demand(value >= 0, f"training.{name} must not be negative, it is {value}")

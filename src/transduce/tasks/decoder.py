@@ -34,7 +34,9 @@ class TransformerDecoder:
     def next(self, state: Cache, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], Cache]:
         """Log-probabilities of what may follow one more symbol."""
         states, state = cache.step(self.model, ids, state)
-        return self.model.logits(states).log_softmax(dim=-1), state
+        logits = self.model.logits(states)
+        kind = torch.promote_types(logits.dtype, torch.float32)  # bfloat16 has too few digits
+        return logits.log_softmax(dim=-1, dtype=kind), state
 
     def select(self, state: Cache, rows: Int[Tensor, " R2"]) -> Cache:
         """These rows, in this order."""

@@ -223,11 +223,11 @@ class Keeper:
             self.trainee.optimiser,
         )
         if kind == "snapshot":
-            save_snapshot(folder, progress.step, model.weights())
+            save_snapshot(folder, progress.step, optimiser.named_weights)
         else:
             now = environment(model.output.weight.device, self.company.adds)
             state = {"progress": progress.as_json(), "environment": now}
-            save(folder, progress.step, model.weights(), optimiser.moments, state)
+            save(folder, progress.step, optimiser.named_weights, optimiser.moments, state)
             self.saved_step, self.saved_at = progress.step, time.monotonic()
         for fact in prune(folder, self.trainee.training.snapshots):
             self.audience.said(fact)

@@ -52,13 +52,14 @@ class SlicedLoss(torch.autograd.Function):
         rows = max(1, SLICE // len(weight))
         for first in range(0, len(states), rows):
             some = slice(first, first + rows)
-            log_p = (states[some] @ weight.T).log_softmax(dim=1)  # [rows V]
+            log_p = at_least_float32(states[some] @ weight.T).log_softmax(dim=1)  # [rows V]
             right = -log_p.gather(1, targets[some, None])  # [rows 1]
             other = -log_p.mean(dim=1, keepdim=True)
             nats += right.sum(dtype=torch.float64)
             loss += ((1 - spread) * right + spread * other).sum(dtype=torch.float64)
             d_logits = log_p.exp_().sub_(spread / len(weight))  # p less the smoothed labels
             d_logits.scatter_add_(1, targets[some, None], torch.full_like(right, spread - 1))
+            d_logits = d_logits.to(weight.dtype)
             torch.mm(d_logits, weight, out=d_states[some])
             d_weight.addmm_(d_logits.T, states[some])
         ctx.save_for_backward(d_states, d_weight)
@@ -73,6 +74,11 @@ class SlicedLoss(torch.autograd.Function):
         return d_states * d_loss, d_weight * d_loss, None, None
 
 
+def at_least_float32(logits: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """Sums over all symbols want more digits than bfloat16 has."""
+    return logits.to(torch.promote_types(logits.dtype, torch.float32))
+
+
 @torch.no_grad()
 def summed_nats(
     states: Float[Tensor, "T d_model"],
@@ -83,6 +89,6 @@ def summed_nats(
     nats = 0.0
     rows = max(1, SLICE // len(weight))
     for some_states, some_targets in zip(states.split(rows), targets.split(rows), strict=True):
-        logits = some_states @ weight.T
+        logits = at_least_float32(some_states @ weight.T)
         nats += float(torch.nn.functional.cross_entropy(logits, some_targets, reduction="sum"))
     return nats

@@ -3,6 +3,9 @@
 Weights, gradients and moments of a model are each one flat tensor; the model's own tensors are
 windows onto it. So the norm, the update, and the exchange between processes are one operation
 each, and a gradient is where it must be without a copy.
+
+In bfloat16 the model's tensors are windows onto copies in that precision: of the weights, made
+anew after each update, and of the gradients of one micro-batch, which are added up in float32.
 """
 
 from typing import final
@@ -24,8 +27,13 @@ class Optimiser:
         flat = torch.cat([weight.detach().flatten() for weight in self.parameters])
         self.weights = nn.Parameter(flat)
         self.weights.grad = torch.zeros_like(flat)
+        self.lowered = training.precision == "bfloat16"
+        self.seen, self.felt = flat, self.weights.grad
+        if self.lowered:
+            model.to(torch.bfloat16)
+            self.seen, self.felt = (x.to(torch.bfloat16) for x in (flat, self.weights.grad))
         for weight, window, gradient in zip(
-            self.parameters, self.windows(flat), self.windows(self.weights.grad), strict=True
+            self.parameters, self.windows(self.seen), self.windows(self.felt), strict=True
         ):
             weight.data, weight.grad = window, gradient
         self.adam = torch.optim.Adam(
@@ -54,11 +62,30 @@ class Optimiser:
     def clear(self) -> None:
         """Forget the gradients of the last update."""
         self.gradients.zero_()
+        if self.lowered:
+            self.felt.zero_()
+
+    def gather(self) -> None:
+        """Add a micro-batch's gradients to those of the update."""
+        if self.lowered:
+            self.gradients.add_(self.felt)
+            self.felt.zero_()
 
     def update(self, rate: float) -> None:
         """One step of Adam with this learning rate."""
         self.adam.param_groups[0]["lr"] = rate
         self.adam.step()
+        self.show()
+
+    def show(self) -> None:
+        """Let the model see the weights as they are now."""
+        if self.lowered:
+            self.seen.copy_(self.weights.detach())
+
+    @property
+    def named_weights(self) -> dict[str, Tensor]:
+        """The weights by their names, in float32 whatever the model computes in."""
+        return dict(zip(self.names, self.windows(self.weights.detach()), strict=True))
 
     @property
     def moments(self) -> dict[str, Tensor]:
@@ -78,7 +105,8 @@ class Optimiser:
     @torch.no_grad()
     def restore(self, weights: dict[str, Tensor], moments: dict[str, Tensor]) -> None:
         """Go on from a save: every number as it was."""
-        for name, weight in zip(self.names, self.parameters, strict=True):
+        for name, weight in self.named_weights.items():
             weight.copy_(weights[name])
+        self.show()
         for name, moment in self.moments.items():
             moment.copy_(moments[name])
