@@ -15,6 +15,33 @@ STEPS = 12
 RECIPE = training_of(steps=STEPS)
 
 
+def together(group, folder, training=RECIPE, batches=batches):
+    """The same run by one of several processes: the first keeps the folder, all have a hash."""
+    model, optimiser = fresh(training, dropout=0.1)
+
+    def where_it_stands():
+        if not is_run(folder):
+            begin_run(folder, Recipe(name="tiny"), {})
+        return restored(folder, optimiser)
+
+    progress = group.by_first(where_it_stands)
+    group.spread(optimiser.numbers)
+    trainee = Trainee(
+        folder=folder, model=model, optimiser=optimiser, training=training, batches=batches
+    )
+    progress = train(trainee, progress, Audience(), group)
+    return progress, fingerprint(model, optimiser)
+
+
+def restored(folder, optimiser):
+    """The newest save put in place."""
+    save, _ = newest(folder)
+    if save is None:
+        return Progress()
+    optimiser.restore(save.weights, save.moments)
+    return Progress.from_json(save.state["progress"])
+
+
 def go(folder, training=RECIPE, *, stop_at=None, patience_of_asks=None, **around):
     """Train from wherever the folder stands; the progress, and a hash of every number kept.
 
@@ -24,11 +51,7 @@ def go(folder, training=RECIPE, *, stop_at=None, patience_of_asks=None, **around
     if not is_run(folder):
         begin_run(folder, Recipe(name="tiny"), {})
     model, optimiser = fresh(training, dropout=0.1)
-    save, _ = newest(folder)
-    progress = Progress()
-    if save is not None:
-        optimiser.restore(save.weights, save.moments)
-        progress = Progress.from_json(save.state["progress"])
+    progress = restored(folder, optimiser)
     steps: list[int] = []
     asks = itertools.count(1)
 
