@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "train": "Train a model by RECIPE, or by one chosen to fit the text and the machine.",
         "average": "Average the last snapshots of RUN into a model folder (section 6.1).",
         "translate": "Translate INPUT, or standard input, line by line, with MODEL.",
+        "likelihood": "Say how likely MODEL finds TARGET as a translation of SOURCE, line by line.",
         "evaluate": "Translate SOURCE with MODEL and score the result against REFERENCE.",
         "recipes": "List, show and compare recipes, with the paper beside each setting.",
         "score": "Score translations: BLEU, chrF, TER, each with its signature.",

@@ -4,46 +4,31 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from transduce.cli import display, options
+from transduce.cli.searching import Ready, ensemble_option, in_worker, ready, search_options
 from transduce.settings.fields import demand
-from transduce.settings.search import PENALTIES
 
 if TYPE_CHECKING:
     from transduce.tasks.translate import Output
 
-FORMULAS = "; ".join(f"{name}: {formula}" for name, formula in PENALTIES.items())
+FILE = click.Path(path_type=Path, allow_dash=True)
 
 
 @click.command("translate")
 @click.argument("model", type=click.Path(path_type=Path))
-@click.argument("input", type=click.Path(path_type=Path, allow_dash=True), default="-")
+@click.argument("input", type=FILE, default="-")
 @options.output
+@ensemble_option
 @click.option(
-    "--beam",
-    type=click.IntRange(min=1),
-    help="Hypotheses kept; the recipe's, 4 in the paper. 1 is greedy.",
+    "--prefix", type=FILE, help="A file with a line for each of the input: how its output begins."
 )
-@click.option(
-    "--alpha", type=click.FloatRange(min=0), help="Strength of the length penalty; the paper: 0.6."
-)
-@click.option(
-    "--penalty",
-    type=click.Choice(list(PENALTIES)),
-    help=f"How hypotheses are scored. {FORMULAS}; n counts the symbols with the end.",
-)
-@click.option(
-    "--extra",
-    type=click.IntRange(min=1),
-    help="Longest output: input + so many pieces; the paper: 50.",
-)
-@click.option(
-    "--batch", type=click.IntRange(min=1), help="Sentences at once. The texts do not depend on it."
-)
+@search_options
 @click.option(
     "--nbest", type=click.IntRange(min=1), default=1, help="So many outputs a line, with scores."
 )
@@ -52,17 +37,23 @@ FORMULAS = "; ".join(f"{name}: {formula}" for name, formula in PENALTIES.items()
     is_flag=True,
     help="Write each line before the next is read, for programs that wait for it; slower.",
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    help="Processes of one thread each. The texts do not depend on it; memory does.",
+)
 @options.as_json
 @options.no_progress
 def command(
     *,
     model: Path,
-    input: Path,  # noqa: A002 - the argument's name in the help
+    ensemble: tuple[Path, ...],
     output: Path | None,
     nbest: int,
     as_json: bool,
     no_progress: bool,
-    **search: int | float | str | None,
+    **asked: Any,  # noqa: ANN401 - what `answers` and `ready` look at
 ) -> None:
     """Translate INPUT, or standard input, line by line, with MODEL.
 
@@ -72,29 +63,44 @@ def command(
     each output is a line of its own: number of the input line, score, log-probability, text,
     separated by tabs. An output file is whole or absent.
     """
-    from transduce.cli.process import keep_memory
-    from transduce.tasks.load import load
-    from transduce.tasks.translate import BLOCK
-    from transduce.text.files import read_lines
-
-    keep_memory()
-    asked = search.pop("line_buffered")  # the one option here that is none of the search
-    changes = {name: value for name, value in search.items() if value is not None}
-    translator = load(model).searching(**changes)
-    beam = translator.recipe.search.beam
     demand(
-        nbest <= beam,
-        f"--nbest {nbest} asks for more outputs than the beam of {beam} holds",
-        f"--beam {nbest}",
+        not str(asked["input"]) == str(asked["prefix"]) == "-",
+        "standard input can be one of the files only",
+        "name the other",
     )
-    waiting = asked or (str(input) == "-" and sys.stdin.isatty())
-    outputs = translator.lines(read_lines(input), nbest=nbest, block=1 if waiting else BLOCK)
+    demand(
+        asked["workers"] == 1 or not asked["line_buffered"],
+        "--workers take many lines at once, and --line-buffered answers each",
+        "leave one",
+    )
+    models = ready((model, *ensemble), asked, nbest)
+    waiting = asked["line_buffered"] or (str(asked["input"]) == "-" and sys.stdin.isatty())
+    outputs = answers(models, asked["input"], asked["prefix"], asked["workers"], waiting=waiting)
     live = not no_progress and output is not None
     with sink(output) as file:
         for number, best in enumerate(watched(outputs, live=live), start=1):
             file.write(shown(number, best, nbest=nbest, as_json=as_json))
             if waiting:
                 file.flush()
+
+
+def answers(
+    models: Ready, source: Path, prefix: Path | None, workers: int, *, waiting: bool
+) -> "Iterator[list[Output]]":
+    """The outputs of every line, from this process or from several."""
+    from transduce.cli.process import keep_memory
+    from transduce.tasks.lines import numbered
+    from transduce.tasks.translate import BLOCK
+    from transduce.tasks.workers import translated
+    from transduce.text.files import read_lines
+
+    prefixes = None if prefix is None else read_lines(prefix)
+    if workers > 1:
+        lines = numbered(read_lines(source), prefixes)
+        return translated(partial(in_worker, models), lines, models.nbest, workers)
+    keep_memory()
+    size = 1 if waiting else BLOCK
+    return models().lines(read_lines(source), nbest=models.nbest, block=size, prefixes=prefixes)
 
 
 def watched(outputs: "Iterator[list[Output]]", *, live: bool) -> "Iterator[list[Output]]":

@@ -40,6 +40,9 @@ def log_probs(model: Transformer, source: Packed, target: Packed) -> Float[Tenso
     memory = model.eval().encode(source.to(device))
     states = model.decode(target.to(device).shifted(BEGIN), memory)
     rows = max(1, SLICE // len(model.output.weight))  # never all logits at once
-    pieces = zip(states.split(rows), target.ids.to(device).split(rows), strict=True)
-    right = [model.logits(some).log_softmax(dim=1).gather(1, ids[:, None]) for some, ids in pieces]
-    return torch.cat(right)[:, 0]
+    kind = torch.promote_types(states.dtype, torch.float32)  # bfloat16 has too few digits
+    found = []
+    for some, ids in zip(states.split(rows), target.ids.to(device).split(rows), strict=True):
+        log_p = model.logits(some).log_softmax(dim=1, dtype=kind)  # [rows V]
+        found.append(log_p.gather(1, ids[:, None])[:, 0])
+    return torch.cat(found)

@@ -1,0 +1,138 @@
+"""How models search or draw: the options that say it, and the models made ready by them."""
+
+import multiprocessing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import click
+
+from transduce.settings.fields import demand
+from transduce.settings.search import PENALTIES, Sampling
+
+if TYPE_CHECKING:
+    from transduce.tasks.translate import Translator
+
+FORMULAS = "; ".join(f"{name}: {formula}" for name, formula in PENALTIES.items())
+SEARCH = ("beam", "alpha", "penalty", "extra", "batch")
+SAMPLING = ("temperature", "top_k", "top_p", "seed")
+ensemble_option = click.option(
+    "--ensemble",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="Another model that answers with MODEL, by their mean probability; may be repeated.",
+)
+
+
+def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Those that change the recipe's search, and those of drawing."""
+    for option in reversed(
+        (
+            click.option(
+                "--beam",
+                type=click.IntRange(min=1),
+                help="Hypotheses kept; the recipe's, 4 in the paper. 1 is greedy.",
+            ),
+            click.option(
+                "--alpha",
+                type=click.FloatRange(min=0),
+                help="Strength of the length penalty; the paper: 0.6.",
+            ),
+            click.option(
+                "--penalty",
+                type=click.Choice(list(PENALTIES)),
+                help=f"How hypotheses are scored. {FORMULAS}; n counts the symbols with the end.",
+            ),
+            click.option(
+                "--extra",
+                type=click.IntRange(min=1),
+                help="Longest output: input + so many pieces; the paper: 50.",
+            ),
+            click.option(
+                "--batch",
+                type=click.IntRange(min=1),
+                help="Sentences at once. The texts do not depend on it.",
+            ),
+            click.option(
+                "--sample",
+                is_flag=True,
+                help="Draw outputs at random instead of searching for the best.",
+            ),
+            click.option(
+                "--temperature",
+                type=float,
+                help="Of drawing: log P is divided by it; 1 if unsaid.",
+            ),
+            click.option(
+                "--top-k", type=int, help="Draw from so many of the likeliest symbols only."
+            ),
+            click.option(
+                "--top-p",
+                type=float,
+                help="Draw only from the likeliest that together have this probability.",
+            ),
+            click.option(
+                "--seed",
+                type=int,
+                help="Another seed, other draws; a line's are functions of it; 1 if unsaid.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@final
+@dataclass(frozen=True)
+class Ready:
+    """Models made ready when called; plain, so that another process can be told."""
+
+    folders: tuple[Path, ...]
+    search: Mapping[str, int | float | str]
+    draws: Sampling | None
+    nbest: int
+
+    def __call__(self) -> "Translator":
+        """Load them, several as an ensemble."""
+        from dataclasses import replace
+
+        from transduce.tasks.load import load
+
+        translator = replace(load(*self.folders).searching(**self.search), draws=self.draws)
+        beam = translator.recipe.search.beam
+        demand(
+            self.draws is not None or self.nbest <= beam,
+            f"--nbest {self.nbest} asks for more outputs than the beam of {beam} holds",
+            f"--beam {self.nbest}",
+        )
+        return translator
+
+
+def ready(folders: tuple[Path, ...], options: Mapping[str, Any], nbest: int) -> Ready:
+    """What the options ask for, unless they contradict each other."""
+    given = {name: value for name, value in options.items() if value is not None}
+    drawing = {name: given[name] for name in SAMPLING if name in given}
+    for name in drawing:
+        option = name.replace("_", "-")
+        demand(given["sample"], f"--{option} is of drawing, and a beam searches", "add --sample")
+    demand(
+        not (given["sample"] and "beam" in given),
+        "--sample draws, and --beam searches",
+        "leave one; --nbest says how many samples",
+    )
+    search = {name: given[name] for name in SEARCH if name in given}
+    return Ready(folders, search, Sampling(**drawing) if given["sample"] else None, nbest)
+
+
+def in_worker(models: Ready) -> "Translator":
+    """The same in a process of its own, with one thread, that ends when the first one does."""
+    from transduce.cli.process import die_with, keep_memory, use_threads
+
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    assert parent.pid is not None
+    die_with(parent.pid)
+    keep_memory()
+    use_threads(1)
+    return models()

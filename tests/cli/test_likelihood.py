@@ -1,0 +1,79 @@
+"""transduce likelihood: a line of scores for a pair of lines."""
+
+import json
+
+import pytest
+from tests.cli.language import write
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Three lines and what might be their translations."""
+    source = write(tmp_path / "a", ["the dog", "a cat sees.", ""])
+    return source, write(tmp_path / "b", ["god eht", "sees", ""])
+
+
+def test_a_line_of_score_and_log_probability_for_each_pair(call, babbler, files):
+    ended = call("likelihood", babbler, *files)
+    assert (ended.code, ended.stderr) == (0, "")
+    rows = [row.split("\t") for row in ended.stdout.split("\n")[:-1]]
+    assert [row[2] for row in rows] == ["god eht", "sees", ""]
+    assert all(float(row[1]) < float(row[0]) < 0 for row in rows[:2])
+
+
+def test_json_holds_the_same(call, babbler, files):
+    rows = [row.split("\t") for row in call("likelihood", babbler, *files).stdout.splitlines()]
+    ended = call("likelihood", babbler, *files, "--json")
+    found = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert [one["line"] for one in found] == [1, 2, 3]
+    assert [f"{one['score']:.4f}" for one in found] == [row[0] for row in rows]
+    assert [f"{one['log_prob']:.4f}" for one in found] == [row[1] for row in rows]
+
+
+def test_an_own_output_has_the_scores_that_the_search_gave_it(call, made, tmp_path):
+    """Where the text leads back to the pieces that were found."""
+    source = write(tmp_path / "a", ["the dog", "a cat sees.", "who runs now"])
+    said = call("translate", made / "model", source, "--beam=1", "--nbest=1", "--json")
+    outputs = [json.loads(line)["outputs"][0] for line in said.stdout.splitlines()]
+    target = write(tmp_path / "b", [one["text"] for one in outputs])
+    ended = call("likelihood", made / "model", source, target, "--json")
+    found = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert [one["score"] for one in found] == pytest.approx(
+        [one["score"] for one in outputs], abs=1e-4
+    )
+
+
+def test_the_penalty_can_be_chosen(call, babbler, files):
+    none = call("likelihood", babbler, *files, "--penalty=none").stdout.splitlines()
+    assert all(row.split("\t")[0] == row.split("\t")[1] for row in none)
+    flat = call("likelihood", babbler, *files, "--alpha=0").stdout.splitlines()
+    assert flat == none
+
+
+def test_a_model_twice_finds_what_it_finds_alone(call, babbler, files):
+    alone = call("likelihood", babbler, *files).stdout.splitlines()
+    twice = call("likelihood", babbler, *files, "--ensemble", babbler).stdout.splitlines()
+    for ours, theirs in zip(alone, twice, strict=True):
+        assert float(ours.split("\t")[1]) == pytest.approx(float(theirs.split("\t")[1]), abs=2e-4)
+
+
+def test_files_of_other_counts_are_refused(call, babbler, files, tmp_path):
+    short = write(tmp_path / "c", ["one"])
+    ended = call("likelihood", babbler, files[0], short)
+    assert ended.code == 2
+    assert f"{files[0]} has 3 lines, but {short} has 1\nhint: line i of one file" in ended.stderr
+
+
+def test_a_line_that_is_too_long_is_refused(call, babbler, files, tmp_path):
+    long = write(tmp_path / "c", ["a", "x" * 400, "b"])
+    ended = call("likelihood", babbler, files[0], long)
+    assert ended.code == 2
+    assert ended.stderr.startswith("error: line 2: a target of 401 pieces, and this model takes ")
+
+
+def test_standard_input_cannot_be_both(call, babbler):
+    ended = call("likelihood", babbler, "-", "-")
+    assert ended.code == 2
+    assert ended.stderr == (
+        "error: standard input can be one of the files only\nhint: name the other\n"
+    )
