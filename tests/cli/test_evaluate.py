@@ -118,10 +118,15 @@ def test_the_paper_s_bleu_takes_the_language_from_the_recipe(evaluate, call, cor
     assert scores.startswith("BLEU-paper-plain ")
 
 
+def test_another_language_can_be_said(evaluate):
+    ended = evaluate("--metric=bleu-paper-plain", "--language=at")
+    assert ended.stderr.startswith("error: bleu-paper-plain is for German only, and the language")
+
+
 def test_a_figure_says_whether_it_may_stand_beside_one_of_the_paper(evaluate, monkeypatch):
     monkeypatch.setattr("transduce.scores.translation.name_of", lambda _: "newstest2013, German")
     ended = evaluate("--metric=bleu")
     assert ended.stderr == (
-        "  not beside 25.8 (base) and 26.4 (big) of Table 3: the paper counts other words, "
+        "  BLEU: not beside 25.8 (base) and 26.4 (big) of Table 3: the paper counts other words, "
         "--metric bleu-paper does as it did\n"
     )

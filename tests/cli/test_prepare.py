@@ -8,6 +8,8 @@ import pytest
 from tests.cli.language import write
 
 from transduce.tasks.prepare import open_prepared
+from transduce.vocabulary.file import kind_of
+from transduce.vocabulary.kinds import WordPiece
 
 
 @pytest.fixture
@@ -33,6 +35,22 @@ def test_it_tells_what_was_read_and_what_was_left_out_and_why(prepare, corpus, c
     assert "dev: 20 pairs read, 20 kept\nvocabulary: 280 symbols for both sides\n" in ended.stderr
     assert ended.stderr.endswith(f"prepared in {corpus / 'p'}\n")
     assert call("verify", corpus / "p").stdout == f"good  {corpus / 'p'}\n"
+
+
+def test_word_pieces_are_learned_where_the_recipe_says_so(prepare, corpus):
+    assert prepare("--set", "data.vocabulary=word-piece").code == 0
+    found = (corpus / "p" / "vocabulary.json").read_bytes()
+    assert isinstance(kind_of(found), WordPiece)
+    prepared = open_prepared(corpus / "p")
+    ids = prepared.train.pair(0)[0].tolist()
+    line = (corpus / "a.en").read_text().split("\n")[0]
+    assert prepared.vocabularies[0].decode(ids) == line
+
+
+def test_another_kind_of_vocabulary_is_refused_with_those_that_there_are(prepare):
+    ended = prepare("--set", "data.vocabulary=unigram")
+    assert ended.code == 2
+    assert "data.vocabulary is one of byte-pair, word-piece, not 'unigram'" in ended.stderr
 
 
 def test_quiet_says_nothing(prepare):

@@ -43,7 +43,7 @@ def test_show_marks_what_differs_from_base_and_says_why(call):
     assert row(shown, "data.vocabulary_size").split()[:4] == [
         "*", "data.vocabulary_size", "32_000", "(37_000)",
     ]  # fmt: skip
-    assert "why it differs: section 5.1 has 32,000 word-pieces" in shown
+    assert "why it differs: for English to French section 5.1 has 32,000 word-pieces" in shown
 
 
 def test_show_as_json_is_one_object(call):

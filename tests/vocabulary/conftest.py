@@ -1,14 +1,28 @@
-"""A small vocabulary that all tests of this room share."""
+"""Small vocabularies of both kinds that all tests of this room share."""
 
 import pytest
 from tests.vocabulary.lines import LINES
 
 from transduce.vocabulary import Vocabulary, learn
+from transduce.vocabulary.kinds import KINDS
+
+EVERY = {kind: learn(LINES, 330, kind) for kind in KINDS}
 
 
-@pytest.fixture(scope="session")
-def small() -> Vocabulary:
-    return learn(LINES, 330)
+@pytest.fixture(params=KINDS)
+def small(request) -> Vocabulary:
+    """Either kind."""
+    return EVERY[request.param]
+
+
+@pytest.fixture
+def byte_pair() -> Vocabulary:
+    return EVERY["byte-pair"]
+
+
+@pytest.fixture
+def word_piece() -> Vocabulary:
+    return EVERY["word-piece"]
 
 
 @pytest.fixture(params=["learned", "loaded"])

@@ -6,7 +6,8 @@ import pytest
 
 from transduce.errors import FolderError
 from transduce.vocabulary import Vocabulary
-from transduce.vocabulary.file import merges_of, written
+from transduce.vocabulary.file import kind_of, written
+from transduce.vocabulary.kinds import BytePair, WordPiece
 
 
 def test_saved_and_loaded_is_the_same(small):
@@ -32,7 +33,31 @@ def normaliser(file):
 
 
 def other_words(file):
-    file["pre_tokenizer"]["use_regex"] = False
+    file["pre_tokenizer"]["use_regex" if "use_regex" in file["pre_tokenizer"] else "type"] = False
+
+
+def other_kind(file):
+    file["model"]["type"] = "WordPiece" if file["model"]["type"] == "BPE" else "BPE"
+
+
+def unknown_kind(file):
+    file["model"]["type"] = "Unigram"
+
+
+def missing_piece(file):
+    del file["model"]["vocab"]["er"]
+
+
+def unknown_letter(file):
+    file["model"]["vocab"]["a b"] = len(file["model"]["vocab"])
+
+
+def ids_of_two_types(file):
+    file["model"]["vocab"]["er"] = "300"
+
+
+def prefix(file):
+    file["model"]["continuing_subword_prefix"] = "##"
 
 
 def missing_merge(file):
@@ -60,14 +85,24 @@ def other_field(file):
 
 
 CHANGES = [
-    swapped_ids, special_id, normaliser, other_words, missing_merge,
-    unknown_symbol, merge_of_three, merge_of_numbers, no_merges, other_field,
+    swapped_ids, special_id, normaliser, other_words, other_kind, unknown_kind, missing_piece,
+    unknown_letter, ids_of_two_types, prefix, other_field,
 ]  # fmt: skip
+OF_MERGES = [missing_merge, unknown_symbol, merge_of_three, merge_of_numbers, no_merges]
 
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_file_that_was_edited_is_refused(small, change):
-    file = json.loads(small.to_bytes())
+    refuses(small, change)
+
+
+@pytest.mark.parametrize("change", OF_MERGES)
+def test_a_file_whose_merges_were_edited_is_refused(byte_pair, change):
+    refuses(byte_pair, change)
+
+
+def refuses(vocabulary, change):
+    file = json.loads(vocabulary.to_bytes())
     change(file)
     with pytest.raises(FolderError, match=r"no vocabulary of transduce, or it is damaged"):
         Vocabulary.from_bytes(json.dumps(file).encode())
@@ -80,10 +115,19 @@ def test_a_file_that_was_edited_is_refused(small, change):
         ([("Q", "X"), ("Q", "X")], "a merge stands there twice"),
     ],
 )
-def test_a_file_that_follows_from_merges_that_no_text_gives_is_refused(small, more, why):
-    data = written([*merges_of(small.to_bytes()), *more])
+def test_a_file_that_follows_from_merges_that_no_text_gives_is_refused(byte_pair, more, why):
+    kind = kind_of(byte_pair.to_bytes())
+    assert isinstance(kind, BytePair)
     with pytest.raises(FolderError, match=why):
-        Vocabulary.from_bytes(data)
+        Vocabulary.from_bytes(written(BytePair((*kind.merges, *more))))
+
+
+@pytest.mark.parametrize("piece", ["", "x", "a b", "naïve€"])
+def test_a_file_of_pieces_that_are_none_is_refused(word_piece, piece):
+    kind = kind_of(word_piece.to_bytes())
+    assert isinstance(kind, WordPiece)
+    with pytest.raises(FolderError, match=r"is no piece|do not follow"):
+        Vocabulary.from_bytes(written(WordPiece((*kind.pieces, piece))))
 
 
 @pytest.mark.parametrize(

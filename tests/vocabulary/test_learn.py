@@ -8,15 +8,27 @@ from collections import Counter
 
 import pytest
 from tests.vocabulary.lines import LINES
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from transduce.errors import InputError
 from transduce.vocabulary import learn, supported
-from transduce.vocabulary.file import merges_of
+from transduce.vocabulary.file import kind_of
+from transduce.vocabulary.kinds import KINDS, BytePair, WordPiece
 from transduce.vocabulary.learn import CHARACTERS, sampled
+
+each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def merges(vocabulary):
-    return merges_of(vocabulary.to_bytes())
+    kind = kind_of(vocabulary.to_bytes())
+    assert isinstance(kind, BytePair)
+    return list(kind.merges)
+
+
+def pieces(vocabulary):
+    kind = kind_of(vocabulary.to_bytes())
+    assert isinstance(kind, WordPiece)
+    return list(kind.pieces)
 
 
 def learned_by_hand(words, count):
@@ -42,21 +54,56 @@ def test_merges_are_those_of_the_algorithm():
     assert merges(learn(lines, 258 + 6)) == list(learned_by_hand(words, 6))
 
 
-def test_the_vocabulary_has_the_size_that_was_asked_for():
-    assert [len(learn(LINES, size)) for size in (258, 259, 300)] == [258, 259, 300]
+def test_word_pieces_are_what_the_merges_of_the_algorithm_lead_to():
+    words = {"hug": 10, "pug": 6, "pun": 12, "bun": 4, "hugs": 5}
+    lines = [word for word, times in words.items() for _ in range(times)]
+    joined = [left + right for left, right in learned_by_hand(words, 6)]
+    assert pieces(learn(lines, 258 + 6, "word-piece")) == joined
+
+
+def test_word_pieces_are_those_that_the_library_learns_by_that_name():
+    level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
+    library = Tokenizer(models.WordPiece(unk_token="</s>", continuing_subword_prefix=""))
+    library.pre_tokenizer = level
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=330,
+        min_frequency=2,
+        special_tokens=["</s>", "<s>"],
+        initial_alphabet=level.alphabet(),
+        continuing_subword_prefix="",
+        show_progress=False,
+    )
+    library.train_from_iterator(LINES, trainer)
+    found = learn(LINES, 330, "word-piece").to_bytes()
+    assert set(library.get_vocab()) == set(Tokenizer.from_str(found.decode()).get_vocab())
+
+
+def test_an_unknown_kind_is_refused_with_the_nearest():
+    with pytest.raises(InputError) as error:
+        learn(LINES, 300, "wordpiece")
+    assert str(error.value) == (
+        "unknown kind of vocabulary 'wordpiece'\nhint: did you mean word-piece?"
+    )
+
+
+@each_kind
+def test_the_vocabulary_has_the_size_that_was_asked_for(kind):
+    assert [len(learn(LINES, size, kind)) for size in (258, 259, 300)] == [258, 259, 300]
 
 
 def test_a_smaller_vocabulary_is_the_beginning_of_a_larger_one():
     assert merges(learn(LINES, 320))[:42] == merges(learn(LINES, 300))
+    assert pieces(learn(LINES, 320, "word-piece"))[:42] == pieces(learn(LINES, 300, "word-piece"))
 
 
-def test_a_vocabulary_larger_than_the_text_supports_is_refused_with_the_number_it_supports():
+@each_kind
+def test_a_vocabulary_larger_than_the_text_supports_is_refused_with_the_number_it_supports(kind):
     with pytest.raises(InputError) as error:
-        learn(LINES, 5_000)
+        learn(LINES, 5_000, kind)
     supported = int(str(error.value).split("supports ")[1].split()[0])
     assert f"the text supports {supported} symbols, not a vocabulary of 5000" in str(error.value)
     assert f"hint: --set data.vocabulary_size={supported}" in str(error.value)
-    assert len(learn(LINES, supported)) == supported
+    assert len(learn(LINES, supported, kind)) == supported
 
 
 def test_pairs_that_occur_once_are_not_joined():
@@ -106,7 +153,7 @@ LEARN = """
 import sys
 from transduce.vocabulary import learn
 words = [f"wort{i % 997} {i % 31}ung" for i in range(5000)]
-print(learn(words, 700).hash, learn(iter(words), 700).hash)
+print(*(learn(iter(words), 700, kind).hash for kind in ("byte-pair", "word-piece") * 2))
 """
 
 
@@ -118,13 +165,16 @@ def test_the_same_text_gives_the_same_bytes_whatever_the_threads():
 
     found = {hashes(threads, seed) for threads, seed in [("1", "0"), ("2", "1"), ("5", "2")]}
     assert len(found) == 1
-    assert len(set(found.pop().split())) == 1
+    first, second, *again = found.pop().split()
+    assert [first, second] == again
+    assert first != second
 
 
-def test_real_text_comes_back(shared):
+@each_kind
+def test_real_text_comes_back(shared, kind):
     with gzip.open(shared / "data/tatoeba-en-de/dev.tsv.gz", "rt", encoding="utf-8") as file:
         lines = file.read().split("\n")
-    vocabulary = learn(lines, 2_000)
+    vocabulary = learn(lines, 2_000, kind)
     ids = vocabulary.encode_batch(lines)
     assert [vocabulary.decode(line) for line in ids] == lines
     assert sum(map(len, ids)) < 0.4 * sum(map(len, lines))

@@ -14,7 +14,14 @@ from tokenizers import Tokenizer
 
 from transduce.errors import InputError
 from transduce.vocabulary import BEGIN, BYTES, END, Vocabulary, learn
-from transduce.vocabulary.file import merges_of
+from transduce.vocabulary.file import kind_of
+from transduce.vocabulary.kinds import LONGEST_WORD, BytePair
+
+
+def merges_of(data):
+    kind = kind_of(data)
+    assert isinstance(kind, BytePair)
+    return list(kind.merges)
 
 
 @pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
@@ -40,25 +47,26 @@ def test_a_copy_keeps_special_symbols_out_too(small, copied):
     assert copied(small).encode("</s>") == small.encode("</s>") != [END]
 
 
-def test_ids_are_end_begin_bytes_and_pieces_by_merge(small):
+def test_ids_are_end_begin_bytes_and_pieces_by_merge(small, byte_pair):
     assert (END, BEGIN, BYTES) == (0, 1, 256)
     assert [small.piece(number) for number in (END, BEGIN)] == ["</s>", "<s>"]
     for byte in range(128):
         assert small.decode([2 + byte]) == chr(byte)
     assert small.decode([2 + 0xC3, 2 + 0xA4]) == "ä"
-    joined = [left + right for left, right in merges_of(small.to_bytes())]
+    joined = [left + right for left, right in merges_of(byte_pair.to_bytes())]
     plain = {258 + i: piece for i, piece in enumerate(joined) if piece.strip("Ġ").isascii()}
     assert len(plain) > 50
     assert all(small.piece(i) == piece.replace("Ġ", "␣") for i, piece in plain.items())
 
 
-def test_encoding_agrees_with_merging_by_hand(small):
-    merges = merges_of(small.to_bytes())
-    words = ["dog", "Hundekorb", "schlafen", "tables", "xyz", "oldest"]
-    for word in words:
-        assert [small.piece(number) for number in small.encode(word)] == merged_by_hand(
-            word, merges
-        )
+WORDS = ["dog", "Hundekorb", "schlafen", "tables", "xyz", "oldest", "alte"]
+
+
+def test_byte_pairs_agree_with_merging_by_hand(byte_pair):
+    merges = merges_of(byte_pair.to_bytes())
+    for word in WORDS:
+        pieces = [byte_pair.piece(number) for number in byte_pair.encode(word)]
+        assert pieces == merged_by_hand(word, merges)
 
 
 def merged_by_hand(word, merges):
@@ -71,6 +79,37 @@ def merged_by_hand(word, merges):
             return parts
         place = pairs.index(min(known, key=merges.index))
         parts[place : place + 2] = ["".join(parts[place : place + 2])]
+
+
+def test_word_pieces_agree_with_taking_the_longest_by_hand(word_piece):
+    known = {word_piece.piece(number) for number in range(len(word_piece))}
+    for word in WORDS:
+        pieces = [word_piece.piece(number) for number in word_piece.encode(word)]
+        assert pieces == longest_by_hand(word, known)
+
+
+def longest_by_hand(word, known):
+    """The longest piece that the rest begins with, until nothing is left."""
+    parts = []
+    while word:
+        parts.append(max((piece for piece in known if word.startswith(piece)), key=len))
+        word = word.removeprefix(parts[-1])
+    return parts
+
+
+def test_the_kinds_have_the_same_pieces_and_may_cut_a_word_differently(byte_pair, word_piece):
+    assert [byte_pair.piece(i) for i in range(330)] == [word_piece.piece(i) for i in range(330)]
+    lines = ["bc"] * 5 + ["ab"] * 3
+    pairs, pieces = learn(lines, 260), learn(lines, 260, "word-piece")
+    assert [pairs.piece(number) for number in pairs.encode("abc")] == ["a", "bc"]
+    assert [pieces.piece(number) for number in pieces.encode("abc")] == ["ab", "c"]
+    assert pairs.hash != pieces.hash
+
+
+def test_a_long_run_of_letters_is_cut_first_and_comes_back(word_piece):
+    begin = word_piece.encode("a" * LONGEST_WORD)
+    assert word_piece.encode("a" * LONGEST_WORD * 3) == begin * 3
+    assert word_piece.decode(begin * 3) == "a" * LONGEST_WORD * 3
 
 
 def test_a_batch_is_its_texts_one_by_one(small):

@@ -4,12 +4,16 @@ import json
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from transduce.cli import display, options
 from transduce.scores import METRICS
 from transduce.settings.fields import demand
+
+if TYPE_CHECKING:
+    from transduce.tasks.evaluate import Evaluation
 
 
 @click.command("evaluate")
@@ -24,16 +28,20 @@ from transduce.settings.fields import demand
     default=("bleu", "chrf", "ter"),
     help="A score to take; may be repeated. `transduce score --help` lists them.",
 )
+@click.option(
+    "--language",
+    metavar="CODE",
+    help="The language of REFERENCE, if the model's recipe does not name it by its code.",
+)
 @options.output
 @options.as_json
 def command(
     *,
-    model: Path,
-    source: Path,
-    reference: Path,
     metrics: Sequence[str],
+    language: str | None,
     output: Path | None,
     as_json: bool,
+    **paths: Path,
 ) -> None:
     """Translate SOURCE with MODEL and score the result against REFERENCE.
 
@@ -47,6 +55,7 @@ def command(
     from transduce.tasks.load import load
     from transduce.text.files import read_lines
 
+    model, source, reference = (paths[name] for name in ("model", "source", "reference"))
     demand(str(output) != "-", "standard output is for the scores", "-o FILE")
     demand(
         not str(source) == str(reference) == "-",
@@ -56,19 +65,25 @@ def command(
     keep_memory()
     lines, references = list(read_lines(source)), list(read_lines(reference))
     with nullcontext() if output is None else whole_file(output) as file:  # refused before the work
-        found = evaluate(load(model), lines, references, metrics)
+        found = evaluate(load(model), lines, references, metrics, language)
         if file is not None:
             file.write("".join(f"{line}\n" for line in found.outputs).encode())
-    if as_json:
-        scores = [score.as_json() for score in found.scores]
-        perplexity = found.perplexity.as_json() | {"left_out": found.left_out}
-        said = {"scores": scores, "perplexity": perplexity}
-        display.result(json.dumps(said, ensure_ascii=False))
-        return
+    said = [json.dumps(as_object(found), ensure_ascii=False)] if as_json else as_lines(found)
+    for line in said:
+        display.result(line)
     for score in found.scores:
-        display.result(str(score))
-        if score.beside_the_paper:
-            display.tell(f"  {score.beside_the_paper}")
-    display.result(str(found.perplexity))
-    if found.left_out:
-        display.result(f"  without {found.left_out} lines that are longer than data.longest")
+        if score.beside_the_paper and not as_json:
+            display.tell(f"  {score.name}: {score.beside_the_paper}")
+
+
+def as_object(found: "Evaluation") -> dict[str, object]:
+    """For programs."""
+    perplexity = found.perplexity.as_json() | {"left_out": found.left_out}
+    return {"scores": [score.as_json() for score in found.scores], "perplexity": perplexity}
+
+
+def as_lines(found: "Evaluation") -> list[str]:
+    """For people."""
+    lines = [*map(str, found.scores), str(found.perplexity)]
+    left_out = f"  without {found.left_out} lines that are longer than data.longest"
+    return [*lines, left_out] if found.left_out else lines

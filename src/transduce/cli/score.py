@@ -7,7 +7,7 @@ import click
 
 from transduce.cli import display, options
 from transduce.errors import InputError
-from transduce.scores import METRICS, compared, scored
+from transduce.scores import METRICS, Score, compared, scored
 from transduce.scores.bootstrap import SAMPLES, SEED
 from transduce.text.files import read_lines
 
@@ -66,18 +66,18 @@ def command(
     if against is None:
         for metric in metrics:
             score = scored(metric, ours, *texts, language=language)
-            say(score.as_json(), [str(score)], score.beside_the_paper, as_json=as_json)
+            say(score.as_json(), [str(score)], score, as_json=as_json)
         return
     theirs, *texts = texts
     for metric in metrics:
         found = compared(metric, (ours, theirs), *texts, language=language, **draws)
         lines = [f"{found.ours} | {hypotheses}", f"{found.theirs} | {against}", str(found)]
-        say(found.as_json(), lines, found.ours.beside_the_paper, as_json=as_json)
+        say(found.as_json(), lines, found.ours, as_json=as_json)
 
 
-def say(result: object, lines: Sequence[str], note: str, *, as_json: bool) -> None:
-    """A result for a program, or for people, with what they should know about it."""
+def say(result: object, lines: Sequence[str], score: Score, *, as_json: bool) -> None:
+    """A result for a program, or for people, with what they should know about the score."""
     for line in [json.dumps(result, ensure_ascii=False)] if as_json else lines:
         display.result(line)
-    if note and not as_json:
-        display.tell(f"  {note}")
+    if score.beside_the_paper and not as_json:
+        display.tell(f"  {score.name}: {score.beside_the_paper}")

@@ -54,9 +54,11 @@ def metric_for(name: str, language: str) -> Metric:
         raise InputError(f"unknown score {name!r}", nearest(name, METRICS))
     chosen = METRICS[name]
     if chosen.language not in ("", language):
-        said = f"this text is {language}" if language else "the language of this text was not said"
-        hint = "--metric bleu is for any language" if language else f"--language {chosen.language}"
-        raise InputError(f"{name} is for German ({chosen.language}) only, and {said}", hint)
+        said = f"said to be {language!r}" if language else "not said"
+        raise InputError(
+            f"{name} is for German only, and the language of this text is {said}",
+            f"--language {chosen.language} if it is German; --metric bleu is for any language",
+        )
     return chosen
 
 

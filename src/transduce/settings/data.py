@@ -38,7 +38,7 @@ class Data:
             self, "source_tokens", "target_tokens", "longest", "longest_characters", "ratio"
         )
         demand(self.pairs >= 0, f"data.pairs must not be negative, it is {self.pairs}")
-        demand_one_of(self, "vocabulary", ("byte-pair",))
+        demand_one_of(self, "vocabulary", ("byte-pair", "word-piece"))
         demand(
             self.vocabulary_size >= 258,
             f"data.vocabulary_size must be at least 258, not {self.vocabulary_size}",

@@ -35,14 +35,15 @@ def evaluate(
     sources: Sequence[str],
     references: Sequence[str],
     metrics: Sequence[str],
+    language: str | None = None,
 ) -> Evaluation:
-    """Translate a test set and score it."""
+    """Translate a test set and score it; its language is the recipe's, if no other is said."""
     if len(sources) != len(references):
         raise InputError(
             f"the source has {len(sources)} lines, but the reference has {len(references)}",
             "line i of one must be the translation of line i of the other",
         )
-    language = translator.recipe.data.target_language
+    language = language or translator.recipe.data.target_language
     demand_scores(metrics, references, language)
     outputs = [best[0].text for best in translator.lines(sources)]
     scores = [scored(metric, outputs, references, language=language) for metric in metrics]

@@ -145,7 +145,8 @@ def learned(folder: Path, data: Data, train: Pairs, told: Told) -> Vocabularies:
     for side, name in enumerate(names_of(shared=data.shared_vocabulary)):
         if not (folder / name).exists():
             lines = lines_of(train, data, None if data.shared_vocabulary else side, told)
-            write_whole(folder / name, learn(lines, data.vocabulary_size).to_bytes())
+            vocabulary = learn(lines, data.vocabulary_size, data.vocabulary)
+            write_whole(folder / name, vocabulary.to_bytes())
     return vocabularies_in(folder, data)
 
 

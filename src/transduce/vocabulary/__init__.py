@@ -1,4 +1,4 @@
-"""Strings to ids and back, without loss: byte-pair encoding over the bytes of UTF-8."""
+"""Strings to ids and back, without loss: byte pairs or word-pieces over the bytes of UTF-8."""
 
 from transduce.vocabulary.learn import learn, supported
 from transduce.vocabulary.symbols import BEGIN, BYTES, END

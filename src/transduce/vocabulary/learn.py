@@ -8,8 +8,9 @@ from typing import Any, cast
 
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-from transduce.errors import InputError
-from transduce.vocabulary.symbols import BYTES, SPECIALS, Merge
+from transduce.errors import InputError, nearest
+from transduce.vocabulary.kinds import KINDS
+from transduce.vocabulary.symbols import BYTES, SPECIALS, Merge, symbols
 from transduce.vocabulary.vocabulary import Vocabulary, refuse_half_characters
 
 # Measured on 124 million characters of five corpora, 37,000 symbols: from 20 million of them the
@@ -17,13 +18,15 @@ from transduce.vocabulary.vocabulary import Vocabulary, refuse_half_characters
 CHARACTERS = 20_000_000
 
 
-def learn(lines: Iterable[str], size: int) -> Vocabulary:
-    """A vocabulary of exactly `size` symbols; the same lines give the same bytes.
+def learn(lines: Iterable[str], size: int, kind: str = "byte-pair") -> Vocabulary:
+    """A vocabulary of exactly `size` symbols, by any of KINDS; the same lines give the same bytes.
 
     The lines are a stream of any length. Memory is bounded by what learning looks at, a sample of
     at most 20 million characters: the sample itself, and about a kilobyte for each different word
     in it. Shorter text is used whole.
     """
+    if kind not in KINDS:
+        raise InputError(f"unknown kind of vocabulary {kind!r}", nearest(kind, KINDS))
     smallest = len(SPECIALS) + BYTES
     if size < smallest:
         raise InputError(
@@ -37,7 +40,7 @@ def learn(lines: Iterable[str], size: int) -> Vocabulary:
             "are the files empty, or all lines left out?",
         )
     refuse_half_characters(sample)
-    vocabulary = Vocabulary(learned_merges(sample, size))
+    vocabulary = Vocabulary(KINDS[kind].of_merges(learned_merges(sample, size)))
     if len(vocabulary) < size:
         raise InputError(
             f"the text supports {len(vocabulary)} symbols, not a vocabulary of {size}",
@@ -47,8 +50,8 @@ def learn(lines: Iterable[str], size: int) -> Vocabulary:
 
 
 def supported(lines: Iterable[str], size: int) -> int:
-    """How many symbols the text supports, if no more than `size` are asked for."""
-    return len(Vocabulary(learned_merges(sampled(lines), size)))
+    """How many symbols the text supports, of either kind, if no more than `size` are asked for."""
+    return len(symbols(learned_merges(sampled(lines), size)))
 
 
 def sampled(lines: Iterable[str]) -> list[str]:

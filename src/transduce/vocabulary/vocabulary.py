@@ -8,24 +8,25 @@ from typing import final
 from tokenizers import Tokenizer
 
 from transduce.errors import InputError
-from transduce.vocabulary.file import merges_of, written
-from transduce.vocabulary.symbols import SPECIALS, Merge, bytes_of, letters, readable, symbols
+from transduce.vocabulary.file import kind_of, written
+from transduce.vocabulary.kinds import Kind
+from transduce.vocabulary.symbols import SPECIALS, bytes_of, letters, readable
 
 
 @final
 class Vocabulary:
-    """Byte-pair encoding: any string becomes ids and comes back as it was    (section 5.1)
+    """Byte pairs or word-pieces: any string becomes ids and comes back as it was    (section 5.1)
 
     `encode` takes text as it is; that it is regular (NFC, single blanks) is the care of `text`.
     """
 
-    def __init__(self, merges: Sequence[Merge]) -> None:
-        self._data = written(merges)
+    def __init__(self, kind: Kind) -> None:
+        self._data = written(kind)
         self._tokenizer = Tokenizer.from_str(self._data.decode())
         # A "</s>" in a text stays text. The library does not keep this in its file.
         self._tokenizer.encode_special_tokens = True
         values = {letter: byte for byte, letter in enumerate(letters())}
-        self._symbols = symbols(merges)
+        self._symbols = kind.symbols
         self._bytes = [bytes_of(symbol, values) for symbol in self._symbols]
 
     def __len__(self) -> int:
@@ -67,7 +68,7 @@ class Vocabulary:
     @staticmethod
     def from_bytes(data: bytes) -> "Vocabulary":
         """The vocabulary of a file; FolderError if it is damaged or foreign."""
-        return Vocabulary(merges_of(data))
+        return Vocabulary(kind_of(data))
 
 
 def refuse_half_characters(texts: Sequence[str]) -> None:
