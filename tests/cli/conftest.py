@@ -70,7 +70,7 @@ def babbler(made: Path) -> Path:
     draws = torch.Generator().manual_seed(1)
     weights = {
         name: weight if weight.ndim == 1 else 0.3 * torch.randn(weight.shape, generator=draws)
-        for name, weight in model.weights.items()
+        for name, weight in sorted(model.weights.items())
     }
     save_model(made / "babbler", weights, model.recipe, model.vocabularies, "# Babbler\n")
     return made / "babbler"
