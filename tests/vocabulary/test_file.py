@@ -5,13 +5,20 @@ import json
 import pytest
 
 from transduce.errors import FolderError
-from transduce.vocabulary import Vocabulary
+from transduce.vocabulary import Vocabulary, learn
 from transduce.vocabulary.file import kind_of, written
 from transduce.vocabulary.kinds import BytePair, WordPiece
 
 
 def test_saved_and_loaded_is_the_same(small):
     assert Vocabulary.from_bytes(small.to_bytes()).to_bytes() == small.to_bytes()
+
+
+@pytest.mark.parametrize(
+    ("kind", "begin"), [("byte-pair", "6c3495d24a9d7cad"), ("word-piece", "fa155d950f6e03c5")]
+)
+def test_the_form_of_the_file_is_for_ever(kind, begin):
+    assert learn(["x"], 258, kind).hash.startswith(begin)
 
 
 def test_white_space_between_the_fields_does_not_matter(small):

@@ -40,9 +40,10 @@ class Comparison:
     def __str__(self) -> str:
         verdict = "more than chance" if self.p < PROVEN else "may be chance"
         return (
-            f"{self.ours.name} {self.difference:+.2f} | {self.low:+.2f} to {self.high:+.2f} in 95 %"
-            f" of {self.samples:,} resampled test sets | p = {self.p:.4f}, {verdict}"
-            f" | paired bootstrap, seed {self.seed}"
+            f"{self.ours.name} {self.difference:+.2f}, the first less the second"
+            f" | {self.low:+.2f} to {self.high:+.2f} in 95 %"
+            f" of {self.samples:,} resampled test sets"
+            f" | p = {self.p:.4f}, {verdict} | paired bootstrap, seed {self.seed}"
         )
 
     def as_json(self) -> dict[str, Any]:
