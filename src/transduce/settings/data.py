@@ -21,7 +21,7 @@ class Data:
     corpus: str = stated("wmt14-en-de", "5.1", "WMT 2014, about 4.5 million pairs")
     source_language: str = stated("en", "5.1", "from English")
     target_language: str = stated("de", "5.1", "to German")
-    vocabulary: str = stated("byte-pair", "5.1", "byte-pair encoding")
+    vocabulary: str = stated("byte-pair", "5.1", "byte-pair; word-piece for English to French")
     vocabulary_size: int = stated(37_000, "5.1", "about 37,000 symbols")
     shared_vocabulary: bool = stated(True, "5.1", "source and target share one vocabulary")
     source_tokens: int = stated(25_000, "5.1", "about 25,000 source tokens an update")
