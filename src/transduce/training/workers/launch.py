@@ -4,6 +4,7 @@ Each is this very command again, told by its environment which place it has. The
 a new folder that only this user can enter, and speak over the loopback interface alone.
 """
 
+import math
 import os
 import shutil
 import signal
@@ -21,9 +22,11 @@ from transduce.errors import LostProcessError
 from transduce.training.workers.place import Place, environment_of
 
 PAUSE = 0.05  # seconds between two looks at the processes
-LAST_WORDS = 5.0  # seconds for a process to end that has nothing left to do
+LAST_WORDS = 5.0  # seconds for a process that was lost to be seen to have ended
 LOST = LostProcessError.exit_code
-AGREED = (0, 2, 3, 4, 5, 6, 130, 141, 143)  # ends that the first process has explained
+AGREED = (0, 5, 130, 143)  # ends of all
+EXPLAINED = (*AGREED, 2, 3, 4, 6, 141)  # ends of the first, which has said why
+AGAIN = "the same command goes on from the last save; a higher --lost-after waits longer"
 
 
 @contextmanager
@@ -74,30 +77,18 @@ class Crew:
 
         When another ends badly, the first has so many seconds to notice it by itself.
         """
-        until = float("inf")
-        while (code := self.processes[0].poll()) is None:
-            if until == float("inf") and self.somebody_is_gone():
-                until = time.monotonic() + seconds
-            if time.monotonic() > until or (until < float("inf") and is_stopped(self.processes[0])):
-                break
+        first, deadline = self.processes[0], math.inf
+        while (code := first.poll()) is None and time.monotonic() < deadline:
+            if deadline == math.inf and self.somebody_is_gone():
+                deadline = 0.0 if is_stopped(first) else time.monotonic() + seconds
             time.sleep(PAUSE)
-        if code in AGREED:
-            self.let_go()
+        if code in EXPLAINED:
             return code
-        raise LostProcessError(
-            f"{self.fate()}, and the others have ended",
-            "the same command goes on from the last save",
-        )
+        raise LostProcessError(f"{self.fate()}, and the others have ended", AGAIN)
 
     def somebody_is_gone(self) -> bool:
         """Whether one that is not the first has ended, and not because all have."""
         return any(process.poll() not in (None, *AGREED) for process in self.processes[1:])
-
-    def let_go(self) -> None:
-        """All is said; the others are at their end, too."""
-        until = time.monotonic() + LAST_WORDS
-        while time.monotonic() < until and any(one.poll() is None for one in self.processes):
-            time.sleep(PAUSE)
 
     def fate(self) -> str:
         """Which process was lost, and how; who only noticed it is not the one."""
