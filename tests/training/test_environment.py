@@ -7,7 +7,7 @@ from transduce.training.environment import WORDS, changes, environment
 
 def test_an_environment_names_versions_threads_and_processor():
     now = environment(torch.device("cpu"))
-    assert set(now) == set(WORDS)
+    assert set(now) == {*WORDS, "processes"}
     assert now["torch"] == torch.__version__
     assert now["threads"] == str(torch.get_num_threads())
     assert now["device"] == "cpu"

@@ -116,6 +116,8 @@ def trained(
         stopping(watched.said) as requests,
         workers.company_of(meeting, requests, recipe, prepared) as company,
     ):
+        if company.size > 1:
+            watched.said(f"{company.size} processes share every update")
         if idle := workers.idle(recipe, company.size):
             watched.warned(idle)
         audience = Audience(  # the loop speaks of nothing but what went wrong

@@ -70,7 +70,7 @@ def begun(folder: Path, recipe: Recipe, prepared: Prepared, processes: int = 1) 
 
     So many processes of the run share this machine.
     """
-    demand_memory(recipe, memory_bytes())
+    demand_memory(recipe, memory_bytes() // processes)
     if is_run(folder):
         stored = read_run(folder)
         demand_same(folder, recipe, stored.recipe)
@@ -107,7 +107,7 @@ def demand_memory(recipe: Recipe, memory: int) -> None:
 def resolved(recipe: Recipe, processes: int) -> Recipe:
     """With the machine's answer where the recipe asks it: it stays with the run."""
     longest, training = recipe.data.longest, recipe.training
-    fitting = fitting_micro_tokens(recipe.architecture, longest, memory_bytes())
+    fitting = fitting_micro_tokens(recipe.architecture, longest, memory_bytes() // processes)
     return with_changes(
         recipe,
         {
@@ -207,7 +207,7 @@ def restored(
             matching(save.moments, moments, file=save.folder),
         )
         progress = Progress.from_json(save.state["progress"])
-        changed = changes(save.state["environment"], environment(device(), company.adds))
+        changed = changes(save.state["environment"], environment(device(), company))
     return Start(progress=progress, parameters=parameters, rejected=rejected, changed=changed)
 
 

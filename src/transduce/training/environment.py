@@ -6,6 +6,8 @@ from importlib.metadata import version
 
 import torch
 
+from transduce.training.workers.company import ALONE, Company
+
 WORDS = {
     "transduce": "transduce",
     "torch": "torch",
@@ -19,8 +21,8 @@ WORDS = {
 BEFORE = {"adds": "in order"}  # what held before it was stored
 
 
-def environment(device: torch.device, adds: str = "in order") -> dict[str, str]:
-    """Versions, threads, processor, and how many add gradients, as stored with every save."""
+def environment(device: torch.device, company: Company = ALONE) -> dict[str, str]:
+    """Versions, threads, processor and who takes part, as stored with every save."""
     cuda = torch.cuda.get_device_name(device) if device.type == "cuda" else ""
     return {
         "transduce": version("transduce"),
@@ -30,7 +32,8 @@ def environment(device: torch.device, adds: str = "in order") -> dict[str, str]:
         "processor": processor(),
         "instructions": torch.backends.cpu.get_cpu_capability(),
         "device": cuda or device.type,
-        "adds": adds,
+        "adds": company.adds,
+        "processes": str(company.size),
     }
 
 

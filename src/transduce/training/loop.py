@@ -225,7 +225,7 @@ class Keeper:
         if kind == "snapshot":
             save_snapshot(folder, progress.step, optimiser.named_weights)
         else:
-            now = environment(model.output.weight.device, self.company.adds)
+            now = environment(model.output.weight.device, self.company)
             state = {"progress": progress.as_json(), "environment": now}
             save(folder, progress.step, optimiser.named_weights, optimiser.moments, state)
             self.saved_step, self.saved_at = progress.step, time.monotonic()

@@ -52,6 +52,12 @@ def crew(size, work, *given, exact=False, seconds=60.0):
         return [outcome(*one) for one in members]
 
 
+def patch(module, **names):
+    """Other functions in a module, in this process, which ends with its test."""
+    for name, value in names.items():
+        setattr(module, name, value)
+
+
 def outcome(process, pipe):
     """What a process had to say."""
     try:

@@ -3,9 +3,11 @@
 import pytest
 import torch
 from tests.training.run import go
-from tests.training.workers.crew import RECIPE, crew, five_batches, take_part
+from tests.training.workers.crew import RECIPE, crew, five_batches, patch, take_part
+from torch import distributed as processes
 
 from transduce.training import step as update_step
+from transduce.training.schedule import rate_of
 from transduce.training.workers import exchange
 
 pytestmark = pytest.mark.workers
@@ -44,23 +46,22 @@ def test_the_same_number_of_processes_ends_in_the_same_bits_wherever_it_was_stop
 
 def stop_after(member, folder, last):
     """Process 1 is asked to stop after that step: the last one, and why each ended."""
-    rate_of = update_step.rate_of
 
     def noticing(step, *given):
         if member.rank == 1 and step == last:
             member.requests.stop = 15
         return rate_of(step, *given)
 
-    update_step.rate_of = noticing
+    patch(update_step, rate_of=noticing)
     progress, _ = take_part(member, folder)
     return progress.step, member.requests.stop
 
 
 def test_every_micro_batch_is_learned_from_once(monkeypatch):
-    seen = []
-    monkeypatch.setattr(exchange.processes, "get_world_size", lambda: 3)
-    monkeypatch.setattr(exchange.processes, "all_reduce", lambda _: None)
+    seen: list[int] = []
+    monkeypatch.setattr(processes, "get_world_size", lambda: 3)
+    monkeypatch.setattr(exchange, "add_up", lambda _: None)
     for rank in range(3):
-        monkeypatch.setattr(exchange.processes, "get_rank", lambda rank=rank: rank)
+        monkeypatch.setattr(processes, "get_rank", lambda rank=rank: rank)
         assert exchange.at_once(seen.append, [5, 1, 4, 2, 9], torch.zeros(1), lambda: True)
     assert sorted(seen) == [0, 1, 2, 3, 4]

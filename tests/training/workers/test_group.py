@@ -7,21 +7,22 @@ import time
 
 import pytest
 import torch
-from tests.training.workers.crew import RECIPE, STEPS, crew, take_part
+from tests.training.workers.crew import RECIPE, STEPS, crew, patch, take_part
 
 from transduce.checkpoint import newest
 from transduce.errors import LostProcessError
 from transduce.training import step as update_step
 from transduce.training.journal import read_journal
 from transduce.training.progress import Progress
-from transduce.training.workers.group import losing
+from transduce.training.schedule import rate_of
+from transduce.training.workers.contact import losing
 
 pytestmark = pytest.mark.workers
 
 
 def poisoned(member, folder, steps, *, local=False):
     """Process 1 finds NaN in these steps; `local` has each decide on what it found itself."""
-    batch_loss, rate_of = update_step.batch_loss, update_step.rate_of
+    batch_loss = update_step.batch_loss
     step = [1]
 
     def loss_of(*given):
@@ -32,9 +33,9 @@ def poisoned(member, folder, steps, *, local=False):
         step[0] = number + 1
         return rate_of(number, *given)
 
-    update_step.batch_loss, update_step.rate_of = loss_of, next_rate
+    patch(update_step, batch_loss=loss_of, rate_of=next_rate)
     if local:
-        update_step.math = Local(member)
+        patch(update_step, math=Local(member))
     return take_part(member, folder)
 
 
@@ -73,14 +74,13 @@ def test_too_many_in_a_row_stop_all_and_what_is_saved_is_finite(tmp_path):
 
 def saving(member, folder):
     """Process 1 is asked to save before the third update."""
-    rate_of = update_step.rate_of
 
     def noticing(step, *given):
         if member.rank == 1 and step == 2:
             member.requests.save = True
         return rate_of(step, *given)
 
-    update_step.rate_of = noticing
+    patch(update_step, rate_of=noticing)
     return take_part(member, folder)
 
 
@@ -133,7 +133,7 @@ def test_a_process_that_ends_is_noticed_at_once(how, last):
     assert other == last
     assert seconds < 50, "the limit is 60"
     assert fact.startswith("lost contact with another process of this run (")
-    assert fact.endswith("\nhint: the same command goes on from the last save")
+    assert "\nhint: the same command goes on from the last save" in fact
 
 
 def silent(member):
@@ -148,6 +148,21 @@ def test_a_process_that_is_silent_is_lost_after_the_limit():
     (seconds, fact), _ = crew(2, silent, seconds=2)
     assert seconds > 1
     assert "Timed out waiting 2000ms" in fact
+
+
+def overflowing(member, folder):
+    """Process 1 finds no memory for its share."""
+
+    def loss_of(*_):
+        raise torch.OutOfMemoryError
+
+    if member.rank == 1:
+        patch(update_step, batch_loss=loss_of)
+    return take_part(member, folder)
+
+
+def test_a_fault_in_what_a_process_computes_is_not_taken_for_a_loss(tmp_path):
+    assert crew(2, overflowing, tmp_path) == ["LostProcessError", "OutOfMemoryError"]
 
 
 def test_a_failed_exchange_is_a_lost_process():

@@ -99,6 +99,7 @@ def test_control_without_the_promise_of_the_system_they_would_stay():
     with subprocess.Popen(
         [sys.executable, "-c", program, "time.sleep(99)", "time.sleep(99)"], stdout=subprocess.PIPE
     ) as launcher:
+        assert launcher.stdout is not None
         pids = launcher.stdout.readline().decode().split()
         time.sleep(0.5)
         launcher.kill()

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 from torch import distributed as processes
 
+from transduce.training.workers.contact import add_up, give
 from transduce.training.workers.share import shares
 
 Learn = Callable[[int], None]  # adds the gradient of the micro-batch of that number
@@ -21,7 +22,7 @@ def at_once(learn: Learn, costs: Sequence[int], gradients: Tensor, agree: Agree)
         learn(number)
     if not agree():
         return False
-    processes.all_reduce(gradients)
+    add_up(gradients)
     return True
 
 
@@ -41,7 +42,7 @@ def in_order(learn: Learn, costs: Sequence[int], gradients: Tensor, agree: Agree
             learn(first + rank)
         for turn in range(present):
             part = gradients if turn == rank else heard
-            processes.broadcast(part, src=turn)
+            give(part, turn)
             total += part
     if not agree():
         return False

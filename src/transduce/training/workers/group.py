@@ -13,21 +13,20 @@ from typing import ParamSpec, final
 
 import torch
 from torch import Tensor
-from torch import distributed as processes
 
 from transduce.errors import LostProcessError
 from transduce.training.progress import Progress
+from transduce.training.workers.contact import add_up, give, say
 from transduce.training.workers.exchange import at_once, in_order
 from transduce.training.workers.place import Place
 from transduce.training.workers.requests import Requests
 
 Given = ParamSpec("Given")
-WORD = 4_096  # bytes of what the first process says; all blanks: it is still at work
 
 
 @final
 class Group:
-    """This process and the others; `meeting.join` has brought them together."""
+    """This process and the others; `Meeting.joined` has brought them together."""
 
     def __init__(self, place: Place, requests: Requests, seconds: float, *, exact: bool) -> None:
         self.rank, self.size, self.requests = place.rank, place.size, requests
@@ -44,8 +43,7 @@ class Group:
             if not self.requests.stop:
                 learn(number)
 
-        with losing():
-            return self.exchange(unless_stopped, costs, gradients, lambda: self.agreed(found))
+        return self.exchange(unless_stopped, costs, gradients, lambda: self.agreed(found))
 
     def agreed(self, found: Tensor) -> bool:
         """Tell each other what was found and asked for; whether all go on.
@@ -56,7 +54,7 @@ class Group:
         wanted, self.requests.save = self.requests.save, False
         asked[:, self.rank] = torch.tensor([self.requests.stop, wanted])
         sheet = torch.cat([found.flatten(), asked.flatten()])
-        processes.all_reduce(sheet)
+        add_up(sheet)
         found.copy_(sheet[: found.numel()].view_as(found))
         stop, save = sheet[found.numel() :].view(2, self.size).max(dim=1).values.tolist()
         self.requests.stop = self.requests.stop or int(stop)
@@ -68,17 +66,15 @@ class Group:
         self, work: Callable[Given, Progress], *given: Given.args, **named: Given.kwargs
     ) -> Progress:
         """The first works and says what came of it; the others listen until it does."""
-        with losing():
-            if self.rank:
-                word = b""
-                while not word:
-                    word = said(b"")
-                return Progress.from_json(json.loads(word))
-        with self.heard_of():
-            progress = work(*given, **named)
-        with losing():
-            said(json.dumps(progress.as_json()).encode())
-        return progress
+        if self.rank == 0:
+            with self.heard_of():
+                progress = work(*given, **named)
+            say(json.dumps(progress.as_json()).encode())
+            return progress
+        word = b""
+        while not word:  # the first is still at work
+            word = say(b"")
+        return Progress.from_json(json.loads(word))
 
     @contextmanager
     def heard_of(self) -> Iterator[None]:
@@ -89,8 +85,7 @@ class Group:
         def tell() -> None:
             while not done.wait(self.seconds / 4):
                 try:
-                    with losing():
-                        said(b"")
+                    say(b"")
                 except LostProcessError as fault:
                     faults.append(fault)
                     return
@@ -107,32 +102,5 @@ class Group:
 
     def spread(self, tensors: Sequence[Tensor]) -> None:
         """Give every process the numbers of the first."""
-        with losing():
-            for tensor in tensors:
-                processes.broadcast(tensor, src=0)
-
-
-def said(word: bytes) -> bytes:
-    """What the first process says, at every process."""
-    assert len(word) <= WORD
-    sheet = torch.frombuffer(bytearray(word.ljust(WORD)), dtype=torch.uint8)
-    processes.broadcast(sheet, src=0)
-    return bytes(sheet.tolist()).strip()
-
-
-@contextmanager
-def losing() -> Iterator[None]:
-    """An exchange that fails has lost somebody."""
-    try:
-        yield
-    except RuntimeError as fault:
-        raise LostProcessError(
-            f"lost contact with another process of this run ({first_line(fault)})",
-            "the same command goes on from the last save",
-        ) from fault
-
-
-def first_line(fault: RuntimeError) -> str:
-    """The library's own words, in short."""
-    words = str(fault).split("\n")[0]
-    return words.rsplit("] ", maxsplit=1)[-1][:120].rstrip(". ")
+        for tensor in tensors:
+            give(tensor, 0)

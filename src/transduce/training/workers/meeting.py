@@ -16,7 +16,8 @@ from torch._C._distributed_c10d import FileStore, Store
 from torch.distributed.rendezvous import rendezvous
 
 from transduce.errors import InputError
-from transduce.training.workers.group import Group, losing
+from transduce.training.workers.contact import losing
+from transduce.training.workers.group import Group
 from transduce.training.workers.place import Place
 from transduce.training.workers.requests import Requests
 

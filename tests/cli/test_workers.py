@@ -1,0 +1,106 @@
+"""Options and environment of several processes; tests/journeys/test_workers.py starts them."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from transduce.cli.workers import Together, idle, unless_explained
+from transduce.errors import InputError, LostProcessError, NotFiniteError
+from transduce.recipes import by_name
+from transduce.settings.recipe import with_changes
+from transduce.training.workers.meeting import demand_devices
+from transduce.training.workers.place import Place
+
+ROOT = Path(__file__).parents[2]
+HERE = Path("meeting")  # of our own launcher
+
+
+def together(place):
+    return Together(place=place, workers=1, exact=False, seconds=60.0)
+
+
+def test_workers_has_no_place_under_torchrun():
+    found = subprocess.run(
+        [sys.executable, "-m", "transduce", "train", "tiny", "--workers", "2", "-o", "run"],
+        env=os.environ | {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "localhost"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 2
+    assert found.stderr == (
+        "error: --workers starts the processes of one machine, and torchrun has started some\n"
+        "hint: leave --workers out: torchrun's --nproc-per-node says how many\n"
+    )
+
+
+def test_training_alone_loads_nothing_about_several_processes():
+    code = (
+        "import sys, transduce.tasks.run, transduce.cli.train\n"
+        "print(*(name for name in sys.modules if 'training.workers.' in name))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    names = {name.rsplit(".", maxsplit=1)[1] for name in found.stdout.split()}
+    assert names == {"company", "place", "requests"}
+
+
+def test_only_the_room_of_several_processes_knows_torch_distributed():
+    knowing = {path.parent.name for path in (ROOT / "src").rglob("*.py") if knows(path)}
+    assert knowing == {"workers"}
+
+
+def knows(path):
+    """Whether one of its imports names it."""
+    text = path.read_text(encoding="utf-8")
+    return re.search(r"^\s*(from|import) .*distributed", text, re.MULTILINE) is not None
+
+
+def test_more_processes_than_gpus_are_refused(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    demand_devices(Place(size=2, local_size=1))
+    refused = (
+        r"2 processes on this machine need as many GPUs, and 1 are here\nhint: fewer --workers"
+    )
+    with pytest.raises(InputError, match=refused):
+        demand_devices(Place(size=2, local_size=2))
+
+
+def test_processes_without_a_micro_batch_are_counted():
+    recipe = with_changes(
+        by_name("tiny"),
+        {"data.source_tokens": 900, "data.target_tokens": 900, "training.micro_tokens": 600},
+    )
+    assert idle(recipe, 3) == ""
+    assert idle(recipe, 5).startswith(
+        "2 of 5 processes have nothing to do: an update of 1,800 tokens is 3 micro-batches of 600 "
+    )
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_loss_is_told_by_the_launcher_and_by_each_where_there_is_none(rank):
+    ours = together(Place(rank=rank, size=2, meeting=HERE))
+    with pytest.raises(SystemExit) as ended, unless_explained(ours):
+        raise LostProcessError("lost")
+    assert ended.value.code == 7
+    theirs = together(Place(rank=rank, size=2))
+    with pytest.raises(LostProcessError, match="lost"), unless_explained(theirs):
+        raise LostProcessError("lost")
+
+
+def test_what_all_see_is_told_by_the_first():
+    with (
+        pytest.raises(NotFiniteError, match="bad"),
+        unless_explained(together(Place(rank=0, size=2))),
+    ):
+        raise NotFiniteError("bad")
+    with (
+        pytest.raises(SystemExit) as ended,
+        unless_explained(together(Place(rank=1, size=2))),
+    ):
+        raise NotFiniteError("bad")
+    assert ended.value.code == 5
