@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -212,3 +213,36 @@ def test_torchrun_starts_the_same_processes_and_a_lost_one_ends_them(place, monk
     assert "error: lost contact with another process of this run (" in stderr
     assert f"exitcode  : -9 (pid: {both[1]})" in stderr, "torchrun names it"
     assert not any(map(is_alive, both))
+
+
+CUT_OFF = """
+ip link set lo up
+"$@" &
+until grep -qs '"step": 2' run/log.jsonl; do sleep 0.1; done
+ip link set lo down
+wait $!
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a network of its own")
+def test_processes_that_are_cut_off_from_each_other_end_after_the_limit(place):
+    command = [sys.executable, "-m", "transduce", *ENDLESS, "--lost-after", "3"]
+    cut = ["unshare", "--net", "bash", "-c", CUT_OFF, "bash", *map(str, command)]
+    with subprocess.Popen(cut, cwd=place.folder, stderr=subprocess.PIPE, text=True) as process:
+        _, stderr = process.communicate(timeout=200)
+    if "unshare failed" in stderr:
+        pytest.skip("this system lets nobody make a network")
+    assert process.returncode == 7
+    assert "error: the processes of this run have lost each other, and the others have" in stderr
+    place.good("verify", "run")
+
+
+def test_a_folder_in_use_is_told_once_and_all_end(place):
+    with place.start(*ENDLESS) as first:
+        wait_for_updates(place, first)
+        code, _, stderr = place.run(*ENDLESS)
+        first.send_signal(signal.SIGTERM)
+        assert ended(first)[0] == 143
+    assert code == 6
+    assert stderr.count("error: ") == 1
+    assert "another process works here" in stderr
