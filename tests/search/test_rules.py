@@ -145,7 +145,7 @@ def test_rules_move_with_their_rows_and_never_to_others(batch):
 
 def test_a_row_that_is_over_stays_over():
     assert after(None, 5) is None
-    assert after(Prefix((5,)), END) is None
+    assert after(Prefix(()), END) is None
     assert after(Prefix((5,)), 6) is None
     assert after(Prefix((5,)), 5) == Prefix(())
     assert after(Prefix(()), 7) == Prefix(())

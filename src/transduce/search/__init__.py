@@ -1,4 +1,4 @@
-"""Beam search and its length penalties, over anything that predicts the next symbol."""
+"""Beam search and sampling, over anything that predicts the next symbol."""
 
 from transduce.search.decoder import BEGIN, END, Decoder
 from transduce.search.ensemble import Ensemble
