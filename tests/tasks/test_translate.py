@@ -1,12 +1,15 @@
 """A model at work in Python: prefixes, samples, ensembles, in any block the same text."""
 
 import math
+from dataclasses import replace
 
 import pytest
-from tests.tasks.babble import LINES, WORDS, babbler, together
+from tests.tasks.babble import LINES, SIZES, WORDS, babbler, together
 
 from transduce.errors import InputError
+from transduce.settings import Search
 from transduce.tasks.lines import Line, sources_of
+from transduce.tasks.load import with_limits
 from transduce.tasks.translate import Translator
 
 TRANSLATE = babbler()
@@ -160,3 +163,12 @@ def test_two_models_give_each_output_the_mean_of_their_probabilities():
 def test_a_change_of_the_search_reaches_all_members():
     both = together(TRANSLATE, babbler(2)).searching(extra=9)
     assert [one.recipe.search.extra for one in (both, *both.others)] == [9, 9]
+
+
+def test_the_members_of_an_ensemble_share_the_smallest_limit_and_the_first_one_s_search():
+    member = with_limits(babbler(longest=24), 10, Search(beam=3, extra=7))
+    assert (member.recipe.data.longest, member.recipe.search) == (10, Search(beam=3, extra=7))
+    sizes = replace(SIZES, positions="learned", places=30)
+    short = replace(TRANSLATE, recipe=replace(TRANSLATE.recipe, architecture=sizes))
+    with pytest.raises(InputError, match="learned positions have only 30 places"):
+        with_limits(short, 24, Search(extra=50))
