@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+pytest_plugins = ("tests.faults.record",)
+
 # Who starts the tests in the background of a shell has SIGINT ignored, and the commands that the
 # tests start would inherit it.
 signal.signal(signal.SIGINT, signal.default_int_handler)

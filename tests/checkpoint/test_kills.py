@@ -6,7 +6,6 @@ import os
 import random
 import shutil
 import signal
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -127,7 +126,7 @@ def half_written(run):
 
 def kill_often(run, times, choose):
     """One run, killed and started again; tells where the kills landed."""
-    landed: collections.Counter[str | None] = collections.Counter()
+    landed: collections.Counter[str] = collections.Counter()
     announced = 0
     for number in range(times):
         first = max([announced, *kept_steps(run / "checkpoints")]) + 1
@@ -136,16 +135,15 @@ def kill_often(run, times, choose):
             first, announced = 1, 0
         place, told = trial(run, range(first, first + 20), **choose())
         announced = max(told, announced)
-        landed[place] += 1
+        landed[place or "nothing, it had ended"] += 1
         assert half_written(run) == [], f"kill {number}, in {place}"
         found, rejected = newest(run)
         assert rejected == []
         assert (found.step if found else 0) >= announced, f"kill {number}, in {place}"
-    sys.stdout.write(f"killed in {dict(landed)}\n")
     return landed
 
 
-def test_forty_kills_lose_nothing_and_leave_nothing(run_in_memory):
+def test_forty_kills_lose_nothing_and_leave_nothing(run_in_memory, record):
     run = run_in_memory
     chance = random.Random(1)
 
@@ -153,6 +151,7 @@ def test_forty_kills_lose_nothing_and_leave_nothing(run_in_memory):
         return {"deadly": chance.randrange(1, 70), "within": chance.random() < 0.5}
 
     landed = kill_often(run, 40, choose)
+    record(kills=40, landed_in=landed, seeds=[1])
     assert landed.keys() >= {"open", "write", "fsync", "rename", "unlink"}
     with hold(run):
         pass
@@ -160,14 +159,27 @@ def test_forty_kills_lose_nothing_and_leave_nothing(run_in_memory):
 
 
 @pytest.mark.slow
-def test_two_hundred_kills_by_the_clock_lose_nothing(run):
+def test_two_hundred_kills_by_the_clock_lose_nothing(run, record):
     chance = random.Random(2)
     landed = kill_often(run, 200, lambda: {"seconds": chance.uniform(0.001, 0.06)})
+    record(kills=200, landed_in=landed, seeds=[2])
     assert landed.keys() >= {"fsync", "unlink"}
 
 
+@pytest.mark.soak
+def test_ten_thousand_kills_lose_nothing(run_in_memory, record):
+    chance = random.Random(3)
+    landed = kill_often(
+        run_in_memory,
+        10_000,
+        lambda: {"deadly": chance.randrange(1, 300), "within": chance.random() < 0.5},
+    )
+    record(kills=10_000, landed_in=landed, seeds=[3])
+    assert min(landed[place] for place in ("write", "fsync", "rename", "unlink")) >= 500
+
+
 @pytest.mark.parametrize("within", [False, True], ids=["before the call", "within or after it"])
-def test_a_kill_in_every_single_call_loses_nothing(run_in_memory, within):
+def test_a_kill_in_every_single_call_loses_nothing(run_in_memory, within, record):
     run = run_in_memory
     trial(run, [1, 2])
     shutil.copytree(run, run.parent / "before")
@@ -182,11 +194,12 @@ def test_a_kill_in_every_single_call_loses_nothing(run_in_memory, within):
         assert rejected == []
         if place is None:
             break
+    record(kills=deadly - 1, places="one in every call of a save with its pruning")
     assert deadly > 30
     assert kept_steps(run / "checkpoints") == [2, 3]
 
 
-def test_the_control_that_writes_straight_to_the_final_name_is_caught(run_in_memory):
+def test_the_control_that_writes_straight_to_the_final_name_is_caught(run_in_memory, record):
     run = run_in_memory
     caught = 0
     for deadly in range(20, 40):  # the calls from the first file under its final name on
@@ -194,4 +207,5 @@ def test_the_control_that_writes_straight_to_the_final_name_is_caught(run_in_mem
         shutil.rmtree(run.parent / "aside", ignore_errors=True)
         trial(run, [1], keep=straight, deadly=deadly)
         caught += bool(half_written(run))
+    record(kills=20, half_written_after=caught)
     assert caught >= 5, "these tests would not see a half-written save"

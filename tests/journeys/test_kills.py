@@ -9,13 +9,14 @@ from tests.journeys.kills import COMMAND, IN_PLACE, half_written, kill_often
 pytestmark = pytest.mark.slow
 
 
-def test_twenty_five_kills_of_training_lose_nothing(place):
+def test_twenty_five_kills_of_training_lose_nothing(place, record):
     where = kill_often(place, times=25, seed=1)
+    record(kills=25, landed_while=where, seeds=[1])
     assert where["writing"] + where["deleting"] >= 5
     assert where["writing"] + where["deleting"] + where["between writes"] >= 12
 
 
-def test_the_control_that_writes_in_place_is_caught(place):
+def test_the_control_that_writes_in_place_is_caught(place, record):
     caught = 0
     for _ in range(8):
         with place.start(*COMMAND, "-o", "run", python=("-c", IN_PLACE)) as process:
@@ -27,6 +28,7 @@ def test_the_control_that_writes_in_place_is_caught(place):
         caught += bool(half_written(place.folder / "run"))
         if caught:
             break
+    record(half_written_after=caught)
     assert caught, "these tests would not see a half-written save"
 
 

@@ -1,0 +1,71 @@
+"""The faults that a run must outlive, what is promised, and which tests hold the promise.
+
+A control is a sabotaged version of what the row tests: it passes when the row's own check sees the
+harm. A row without one would prove nothing.
+"""
+
+import sys
+from dataclasses import dataclass
+from functools import cache
+from typing import final
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One kind of fault; tests are named `folder/test_file.py::test_name`, from `tests/`."""
+
+    number: str
+    fault: str
+    promise: str
+    tests: tuple[str, ...]
+    controls: tuple[str, ...]
+
+
+ROWS = (
+    Row(
+        number="T1",
+        fault="SIGKILL at any moment",
+        promise="The same command again goes on from the last finished save to the same bits. "
+        "Nothing half-written has a final name; nothing is left to clean by hand.",
+        tests=(
+            "checkpoint/test_kills.py::test_forty_kills_lose_nothing_and_leave_nothing",
+            "checkpoint/test_kills.py::test_two_hundred_kills_by_the_clock_lose_nothing",
+            "checkpoint/test_kills.py::test_a_kill_in_every_single_call_loses_nothing",
+            "checkpoint/test_kills.py::test_ten_thousand_kills_lose_nothing",
+            "journeys/test_kills.py::test_twenty_five_kills_of_training_lose_nothing",
+            "journeys/test_kills.py::test_a_killed_preparation_is_gone_on_with",
+            "journeys/test_kills.py::test_what_a_killed_command_was_making_is_absent_or_whole",
+            "soak/test_kills.py::test_two_hundred_kills_of_training_lose_nothing",
+        ),
+        controls=(
+            "checkpoint/test_kills.py"
+            "::test_the_control_that_writes_straight_to_the_final_name_is_caught",
+            "journeys/test_kills.py::test_the_control_that_writes_in_place_is_caught",
+        ),
+    ),
+    Row(
+        number="T2",
+        fault="power cut: what was not synced is gone, torn or zeros",
+        promise="Every save that was announced is there and verifies; no final name stands over "
+        "half a folder. The calls of a real training are recorded with strace, and what each "
+        "prefix of them may leave on a disk is drawn at random, written out and read by us.",
+        tests=("faults/test_power.py::test_a_power_cut_after_any_call_takes_no_announced_save",),
+        controls=("faults/test_power.py::test_the_control_a_saver_that_forgets_is_caught",),
+    ),
+)
+
+
+@cache
+def rows_by_test() -> dict[str, Row]:
+    """Which row a test is of."""
+    return {f"tests/{test}": row for row in ROWS for test in (*row.tests, *row.controls)}
+
+
+def row_of(nodeid: str) -> Row | None:
+    """The row of a test as pytest names it, with its parameters."""
+    return rows_by_test().get(nodeid.split("[")[0])
+
+
+if __name__ == "__main__":  # for scripts/renew-reliability
+    sys.stdout.write("\n".join(rows_by_test()) + "\n")
