@@ -70,6 +70,7 @@ STOPPED = "os.kill(os.getpid(), signal.SIGSTOP)"
         (NOTICES, NOTICES, "the processes of this run have lost each other"),
         (KILLED, NOTICES, "process 0 of 2 was killed by SIGKILL"),
         (STOPPED, NOTICES, "process 0 of 2 was stopped and did not answer any more"),
+        (STOPPED, "sys.exit(0)", "process 0 of 2 was stopped and did not answer any more"),
         ("1 / 0", NOTICES, "process 0 of 2 ended with exit code 1"),
         ("time.sleep(99)", KILLED, "process 1 of 2 was killed by SIGKILL"),
     ],

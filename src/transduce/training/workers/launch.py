@@ -4,7 +4,6 @@ Each is this very command again, told by its environment which place it has. The
 a new folder that only this user can enter, and speak over the loopback interface alone.
 """
 
-import math
 import os
 import shutil
 import signal
@@ -75,20 +74,25 @@ class Crew:
     def wait(self, seconds: float) -> int:
         """Wait for the end, which is the first one's; a process that is lost is named.
 
-        When another ends badly, the first has so many seconds to notice it by itself.
+        Who has lost another ends by itself within so many seconds, or is ended then.
         """
-        first, deadline = self.processes[0], math.inf
-        while (code := first.poll()) is None and time.monotonic() < deadline:
-            if deadline == math.inf and self.somebody_is_gone():
-                deadline = 0.0 if is_stopped(first) else time.monotonic() + seconds
+        first, whole_at = self.processes[0], time.monotonic()
+        while (code := first.poll()) is None:
+            now = time.monotonic()
+            whole_at = now if self.is_whole() else whole_at
+            if now - whole_at > seconds + LAST_WORDS:
+                break
             time.sleep(PAUSE)
         if code in EXPLAINED:
             return code
         raise LostProcessError(f"{self.fate()}, and the others have ended", AGAIN)
 
-    def somebody_is_gone(self) -> bool:
-        """Whether one that is not the first has ended, and not because all have."""
-        return any(process.poll() not in (None, *AGREED) for process in self.processes[1:])
+    def is_whole(self) -> bool:
+        """Whether all are at work, or have ended because all did."""
+        ends = [process.poll() for process in self.processes]
+        return all(end in (None, *AGREED) for end in ends) and not any(
+            is_stopped(process) for process in self.processes
+        )
 
     def fate(self) -> str:
         """Which process was lost, and how; who only noticed it is not the one."""
