@@ -34,6 +34,7 @@ def command(*, folder: Path, changes: Sequence[tuple[str, str]], no_progress: bo
     import_undisturbed("transduce.tasks.run")
     from transduce.checkpoint import snapshots
     from transduce.cli.train import trained
+    from transduce.cli.training import Wishes
     from transduce.recipes import by_name
     from transduce.tasks.average import average
     from transduce.tasks.demo import shown
@@ -47,7 +48,7 @@ def command(*, folder: Path, changes: Sequence[tuple[str, str]], no_progress: bo
     demand_run_place(run)
     with holding(run):
         prepared = prepared_in(run / "store", recipe.data, live=not no_progress)
-        code = trained(run, recipe, prepared, quiet=False, live=not no_progress)
+        code = trained(run, recipe, prepared, Wishes(live=not no_progress))
         if code:
             sys.exit(code)
         if not model.exists():

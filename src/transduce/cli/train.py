@@ -9,6 +9,8 @@ import click
 
 from transduce.cli import display, options, workers
 from transduce.cli.inputs import chosen_pairs, corpus_options, from_files
+from transduce.cli.tensorboard import shown_too
+from transduce.cli.training import View, Wishes, view
 from transduce.cli.workers import Together
 from transduce.errors import InputError
 from transduce.settings import Recipe, Training
@@ -16,7 +18,6 @@ from transduce.settings.fields import demand
 from transduce.training.workers.place import Place
 
 if TYPE_CHECKING:
-    from transduce.cli.training import View
     from transduce.tasks.prepare import Prepared
     from transduce.tasks.run import Start
     from transduce.training.progress import Progress
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 )
 @options.settings
 @workers.options
+@click.option("--tensorboard", is_flag=True, help="Write curves to RUN/tensorboard, too.")
 @options.quiet
 @options.no_progress
 def command(  # noqa: PLR0913 - one for each option
@@ -47,6 +49,7 @@ def command(  # noqa: PLR0913 - one for each option
     output: Path,
     changes: Sequence[tuple[str, str]],
     together: Together,
+    tensorboard: bool,
     quiet: bool,
     no_progress: bool,
     **files: Path | None,
@@ -86,7 +89,8 @@ def command(  # noqa: PLR0913 - one for each option
             )
             recipe = wanted_recipe(recipe, output, files, changes, quiet=quiet)
             prepared = wanted_corpus(recipe, output, store, files, quiet=quiet)
-            code = trained(output, recipe, prepared, meeting, quiet=quiet, live=not no_progress)
+            wishes = Wishes(quiet=quiet, live=not no_progress, curves=tensorboard)
+            code = trained(output, recipe, prepared, wishes, meeting)
     if code:
         sys.exit(code)
     if not quiet:
@@ -97,14 +101,11 @@ def trained(
     folder: Path,
     recipe: Recipe,
     prepared: "Prepared",
+    wishes: Wishes,
     meeting: "Meeting | None" = None,
-    *,
-    quiet: bool,
-    live: bool,
 ) -> int:
     """Train with somebody watching; the exit code, which is 0 unless a signal ended it."""
     from transduce.cli.process import stopping, use_threads
-    from transduce.cli.training import view
     from transduce.tasks.run import begun, go
     from transduce.training.loop import Audience, ended
 
@@ -112,7 +113,8 @@ def trained(
     recipe = begun(folder, recipe, prepared, place.local_size)
     use_threads(recipe.training.threads)
     with (
-        view(recipe.training.steps, quiet=quiet, live=live) as watched,
+        view(recipe.training.steps, wishes) as seen,
+        shown_too(seen, folder, wanted=wishes.curves) as watched,
         stopping(watched.said) as requests,
         workers.company_of(meeting, requests, recipe, prepared) as company,
     ):
@@ -137,7 +139,7 @@ def trained(
     return 0 if done else 128 + requests.stop
 
 
-def say_start(start: "Start", recipe: Recipe, folder: Path, watched: "View") -> None:
+def say_start(start: "Start", recipe: Recipe, folder: Path, watched: View) -> None:
     """What is about to happen, and everything that is not as it was."""
     if start.progress.step:
         watched.said(f"going on from step {start.progress.step:,} of {folder}")

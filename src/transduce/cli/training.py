@@ -6,8 +6,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol, final
+from typing import TYPE_CHECKING, Protocol, final, runtime_checkable
 
 from transduce.cli import display
 from transduce.cli.curve import curve
@@ -23,6 +24,7 @@ SMOOTH = 50  # updates that the shown loss and speed are taken over
 WIDTH = 64  # of the bar and the curve
 
 
+@runtime_checkable
 class View(Protocol):
     """Who watches a run."""
 
@@ -32,13 +34,23 @@ class View(Protocol):
     def warned(self, sentence: str) -> None: ...
 
 
+@final
+@dataclass(frozen=True)
+class Wishes:
+    """How people want to watch a run."""
+
+    quiet: bool = False
+    live: bool = True
+    curves: bool = False  # for TensorBoard, too
+
+
 @contextmanager
-def view(steps: int, *, quiet: bool, live: bool) -> Iterator[View]:
+def view(steps: int, wishes: Wishes) -> Iterator[View]:
     """Warnings alone, plain lines, or a panel, as the terminal and the options allow."""
     console = display.console()
-    if quiet:
+    if wishes.quiet:
         yield Silence()
-    elif live and console.is_terminal and not console.is_dumb_terminal:
+    elif wishes.live and console.is_terminal and not console.is_dumb_terminal:
         with Panel(steps, console).shown() as panel:
             yield panel
     else:

@@ -38,6 +38,7 @@ from transduce.training.workers.company import ALONE, Company
 from transduce.vocabulary.files import SHARED, SOURCE, TARGET, vocabulary_files
 
 DATA = "data.json"
+CURVES = "tensorboard"
 RUN_FILE = "run.json"
 OURS = (
     RUN_FILE,
@@ -46,6 +47,7 @@ OURS = (
     "checkpoints",
     "snapshots",
     "store",
+    CURVES,
     DATA,
     SHARED,
     SOURCE,

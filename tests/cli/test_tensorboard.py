@@ -1,0 +1,66 @@
+import importlib.util
+
+import pytest
+
+from transduce.cli.tensorboard import shown_too
+from transduce.cli.training import Silence
+from transduce.errors import InputError
+from transduce.training.progress import Look, Progress
+from transduce.training.update import Update
+
+
+def update(step, loss=2.0):
+    return Update(step, loss, 1.5, 10, 12, 1e-3, 0.7, applied=True)
+
+
+def scalars(run, name):
+    """What TensorBoard itself reads, by step."""
+    reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    events = reader.EventAccumulator(str(run / "tensorboard"))
+    events.Reload()
+    return {event.step: pytest.approx(event.value) for event in events.Scalars(name)}
+
+
+def test_every_update_and_every_look_is_a_point(tmp_path):
+    with shown_too(Silence(), tmp_path, wanted=True) as shown:
+        for step in (1, 2, 3):
+            shown.told(update(step, loss=float(step)), Progress())
+        shown.looked(Look(nats=0.0, bleu=31.5, signature="", lines=5), Progress(step=3))
+    assert scalars(tmp_path, "training/loss") == {1: 1.0, 2: 2.0, 3: 3.0}
+    assert scalars(tmp_path, "training/learning rate") == dict.fromkeys((1, 2, 3), 1e-3)
+    assert scalars(tmp_path, "development/perplexity") == {3: 1.0}
+    assert scalars(tmp_path, "development/BLEU") == {3: 31.5}
+
+
+def test_a_resumed_run_takes_back_what_was_lost_after_its_save(tmp_path):
+    for steps, loss in (((1, 2, 3, 4), 5.0), ((3, 4, 5), 1.0)):
+        with shown_too(Silence(), tmp_path, wanted=True) as shown:
+            for step in steps:
+                shown.told(update(step, loss), Progress())
+    assert scalars(tmp_path, "training/loss") == {1: 5.0, 2: 5.0, 3: 1.0, 4: 1.0, 5: 1.0}
+
+
+def test_nothing_is_written_unless_it_is_wanted(tmp_path):
+    with shown_too(Silence(), tmp_path, wanted=False) as shown:
+        shown.told(update(1), Progress())
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_tensorboard_it_is_said_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with (
+        pytest.raises(InputError, match="TensorBoard is not installed") as refusal,
+        shown_too(Silence(), tmp_path, wanted=True),
+    ):
+        pass
+    assert refusal.value.hint == "pip install 'transduce[tensorboard]'"
+
+
+def test_a_training_writes_its_curves_when_asked(call, corpus):
+    text = ("--source", corpus / "a.en", "--target", corpus / "a.de")
+    small = ("--set", "training.steps=3", "--set", "training.threads=1")
+    run = corpus / "curves"
+    ended = call("train", "tiny", *text, *small, "--tensorboard", "-o", run)
+    assert ended.code == 0
+    assert set(scalars(run, "training/loss")) == {1, 2, 3}
+    assert call("train", "tiny", *text, *small, "-o", run).code == 0
