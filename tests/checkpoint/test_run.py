@@ -70,6 +70,11 @@ def test_a_run_file_of_another_shape_is_refused(tmp_path, change):
         read_run(tmp_path)
 
 
+def test_a_recipe_from_before_a_setting_existed_does_what_was_done_then():
+    values = changed(lambda v: v["training"].pop("precision"))
+    assert stored_recipe(values, FILE).training.precision == "float32"
+
+
 def test_a_stored_recipe_comes_back_from_json():
     values = json.loads(json.dumps(RECIPE.as_json()))
     assert stored_recipe(values, FILE) == RECIPE

@@ -6,7 +6,11 @@ from typing import Any
 
 from transduce.errors import FolderError, InputError
 from transduce.settings import Recipe
+from transduce.settings.recipe import with_changes
 
+# Settings that came after the first stored recipes, and what was done before there was a choice.
+# It stays so whatever their defaults become.
+YOUNGER = {"training.precision": "float32"}
 HINT = "the file was edited, or written by another version: take the folder from its source again"
 
 
@@ -19,9 +23,10 @@ def stored_recipe(values: object, file: Path) -> Recipe:
     except InputError as fault:
         raise FolderError(f"the recipe cannot be used: {fault.fact}", HINT, file=file) from fault
     missing = [path for path in paths(recipe.as_json()) if path not in set(paths(values))]
-    if missing:
-        raise FolderError(f"the recipe lacks {', '.join(missing[:3])}", HINT, file=file)
-    return recipe
+    lacking = [path for path in missing if path not in YOUNGER]
+    if lacking:
+        raise FolderError(f"the recipe lacks {', '.join(lacking[:3])}", HINT, file=file)
+    return with_changes(recipe, {path: YOUNGER[path] for path in missing})
 
 
 def paths(values: Mapping[str, Any]) -> list[str]:
