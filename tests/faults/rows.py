@@ -53,6 +53,33 @@ ROWS = (
         tests=("faults/test_power.py::test_a_power_cut_after_any_call_takes_no_announced_save",),
         controls=("faults/test_power.py::test_the_control_a_saver_that_forgets_is_caught",),
     ),
+    Row(
+        number="T3",
+        fault="a disk that is full, refuses, or cannot be read",
+        promise="Training goes on, the last good save stays, one message says what failed, and "
+        "the next save is tried; three failed saves in a row end the run with exit code 4. The "
+        "same command later ends in the same bits. Each call of a save is made to fail in turn, "
+        "once and for good.",
+        tests=(
+            "faults/test_refused.py"
+            "::test_one_call_of_a_save_fails_and_training_goes_on_to_the_same_bits",
+            "faults/test_refused.py"
+            "::test_a_disk_that_refuses_for_good_ends_the_run_with_exit_code_4",
+            "faults/test_refused.py"
+            "::test_a_disk_that_cannot_be_read_at_the_start_is_told_and_loses_nothing",
+            "durable/test_files.py::test_short_writes_are_continued",
+            "durable/test_folder.py::test_whatever_call_fails_the_name_is_not_given",
+            "durable/test_folder.py::test_a_file_over_the_limit_of_the_system_is_told",
+            "durable/test_folder.py::test_a_full_disk_keeps_what_was_there",
+            "journeys/test_limits.py::test_training_that_finds_no_room_says_so_and_goes_on_later",
+            "journeys/test_limits.py"
+            "::test_a_disk_that_is_full_is_told_and_gone_on_with_when_there_is_room",
+        ),
+        controls=(
+            "faults/test_refused.py"
+            "::test_the_control_that_saves_straight_to_the_final_name_is_caught",
+        ),
+    ),
 )
 
 

@@ -73,7 +73,8 @@ def moments(calls, from_step):
 
 def cut_often(calls, memory, states, from_step):
     """So many power cuts after every call; how many were imagined, and where harm was done."""
-    draws, harms = random.Random(SEED), collections.Counter()
+    draws = random.Random(SEED)
+    harms: collections.Counter[str] = collections.Counter()
     seen: dict[object, str] = {}
     for moment in moments(calls, from_step):
         disk, step = Disk(calls[:moment]), announced(calls[:moment])

@@ -94,10 +94,12 @@ def prune(run: Path, snapshots: int) -> list[str]:
     """Delete all but two saves and the last snapshots; the answer is what could not be deleted."""
     assert snapshots > 0, "the last snapshot is never deleted"
     place = run / CHECKPOINTS
-    steps = kept_steps(place)
+    try:
+        steps, old_snapshots = kept_steps(place), kept_steps(run / SNAPSHOTS)[:-snapshots]
+    except FolderError as fault:
+        return [fault.fact]
     going = steps[:-2]
     if going:  # should neither of the last two be sound, the newest that is stays too
         sound = next((step for step in reversed(steps) if is_sound(place, step)), None)
         going = [step for step in going if step != sound]
-    old_snapshots = kept_steps(run / SNAPSHOTS)[:-snapshots]
     return remove_steps(place, going) + remove_steps(run / SNAPSHOTS, old_snapshots)

@@ -7,7 +7,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from transduce.checkpoint.run import run_id
-from transduce.durable import Verified, open_folder, remove_folder, sync_folder, whole_folder
+from transduce.durable import (
+    Verified,
+    names_in,
+    open_folder,
+    remove_folder,
+    sync_folder,
+    whole_folder,
+)
 from transduce.errors import FolderError, SaveError
 
 STEP = re.compile(r"step-([0-9]{8,})")
@@ -18,7 +25,10 @@ Makers = Mapping[str, Callable[[], bytes]]  # files, made one at a time: they ar
 def write_step(place: Path, step: int, files: Makers, size: int) -> None:
     """Keep a step; when this returns, it is on the disk. A step that is kept already stays."""
     folder = step_folder(place, step)
-    about = {"run": run_id(place.parent), "step": step}
+    try:
+        about = {"run": run_id(place.parent), "step": step}
+    except FolderError as fault:  # it may be readable the next time
+        raise SaveError(fault.fact, fault.hint) from fault
     if os.path.lexists(folder):
         if is_sound(place, step):
             sync_folder(place)  # who wrote it may have died between rename and this
@@ -58,7 +68,7 @@ def kept_steps(place: Path) -> list[int]:
     """The steps whose folders lie here, oldest first, sound or not."""
     if not place.is_dir():
         return []
-    names = {entry.name for entry in place.iterdir()}
+    names = names_in(place)
     steps = (int(named[1]) for name in names if (named := STEP.fullmatch(name)))
     return sorted(step for step in steps if step_folder(place, step).name in names)
 

@@ -5,13 +5,14 @@ from transduce.durable.folder import FolderWriter, remove_folder, whole_folder
 from transduce.durable.lock import hold
 from transduce.durable.sealed import seal, unseal
 from transduce.durable.strict import read_json, to_json
-from transduce.durable.verified import Verified, open_folder, read_regular
+from transduce.durable.verified import Verified, names_in, open_folder, read_regular
 
 __all__ = [
     "FolderWriter",
     "Verified",
     "ensure_folder",
     "hold",
+    "names_in",
     "open_folder",
     "read_json",
     "read_regular",

@@ -118,13 +118,21 @@ def read_entries(values: object, manifest: Path) -> dict[str, Entry]:
 
 def demand_same_names(path: Path, listed: set[str]) -> None:
     """Refuse a folder in which a file is missing or too many; hidden files are never read."""
-    found = {entry.name for entry in path.iterdir() if not entry.name.startswith(".")}
+    found = {name for name in names_in(path) if not name.startswith(".")}
     for name in sorted(listed - found):
         raise FolderError("is missing, but the manifest lists it", AGAIN, file=path / name)
     for name in sorted(found - listed - {MANIFEST}):
         raise FolderError(
             "lies here, but the manifest does not list it", "move it elsewhere", file=path / name
         )
+
+
+def names_in(path: Path) -> set[str]:
+    """All names in a folder."""
+    try:
+        return {entry.name for entry in path.iterdir()}
+    except OSError as fault:
+        raise FolderError(f"cannot be read: {fault.strerror}", AGAIN, file=path) from fault
 
 
 def read_regular(path: Path, limit: int) -> bytes:

@@ -27,8 +27,8 @@ class Journal:
     """
 
     def __init__(self, path: Path) -> None:
-        self.torn, self.lost = not ends_with_newline(path), 0
         with saving(path):
+            self.torn, self.lost = not ends_with_newline(path), 0
             self.file = path.open("ab", buffering=0)
 
     def write(self, event: str, **facts: Any) -> None:  # noqa: ANN401 - any JSON value

@@ -127,6 +127,8 @@ class Keeper:
     ) -> None:
         self.trainee, self.audience, self.journal = trainee, audience, journal
         self.company = company
+        # asked once: the files that name the versions may be gone before the run is over
+        self.environment = environment(trainee.model.output.weight.device, company)
         self.saved_step, self.saved_at = step, time.monotonic()
         self.failures = {"snapshot": 0, "save": 0}  # in a row
 
@@ -217,16 +219,11 @@ class Keeper:
 
     def write(self, kind: str, progress: Progress) -> None:
         """Write, then delete what is no longer needed."""
-        folder, model, optimiser = (
-            self.trainee.folder,
-            self.trainee.model,
-            self.trainee.optimiser,
-        )
+        folder, optimiser = self.trainee.folder, self.trainee.optimiser
         if kind == "snapshot":
             save_snapshot(folder, progress.step, optimiser.named_weights)
         else:
-            now = environment(model.output.weight.device, self.company)
-            state = {"progress": progress.as_json(), "environment": now}
+            state = {"progress": progress.as_json(), "environment": self.environment}
             save(folder, progress.step, optimiser.named_weights, optimiser.moments, state)
             self.saved_step, self.saved_at = progress.step, time.monotonic()
         for fact in prune(folder, self.trainee.training.snapshots):
