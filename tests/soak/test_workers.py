@@ -73,6 +73,7 @@ def lose_often(place: Place, times: int, seed: int) -> "collections.Counter[str]
 def life(place: Place, command: tuple[str, ...], draws: random.Random) -> int:
     """One start of the command, in which one process is lost unless it ends before."""
     with place.start(*command, "-o", "run") as process:
+        assert process.stderr is not None
         while process.poll() is None and b" run" not in process.stderr.readline():
             pass
         time.sleep(draws.uniform(0, 1.0))
