@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 __all__ = ["load"]
 
 
-def load(folder: "Path | str", *more: "Path | str") -> "Translator":
+def load(folder: "Path | str", *more: "Path | str", precision: str = "float32") -> "Translator":
     """A model folder, or a run's newest save, as a function from text to text.
 
-    Several folders answer together, as an ensemble.
+    Several folders answer together, as an ensemble. In bfloat16 they are faster, and a text may
+    differ here and there.
     """
     from transduce.tasks.load import load  # torch is imported when a model is wanted
 
-    return load(folder, *more)
+    return load(folder, *more, precision=precision)

@@ -7,8 +7,8 @@ import pytest
 
 from transduce.errors import InputError
 from transduce.tasks.evaluate import perplexity
+from transduce.tasks.likelihood import log_probs
 from transduce.tasks.load import load
-from transduce.training.validate import nats_of
 
 
 @pytest.fixture
@@ -32,6 +32,19 @@ def test_json_is_one_object(evaluate):
     found = json.loads(evaluate("--json", "--metric=bleu").stdout)
     assert [score["signature"][:7] for score in found["scores"]] == ["nrefs:1"]
     assert found["perplexity"]["pieces"] > 20
+
+
+def test_an_ensemble_of_a_model_with_itself_scores_as_the_model(evaluate, model):
+    assert evaluate("--ensemble", model).stdout == evaluate().stdout
+
+
+def test_a_model_can_compute_in_bfloat16(evaluate):
+    exact, found = (
+        json.loads(evaluate("--json", f"--precision={precision}").stdout)["perplexity"]
+        for precision in ("float32", "bfloat16")
+    )
+    assert found["per_piece"] != exact["per_piece"]
+    assert found["per_piece"] == pytest.approx(exact["per_piece"], rel=0.02)
 
 
 def test_unequal_files_are_refused_with_both_counts(call, corpus, model):
@@ -68,12 +81,11 @@ def test_the_perplexity_is_of_the_lines_that_fit_in_parts_that_fit(model, corpus
     assert left_out == 0
     sizes: list[int] = []
 
-    def counted(model, batches):
-        seen = list(batches)
-        sizes.extend(len(one.source.ids) + len(one.target.ids) for one in seen)
-        return nats_of(model, seen)
+    def counted(model, source, target):
+        sizes.append(len(source.ids) + len(target.ids))
+        return log_probs(model, source, target)
 
-    monkeypatch.setattr("transduce.tasks.evaluate.nats_of", counted)
+    monkeypatch.setattr("transduce.tasks.likelihood.log_probs", counted)
     monkeypatch.setattr("transduce.tasks.evaluate.TOKENS", 1)  # then two longest sentences
     long = "a very long line " * 200
     found, left_out = perplexity(translator, *([long, *side] for side in sides))

@@ -1,5 +1,6 @@
 """Scores of targets that are given: equal to the loss of training and to those of the search."""
 
+import copy
 import math
 
 import pytest
@@ -104,3 +105,17 @@ def test_an_ensemble_scores_with_the_mean_at_every_piece():
     (found,) = together(TRANSLATE, TRANSLATE).likelihoods(pair)
     (alone,) = TRANSLATE.likelihoods(pair)
     assert found.log_prob == pytest.approx(alone.log_prob, abs=1e-5)
+
+
+def test_in_bfloat16_they_are_nearly_the_same():
+    exact = log_probs_of((TRANSLATE.model,), SOURCES, TARGETS, 8_192)
+    model = copy.deepcopy(TRANSLATE.model).to(torch.bfloat16)
+    assert log_probs_of((model,), SOURCES, TARGETS, 8_192) == pytest.approx(exact, rel=0.02)
+
+
+def test_in_bfloat16_the_search_says_what_it_scores():
+    model = copy.deepcopy(TRANSLATE.model).to(torch.bfloat16)
+    found = translate_ids(decoder_of((model,)), SOURCES, TRANSLATE.recipe.search)
+    targets = [[*best.ids, END] for best, *_ in found]
+    scores = log_probs_of((model,), SOURCES, targets, 8_192)
+    assert scores == pytest.approx([best.log_prob for best, *_ in found], rel=0.02)

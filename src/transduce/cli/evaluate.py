@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options
+from transduce.cli.searching import ensemble_option, precision_option
 from transduce.scores import METRICS
 from transduce.settings.fields import demand
 
@@ -33,12 +34,16 @@ if TYPE_CHECKING:
     metavar="CODE",
     help="The language of REFERENCE, if the model's recipe does not name it by its code.",
 )
+@ensemble_option
+@precision_option
 @options.output
 @options.as_json
 def command(
     *,
     metrics: Sequence[str],
     language: str | None,
+    ensemble: tuple[Path, ...],
+    precision: str,
     output: Path | None,
     as_json: bool,
     **paths: Path,
@@ -65,7 +70,8 @@ def command(
     keep_memory()
     lines, references = list(read_lines(source)), list(read_lines(reference))
     with nullcontext() if output is None else whole_file(output) as file:  # refused before the work
-        found = evaluate(load(model), lines, references, metrics, language)
+        models = load(model, *ensemble, precision=precision)
+        found = evaluate(models, lines, references, metrics, language)
         if file is not None:
             file.write("".join(f"{line}\n" for line in found.outputs).encode())
     said = [json.dumps(as_object(found), ensure_ascii=False)] if as_json else as_lines(found)

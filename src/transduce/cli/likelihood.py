@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
-from transduce.cli.searching import Ready, ensemble_option
+from transduce.cli.searching import Ready, ensemble_option, precision_option
 from transduce.settings.fields import demand
 from transduce.settings.search import PENALTIES
 
@@ -19,6 +19,7 @@ from transduce.settings.search import PENALTIES
 @ensemble_option
 @click.option("--alpha", type=click.FloatRange(min=0), help="Strength of the length penalty.")
 @click.option("--penalty", type=click.Choice(list(PENALTIES)), help="Which length penalty.")
+@precision_option
 @options.as_json
 def command(
     *,
@@ -26,6 +27,7 @@ def command(
     source: Path,
     target: Path,
     ensemble: tuple[Path, ...],
+    precision: str,
     as_json: bool,
     **penalty: float | str | None,
 ) -> None:
@@ -43,7 +45,7 @@ def command(
         "name the other",
     )
     keep_memory()
-    models = Ready((model, *ensemble), chosen(penalty), draws=None, nbest=1)
+    models = Ready((model, *ensemble), chosen(penalty), draws=None, nbest=1, precision=precision)
     found = models().likelihoods(read_pairs(source, target))
     for number, one in enumerate(found, start=1):
         if as_json:

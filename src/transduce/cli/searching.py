@@ -10,6 +10,7 @@ import click
 
 from transduce.settings.fields import demand
 from transduce.settings.search import PENALTIES, Sampling
+from transduce.settings.training import PRECISIONS
 
 if TYPE_CHECKING:
     from transduce.tasks.translate import Translator
@@ -22,6 +23,12 @@ ensemble_option = click.option(
     type=click.Path(path_type=Path),
     multiple=True,
     help="Another model that answers with MODEL, by their mean probability; may be repeated.",
+)
+precision_option = click.option(
+    "--precision",
+    type=click.Choice(PRECISIONS),
+    default="float32",
+    help="bfloat16 is faster where the processor has it; a text may differ here and there.",
 )
 
 
@@ -92,6 +99,7 @@ class Ready:
     search: Mapping[str, int | float | str]
     draws: Sampling | None
     nbest: int
+    precision: str
 
     def __call__(self) -> "Translator":
         """Load them, several as an ensemble."""
@@ -99,7 +107,8 @@ class Ready:
 
         from transduce.tasks.load import load
 
-        translator = replace(load(*self.folders).searching(**self.search), draws=self.draws)
+        loaded = load(*self.folders, precision=self.precision)
+        translator = replace(loaded.searching(**self.search), draws=self.draws)
         beam = translator.recipe.search.beam
         demand(
             self.draws is not None or self.nbest <= beam,
@@ -122,7 +131,8 @@ def ready(folders: tuple[Path, ...], options: Mapping[str, Any], nbest: int) -> 
         "leave one; --nbest says how many samples",
     )
     search = {name: given[name] for name in SEARCH if name in given}
-    return Ready(folders, search, Sampling(**drawing) if given["sample"] else None, nbest)
+    draws = Sampling(**drawing) if given["sample"] else None
+    return Ready(folders, search, draws, nbest, given["precision"])
 
 
 def in_worker(models: Ready) -> "Translator":

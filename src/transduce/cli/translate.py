@@ -11,7 +11,14 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from transduce.cli import display, options
-from transduce.cli.searching import Ready, ensemble_option, in_worker, ready, search_options
+from transduce.cli.searching import (
+    Ready,
+    ensemble_option,
+    in_worker,
+    precision_option,
+    ready,
+    search_options,
+)
 from transduce.settings.fields import demand
 
 if TYPE_CHECKING:
@@ -29,6 +36,7 @@ FILE = click.Path(path_type=Path, allow_dash=True)
     "--prefix", type=FILE, help="A file with a line for each of the input: how its output begins."
 )
 @search_options
+@precision_option
 @click.option(
     "--nbest", type=click.IntRange(min=1), default=1, help="So many outputs a line, with scores."
 )

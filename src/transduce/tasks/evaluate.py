@@ -1,20 +1,16 @@
 """How good a model is on a test set: its translations, their scores, its perplexity."""
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
-import numpy as np
-
-from transduce.corpus.batch import Batch
-from transduce.corpus.shard import micro_batches
 from transduce.errors import InputError
-from transduce.packed import Packed
 from transduce.scores import Perplexity, Score, scored
 from transduce.scores.translation import demand_scores
 from transduce.settings.fields import demand
+from transduce.tasks.likelihood import log_probs_of
 from transduce.tasks.translate import Translator
-from transduce.training.validate import nats_of
 
 TOKENS = 8_192  # of both sides at once
 
@@ -62,16 +58,8 @@ def perplexity(
     fit = [line for line in every if max(len(line[0]), len(line[1])) <= longest]
     left_out = len(references) - len(fit)
     demand(left_out == 0 or fit != [], f"every line has more than {longest} pieces on a side")
-    pairs = [(source, target) for source, target, _ in fit]
     words = sum(len(line.split()) + 1 for _, _, line in fit)  # END counts as one
-    device = translator.model.output.weight.device
-    batches = (batch.to(device) for batch in batches_of(pairs, max(TOKENS, 2 * longest)))
-    nats, pieces = nats_of(translator.model, batches)
+    known, wanted = [line[0] for line in fit], [line[1] for line in fit]
+    log_probs = log_probs_of(translator.models, known, wanted, max(TOKENS, 2 * longest))
+    nats, pieces = -math.fsum(log_probs), sum(map(len, wanted))
     return Perplexity(nats, pieces, words), left_out
-
-
-def batches_of(pairs: Sequence[tuple[list[int], list[int]]], tokens: int) -> Iterator[Batch]:
-    """Pairs in as few batches as fit, one at a time."""
-    source, target = (np.array([len(pair[side]) for pair in pairs], np.int64) for side in (0, 1))
-    for part in micro_batches(np.arange(len(pairs)), source, target, tokens):
-        yield Batch(*(Packed.of([pairs[n][side] for n in part]) for side in (0, 1)))

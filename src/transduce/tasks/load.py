@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import torch
 from torch import Tensor
 
 from transduce.checkpoint import (
@@ -17,6 +18,8 @@ from transduce.checkpoint import (
 from transduce.errors import FolderError, InputError
 from transduce.model.transformer import Transformer
 from transduce.settings import Recipe, Search
+from transduce.settings.fields import demand
+from transduce.settings.training import PRECISIONS
 from transduce.tasks.prepare import vocabularies_in
 from transduce.tasks.run import device
 from transduce.tasks.translate import Translator
@@ -24,15 +27,18 @@ from transduce.tasks.translation import Translation
 from transduce.vocabulary.files import Vocabularies
 
 
-def load(folder: Path | str, *more: Path | str) -> Translator:
+def load(folder: Path | str, *more: Path | str, precision: str = "float32") -> Translator:
     """Read a model folder, or the newest sound save of a run folder; several as an ensemble."""
-    first = alone(Path(folder))
-    others = tuple(alone(Path(one)) for one in more)
+    demand(precision in PRECISIONS, f"the precision is {' or '.join(PRECISIONS)}, not {precision}")
+    first, *rest = (alone(Path(one)) for one in (folder, *more))
+    others = tuple(rest)
     for other, place in zip(others, more, strict=True):
         demand_same_vocabularies(first, other, Path(place))
     longest = min(one.recipe.data.longest for one in (first, *others))
     search = first.recipe.search
     members = tuple(with_limits(one, longest, search) for one in others)
+    for one in (first, *members):
+        one.model.to(getattr(torch, precision))
     return replace(with_limits(first, longest, search), others=members)
 
 
