@@ -80,6 +80,20 @@ ROWS = (
             "::test_the_control_that_saves_straight_to_the_final_name_is_caught",
         ),
     ),
+    Row(
+        number="T13",
+        fault="the wall clock jumps",
+        promise="The newest save is the highest step. When saves are written, their order and "
+        "every bit are those of a run by a clock that is right.",
+        tests=(
+            "faults/test_clock.py::test_a_clock_that_jumps_changes_no_bit_and_no_save",
+            "faults/test_clock.py::test_the_newest_save_is_the_highest_step_whatever_its_time",
+        ),
+        controls=(
+            "faults/test_clock.py::test_the_control_that_times_its_saves_by_the_wall_is_caught",
+            "faults/test_clock.py::test_the_control_that_takes_the_newest_by_its_time_is_caught",
+        ),
+    ),
 )
 
 
