@@ -8,7 +8,7 @@ from rich.console import Console
 
 from transduce.cli.training import Panel
 from transduce.training.progress import Progress
-from transduce.training.step import Update
+from transduce.training.update import Update
 
 
 def update(step, nats):

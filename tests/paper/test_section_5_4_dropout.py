@@ -35,7 +35,7 @@ def seen(monkeypatch):
         (feed_forward, record.relu),
     ):
         monkeypatch.setattr(caller, "dropout", noting(room.dropout, calls))
-    monkeypatch.setattr(grouped, "dropout_mask", noting(grouped.dropout_mask, record.attention))
+    monkeypatch.setattr(grouped, "dropout_mask", noting(room.dropout_mask, record.attention))
     return record
 
 

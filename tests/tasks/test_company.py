@@ -19,7 +19,7 @@ LINES = 1_000
 def translator(tmp_path_factory):
     """A model that has learned a little of sorting, and so is often in doubt."""
     torch.set_num_threads(1)
-    changes: dict[str, int | str] = {
+    changes: dict[str, int | float | str] = {
         "data.corpus": "toy-sort",
         "data.pairs": 2_000,
         "data.source_tokens": 1_024,
