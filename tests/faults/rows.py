@@ -81,6 +81,23 @@ ROWS = (
         ),
     ),
     Row(
+        number="T11",
+        fault="many in one folder; an owner that died, or stands still",
+        promise="One works, the others end with exit code 6 and name its process, machine and "
+        "start. A lock goes with its owner. Readers never see half of what is deleted meanwhile.",
+        tests=(
+            "faults/test_owner.py::test_of_many_at_once_one_works_and_a_dead_one_is_in_nobodys_way",
+            "faults/test_owner.py::test_an_owner_that_stands_still_is_still_the_owner",
+            "faults/test_owner.py::test_a_reader_never_sees_half_of_what_is_deleted_meanwhile",
+            "durable/test_lock.py::test_a_forked_worker_neither_keeps_nor_releases_the_lock",
+            "durable/test_lock.py::test_the_lock_goes_with_a_killed_process",
+            "journeys/test_limits.py::test_two_processes_in_one_folder_are_one_too_many",
+        ),
+        controls=(
+            "faults/test_owner.py::test_the_control_with_a_file_of_the_process_id_is_caught",
+        ),
+    ),
+    Row(
         number="T13",
         fault="the wall clock jumps",
         promise="The newest save is the highest step. When saves are written, their order and "

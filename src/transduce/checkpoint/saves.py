@@ -61,20 +61,30 @@ def save(
 
 def newest(run: Path) -> tuple[Save | None, list[tuple[Path, str]]]:
     """The highest step that is as it was written, and those above it that are not, with reasons."""
+    while steps := kept_steps(run / CHECKPOINTS):
+        save, rejected = newest_of(run, steps)
+        if save is not None:
+            return save, rejected
+        if kept_steps(run / CHECKPOINTS) == steps:
+            reasons = "; ".join(reason for _, reason in rejected)
+            raise FolderError(
+                f"none of its {len(rejected)} saves can be used: {reasons}",
+                "put back a sound copy of a save, or delete them all to start from the first step",
+                file=run,
+            )
+        # training goes on in another process, which has deleted them for newer ones
+    return None, []
+
+
+def newest_of(run: Path, steps: list[int]) -> tuple[Save | None, list[tuple[Path, str]]]:
+    """The same of these steps."""
     rejected: list[tuple[Path, str]] = []
-    for step in reversed(kept_steps(run / CHECKPOINTS)):
+    for step in reversed(steps):
         try:
             return read_save(run, step), rejected
         except FolderError as fault:
             rejected.append((step_folder(run / CHECKPOINTS, step), fault.fact))
-    if rejected:
-        reasons = "; ".join(reason for _, reason in rejected)
-        raise FolderError(
-            f"none of its {len(rejected)} saves can be used: {reasons}",
-            "put back a sound copy of a save, or delete them all to start from the first step",
-            file=run,
-        )
-    return None, []
+    return None, rejected
 
 
 def read_save(run: Path, step: int) -> Save:
