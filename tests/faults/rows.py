@@ -98,6 +98,28 @@ ROWS = (
         ),
     ),
     Row(
+        number="T12",
+        fault="a place where nothing can be kept, or that leads elsewhere",
+        promise="Refused with one sentence before the first step, and nothing outside the run's "
+        "folder changes. A link that a person names as the run's folder is followed; links inside "
+        "it are not. A strange name is a name, and cannot forge a message.",
+        tests=(
+            "faults/test_places.py"
+            "::test_a_place_that_cannot_hold_a_run_is_refused_before_the_first_step",
+            "faults/test_places.py::test_a_read_only_disk_is_refused_before_the_first_step",
+            "faults/test_places.py::test_a_current_folder_that_is_gone_is_told",
+            "faults/test_places.py::test_a_strange_name_is_a_name",
+            "faults/test_places.py::test_names_of_ours_differ_by_more_than_their_case",
+            "faults/test_places.py::test_on_a_disk_that_knows_no_case_the_same_run_is_found",
+            "faults/test_places.py"
+            "::test_a_run_folder_that_vanishes_ends_the_run_and_comes_not_back",
+        ),
+        controls=(
+            "faults/test_places.py::test_the_control_that_looks_only_at_the_first_save_is_caught",
+            "faults/test_places.py::test_the_control_that_follows_links_is_caught",
+        ),
+    ),
+    Row(
         number="T13",
         fault="the wall clock jumps",
         promise="The newest save is the highest step. When saves are written, their order and "

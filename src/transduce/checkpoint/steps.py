@@ -26,6 +26,7 @@ def write_step(place: Path, step: int, files: Makers, size: int) -> None:
     """Keep a step; when this returns, it is on the disk. A step that is kept already stays."""
     folder = step_folder(place, step)
     try:
+        demand_no_link(place)
         about = {"run": run_id(place.parent), "step": step}
     except FolderError as fault:  # it may be readable the next time
         raise SaveError(fault.fact, fault.hint) from fault
@@ -66,11 +67,19 @@ def step_folder(place: Path, step: int) -> Path:
 
 def kept_steps(place: Path) -> list[int]:
     """The steps whose folders lie here, oldest first, sound or not."""
+    demand_no_link(place)
     if not place.is_dir():
         return []
     names = names_in(place)
     steps = (int(named[1]) for name in names if (named := STEP.fullmatch(name)))
     return sorted(step for step in steps if step_folder(place, step).name in names)
+
+
+def demand_no_link(place: Path) -> None:
+    """A run writes and deletes in its own folder only."""
+    if place.is_symlink():
+        hint = "put the folder itself here, or name a link to the whole run"
+        raise FolderError("is a link to another place", hint, file=place)
 
 
 def remove_steps(place: Path, steps: list[int]) -> list[str]:

@@ -5,6 +5,7 @@ that the lines after n before it were lost with the process that wrote them; `re
 them out. A last line that a crash cut in half is left out, too.
 """
 
+import io
 import json
 import math
 import os
@@ -29,7 +30,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         with saving(path):
             self.torn, self.lost = not ends_with_newline(path), 0
-            self.file = path.open("ab", buffering=0)
+            self.file = io.FileIO(path, "a", opener=not_elsewhere)
 
     def write(self, event: str, **facts: Any) -> None:  # noqa: ANN401 - any JSON value
         """One event, with the wall clock for people."""
@@ -49,6 +50,11 @@ class Journal:
     def close(self) -> None:
         """No more events."""
         self.file.close()
+
+
+def not_elsewhere(path: str, flags: int) -> int:
+    """Open a file itself, never what a link leads to."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
 def endless(fact: object) -> bool:
