@@ -30,7 +30,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         with saving(path):
             self.torn, self.lost = not ends_with_newline(path), 0
-            self.file = io.FileIO(path, "a", opener=not_elsewhere)
+            self.file = io.FileIO(str(path), "a", opener=not_elsewhere)
 
     def write(self, event: str, **facts: Any) -> None:  # noqa: ANN401 - any JSON value
         """One event, with the wall clock for people."""
