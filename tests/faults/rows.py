@@ -81,6 +81,46 @@ ROWS = (
         ),
     ),
     Row(
+        number="T4",
+        fault="a flipped bit in any file that is kept",
+        promise="Refused, with the name of the file and both sums; a run goes back to the newest "
+        "sound save and says so. Nothing damaged is ever used.",
+        tests=(
+            "checkpoint/test_saves.py"
+            "::test_a_flip_in_any_class_of_bytes_is_named_and_the_save_before_is_taken",
+            "faults/test_damage.py::test_a_flip_in_any_byte_is_named_and_the_save_before_is_taken",
+            "tasks/test_damage.py::test_a_model_folder_is_refused",
+            "tasks/test_damage.py::test_a_corpus_is_refused",
+            "tasks/test_damage.py::test_what_a_run_was_begun_with_is_refused",
+            "tasks/test_damage.py::test_a_snapshot_is_refused",
+            "tasks/test_damage.py::test_a_save_is_refused_by_name_and_the_one_before_is_found",
+        ),
+        controls=(
+            "tasks/test_damage.py::test_the_control_without_verification_damage_is_used_in_silence",
+        ),
+    ),
+    Row(
+        number="T5",
+        fault="files cut, empty, missing, doubled, swapped; leftovers",
+        promise="Refused, or the save before is taken. Files of two steps are never mixed. "
+        "Leftovers of dead processes are cleaned, those of living ones are not.",
+        tests=(
+            "faults/test_damage.py::test_a_cut_at_any_byte_is_named_and_the_save_before_is_taken",
+            "faults/test_damage.py"
+            "::test_a_missing_or_doubled_file_is_named_and_the_save_before_is_taken",
+            "faults/test_damage.py::test_files_of_two_steps_are_never_mixed",
+            "faults/test_damage.py"
+            "::test_a_run_with_no_sound_save_left_is_refused_and_not_begun_anew",
+            "tasks/test_damage.py::test_a_file_of_a_model_or_a_corpus_that_was_cut_is_refused",
+            "checkpoint/test_saves.py::test_leftovers_and_other_names_are_no_saves",
+            "durable/test_lock.py::test_leftovers_of_killed_processes_are_cleaned_and_nothing_else",
+            "durable/test_lock.py::test_what_another_process_still_writes_is_left_alone",
+        ),
+        controls=(
+            "faults/test_damage.py::test_the_control_whose_saves_do_not_know_their_step_is_caught",
+        ),
+    ),
+    Row(
         number="T11",
         fault="many in one folder; an owner that died, or stands still",
         promise="One works, the others end with exit code 6 and name its process, machine and "

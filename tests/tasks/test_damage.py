@@ -1,4 +1,4 @@
-"""One flipped bit in any file of a run, of a corpus or of a model: refused by name, never used."""
+"""A flip or a cut in any file of a run, of a corpus or of a model: refused by name, never used."""
 
 import random
 
@@ -46,6 +46,15 @@ def made(tmp_path_factory):
     return folder
 
 
+def cuts(file):
+    """The file cut to nothing, to a half, before its last byte; and at the end as it was."""
+    before = file.read_bytes()
+    for place in (0, 1, len(before) // 2, len(before) - 1):
+        file.write_bytes(before[:place])
+        yield place
+    file.write_bytes(before)
+
+
 def flips(file):
     """The file with one flipped bit, again and again, and at the end as it was."""
     before = file.read_bytes()
@@ -69,44 +78,73 @@ def files(folder):
     return sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
 
 
-def demand_refused(file, use, *names):
+def demand_refused(file, use, *names, damage=flips):
     """Whoever uses the file is told so, by its name or that of the folder that lists it."""
     use()
-    for place in flips(file):
+    times = 0
+    for place in damage(file):
         with pytest.raises(FolderError) as fault:
             use()
         assert any(name in fault.value.fact for name in (file.name, *names)), place
+        times += 1
     use()
+    return times
 
 
-def test_a_model_folder_is_refused(made):
-    model = made / "m"
+def test_a_model_folder_is_refused(made, record):
+    model, flipped = made / "m", {}
     for file in files(model):
         if file.name == "README.md":  # for people; a translation does not read it
-            demand_refused(file, lambda: open_folder(model, "model").check())
+            flipped[file.name] = demand_refused(file, lambda: open_folder(model, "model").check())
         else:
-            demand_refused(file, lambda: load(model))
+            flipped[file.name] = demand_refused(file, lambda: load(model))
+    record(flips=sum(flipped.values()), refused_and_named=flipped)
 
 
-def test_a_corpus_is_refused(made):
+def test_a_corpus_is_refused(made, record):
     store = made / "run" / "store"
-    for file in files(store):
-        demand_refused(file, lambda: open_prepared(store), file.parent.name)
+    flipped = {
+        str(file.relative_to(store)): demand_refused(
+            file, lambda: open_prepared(store), file.parent.name
+        )
+        for file in files(store)
+    }
+    record(flips=sum(flipped.values()), refused_and_named=flipped)
 
 
-def test_what_a_run_was_begun_with_is_refused(made, tmp_path):
+def test_what_a_run_was_begun_with_is_refused(made, tmp_path, record):
     run = made / "run"
     outputs = (tmp_path / str(number) for number in range(1000))
-    demand_refused(run / "run.json", lambda: read_run(run))
-    demand_refused(run / "vocabulary.json", lambda: load(run))
-    demand_refused(run / "data.json", lambda: average(run, next(outputs), None))
+    flipped = {
+        "run.json": demand_refused(run / "run.json", lambda: read_run(run)),
+        "vocabulary.json": demand_refused(run / "vocabulary.json", lambda: load(run)),
+        "data.json": demand_refused(run / "data.json", lambda: average(run, next(outputs), None)),
+    }
+    record(flips=sum(flipped.values()), refused_and_named=flipped)
 
 
-def test_a_snapshot_is_refused(made, tmp_path):
+def test_a_snapshot_is_refused(made, tmp_path, record):
     outputs = (tmp_path / str(number) for number in range(1000))
-    for file in files(made / "run" / "snapshots"):
+    flips = sum(
         demand_refused(file, lambda: average(made / "run", next(outputs), None), "step-")
+        for file in files(made / "run" / "snapshots")
+    )
     assert next(tmp_path.glob("*/model.safetensors"))
+    record(flips=flips, refused_and_named=flips)
+
+
+def test_a_file_of_a_model_or_a_corpus_that_was_cut_is_refused(made, record):
+    model, store = made / "m", made / "run" / "store"
+    done = sum(
+        demand_refused(file, lambda: open_folder(model, "model").check(), damage=cuts)
+        for file in files(model)
+    )
+    done += sum(
+        demand_refused(file, lambda: open_prepared(store), file.parent.name, damage=cuts)
+        for file in files(store)
+        if file.stat().st_size
+    )
+    record(cuts=done, refused_and_named=done)
 
 
 def test_a_save_is_refused_by_name_and_the_one_before_is_found(made):
@@ -125,7 +163,7 @@ def test_a_save_is_refused_by_name_and_the_one_before_is_found(made):
     assert (save.step, rejected) == (STEPS, [])
 
 
-def test_the_control_without_verification_damage_is_used_in_silence(made, monkeypatch):
+def test_the_control_without_verification_damage_is_used_in_silence(made, monkeypatch, record):
     monkeypatch.setattr(verified, "demand_sha256", lambda *_: None)
     file, silent = made / "m" / "model.safetensors", 0
     for _ in flips(file):
@@ -134,4 +172,5 @@ def test_the_control_without_verification_damage_is_used_in_silence(made, monkey
             silent += 1
         except FolderError:
             pass
+    record(flips=RANDOM_FLIPS + 4, used_in_silence=silent)
     assert silent > RANDOM_FLIPS // 2
