@@ -128,6 +128,17 @@ def test_another_recipe_is_refused_by_what_differs(again, trained):
     )
 
 
+def test_the_last_step_can_be_put_off_and_not_brought_forward(again, trained):
+    ended = again("--set", "training.steps=23")
+    assert ended.code == 0
+    assert "going on from step 20" in ended.stderr
+    assert "trained 23 steps" in ended.stderr
+    assert again("--set", "training.steps=21").stderr.startswith(
+        f"error: {trained}: this run was begun with another recipe: "
+        "training.steps is 23 there and 21 here\n"
+    )
+
+
 def test_another_corpus_is_refused(again, corpus, trained):
     write(corpus / "a.en", ["other text"] * 200)
     ended = again()

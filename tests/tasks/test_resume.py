@@ -7,9 +7,10 @@ import torch
 from tests.tasks.corpora import STEPS, TOY, prepared_toy
 from tests.training.alone import alone_until
 
-from transduce.checkpoint import snapshots
+from transduce.checkpoint import read_run, snapshots
 from transduce.checkpoint.saves import read_save
 from transduce.corpus.plan import Plan
+from transduce.settings.recipe import with_changes
 from transduce.tasks.run import begun, feed, go
 from transduce.training import step as update_step
 from transduce.training.journal import read_journal
@@ -22,7 +23,7 @@ def prepared(tmp_path_factory):
     return prepared_toy(tmp_path_factory.mktemp("toy") / "store")
 
 
-def trained(folder, prepared, *, asks=None):
+def trained(folder, prepared, *, asks=None, recipe=TOY):
     """Train on, until the loop has asked so often whether it should stop.
 
     The progress, and after which update each question came: one before every micro-batch,
@@ -34,10 +35,10 @@ def trained(folder, prepared, *, asks=None):
         questions.append(done[-1])
         return asks is not None and len(questions) > asks
 
-    begun(folder, TOY, prepared)
+    recipe = begun(folder, recipe, prepared)
     audience = Audience(told=lambda update, _: done.append(update.step))
     company = alone_until(stopped)
-    return go(folder, TOY, prepared, audience, lambda _: None, company), questions
+    return go(folder, recipe, prepared, audience, lambda _: None, company), questions
 
 
 def numbers(folder):
@@ -117,3 +118,13 @@ def test_the_control_a_dropout_that_does_not_know_its_step_is_noticed(
     trained(tmp_path / "stopped", prepared)
     assert numbers(tmp_path / "stopped") != numbers(tmp_path / "straight")
     assert numbers(tmp_path / "straight")[0] != straight[0]
+
+
+def test_a_run_that_is_trained_longer_equals_one_that_was_to_be_longer_from_the_start(
+    tmp_path, prepared, straight
+):
+    for steps in (7, 20, STEPS):
+        recipe = with_changes(TOY, {"training.steps": steps})
+        progress, _ = trained(tmp_path, prepared, recipe=recipe)
+        assert progress.step == read_run(tmp_path).recipe.training.steps == steps
+    assert numbers(tmp_path)[0] == straight[0]

@@ -3,7 +3,7 @@
 import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, final
 
@@ -11,6 +11,7 @@ from transduce.checkpoint.stored_recipe import stored_recipe
 from transduce.durable import read_regular, seal, unseal, write_whole
 from transduce.errors import FolderError, InputError
 from transduce.settings import Recipe
+from transduce.settings.recipe import with_changes
 
 RUN_FILE = "run.json"
 LIMIT = 1 << 20
@@ -33,9 +34,22 @@ def begin_run(folder: Path, recipe: Recipe, fingerprints: Mapping[str, str]) -> 
     if os.path.lexists(file):
         raise InputError("exists already", "go on with this run, or choose another name", file=file)
     run = Run(id=secrets.token_hex(8), recipe=recipe, fingerprints=dict(fingerprints))
-    values = {"id": run.id, "recipe": recipe.as_json(), "fingerprints": run.fingerprints}
-    write_whole(file, seal(values))
+    write_run(folder, run)
     return run
+
+
+def lengthen_run(folder: Path, steps: int) -> Run:
+    """Let a run go on to a later last step: no update depends on how many follow it."""
+    run = read_run(folder)
+    longer = replace(run, recipe=with_changes(run.recipe, {"training.steps": steps}))
+    write_run(folder, longer)
+    return longer
+
+
+def write_run(folder: Path, run: Run) -> None:
+    """The whole file, in place of one that may stand there."""
+    values = {"id": run.id, "recipe": run.recipe.as_json(), "fingerprints": run.fingerprints}
+    write_whole(folder / RUN_FILE, seal(values))
 
 
 def is_run(folder: Path) -> bool:

@@ -56,7 +56,8 @@ def command(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Train a model by RECIPE, or by one chosen to fit the text and the machine.
 
-    The same command again goes on from the last save, equal to the bit on the same machine.
+    The same command again goes on from the last save, equal to the bit on the same machine; with
+    a higher training.steps it goes on to that step, as if it had been meant to from the start.
     Ctrl-C and SIGTERM save the last finished update first; SIGUSR1 saves and goes on. `transduce
     average` makes a model of a run; `transduce translate` takes a run as it stands.
 

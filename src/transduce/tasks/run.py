@@ -13,7 +13,15 @@ from typing import final
 
 import torch
 
-from transduce.checkpoint import Save, begin_run, is_run, matching, newest, read_run
+from transduce.checkpoint import (
+    Save,
+    begin_run,
+    is_run,
+    lengthen_run,
+    matching,
+    newest,
+    read_run,
+)
 from transduce.corpus.batch import Batch
 from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
@@ -77,6 +85,8 @@ def begun(folder: Path, recipe: Recipe, prepared: Prepared, processes: int = 1) 
         stored = read_run(folder)
         demand_same(folder, recipe, stored.recipe)
         demand_same_data(folder, stored.fingerprints, fingerprints(prepared))
+        if recipe.training.steps > stored.recipe.training.steps:
+            return lengthen_run(folder, recipe.training.steps).recipe
         return stored.recipe
     recipe = resolved(recipe, processes)
     ensure_folder(folder)
@@ -120,8 +130,10 @@ def resolved(recipe: Recipe, processes: int) -> Recipe:
 
 
 def demand_same(folder: Path, recipe: Recipe, stored: Recipe) -> None:
-    """A run has one recipe."""
+    """A run has one recipe; only its last step may be put off."""
     given, stands = recipe.flat(), stored.flat()
+    if recipe.training.steps > stored.training.steps:
+        del given["training.steps"]
     differ = [
         f"{path} is {stands[path]} there and {value} here"
         for path, value in given.items()
