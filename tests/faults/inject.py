@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,33 +31,51 @@ class Trial:
         return [line for line in self.calls if "(INJECTED)" in line]
 
 
-def disturbed(act: Callable[[], str], place: Path, fault: str = "") -> Trial:
-    """Fork, let strace watch, and act; `fault` is what strace calls an injection."""
-    page = mmap.mmap(-1, mmap.PAGESIZE)  # the child's own writes are disturbed
+@contextlib.contextmanager
+def forked(act: Callable[[], str]) -> Iterator[tuple[int, mmap.mmap]]:
+    """A child that acts when it is waited for no more, and the page on which it says the outcome.
+
+    What it says is in memory: its own writes may be made to fail.
+    """
+    page = mmap.mmap(-1, mmap.PAGESIZE)
     ready, go = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            with contextlib.suppress(OSError):
+            os.close(go)
+            with contextlib.suppress(OSError, AttributeError):
                 ctypes.CDLL(None).prctl(*ANYBODY, 0, 0, 0)
-            os.read(ready, 1)
+            os.read(ready, 1)  # until the other end is closed
             page.write(told(act).encode()[: mmap.PAGESIZE])
         finally:
             os._exit(0)
+    os.close(ready)
+    try:
+        yield child, page
+    finally:
+        os.close(go)
+        os.waitpid(child, 0)
+
+
+def said(page: mmap.mmap) -> str:
+    """What a child left."""
+    return page[:].rstrip(b"\0").decode()
+
+
+def disturbed(act: Callable[[], str], place: Path, fault: str = "") -> Trial:
+    """Fork, let strace watch, and act; `fault` is what strace calls an injection."""
     log = place / "strace.log"
     options = ["-e", "signal=none", "-e", f"trace={','.join(CALLS)}", "-s", "40"]
     options += ["-e", f"inject={fault}"] if fault else []
-    command = [strace(), *options, "-o", str(log), "-p", str(child)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as watcher:
-        said = watcher.stderr.readline() if watcher.stderr else ""
-        os.write(go, b"1")
-        os.waitpid(child, 0)
-        os.close(ready)
-        os.close(go)
-    if "attached" not in said:
-        pytest.skip(f"strace may not watch here: {said.strip()}")
-    outcome = page[:].rstrip(b"\0").decode()
-    return Trial(outcome, re.sub(r"^\d+ +", "", log.read_text("utf-8"), flags=re.M).splitlines())
+    command = [strace(), *options, "-o", str(log), "-p"]
+    with forked(act) as (child, page):
+        watcher = subprocess.Popen([*command, str(child)], stderr=subprocess.PIPE, text=True)
+        attached = watcher.stderr.readline() if watcher.stderr else ""
+    watcher.communicate()
+    if "attached" not in attached:
+        pytest.skip(f"strace may not watch here: {attached.strip()}")
+    lines = re.sub(r"^\d+ +", "", log.read_text("utf-8"), flags=re.M).splitlines()
+    return Trial(said(page), lines)
 
 
 def told(act: Callable[[], str]) -> str:

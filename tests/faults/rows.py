@@ -121,6 +121,102 @@ ROWS = (
         ),
     ),
     Row(
+        number="T6",
+        fault="SIGTERM, SIGINT, twice, SIGUSR1; to one process, and to one of two",
+        promise="The first SIGTERM or SIGINT drops the update in progress and saves the last "
+        "finished one; the second ends at once and what was saved is whole; SIGUSR1 saves "
+        "and goes on. The same command goes on to the same bits.",
+        tests=(
+            "faults/test_signals.py::test_a_signal_at_any_place_keeps_the_last_finished_update",
+            "faults/test_signals.py::test_sigusr1_keeps_the_update_that_it_came_in",
+            "faults/test_signals.py::test_a_signal_by_the_clock_keeps_the_last_finished_update",
+            "journeys/test_signals.py"
+            "::test_training_stops_with_its_last_update_saved_and_goes_on_to_the_same_end",
+            "journeys/test_signals.py"
+            "::test_a_signal_while_it_begins_is_told_and_nothing_is_half_written",
+            "journeys/test_signals.py::test_a_look_is_left_at_once_and_taken_later",
+            "journeys/test_signals.py"
+            "::test_a_second_signal_ends_it_at_once_and_the_last_save_is_sound",
+            "journeys/test_signals.py::test_translating_is_ended_with_a_sentence_and_no_file",
+            "journeys/test_signals.py"
+            "::test_preparing_is_ended_with_a_sentence_and_nothing_half_written",
+            "journeys/test_workers.py::test_one_signal_stops_all_after_the_last_finished_update",
+            "journeys/test_workers.py::test_a_second_signal_ends_all_at_once",
+            "journeys/test_workers.py::test_sigusr1_saves_and_goes_on",
+            "training/workers/test_group.py"
+            "::test_a_save_that_one_process_is_asked_for_is_made_and_training_goes_on",
+        ),
+        controls=(
+            "faults/test_signals.py::test_the_control_that_stops_in_the_middle_of_things_is_caught",
+        ),
+    ),
+    Row(
+        number="T7",
+        fault="numbers that are not finite, in one process or in one of two",
+        promise="All processes skip the same step, decided on the reduced norm, and count it; too "
+        "many in a row end the run with exit code 5; no save holds such a number.",
+        tests=(
+            "training/test_loop_keeping.py"
+            "::test_updates_that_are_not_finite_are_skipped_and_counted",
+            "training/test_loop_keeping.py"
+            "::test_several_in_a_row_end_the_run_and_no_save_holds_what_is_not_finite",
+            "training/test_loop_keeping.py::test_weights_that_are_not_finite_are_never_saved",
+            "training/workers/test_group.py"
+            "::test_a_step_that_is_not_finite_in_one_process_is_skipped_by_all",
+            "training/workers/test_group.py"
+            "::test_too_many_in_a_row_stop_all_and_what_is_saved_is_finite",
+            "soak/test_workers.py::test_wherever_a_number_is_not_finite_all_skip_the_same_step",
+        ),
+        controls=(
+            "training/workers/test_group.py"
+            "::test_control_processes_that_decide_for_themselves_drift_apart",
+        ),
+    ),
+    Row(
+        number="T9",
+        fault="stopped and gone on with, anywhere, one process",
+        promise="Weights, moments, snapshots and what the log says are equal to the bit to those "
+        "of a run that was never stopped.",
+        tests=(
+            "tasks/test_resume.py::test_a_stop_anywhere_after_an_update_changes_no_bit",
+            "tasks/test_resume.py::test_a_run_that_is_stopped_again_and_again_ends_the_same",
+            "training/test_loop_resume.py"
+            "::test_wherever_a_run_of_40_steps_is_stopped_it_goes_on_to_the_same_bits",
+            "training/test_loop_resume.py"
+            "::test_a_run_stopped_inside_its_updates_ends_in_the_same_bits",
+            "soak/test_resume.py"
+            "::test_wherever_a_run_of_200_steps_is_stopped_it_goes_on_to_the_same_bits",
+        ),
+        controls=(
+            "tasks/test_resume.py"
+            "::test_the_control_a_dropout_that_does_not_know_its_step_is_noticed",
+            "training/test_loop_resume.py"
+            "::test_control_dropout_that_does_not_know_its_step_gives_other_bits",
+            "training/test_loop_resume.py::test_control_adam_without_its_moments_gives_other_bits",
+        ),
+    ),
+    Row(
+        number="T10",
+        fault="stopped and gone on with, several processes; open ports",
+        promise="The same number of processes ends in the same bits; with --exact every number "
+        "does. Nothing listens beyond this machine.",
+        tests=(
+            "training/workers/test_exchange.py::test_exact_processes_end_in_the_bits_of_one",
+            "training/workers/test_exchange.py"
+            "::test_the_same_number_of_processes_ends_in_the_same_bits_wherever_it_was_stopped",
+            "journeys/test_workers.py"
+            "::test_with_exact_every_number_of_processes_ends_in_the_same_bits",
+            "journeys/test_workers.py"
+            "::test_a_launcher_that_is_killed_leaves_nobody_and_nothing_listens_beyond_this_machine",
+            "soak/test_workers.py"
+            "::test_one_to_four_exact_processes_end_in_the_same_bits_wherever_they_were_stopped",
+        ),
+        controls=(
+            "training/workers/test_exchange.py"
+            "::test_control_gradients_added_process_by_process_have_other_bits",
+        ),
+    ),
+    Row(
         number="T11",
         fault="many in one folder; an owner that died, or stands still",
         promise="One works, the others end with exit code 6 and name its process, machine and "

@@ -1,0 +1,235 @@
+"""Signals at every place of a training: the last finished update is kept, and no bit changes."""
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from tests.faults.inject import forked, said
+from tests.journeys.kills import half_written
+from tests.training import run as runs
+from tests.training.run import go
+from tests.training.tiny import batches, training_of
+
+from transduce.checkpoint import newest
+from transduce.cli.outcome import Terminated
+from transduce.cli.process import stopping
+from transduce.training.journal import Journal
+from transduce.training.loop import Audience
+from transduce.training.progress import Look
+from transduce.training.workers.company import Alone
+from transduce.training.workers.requests import Requests
+
+pytestmark = pytest.mark.slow
+STEPS, AT, SEED = 8, 4, 11
+SELDOM = training_of(steps=STEPS, validate_steps=AT, snapshot_steps=2, snapshots=1)
+OFTEN = training_of(
+    steps=STEPS, validate_steps=AT, snapshot_steps=2, snapshots=1, save_minutes=1e-9
+)
+ASKS = {
+    "SIGTERM": [signal.SIGTERM],
+    "SIGINT": [signal.SIGINT],
+    "SIGTERM twice": [signal.SIGTERM, signal.SIGTERM],
+    "SIGINT twice": [signal.SIGINT, signal.SIGINT],
+    "SIGUSR1": [signal.SIGUSR1],
+}
+CALLS = ("mkdir", "write", "fsync", "rename", "unlink")
+PLACES = ("loading", "an update", "a look", "the journal", *CALLS)
+
+
+@pytest.fixture(scope="module")
+def straight():
+    """The bits of a run that nothing disturbed, and where runs may lie."""
+    torch.set_num_threads(1)
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as place:
+        yield Path(place), go(Path(place) / "straight", SELDOM, look=look)[1]
+
+
+def look(_model):
+    return Look(nats=2.0)
+
+
+def training(folder, settings, requests, told, act=lambda _place: None):
+    """Train as the command line does; `act` is called with each place that is come to."""
+
+    def at(place, step):
+        if step == AT:
+            act(place)
+
+    def looked(_model):
+        act("a look")
+        return None if requests.stop else Look(nats=2.0)
+
+    def asked(step):
+        at("an update", step - 1)
+        return batches(step)
+
+    audience = Audience(told=lambda update, _progress: told.append(update.step))
+    patch = pytest.MonkeyPatch()  # in a child, and never undone
+    patch.setattr(runs, "alone_until", lambda _: Alone(requests))
+    patch.setattr(runs, "Audience", lambda **_: audience)
+    act("loading")
+    return go(folder, settings, batches=asked, look=looked)
+
+
+def watch(told, act):
+    """Have calls of the system tell where they are, once the update AT is over."""
+
+    def watched(owner, name, place):
+        call = getattr(owner, name)
+
+        def stand_in(*given, **named):
+            if told and told[-1] >= AT:
+                act(place)
+            return call(*given, **named)
+
+        setattr(owner, name, stand_in)
+
+    for name in CALLS:
+        watched(os, name, name)
+    watched(Journal, "write", "the journal")
+
+
+def signalled(folder, settings, numbers, place, listening=stopping):
+    """Train in a child that sends itself signals at a place: how it ended, and at which step."""
+    sent: list[str] = []
+    told: list[int] = []
+
+    def send(here):
+        if here == place and not sent:
+            sent.append(here)
+            for number in numbers:
+                signal.raise_signal(number)
+
+    def act():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            with listening(lambda _: None) as requests:
+                watch(told, send)
+                bits = training(folder, settings, requests, told, send)[1]
+            ended = "stopped" if requests.stop else bits
+        except (Terminated, KeyboardInterrupt) as end:
+            ended = type(end).__name__
+        return f"{ended} {told[-1] if told else 0} {len(sent)}"
+
+    with forked(act) as (_, page):
+        pass
+    ended, step, hits = said(page).split()[-3:]
+    assert hits == "1", said(page)
+    return ended, int(step)
+
+
+def demand_kept(folder, ended, step, asks, straight):
+    """Stopped: the last finished update is saved. Ended at once: what was saved is whole."""
+    assert half_written(folder) == []
+    save, rejected = newest(folder)
+    assert rejected == []
+    kept = save.step if save else 0
+    if asks == "SIGUSR1":
+        assert (ended, kept) == (straight, STEPS)
+    elif asks.endswith("twice"):
+        assert ended in ("Terminated", "KeyboardInterrupt")
+        assert kept <= step
+    else:
+        assert (ended, kept) == ("stopped", step)
+    return kept
+
+
+@pytest.mark.parametrize("asks", ASKS)
+def test_a_signal_at_any_place_keeps_the_last_finished_update(straight, asks, record):
+    place, bits = straight
+    kept = {}
+    for settings, here in [
+        *((SELDOM, here) for here in ("loading", "an update", "a look")),
+        *((OFTEN, here) for here in PLACES),
+    ]:
+        folder = place / "run"
+        ended, step = signalled(folder, settings, ASKS[asks], here)
+        often = "often" if settings is OFTEN else "seldom"
+        kept[f"{here}, saving {often}"] = demand_kept(folder, ended, step, asks, bits)
+        assert go(folder, settings, look=look)[1] == bits, here
+        shutil.rmtree(folder)
+    record(signals=len(kept), kept_step=kept)
+
+
+def test_sigusr1_keeps_the_update_that_it_came_in(straight, record):
+    folder = straight[0] / "asked"
+    signalled(folder, SELDOM, ASKS["SIGUSR1"], "an update")
+    lines = (folder / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    saves = [line for line in lines if '"save"' in line]
+    record(saves=len(saves))
+    assert [f'"step": {step},' in line for step, line in zip((AT + 1, STEPS), saves, strict=True)]
+    assert len(saves) == 2
+
+
+@pytest.mark.parametrize("times", [20, pytest.param(1000, marks=pytest.mark.soak)])
+def test_a_signal_by_the_clock_keeps_the_last_finished_update(straight, times, record):
+    place, bits = straight
+    draws = random.Random(SEED)
+    stopped, finished = 0, 0
+    for _ in range(times):
+        folder, number = place / "run", draws.choice([signal.SIGTERM, signal.SIGINT])
+        heard, tell = os.pipe()
+
+        def act(folder=folder, tell=tell):
+            told: list[int] = []
+            with stopping(lambda _: None) as requests:
+                os.write(tell, b"1")
+                training(folder, SELDOM, requests, told)
+            return f"{told[-1] if told else 0}"
+
+        with forked(act) as (child, page):
+            seconds = draws.uniform(0, 0.2)
+            process = os.pidfd_open(child)  # a number could be another's by then
+            sender = threading.Thread(target=pass_on, args=(heard, process, number, seconds))
+            sender.start()
+        sender.join()
+        os.close(process)
+        os.close(heard)
+        os.close(tell)
+        step, (save, _) = int(said(page)), newest(folder)
+        assert (save.step if save else 0) == step
+        stopped, finished = stopped + (step < STEPS), finished + (step == STEPS)
+        assert go(folder, SELDOM, look=look)[1] == bits
+        shutil.rmtree(folder)
+    record(signals=times, stopped=stopped, had_finished=finished, seeds=[SEED])
+    assert stopped > times / 4
+
+
+def pass_on(heard, process, number, seconds):
+    """Wait until a child listens, then some time, then signal it, if it is still there."""
+    os.read(heard, 1)
+    time.sleep(seconds)
+    with contextlib.suppress(ProcessLookupError):
+        signal.pidfd_send_signal(process, number)
+
+
+class AtOnce:
+    """Control: what Python does by itself, which is to stop in the middle of things."""
+
+    def __init__(self, _said):
+        self.requests = Requests()
+
+    def __enter__(self):
+        return self.requests
+
+    def __exit__(self, *_):
+        return None
+
+
+def test_the_control_that_stops_in_the_middle_of_things_is_caught(straight, record):
+    folder = straight[0] / "run"
+    ended, step = signalled(folder, SELDOM, [signal.SIGINT], "an update", listening=AtOnce)
+    save, _ = newest(folder)
+    record(finished_updates=step, kept=save.step if save else 0)
+    assert (ended, save) == ("KeyboardInterrupt", None)
+    assert step == AT
+    shutil.rmtree(folder)

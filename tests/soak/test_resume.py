@@ -1,0 +1,33 @@
+"""A long run stopped after every single step, with several settings."""
+
+from pathlib import Path
+
+import pytest
+from tests.faults.record import Record
+from tests.training.run import go
+from tests.training.tiny import training_of
+
+STEPS = 200
+SETTINGS: dict[str, dict[str, object]] = {
+    "plain": {},
+    "saves often": {"save_minutes": 1e-9},
+    "snapshots often": {"snapshot_steps": 3},
+    "another seed": {"seed": 8},
+    "no smoothing": {"label_smoothing": 0.0},
+}
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_wherever_a_run_of_200_steps_is_stopped_it_goes_on_to_the_same_bits(
+    tmp_path: Path, settings: str, record: Record
+) -> None:
+    training = training_of(steps=STEPS, **SETTINGS[settings])
+    _, whole = go(tmp_path / "whole", training)
+    for stop_at in range(1, STEPS):
+        folder = tmp_path / str(stop_at)
+        go(folder, training, stop_at=stop_at)
+        assert go(folder, training)[1] == whole, stop_at
+        go(tmp_path / "chain", training, stop_at=stop_at)
+    assert go(tmp_path / "chain", training)[1] == whole
+    record(stops=STEPS - 1, chain_of_resumes=STEPS - 1, equal=STEPS)
