@@ -42,14 +42,16 @@ def made_with(records: Mapping[str, Mapping[str, Any]]) -> str:
 
 def overview(found: Mapping[str, Tests]) -> str:
     """A line a row."""
-    lines = ["| row | fault | short form | long form | controls |", "|---|---|---|---|---|"]
+    lines = ["| row | fault | short form | long form | controls | not run yet |"]
+    lines.append("|---|---|---|---|---|---|")
     for row in ROWS:
         tests = [one for one in found[row.number] if not is_control(row, one[0])]
         controls = [one for one in found[row.number] if is_control(row, one[0])]
         short, long = (
             counted([one for one in tests if one[1]["form"] == form]) for form in ("short", "soak")
         )
-        cells = (row.number, row.fault, short, long, counted(controls, "caught"))
+        caught, left = counted(controls, "caught"), str(len(not_run(row, found[row.number])))
+        cells = (row.number, row.fault, short, long, caught, left)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 
@@ -57,6 +59,12 @@ def overview(found: Mapping[str, Tests]) -> str:
 def is_control(row: Row, name: str) -> bool:
     """Whether a test shows that the others could fail."""
     return name.split("[")[0].removeprefix("tests/") in row.controls
+
+
+def not_run(row: Row, tests: Tests) -> list[str]:
+    """What the row names and nothing recorded."""
+    ran = {name.split("[")[0].removeprefix("tests/") for name, _ in tests}
+    return [test for test in (*row.tests, *row.controls) if test not in ran]
 
 
 def counted(tests: Tests, passed: str = "passed") -> str:
@@ -78,6 +86,9 @@ def section(row: Row, tests: Tests) -> Iterator[str]:
             outcome = "caught"
         cells = (f"{sentence(test)} (`{file}`)", fact["form"], f"{fact['seconds']:.1f}", outcome)
         yield f"| {' | '.join((*cells, counts(fact)))} |\n"
+    for name in not_run(row, tests):
+        file, test = name.split("::")
+        yield f"| {sentence(test)} (`{file}`) | | | not run yet | |\n"
 
 
 def sentence(test: str) -> str:

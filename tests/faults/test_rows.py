@@ -38,7 +38,10 @@ def test_a_row_that_was_skipped_is_counted_and_says_why():
     test = f"tests/{ROWS[0].tests[0]}"
     fact = {"outcome": "skipped", "reason": "no such tool", "form": "short"}
     made = page({test: {**fact, "seconds": 0.0, "date": "2026-01-01", "machine": "some"}})
-    assert f"| {ROWS[0].fault} | 1 skipped | not run | not run |" in made
+    assert (
+        f"| {ROWS[0].fault} | 1 skipped | not run | not run | {len(ROWS[0].tests) + len(ROWS[0].controls) - 1} |"
+        in made
+    )
     assert "skipped: no such tool" in made
 
 
@@ -46,5 +49,5 @@ def test_a_row_that_failed_is_not_hidden():
     test = f"tests/{ROWS[0].controls[0]}"
     fact = {"outcome": "failed", "form": "short", "landed": {"write": 7}, "seeds": [1, 2]}
     made = page({test: {**fact, "seconds": 0.0, "date": "2026-01-01", "machine": "some"}})
-    assert f"| {ROWS[0].fault} | not run | not run | 1 **failed** |" in made
+    assert f"| {ROWS[0].fault} | not run | not run | 1 **failed** | " in made
     assert "landed: write 7; seeds: 1, 2" in made
