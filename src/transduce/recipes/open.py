@@ -10,7 +10,7 @@ MULTI30K = Recipe(
     ),
     data=Data(corpus="multi30k", vocabulary_size=10_000, source_tokens=4_096, target_tokens=4_096),
     training=Training(
-        steps=6_000, warmup=1_000, snapshot_steps=100, snapshots=10, validate_steps=500
+        steps=8_000, warmup=1_000, snapshot_steps=100, snapshots=10, validate_steps=500
     ),
     because="a small corpus wants a small model, more dropout, fewer and smaller updates; "
     "about an epoch lies between two of the averaged snapshots",
