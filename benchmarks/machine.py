@@ -18,7 +18,7 @@ def machine() -> dict[str, str]:
     return {
         "processor": processor(),
         "cores": str(os.cpu_count()),
-        "system": f"{platform.system()} {platform.release().split("-")[0]}",
+        "system": " ".join([platform.system(), platform.release().split("-")[0]]),
         "python": platform.python_version(),
         "transduce": commit(),
         **{package: version_of(package) for package in PACKAGES},
