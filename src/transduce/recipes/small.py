@@ -40,7 +40,7 @@ def _toy(task: str, about: str) -> Recipe:
             validate_steps=500,
             validate_lines=200,
         ),
-        because="a toy: small, without dropout, with wide keys, so that it learns to point in a minute",
+        because="a toy: small, with wide keys, so that it learns to point in a minute",
     )
 
 
