@@ -2,10 +2,12 @@
 
 import collections
 import hashlib
+import os
 import random
 import shutil
 import sys
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 from tests.journeys.commands import tiny
@@ -35,11 +37,11 @@ def final_bits(run: Path) -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
-def landed(run: Path) -> str:
-    """What the killed process was doing, by what it left."""
+def landed(run: Path, before: Collection[Path] = ()) -> str:
+    """What the killed process was doing, by what it left and an earlier one had not left."""
     if not (run / "run.json").exists():
         return "preparing"
-    left = list(run.rglob(".*"))
+    left = set(run.rglob(".*")).difference(before)
     if any(path.name.startswith(".trash") for path in left):
         return "deleting"
     if left:
@@ -64,10 +66,28 @@ def life(place, run, draws, longest):
             while process.poll() is None and b" of run" not in (said := process.stderr.readline()):
                 if b"parameters, in" in said or not said:
                     break
-        time.sleep(draws.uniform(0, longest))
+        if draws.random() < 0.5:  # the others land where the time goes
+            wait_for_writing(process, place.folder / run)
+            time.sleep(draws.uniform(0, 0.005))
+        else:
+            time.sleep(draws.uniform(0, longest))
         process.kill()
         process.communicate()
         return process.returncode
+
+
+def wait_for_writing(process, run: Path) -> None:
+    """Until something is being made or deleted that was not when we came."""
+    before = hidden(run)
+    while process.poll() is None and not hidden(run) - before:
+        pass
+
+
+def hidden(run: Path) -> set[str]:
+    """What is not yet, or no longer, under its final name."""
+    folders = (run / name for name in ("checkpoints", "snapshots"))
+    names = [name for folder in folders if folder.is_dir() for name in os.listdir(folder)]  # noqa: PTH208 - as fast as can be
+    return {name for name in names if name.startswith(".")}
 
 
 def kill_often(place, times: int, seed: int, longest: float = 0.25) -> "collections.Counter[str]":
@@ -82,10 +102,11 @@ def kill_often(place, times: int, seed: int, longest: float = 0.25) -> "collecti
         shutil.rmtree(run, ignore_errors=True)
         code = -9
         while code != 0 and where.total() < times:
+            before = set(run.rglob(".*"))
             code = life(place, "run", draws, longest)
             if code != 0:
                 assert code == -9, "it stumbled over what an earlier kill left"
-                where[landed(run)] += 1
+                where[landed(run, before)] += 1
             assert half_written(run) == []
         place.good(*COMMAND, "-o", "run", "--quiet")
         assert final_bits(run) == expected, f"after {dict(where)}"
