@@ -71,6 +71,8 @@ def test_equal_outputs_do_not_differ():
     found = compared("chrf", (good, good), references, samples=40)
     assert (found.difference, found.low, found.high) == (0, 0, 0)
     assert "+0.00 to +0.00 in 95 % of 40 resampled test sets" in str(found)
+    assert found.p == 1.0
+    assert "may be chance" in str(found)
 
 
 def test_the_other_way_round_the_signs_change_and_p_does_not():

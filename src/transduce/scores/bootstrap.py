@@ -81,8 +81,9 @@ def compared(
     spread = np.abs(a - b) - np.abs(a - b).mean()
     beyond = int((spread > abs(ours.value - theirs.value)).sum())
     inner = np.sort(a - b)[samples // 40 : samples - samples // 40]
-    low, high, p = float(inner[0]), float(inner[-1]), (beyond + 1) / (samples + 1)
-    return Comparison(ours, theirs, low, high, p, samples, seed)
+    # equal on every sample: no difference at all, which sacreBLEU's formula takes for a sure one
+    p = (beyond + 1) / (samples + 1) if (a != b).any() else 1.0
+    return Comparison(ours, theirs, float(inner[0]), float(inner[-1]), p, samples, seed)
 
 
 def resampled(chosen: Metric, texts: Texts, samples: int, seed: int) -> Iterator[float]:
