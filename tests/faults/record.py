@@ -82,7 +82,8 @@ def machine() -> str:
     """What the figures were made with."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     root = "root" if os.geteuid() == 0 else "a plain user"
+    release = platform.release().split("-")[0]
     return (
-        f"{platform.system()} {platform.release()}, {platform.machine()}, {cores} processors, "
+        f"{platform.system()} {release}, {platform.machine()}, {cores} processors, "
         f"Python {platform.python_version()}, torch {version('torch')}, as {root}"
     )

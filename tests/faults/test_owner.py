@@ -165,15 +165,16 @@ def test_a_reader_never_sees_half_of_what_is_deleted_meanwhile(run, reads, recor
             os._exit(1)
     try:
         steps: set[int] = set()
-        for _ in range(reads):
+        done = 0
+        while done < reads or len(steps) <= reads / 20:  # each disk has its own pace
             save, rejected = newest(run)
             assert save is not None
             assert rejected == []
             assert save.state["step"] == save.step >= max(steps, default=1)
             steps.add(save.step)
-        assert os.waitpid(child, os.WNOHANG) == (0, 0), "the writer still writes"
+            done += 1
+            assert os.waitpid(child, os.WNOHANG) == (0, 0), "the writer still writes"
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-    record(reads=reads, different_saves=len(steps))
-    assert len(steps) > reads / 20
+    record(reads=done, different_saves=len(steps))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.journeys.commands import tiny
+from tests.processes import is_alive
 
 pytestmark = [
     pytest.mark.slow,
@@ -48,20 +49,23 @@ def ended(process):
     return process.returncode, stderr
 
 
-def is_alive(pid):
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
-    except OSError:
-        return False
-    return stat.rsplit(")", maxsplit=1)[1].split()[0] not in "ZX"
-
-
 def test_with_exact_every_number_of_processes_ends_in_the_same_bits(place):
     recipe = tiny(steps=4, **PARTS)
     place.good("train", *recipe, "-o", "one")
     for workers in (2, 3):
         place.good("train", *recipe, "--workers", workers, "--exact", "-o", f"by-{workers}")
         assert weights(place, f"by-{workers}", 4) == weights(place, "one", 4)
+
+
+def test_in_bfloat16_too_several_go_on_with_what_one_has_kept(place):
+    def train(steps, *more):
+        changes = PARTS | {"training__precision": "bfloat16"}
+        place.good("train", *tiny(steps=steps, **changes), *more)
+
+    train(4, "-o", "one")
+    for steps in (2, 4):
+        train(steps, "--workers", "2", "--exact", "-o", "two")
+    assert weights(place, "two", 4) == weights(place, "one", 4)
 
 
 @pytest.mark.parametrize("lost", [signal.SIGKILL, signal.SIGSTOP])

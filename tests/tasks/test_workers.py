@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.processes import is_alive
 from tests.tasks.babble import LINES, babbler
 
 from transduce.errors import InputError, LostProcessError
@@ -139,15 +140,6 @@ def test_workers_end_when_the_one_that_began_them_is_killed(tmp_path):
     process.wait()
     process.stdout.close()
     deadline = time.monotonic() + 30
-    while any(alive(pid) for pid in pids) and time.monotonic() < deadline:
+    while any(is_alive(pid) for pid in pids) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert [pid for pid in pids if alive(pid)] == []
-
-
-def alive(pid):
-    """A dead one whose parent has not looked yet counts as dead."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state != "Z"
+    assert [pid for pid in pids if is_alive(pid)] == []

@@ -188,6 +188,7 @@ def go(
     )
     progress = company.by_first(where_it_stands, trainee, started, company)
     company.spread(trainee.optimiser.numbers)
+    trainee.optimiser.show()
     return train(trainee, progress, audience, company)
 
 

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.processes import is_alive
 
 pytestmark = [
     pytest.mark.workers,
@@ -122,15 +123,6 @@ def wait_until_they_know(pids):
 def where(pid):
     """The system call that a process waits in."""
     return Path(f"/proc/{pid}/wchan").read_text(encoding="ascii")
-
-
-def is_alive(pid):
-    """Whether it is there, and not only its entry."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
-    except OSError:
-        return False
-    return stat.rsplit(")", maxsplit=1)[1].split()[0] not in "ZX"
 
 
 def test_they_meet_where_only_this_user_can_look():
