@@ -11,6 +11,10 @@ KINDS = [
     {"decoder_neighbourhood": 3, "encoder_neighbourhood": 3},
     {"positions": "learned", "tie": "none"},
     {"layers": 3, "heads": 1, "d_k": 7, "d_v": 2},
+    {"mixing": "recurrent"},
+    {"mixing": "convolution", "kernel": 5, "positions": "learned"},
+    {"mixing": "dilated"},
+    {"mixing": "separable", "kernel": 1},
 ]
 kinds = pytest.mark.parametrize("kind", KINDS)
 
@@ -100,18 +104,34 @@ def test_rows_that_came_differently_far_are_joined(kind, ahead, behind):
         states.append(walked(model, state, columns)[1] if columns else state)
     rows = [*((row, ahead) for row in inputs[0]), *((row, behind) for row in inputs[1])]
     following = [[row[done + n] for row, done in rows] for n in range(4)]
-    stepwise, state = walked(model, cache.join(states[0], states[1]), following)
+    joined = cache.join(states[0], states[1])
+    assert joined.gone + joined.columns == max(ahead, behind)
+    stepwise, state = walked(model, joined, following)
     expected = in_one_go(model, sources[0] + sources[1], inputs[0] + inputs[1])
     for number, (whole, (_, done)) in enumerate(zip(expected, rows, strict=True)):
         equal(stepwise[:, number], whole[done : done + 4])
     survivors = state.select(torch.tensor([2, 3]) if ahead > behind else torch.tensor([0, 1]))
-    assert survivors.columns == min(ahead, behind) + 4, "columns before all rows began are gone"
+    reach = model.decoder[-1].self_attention.reach
+    left = min(ahead, behind) + 4
+    assert survivors.columns == min(left, reach), "columns before all rows began are gone"
+    assert survivors.columns + survivors.gone == left
     chosen = rows[2:] if ahead > behind else rows[:2]
     ids = [row[done + 4] for row, done in chosen]
     last, _ = walked(model, survivors, [ids])
     kept = expected[2:] if ahead > behind else expected[:2]
     for number, (whole, (_, done)) in enumerate(zip(kept, chosen, strict=True)):
         equal(last[0, number], whole[done + 4])
+
+
+@pytest.mark.parametrize("mixing", ["recurrent", "convolution", "dilated", "separable"])
+def test_a_mixing_keeps_no_more_columns_than_it_reaches(mixing):
+    model = model_of(sizes(mixing=mixing, kernel=5, layers=1))
+    state = begun(model, sentences([2, 3]))
+    reach = 1 if mixing == "recurrent" else 4
+    for number in range(12):
+        _, state = walked(model, state, [[2, 3]])
+        assert state.columns == min(reach, number + 1)
+        assert state.keys.shape[3] <= reach + cache.GROWTH
 
 
 def test_learned_places_have_an_end_and_say_so():

@@ -58,6 +58,13 @@ def test_an_unknown_setting_is_answered_with_the_nearest():
         ({"architecture__heads": 0}, "architecture.heads must be more than 0"),
         ({"architecture__d_model": 63}, "architecture.d_model must be even"),
         ({"architecture__encoder_neighbourhood": 4}, "must be odd, not 4"),
+        ({"architecture__mixing": "lstm"}, "mixing is one of self-attention, recurrent, convol"),
+        ({"architecture__kernel": 4}, "architecture.kernel must be odd and at most 1,001, not 4"),
+        ({"architecture__kernel": 1_003}, "must be odd and at most 1,001, not 1003"),
+        (
+            {"architecture__mixing": "recurrent", "architecture__encoder_neighbourhood": 3},
+            "architecture.encoder_neighbourhood restricts self-attention",
+        ),
         ({"architecture__positions": "none"}, "is one of sinusoidal, learned"),
         ({"architecture__dropout": 1.0}, r"architecture.dropout must lie in [0, 1)"),
         ({"data__shared_vocabulary": False}, "architecture.tie is 'all'"),

@@ -6,11 +6,15 @@ from typing import Any
 
 from transduce.errors import FolderError, InputError
 from transduce.settings import Recipe
-from transduce.settings.recipe import with_changes
+from transduce.settings.recipe import Value, with_changes
 
 # Settings that came after the first stored recipes, and what was done before there was a choice.
 # It stays so whatever their defaults become.
-YOUNGER = {"training.precision": "float32"}
+YOUNGER: Mapping[str, Value] = {
+    "training.precision": "float32",
+    "architecture.mixing": "self-attention",
+    "architecture.kernel": 3,
+}
 HINT = "the file was edited, or written by another version: take the folder from its source again"
 
 

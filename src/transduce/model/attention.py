@@ -6,9 +6,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from transduce.model.kernels import Attend
+from transduce.model.past import FOREVER, Past, look
 from transduce.settings import Architecture
 
-# T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
+# T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k · R rows
 
 
 @final
@@ -19,6 +20,7 @@ class SelfAttention(nn.Module):
         super().__init__()
         self.widths = (sizes.d_k, sizes.d_k, sizes.d_v)
         self.heads, self.dropout = sizes.heads, sizes.attention_dropout
+        self.kept, self.reach = (sizes.heads, sizes.d_k, sizes.d_v), FOREVER
         inputs = sizes.heads * sum(self.widths)
         self.query_key_value = nn.Linear(sizes.d_model, inputs, bias=False)
         self.output = nn.Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=False)
@@ -35,6 +37,13 @@ class SelfAttention(nn.Module):
         parts = self.query_key_value(x).split([self.heads * w for w in self.widths], dim=1)
         q, k, v = (part.unflatten(1, (self.heads, -1)) for part in parts)
         return q, k, v
+
+    def step(self, x: Float[Tensor, "R d_model"], past: Past) -> Float[Tensor, "R d_model"]:
+        """One symbol more in every row: its key and value are kept, and it looks at all."""
+        q, k, v = self.projected(x)
+        past.keys[:, :, -1], past.values[:, :, -1] = k, v
+        seen = look(q[:, :, None], past.keys, past.values, past.hidden)  # [R H 1 d_v]
+        return self.output(seen.flatten(1))
 
     if TYPE_CHECKING:
         __call__ = forward

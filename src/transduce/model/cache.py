@@ -3,9 +3,11 @@
 Every row is a hypothesis. Its keys and values lie in columns, one a step, shared by all rows; a
 row that joined later began at a later column and sees none before it. The encoder's keys and
 values stand once a sentence, however many rows look at them: rows of a sentence lie together.
+
+What another mixing than self-attention must remember lies in the same columns (past.py), of
+which those out of its reach go.
 """
 
-import math
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -14,11 +16,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from transduce.model.grouped import softmax
+from transduce.model.past import Past, look
 from transduce.model.rectangles import laid
 from transduce.model.transformer import Memory, Transformer
 
 # N layers · S sentences · R rows · H heads · s source places · c columns · K = d_k
+# h, k, v: as H, d_k, d_v, or as a mixing says that it keeps
 
 GROWTH = 8  # columns added when all are full
 
@@ -28,10 +31,11 @@ GROWTH = 8  # columns added when all are full
 class Cache:
     """All that the next step needs of the steps before, and of the source."""
 
-    keys: Float[Tensor, "N R H c K"]
-    values: Float[Tensor, "N R H c d_v"]
+    keys: Float[Tensor, "N R h c k"]
+    values: Float[Tensor, "N R h c v"]
     columns: int  # how many of the c are filled
-    begun: Int[Tensor, " R"]  # the first column of each row
+    gone: int  # how many went from the left that a row still counts
+    begun: Int[Tensor, " R"]  # the first column of each row; of one that is gone, below 0
     memory_keys: Float[Tensor, "N S H s K"]
     memory_values: Float[Tensor, "N S H s d_v"]
     memory_hidden: Bool[Tensor, "S 1 1 s"]  # places past a source's end
@@ -50,17 +54,26 @@ class Cache:
 
     def narrowed(self, sentences: Int[Tensor, " S2"]) -> "Cache":
         """Without the sources, and the columns, that no row looks at any longer."""
-        unused = int(self.begun.min()) if len(self.begun) else 0
+        first = int(self.begun.min()) if len(self.begun) else 0
         hidden = self.memory_hidden[sentences]
         longest = int((~hidden).sum(dim=-1).max()) if len(hidden) else 0
-        return Cache(
-            keys=self.keys[:, :, :, unused:],
-            values=self.values[:, :, :, unused:],
-            columns=self.columns - unused,
-            begun=self.begun - unused,
+        return replace(
+            self.without(max(0, first)),
+            gone=max(0, -first),
             memory_keys=self.memory_keys[:, sentences, :, :longest],
             memory_values=self.memory_values[:, sentences, :, :longest],
             memory_hidden=hidden[..., :longest],
+        )
+
+    def without(self, columns: int) -> "Cache":
+        """The leftmost columns gone."""
+        return replace(
+            self,
+            keys=self.keys[:, :, :, columns:],
+            values=self.values[:, :, :, columns:],
+            columns=self.columns - columns,
+            gone=self.gone + columns,
+            begun=self.begun - columns,
         )
 
 
@@ -77,11 +90,13 @@ def start(model: Transformer, memory: Memory) -> Cache:
         .contiguous()  # [N S H s K]
         for sides in zip(*per_layer, strict=True)
     )
-    nothing = keys.new_empty(sizes.layers, sentences, sizes.heads, 0, 1)
+    heads, *widths = model.decoder[0].self_attention.kept
+    nothing = keys.new_empty(sizes.layers, sentences, heads, 0, 1)
     return Cache(
-        keys=nothing.expand(-1, -1, -1, -1, sizes.d_k),
-        values=nothing.expand(-1, -1, -1, -1, sizes.d_v),
+        keys=nothing.expand(-1, -1, -1, -1, widths[0]),
+        values=nothing.expand(-1, -1, -1, -1, widths[1]),
         columns=0,
+        gone=0,
         begun=torch.zeros(sentences, dtype=torch.long, device=keys.device),
         memory_keys=keys,
         memory_values=values,
@@ -96,32 +111,17 @@ def step(
     cache = with_room(cache)
     place = cache.columns - cache.begun  # [R]
     hidden = hidden_columns(model, cache)
-    x = model.target(ids) + model.target_positions(place, cache.columns + 1)
+    x = model.target(ids) + model.target_positions(place, cache.gone + cache.columns + 1)
     for number, layer in enumerate(model.decoder):
-        q, k, v = layer.self_attention.projected(x)  # [R H K]
         keys = cache.keys[number, :, :, : cache.columns + 1]  # [R H c K], a window on the cache
         values = cache.values[number, :, :, : cache.columns + 1]
-        keys[:, :, -1], values[:, :, -1] = k, v
-        seen = look(q[:, :, None], keys, values, hidden)  # [R H 1 d_v]
-        x = layer.add_self(x, layer.self_attention.output(seen.flatten(1)))
+        x = layer.add_self(x, layer.self_attention.step(x, Past(keys, values, hidden)))
         seen = look_back(layer.cross_attention.queries(x), cache, number)
         x = layer.add_cross(x, layer.cross_attention.output(seen))
         x = layer.add_feed_forward(x, layer.feed_forward(x))
-    return x, replace(cache, columns=cache.columns + 1)
-
-
-def look(
-    q: Float[Tensor, "B H t K"],
-    k: Float[Tensor, "B H s K"],
-    v: Float[Tensor, "B H s d_v"],
-    hidden: Bool[Tensor, "B 1 1 s"] | None,
-) -> Float[Tensor, "B H t d_v"]:
-    """softmax(Q Kᵀ / √d_k) V    (equation 1)"""
-    scores = q @ k.transpose(-2, -1)
-    scores /= math.sqrt(q.shape[-1])
-    if hidden is not None:
-        scores.masked_fill_(hidden, -math.inf)
-    return softmax(scores) @ v
+    cache = replace(cache, columns=cache.columns + 1)
+    reach = max(layer.self_attention.reach for layer in model.decoder)
+    return x, cache.without(cache.columns - reach) if cache.columns > reach else cache
 
 
 def look_back(q: Float[Tensor, "R H K"], cache: Cache, layer: int) -> Float[Tensor, "R h_v"]:
@@ -165,6 +165,7 @@ def join(first: Cache, second: Cache) -> Cache:
         keys=torch.cat([a.keys, b.keys], dim=1),
         values=torch.cat([a.values, b.values], dim=1),
         columns=columns,
+        gone=max(one.gone + one.columns for one in (first, second)) - columns,
         begun=torch.cat([a.begun, b.begun]),
         memory_keys=torch.cat([a.memory_keys, b.memory_keys], dim=1),
         memory_values=torch.cat([a.memory_values, b.memory_values], dim=1),

@@ -1,14 +1,15 @@
 """The two kinds of layer, both of sub-layers that are added, then normalised    (section 3.1)"""
 
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transduce.model.attention import CrossAttention, SelfAttention
+from transduce.model.attention import CrossAttention
 from transduce.model.dropout import dropout
 from transduce.model.feed_forward import FeedForward
 from transduce.model.kernels import Attend
+from transduce.model.mixing import Mixing, mixing_of
 from transduce.settings import Architecture
 
 # T target tokens and S source tokens of a whole batch, end to end
@@ -37,16 +38,21 @@ class AddAndNorm(nn.Module):
 
 @final
 class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward."""
+    """Self-attention, or a mixing of Table 1 in its place, then feed-forward."""
 
-    def __init__(self, sizes: Architecture) -> None:
+    def __init__(self, sizes: Architecture, number: int) -> None:
         super().__init__()
-        self.self_attention, self.add_self = SelfAttention(sizes), AddAndNorm(sizes)
+        self.self_attention: Mixing = mixing_of(sizes, number, past_only=False)
+        self.add_self = AddAndNorm(sizes)
         self.feed_forward, self.add_feed_forward = FeedForward(sizes), AddAndNorm(sizes)
 
-    def forward(self, x: Float[Tensor, "S d_model"], attend: Attend) -> Float[Tensor, "S d_model"]:
+    def forward(
+        self,
+        x: Float[Tensor, "S d_model"],
+        among: Any,  # noqa: ANN401 - what its mixing asks for
+    ) -> Float[Tensor, "S d_model"]:
         """One of the N steps of the encoder."""
-        x = self.add_self(x, self.self_attention(x, attend))
+        x = self.add_self(x, self.self_attention(x, among))
         return self.add_feed_forward(x, self.feed_forward(x))
 
     if TYPE_CHECKING:
@@ -57,9 +63,10 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     """Masked self-attention, attention over the encoder's output, feed-forward."""
 
-    def __init__(self, sizes: Architecture) -> None:
+    def __init__(self, sizes: Architecture, number: int) -> None:
         super().__init__()
-        self.self_attention, self.add_self = SelfAttention(sizes), AddAndNorm(sizes)
+        self.self_attention: Mixing = mixing_of(sizes, number, past_only=True)
+        self.add_self = AddAndNorm(sizes)
         self.cross_attention, self.add_cross = CrossAttention(sizes), AddAndNorm(sizes)
         self.feed_forward, self.add_feed_forward = FeedForward(sizes), AddAndNorm(sizes)
 
@@ -67,11 +74,11 @@ class DecoderLayer(nn.Module):
         self,
         x: Float[Tensor, "T d_model"],
         z: Float[Tensor, "S d_model"],
-        attend_self: Attend,
+        among: Any,  # noqa: ANN401 - what its mixing asks for
         attend_cross: Attend,
     ) -> Float[Tensor, "T d_model"]:
         """One of the N steps of the decoder."""
-        x = self.add_self(x, self.self_attention(x, attend_self))
+        x = self.add_self(x, self.self_attention(x, among))
         x = self.add_cross(x, self.cross_attention(x, z, attend_cross))
         return self.add_feed_forward(x, self.feed_forward(x))
 

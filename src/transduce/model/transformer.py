@@ -15,6 +15,7 @@ from transduce.model.initialise import initialise
 from transduce.model.kernels import Attend, Kernel
 from transduce.model.layers import DecoderLayer, EncoderLayer
 from transduce.model.positions import LearnedPositions, SinusoidalPositions, positions_of
+from transduce.model.sentences import Sentences
 from transduce.model.sight import EVERYWHERE, Sight
 from transduce.packed import Packed
 from transduce.settings import Architecture
@@ -60,20 +61,20 @@ class Transformer(nn.Module):
     def encode(self, source: Packed) -> Memory:
         """x1 .. xn to z1 .. zn, every sentence of the batch for itself."""
         sight = Sight(neighbourhood=self.sizes.encoder_neighbourhood)
-        attend = self.attend(source.lengths, source.lengths, sight)
+        among = self.among(source.lengths, sight)
         x = self.embedded(source, self.source, self.source_positions)
         for layer in self.encoder:
-            x = layer(x, attend)
+            x = layer(x, among)
         return Memory(x, source.lengths)
 
     def decode(self, inputs: Packed, memory: Memory) -> Float[Tensor, "T d_model"]:
         """The decoder's states, of outputs already shifted right by one."""
         sight = Sight(past_only=True, neighbourhood=self.sizes.decoder_neighbourhood)
-        attend_self = self.attend(inputs.lengths, inputs.lengths, sight)
+        among = self.among(inputs.lengths, sight)
         attend_cross = self.attend(inputs.lengths, memory.lengths, EVERYWHERE)
         x = self.embedded(inputs, self.target, self.target_positions)
         for layer in self.decoder:
-            x = layer(x, memory.states, attend_self, attend_cross)
+            x = layer(x, memory.states, among, attend_cross)
         return x
 
     def logits(self, states: Float[Tensor, "T d_model"]) -> Float[Tensor, "T V"]:
@@ -87,6 +88,12 @@ class Transformer(nn.Module):
         x = embedding(words.ids) + places(words.positions(), max(words.lengths))
         return dropout(x, self.sizes.dropout, training=self.training)
 
+    def among(self, lengths: Sequence[int], sight: Sight) -> Attend | Sentences:
+        """What the layers' mixing asks of a batch: made once, used by all of them."""
+        if self.sizes.mixing == "self-attention":
+            return self.attend(lengths, lengths, sight)
+        return Sentences(lengths, self.output.weight.device)
+
     def attend(self, queries: Sequence[int], keys: Sequence[int], sight: Sight) -> Attend:
         """The kernel, prepared for the lengths of a batch."""
         return self.kernel(queries, keys, sight, self.output.weight.device)
@@ -96,9 +103,9 @@ class Transformer(nn.Module):
         return {name: tensor.detach() for name, tensor in self.named_parameters()}
 
 
-def stack(layer: Callable[[Architecture], nn.Module], sizes: Architecture) -> Any:  # noqa: ANN401
+def stack(layer: Callable[[Architecture, int], nn.Module], sizes: Architecture) -> Any:  # noqa: ANN401
     """N layers; torch's list of modules does not tell of which kind they are."""
-    return nn.ModuleList(layer(sizes) for _ in range(sizes.layers))
+    return nn.ModuleList(layer(sizes, number) for number in range(sizes.layers))
 
 
 def transformer(

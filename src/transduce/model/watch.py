@@ -30,7 +30,9 @@ class Weights:
 def watch(model: Transformer, source: Packed, inputs: Packed) -> Weights:
     """Run a batch through the plain kernel and keep every weight that it used."""
     weights = Weights()
-    uses = iter((weights.encoder, weights.decoder, weights.cross))  # in the order they are prepared
+    attends = model.sizes.mixing == "self-attention"
+    own = (weights.encoder, weights.decoder) if attends else ()
+    uses = iter((*own, weights.cross))  # in the order they are prepared
 
     def watched(
         queries: Sequence[int], keys: Sequence[int], sight: Sight, device: torch.device

@@ -16,8 +16,9 @@ def of_recipe(recipe: Recipe) -> int:
 
 def count(a: Architecture, source_symbols: int, target_symbols: int) -> int:
     """All weights that training changes."""
-    encoder_layer = attention(a) + feed_forward(a) + 2 * normalisation(a)
-    decoder_layer = 2 * attention(a) + feed_forward(a) + 3 * normalisation(a)
+    sides, past = mixing(a, directions=2), mixing(a, directions=1)
+    encoder_layer = sides + feed_forward(a) + 2 * normalisation(a)
+    decoder_layer = past + attention(a) + feed_forward(a) + 3 * normalisation(a)
     stacks = a.layers * (encoder_layer + decoder_layer)
     return stacks + positions(a) + embeddings(a, source_symbols, target_symbols)
 
@@ -25,6 +26,23 @@ def count(a: Architecture, source_symbols: int, target_symbols: int) -> int:
 def attention(a: Architecture) -> int:
     """h heads, each W^Q, W^K: d_model x d_k, W^V: d_model x d_v; W^O: h d_v x d_model    (3.2.2)"""
     return a.heads * a.d_model * (2 * a.d_k + 2 * a.d_v)
+
+
+def mixing(a: Architecture, directions: int) -> int:
+    """Self-attention, or the layer of Table 1 in its place    (section 4)
+
+    An LSTM to see both sides is two of half the width, each with four gates over input and state,
+    which have two biases (torch keeps both). Convolutions are matrices only.
+    """
+    d, width = a.d_model, a.d_model // directions
+    sizes = {
+        "self-attention": attention(a),
+        "recurrent": directions * 4 * width * (d + width + 2),
+        "convolution": a.kernel * d**2,
+        "dilated": a.kernel * d**2,
+        "separable": a.kernel * d + d**2,
+    }
+    return sizes[a.mixing]
 
 
 def feed_forward(a: Architecture) -> int:

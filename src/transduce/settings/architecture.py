@@ -15,6 +15,7 @@ from transduce.settings.fields import (
 
 POSITIONS = ("sinusoidal", "learned")
 TIES = ("all", "target", "none")
+MIXINGS = ("self-attention", "recurrent", "convolution", "dilated", "separable")
 
 
 @final
@@ -36,6 +37,8 @@ class Architecture:
     tie: str = stated("all", "3.4", "one matrix: both embeddings and the map before the softmax")
     encoder_neighbourhood: int = stated(0, "4", "r, announced and not used; 0 looks everywhere")
     decoder_neighbourhood: int = stated(0, "4", "as in the encoder; its past half only")
+    mixing: str = stated("self-attention", "4", "Table 1's other layers may stand in its place")
+    kernel: int = chosen(3, "k, the width of convolutions: the narrowest that sees both sides")
 
     def __post_init__(self) -> None:
         demand_positive(self, "layers", "d_model", "d_ff", "heads", "d_k", "d_v", "places")
@@ -44,6 +47,12 @@ class Architecture:
         demand_share(self, "dropout", "attention_dropout", "relu_dropout")
         demand_one_of(self, "positions", POSITIONS)
         demand_one_of(self, "tie", TIES)
+        demand_one_of(self, "mixing", MIXINGS)
+        demand(
+            0 < self.kernel <= 1_001 and self.kernel % 2 == 1,
+            f"architecture.kernel must be odd and at most 1,001, not {self.kernel}",
+            "a convolution of k places is centred: (k - 1) / 2 on each side",
+        )
         demand(
             self.d_model % 2 == 0,
             f"architecture.d_model must be even, not {self.d_model}",
@@ -55,4 +64,10 @@ class Architecture:
                 r == 0 or (r > 0 and r % 2 == 1),
                 f"architecture.{name} must be odd, not {r}",
                 "a neighbourhood of r places is centred: |i - j| <= (r - 1) / 2; 0 is no limit",
+            )
+            demand(
+                r == 0 or self.mixing == "self-attention",
+                f"architecture.{name} restricts self-attention, but architecture.mixing is "
+                f"{self.mixing!r}",
+                "leave the neighbourhood at 0; architecture.kernel is the width of convolutions",
             )

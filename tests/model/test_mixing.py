@@ -1,0 +1,164 @@
+"""The other layers of Table 1 in self-attention's place."""
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from tests.model.tiny import model_of, packed, sentences, sizes, states_of
+from tests.reference.mixing import mixing_by_hand
+from torch import nn
+
+from transduce.model.mixing import mixing_of
+from transduce.model.sentences import Sentences
+from transduce.model.transformer import transformer
+from transduce.packed import Packed
+from transduce.recipes import parameters
+from transduce.settings.architecture import MIXINGS
+
+OTHERS = MIXINGS[1:]
+others = pytest.mark.parametrize("mixing", OTHERS)
+stacks = pytest.mark.parametrize("past_only", [False, True])
+LENGTHS = (5, 1, 12, 3)
+
+
+def layer(mixing, *, past_only, number=0, kernel=3):
+    """One mixing in float64, every weight and bias random."""
+    made: Any = mixing_of(sizes(mixing=mixing, kernel=kernel), number, past_only=past_only).double()
+    generator = torch.Generator().manual_seed(7)
+    with torch.no_grad():
+        for weight in made.parameters():
+            weight.copy_(torch.randn(weight.shape, generator=generator, dtype=torch.float64) / 2)
+    return made
+
+
+def words(count, seed=3):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(count, 8, generator=generator, dtype=torch.float64)
+
+
+def among(lengths):
+    return Sentences(lengths, torch.device("cpu"))
+
+
+def equal(found, expected):
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+
+
+@others
+@stacks
+@pytest.mark.parametrize(("number", "kernel"), [(0, 3), (1, 3), (0, 5), (0, 1)])
+def test_a_packed_batch_equals_a_plain_loop_over_each_sentence(mixing, past_only, number, kernel):
+    made = layer(mixing, past_only=past_only, number=number, kernel=kernel)
+    x = words(sum(LENGTHS))
+    expected = [mixing_by_hand(made, one) for one in x.split(LENGTHS)]
+    equal(made(x, among(LENGTHS)), torch.cat(expected))
+
+
+@stacks
+def test_the_recurrent_layer_equals_torch_s_own_on_each_sentence(past_only):
+    made = layer("recurrent", past_only=past_only)
+    width = 8 if past_only else 4
+    its = nn.LSTM(8, width, bidirectional=not past_only, dtype=torch.float64)
+    its.load_state_dict(made.lstm.state_dict())
+    x = words(sum(LENGTHS))
+    equal(made(x, among(LENGTHS)), torch.cat([its(one)[0] for one in x.split(LENGTHS)]))
+
+
+@pytest.mark.parametrize("past_only", [False, True])
+def test_the_whole_convolution_equals_torch_s_own(past_only):
+    made = layer("dilated", past_only=past_only, number=1)
+    x = words(20)
+    matrix = made.weigh.output.weight.view(8, 3, 8).transpose(1, 2)  # [out in k]
+    edges = (6, 0) if past_only else (3, 3)
+    its = nn.functional.conv1d(nn.functional.pad(x.T, edges), matrix, dilation=3)
+    equal(made(x, among((20,))), its.T)
+
+
+@others
+def test_gradients_are_those_of_the_plain_loop(mixing):
+    made, x = layer(mixing, past_only=False), words(6)
+    direction = words(6, seed=4)
+    found = []
+    for run in (lambda: made(x, among((2, 4))), lambda: by_hand(made, x, (2, 4))):
+        made.zero_grad()
+        (run() * direction).sum().backward()
+        found.append([weight.grad.clone() for weight in made.parameters()])
+    for ours, theirs in zip(*found, strict=True):
+        equal(ours, theirs)
+
+
+def by_hand(made, x, lengths):
+    return torch.cat([mixing_by_hand(made, one) for one in x.split(lengths)])
+
+
+@others
+def test_a_sentence_has_the_same_states_alone_as_in_any_company(mixing):
+    model = model_of(sizes(mixing=mixing))
+    sources, targets = sentences((5, 1, 9, 3)), sentences((2, 6, 1, 8), seed=5)
+    together = states_of(model, Packed.of(sources), Packed.of(targets))
+    alone = [
+        states_of(model, Packed.of([one]), Packed.of([other]))
+        for one, other in zip(sources, targets, strict=True)
+    ]
+    for states, parts in zip(together, zip(*alone, strict=True), strict=True):
+        equal(states, torch.cat(parts))
+
+
+@others
+def test_not_even_an_infinite_neighbour_is_felt(mixing):
+    made, x = layer(mixing, past_only=False), words(9)
+    x[4:] = math.inf
+    equal(made(x, among((4, 5)))[:4], made(x[:4], among((4,))))
+
+
+@others
+def test_no_gradient_of_the_decoder_goes_to_a_later_symbol(mixing):
+    made = layer(mixing, past_only=True, number=1)
+    x = words(9).requires_grad_()
+    for place in range(9):
+        (felt,) = torch.autograd.grad(made(x, among((9,)))[place].sum(), x)
+        assert felt[place].abs().sum() > 0
+        assert not felt[place + 1 :].any()
+
+
+@others
+def test_the_encoder_sees_both_sides(mixing):
+    x = words(3).requires_grad_()
+    made = layer(mixing, past_only=False)
+    (felt,) = torch.autograd.grad(made(x, among((3,)))[1].sum(), x)
+    assert felt.abs().sum(dim=1).gt(0).all()
+
+
+def test_each_dilated_layer_reaches_k_times_as_far():
+    assert [layer("dilated", past_only=False, number=n, kernel=5).offsets for n in range(3)] == [
+        (-2, -1, 0, 1, 2),
+        (-10, -5, 0, 5, 10),
+        (-50, -25, 0, 25, 50),
+    ]
+    assert mixing_of(sizes(mixing="dilated"), 900, past_only=True).reach < 1 << 22
+
+
+@others
+@pytest.mark.parametrize("kernel", [1, 5])
+def test_the_formula_counts_the_parameters_of_the_model(mixing, kernel):
+    architecture = sizes(mixing=mixing, kernel=kernel, layers=3)
+    model = transformer(architecture, 17, 17, seed=1)
+    counted = sum(weight.numel() for weight in model.weights().values())
+    assert parameters.count(architecture, 17, 17) == counted
+
+
+@others
+def test_a_model_learns_to_copy(mixing):
+    model = transformer(sizes(mixing=mixing, d_model=32, d_ff=64, d_k=16, d_v=16), 11, 11, seed=1)
+    adam = torch.optim.Adam(model.parameters(), lr=3e-3)
+    losses = []
+    for update in range(120):
+        batch = packed((4, 6, 5, 7, 3, 6, 5, 4), seed=update)
+        _, states = states_of(model, batch, batch)
+        loss = nn.functional.cross_entropy(model.logits(states), batch.ids)
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+        losses.append(loss.item())
+    assert sum(losses[-10:]) < 0.5 * sum(losses[:10]), losses[-1]
