@@ -16,12 +16,14 @@ from transduce.cli.outcome import Terminated, run
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "demo": "Watch a small Transformer learn German from nothing, and see how good it is.",
+        "fetch": "Fetch public corpora and test sets, each once, for the other commands to use.",
         "prepare": "Clean a parallel text, learn its vocabulary, and store it for training.",
         "train": "Train a model by RECIPE, or by one chosen to fit the text and the machine.",
         "average": "Average the last snapshots of RUN into a model folder (section 6.1).",
         "translate": "Translate INPUT, or standard input, line by line, with MODEL.",
         "likelihood": "Say how likely MODEL finds TARGET as a translation of SOURCE, line by line.",
         "evaluate": "Translate SOURCE with MODEL and score the result against REFERENCE.",
+        "reproduce": "Run a table of the paper, and print ours beside it.",
         "recipes": "List, show and compare recipes, with the paper beside each setting.",
         "score": "Score translations: BLEU, chrF, TER, each with its signature.",
         "verify": "Check every byte of a run, store or model folder.",

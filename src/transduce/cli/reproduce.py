@@ -1,0 +1,41 @@
+"""transduce reproduce: the paper's tables as commands."""
+
+import importlib
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import click
+
+from transduce.cli.group import Commands
+
+TABLES: Mapping[str, str] = MappingProxyType(
+    {
+        "table3": "Train the rows of Table 3, measure them, and print them beside the paper's.",
+    }
+)
+
+
+class LateTables(Commands):
+    """The tables; none is imported before it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click asks so
+        """As the paper numbers them."""
+        return list(TABLES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command of that name in the file of its table."""
+        if cmd_name not in TABLES:
+            return None
+        command = getattr(importlib.import_module(f"transduce.cli.reproduce_{cmd_name}"), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The list of tables in `--help`."""
+        with formatter.section("Tables"):
+            formatter.write_dl(list(TABLES.items()))
+
+
+@click.group("reproduce", cls=LateTables)
+def command() -> None:
+    """Run a table of the paper, and print ours beside it."""

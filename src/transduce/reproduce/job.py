@@ -1,0 +1,84 @@
+"""One training of one row: a command that can be stopped and gone on with.
+
+OUT/store/              the corpus, prepared once for all rows
+OUT/rows/A-h1-seed1/    run/ and, when it is over, result.json
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import final
+
+from transduce.errors import InputError, nearest
+from transduce.recipes.scale import Scale, scaled
+from transduce.settings import Recipe
+from transduce.settings.fields import demand
+from transduce.settings.recipe import Value, with_changes
+from transduce.tasks.run import demand_memory
+from transduce.training.memory import memory_bytes
+
+ROWS = "rows"
+SEED = "training.seed"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What is trained for a row of a table, and from which seed."""
+
+    table: str
+    row: str
+    scale: Scale
+    recipe: Recipe  # at the scale, with the seed
+
+    @property
+    def seed(self) -> int:
+        """Of order, dropout and first weights."""
+        return self.recipe.training.seed
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        return f"{self.row}-seed{self.seed}"
+
+    def folder(self, output: Path) -> Path:
+        """Where it lies."""
+        return output / ROWS / self.name
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """Which rows of a table, how small, how often."""
+
+    scale: Scale
+    rows: Sequence[str] = ()  # none named: all
+    seeds: Sequence[int] = (1,)
+    changes: Mapping[str, Value] = field(default_factory=dict)  # made to every row
+
+
+def jobs(table: str, recipes: Mapping[str, Recipe], wanted: Wanted) -> list[Job]:
+    """Every training that is asked for: each row with the first seed, then with the others."""
+    for row in wanted.rows:
+        if row not in recipes:
+            raise InputError(f"{table} has no row {row!r}", nearest(row, recipes))
+    demand(SEED not in wanted.changes, f"{SEED} is no change of a row", "--seeds 3, or --seed 2")
+    names = [row for row in recipes if row in wanted.rows or not wanted.rows]
+    return [
+        Job(table=table, row=row, scale=wanted.scale, recipe=recipe_of(recipes[row], seed, wanted))
+        for seed in wanted.seeds
+        for row in names
+    ]
+
+
+def recipe_of(recipe: Recipe, seed: int, wanted: Wanted) -> Recipe:
+    """The row's recipe at the scale, changed as every row is, with its seed."""
+    return with_changes(scaled(recipe, wanted.scale), {**wanted.changes, SEED: seed})
+
+
+def demand_fits(job: Job) -> None:
+    """Refuse what this machine cannot hold, before any row is trained."""
+    try:
+        demand_memory(job.recipe, memory_bytes())
+    except InputError as fault:
+        raise InputError(f"row {job.row}: {fault.fact}", "a smaller --scale, or --rows") from None

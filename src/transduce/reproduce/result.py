@@ -1,0 +1,135 @@
+"""What a row came to, with all that makes it a fact."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, final
+
+from transduce.checkpoint import newest, read_run
+from transduce.checkpoint.stored_recipe import stored_recipe
+from transduce.durable import read_regular, seal, unseal, write_whole
+from transduce.errors import FolderError, InputError
+from transduce.recipes.names import difference
+from transduce.recipes.parameters import count
+from transduce.reproduce.job import Job
+from transduce.settings import Recipe
+from transduce.tasks.evaluate import evaluate
+from transduce.tasks.load import load
+from transduce.tasks.prepare import Prepared
+from transduce.tasks.translation import Translation
+
+RESULT = "result.json"
+MACHINES_OWN = ("training.threads", "training.micro_tokens")  # resolved when a run begins
+LIMIT = 1 << 20
+AGAIN = "delete the file: the same command measures the row anew from its run"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """One trained row, measured."""
+
+    table: str
+    row: str
+    scale: str
+    recipe: Recipe  # with all that the machine resolved
+    parameters: int
+    perplexity: Mapping[str, float]  # per_piece, per_word, and what they come from
+    bleu: Mapping[str, Any]  # with signature, lines and test set
+    updates: int
+    target_tokens: int
+    seconds: float  # of training
+    environment: Mapping[str, str]  # versions, device, threads
+    data: Mapping[str, str]  # fingerprints
+    model: str  # sha256 of the manifest of its weights
+    date: str
+
+    @property
+    def seed(self) -> int:
+        """Of the run."""
+        return self.recipe.training.seed
+
+
+def measured(job: Job, run: Path, prepared: Prepared) -> Result:
+    """Perplexity and BLEU of the last weights on the development set: nothing is averaged."""
+    save, _ = newest(run)
+    assert save is not None, "a run that is over has a save"
+    translator = load(run)
+    sources, references = texts(prepared, translator.task)
+    found = evaluate(translator, sources, references, ("bleu",))
+    progress, stored = save.state["progress"], read_run(run)
+    source, target = prepared.vocabularies
+    return Result(
+        table=job.table,
+        row=job.row,
+        scale=job.scale.name,
+        recipe=stored.recipe,
+        parameters=count(stored.recipe.architecture, len(source), len(target)),
+        perplexity=found.perplexity.as_json(),
+        bleu=found.scores[0].as_json(),
+        updates=progress["step"],
+        target_tokens=progress["target_tokens"],
+        seconds=progress["seconds"],
+        environment=save.state["environment"],
+        data=stored.fingerprints,
+        model=save.hash,
+        date=datetime.now(UTC).strftime("%Y-%m-%d"),
+    )
+
+
+def texts(prepared: Prepared, task: Translation) -> tuple[list[str], list[str]]:
+    """The development set as it was stored, both sides."""
+    dev = prepared.dev
+    if dev is None:
+        raise InputError(
+            "the table is scored on a development set, and this corpus has none",
+            "--dev-source FILE --dev-target FILE",
+            file=prepared.folder,
+        )
+    pairs = [dev.pair(number) for number in range(len(dev))]
+    sources = [task.source.decode(source.tolist()) for source, _ in pairs]
+    return sources, [task.target.decode(target.tolist()) for _, target in pairs]
+
+
+def write_result(folder: Path, result: Result) -> None:
+    """Keep it beside its run."""
+    values = {**vars(result), "recipe": result.recipe.as_json()}
+    write_whole(folder / RESULT, seal(values))
+
+
+def read_result(folder: Path) -> Result | None:
+    """The result that lies in a row's folder, if it is over."""
+    file = folder / RESULT
+    if not file.exists():
+        return None
+    values = unseal(read_regular(file, LIMIT), file)
+    try:
+        return Result(**{**values, "recipe": stored_recipe(values["recipe"], file)})
+    except (KeyError, TypeError) as error:
+        raise FolderError("is no result as this version writes it", AGAIN, file=file) from error
+
+
+def gathered(folders: Iterable[Path]) -> list[Result]:
+    """All results that lie below these folders; one that lies twice counts once."""
+    found: dict[tuple[str, str], Result] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            raise InputError("no such folder", "name a folder that holds rows", file=folder)
+        for file in sorted(folder.rglob(RESULT)):
+            result = read_result(file.parent)
+            assert result is not None
+            found[result.row, result.model] = result
+    return list(found.values())
+
+
+def demand_same_row(job: Job, result: Result, folder: Path) -> None:
+    """A row's folder is of one recipe."""
+    differ = [d for d in difference(job.recipe, result.recipe) if d[0] not in MACHINES_OWN]
+    if differ:
+        path, wanted, stands = differ[0]
+        raise InputError(
+            f"was measured with {path} = {stands}, and {wanted} is wanted here",
+            "choose another folder with -o",
+            file=folder,
+        )

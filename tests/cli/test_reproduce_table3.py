@@ -1,0 +1,140 @@
+"""transduce reproduce table3, on a row or two of seconds."""
+
+import csv
+import json
+
+import pytest
+
+from transduce.cli import reproducing
+from transduce.errors import NotFiniteError
+
+TINY = (
+    "--scale", "toy", "--set", "training.steps=4", "--set", "training.threads=1",
+    "--set", "data.pairs=300", "--set", "training.validate_lines=5", "--quiet",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def small_dev(monkeypatch):
+    monkeypatch.setattr("transduce.cli.inputs.DEV_PAIRS", 20)
+
+
+def rows(file):
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return [row["row"] for row in csv.DictReader(lines)]
+
+
+@pytest.mark.slow
+def test_rows_are_trained_measured_and_set_beside_the_paper_s(call, tmp_path):
+    out = tmp_path / "out"
+    done = call("reproduce", "table3", *TINY, "--rows", "C-N2,base", "-o", out)
+    assert (done.code, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "Table 3 at the scale toy"
+    assert [line.split()[0] for line in lines if line.startswith(("base ", "C-N2 "))] == [
+        "base",
+        "C-N2",
+    ]
+    assert rows(out / "table3.csv") == ["base", "C-N2"]
+    page = (out / "table3.md").read_text(encoding="utf-8")
+    assert "changed in every row: data.pairs=300, training.steps=4" in page
+    assert "two layers are worse than six" in page
+
+
+def test_what_is_measured_is_kept_and_the_rest_is_trained(call, tmp_path):
+    out = tmp_path / "out"
+    assert call("reproduce", "table3", *TINY, "--rows", "C-N2", "-o", out).code == 0
+    before = (out / "rows/C-N2-seed1/result.json").stat()
+    again = call("reproduce", "table3", *TINY, "--rows", "C-N2,base", "--json", "-o", out)
+    found = json.loads(again.stdout)
+    assert [(run["row"], run["seed"]) for run in found["runs"]] == [("base", 1), ("C-N2", 1)]
+    assert (out / "rows/C-N2-seed1/result.json").stat() == before
+
+
+def test_a_row_that_fails_does_not_lose_the_others(call, tmp_path, monkeypatch):
+    train_row = reproducing.train_row
+
+    def failing(job, *rest):
+        if job.row == "base":
+            raise NotFiniteError("the loss is no number")
+        return train_row(job, *rest)
+
+    monkeypatch.setattr(reproducing, "train_row", failing)
+    out = tmp_path / "out"
+    done = call("reproduce", "table3", *TINY, "--rows", "base,C-N2", "-o", out)
+    assert done.code == 5
+    assert done.stderr == "error: row base, seed 1 (1 of 2): the loss is no number\n"
+    assert rows(out / "table3.csv") == ["C-N2"]
+
+
+def test_a_row_that_somebody_else_trains_is_left_to_them(call, tmp_path):
+    from transduce.durable import ensure_folder, hold
+
+    out = tmp_path / "out"
+    assert call("reproduce", "table3", *TINY, "--rows", "C-N2", "-o", out).code == 0
+    held = out / "rows/base-seed1/run"
+    ensure_folder(held)
+    loud = [word for word in TINY if word != "--quiet"]
+    with hold(held):
+        done = call("reproduce", "table3", *loud, "--rows", "base,C-N2", "-o", out)
+    assert done.code == 0
+    assert "row base, seed 1 (1 of 2): left to another process: " in done.stderr
+    assert "row C-N2, seed 1 (2 of 2): measured before" in done.stderr
+
+
+def test_every_row_is_a_command_of_its_own(call):
+    done = call(
+        "reproduce", "table3", "--rows", "base,big", "--seeds", "2", "--print-jobs",
+        "--source", "a b.en", "--target", "a.de", "--set", "training.steps=9", "-o", "out",
+    )  # fmt: skip
+    start = "transduce reproduce table3 --scale laptop --rows"
+    end = "-o out --source 'a b.en' --target a.de --set training.steps=9"
+    assert done.stdout.splitlines() == [
+        f"{start} {row} --seed {seed} {end}" for seed in (1, 2) for row in ("base", "big")
+    ]
+
+
+@pytest.mark.slow
+def test_results_are_gathered_from_wherever_they_lie(call, tmp_path):
+    for name, row in (("a", "base"), ("b", "C-N2")):
+        assert call("reproduce", "table3", *TINY, "--rows", row, "-o", tmp_path / name).code == 0
+    places = ("--gather", tmp_path / "a", "--gather", tmp_path / "b", "-o", tmp_path / "all")
+    assert call("reproduce", "table3", *places).code == 0
+    assert rows(tmp_path / "all/table3.csv") == ["base", "C-N2"]
+
+
+def test_a_folder_of_other_settings_is_refused_row_by_row(call, tmp_path):
+    out = tmp_path / "out"
+    assert call("reproduce", "table3", *TINY, "--rows", "C-N2", "-o", out).code == 0
+    other = call(
+        "reproduce", "table3", *TINY, "--set", "training.steps=5", "--rows", "C-N2", "-o", out
+    )
+    assert other.code == 2
+    assert "was measured with training.steps = 4, and 5 is wanted here" in other.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        (["table33"], "error: unknown command 'table33'\nhint: did you mean table3"),
+        (["table3", "--rows", "bse", "-o", "x"], "error: table3 has no row 'bse'\nhint: did you m"),
+        (["table3", "--seed", "2", "--seeds", "2", "-o", "x"], "error: --seed and --seeds both"),
+        (["table3", "-o", "x"], "error: where does the corpus multi30k lie?\nhint: "),
+        (["table3", "--gather", "none", "-o", "x"], "error: none: no such folder\nhint: name a"),
+        (["table3", "--scale", "big", "-o", "x"], "error: invalid value for '--scale'"),
+    ],
+)
+def test_wrong_wishes_are_refused_in_a_sentence(call, arguments, answer):
+    done = call("reproduce", *arguments)
+    assert done.code == 2
+    assert answer in done.stderr
+
+
+def test_a_result_of_a_later_version_is_refused_with_what_to_do(call, tmp_path):
+    out = tmp_path / "out"
+    assert call("reproduce", "table3", *TINY, "--rows", "C-N2", "-o", out).code == 0
+    file = out / "rows/C-N2-seed1/result.json"
+    file.write_bytes(file.read_bytes().replace(b'"format": 1', b'"format": 2'))
+    done = call("reproduce", "table3", "--gather", out, "-o", tmp_path / "x")
+    assert done.code == 3
+    assert "has format 2" in done.stderr

@@ -1,0 +1,68 @@
+"""Recipes made smaller: every row keeps its meaning."""
+
+import pytest
+
+from transduce.errors import InputError
+from transduce.recipes import by_name, difference
+from transduce.recipes.scale import LAPTOP, PAPER, SCALES, TOY, scale_by_name, scaled
+from transduce.recipes.table2 import TABLE_2
+from transduce.recipes.table3 import TABLE_3
+from transduce.settings.recipe import with_changes
+
+BASE = TABLE_3["base"]
+WIDTHS = {f"architecture.{name}" for name in ("d_model", "d_ff", "d_k", "d_v")}
+
+
+@pytest.mark.parametrize("scale", SCALES.values(), ids=SCALES)
+@pytest.mark.parametrize("row", TABLE_3)
+def test_a_row_differs_from_base_in_the_same_settings_and_proportions_at_every_scale(row, scale):
+    large = {path: (a, b) for path, a, b in difference(BASE, TABLE_3[row])}
+    small = {
+        path: (a, b)
+        for path, a, b in difference(scaled(BASE, scale), scaled(TABLE_3[row], scale))
+        if path != "training.validate_steps"
+    }
+    assert small.keys() == large.keys()
+    for path in WIDTHS & large.keys():
+        base, own = large[path]
+        assert small[path] == (base // scale.narrower, own // scale.narrower)
+
+
+def test_the_paper_s_scale_changes_nothing():
+    assert scaled(BASE, PAPER) is BASE
+
+
+def test_a_small_recipe_says_so_in_its_name_and_says_why():
+    small = scaled(BASE, LAPTOP)
+    assert small.name == "table3/base at laptop"
+    assert small.because == f"laptop: {LAPTOP.about}"
+
+
+def test_a_gpu_hour_has_the_paper_s_widths_updates_and_corpus():
+    assert {path for path, *_ in difference(BASE, scaled(BASE, SCALES["gpu-hour"]))} == {
+        "training.steps",
+        "training.snapshot_steps",
+        "training.validate_steps",
+    }
+
+
+def test_every_recipe_of_table_2_has_a_laptop_s_corpus():
+    languages = {"de": "multi30k", "fr": "tatoeba-en-fr"}
+    for recipe in TABLE_2:
+        assert scaled(recipe, LAPTOP).data.corpus == languages[recipe.data.target_language]
+
+
+def test_a_language_that_the_scale_has_no_corpus_for_is_refused():
+    with pytest.raises(InputError, match="the scale toy has no corpus into 'fr'\nhint: it has: de"):
+        scaled(by_name("table2/base-en-fr"), TOY)
+
+
+def test_a_width_that_cannot_be_divided_is_refused():
+    odd = with_changes(by_name("demo"), {"architecture.d_model": 100})
+    with pytest.raises(InputError, match="d_model = 100 cannot be divided by 16"):
+        scaled(odd, TOY)
+
+
+def test_an_unknown_scale_is_refused_with_the_nearest():
+    with pytest.raises(InputError, match="unknown scale 'labtop'\nhint: did you mean laptop"):
+        scale_by_name("labtop")

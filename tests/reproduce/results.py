@@ -1,0 +1,40 @@
+"""Results that nobody trained, for tests of what is made of them."""
+
+from dataclasses import replace
+
+from transduce.recipes.scale import LAPTOP, scaled
+from transduce.recipes.table3 import TABLE_3
+from transduce.reproduce.result import Result
+from transduce.settings.recipe import with_changes
+
+MACHINE = {"processor": "a processor", "device": "cpu", "threads": "1"}
+VERSIONS = {"transduce": "1", "torch": "2"}
+
+
+def result(row: str, bleu: float, perplexity: float = 5.0, seed: int = 1, **changes) -> Result:
+    """One run of a row."""
+    recipe = with_changes(
+        scaled(TABLE_3[row], LAPTOP),
+        {"training.seed": seed} | {path.replace("__", "."): v for path, v in changes.items()},
+    )
+    return Result(
+        table="table3",
+        row=row,
+        scale="laptop",
+        recipe=recipe,
+        parameters=3_000_000,
+        perplexity={"per_piece": perplexity},
+        bleu={"value": bleu, "signature": "as it was", "lines": 9, "test_set": "some lines"},
+        updates=2_000,
+        target_tokens=4_000_000,
+        seconds=600.0,
+        environment=MACHINE | VERSIONS,
+        data={"train": "x", "dev": "y"},
+        model=f"{row}{seed}{bleu}",
+        date="2026-01-02",
+    )
+
+
+def elsewhere(one: Result, **changes) -> Result:
+    """The same with something else."""
+    return replace(one, **changes)

@@ -1,0 +1,46 @@
+"""Which trainings a table asks for."""
+
+import pytest
+
+from transduce.errors import InputError
+from transduce.recipes.scale import PAPER, TOY
+from transduce.recipes.table3 import TABLE_3
+from transduce.reproduce import job as job_module
+from transduce.reproduce.job import Wanted, demand_fits, jobs
+
+
+def names(**wanted):
+    return [job.name for job in jobs("table3", TABLE_3, Wanted(scale=TOY, **wanted))]
+
+
+def test_unless_rows_are_named_all_are_trained_in_the_paper_s_order():
+    assert names() == [f"{row}-seed1" for row in TABLE_3]
+
+
+def test_rows_come_in_the_paper_s_order_and_each_once_before_the_second_seed():
+    asked = names(rows=("A-h1", "base"), seeds=(1, 2))
+    assert asked == ["base-seed1", "A-h1-seed1", "base-seed2", "A-h1-seed2"]
+
+
+def test_a_change_is_made_to_every_row_after_the_scale():
+    wanted = Wanted(scale=TOY, rows=("C-N2",), seeds=(7,), changes={"training.steps": 3})
+    (job,) = jobs("table3", TABLE_3, wanted)
+    assert (job.recipe.training.steps, job.recipe.training.seed) == (3, 7)
+    assert (job.recipe.architecture.layers, job.recipe.architecture.d_model) == (2, 32)
+
+
+def test_an_unknown_row_is_refused_with_the_nearest():
+    with pytest.raises(InputError, match="table3 has no row 'A-h2'\nhint: did you mean A-h"):
+        names(rows=("A-h2",))
+
+
+def test_a_seed_is_no_change():
+    with pytest.raises(InputError, match=r"training\.seed is no change of a row\nhint: --seeds 3"):
+        names(changes={"training.seed": 4})
+
+
+def test_a_row_that_does_not_fit_memory_is_refused_with_the_number(monkeypatch):
+    monkeypatch.setattr(job_module, "memory_bytes", lambda: 10**9)
+    (job,) = jobs("table3", TABLE_3, Wanted(scale=PAPER, rows=("base",)))
+    with pytest.raises(InputError, match=r"row base: to train .* more than 1\.0 GB.*\nhint: a sma"):
+        demand_fits(job)
