@@ -1,5 +1,6 @@
 """The other layers of Table 1 in self-attention's place."""
 
+import copy
 import math
 from typing import Any
 
@@ -65,7 +66,16 @@ def test_the_recurrent_layer_equals_torch_s_own_on_each_sentence(past_only):
     equal(made(x, among(LENGTHS)), torch.cat([its(one)[0] for one in x.split(LENGTHS)]))
 
 
-@pytest.mark.parametrize("past_only", [False, True])
+@stacks
+@pytest.mark.parametrize("lengths", [(5, 1, 12, 3), (21,), (7, 7, 7)])
+def test_the_recurrent_layer_is_the_same_in_float32(lengths, past_only):
+    """Sentences of one length take another way through torch, in float32 only."""
+    made, x = layer("recurrent", past_only=past_only), words(21)
+    found = [copy.deepcopy(made).float()(x.float(), among(lengths)), made(x, among(lengths))]
+    torch.testing.assert_close(found[0].double(), found[1], rtol=0, atol=1e-5)
+
+
+@stacks
 def test_the_whole_convolution_equals_torch_s_own(past_only):
     made = layer("dilated", past_only=past_only, number=1)
     x = words(20)

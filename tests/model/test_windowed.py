@@ -1,0 +1,45 @@
+import pytest
+import torch
+from tests.model.tiny import model_of, packed, sizes, states_of
+
+from transduce.model.grouped import Grouped
+from transduce.model.kernels import Plain
+from transduce.model.sight import EVERYWHERE, Sight
+from transduce.model.windowed import Windowed, windowed
+
+LENGTHS = (5, 1, 9, 3)
+CPU = torch.device("cpu")
+
+
+@pytest.mark.parametrize("past_only", [False, True])
+@pytest.mark.parametrize("r", [1, 3, 5, 31])
+def test_windows_see_what_the_plain_kernel_sees(r, past_only):
+    sight = Sight(neighbourhood=r, past_only=past_only)
+    generator = torch.Generator().manual_seed(r)
+    shapes = [(18, 2, 3), (18, 2, 3), (18, 2, 5)]
+    parts = [torch.randn(s, generator=generator, dtype=torch.float64) for s in shapes]
+    direction = torch.randn(18, 2, 5, generator=generator, dtype=torch.float64)
+    found = []
+    for kernel in (windowed, Plain):
+        fresh = [part.clone().requires_grad_() for part in parts]
+        q, k, v = fresh
+        seen = kernel(LENGTHS, LENGTHS, sight, CPU)(q, k, v)
+        (seen * direction).sum().backward()
+        found.append([seen.detach(), *(part.grad for part in fresh)])
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
+
+
+def test_a_restricted_model_has_the_same_states_with_windows():
+    found = []
+    for kernel in (windowed, Grouped):
+        architecture = sizes(encoder_neighbourhood=3, decoder_neighbourhood=5)
+        model = model_of(architecture, kernel=kernel)
+        found.append(states_of(model, packed(LENGTHS), packed((2, 6, 1, 8))))
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
+
+
+def test_without_a_neighbourhood_there_are_no_windows():
+    assert isinstance(windowed((3,), (4,), EVERYWHERE, CPU), Grouped)
+    assert isinstance(windowed((3,), (3,), Sight(neighbourhood=3), CPU), Windowed)
