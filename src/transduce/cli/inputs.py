@@ -1,5 +1,7 @@
 """The options that name a parallel text, for training and for the development set."""
 
+import os
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,17 +39,43 @@ def chosen_pairs(data: "Data", files: Mapping[str, Path | None]) -> "tuple[Pairs
     """The training text and the development set that options or the recipe name."""
     from transduce.tasks.inputs import GENERATED, Generated
 
-    train = from_files(files, "")
+    train, dev = from_files(files, ""), from_files(files, "dev_")
     if train is not None:
-        return train, from_files(files, "dev_")
+        return train, dev
     if data.corpus not in GENERATED:
+        found = from_cache(data, "train")
+        if found is None:
+            fact = f"{data.corpus} is a test set and has no training text"
+            raise InputError(fact, "name another corpus: --set data.corpus=NAME")
+        return found, dev or from_cache(data, "dev")
+    count = data.pairs or TRAIN_PAIRS
+    dev = dev or Generated(data.corpus, "dev", DEV_PAIRS)
+    return Generated(data.corpus, "train", count), dev
+
+
+def from_cache(data: "Data", split: str) -> "Pairs | None":
+    """A split of the public corpus that the recipe names; it must have been fetched."""
+    from transduce.corpus.sources.catalogue import CORPORA
+    from transduce.corpus.sources.fetch import texts_of
+    from transduce.tasks.inputs import TwoFiles
+
+    if data.corpus not in {corpus.name for corpus in CORPORA}:
         raise InputError(
             f"where does the corpus {data.corpus} lie?",
             "name its files: --source FILE --target FILE, or --pairs FILE",
         )
-    count = data.pairs or TRAIN_PAIRS
-    dev = from_files(files, "dev_") or Generated(data.corpus, "dev", DEV_PAIRS)
-    return Generated(data.corpus, "train", count), dev
+    languages = (data.source_language, data.target_language)
+    texts = texts_of(data.corpus, split, languages, cache_folder())
+    return TwoFiles(*texts) if texts else None
+
+
+def cache_folder() -> Path:
+    """Where public corpora are kept: $TRANSDUCE_CACHE, or this platform's place for such things."""
+    if said := os.environ.get("TRANSDUCE_CACHE"):
+        return Path(said)
+    if sys.platform == "darwin":
+        return Path.home() / "Library/Caches/transduce"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "transduce"
 
 
 def from_files(files: Mapping[str, Path | None], before: str) -> "Pairs | None":

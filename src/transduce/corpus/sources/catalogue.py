@@ -1,0 +1,33 @@
+"""All corpora by their names: a look-up, no registry."""
+
+from transduce.corpus.sources.news import NEWS
+from transduce.corpus.sources.small import SMALL
+from transduce.corpus.sources.values import Corpus
+from transduce.corpus.sources.wmt14 import WMT14
+from transduce.errors import InputError, nearest
+
+CORPORA: tuple[Corpus, ...] = (*WMT14, *NEWS, *SMALL)
+
+
+def named(name: str) -> tuple[Corpus, ...]:
+    """The corpora of a name, one for each pair of languages, or a hint at the nearest names."""
+    found = tuple(corpus for corpus in CORPORA if corpus.name == name)
+    if not found:
+        raise InputError(f"unknown corpus {name!r}", nearest(name, {one.name for one in CORPORA}))
+    return found
+
+
+def of_languages(name: str, languages: tuple[str, str]) -> Corpus:
+    """The one of these languages; a parallel text can be read in both directions."""
+    found = named(name)
+    for corpus in found:
+        if set(corpus.languages) == set(languages):
+            return corpus
+    have = " and ".join("-".join(corpus.languages) for corpus in found)
+    raise InputError(f"{name} is {have}, not {'-'.join(languages)}", "name another corpus")
+
+
+def with_elsewhere(corpus: Corpus) -> tuple[Corpus, ...]:
+    """A corpus and those that hold its other splits."""
+    others = (of_languages(name, corpus.languages) for _, name in corpus.elsewhere)
+    return (corpus, *others)

@@ -1,0 +1,79 @@
+"""The lines of a text in a download. No name that stands in an archive is ever written to."""
+
+import gzip
+import io
+import lzma
+import posixpath
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from transduce.corpus.sources.values import Text
+from transduce.errors import InputError
+from transduce.text.files import raw_lines
+
+TARS = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
+DAMAGED = (
+    *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+    *(EOFError, OSError, NotImplementedError, RuntimeError),  # what zipfile cannot or may not open
+)
+FOREIGN = "this is not the file that it should be: delete it, and fetch it again"
+
+
+def lines_of(text: Text, path: Path) -> Iterator[bytes]:
+    """The lines of one side, without their newlines."""
+    try:
+        with opened(text, path) as stream:
+            yield from text.reading(line.removesuffix(b"\n") for line in raw_lines(stream))
+    except DAMAGED as error:
+        fact = f"cannot be unpacked ({str(error) or type(error).__name__})"
+        raise InputError(fact, FOREIGN, file=path) from error
+
+
+@contextmanager
+def opened(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
+    """The unpacked bytes of a side."""
+    with taken_out(text, path) as stream:
+        if (text.member or text.download.name).endswith(".gz"):
+            with gzip.open(stream) as unpacked:
+                yield unpacked
+        else:
+            yield cast("io.BufferedIOBase", stream)
+
+
+@contextmanager
+def taken_out(text: Text, path: Path) -> Iterator[IO[bytes]]:
+    """The bytes of a file, or of a member of an archive."""
+    name = text.download.name.lower()
+    if name.endswith(TARS):
+        with tarfile.open(path) as tape, in_tar(tape, text.member, path) as stream:
+            yield stream
+    elif name.endswith(".zip"):
+        with zipfile.ZipFile(path) as archive, in_zip(archive, text.member, path) as stream:
+            yield stream
+    else:
+        with path.open("rb") as stream:
+            yield stream
+
+
+def in_tar(archive: tarfile.TarFile, member: str, path: Path) -> IO[bytes]:
+    """A member that is a file; what the archive holds behind it is not looked at."""
+    for entry in archive:
+        if posixpath.normpath(entry.name) == member:
+            stream = archive.extractfile(entry) if entry.isreg() else None
+            if stream is None:
+                raise InputError(f"{member} is no regular file in it", FOREIGN, file=path)
+            return stream
+    raise InputError(f"has no {member}", FOREIGN, file=path)
+
+
+def in_zip(archive: zipfile.ZipFile, member: str, path: Path) -> IO[bytes]:
+    """A member of that name."""
+    for entry in archive.infolist():
+        if posixpath.normpath(entry.filename) == member:
+            return archive.open(entry)
+    raise InputError(f"has no {member}", FOREIGN, file=path)
