@@ -74,7 +74,7 @@ def kept_before(what: Download, folder: Path) -> Found | None:
         sha256 = verified(what, path)
     except (FolderError, OSError, RefusedError):
         return None  # there is none, or a damaged one, which is fetched again
-    return Found(path, sha256, str(note["address"])) if note["sha256"] == sha256 else None
+    return Found(path, sha256, str(note["address"])) if note["content"] == sha256 else None
 
 
 def fetched(what: Download, folder: Path, network: Network, told: Told) -> Found:
@@ -88,7 +88,7 @@ def fetched(what: Download, folder: Path, network: Network, told: Told) -> Found
         except RefusedError as error:
             said.append(f"{address}: {error}")
             continue
-        write_whole(note_of(path), seal({"address": address, "sha256": sha256}))
+        write_whole(note_of(path), seal({"address": address, "content": sha256}))
         with saving(path):
             Partial(what, path).path.replace(path)
             sync_folder(folder)

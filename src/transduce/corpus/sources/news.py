@@ -10,21 +10,18 @@ from transduce.corpus.sources.values import Corpus, Download, Part, Split, Text,
 LICENCE = "for research, by the organisers' pages; cite the findings of that year's WMT"
 COMMIT = "Helsinki-NLP/OPUS-MT-testsets/ac0f19c0be3cb4e0d9450fcb2d7a9847c4bdd180"
 PLAIN = f"https://raw.githubusercontent.com/{COMMIT}/datasets/statmt/wmt_newstest"
-WMT13 = Download(
-    ("https://www.statmt.org/wmt13/test.tgz", "http://www.statmt.org/wmt13/test.tgz"),
-    md5="48eca5d02f637af44e85186847141f67",
-)
+
+
+def statmt(path: str) -> tuple[str, ...]:
+    """The addresses of the WMT's own site."""
+    return tuple(
+        f"{start}statmt.org/{path}" for start in ("https://www.", "https://", "http://www.")
+    )
+
+
+WMT13 = Download(statmt("wmt13/test.tgz"), md5="48eca5d02f637af44e85186847141f67")
 WMT14_FULL = Download(
-    ("https://www.statmt.org/wmt14/test-full.tgz", "http://www.statmt.org/wmt14/test-full.tgz"),
-    size=3_255_445,
-    md5="a8cd784e006feb32ac6f3d9ec7eb389a",
-)
-WMT14_FILTERED = Download(
-    (
-        "https://www.statmt.org/wmt14/test-filtered.tgz",
-        "http://www.statmt.org/wmt14/test-filtered.tgz",
-    ),
-    md5="84c597844c1542e29c2aff23aaee4310",
+    statmt("wmt14/test-full.tgz"), 3_255_445, md5="a8cd784e006feb32ac6f3d9ec7eb389a"
 )
 # Lines of newstest2014 English-German, from 1, that the edition of the evaluation leaves out.
 FILTERED_OUT = (
@@ -119,6 +116,10 @@ NEWSTEST2014_FILTERED = Corpus(
             NEWSTEST2014_DE.splits[0].parts,
             lines=2_737,
             taking=without(FILTERED_OUT),
+            sha256=(
+                "aed1e1cb6788f2575f729e0d7a55244a46236d14f902e7481bdbc7597ac85877",
+                "695aa9a1aa6e41ef1d5ad79c8dd0b63bcc453f79670279e1a8c9007345d9302b",
+            ),
         ),
     ),
 )

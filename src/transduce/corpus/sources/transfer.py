@@ -40,9 +40,9 @@ class Network:
     """How much patience to have with it."""
 
     seconds: float = 60.0  # of silence before a connection counts as broken
-    attempts: int = 4  # without a single new byte
+    slowest: int = 1_024  # bytes a second; less than that over `seconds` is silence, too
+    attempts: int = 4  # that bring nothing but silence
     pause: float = 1.0  # before the second attempt; doubled before each further one
-    slowest: int = 1_024  # bytes a second; less than that over `seconds` is silence
 
 
 def transfer(address: str, part: Partial, network: Network, told: Told) -> None:
@@ -54,7 +54,8 @@ def transfer(address: str, part: Partial, network: Network, told: Told) -> None:
         except BrokenError as error:
             if isinstance(error, BehindTheEndError):
                 part.forget()
-            failures = 0 if part.size > most else failures + 1
+            enough = network.slowest * network.seconds
+            failures = 0 if part.size > most + enough else failures + 1
             most = max(most, part.size)
             if failures >= network.attempts:
                 raise RefusedError(str(error)) from None

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import cast
 
 from transduce.corpus.sources.values import Text
 from transduce.errors import InputError
@@ -30,8 +30,8 @@ def lines_of(text: Text, path: Path) -> Iterator[bytes]:
         with opened(text, path) as stream:
             yield from text.reading(line.removesuffix(b"\n") for line in raw_lines(stream))
     except DAMAGED as error:
-        fact = f"cannot be unpacked ({str(error) or type(error).__name__})"
-        raise InputError(fact, FOREIGN, file=path) from error
+        said = (str(error) or type(error).__name__).splitlines()[0].rstrip(":")
+        raise InputError(f"cannot be unpacked ({said})", FOREIGN, file=path) from error
 
 
 @contextmanager
@@ -42,11 +42,11 @@ def opened(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
             with gzip.open(stream) as unpacked:
                 yield unpacked
         else:
-            yield cast("io.BufferedIOBase", stream)
+            yield stream
 
 
 @contextmanager
-def taken_out(text: Text, path: Path) -> Iterator[IO[bytes]]:
+def taken_out(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
     """The bytes of a file, or of a member of an archive."""
     name = text.download.name.lower()
     if name.endswith(TARS):
@@ -60,20 +60,20 @@ def taken_out(text: Text, path: Path) -> Iterator[IO[bytes]]:
             yield stream
 
 
-def in_tar(archive: tarfile.TarFile, member: str, path: Path) -> IO[bytes]:
+def in_tar(archive: tarfile.TarFile, member: str, path: Path) -> io.BufferedIOBase:
     """A member that is a file; what the archive holds behind it is not looked at."""
     for entry in archive:
         if posixpath.normpath(entry.name) == member:
             stream = archive.extractfile(entry) if entry.isreg() else None
             if stream is None:
                 raise InputError(f"{member} is no regular file in it", FOREIGN, file=path)
-            return stream
+            return cast("io.BufferedIOBase", stream)
     raise InputError(f"has no {member}", FOREIGN, file=path)
 
 
-def in_zip(archive: zipfile.ZipFile, member: str, path: Path) -> IO[bytes]:
+def in_zip(archive: zipfile.ZipFile, member: str, path: Path) -> io.BufferedIOBase:
     """A member of that name."""
     for entry in archive.infolist():
         if posixpath.normpath(entry.filename) == member:
-            return archive.open(entry)
+            return cast("io.BufferedIOBase", archive.open(entry))
     raise InputError(f"has no {member}", FOREIGN, file=path)

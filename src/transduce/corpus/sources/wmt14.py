@@ -3,16 +3,13 @@
 Each archive is to be had in two ways: as the WMT packed it, and packed anew as a zip.
 """
 
+from transduce.corpus.sources.news import statmt
 from transduce.corpus.sources.values import Corpus, Download, Part, Split, Text, Way
 
-STATMT = "www.statmt.org"
 ANEW = "https://huggingface.co/datasets/wmt"
 EUROPARL = (
     Download(
-        (
-            f"https://{STATMT}/wmt13/training-parallel-europarl-v7.tgz",
-            f"http://{STATMT}/wmt13/training-parallel-europarl-v7.tgz",
-        ),
+        statmt("wmt13/training-parallel-europarl-v7.tgz"),
         657_632_379,
         "0224c7c710c8a063dfd893b0cc0830202d61f4c75c17eb8e31836103d27d96e7",
     ),
@@ -24,10 +21,7 @@ EUROPARL = (
 )
 COMMON_CRAWL = (
     Download(
-        (
-            f"https://{STATMT}/wmt13/training-parallel-commoncrawl.tgz",
-            f"http://{STATMT}/wmt13/training-parallel-commoncrawl.tgz",
-        ),
+        statmt("wmt13/training-parallel-commoncrawl.tgz"),
         918_311_367,
         "c7a74e2ea01ac6c920123108627e35278d4ccb5701e15428ffa34de86fa3a9e5",
     ),
@@ -39,10 +33,7 @@ COMMON_CRAWL = (
 )
 NEWS_COMMENTARY = (
     Download(
-        (
-            f"https://{STATMT}/wmt14/training-parallel-nc-v9.tgz",
-            f"http://{STATMT}/wmt14/training-parallel-nc-v9.tgz",
-        ),
+        statmt("wmt14/training-parallel-nc-v9.tgz"),
         80_418_416,
         "cb8953f292298e6877ae433c98912b927cb0766b303f4540512ddd286c748485",
     ),
@@ -58,12 +49,7 @@ UNITED_NATIONS = (  # no hash of the WMT's own packing is known, so it comes sec
         2_366_237_633,
         "74f07002e053c81bc7f73b4fdab58e7987e831338748f264cbda82a8b062d2e2",
     ),
-    Download(
-        (
-            f"https://{STATMT}/wmt13/training-parallel-un.tgz",
-            f"http://{STATMT}/wmt13/training-parallel-un.tgz",
-        )
-    ),
+    Download(statmt("wmt13/training-parallel-un.tgz")),
 )
 GIGA = (
     Download(
@@ -72,10 +58,7 @@ GIGA = (
         "9439f86523e5dff3f923526dbf6c6929da1786c18dbf64436d2b7564b83aaba3",
     ),
     Download(
-        (
-            f"https://{STATMT}/wmt10/training-giga-fren.tar",
-            f"http://{STATMT}/wmt10/training-giga-fren.tar",
-        ),
+        statmt("wmt10/training-giga-fren.tar"),
         2_595_102_720,
     ),
 )
