@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from transformers import MarianConfig, MarianMTModel  # type: ignore[import-not-found]
 
 from benchmarks.shapes import V
-from transduce.model.layers import NORM_EPSILON, AddAndNorm
+from transduce.model.residual import NORM_EPSILON, AddAndNorm
 from transduce.model.positions import sinusoids
 from transduce.model.transformer import Transformer
 from transduce.settings import Architecture

@@ -1,6 +1,7 @@
 """transduce recipes: list, show, diff."""
 
 import json
+import re
 
 import pytest
 
@@ -11,7 +12,7 @@ def test_the_list_names_every_recipe_with_its_parameters(call):
     ended = call("recipes")
     lines = ended.stdout.splitlines()
     assert [line.split()[0] for line in lines] == list(names())
-    assert lines[4].startswith("table3/base        63.0 M   the base model")
+    assert " ".join(lines[4].split()).startswith("table3/base 63.0 M the base model")
     assert "Table 3 prints 65" in ended.stderr
 
 
@@ -117,3 +118,30 @@ def test_diff_shows_both_values_and_both_counts(call):
 def test_diff_of_equals_says_so_and_is_empty(call):
     ended = call("recipes", "diff", "table3/base", "table2/base-en-de")
     assert (ended.code, ended.stdout, ended.stderr) == (0, "", "no setting differs\n")
+
+
+def test_show_says_where_other_systems_differ_when_asked(call):
+    alone, beside = (call("recipes", "show", "table3/base", *more) for more in ((), ("--peers",)))
+    assert "elsewhere" not in alone.stdout
+    assert "        elsewhere: pre in T2T v2 and v3, " in beside.stdout
+
+
+def test_show_at_a_scale_is_the_smaller_recipe(call):
+    shown = call("recipes", "show", "table3/B-dk16", "--scale", "laptop").stdout
+    assert shown.startswith("table3/B-dk16 at laptop: ")
+    assert re.search(r"\*  architecture\.d_k +4 +\(64\)", shown)
+
+
+def test_scales_say_what_they_change_cost_and_show(call):
+    said = call("recipes", "scales").stdout
+    for word in (
+        "toy: ",
+        "laptop: ",
+        "gpu-hour: ",
+        "paper: ",
+        "a row like base takes",
+        "to be seen",
+    ):
+        assert word in said
+    lines = call("recipes", "scales", "--json").stdout.splitlines()
+    assert [json.loads(line)["narrower"] for line in lines] == [16, 4, 1, 1]

@@ -271,3 +271,20 @@ def test_a_corpus_without_a_recipe(call, tmp_path):
     assert ended.code == 2
     assert ended.stderr.startswith("error: a corpus alone does not say how to train\nhint: name a ")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_scale_without_a_recipe_is_refused(call, tmp_path):
+    done = call("train", "--scale", "toy", "-o", tmp_path / "run")
+    assert done.code == 2
+    assert done.stderr == (
+        "error: --scale makes a recipe smaller, and none was named\n"
+        "hint: transduce train table3/base --scale laptop\n"
+    )
+
+
+def test_a_scale_makes_the_recipe_smaller_before_settings_are_changed(call, tmp_path):
+    small = ("--scale", "toy", "--set", "training.steps=2", "--set", "training.threads=1")
+    done = call("train", "table3/C-N2", *small, "--set", "data.pairs=200", "-o", tmp_path / "run")
+    assert done.code == 0
+    recipe = read_run(tmp_path / "run").recipe
+    assert (recipe.architecture.d_model, recipe.training.steps) == (32, 2)

@@ -11,6 +11,7 @@ KINDS = [
     {"decoder_neighbourhood": 3, "encoder_neighbourhood": 3},
     {"positions": "learned", "tie": "none"},
     {"layers": 3, "heads": 1, "d_k": 7, "d_v": 2},
+    {"norm": "pre"},
     {"mixing": "recurrent"},
     {"mixing": "convolution", "kernel": 5, "positions": "learned"},
     {"mixing": "dilated"},

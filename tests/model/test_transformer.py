@@ -29,15 +29,17 @@ def both(architecture, seed):
     return model, twin, states_of(model, source, target), theirs
 
 
+@pytest.mark.parametrize("norm", ["post", "pre"])
 @pytest.mark.parametrize("layers", [1, 6])
-def test_the_model_equals_torch_nn_transformer_with_the_same_weights(layers):
-    _, _, ours, theirs = both(sizes(layers=layers, **SQUARE), seed=layers)
+def test_the_model_equals_torch_nn_transformer_with_the_same_weights(layers, norm):
+    _, _, ours, theirs = both(sizes(layers=layers, norm=norm, **SQUARE), seed=layers)
     for our_states, its_states in zip(ours, theirs, strict=True):
         torch.testing.assert_close(our_states, its_states, rtol=0, atol=1e-9)
 
 
-def test_the_gradients_of_all_weights_equal_those_of_torch_nn_transformer():
-    model, twin, ours, theirs = both(sizes(**SQUARE), seed=3)
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_the_gradients_of_all_weights_equal_those_of_torch_nn_transformer(norm):
+    model, twin, ours, theirs = both(sizes(norm=norm, **SQUARE), seed=3)
     direction = torch.randn(ours[1].shape, dtype=torch.float64)
     (ours[1] * direction).sum().backward()
     of_embedding = model.target.weight.grad.clone()

@@ -63,11 +63,12 @@ def test_the_weights_reproduce_the_states():
         layer = model.decoder[0]
         x = model.embedded(inputs, model.target, model.target_positions)
         _, _, values = layer.self_attention.projected(x)
-        x = layer.add_self(x, layer.self_attention.output(by_weights(weights.decoder[0], values)))
+        seen = by_weights(weights.decoder[0], values)
+        x = layer.add_self(x, lambda _: layer.self_attention.output(seen))
         _, values = layer.cross_attention.memory(memory.states)
-        seen = by_weights(weights.cross[0], values, lengths=SOURCE)
-        x = layer.add_cross(x, layer.cross_attention.output(seen))
-        x = layer.add_feed_forward(x, layer.feed_forward(x))
+        of_source = by_weights(weights.cross[0], values, lengths=SOURCE)
+        x = layer.add_cross(x, lambda _: layer.cross_attention.output(of_source))
+        x = layer.add_feed_forward(x, layer.feed_forward)
         torch.testing.assert_close(x, model.decode(inputs, memory), rtol=0, atol=1e-12)
 
 

@@ -8,7 +8,7 @@ import torch
 from tests.model.tiny import model_of, packed, sizes, states_of
 
 from transduce.model import dropout as room
-from transduce.model import feed_forward, grouped, layers, transformer
+from transduce.model import feed_forward, grouped, residual, transformer
 from transduce.settings import Architecture
 
 N = 3
@@ -30,7 +30,7 @@ def seen(monkeypatch):
     """Dropout notes its argument and its rate in each of the places that call it."""
     record = Seen()
     for caller, calls in (
-        (layers, record.residual),
+        (residual, record.residual),
         (transformer, record.embedded),
         (feed_forward, record.relu),
     ):
@@ -66,10 +66,10 @@ def test_it_falls_on_the_output_of_every_sub_layer_before_it_is_added(seen):
 
 def test_the_path_around_a_sub_layer_is_never_dropped(monkeypatch):
     """With every output dropped, LayerNorm(x + 0) is left."""
-    monkeypatch.setattr(layers, "dropout", lambda x, *_, **__: torch.zeros_like(x))
-    add = layers.AddAndNorm(sizes(dropout=0.1))
+    monkeypatch.setattr(residual, "dropout", lambda x, *_, **__: torch.zeros_like(x))
+    add = residual.AddAndNorm(sizes(dropout=0.1))
     x = torch.randn(3, 8)
-    torch.testing.assert_close(add(x, torch.randn(3, 8)), add.norm(x))
+    torch.testing.assert_close(add(x, torch.randn_like), add.norm(x))
 
 
 def test_it_falls_on_the_sums_of_embeddings_and_positions_in_both_stacks(seen):

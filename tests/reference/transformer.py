@@ -1,4 +1,4 @@
-"""torch.nn.Transformer as the paper's model: post-norm, no biases in attention, no end norms.
+"""torch.nn.Transformer as the paper's model: no biases in attention, no end norms after post-norm.
 
 It works on rectangles with padding, so everything that this project packs is independent here.
 """
@@ -22,15 +22,18 @@ def twin_of(model):
         "dropout": 0.0,
         "layer_norm_eps": 1e-6,
         "batch_first": True,
-        "norm_first": False,
+        "norm_first": sizes.norm == "pre",
         "dtype": torch.float64,
     }
     twin = nn.Transformer(
         custom_encoder=nn.TransformerEncoder(
-            nn.TransformerEncoderLayer(**kind), sizes.layers, norm=None, enable_nested_tensor=False
+            nn.TransformerEncoderLayer(**kind),
+            sizes.layers,
+            norm=end(sizes),
+            enable_nested_tensor=False,
         ),
         custom_decoder=nn.TransformerDecoder(
-            nn.TransformerDecoderLayer(**kind), sizes.layers, norm=None
+            nn.TransformerDecoderLayer(**kind), sizes.layers, norm=end(sizes)
         ),
         **kind,
     )
@@ -40,6 +43,11 @@ def twin_of(model):
         for its, ours in pairs(twin, model):
             its.copy_(ours)
     return twin
+
+
+def end(sizes):
+    """The norm at the top of a stack, which only pre-norm has."""
+    return nn.LayerNorm(sizes.d_model, eps=1e-6).double() if sizes.norm == "pre" else None
 
 
 def pairs(twin, model, of=lambda tensor: tensor):
@@ -59,6 +67,10 @@ def pairs(twin, model, of=lambda tensor: tensor):
         yield from norms([(its.norm1, ours.add_self), (its.norm2, ours.add_cross)], of)
         yield from norms([(its.norm3, ours.add_feed_forward)], of)
         yield from feed_forwards(its, ours, of)
+    for its, ours in ((twin.encoder, model.encoder_top), (twin.decoder, model.decoder_top)):
+        if its.norm is not None:
+            yield of(its.norm.weight), of(ours.weight)
+            yield of(its.norm.bias), of(ours.bias)
 
 
 def norms(both, of):

@@ -12,6 +12,7 @@ from transduce.settings.recipe import Value, with_changes
 # It stays so whatever their defaults become.
 YOUNGER: Mapping[str, Value] = {
     "training.precision": "float32",
+    "architecture.norm": "post",
     "architecture.mixing": "self-attention",
     "architecture.kernel": 3,
 }

@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 
 from transduce.errors import InputError
 from transduce.recipes import by_name, from_file, names
+from transduce.recipes.scale import SCALES, scale_by_name, scaled
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
 
@@ -47,8 +48,10 @@ class Change(click.ParamType):  # type: ignore[type-arg]
         return path.strip(), text.strip()
 
 
-def changed(recipe: Recipe, changes: Sequence[tuple[str, str]]) -> Recipe:
-    """The recipe with all `--set`; its name says so, for a name never changes meaning."""
+def changed(recipe: Recipe, changes: Sequence[tuple[str, str]], scale: str | None = None) -> Recipe:
+    """The recipe at the scale, then all `--set`; its name says so, for it never changes meaning."""
+    if scale is not None:
+        recipe = scaled(recipe, scale_by_name(scale))
     if not changes:
         return recipe
     said = ", ".join(f"{path}={text}" for path, text in changes)
@@ -61,6 +64,11 @@ settings = click.option(
     type=Change(),
     multiple=True,
     help="Change one setting; may be repeated. `transduce recipes show NAME` lists them.",
+)
+scale = click.option(
+    "--scale",
+    type=click.Choice(list(SCALES)),
+    help="The recipe made smaller; `transduce recipes scales` says how.",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 output = click.option(

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     required=True,
     help="The folder that is made.",
 )
+@options.scale
 @options.settings
 @options.quiet
 def command(
     *,
     recipe: Recipe,
     output: Path,
+    scale: str | None,
     changes: Sequence[tuple[str, str]],
     quiet: bool,
     **files: Path | None,
@@ -43,7 +45,7 @@ def command(
     from transduce.tasks.prepare import demand_corpus_place, prepare
 
     demand_corpus_place(output)
-    data = options.changed(recipe, changes).data
+    data = options.changed(recipe, changes, scale).data
     train, dev = chosen_pairs(data, files)
     with holding(output), display.counting(shown=not quiet) as told:
         prepared = prepare(output, data, train, dev, told)

@@ -1,5 +1,6 @@
 """transduce recipes: what recipes there are, what is in them, and how two differ."""
 
+import dataclasses
 import json
 from collections.abc import Sequence
 
@@ -8,6 +9,8 @@ import click
 from transduce.cli import display, options
 from transduce.cli.group import Commands
 from transduce.recipes import by_name, difference, names, parameters
+from transduce.recipes.peers import PEERS
+from transduce.recipes.scale import SCALES
 from transduce.settings import Recipe
 from transduce.settings.recipe import Value, resolved
 
@@ -55,15 +58,24 @@ def list_recipes(*, as_json: bool, quiet: bool) -> None:
 
 @command.command("show")
 @click.argument("recipe", type=options.RecipeName())
+@click.option("--peers", is_flag=True, help="Say, too, where other systems differ from the paper.")
+@options.scale
 @options.settings
 @options.as_json
-def show(*, recipe: Recipe, changes: Sequence[tuple[str, str]], as_json: bool) -> None:
+def show(
+    *,
+    recipe: Recipe,
+    peers: bool,
+    scale: str | None,
+    changes: Sequence[tuple[str, str]],
+    as_json: bool,
+) -> None:
     """Every setting of RECIPE, and where it is from.
 
     Beside a setting stands the paper's sentence in our words with its section, or our reason where
     the paper is silent. A star marks what differs from the paper's base model.
     """
-    recipe = options.changed(recipe, changes)
+    recipe = options.changed(recipe, changes, scale)
     if as_json:
         settings = [_setting(path, value) for path, value in recipe.flat().items()]
         display.result(json.dumps(_head(recipe) | {"settings": settings}, ensure_ascii=False))
@@ -74,8 +86,12 @@ def show(*, recipe: Recipe, changes: Sequence[tuple[str, str]], as_json: bool) -
     if recipe.because:
         display.result(f"why it differs: {recipe.because}")
     display.result("")
-    for line in display.columns([_row(path, value) for path, value in recipe.flat().items()]):
+    flat = recipe.flat()
+    lines = display.columns([_row(path, value) for path, value in flat.items()])
+    for path, line in zip(flat, lines, strict=True):
         display.result(line)
+        if peers and path in PEERS:
+            display.result(f"        elsewhere: {PEERS[path]}")
 
 
 @command.command("diff")
@@ -102,6 +118,20 @@ def diff(*, first: Recipe, second: Recipe, as_json: bool) -> None:
         display.result(line)
 
 
+@command.command("scales")
+@options.as_json
+def scales(*, as_json: bool) -> None:
+    """How `--scale` makes a recipe smaller, what that costs, and what can be seen at it."""
+    if as_json:
+        for scale in SCALES.values():
+            display.result(json.dumps(dataclasses.asdict(scale), ensure_ascii=False))
+        return
+    for scale in SCALES.values():
+        display.result(f"{scale.name}: {scale.about}")
+        display.result(f"    a row like base takes {scale.costs}")
+        display.result(f"    to be seen: {scale.visible}")
+
+
 def _head(recipe: Recipe) -> dict[str, object]:
     """What a list says of a recipe."""
     return {
@@ -116,7 +146,8 @@ def _head(recipe: Recipe) -> dict[str, object]:
 def _setting(path: str, value: Value) -> dict[str, object]:
     """One setting with its source: the paper's section, or an empty one where it is silent."""
     _, field = resolved(path)
-    return {"setting": path, "value": value, "default": field.default, **field.metadata}
+    said = {"setting": path, "value": value, "default": field.default, **field.metadata}
+    return said | ({"peers": PEERS[path]} if path in PEERS else {})
 
 
 def _row(path: str, value: Value) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     required=True,
     help="The run folder: new, or one to go on with.",
 )
+@options.scale
 @options.settings
 @workers.options
 @click.option("--tensorboard", is_flag=True, help="Write curves to RUN/tensorboard, too.")
@@ -47,6 +48,7 @@ def command(  # noqa: PLR0913 - one for each option
     recipe: Recipe | None,
     store: Path | None,
     output: Path,
+    scale: str | None,
     changes: Sequence[tuple[str, str]],
     together: Together,
     tensorboard: bool,
@@ -68,6 +70,11 @@ def command(  # noqa: PLR0913 - one for each option
     from transduce.cli.process import die_with, import_undisturbed, keep_memory, no_save_yet
 
     no_save_yet()
+    demand(
+        scale is None or recipe is not None,
+        "--scale makes a recipe smaller, and none was named",
+        "transduce train table3/base --scale laptop",
+    )
     if together.is_to_start:
         sys.exit(workers.launched(together))
     die_with(together.place.parent)
@@ -88,6 +95,7 @@ def command(  # noqa: PLR0913 - one for each option
                 "a corpus alone does not say how to train",
                 "name a recipe beside --store: the one that it was prepared with",
             )
+            recipe = None if recipe is None else options.changed(recipe, (), scale)
             recipe = wanted_recipe(recipe, output, files, changes, quiet=quiet)
             prepared = wanted_corpus(recipe, output, store, files, quiet=quiet)
             wishes = Wishes(quiet=quiet, live=not no_progress, curves=tensorboard)

@@ -9,6 +9,7 @@ which those out of its reach go.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import final
 
 import torch
@@ -16,6 +17,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
+from transduce.model.attention import CrossAttention
 from transduce.model.past import Past, look
 from transduce.model.rectangles import laid
 from transduce.model.transformer import Memory, Transformer
@@ -115,23 +117,27 @@ def step(
     for number, layer in enumerate(model.decoder):
         keys = cache.keys[number, :, :, : cache.columns + 1]  # [R H c K], a window on the cache
         values = cache.values[number, :, :, : cache.columns + 1]
-        x = layer.add_self(x, layer.self_attention.step(x, Past(keys, values, hidden)))
-        seen = look_back(layer.cross_attention.queries(x), cache, number)
-        x = layer.add_cross(x, layer.cross_attention.output(seen))
-        x = layer.add_feed_forward(x, layer.feed_forward(x))
+        past = Past(keys, values, hidden)
+        x = layer.add_self(x, partial(layer.self_attention.step, past=past))
+        x = layer.add_cross(x, partial(look_back, layer.cross_attention, cache, number))
+        x = layer.add_feed_forward(x, layer.feed_forward)
     cache = replace(cache, columns=cache.columns + 1)
     reach = max(layer.self_attention.reach for layer in model.decoder)
+    x = model.decoder_top(x)
     return x, cache.without(cache.columns - reach) if cache.columns > reach else cache
 
 
-def look_back(q: Float[Tensor, "R H K"], cache: Cache, layer: int) -> Float[Tensor, "R h_v"]:
+def look_back(
+    attention: CrossAttention, cache: Cache, layer: int, x: Float[Tensor, "R d_model"]
+) -> Float[Tensor, "R d_model"]:
     """What the rows see of their source; the rows of a sentence look together."""
+    q = attention.queries(x)  # [R H K]
     rows, heads, width = q.shape
     sentences = cache.memory_keys.shape[1]
     together = q.view(sentences, rows // sentences, heads, width).transpose(1, 2)
     keys, values = cache.memory_keys[layer], cache.memory_values[layer]
     seen = look(together, keys, values, cache.memory_hidden)  # [S H rows d_v]
-    return seen.transpose(1, 2).reshape(rows, -1)
+    return attention.output(seen.transpose(1, 2).reshape(rows, -1))
 
 
 def hidden_columns(model: Transformer, cache: Cache) -> Bool[Tensor, "R 1 1 c"] | None:

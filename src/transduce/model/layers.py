@@ -1,4 +1,4 @@
-"""The two kinds of layer, both of sub-layers that are added, then normalised    (section 3.1)"""
+"""The two kinds of layer, each sub-layer with a way around it    (section 3.1)"""
 
 from typing import TYPE_CHECKING, Any, final
 
@@ -6,34 +6,13 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from transduce.model.attention import CrossAttention
-from transduce.model.dropout import dropout
 from transduce.model.feed_forward import FeedForward
 from transduce.model.kernels import Attend
 from transduce.model.mixing import Mixing, mixing_of
+from transduce.model.residual import around
 from transduce.settings import Architecture
 
 # T target tokens and S source tokens of a whole batch, end to end
-
-NORM_EPSILON = 1e-6
-
-
-@final
-class AddAndNorm(nn.Module):
-    """LayerNorm(x + Dropout(Sublayer(x))): the norm stands after the sum    (section 3.1)"""
-
-    def __init__(self, sizes: Architecture) -> None:
-        super().__init__()
-        self.norm = nn.LayerNorm(sizes.d_model, eps=NORM_EPSILON)
-        self.dropout = sizes.dropout
-
-    def forward(
-        self, x: Float[Tensor, "T d_model"], sublayer: Float[Tensor, "T d_model"]
-    ) -> Float[Tensor, "T d_model"]:
-        """Join a sub-layer's output to its input."""
-        return self.norm(x + dropout(sublayer, self.dropout, training=self.training))
-
-    if TYPE_CHECKING:
-        __call__ = forward
 
 
 @final
@@ -43,8 +22,8 @@ class EncoderLayer(nn.Module):
     def __init__(self, sizes: Architecture, number: int) -> None:
         super().__init__()
         self.self_attention: Mixing = mixing_of(sizes, number, past_only=False)
-        self.add_self = AddAndNorm(sizes)
-        self.feed_forward, self.add_feed_forward = FeedForward(sizes), AddAndNorm(sizes)
+        self.add_self = around(sizes)
+        self.feed_forward, self.add_feed_forward = FeedForward(sizes), around(sizes)
 
     def forward(
         self,
@@ -52,8 +31,8 @@ class EncoderLayer(nn.Module):
         among: Any,  # noqa: ANN401 - what its mixing asks for
     ) -> Float[Tensor, "S d_model"]:
         """One of the N steps of the encoder."""
-        x = self.add_self(x, self.self_attention(x, among))
-        return self.add_feed_forward(x, self.feed_forward(x))
+        x = self.add_self(x, lambda y: self.self_attention(y, among))
+        return self.add_feed_forward(x, self.feed_forward)
 
     if TYPE_CHECKING:
         __call__ = forward
@@ -66,9 +45,9 @@ class DecoderLayer(nn.Module):
     def __init__(self, sizes: Architecture, number: int) -> None:
         super().__init__()
         self.self_attention: Mixing = mixing_of(sizes, number, past_only=True)
-        self.add_self = AddAndNorm(sizes)
-        self.cross_attention, self.add_cross = CrossAttention(sizes), AddAndNorm(sizes)
-        self.feed_forward, self.add_feed_forward = FeedForward(sizes), AddAndNorm(sizes)
+        self.add_self = around(sizes)
+        self.cross_attention, self.add_cross = CrossAttention(sizes), around(sizes)
+        self.feed_forward, self.add_feed_forward = FeedForward(sizes), around(sizes)
 
     def forward(
         self,
@@ -78,9 +57,9 @@ class DecoderLayer(nn.Module):
         attend_cross: Attend,
     ) -> Float[Tensor, "T d_model"]:
         """One of the N steps of the decoder."""
-        x = self.add_self(x, self.self_attention(x, among))
-        x = self.add_cross(x, self.cross_attention(x, z, attend_cross))
-        return self.add_feed_forward(x, self.feed_forward(x))
+        x = self.add_self(x, lambda y: self.self_attention(y, among))
+        x = self.add_cross(x, lambda y: self.cross_attention(y, z, attend_cross))
+        return self.add_feed_forward(x, self.feed_forward)
 
     if TYPE_CHECKING:
         __call__ = forward

@@ -15,6 +15,7 @@ from transduce.model.initialise import initialise
 from transduce.model.kernels import Attend, Kernel
 from transduce.model.layers import DecoderLayer, EncoderLayer
 from transduce.model.positions import LearnedPositions, SinusoidalPositions, positions_of
+from transduce.model.residual import top
 from transduce.model.sentences import Sentences
 from transduce.model.sight import EVERYWHERE, Sight
 from transduce.packed import Packed
@@ -57,6 +58,7 @@ class Transformer(nn.Module):
         self.target_positions = positions_of(sizes)
         self.encoder: Sequence[EncoderLayer] = stack(EncoderLayer, sizes)
         self.decoder: Sequence[DecoderLayer] = stack(DecoderLayer, sizes)
+        self.encoder_top, self.decoder_top = top(sizes), top(sizes)
 
     def encode(self, source: Packed) -> Memory:
         """x1 .. xn to z1 .. zn, every sentence of the batch for itself."""
@@ -65,7 +67,7 @@ class Transformer(nn.Module):
         x = self.embedded(source, self.source, self.source_positions)
         for layer in self.encoder:
             x = layer(x, among)
-        return Memory(x, source.lengths)
+        return Memory(self.encoder_top(x), source.lengths)
 
     def decode(self, inputs: Packed, memory: Memory) -> Float[Tensor, "T d_model"]:
         """The decoder's states, of outputs already shifted right by one."""
@@ -75,7 +77,7 @@ class Transformer(nn.Module):
         x = self.embedded(inputs, self.target, self.target_positions)
         for layer in self.decoder:
             x = layer(x, memory.states, among, attend_cross)
-        return x
+        return self.decoder_top(x)
 
     def logits(self, states: Float[Tensor, "T d_model"]) -> Float[Tensor, "T V"]:
         """The scores of all symbols before the softmax    (section 3.4)"""

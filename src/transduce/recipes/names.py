@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from transduce.errors import InputError, nearest
+from transduce.recipes.history import HISTORY
 from transduce.recipes.open import OPEN
 from transduce.recipes.small import SMALL
 from transduce.recipes.table2 import TABLE_2
@@ -12,7 +13,7 @@ from transduce.settings import Recipe
 from transduce.settings.recipe import Value
 
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
-    {recipe.name: recipe for recipe in (*TABLE_2, *TABLE_3.values(), *OPEN, *SMALL)}
+    {recipe.name: recipe for recipe in (*TABLE_2, *TABLE_3.values(), *OPEN, *SMALL, *HISTORY)}
 )
 
 

@@ -19,7 +19,7 @@ def count(a: Architecture, source_symbols: int, target_symbols: int) -> int:
     sides, past = mixing(a, directions=2), mixing(a, directions=1)
     encoder_layer = sides + feed_forward(a) + 2 * normalisation(a)
     decoder_layer = past + attention(a) + feed_forward(a) + 3 * normalisation(a)
-    stacks = a.layers * (encoder_layer + decoder_layer)
+    stacks = a.layers * (encoder_layer + decoder_layer) + 2 * top(a)
     return stacks + positions(a) + embeddings(a, source_symbols, target_symbols)
 
 
@@ -53,6 +53,11 @@ def feed_forward(a: Architecture) -> int:
 def normalisation(a: Architecture) -> int:
     """Gain and bias of one LayerNorm; each sub-layer has one    (section 3.1)"""
     return 2 * a.d_model
+
+
+def top(a: Architecture) -> int:
+    """Nothing stands at the top of a stack in the paper; pre-norm needs a norm there."""
+    return normalisation(a) if a.norm == "pre" else 0
 
 
 def positions(a: Architecture) -> int:

@@ -76,7 +76,7 @@ GPU_HOUR = Scale(
 PAPER = Scale(
     name="paper",
     about="nothing is changed",
-    costs="11 hours on 8 P100 (base), as the paper counts",
+    costs="12 hours on 8 P100, says the paper",
     visible="all of them",
 )
 SCALES: Mapping[str, Scale] = MappingProxyType(
@@ -99,6 +99,7 @@ def scaled(recipe: Recipe, scale: Scale) -> Recipe:
     return replace(
         with_changes(small, {**scale.changes, **corpus(recipe, scale)}),
         name=f"{recipe.name} at {scale.name}",
+        about=f"{recipe.about}; made smaller by the scale {scale.name}",
         because=" · ".join(filter(None, (recipe.because, f"{scale.name}: {scale.about}"))),
     )
 

@@ -15,6 +15,7 @@ from transduce.settings.fields import (
 
 POSITIONS = ("sinusoidal", "learned")
 TIES = ("all", "target", "none")
+NORMS = ("post", "pre")
 MIXINGS = ("self-attention", "recurrent", "convolution", "dilated", "separable")
 
 
@@ -37,6 +38,7 @@ class Architecture:
     tie: str = stated("all", "3.4", "one matrix: both embeddings and the map before the softmax")
     encoder_neighbourhood: int = stated(0, "4", "r, announced and not used; 0 looks everywhere")
     decoder_neighbourhood: int = stated(0, "4", "as in the encoder; its past half only")
+    norm: str = stated("post", "3.1", "LayerNorm(x + Sublayer(x)): after the sum, not before")
     mixing: str = stated("self-attention", "4", "Table 1's other layers may stand in its place")
     kernel: int = chosen(3, "k, the width of convolutions: the narrowest that sees both sides")
 
@@ -47,6 +49,7 @@ class Architecture:
         demand_share(self, "dropout", "attention_dropout", "relu_dropout")
         demand_one_of(self, "positions", POSITIONS)
         demand_one_of(self, "tie", TIES)
+        demand_one_of(self, "norm", NORMS)
         demand_one_of(self, "mixing", MIXINGS)
         demand(
             0 < self.kernel <= 1_001 and self.kernel % 2 == 1,

@@ -1,0 +1,76 @@
+"""Presets of other systems that are taken for the paper, frozen, for comparison.
+
+Values are those of the systems' own sources; what no setting of ours can say stands in `because`.
+First weights, batching by real tokens and exact resume are ours throughout.
+"""
+
+from dataclasses import replace
+
+from transduce.recipes.table2 import BASE_EN_DE, BIG_EN_DE
+from transduce.settings import Recipe
+from transduce.settings.recipe import Value, with_changes
+
+T2T_DIFFERS = (
+    "as the published code of the authors (tensor2tensor); there positions are [sin | cos] in "
+    "halves, batches 4,096 tokens of the longer side on each GPU, padding counted, and the data "
+    "News Commentary v13"
+)
+FAIRSEQ_DIFFERS = (
+    "as fairseq's recipes for WMT English-German; there the learning rate is given as a peak, "
+    "positions are [sin | cos] in halves, the output limit is 200 pieces whatever the source, and "
+    "hypotheses are scored by log P / |Y|^0.6, which is another formula with the paper's number"
+)
+
+
+def _as(start: Recipe, name: str, about: str, because: str, **changes: Value) -> Recipe:
+    """Another system's preset, as a difference; `search__extra` is search.extra."""
+    named = replace(start, name=f"history/{name}", about=about, because=because)
+    return with_changes(named, {path.replace("__", "."): v for path, v in changes.items()})
+
+
+T2T_V1 = _as(
+    BASE_EN_DE,
+    "t2t-v1",
+    "tensor2tensor transformer_base_v1: the preset that is the paper's model",
+    T2T_DIFFERS,
+    training__smoothing="t2t",
+    search__extra=100,
+)
+T2T_V2 = _as(
+    T2T_V1,
+    "t2t-v2",
+    "tensor2tensor transformer_base_v2: pre-norm, inner dropouts, twice the rate",
+    T2T_DIFFERS,
+    architecture__norm="pre",
+    architecture__attention_dropout=0.1,
+    architecture__relu_dropout=0.1,
+    training__warmup=8_000,
+    training__factor=2.0,
+)
+T2T_V3 = _as(
+    T2T_V2,
+    "t2t-v3",
+    "tensor2tensor transformer_base since v3: v2 with another Adam",
+    T2T_DIFFERS,
+    training__beta2=0.997,
+)
+
+
+def _fairseq(start: Recipe, name: str, peak: float) -> Recipe:
+    """A peak rate is a factor of equation 3's own: d_model^-0.5 · warmup^-0.5."""
+    own = (start.architecture.d_model * start.training.warmup) ** -0.5
+    return _as(
+        start,
+        f"fairseq-{name}",
+        f"fairseq, English to German, {name}: a peak rate of {peak:g}",
+        FAIRSEQ_DIFFERS,
+        training__factor=peak / own,
+        training__epsilon=1e-8,
+        training__smoothing="t2t",
+    )
+
+
+FAIRSEQ_BASE = _fairseq(BASE_EN_DE, "base", 7e-4)
+FAIRSEQ_BIG = _fairseq(BIG_EN_DE, "big", 5e-4)
+
+HISTORY = (T2T_V1, T2T_V2, T2T_V3, FAIRSEQ_BASE, FAIRSEQ_BIG)

@@ -1,0 +1,31 @@
+"""Where other systems differ from the paper, setting by setting, as their sources stand.
+
+T2T is tensor2tensor; its v1 preset is the paper's model, `transformer_base` has been v3 since.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+PEERS: Mapping[str, str] = MappingProxyType(
+    {
+        "architecture.norm": "pre in T2T v2 and v3, OpenNMT-py, eole, Sockeye, Joey NMT's configs",
+        "architecture.d_k": "tied to d_model / h in fairseq, Marian, Joey NMT, Sockeye",
+        "architecture.d_v": "tied to d_model / h in fairseq, Marian, Joey NMT, Sockeye",
+        "architecture.attention_dropout": "0.1 in T2T v2 and v3, OpenNMT-py, Sockeye",
+        "architecture.relu_dropout": "0.1 in T2T v2 and v3, Sockeye",
+        "architecture.positions": "[sin | cos] in halves in T2T, fairseq, Marian, Sockeye",
+        "data.corpus": "News Commentary v13 in T2T, v12 in fairseq, in place of v9",
+        "data.source_tokens": "one budget for the longer side, padding counted, in all of them",
+        "data.target_tokens": "one budget for the longer side, padding counted, in all of them",
+        "training.warmup": "8,000 in T2T v2 and v3, 16,000 in Marian",
+        "training.factor": "2 in T2T v2 and v3, OpenNMT-py; fairseq's peaks 7e-4 and 5e-4 give 1.0",
+        "training.beta2": "0.997 in T2T v3, 0.998 in OpenNMT-py and Marian's big, 0.999 in Sockeye",
+        "training.epsilon": "1e-8 in fairseq, OpenNMT-py, Sockeye, Joey NMT",
+        "training.smoothing": "over the other symbols only in T2T and fairseq",
+        "training.snapshots": "the best in Joey NMT, a running mean in Marian and eole",
+        "search.beam": "5 in fairseq, OpenNMT-py and eole, 12 in Marian",
+        "search.alpha": "log P / |Y|^alpha in fairseq, Marian, OpenNMT-py; 1.0 in Joey NMT",
+        "search.penalty": "log P / |Y| in fairseq, OpenNMT-py, eole, Sockeye",
+        "search.extra": "100 in T2T; a limit of 200 in fairseq, 250 in OpenNMT-py; x 3 in Marian",
+    }
+)

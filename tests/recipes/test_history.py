@@ -1,0 +1,54 @@
+"""Other systems' presets: what sets them apart from the paper, and nothing else."""
+
+import pytest
+
+from transduce.recipes import by_name, difference
+from transduce.recipes.peers import PEERS
+from transduce.settings.recipe import resolved
+from transduce.training.schedule import rate_of
+
+BASE = by_name("table2/base-en-de")
+
+
+def changed(name, start=BASE):
+    return {path: value for path, _, value in difference(start, by_name(f"history/{name}"))}
+
+
+def peak(name):
+    recipe = by_name(f"history/{name}")
+    return rate_of(recipe.training.warmup, recipe.architecture, recipe.training)
+
+
+def test_the_first_preset_of_the_authors_code_is_the_paper_s_model():
+    assert changed("t2t-v1") == {"training.smoothing": "t2t", "search.extra": 100}
+
+
+def test_the_later_presets_are_another_model():
+    second = changed("t2t-v2")
+    assert second == changed("t2t-v1") | {
+        "architecture.norm": "pre",
+        "architecture.attention_dropout": 0.1,
+        "architecture.relu_dropout": 0.1,
+        "training.warmup": 8_000,
+        "training.factor": 2.0,
+    }
+    assert changed("t2t-v3") == second | {"training.beta2": 0.997}
+
+
+@pytest.mark.parametrize(
+    ("name", "rate"),
+    [("t2t-v1", 6.99e-4), ("t2t-v3", 9.88e-4), ("fairseq-base", 7e-4), ("fairseq-big", 5e-4)],
+)
+def test_the_highest_rate_is_the_one_that_each_system_has(name, rate):
+    assert peak(name) == pytest.approx(rate, rel=1e-3)
+
+
+def test_fairseq_differs_in_rate_epsilon_and_smoothing():
+    names = {"training.factor", "training.epsilon", "training.smoothing"}
+    assert changed("fairseq-base").keys() == names
+    assert changed("fairseq-big", by_name("table2/big-en-de")).keys() == names
+
+
+def test_where_others_differ_is_said_of_settings_that_there_are():
+    for path in PEERS:
+        resolved(path)
