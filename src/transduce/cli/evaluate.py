@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options
+from transduce.cli.inputs import cache_folder
 from transduce.cli.searching import ensemble_option, precision_option
+from transduce.errors import InputError
 from transduce.scores import METRICS
 from transduce.settings.fields import demand
 
 if TYPE_CHECKING:
+    from transduce.settings import Data
     from transduce.tasks.evaluate import Evaluation
 
 
 @click.command("evaluate")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("source", type=click.Path(path_type=Path))
-@click.argument("reference", type=click.Path(path_type=Path))
+@click.argument("reference", type=click.Path(path_type=Path), required=False)
 @click.option(
     "--metric",
     "metrics",
@@ -46,9 +49,12 @@ def command(
     precision: str,
     output: Path | None,
     as_json: bool,
-    **paths: Path,
+    **paths: Path | None,
 ) -> None:
     """Translate SOURCE with MODEL and score the result against REFERENCE.
+
+    Instead of both files, the name of a test set that `transduce fetch` has brought, such as
+    newstest2014; CORPUS:SPLIT names another split of a corpus than its test set.
 
     Prints each score with its signature and the test set's name, whether it may stand beside a
     figure of the paper, and the perplexity of the reference without smoothing. -o keeps the
@@ -58,9 +64,10 @@ def command(
     from transduce.durable import whole_file
     from transduce.tasks.evaluate import evaluate
     from transduce.tasks.load import load
-    from transduce.text.files import read_lines
 
     model, source, reference = (paths[name] for name in ("model", "source", "reference"))
+    assert model
+    assert source
     demand(str(output) != "-", "standard output is for the scores", "-o FILE")
     demand(
         not str(source) == str(reference) == "-",
@@ -68,9 +75,10 @@ def command(
         "name the other",
     )
     keep_memory()
-    lines, references = list(read_lines(source)), list(read_lines(reference))
+    texts = lines_of(source, reference) if reference else None
     with nullcontext() if output is None else whole_file(output) as file:  # refused before the work
         models = load(model, *ensemble, precision=precision)
+        lines, references = texts or lines_of(*fetched(str(source), models.recipe.data))
         found = evaluate(models, lines, references, metrics, language)
         if file is not None:
             file.write("".join(f"{line}\n" for line in found.outputs).encode())
@@ -80,6 +88,29 @@ def command(
     for score in found.scores:
         if score.beside_the_paper and not as_json:
             display.tell(f"  {score.name}: {score.beside_the_paper}")
+
+
+def lines_of(source: Path, reference: Path) -> tuple[list[str], list[str]]:
+    """Both sides of a test set."""
+    from transduce.text.files import read_lines
+
+    return list(read_lines(source)), list(read_lines(reference))
+
+
+def fetched(name: str, data: "Data") -> tuple[Path, Path]:
+    """The files of a public test set in the languages of the model."""
+    from transduce.corpus.sources.catalogue import of_languages
+    from transduce.corpus.sources.fetch import texts_of
+
+    hint = "transduce evaluate MODEL SOURCE REFERENCE, or the name of a test set"
+    demand(not Path(name).is_file(), f"{name} is a source without a reference", hint)
+    corpus, _, split = name.partition(":")
+    languages = (data.source_language, data.target_language)
+    texts = texts_of(corpus, split or "test", languages, cache_folder())
+    if texts is None:
+        have = [one.name for one in of_languages(corpus, languages).splits]
+        raise InputError(f"{corpus} has no split {split or 'test'}", f"it has {', '.join(have)}")
+    return texts
 
 
 def as_object(found: "Evaluation") -> dict[str, object]:
