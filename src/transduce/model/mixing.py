@@ -12,7 +12,6 @@ from transduce.settings import Architecture
 
 FAR = 1 << 20  # no sentence is as long: a wider dilation reaches nobody more
 
-
 Mixing = SelfAttention | Recurrent | Convolution
 
 
@@ -22,8 +21,17 @@ def mixing_of(sizes: Architecture, number: int, *, past_only: bool) -> Mixing:
         return SelfAttention(sizes)
     if sizes.mixing == "recurrent":
         return Recurrent(sizes.d_model, past_only=past_only)
-    dilation = min(sizes.kernel**number, FAR) if sizes.mixing == "dilated" else 1
     weigh = Separable if sizes.mixing == "separable" else Whole
-    first = 1 - sizes.kernel if past_only else (1 - sizes.kernel) // 2
-    offsets = [dilation * (first + place) for place in range(sizes.kernel)]
+    side = sizes.kernel - 1 if past_only else sizes.kernel // 2
+    dilation = dilation_of(side, number) if sizes.mixing == "dilated" else 1
+    offsets = [dilation * (place - side) for place in range(sizes.kernel)]
     return Convolution(offsets, weigh(sizes.kernel, sizes.d_model))
+
+
+def dilation_of(side: int, number: int) -> int:
+    """How far apart the places of layer `number` lie, of kernels with so many on a side.
+
+    The wider steps of upper layers begin where those below end, so every place is reached by steps
+    in one direction. Wider ones would need steps back, and at its ends these leave the sentence.
+    """
+    return min((side + 1) ** number, FAR)
