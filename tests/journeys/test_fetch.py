@@ -1,0 +1,92 @@
+"""Table 2's own road, as it is typed, on copies of its files in miniature."""
+
+import json
+
+import pytest
+from tests.corpus.sources.made import Miniature
+from tests.corpus.sources.site import site
+
+from transduce.corpus.sources.catalogue import CORPORA
+from transduce.corpus.sources.values import Corpus
+
+pytestmark = pytest.mark.slow
+TINY = (
+    *("--set", "training.steps=20", "--set", "training.threads=1"),
+    *("--set", "training.warmup=10", "--set", "training.snapshot_steps=4"),
+    *("--set", "training.validate_steps=10", "--set", "training.validate_lines=4"),
+    *("--set", "data.vocabulary_size=300", "--set", "data.source_tokens=512"),
+    *("--set", "data.target_tokens=512", "--set", "architecture.layers=1"),
+    *("--set", "architecture.d_model=32", "--set", "architecture.d_ff=64"),
+    *("--set", "architecture.heads=2", "--set", "architecture.d_k=16"),
+    *("--set", "architecture.d_v=16"),
+)
+# The command line with the addresses, sizes and hashes of the miniatures in place of the real ones.
+PROGRAM = """
+import json, sys
+from dataclasses import replace
+from transduce.corpus.sources import catalogue
+from transduce.corpus.sources.values import Download, Way
+
+moved = {name: Download((address,), size, sha256) for name, address, size, sha256 in MOVED}
+
+def here(text):
+    return replace(text, download=moved[text.download.kept_as])
+
+def rest(split):
+    parts = tuple(
+        replace(p, lines=0, ways=tuple(Way(here(w.source), here(w.target)) for w in p.ways))
+        for p in split.parts
+    )
+    return replace(split, parts=parts, lines=0, sha256=("", ""))
+
+catalogue.CORPORA = tuple(
+    replace(one, splits=tuple(map(rest, one.splits))) for one in catalogue.CORPORA
+)
+from transduce.cli.main import main
+main()
+"""
+
+
+def program(copies: tuple[Corpus, ...]) -> str:
+    """`transduce` with other addresses."""
+    moved = {}
+    for real, copy in zip(CORPORA, copies, strict=True):
+        for one, other in zip(real.splits, copy.splits, strict=True):
+            for part, ours in zip(one.parts, other.parts, strict=True):
+                for way, own in zip(part.ways, ours.ways, strict=True):
+                    moved[way.source.download.kept_as] = own.source.download
+                    moved[way.target.download.kept_as] = own.target.download
+    rows = [(name, d.addresses[0], d.size, d.sha256) for name, d in moved.items()]
+    return PROGRAM.replace("MOVED", json.dumps(rows))
+
+
+def test_from_fetch_to_the_score_of_the_paper_s_own_recipe(place, monkeypatch):
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setenv("TRANSDUCE_CACHE", "cache")
+    with site() as here:
+        typed = ("-c", program(Miniature(here).corpora(CORPORA)))
+
+        def good(*arguments: object) -> tuple[str, str]:
+            code, stdout, stderr = place.run(*arguments, python=typed)
+            assert code == 0, stderr
+            return stdout, stderr
+
+        code, _, stderr = place.run("train", "table2/base-en-de", "-o", "run", *TINY, python=typed)
+        assert (code, stderr.splitlines()[-1]) == (2, "hint: transduce fetch wmt14-en-de")
+        for path in list(here.files)[:3]:
+            here.faults[path] = {"breaks_after": 2_000}
+        stdout, _ = good("fetch", "wmt14-en-de")
+        assert stdout.splitlines()[0] == "cache/wmt14-en-de/en-de"
+        assert any(asked for _, asked in here.asked), "what broke off was gone on with"
+    _, stderr = good("train", "table2/base-en-de", "-o", "run", *TINY)
+    assert "train: 450 pairs read" in stderr
+    assert "dev: 20 pairs read" in stderr
+    good("average", "run", "-o", "model")
+    stdout, _ = good("evaluate", "model", "newstest2014")
+    assert (
+        stdout
+        == good("evaluate", "model", *(f"cache/newstest2014/en-de/test.{s}" for s in ("en", "de")))[
+            0
+        ]
+    )
+    assert stdout.startswith("BLEU")
