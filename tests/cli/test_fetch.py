@@ -1,13 +1,19 @@
 """transduce fetch: what it says, and what the other commands make of what it brought."""
 
+import io
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
+from rich.console import Console
 from tests.cli.conftest import TINY
 from tests.corpus.sources.made import Miniature
 from tests.corpus.sources.site import site as running
 
+from transduce.cli import display
+from transduce.cli.fetch import progress
 from transduce.corpus.sources.catalogue import CORPORA
 
 
@@ -179,3 +185,32 @@ def test_a_source_without_a_reference_is_not_taken_for_a_name(call, model, corpu
     ended = call("evaluate", model, corpus / "d.en")
     assert ended.code == 2
     assert ended.stderr.startswith(f"error: {corpus}/d.en is a source without a reference\n")
+
+
+def test_a_terminal_shows_which_file_comes_and_how_much_of_it(monkeypatch):
+    seen = io.StringIO()
+    console = Console(file=seen, force_terminal=True, width=100)
+    monkeypatch.setattr(display, "console", lambda: console)
+    with progress(shown=True) as told:
+        told("a.tgz", 500, 1_000)
+    assert "a.tgz" in seen.getvalue()
+    assert "0.5/1.0 kB" in seen.getvalue()
+
+
+def test_where_there_is_no_terminal_no_bar_is_drawn(capsys):
+    with progress(shown=True) as told:
+        told("a.tgz", 500, 1_000)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("option", ["--help", "--list"])
+def test_it_answers_without_heavy_libraries(option):
+    probe = "import sys; from transduce.cli.main import main; from transduce.cli.outcome import run"
+    probe += "; from transduce.cli.main import transduce; run(transduce, ['fetch', sys.argv[1]])"
+    probe += "; print(*sys.modules, file=sys.stderr)"
+    ended = subprocess.run(
+        [sys.executable, "-c", probe, option], capture_output=True, text=True, check=True
+    )
+    assert "multi30k" in ended.stdout or "transduce fetch" in ended.stdout
+    loaded = set(ended.stderr.split())
+    assert {"torch", "numpy", "tokenizers", "sacrebleu", "rich", "urllib3"} & loaded == set()

@@ -1,6 +1,7 @@
 """Table 2's own road, as it is typed, on copies of its files in miniature."""
 
 import json
+import time
 
 import pytest
 from tests.corpus.sources.made import Miniature
@@ -90,3 +91,27 @@ def test_from_fetch_to_the_score_of_the_paper_s_own_recipe(place, monkeypatch):
         ]
     )
     assert stdout.startswith("BLEU")
+
+
+def test_a_killed_fetch_goes_on_where_it_was(place, monkeypatch):
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setenv("TRANSDUCE_CACHE", "cache")
+    with site() as here:
+        typed = ("-c", program(Miniature(here).corpora(CORPORA)))
+        (path,) = [path for path in here.files if path.endswith("parallel-nc-v9.tgz")]
+        here.faults[path] = {"drip": 500, "seconds": 0.1}
+        with place.start("fetch", "wmt14-en-de", python=typed) as fetching:
+            while not any(one == path for one, _ in here.asked):
+                time.sleep(0.05)
+            time.sleep(0.5)
+            fetching.kill()
+        (part,) = (place.folder / "cache/downloads").glob("*.part")
+        assert part.stat().st_size >= 500
+        del here.faults[path]
+        code, _, stderr = place.run("fetch", "wmt14-en-de", python=typed)
+        assert code == 0, stderr
+        ranges = [asked for one, asked in here.asked if one == path]
+        assert ranges[0] == ""
+        assert ranges[-1].startswith("bytes=")
+    left = [one.name for one in (place.folder / "cache").rglob("*") if ".part" in one.name]
+    assert left == []

@@ -75,7 +75,7 @@ class Answers(BaseHTTPRequestHandler):
         if fault.get("no_length"):
             self.close_connection = True
             return {"Connection": "close"}
-        return {"Content-Length": str(len(rest) + fault.get("longer", 0))}
+        return {"Content-Length": fault.get("said", str(len(rest) + fault.get("longer", 0)))}
 
     def reply(
         self, status: int, body: bytes, headers: dict[str, str], fault: dict[str, Any] | None = None

@@ -140,6 +140,7 @@ BAD: dict[str, tuple[bytes, dict[str, Any], str]] = {
     "404": (CONTENT, {"status": 404}, "the server answered HTTP Error 404"),
     "500": (CONTENT, {"status": 500}, "the server answered HTTP Error 500"),
     "longer": (CONTENT + b"x", {}, "the file has 100,001 bytes there, not 100,000"),
+    "endless": (CONTENT * 2, {"no_length": True}, "the server gives more than 100,000 bytes"),
     "lies": (CONTENT, {"longer": 7}, "the file has 100,007 bytes there, not 100,000"),
     "cut": (CONTENT[:9], {"no_length": True}, "ended after 9 of 100,000 bytes"),
     "wrong": (WRONG, {}, "is another file: expected sha256"),
@@ -180,6 +181,10 @@ def test_an_md5_is_enough_to_tell(site, get):
 
 def test_a_file_whose_size_nobody_says_is_read_to_its_end(site, get):
     assert get(site.put("a.tgz", CONTENT, no_length=True), size=0) == CONTENT
+
+
+def test_a_size_that_is_no_number_is_not_believed(site, get):
+    assert get(site.put("a.tgz", CONTENT, said="many", breaks_after=SIZE)) == CONTENT
 
 
 def test_an_address_that_is_none_of_the_web_is_refused(get, tmp_path):

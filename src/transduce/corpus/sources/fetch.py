@@ -96,7 +96,7 @@ def choose(part: Part, places: Places, told: Told) -> tuple[Way, dict[Text, Foun
     said = []
     for way in part.ways:
         try:
-            return way, {text: sound(text, places, told) for text in (way.source, way.target)}
+            return way, found_by(way, places, told)
         except InputError as error:
             if error.hint == NOT_YOURS:  # the user meant this file: no other will do
                 raise
@@ -104,16 +104,20 @@ def choose(part: Part, places: Places, told: Told) -> tuple[Way, dict[Text, Foun
     raise InputError(f"{part.name} cannot be had: " + "; ".join(said), AGAIN)
 
 
-def sound(text: Text, places: Places, told: Told) -> Found:
-    """A file in which there is something to read; a fetched one in which there is not, goes."""
-    found = find(text.download, places, told)
-    try:
-        next(lines_of(text, found.path), None)
-    except InputError:
-        if found.path.parent == places.folder:
-            forget(found.path)
-        raise
-    return found
+def found_by(way: Way, places: Places, told: Told) -> dict[Text, Found]:
+    """The files of both sides, looked into if no hash says that they are right."""
+    texts = (way.source, way.target)
+    files = {one: find(one, places, told) for one in dict.fromkeys(t.download for t in texts)}
+    for text in texts:
+        path = files[text.download].path
+        try:
+            if not text.download.is_known:
+                next(lines_of(text, path), None)
+        except InputError:
+            if path.parent == places.folder:
+                forget(path)
+            raise
+    return {text: files[text.download] for text in texts}
 
 
 def write(

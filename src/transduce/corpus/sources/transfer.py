@@ -75,6 +75,8 @@ def ask(address: str, part: Partial, network: Network, told: Told) -> None:
                 add(chunk)
                 begun += len(chunk)
                 told(part.what.name, begun, total)
+                if total and begun > total:
+                    raise RefusedError(f"the server gives more than {total:,} bytes")
     if begun < total:
         raise BrokenError(f"the connection ended after {begun:,} of {total:,} bytes")
 
@@ -106,13 +108,14 @@ def answered(asked: urllib.request.Request, network: Network) -> Iterator[http.c
         raise BrokenError(f"the server was silent for {network.seconds:g} seconds") from None
     except urllib.error.URLError as error:
         raise BrokenError(f"no connection ({error.reason})") from None
-    except (ConnectionError, http.client.HTTPException) as error:
+    except (OSError, http.client.HTTPException) as error:
         raise BrokenError(f"the connection broke off ({type(error).__name__})") from None
 
 
 def extent(answer: http.client.HTTPResponse, here: int, part: Partial) -> tuple[int, int]:
     """Where the answer's bytes begin, and how many the whole file has; 0 if nobody says."""
-    length = int(answer.headers.get("Content-Length") or 0)
+    said = answer.headers.get("Content-Length") or ""
+    length = int(said) if said.isdecimal() else 0
     begun, total = 0, length
     if answer.status == http.client.PARTIAL_CONTENT:
         found = RANGE.fullmatch(answer.headers.get("Content-Range") or "")
