@@ -9,8 +9,8 @@ import pytest
 from tests.reproduce.results import elsewhere, result
 
 from transduce.errors import InputError
+from transduce.recipes import printed
 from transduce.recipes.table3 import TABLE_3
-from transduce.reproduce import printed
 from transduce.reproduce.findings import FINDINGS, findings
 from transduce.reproduce.report import as_csv, as_markdown
 from transduce.reproduce.table3 import cells, table_of

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Protocol, final, runtime_checkable
 
 from transduce.settings import Recipe
-from transduce.settings.recipe import Value, resolved
+from transduce.settings.deviations import deviations
+from transduce.settings.recipe import Value
 
 
 @runtime_checkable
@@ -37,6 +38,8 @@ class Facts:
     left_out: Mapping[str, int] = field(default_factory=dict)  # by reason, in the filters' order
     versions: Mapping[str, str] = field(default_factory=dict)  # of what it was made with
     figures: Sequence[Figure] = ()
+    size: str = ""  # the parameters as a sum, beside the paper's count
+    cost: Sequence[str] = ()  # hardware, time and operations, beside the paper's
 
 
 def model_card(recipe: Recipe, facts: Facts) -> str:
@@ -76,21 +79,13 @@ def title(recipe: Recipe, facts: Facts) -> str:
 
 def ledger(recipe: Recipe) -> str:
     """Every setting that is not as in the paper's base model."""
-    base, own = Recipe(name="base").flat(), recipe.flat()
-    changed = {path: value for path, value in own.items() if value != base[path]}
     heading = "## Where it differs from the paper\n\n"
+    changed = deviations(recipe)
     if not changed:
         return heading + "Nowhere: every setting is that of the paper's base model."
-    rows = [(path, shown(base[path]), shown(own[path]), stated_in(path)) for path in changed]
+    rows = [(one.path, shown(one.paper), shown(one.here), one.says) for one in changed]
     because = f"> {plain(recipe.because)}\n\n" if recipe.because else ""
     return heading + because + table(("setting", "base model", "here", "source"), rows)
-
-
-def stated_in(path: str) -> str:
-    """Where the base model's value is from."""
-    metadata = resolved(path)[1].metadata
-    section, says = metadata["section"], metadata["says"]
-    return f"section {section}: {says}" if section else f"the paper is silent; ours: {says}"
 
 
 def data(recipe: Recipe, facts: Facts) -> str:
@@ -114,6 +109,7 @@ def training(recipe: Recipe, facts: Facts) -> str:
     if facts.averaged:
         steps = ", ".join(f"{step:,}" for step in facts.averaged)
         lines.append(f"- the mean of {len(facts.averaged)} snapshots (section 6.1): steps {steps}")
+    lines += [f"- {plain(line)}" for line in (facts.size, *facts.cost) if line]
     lines += [f"- {plain(name)} {plain(version)}" for name, version in facts.versions.items()]
     return "\n".join(lines)
 

@@ -139,7 +139,7 @@ def trained(
             recipe,
             prepared,
             audience,
-            lambda start: say_start(start, recipe, folder, watched),
+            lambda start: say_start(start, recipe, prepared, folder, watched),
             company,
         )
         done = ended(progress, recipe.training)
@@ -148,12 +148,19 @@ def trained(
     return 0 if done else 128 + requests.stop
 
 
-def say_start(start: "Start", recipe: Recipe, folder: Path, watched: View) -> None:
-    """What is about to happen, and everything that is not as it was."""
+def say_start(
+    start: "Start", recipe: Recipe, prepared: "Prepared", folder: Path, watched: View
+) -> None:
+    """What is about to happen, what is not the paper's in it, and what is not as it was."""
+    from transduce.tasks.ledger import differs, size
+
     if start.progress.step:
         watched.said(f"going on from step {start.progress.step:,} of {folder}")
     else:
         watched.said(f"{recipe.name}: {start.parameters:,} parameters, in {folder}")
+        symbols = map(len, prepared.vocabularies)
+        for line in (*differs(recipe), size(recipe.architecture, *symbols)):
+            watched.said(f"  {line}")
     for path, reason in start.rejected:
         watched.warned(f"{path.name} cannot be used: {reason}")
     for change in start.changed:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from transduce.durable import write_whole
+from transduce.recipes.printed import TABLE_3
 from transduce.recipes.scale import scale_by_name
 from transduce.reproduce.findings import findings
-from transduce.reproduce.printed import TABLE_3
 from transduce.reproduce.result import Result
 from transduce.reproduce.table3 import Table, cells
 

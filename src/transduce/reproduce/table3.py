@@ -7,11 +7,11 @@ from typing import final
 
 from transduce.errors import InputError
 from transduce.recipes.names import difference
+from transduce.recipes.printed import TABLE_3 as PRINTED
+from transduce.recipes.printed import Printed
 from transduce.recipes.scale import scale_by_name, scaled
 from transduce.recipes.table3 import TABLE_3
 from transduce.reproduce.job import SEED
-from transduce.reproduce.printed import TABLE_3 as PRINTED
-from transduce.reproduce.printed import Printed
 from transduce.reproduce.result import MACHINES_OWN, Result
 from transduce.settings.fields import demand
 from transduce.settings.recipe import Value, with_changes

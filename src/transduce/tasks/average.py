@@ -19,6 +19,7 @@ from transduce.durable import read_regular, unseal
 from transduce.durable.folder import refuse_existing
 from transduce.errors import FolderError, InputError
 from transduce.scores import Score
+from transduce.tasks import ledger
 from transduce.tasks.load import vocabularies_of_run
 from transduce.tasks.run import DATA
 from transduce.training.journal import LOG, read_journal
@@ -31,7 +32,7 @@ def average(run: Path, output: Path, last: int | None) -> list[int]:
     refuse_existing(output)
     recipe = read_run(run).recipe
     steps, weights = mean_of_last(run, last or recipe.training.snapshots)
-    data = about_data(run)
+    data, vocabularies = about_data(run), vocabularies_of_run(run)
     facts = Facts(
         parameters=sum(weight.numel() for weight in weights.values()),
         updates=steps[-1],
@@ -40,10 +41,12 @@ def average(run: Path, output: Path, last: int | None) -> list[int]:
         left_out=left_out(data),
         versions={package: version(package) for package in PACKAGES},
         figures=dev_figures(run),
+        size=ledger.size(recipe.architecture, *map(len, vocabularies)),
+        cost=ledger.cost(run),
     )
     card = model_card(recipe, facts)
     about = {"run": read_run(run).id, "averaged": steps}
-    save_model(output, weights, recipe, vocabularies_of_run(run), card, about=about)
+    save_model(output, weights, recipe, vocabularies, card, about=about)
     return steps
 
 

@@ -32,6 +32,7 @@ from transduce.recipes.parameters import of_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import demand
 from transduce.settings.recipe import with_changes
+from transduce.tasks.ledger import computing, note, text_of
 from transduce.tasks.look import look
 from transduce.tasks.place import demand_own
 from transduce.tasks.prepare import Prepared
@@ -187,6 +188,10 @@ def go(
         look=look(recipe, prepared, company.requests) if looks else None,
     )
     progress = company.by_first(where_it_stands, trainee, started, company)
+    if company.rank == 0:
+        text = text_of(prepared.train.source_lengths, prepared.train.target_lengths)
+        what = computing(recipe, text, len(target), device(), company.size)
+        note(folder, progress.step, what)
     company.spread(trainee.optimiser.numbers)
     trainee.optimiser.show()
     return train(trainee, progress, audience, company)

@@ -1,0 +1,57 @@
+"""The operations that the formula counts, beside those that torch counts while a model runs."""
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from transduce.model.transformer import Transformer
+from transduce.packed import Packed
+from transduce.recipes.operations import Text, forward, training
+from transduce.settings import Architecture
+
+SYMBOLS = 50
+SIZES = {"layers": 2, "d_model": 16, "d_ff": 24, "heads": 2, "d_k": 6, "d_v": 4}
+B, N, M = 3, 7, 5  # sentences of one length: nothing is padded anywhere
+TEXT = Text(*map(float, (B * N, B * M, B * N**2, B * M**2, B * N * M)))
+
+
+def counted(architecture: Architecture, *, backward: bool) -> int:
+    """Operations of one forward pass, or of both, as torch counts them."""
+    model = Transformer(architecture, SYMBOLS, SYMBOLS).train()
+    for weight in model.parameters():
+        torch.nn.init.normal_(weight)
+    source = Packed.of([range(2, 2 + N)] * B)
+    target = Packed.of([range(2, 2 + M)] * B)
+    with FlopCounterMode(display=False) as counter:
+        states = model.decode(target.shifted(1), model.encode(source))
+        logits = model.logits(states)
+        if backward:
+            logits.sum().backward()
+    return counter.get_total_flops()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"heads": 1, "d_k": 3, "d_v": 11},
+        {"tie": "none", "layers": 1},
+        {"mixing": "convolution", "kernel": 5},
+        {"mixing": "dilated"},
+    ],
+)
+def test_a_forward_pass_takes_what_torch_counts(change):
+    sizes = Architecture(**SIZES | change)
+    assert forward(sizes, SYMBOLS, TEXT) == pytest.approx(counted(sizes, backward=False), rel=0.01)
+
+
+def test_a_backward_pass_takes_twice_a_forward_one():
+    sizes = Architecture(**SIZES | {"layers": 4})
+    assert training(sizes, SYMBOLS, TEXT) == pytest.approx(counted(sizes, backward=True), rel=0.03)
+
+
+def test_base_takes_about_six_operations_a_parameter_and_token():
+    """A rule of thumb that others use; attention's pairs come on top, embeddings are looked up."""
+    tokens = Text(*[25_000.0] * 2, *[25_000.0 * 25] * 3)
+    rule = 6 * 25_000 * (44_101_632 + 512 * 37_000)
+    assert training(Architecture(), 37_000, tokens) == pytest.approx(rule, rel=0.05)
