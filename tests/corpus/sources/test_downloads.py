@@ -201,6 +201,13 @@ def test_a_kept_file_that_was_damaged_is_fetched_again(site, get, places):
     assert get(address) == CONTENT
 
 
+def test_a_kept_file_of_no_known_hash_is_held_against_its_note(site, get, places):
+    address = site.put("a.tgz", CONTENT)
+    get(address, size=0, sha256="")
+    (places.folder / Download((address,)).kept_as).write_bytes(WRONG)
+    assert get(address, size=0, sha256="") == CONTENT
+
+
 def test_a_copy_of_the_users_own_is_used_where_it_lies(site, places, tmp_path):
     (tmp_path / "a.tgz").write_bytes(CONTENT)
     what = Download((f"{site.address}/a.tgz",), len(CONTENT), SHA256)
