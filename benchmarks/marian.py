@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from transformers import MarianConfig, MarianMTModel  # type: ignore[import-not-found]
 
 from benchmarks.shapes import V
-from transduce.model.residual import NORM_EPSILON, AddAndNorm
 from transduce.model.positions import sinusoids
+from transduce.model.residual import NORM_EPSILON, AddAndNorm, NormAndAdd
 from transduce.model.transformer import Transformer
 from transduce.settings import Architecture
 from transduce.vocabulary import BEGIN, END
@@ -82,6 +82,6 @@ def copy_attention(theirs: Any, rows: list[Tensor], output: Tensor) -> None:  # 
         projection.weight.copy_(weight)
 
 
-def copy_norm(theirs: nn.LayerNorm, mine: AddAndNorm) -> None:
+def copy_norm(theirs: nn.LayerNorm, mine: AddAndNorm | NormAndAdd) -> None:
     """A norm."""
     theirs.load_state_dict(mine.norm.state_dict())

@@ -1,5 +1,7 @@
 """The operations that the formula counts, beside those that torch counts while a model runs."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
@@ -10,7 +12,14 @@ from transduce.recipes.operations import Text, forward, training
 from transduce.settings import Architecture
 
 SYMBOLS = 50
-SIZES = {"layers": 2, "d_model": 16, "d_ff": 24, "heads": 2, "d_k": 6, "d_v": 4}
+SIZES: dict[str, Any] = {
+    "layers": 2,
+    "d_model": 16,
+    "d_ff": 24,
+    "heads": 2,
+    "d_k": 6,
+    "d_v": 4,
+}
 B, N, M = 3, 7, 5  # sentences of one length: nothing is padded anywhere
 TEXT = Text(*map(float, (B * N, B * M, B * N**2, B * M**2, B * N * M)))
 
