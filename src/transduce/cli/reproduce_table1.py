@@ -1,0 +1,110 @@
+"""transduce reproduce table1: what each kind of layer costs, measured, beside the paper's O(…)."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from transduce.cli import display, options
+from transduce.errors import InputError
+from transduce.settings.fields import demand
+
+if TYPE_CHECKING:
+    from transduce.reproduce.table1.measure import Table
+
+
+class Sizes(click.ParamType):  # type: ignore[type-arg]  # generic in later versions only
+    """Numbers with commas between: 64,128,256."""
+
+    name = "size,size,…"
+
+    def convert(self, value: Any, param: object, ctx: object) -> tuple[int, ...]:  # noqa: ANN401, ARG002
+        """Each number once, ascending."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(sorted({int(part) for part in value.split(",")}))
+        except ValueError:
+            raise InputError(f"{value!r} is no list of sizes", "64,128,256") from None
+
+
+@click.command("table1")
+@click.option("--n", type=Sizes(), help="Lengths of the sentence (default: 64 to 2048).")
+@click.option("--d", type=Sizes(), help="Widths of the layer (default: 64 to 1024).")
+@click.option("--k", type=int, help="Width of the convolutions (default: 3).")
+@click.option("--r", type=int, help="Neighbourhood of restricted self-attention (default: 17).")
+@click.option("--rounds", type=click.IntRange(min=1), help="Timings of each layer (default: 7).")
+@click.option("--quick", is_flag=True, help="Small sizes and few rounds: seconds, not a minute.")
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Threads of torch. With one, growth is not blurred by threads that start.",
+)
+@options.output
+@click.option("--plot", is_flag=True, help="A picture in the folder, too (needs matplotlib).")
+@options.as_json
+@options.quiet
+def table1(
+    *,
+    quick: bool,
+    threads: int,
+    output: Path | None,
+    plot: bool,
+    as_json: bool,
+    quiet: bool,
+    **sizes: Any,  # noqa: ANN401 - n, d, k, r and rounds, where they were given
+) -> None:
+    """Measure the layers of Table 1, and print them beside the paper's O(…).
+
+    Self-attention, restricted or not, recurrent, convolutional (contiguous, dilated, separable):
+    operations counted from the running layer and by hand, the longest chain of operations that
+    wait for one another, path lengths by gradients, time and memory; and how each grows with n
+    and d. -o FOLDER takes the table as Markdown, CSV and JSON.
+
+    \b
+    transduce reproduce table1
+    transduce reproduce table1 --n 64,256,1024 --d 128,512 -o table1 --plot
+    """
+    demand(
+        output is not None or not plot, "--plot: the picture needs a folder", "-o FOLDER takes it"
+    )
+    from transduce.cli.process import import_undisturbed, use_threads
+    from transduce.durable.folder import refuse_existing
+
+    import_undisturbed("transduce.reproduce.table1.report")
+    from transduce.reproduce.table1.measure import measure
+    from transduce.reproduce.table1.picture import demand_plots, picture
+    from transduce.reproduce.table1.plan import QUICK, Plan
+    from transduce.reproduce.table1.report import write_report
+
+    given = {name: value for name, value in sizes.items() if value is not None}
+    plan = replace(QUICK if quick else Plan(), **given)
+    if output:
+        refuse_existing(output)
+    if plot:
+        demand_plots()
+    use_threads(threads)
+    table = measure(plan, (lambda _kind: None) if quiet else display.tell)
+    for line in as_lines(table, as_json=as_json):
+        display.result(line)
+    if output:
+        write_report(output, table, picture(table) if plot else None)
+        if not quiet:
+            display.tell(f"the report: {output}")
+
+
+def as_lines(table: "Table", *, as_json: bool) -> list[str]:
+    """The tables and what was found, for people or for programs."""
+    from transduce.reproduce.table1.findings import findings
+    from transduce.reproduce.table1.report import as_object, how, sections
+
+    if as_json:
+        return [json.dumps(as_object(table), ensure_ascii=False)]
+    lines = how(table)
+    for title, cells in sections(table):
+        lines += ["", title, *display.columns(cells)]
+    return [*lines, "", *findings(table)]

@@ -1,0 +1,30 @@
+"""How something grows: the power that fits what was measured."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+
+@final
+@dataclass(frozen=True)
+class Growth:
+    """y ≈ c · x^power, by least squares on the logarithms, and the power's standard error."""
+
+    power: float
+    error: float  # 0 for two points, which any line fits
+
+    def __str__(self) -> str:
+        return f"{self.power:.2f}"
+
+
+def fitted(xs: Sequence[int | float], ys: Sequence[int | float]) -> Growth:
+    """The power for these pairs; both sides are positive, and not all x are the same."""
+    logs = [(math.log(x), math.log(y)) for x, y in zip(xs, ys, strict=True)]
+    mean_x = sum(x for x, _ in logs) / len(logs)
+    mean_y = sum(y for _, y in logs) / len(logs)
+    spread = sum((x - mean_x) ** 2 for x, _ in logs)
+    power = sum((x - mean_x) * (y - mean_y) for x, y in logs) / spread
+    missed = sum((y - mean_y - power * (x - mean_x)) ** 2 for x, y in logs)
+    error = math.sqrt(missed / (len(logs) - 2) / spread) if len(logs) > 2 else 0.0
+    return Growth(power, error)

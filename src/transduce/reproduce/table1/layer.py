@@ -1,0 +1,96 @@
+"""One layer of a kind, as it stands in a model, over one sentence of n words."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transduce.model.initialise import initialise
+from transduce.model.mixing import Mixing, mixing_of
+from transduce.model.sentences import Sentences
+from transduce.model.sight import Sight
+from transduce.model.windowed import windowed
+from transduce.reproduce.table1.kinds import Kind
+from transduce.settings import Architecture
+
+HEADS = 8  # as in the paper's base model; d_k = d_v = d / h
+CPU = torch.device("cpu")
+
+
+@final
+@dataclass(frozen=True)
+class Layer:
+    """The mixing alone: without its norm, and without the feed-forward network after it."""
+
+    kind: Kind
+    sizes: Architecture
+    mixing: Mixing
+    among: Any  # Attend for self-attention, Sentences for the others
+    n: int
+
+    def __call__(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+        """What the sentence becomes."""
+        return self.mixing(x, self.among)
+
+    def words(self, dtype: torch.dtype) -> Float[Tensor, "n d"]:
+        """A sentence to run it on, the same each time."""
+        generator = torch.Generator().manual_seed(self.n)
+        shape = (self.n, self.sizes.d_model)
+        return torch.randn(shape, generator=generator, dtype=dtype).requires_grad_()
+
+    def update(self) -> Callable[[], None]:
+        """Forward and back in float32: what training does with it."""
+        x = self.words(torch.float32)
+
+        def forward_and_back() -> None:
+            self.mixing.zero_grad()
+            x.grad = None
+            self(x).sum().backward()
+
+        return forward_and_back
+
+
+def sizes_of(kind: Kind, d: int, k: int, r: int) -> Architecture:
+    """The settings of a model with this kind of layer."""
+    return Architecture(
+        d_model=d,
+        heads=HEADS,
+        d_k=d // HEADS,
+        d_v=d // HEADS,
+        mixing=kind.mixing,
+        kernel=k,
+        encoder_neighbourhood=r if kind.restricted else 0,
+        decoder_neighbourhood=r if kind.restricted else 0,
+    )
+
+
+def layer_of(
+    kind: Kind, n: int, sizes: Architecture, *, dtype: torch.dtype = torch.float32
+) -> Layer:
+    """The first layer of an encoder, with its first weights."""
+    return one_of_stack(kind, n, sizes, 0, past_only=False, dtype=dtype)
+
+
+def stack_of(
+    kind: Kind, n: int, sizes: Architecture, layers: int, *, past_only: bool
+) -> list[Layer]:
+    """So many layers of an encoder, or of a decoder, in float64."""
+    return [
+        one_of_stack(kind, n, sizes, number, past_only=past_only, dtype=torch.float64)
+        for number in range(layers)
+    ]
+
+
+def one_of_stack(
+    kind: Kind, n: int, sizes: Architecture, number: int, *, past_only: bool, dtype: torch.dtype
+) -> Layer:
+    """Layer `number` of a stack."""
+    mixing = mixing_of(sizes, number, past_only=past_only)
+    initialise(mixing, torch.Generator().manual_seed(number))
+    sight = Sight(neighbourhood=sizes.encoder_neighbourhood, past_only=past_only)
+    by_attention = kind.mixing == "self-attention"
+    among = windowed((n,), (n,), sight, CPU) if by_attention else Sentences((n,), CPU)
+    return Layer(kind, sizes, mixing.to(dtype), among, n)

@@ -1,0 +1,59 @@
+"""What is measured, at which sizes: refused before it starts if it cannot be."""
+
+from dataclasses import dataclass
+from typing import final
+
+from transduce.reproduce.table1.layer import HEADS
+from transduce.settings.fields import demand
+from transduce.training.memory import memory_bytes
+
+SCORES = 5  # about so many times all n² scores of all heads live at once, forward and back
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """n grows at the middle d, d grows at the middle n. Paths are short runs of their own."""
+
+    n: tuple[int, ...] = (64, 128, 256, 512, 1024, 2048)
+    d: tuple[int, ...] = (64, 128, 256, 512, 1024)
+    paths: tuple[int, ...] = (8, 16, 32, 64)
+    k: int = 3
+    r: int = 17
+    rounds: int = 7
+
+    def __post_init__(self) -> None:
+        for name, sizes in (("n", self.n), ("d", self.d)):
+            hint = f"such as --{name} {','.join(map(str, getattr(type(self), name)))}"
+            demand(len(set(sizes)) > 1, f"--{name}: growth needs at least two sizes", hint)
+            demand(min(sizes) > 1, f"--{name}: sizes are at least 2, not {min(sizes)}", hint)
+        for d in self.d:
+            fact = f"--d {d}: there are {HEADS} heads of d / {HEADS} numbers each"
+            demand(d % HEADS == 0, fact, f"a multiple of {HEADS}")
+        for name, wide in (("k", self.k), ("r", self.r)):
+            demand(wide > 2, f"--{name} {wide} reaches nobody else", "3 is the narrowest")
+            demand(
+                wide % 2 == 1, f"--{name} must be odd, not {wide}", "it is centred on a position"
+            )
+        needed, there = SCORES * HEADS * 4 * max(self.n) ** 2, memory_bytes()
+        demand(
+            needed < there,
+            f"--n {max(self.n)}: self-attention needs about {needed / 2**30:,.0f} GiB, "
+            f"and this machine has {there / 2**30:,.0f}",
+            "take a shorter sentence",
+        )
+
+    @property
+    def middle(self) -> tuple[int, int]:
+        """The n at which d grows, and the d at which n grows."""
+        n, d = sorted(self.n), sorted(self.d)
+        return n[len(n) // 2], d[len(d) // 2]
+
+    def points(self) -> list[tuple[int, int]]:
+        """Every pair of n and d, once."""
+        n, d = self.middle
+        pairs = [(one, d) for one in sorted(self.n)] + [(n, one) for one in sorted(self.d)]
+        return list(dict.fromkeys(pairs))
+
+
+QUICK = Plan(n=(16, 32, 64), d=(16, 32, 64), paths=(4, 8, 16), r=5, rounds=3)

@@ -1,0 +1,68 @@
+"""Path lengths of Table 1: formulas, gradients and a search by hand agree."""
+
+import pytest
+
+from transduce.reproduce.table1.kinds import KINDS, side_of
+from transduce.reproduce.table1.layer import sizes_of
+from transduce.reproduce.table1.reach import fewest, path_length
+
+kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+in_layers = pytest.mark.parametrize(  # the steps of a recurrent layer are positions
+    "kind", [kind for kind in KINDS if kind.mixing != "recurrent"], ids=lambda kind: kind.name
+)
+stacks = pytest.mark.parametrize("past_only", [False, True], ids=["encoder", "decoder"])
+
+
+def seen_from(kind, n, layer, *, side, past_only):
+    """The places that each place sees in one layer, by the definition of the kind."""
+    if kind.mixing == "self-attention" and not kind.restricted:
+        steps = set(range(-n, n))
+    else:
+        apart = (side + 1) ** layer if kind.mixing == "dilated" else 1
+        steps = {apart * step for step in range(-side, side + 1)}
+    return [
+        {place + s for s in steps if 0 <= place + s < n and not (past_only and s > 0)}
+        for place in range(n)
+    ]
+
+
+def layers_by_search(kind, n, *, side, past_only):
+    """Add layers until every place has heard of every other that it may hear of."""
+    heard, layers = [{place} for place in range(n)], 0
+    wanted = [set(range(place + 1 if past_only else n)) for place in range(n)]
+    while heard != wanted:
+        seen = seen_from(kind, n, layers, side=side, past_only=past_only)
+        heard = [set().union(*(heard[one] for one in places)) for places in seen]
+        layers += 1
+    return layers
+
+
+@in_layers
+@stacks
+@pytest.mark.parametrize(("k", "r"), [(3, 5), (5, 3)])
+def test_formulas_are_exact(kind, past_only, k, r):
+    sizes = sizes_of(kind, 8, k, r)
+    side = side_of(kind, sizes, past_only=past_only)
+    for n in range(2, 30):
+        expected = layers_by_search(kind, n, side=side, past_only=past_only)
+        assert kind.path(n, side) == expected, n
+
+
+@kinds
+@stacks
+@pytest.mark.parametrize("n", [2, 3, 7, 10])
+def test_gradients_reach_as_far_as_the_formula_says(kind, past_only, n):
+    sizes = sizes_of(kind, 8, 3, 5)
+    side = side_of(kind, sizes, past_only=past_only)
+    assert path_length(kind, n, sizes, past_only=past_only) == kind.path(n, side)
+
+
+def test_the_decoder_s_dilated_path_is_the_paper_s_log_k():
+    dilated = next(kind for kind in KINDS if kind.mixing == "dilated")
+    side = side_of(dilated, sizes_of(dilated, 8, 3, 5), past_only=True)
+    assert [dilated.path(3**power, side) for power in range(1, 6)] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("wanted", range(1, 20))
+def test_the_fewest_are_found(wanted):
+    assert fewest(lambda layers: layers >= wanted, most=20) == wanted
