@@ -206,12 +206,13 @@ def test_a_vocabulary_larger_than_the_text_supports_is_told_with_the_largest(pre
         (("--source", "a.en"), "--target is missing\nhint: a parallel text has two sides"),
         (("--pairs", "x", "--source", "y"), "--pairs and --source name the text twice\nhint: l"),
         (("--source=-", "--target=a.de"), "training text cannot come from standard input: it is"),
-        ((), "where does the corpus multi30k lie?\nhint: name its files: --source FILE --target"),
+        ((), "the corpus multi30k is not here: none/multi30k/en-de does not exist\nhint: transduce"),
         (("--pairs", "a.en"), "a.en, line 1: 1 column, not 2\nhint: a line is source, one tab, "),
     ],
 )
 def test_a_text_must_be_named_well(call, corpus, monkeypatch, options, answer):
     monkeypatch.chdir(corpus)
+    monkeypatch.setenv("TRANSDUCE_CACHE", "none")
     ended = call("prepare", "multi30k-en-de", "-o", "p", *options)
     assert ended.code == 2
     assert ended.stderr.startswith(f"error: {answer}")
