@@ -77,6 +77,8 @@ def test_the_peak_counts_tensors_that_live_at_once():
     def together():
         return torch.stack([kibibyte + 1 for _ in range(5)])
 
+    assert peak_bytes(lambda: kibibyte.view(16, 16).t()) == 0, "a view of what was there"
+    assert peak_bytes(lambda: (kibibyte + 1).add_(1).mul_(2).view(16, 16)) == 1024
     assert 1024 <= peak_bytes(one_after_the_other) < 2048
     assert peak_bytes(together) == 10 * 1024
 

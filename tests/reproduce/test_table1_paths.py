@@ -3,8 +3,8 @@
 import pytest
 
 from transduce.reproduce.table1.kinds import KINDS, side_of
-from transduce.reproduce.table1.layer import sizes_of
-from transduce.reproduce.table1.reach import fewest, path_length
+from transduce.reproduce.table1.layer import sizes_of, stack_of
+from transduce.reproduce.table1.reach import every_output_sees_all, fewest, path_length
 
 kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 in_layers = pytest.mark.parametrize(  # the steps of a recurrent layer are positions
@@ -55,6 +55,13 @@ def test_gradients_reach_as_far_as_the_formula_says(kind, past_only, n):
     sizes = sizes_of(kind, 8, 3, 5)
     side = side_of(kind, sizes, past_only=past_only)
     assert path_length(kind, n, sizes, past_only=past_only) == kind.path(n, side)
+
+
+def test_it_is_not_enough_that_the_last_output_sees_all():
+    kind = next(kind for kind in KINDS if kind.mixing == "convolution")
+    stack = stack_of(kind, 5, sizes_of(kind, 8, 3, 5), 4, past_only=True)
+    assert every_output_sees_all(stack, past_only=True)
+    assert not every_output_sees_all(stack, past_only=False)
 
 
 def test_the_decoder_s_dilated_path_is_the_paper_s_log_k():
