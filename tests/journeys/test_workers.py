@@ -106,6 +106,22 @@ def test_a_process_that_fails_shows_its_fault_and_is_named(place):
     assert "error: process 1 of 2 ended with exit code 1, and the others have ended" in stderr
 
 
+ENDING = """
+import atexit, os
+from transduce.cli.main import main
+atexit.register(lambda: print("taken apart by process", os.environ.get("RANK")))
+main()
+"""
+
+
+def test_a_process_of_several_leaves_its_interpreter_whole_when_all_is_done(place):
+    recipe = tiny(steps=2, **PARTS)
+    python = ("-c", ENDING)
+    code, stdout, stderr = place.run("train", *recipe, *TWO, "-o", "run", python=python)
+    assert code == 0, stderr
+    assert stdout == "taken apart by process None\n"
+
+
 @pytest.mark.parametrize("whom", ["launcher", "worker"])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_one_signal_stops_all_after_the_last_finished_update(place, whom, number, code):

@@ -2,6 +2,7 @@
 
 import importlib
 import io
+import os
 import signal
 import sys
 from collections.abc import Mapping
@@ -12,6 +13,8 @@ import click
 
 from transduce.cli.group import Commands
 from transduce.cli.outcome import Terminated, run
+
+RANK = "RANK"  # says which one of several processes this is
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
@@ -80,6 +83,10 @@ def main() -> NoReturn:
     code = run(transduce, sys.argv[1:])
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # all is done; Python only takes itself apart
+    if RANK in os.environ:
+        # A thread of torch.distributed may still be letting go of a tensor, for which it needs the
+        # interpreter: taking that apart meanwhile has ended in SIGABRT. All is written and said.
+        os._exit(code)
     sys.exit(code)
 
 

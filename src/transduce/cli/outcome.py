@@ -27,6 +27,8 @@ def run(command: click.Command, arguments: Sequence[str]) -> int:
         print(end="", flush=True)  # a full disk or a closed pipe shows here at the latest
     except click.exceptions.Exit as end:
         code = end.exit_code
+    except SystemExit as end:  # a command that knows its exit code, and has said why
+        code = int(end.code or 0)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last place that can
         code = _explained(error)
     display.settle()
