@@ -91,8 +91,13 @@ def test_cost_is_time_x_devices_x_rate_of_whatever_computed_then(tmp_path):
         "cost as the paper estimates it (time x devices x rate): 12 s, 9.0e+10"
     )
     assert ": 2.0e+08 operations, 0% of the estimate" in counted
+    run = ledger.spent(tmp_path)
+    assert run is not None
+    assert (run.seconds, run.devices, run.rate) == (12, 4, 1e10)
+    assert (run.estimated, run.counted) == (9e10, 2e8)
 
 
 def test_a_run_that_never_said_what_computed_has_no_cost(tmp_path):
     written(tmp_path, update(1, 10))
     assert ledger.cost(tmp_path) == []
+    assert ledger.spent(tmp_path) is None

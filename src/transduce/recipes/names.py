@@ -7,13 +7,16 @@ from transduce.errors import InputError, nearest
 from transduce.recipes.history import HISTORY
 from transduce.recipes.open import OPEN
 from transduce.recipes.small import SMALL
-from transduce.recipes.table2 import TABLE_2
+from transduce.recipes.table2 import LAYERS, TABLE_2
 from transduce.recipes.table3 import TABLE_3
 from transduce.settings import Recipe
 from transduce.settings.recipe import Value
 
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
-    {recipe.name: recipe for recipe in (*TABLE_2, *TABLE_3.values(), *OPEN, *SMALL, *HISTORY)}
+    {
+        recipe.name: recipe
+        for recipe in (*TABLE_2, *TABLE_3.values(), *LAYERS, *OPEN, *SMALL, *HISTORY)
+    }
 )
 
 

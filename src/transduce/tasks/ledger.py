@@ -95,7 +95,20 @@ def note(folder: Path, step: int, what: Computing) -> None:
         journal.write(MACHINE, step=step, **asdict(what))
 
 
-def cost(folder: Path) -> list[str]:
+@final
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """What a training took."""
+
+    device: str  # the last that computed
+    devices: int
+    rate: float  # operations a second of each, measured
+    seconds: float
+    estimated: float  # operations: time x devices x rate, as the paper estimates them
+    counted: float  # operations: products of matrices, forward and backward
+
+
+def spent(folder: Path) -> Spent | None:
     """What a run took so far, from its journal: each stretch at the rate of what computed then."""
     now: Computing | None = None
     seconds = estimated = counted = 0.0
@@ -105,14 +118,29 @@ def cost(folder: Path) -> list[str]:
         elif event["event"] == "update" and now is not None:
             estimated += (event["seconds"] - seconds) * now.devices * now.rate
             counted += event["target_tokens"] * now.a_piece
-            seconds = event["seconds"]
+            seconds = float(event["seconds"])
     if not estimated or now is None:
+        return None
+    return Spent(
+        device=now.device,
+        devices=now.devices,
+        rate=now.rate,
+        seconds=seconds,
+        estimated=estimated,
+        counted=counted,
+    )
+
+
+def cost(folder: Path) -> list[str]:
+    """The same in sentences, beside the paper's."""
+    run = spent(folder)
+    if run is None:
         return []
     return [
-        f"hardware: {now.devices} x {now.device}, {now.rate:.1e} operations/s measured on each; "
+        f"hardware: {run.devices} x {run.device}, {run.rate:.1e} operations/s measured on each; "
         "the paper: 8 P100 at 9.5e12",
-        f"cost as the paper estimates it (time x devices x rate): {seconds:,.0f} s, "
-        f"{estimated:.1e} operations; the paper: base 3.3e18, big 2.3e19",
-        f"cost as counted (products of matrices, forward and backward): {counted:.1e} operations, "
-        f"{counted / estimated:.0%} of the estimate",
+        f"cost as the paper estimates it (time x devices x rate): {run.seconds:,.0f} s, "
+        f"{run.estimated:.1e} operations; the paper: base 3.3e18, big 2.3e19",
+        f"cost as counted (products of matrices, forward and backward): {run.counted:.1e} "
+        f"operations, {run.counted / run.estimated:.0%} of the estimate",
     ]
