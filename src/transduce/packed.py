@@ -6,7 +6,7 @@ attention kernels know where one sentence ends and the next begins.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import torch
@@ -32,7 +32,7 @@ class Packed:
 
     def to(self, device: torch.device | str) -> "Packed":
         """The same batch on another device."""
-        return Packed(self.ids.to(device, non_blocking=True), self.lengths)
+        return replace(self, ids=sent(self.ids, device))
 
     def sentences(self) -> list[list[int]]:
         """The sentences apart again."""
@@ -40,18 +40,29 @@ class Packed:
 
     def shifted(self, begin: int) -> "Packed":
         """Every sentence moved right by one place, `begin` in its first    (section 3.1)"""
-        ids = self.ids.roll(1)
-        ids[starts(self.lengths).to(ids.device)] = begin
-        return Packed(ids, self.lengths)
+        firsts = sent(starts(self.lengths), self.ids.device)
+        return replace(self, ids=self.ids.roll(1).index_fill_(0, firsts, begin))
+
+    def followed_by(self, fillers: int) -> "Packed":
+        """The same sentences and behind them one of so many times the first symbol."""
+        ids = torch.nn.functional.pad(self.ids, (0, fillers))
+        return Packed(ids, (*self.lengths, fillers))
 
     def positions(self) -> Int[Tensor, " T"]:
         """The place of every token in its own sentence, from 0."""
         lengths = torch.tensor(self.lengths)
         offsets = torch.repeat_interleave(starts(self.lengths), lengths)  # [T]
-        return (torch.arange(len(offsets)) - offsets).to(self.ids.device)
+        return sent(torch.arange(len(offsets)) - offsets, self.ids.device)
 
 
 def starts(lengths: Sequence[int]) -> Int[Tensor, " B"]:
     """Where each sentence begins in the row of all tokens."""
     counts = torch.tensor(lengths, dtype=torch.long)
     return counts.cumsum(0) - counts
+
+
+def sent(tensor: Tensor, device: torch.device | str) -> Tensor:
+    """The tensor on a device, which is not waited for: a GPU copies from memory that stays put."""
+    if torch.device(device).type == "cuda" and tensor.device.type == "cpu":
+        tensor = tensor.pin_memory()
+    return tensor.to(device, non_blocking=True)

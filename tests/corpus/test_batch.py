@@ -22,3 +22,20 @@ def test_a_batch_goes_to_a_device_whole(store_of):
     batch = Batch.of(store_of(PAIRS), np.array([0, 3])).to("meta")
     assert {batch.source.ids.device.type, batch.target.ids.device.type} == {"meta"}
     assert batch.target.lengths == (9, 1)
+
+
+def test_fillers_bring_both_sides_to_a_multiple_and_move_no_pair(store_of):
+    batch = Batch.of(store_of(PAIRS), np.array([2, 0, 1]))
+    full = batch.filled(8)
+    for side, filled in ((batch.source, full.source), (batch.target, full.target)):
+        assert len(filled.ids) % 8 == 0
+        assert 1 <= filled.lengths[-1] <= 8
+        assert filled.sentences()[:-1] == side.sentences()
+    assert full.filled(8) is full, "nothing is missing any more"
+
+
+def test_a_side_that_is_even_already_gets_a_filler_with_the_other(store_of):
+    batch = Batch.of(store_of([("abc", "x")]), np.array([0]))
+    assert [len(side.ids) for side in (batch.source, batch.target)] == [4, 2]
+    full = batch.filled(4)
+    assert (full.source.lengths, full.target.lengths) == ((4, 4), (2, 2))

@@ -25,6 +25,7 @@ def with_gradients(loss, states, weight):
 def test_loss_and_gradients_equal_torchs_cross_entropy(monkeypatch, rows, smoothing):
     """torch's label_smoothing is Szegedy's form."""
     monkeypatch.setattr(room, "SLICE", rows * V)
+    monkeypatch.setattr(room, "EVEN", 1)
     states, weight, targets = inputs()
     found = with_gradients(smoothed_loss(states, weight, targets, smoothing)[0], states, weight)
     logits = states @ weight.T
@@ -35,6 +36,7 @@ def test_loss_and_gradients_equal_torchs_cross_entropy(monkeypatch, rows, smooth
 
 def test_the_gradients_equal_numerical_ones(monkeypatch):
     monkeypatch.setattr(room, "SLICE", 7 * V)
+    monkeypatch.setattr(room, "EVEN", 1)
     states, weight, targets = inputs()
     few = states[:9].detach().requires_grad_()
     assert torch.autograd.gradcheck(
@@ -55,6 +57,7 @@ def test_slices_of_any_size_give_the_same_sums_in_float32(monkeypatch):
     found = []
     for rows in (1, 5, T):
         monkeypatch.setattr(room, "SLICE", rows * V)
+        monkeypatch.setattr(room, "EVEN", 1)
         loss, nats = smoothed_loss(states, weight, targets, 0.1)
         found.append([float(nats), summed_nats(states.detach(), weight.detach(), targets)])
         found[-1] += [float(x.sum()) for x in with_gradients(loss, states, weight)]
@@ -75,6 +78,7 @@ def test_the_nats_are_those_of_the_targets_without_smoothing():
 def test_no_tensor_of_all_logits_is_made_or_kept(monkeypatch):
     """The largest tensor that appears has a slice's logits, and only gradients are kept."""
     monkeypatch.setattr(room, "SLICE", 4 * V)
+    monkeypatch.setattr(room, "EVEN", 1)
     states, weight, targets = inputs()
     sizes: list[int] = []
     kept: list[torch.Size] = []

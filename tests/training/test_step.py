@@ -6,7 +6,7 @@ import torch
 from tests.training.alone import alone_until
 from tests.training.tiny import batch_of, batches, fresh, joined, training_of
 
-from transduce.training.step import dropout_seed, take_update
+from transduce.training.step import batch_loss, dropout_seed, take_update
 
 
 def gradient_of(parts, **changes):
@@ -98,3 +98,16 @@ def test_an_update_trains_in_training_mode_also_after_a_look():
     after_a_look = take_update(model, optimiser, training, 1, batches(1))
     model, optimiser = fresh(training, dropout=0.5)
     assert take_update(model, optimiser, training, 1, batches(1)) == after_a_look
+
+
+def test_fillers_change_neither_loss_nor_gradient():
+    batch = batch_of([5, 1, 8], seed=1)
+    found = []
+    for precision in ("float32", "bfloat16"):  # with fillers; the numbers stay in float64
+        model, _ = fresh(training_of(), dtype=torch.float64)
+        loss, nats = batch_loss(model, training_of(precision=precision), batch)
+        loss.backward()
+        gradients = [weight.grad for weight in model.parameters()]
+        found.append([loss.detach(), nats, *gradients])
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-10)

@@ -27,6 +27,16 @@ class Batch:
         """The pairs of these numbers."""
         return Batch(packed(store.source, indices), packed(store.target, indices))
 
+    def filled(self, multiple: int) -> "Batch":
+        """The same pairs and a pair of fillers behind them: so many tokens a side, or a multiple.
+
+        The fillers see themselves alone; whoever takes the loss leaves their rows out.
+        """
+        sides = (self.source, self.target)
+        if all(len(side.ids) % multiple == 0 for side in sides):
+            return self
+        return Batch(*(side.followed_by(multiple - len(side.ids) % multiple) for side in sides))
+
     def to(self, device: torch.device | str) -> "Batch":
         """The same batch on another device."""
         return Batch(self.source.to(device), self.target.to(device))

@@ -11,9 +11,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-# T target tokens of a batch · V symbols
+# T target tokens of a batch · T_F with fillers behind them · V symbols
 
 SLICE = 4_000_000  # logits at once, 16 MB in float32
+EVEN = 64  # rows of a slice are a multiple of this
 
 
 def spread_share(smoothing: float, form: str, symbols: int) -> float:
@@ -26,12 +27,15 @@ def spread_share(smoothing: float, form: str, symbols: int) -> float:
 
 
 def smoothed_loss(
-    states: Float[Tensor, "T d_model"],
+    states: Float[Tensor, "T_F d_model"],
     weight: Float[Tensor, "V d_model"],
     targets: Int[Tensor, " T"],
     spread: float,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Summed loss against smoothed labels, and summed nats -log p(target) without smoothing."""
+    """Summed loss against smoothed labels, and summed nats -log p(target) without smoothing.
+
+    States past the last target are fillers: they cost their products and count for nothing.
+    """
     loss, nats = SlicedLoss.apply(states, weight, targets, spread)
     return loss, nats
 
@@ -49,16 +53,18 @@ class SlicedLoss(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         loss, nats = (states.new_zeros((), dtype=torch.float64) for _ in range(2))
         d_states, d_weight = torch.empty_like(states), torch.zeros_like(weight)
-        rows = max(1, SLICE // len(weight))
+        rows = max(EVEN, SLICE // len(weight) // EVEN * EVEN)
         for first in range(0, len(states), rows):
             some = slice(first, first + rows)
             log_p = at_least_float32(states[some] @ weight.T).log_softmax(dim=1)  # [rows V]
-            right = -log_p.gather(1, targets[some, None])  # [rows 1]
-            other = -log_p.mean(dim=1, keepdim=True)
+            real, wanted = log_p[: len(targets[some])], targets[some, None]
+            right = -real.gather(1, wanted)  # [rows 1]
+            other = -real.mean(dim=1, keepdim=True)
             nats += right.sum(dtype=torch.float64)
             loss += ((1 - spread) * right + spread * other).sum(dtype=torch.float64)
             d_logits = log_p.exp_().sub_(spread / len(weight))  # p less the smoothed labels
-            d_logits.scatter_add_(1, targets[some, None], torch.full_like(right, spread - 1))
+            d_logits[: len(wanted)].scatter_add_(1, wanted, torch.full_like(right, spread - 1))
+            d_logits[len(wanted) :] = 0
             d_logits = d_logits.to(weight.dtype)
             torch.mm(d_logits, weight, out=d_states[some])
             d_weight.addmm_(d_logits.T, states[some])

@@ -1,7 +1,6 @@
 """One update: the gradient of all its pairs, then one step of Adam    (sections 5.1 to 5.4)"""
 
 import hashlib
-import math
 from collections.abc import Sequence
 
 import torch
@@ -9,10 +8,10 @@ import torch
 from transduce.corpus.batch import Batch
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
-from transduce.training.loss import smoothed_loss, spread_share
+from transduce.training.loss import EVEN, smoothed_loss, spread_share
 from transduce.training.optimiser import Optimiser
 from transduce.training.schedule import rate_of
-from transduce.training.update import Update
+from transduce.training.update import Queued, Update
 from transduce.training.workers.company import ALONE, Company
 from transduce.vocabulary import BEGIN
 
@@ -26,6 +25,19 @@ def take_update(
     company: Company = ALONE,
 ) -> Update | None:
     """Update number `step` on its micro-batches; None, and nothing done, if it was stopped."""
+    queued = queue_update(model, optimiser, training, step, batches, company)
+    return queued.read() if queued else None
+
+
+def queue_update(
+    model: Transformer,
+    optimiser: Optimiser,
+    training: Training,
+    step: int,
+    batches: Sequence[Batch],
+    company: Company = ALONE,
+) -> Queued | None:
+    """The same; what it did can be read later, and a GPU may still be at work on it."""
     model.train()
     optimiser.clear()
     source_tokens, target_tokens = (
@@ -33,7 +45,7 @@ def take_update(
         for sides in ([b.source for b in batches], [b.target for b in batches])
     )
     place = model.output.weight.device
-    found = torch.zeros(len(batches), 2, dtype=torch.float64)  # loss and nats of each micro-batch
+    found = torch.zeros(len(batches), 2, dtype=torch.float64, device=place)  # loss, nats of each
 
     def learn(number: int) -> None:
         torch.manual_seed(dropout_seed(training.seed, step, number))
@@ -45,23 +57,17 @@ def take_update(
     costs = [len(batch.source.ids) + len(batch.target.ids) for batch in batches]
     if not company.learn(learn, costs, optimiser.gradients, found):
         return None
-    loss = nats = 0.0
-    for some_loss, some_nats in found.tolist():
-        loss, nats = loss + some_loss, nats + some_nats
-    norm = float(optimiser.gradients.norm())
-    rate = rate_of(step, model.sizes, training)
-    applied = math.isfinite(norm) and math.isfinite(loss)
-    if applied:
-        optimiser.update(rate)
-    return Update(
+    norm, rate = optimiser.gradients.norm(), rate_of(step, model.sizes, training)
+    skipped = (~torch.isfinite(norm + found[:, 0].sum())).float()
+    optimiser.update(rate, skipped)
+    return Queued(
         step=step,
-        loss=loss / target_tokens,
-        nats=nats / target_tokens,
         source_tokens=source_tokens,
         target_tokens=target_tokens,
         rate=rate,
+        found=found,
         norm=norm,
-        applied=applied,
+        skipped=skipped,
     )
 
 
@@ -69,9 +75,10 @@ def batch_loss(
     model: Transformer, training: Training, batch: Batch
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Summed loss of a micro-batch, and summed nats without smoothing."""
-    memory = model.encode(batch.source)
-    states = model.decode(batch.target.shifted(BEGIN), memory)
     weight = model.output.weight
+    full = batch.filled(EVEN) if training.precision == "bfloat16" else batch
+    memory = model.encode(full.source)
+    states = model.decode(full.target.shifted(BEGIN), memory)
     spread = spread_share(training.label_smoothing, training.smoothing, len(weight))
     return smoothed_loss(states, weight, batch.target.ids, spread)
 
