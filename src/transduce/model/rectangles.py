@@ -10,6 +10,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from transduce.model.sight import Sight
+from transduce.packed import sent
 
 # G sentences of one rectangle · t query places and s key places of each
 
@@ -72,11 +73,11 @@ def rectangle(
         seen = sight.allowed(torch.arange(height), torch.arange(width))  # [t s]
         place = torch.from_numpy(query_tokens - query_tokens[:, :1])  # [G t], repeated at the end
         seen_of = seen[place] & torch.from_numpy(key_real)[:, None, :]  # [G t s]
-        hidden = ~seen_of[:, None].to(device)
+        hidden = sent(~seen_of[:, None], device)
     return Rectangle(
         sentences=len(chosen),
-        query_tokens=torch.from_numpy(query_tokens.reshape(-1)).to(device),
-        key_tokens=torch.from_numpy(key_tokens.reshape(-1)).to(device),
+        query_tokens=sent(torch.from_numpy(query_tokens.reshape(-1)), device),
+        key_tokens=sent(torch.from_numpy(key_tokens.reshape(-1)), device),
         query_real=real_places(query_real, device),
         key_real=real_places(key_real, device),
         hidden=hidden,
@@ -99,4 +100,4 @@ def laid(
 
 def real_places(real: "np.ndarray", device: torch.device) -> Tensor | None:
     """The real places as indices, or None when all are."""
-    return None if real.all() else torch.from_numpy(np.flatnonzero(real)).to(device)
+    return None if real.all() else sent(torch.from_numpy(np.flatnonzero(real)), device)

@@ -7,6 +7,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from transduce.packed import sent
+
 # B sentences · T tokens of all of them together, end to end
 
 
@@ -18,12 +20,12 @@ class Sentences:
         sizes = torch.tensor(lengths)
         starts = (sizes.cumsum(0) - sizes).repeat_interleave(sizes)
         place = torch.arange(len(starts)) - starts  # [T], from 0 in each sentence
-        self.before = place.to(device)  # how many tokens of its sentence stand before each
-        self.after = (sizes.repeat_interleave(sizes) - 1 - place).to(device)
+        self.before = sent(place, device)  # how many tokens of its sentence stand before each
+        self.after = sent(sizes.repeat_interleave(sizes) - 1 - place, device)
         longest_first = torch.argsort(sizes, descending=True, stable=True).argsort()
         turn = place * len(sizes) + longest_first.repeat_interleave(sizes)
-        self.order = turn.argsort().to(device)  # all first tokens, all second ones, ..
-        self.back = turn.argsort().argsort().to(device)
+        self.order = sent(turn.argsort(), device)  # all first tokens, all second ones, ..
+        self.back = sent(turn.argsort().argsort(), device)
         self.rows = place.bincount()  # how many sentences have a first token, a second one, ..
 
     def moved(self, x: Float[Tensor, "T d"], offset: int) -> Float[Tensor, "T d"]:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from transduce.model.dropout import dropout
 from transduce.model.embedding import Embedding
-from transduce.model.grouped import Grouped
+from transduce.model.fitting import fitting
 from transduce.model.initialise import initialise
 from transduce.model.kernels import Attend, Kernel
 from transduce.model.layers import DecoderLayer, EncoderLayer
@@ -35,7 +35,7 @@ class Memory:
 
 @final
 class Transformer(nn.Module):
-    """Encoder and decoder. `kernel` is the way that attention is computed."""
+    """Encoder and decoder. `kernel` is the way to attend, if it is not left to the device."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Transformer(nn.Module):
         source_symbols: int,
         target_symbols: int,
         *,
-        kernel: Kernel = Grouped,
+        kernel: Kernel | None = None,
     ) -> None:
         super().__init__()
         self.sizes, self.kernel = sizes, kernel
@@ -98,7 +98,9 @@ class Transformer(nn.Module):
 
     def attend(self, queries: Sequence[int], keys: Sequence[int], sight: Sight) -> Attend:
         """The kernel, prepared for the lengths of a batch."""
-        return self.kernel(queries, keys, sight, self.output.weight.device)
+        weight = self.output.weight
+        kernel = self.kernel or fitting(self.sizes, weight.device, weight.dtype).kernel
+        return kernel(queries, keys, sight, weight.device)
 
     def weights(self) -> dict[str, Tensor]:
         """Every learned tensor once, by name."""
