@@ -41,7 +41,11 @@ class Optimiser:
             betas=(training.beta1, training.beta2),
             eps=training.epsilon,
             fused=True,
+            capturable=flat.device.type == "cuda",  # its numbers stay on the GPU
         )
+        self.rate = torch.zeros(
+            (), device=flat.device
+        )  # a GPU's: no update has a constant of its own
         self.adam.state[self.weights] = {
             "step": torch.zeros((), dtype=torch.float32, device=flat.device),
             "exp_avg": torch.zeros_like(flat),
@@ -71,9 +75,14 @@ class Optimiser:
             self.gradients.add_(self.felt)
             self.felt.zero_()
 
-    def update(self, rate: float) -> None:
-        """One step of Adam with this learning rate."""
-        self.adam.param_groups[0]["lr"] = rate
+    def update(self, rate: float, skip: Float[Tensor, ""] | None = None) -> None:
+        """One step of Adam with this learning rate; none where `skip`, of the device, is 1.
+
+        Adam itself looks at `skip`, so that nobody waits for the device to know it.
+        """
+        on_gpu = self.rate.device.type == "cuda"
+        self.adam.param_groups[0]["lr"] = self.rate.fill_(rate) if on_gpu else rate
+        self.adam.found_inf = skip  # type: ignore[attr-defined]
         self.adam.step()
         self.show()
 

@@ -53,7 +53,7 @@ class Group:
         asked = torch.zeros(2, self.size, dtype=torch.float64)
         wanted, self.requests.save = self.requests.save, False
         asked[:, self.rank] = torch.tensor([self.requests.stop, wanted])
-        sheet = torch.cat([found.flatten(), asked.flatten()])
+        sheet = torch.cat([found.flatten().cpu(), asked.flatten()])
         add_up(sheet)
         found.copy_(sheet[: found.numel()].view_as(found))
         stop, save = sheet[found.numel() :].view(2, self.size).max(dim=1).values.tolist()
