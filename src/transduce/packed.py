@@ -43,10 +43,10 @@ class Packed:
         firsts = sent(starts(self.lengths), self.ids.device)
         return replace(self, ids=self.ids.roll(1).index_fill_(0, firsts, begin))
 
-    def followed_by(self, fillers: int) -> "Packed":
-        """The same sentences and behind them one of so many times the first symbol."""
-        ids = torch.nn.functional.pad(self.ids, (0, fillers))
-        return Packed(ids, (*self.lengths, fillers))
+    def followed_by(self, fillers: Sequence[int]) -> "Packed":
+        """The same sentences and behind them some of so many times the first symbol."""
+        ids = torch.nn.functional.pad(self.ids, (0, sum(fillers)))
+        return Packed(ids, (*self.lengths, *fillers))
 
     def positions(self) -> Int[Tensor, " T"]:
         """The place of every token in its own sentence, from 0."""

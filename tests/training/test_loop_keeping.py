@@ -99,7 +99,7 @@ def poison(monkeypatch):
     """Make the loss of some steps NaN."""
 
     def at(steps):
-        take = step.take_update
+        take = step.queue_update
 
         def tried(model, optimiser, training, number, *rest):
             bias = model.decoder[0].add_self.norm.bias.detach()
@@ -111,7 +111,7 @@ def poison(monkeypatch):
                 bias.copy_(kept)
             return update
 
-        monkeypatch.setattr(loop, "take_update", tried)
+        monkeypatch.setattr(loop, "queue_update", tried)
 
     return at
 

@@ -12,6 +12,8 @@ from transduce.settings.recipe import Value, with_changes
 # It stays so whatever their defaults become.
 YOUNGER: Mapping[str, Value] = {
     "training.precision": "float32",
+    "training.compile": False,
+    "training.slots": 0,
     "architecture.norm": "post",
     "architecture.mixing": "self-attention",
     "architecture.kernel": 3,

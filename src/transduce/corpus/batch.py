@@ -13,6 +13,8 @@ from transduce.packed import Packed
 
 # P pairs
 
+FILLER = 64  # tokens of one, at most
+
 
 @final
 @dataclass(frozen=True)
@@ -28,18 +30,31 @@ class Batch:
         return Batch(packed(store.source, indices), packed(store.target, indices))
 
     def filled(self, multiple: int) -> "Batch":
-        """The same pairs and a pair of fillers behind them: so many tokens a side, or a multiple.
+        """The same pairs and fillers behind them: so many tokens a side, or a multiple.
 
-        The fillers see themselves alone; whoever takes the loss leaves their rows out.
+        The fillers are pairs of short sentences, which see themselves alone; whoever takes the
+        loss leaves their rows out.
         """
         sides = (self.source, self.target)
-        if all(len(side.ids) % multiple == 0 for side in sides):
+        lacking = [-len(side.ids) % multiple for side in sides]
+        if not any(lacking):
             return self
-        return Batch(*(side.followed_by(multiple - len(side.ids) % multiple) for side in sides))
+        while min(lacking) < (
+            pairs := -(-max(lacking) // FILLER)
+        ):  # every filler has a token on either side
+            lacking[lacking.index(min(lacking))] += multiple
+        return Batch(
+            *(side.followed_by(parts(n, pairs)) for side, n in zip(sides, lacking, strict=True))
+        )
 
     def to(self, device: torch.device | str) -> "Batch":
         """The same batch on another device."""
         return Batch(self.source.to(device), self.target.to(device))
+
+
+def parts(number: int, count: int) -> list[int]:
+    """So many parts of near-equal size."""
+    return [number // count + (place < number % count) for place in range(count)]
 
 
 def packed(side: Side, indices: Int[np.ndarray, " P"]) -> Packed:

@@ -15,6 +15,7 @@ from transduce.settings.fields import (
 
 SMOOTHINGS = ("szegedy", "t2t")
 PRECISIONS = ("float32", "bfloat16")
+EVEN = 64  # slots are a multiple of it
 
 
 @final
@@ -40,6 +41,8 @@ class Training:
     bad_updates: int = chosen(10, "so many in a row that are not finite stop the run")
     micro_tokens: int = chosen(0, "tokens of both sides in memory at once; 0 asks the machine")
     precision: str = chosen("float32", "of products; weights and Adam's means are always float32")
+    compile: bool = chosen(False, "layers as compiled code; costs minutes at the start")
+    slots: int = chosen(0, "tokens a side that every micro-batch is filled up to; 0 fills none")
     threads: int = chosen(0, "of the processor; 0 takes all; stored, for it changes the last bit")
 
     def __post_init__(self) -> None:
@@ -48,8 +51,14 @@ class Training:
         demand_share(self, "beta1", "beta2", "label_smoothing")
         demand_one_of(self, "smoothing", SMOOTHINGS)
         demand_one_of(self, "precision", PRECISIONS)
-        for name in ("seed", "patience", "micro_tokens", "threads"):
+        for name in ("seed", "patience", "micro_tokens", "slots", "threads"):
             value = getattr(self, name)
             demand(value >= 0, f"training.{name} must not be negative, it is {value}")
+        demand(
+            self.slots % EVEN == 0,
+            f"training.slots must be a multiple of {EVEN}, it is {self.slots}",
+            f"take {-(-self.slots // EVEN) * EVEN}: products of even sizes are faster",
+        )
+        demand_at_most(self, 1 << 24, "slots")
         demand_at_most(self, 1_024, "threads")
         demand_at_most(self, 2**63 - 1, "seed")

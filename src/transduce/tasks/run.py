@@ -37,10 +37,11 @@ from transduce.tasks.look import look
 from transduce.tasks.place import demand_own
 from transduce.tasks.prepare import Prepared
 from transduce.tasks.processors import processors
+from transduce.training.compiling import compile_layers, demand_compiler
 from transduce.training.environment import changes, environment
 from transduce.training.journal import LOG, Journal
 from transduce.training.loop import Audience, Trainee, train
-from transduce.training.memory import fitting_micro_tokens, memory_bytes
+from transduce.training.memory import device_memory, fitting_micro_tokens, memory_bytes
 from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
 from transduce.training.workers.company import ALONE, Company
@@ -82,6 +83,7 @@ def begun(folder: Path, recipe: Recipe, prepared: Prepared, processes: int = 1) 
     So many processes of the run share this machine.
     """
     demand_memory(recipe, memory_bytes() // processes)
+    demand_compiler(recipe.training, device())
     if is_run(folder):
         stored = read_run(folder)
         demand_same(folder, recipe, stored.recipe)
@@ -120,7 +122,8 @@ def demand_memory(recipe: Recipe, memory: int) -> None:
 def resolved(recipe: Recipe, processes: int) -> Recipe:
     """With the machine's answer where the recipe asks it: it stays with the run."""
     longest, training = recipe.data.longest, recipe.training
-    fitting = fitting_micro_tokens(recipe.architecture, longest, memory_bytes() // processes)
+    memory = device_memory(device()) // (processes if device().type == "cpu" else 1)
+    fitting = fitting_micro_tokens(recipe.architecture, longest, memory, device())
     return with_changes(
         recipe,
         {
@@ -178,6 +181,8 @@ def go(
     source, target = prepared.vocabularies
     model = transformer(recipe.architecture, len(source), len(target), recipe.training.seed)
     model.to(device())
+    if recipe.training.compile:
+        compile_layers(model)
     looks = prepared.dev is not None and company.rank == 0
     trainee = Trainee(
         folder=folder,

@@ -17,7 +17,7 @@ from transduce.training.environment import environment
 from transduce.training.journal import LOG, Journal
 from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Look, Progress
-from transduce.training.step import take_update
+from transduce.training.step import queue_update
 from transduce.training.update import Update
 from transduce.training.workers.company import ALONE, Company
 
@@ -68,23 +68,25 @@ def updated(trainee: Trainee, progress: Progress, company: Company, keep: Keep) 
     """Update and keep, until the last step or until stopped."""
     training = trainee.training
     progress = company.by_first(keep, progress, None)  # what a stop or a full disk left out
+    following: Sequence[Batch] | None = None
     while not ended(progress, training):
-        began = time.monotonic()
-        batches = trainee.batches(progress.step + 1)
-        update = take_update(
-            trainee.model,
-            trainee.optimiser,
-            training,
-            progress.step + 1,
-            batches,
-            company,
-        )
-        if update is None:
+        began, step = time.monotonic(), progress.step + 1
+        batches = following or trainee.batches(step)
+        queued = queue_update(trainee.model, trainee.optimiser, training, step, batches, company)
+        if queued is None:
             break
+        following = read_ahead(trainee, step + 1)  # while a GPU is at work on this one
+        update = queued.read()
         progress = progress.after(update, time.monotonic() - began)
         progress = company.by_first(keep, progress, update)
         demand_finite(progress, training)
     return progress
+
+
+def read_ahead(trainee: Trainee, step: int) -> Sequence[Batch] | None:
+    """The micro-batches of the next update, where reading them costs no time but the host's."""
+    on_gpu = trainee.optimiser.weights.device.type == "cuda"
+    return trainee.batches(step) if on_gpu and step <= trainee.training.steps else None
 
 
 def same(progress: Progress, _update: Update | None) -> Progress:

@@ -4,6 +4,7 @@ All logits of a batch at once would be its largest tensor by far (25,000 tokens 
 3.7 GB). A slice's logits live only until its gradients are made, in the forward pass.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -14,7 +15,9 @@ from torch.autograd.function import once_differentiable
 # T target tokens of a batch · T_F with fillers behind them · V symbols
 
 SLICE = 4_000_000  # logits at once, 16 MB in float32
+GPU_SLICE = 256_000_000  # 1 GB: a GPU wants few large kernels
 EVEN = 64  # rows of a slice are a multiple of this
+Soften = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor, Tensor]]
 
 
 def spread_share(smoothing: float, form: str, symbols: int) -> float:
@@ -26,17 +29,34 @@ def spread_share(smoothing: float, form: str, symbols: int) -> float:
     return smoothing * symbols / (symbols - 1) if form == "t2t" else smoothing
 
 
+def softened(
+    logits: Float[Tensor, "rows V"], targets: Int[Tensor, " T"], spread: float
+) -> tuple[Float[Tensor, "rows V"], Float[Tensor, ""], Float[Tensor, ""]]:
+    """The gradient of a slice's logits, its summed loss and its summed nats."""
+    log_p = at_least_float32(logits).log_softmax(dim=1)  # [rows V]
+    real, wanted = log_p[: len(targets)], targets[:, None]
+    right = -real.gather(1, wanted)  # [T 1]
+    other = -real.mean(dim=1, keepdim=True)
+    nats = right.sum(dtype=torch.float64)
+    loss = ((1 - spread) * right + spread * other).sum(dtype=torch.float64)
+    d_logits = log_p.exp_().sub_(spread / logits.shape[1])  # p less the smoothed labels
+    d_logits[: len(wanted)].scatter_add_(1, wanted, torch.full_like(right, spread - 1))
+    d_logits[len(wanted) :] = 0
+    return d_logits.to(logits.dtype), loss, nats
+
+
 def smoothed_loss(
     states: Float[Tensor, "T_F d_model"],
     weight: Float[Tensor, "V d_model"],
     targets: Int[Tensor, " T"],
     spread: float,
+    soften: Soften = softened,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Summed loss against smoothed labels, and summed nats -log p(target) without smoothing.
 
     States past the last target are fillers: they cost their products and count for nothing.
     """
-    loss, nats = SlicedLoss.apply(states, weight, targets, spread)
+    loss, nats = SlicedLoss.apply(states, weight, targets, spread, soften)
     return loss, nats
 
 
@@ -50,22 +70,15 @@ class SlicedLoss(torch.autograd.Function):
         weight: Tensor,
         targets: Tensor,
         spread: float,
+        soften: Soften,
     ) -> tuple[Tensor, Tensor]:
         loss, nats = (states.new_zeros((), dtype=torch.float64) for _ in range(2))
         d_states, d_weight = torch.empty_like(states), torch.zeros_like(weight)
-        rows = max(EVEN, SLICE // len(weight) // EVEN * EVEN)
+        rows = rows_of(weight)
         for first in range(0, len(states), rows):
             some = slice(first, first + rows)
-            log_p = at_least_float32(states[some] @ weight.T).log_softmax(dim=1)  # [rows V]
-            real, wanted = log_p[: len(targets[some])], targets[some, None]
-            right = -real.gather(1, wanted)  # [rows 1]
-            other = -real.mean(dim=1, keepdim=True)
-            nats += right.sum(dtype=torch.float64)
-            loss += ((1 - spread) * right + spread * other).sum(dtype=torch.float64)
-            d_logits = log_p.exp_().sub_(spread / len(weight))  # p less the smoothed labels
-            d_logits[: len(wanted)].scatter_add_(1, wanted, torch.full_like(right, spread - 1))
-            d_logits[len(wanted) :] = 0
-            d_logits = d_logits.to(weight.dtype)
+            d_logits, some_loss, some_nats = soften(states[some] @ weight.T, targets[some], spread)
+            loss, nats = loss + some_loss, nats + some_nats
             torch.mm(d_logits, weight, out=d_states[some])
             d_weight.addmm_(d_logits.T, states[some])
         ctx.save_for_backward(d_states, d_weight)
@@ -77,7 +90,13 @@ class SlicedLoss(torch.autograd.Function):
     def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
         d_states, d_weight = ctx.saved_tensors
         d_loss = d_loss.to(d_states.dtype)
-        return d_states * d_loss, d_weight * d_loss, None, None
+        return d_states * d_loss, d_weight * d_loss, None, None, None
+
+
+def rows_of(weight: Float[Tensor, "V d_model"]) -> int:
+    """How many tokens a slice has."""
+    logits = GPU_SLICE if weight.device.type == "cuda" else SLICE
+    return max(EVEN, logits // len(weight) // EVEN * EVEN)
 
 
 def at_least_float32(logits: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:

@@ -3,23 +3,35 @@
 import os
 from pathlib import Path
 
+import torch
+
 from transduce.settings import Architecture
 
-MOST = 8_192  # of both sides: on a CPU more at once brought no speed
-SHARE = 8  # an eighth of the memory is for what the backward pass needs
+CPU = torch.device("cpu")
+MOST = {"cpu": 8_192, "cuda": 1 << 20}  # of both sides: on a CPU more at once brought no speed
+SHARES = {"cpu": 1 / 8, "cuda": 1 / 2}  # of the memory, for what the backward pass needs
 CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
-def fitting_micro_tokens(sizes: Architecture, longest: int, memory: int) -> int:
-    """As many as an eighth of the memory holds, but a longest pair, and no more than pay."""
-    fits = memory // SHARE // token_bytes(sizes)
-    return max(2 * longest, min(MOST, fits))
+def fitting_micro_tokens(
+    sizes: Architecture, longest: int, memory: int, device: torch.device = CPU
+) -> int:
+    """As many as a share of the memory holds, but a longest pair, and no more than pay."""
+    share, most = SHARES[device.type], MOST[device.type]
+    return max(2 * longest, min(most, int(memory * share) // token_bytes(sizes)))
 
 
 def token_bytes(sizes: Architecture) -> int:
     """About what one token keeps until the backward pass: float32, counted in rows of d_model."""
     heads = sizes.heads * (2 * sizes.d_k + sizes.d_v)
     return 4 * sizes.layers * (3 * heads + 8 * sizes.d_model + 3 * sizes.d_ff)
+
+
+def device_memory(device: torch.device) -> int:
+    """What a run on this device may use."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_properties(device).total_memory
+    return memory_bytes()
 
 
 def memory_bytes() -> int:

@@ -8,7 +8,8 @@ import torch
 from transduce.corpus.batch import Batch
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
-from transduce.training.loss import EVEN, smoothed_loss, spread_share
+from transduce.training.compiling import compiled_softened
+from transduce.training.loss import EVEN, smoothed_loss, softened, spread_share
 from transduce.training.optimiser import Optimiser
 from transduce.training.schedule import rate_of
 from transduce.training.update import Queued, Update
@@ -76,11 +77,12 @@ def batch_loss(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Summed loss of a micro-batch, and summed nats without smoothing."""
     weight = model.output.weight
-    full = batch.filled(EVEN) if training.precision == "bfloat16" else batch
+    full = batch.filled(training.slots or (EVEN if training.precision == "bfloat16" else 1))
     memory = model.encode(full.source)
     states = model.decode(full.target.shifted(BEGIN), memory)
     spread = spread_share(training.label_smoothing, training.smoothing, len(weight))
-    return smoothed_loss(states, weight, batch.target.ids, spread)
+    soften = compiled_softened() if training.compile else softened
+    return smoothed_loss(states, weight, batch.target.ids, spread, soften)
 
 
 def dropout_seed(seed: int, step: int, number: int) -> int:

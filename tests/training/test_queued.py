@@ -1,0 +1,96 @@
+"""An update asks nothing of the device until it is read."""
+
+import math
+
+import pytest
+import torch
+from tests.training.run import go
+from tests.training.tiny import batches, fresh, training_of
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from transduce.training import loop
+from transduce.training.journal import read_journal
+from transduce.training.step import queue_update, take_update
+
+WAITING = ("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero", "item")
+
+
+class Heard(TorchDispatchMode):
+    """Names of operations whose answer a host waits for."""
+
+    def __init__(self):
+        super().__init__()
+        self.waits = []
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        name = function.__name__.split(".")[0]
+        self.waits += [name] if name in WAITING else []
+        return function(*args, **(kwargs or {}))
+
+
+def heard_in(work):
+    with Heard() as heard:
+        work()
+    return heard.waits
+
+
+@pytest.mark.parametrize("changes", [{}, {"precision": "bfloat16"}, {"slots": 64}])
+def test_nothing_is_asked_of_the_device_before_an_update_is_read(changes):
+    training = training_of(**changes)
+    model, optimiser = fresh(training, dropout=0.1)
+    waits = heard_in(lambda: queue_update(model, optimiser, training, 1, batches(1)))
+    assert waits == []
+
+
+def test_control_a_question_is_heard():
+    assert heard_in(lambda: float(torch.ones(3).sum())) == ["_local_scalar_dense"]
+
+
+def test_an_update_can_be_read_after_others_were_queued():
+    training = training_of()
+    model, optimiser = fresh(training)
+    queued = [queue_update(model, optimiser, training, n, batches(n)) for n in (1, 2, 3)]
+    read = [one.read() for one in queued if one]
+    model, optimiser = fresh(training)
+    assert read == [take_update(model, optimiser, training, n, batches(n)) for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("poison", [math.nan, math.inf])
+def test_one_that_is_not_finite_is_skipped_before_anybody_reads_it(poison):
+    training = training_of()
+    model, optimiser = fresh(training)
+    good = queue_update(model, optimiser, training, 1, batches(1))
+    before = [tensor.clone() for tensor in optimiser.numbers]
+    norm = model.decoder[0].add_self.norm.bias.detach()
+    kept = norm.clone()
+    norm.fill_(poison)
+    bad = queue_update(model, optimiser, training, 2, batches(2))
+    norm.copy_(kept)
+    for tensor, was in zip(optimiser.numbers, before, strict=True):
+        assert torch.equal(tensor, was)
+    last = queue_update(model, optimiser, training, 3, batches(3))
+    read = [one.read() for one in (good, bad, last) if one]
+    assert [update.applied for update in read] == [True, False, True]
+    assert not torch.equal(optimiser.weights, before[0])
+
+
+def test_the_next_updates_batches_may_be_read_while_one_is_under_way(tmp_path, monkeypatch):
+    """As on a GPU; the journal and the weights are the same."""
+
+    def numbers(folder):
+        lines = read_journal(folder / "log.jsonl")
+        return [{k: v for k, v in line.items() if k not in ("seconds", "at")} for line in lines]
+
+    training = training_of(steps=6)
+    _, plain = go(tmp_path / "plain", training)
+    steps = []
+
+    def ahead(trainee, step):
+        steps.append(step)
+        return trainee.batches(step) if step <= training.steps else None
+
+    monkeypatch.setattr(loop, "read_ahead", ahead)
+    _, found = go(tmp_path / "ahead", training)
+    assert steps == [2, 3, 4, 5, 6, 7]
+    assert numbers(tmp_path / "plain") == numbers(tmp_path / "ahead")
+    assert plain == found
