@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from transduce.recipes.scale import LAPTOP, scaled
+from transduce.recipes.table2 import ROWS
 from transduce.recipes.table3 import TABLE_3
 from transduce.reproduce.result import Result
 from transduce.settings.recipe import with_changes
@@ -12,9 +13,26 @@ VERSIONS = {"transduce": "1", "torch": "2"}
 
 
 def result(row: str, bleu: float, perplexity: float = 5.0, seed: int = 1, **changes) -> Result:
-    """One run of a row."""
+    """One run of a row of Table 3."""
+    return result_of(TABLE_3[row], row, bleu, perplexity, seed, **changes)
+
+
+def german(row: str, bleu: float, seed: int = 1, **changes) -> Result:
+    """One run of a row of Table 2, English to German."""
+    one = result_of(ROWS["en-de"][row], row, bleu, 5.0, seed, **changes)
+    return replace(
+        one,
+        table="table2",
+        averaged=(1, 2, 3),
+        cost={"estimated": 4e12, "counted": 2e12, "devices": 1},
+        paper_bleu={"value": bleu - 1},
+    )
+
+
+def result_of(recipe, row, bleu, perplexity, seed, **changes) -> Result:
+    """One run of a recipe."""
     recipe = with_changes(
-        scaled(TABLE_3[row], LAPTOP),
+        scaled(recipe, LAPTOP),
         {"training.seed": seed} | {path.replace("__", "."): v for path, v in changes.items()},
     )
     return Result(

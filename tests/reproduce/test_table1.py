@@ -9,10 +9,11 @@ import pytest
 
 from transduce.durable import open_folder
 from transduce.errors import InputError
+from transduce.reproduce.picture import demand_plots
 from transduce.reproduce.table1.findings import findings
 from transduce.reproduce.table1.kinds import KINDS
 from transduce.reproduce.table1.measure import Row, measure
-from transduce.reproduce.table1.picture import demand_plots, picture
+from transduce.reproduce.table1.picture import picture
 from transduce.reproduce.table1.plan import Plan
 from transduce.reproduce.table1.report import as_object, sections, write_report
 

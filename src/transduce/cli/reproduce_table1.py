@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import display, options
+from transduce.cli.reproduce_rows import plot as plotted
 from transduce.errors import InputError
 from transduce.settings.fields import demand
 
@@ -45,7 +46,7 @@ class Sizes(click.ParamType):  # type: ignore[type-arg]  # generic in later vers
     help="Threads of torch. With one, growth is not blurred by threads that start.",
 )
 @options.output
-@click.option("--plot", is_flag=True, help="A picture in the folder, too (needs matplotlib).")
+@plotted
 @options.as_json
 @options.quiet
 def table1(
@@ -76,8 +77,9 @@ def table1(
     from transduce.durable.folder import refuse_existing
 
     import_undisturbed("transduce.reproduce.table1.report")
+    from transduce.reproduce.picture import demand_plots
     from transduce.reproduce.table1.measure import measure
-    from transduce.reproduce.table1.picture import demand_plots, picture
+    from transduce.reproduce.table1.picture import picture
     from transduce.reproduce.table1.plan import QUICK, Plan
     from transduce.reproduce.table1.report import write_report
 

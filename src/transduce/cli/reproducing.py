@@ -15,6 +15,7 @@ from transduce.errors import InUseError, TransduceError
 
 if TYPE_CHECKING:
     from transduce.reproduce.job import Job
+    from transduce.reproduce.result import Lines
     from transduce.settings import Recipe
     from transduce.tasks.prepare import Prepared
 
@@ -29,6 +30,7 @@ class Given:
     output: Path
     store: Path | None
     files: Mapping[str, Path | None]
+    test: "Lines | None"  # what they are scored on, if it is not the development set
 
 
 def trained_all(todo: Sequence["Job"], given: Given, wishes: Wishes) -> list[TransduceError]:
@@ -49,16 +51,18 @@ def trained_all(todo: Sequence["Job"], given: Given, wishes: Wishes) -> list[Tra
         row = f"row {job.row}, seed {job.seed} ({number} of {len(todo)})"
         tell(row)
         try:
-            tell(f"{row}: {train_row(job, given.output, prepared, wishes)}")
+            tell(f"{row}: {train_row(job, given, prepared, wishes)}")
         except InUseError as held:
             tell(f"{row}: left to another process: {held.fact}")
         except TransduceError as fault:
             failed.append(fault)
             display.tell(f"error: {row}: {fault.fact}")
+            if fault.hint:
+                display.tell(f"hint: {fault.hint}")
     return failed
 
 
-def train_row(job: "Job", output: Path, prepared: "Prepared", wishes: Wishes) -> str:
+def train_row(job: "Job", given: Given, prepared: "Prepared", wishes: Wishes) -> str:
     """Train one row, or go on with it, and measure it; what became of it."""
     from transduce.cli.train import trained
     from transduce.durable import ensure_folder
@@ -66,9 +70,9 @@ def train_row(job: "Job", output: Path, prepared: "Prepared", wishes: Wishes) ->
     from transduce.tasks.place import holding
     from transduce.tasks.run import demand_run_place
 
-    folder = job.folder(output)
+    folder = job.folder(given.output)
     if (result := read_result(folder)) is not None:
-        demand_same_row(job, result, folder)
+        demand_same_row(job, result, given.test, folder)
         return "measured before"
     run = folder / "run"
     ensure_folder(folder)
@@ -76,7 +80,7 @@ def train_row(job: "Job", output: Path, prepared: "Prepared", wishes: Wishes) ->
     with holding(run):
         if code := trained(run, job.recipe, prepared, wishes):
             sys.exit(code)
-        result = measured(job, run, prepared)
+        result = measured(job, run, prepared, given.test)
         write_result(folder, result)
     return f"perplexity {result.perplexity['per_piece']:.3f}, BLEU {result.bleu['value']:.2f}"
 

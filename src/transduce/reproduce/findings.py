@@ -1,16 +1,20 @@
-"""What the paper concludes from Table 3, and whether other runs show it    (section 6.2)"""
+"""What the paper concludes from a table, and whether other runs show it."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from transduce.reproduce.table3 import Row, Table
+from transduce.reproduce.table import Measured, Row, Table
+
+PrintedFigures = Mapping[str, Mapping[str, float]]  # by measure and row
+HEAD = ("what the paper found", "measure", "paper", "ours", "here")
 
 
 @final
 @dataclass(frozen=True)
 class Finding:
-    """What the paper concludes from two rows, in one measure."""
+    """A conclusion from two rows, in one measure."""
 
     sentence: str
     better: str
@@ -19,62 +23,65 @@ class Finding:
     equal: bool = False  # the paper finds no difference
 
 
-FINDINGS = (
-    Finding("one head is worse than eight", "base", "A-h1"),
-    Finding("32 heads are worse than eight", "base", "A-h32"),
-    Finding("smaller keys are worse", "base", "B-dk16"),
-    Finding("two layers are worse than six", "base", "C-N2"),
-    Finding("half the width is worse", "base", "C-d256"),
-    Finding("twice the width is better", "C-d1024", "base"),
-    Finding("half the feed-forward width is worse", "base", "C-ff1024"),
-    Finding("twice the feed-forward width is better", "C-ff4096", "base"),
-    Finding("no dropout is worse", "base", "D-drop0.0"),
-    Finding("no label smoothing is worse", "base", "D-ls0.0"),
-    Finding("yet no label smoothing has the lower perplexity", "D-ls0.0", "base", "PPL"),
-    Finding("learned positions are as good as sinusoids", "base", "E-learned", equal=True),
-    Finding("the big model is better", "big", "base"),
-)
-
-
-def findings(table: Table) -> list[tuple[str, ...]]:
+def findings(
+    table: Table, claims: Sequence[Finding], printed: PrintedFigures
+) -> list[tuple[str, ...]]:
     """The paper's conclusions, and whether these runs show them."""
-    lines: list[tuple[str, ...]] = [("what the paper found", "measure", "paper", "ours", "here")]
-    for finding in FINDINGS:
-        if finding.better in table.rows and finding.worse in table.rows:
-            better, worse = table.rows[finding.better], table.rows[finding.worse]
-            paper, ours = (gain(finding, better, worse, printed=p) for p in (True, False))
-            verdict = seen(finding, ours, chance(table, finding, better, worse))
-            lines.append(
-                (finding.sentence, finding.measure, f"{paper:+.2f}", f"{ours:+.2f}", verdict)
-            )
+    lines: list[tuple[str, ...]] = [HEAD]
+    for claim in claims:
+        if claim.better in table.rows and claim.worse in table.rows:
+            better, worse = table.rows[claim.better], table.rows[claim.worse]
+            figures = printed[claim.measure]
+            paper = gain(claim, figures.get(claim.better), figures.get(claim.worse))
+            ours = gain(claim, measured(claim, better).mean, measured(claim, worse).mean)
+            assert ours is not None
+            said = "not compared" if paper is None else f"{paper:+.2f}"
+            verdict = seen(claim, ours, chance(table, claim, better, worse))
+            lines.append((claim.sentence, claim.measure, said, f"{ours:+.2f}", verdict))
     return lines
 
 
-def gain(finding: Finding, better: Row, worse: Row, *, printed: bool) -> float:
+def measured(claim: Finding, row: Row) -> Measured:
+    """What the claim speaks of."""
+    return row.perplexity if claim.measure == "PPL" else row.bleu
+
+
+def gain(claim: Finding, better: float | None, worse: float | None) -> float | None:
     """By how much the better row is better; a lower perplexity is."""
-    if finding.measure == "PPL":
-        a, b = (r.printed.perplexity if printed else r.perplexity.mean for r in (worse, better))
-    else:
-        a, b = (r.printed.bleu if printed else r.bleu.mean for r in (better, worse))
-    return a - b
+    if better is None or worse is None:
+        return None
+    return worse - better if claim.measure == "PPL" else better - worse
 
 
-def chance(table: Table, finding: Finding, better: Row, worse: Row) -> float | None:
+def chance(table: Table, claim: Finding, better: Row, worse: Row) -> float | None:
     """Two standard errors of the difference, by the spread of base between its seeds."""
     base = table.rows.get("base")
-    measured = base and (base.perplexity if finding.measure == "PPL" else base.bleu)
-    if not measured or measured.spread is None:
+    spread = measured(claim, base).spread if base else None
+    if spread is None:
         return None
-    return 2 * measured.spread * math.sqrt(1 / len(better.runs) + 1 / len(worse.runs))
+    return 2 * spread * math.sqrt(1 / len(better.runs) + 1 / len(worse.runs))
 
 
-def seen(finding: Finding, ours: float, chance: float | None) -> str:
+def seen(claim: Finding, ours: float, chance: float | None) -> str:
     """A verdict that claims no more than the seeds allow."""
     if chance is None:
-        same = "about equal" if finding.equal else "so"
-        return f"{same if finding.equal or ours > 0 else 'not so'}, by one seed: it may be chance"
+        same = "about equal" if claim.equal else "so"
+        return f"{same if claim.equal or ours > 0 else 'not so'}, by one seed: it may be chance"
     if abs(ours) <= chance:
-        return "equal within chance" if finding.equal else f"not told from chance (±{chance:.2f})"
-    if finding.equal:
+        return "equal within chance" if claim.equal else f"not told from chance (±{chance:.2f})"
+    if claim.equal:
         return f"differs by more than chance (±{chance:.2f})"
     return "seen" if ours > 0 else f"the reverse is seen (±{chance:.2f})"
+
+
+def chance_note(table: Table) -> str:
+    """What a verdict rests on."""
+    base = table.rows.get("base")
+    if base is None or len(base.runs) < 2:
+        return (
+            "Base was trained from one seed, so chance is unknown: `--rows base --seeds 3` tells."
+        )
+    return (
+        f"A difference counts if it is above two standard errors, by the spread of base over "
+        f"{len(base.runs)} seeds."
+    )

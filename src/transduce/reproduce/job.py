@@ -11,6 +11,7 @@ from typing import final
 
 from transduce.errors import InputError, nearest
 from transduce.recipes.scale import Scale, scaled
+from transduce.recipes.table2 import at_cost_of
 from transduce.settings import Recipe
 from transduce.settings.fields import demand
 from transduce.settings.recipe import Value, with_changes
@@ -64,16 +65,23 @@ def jobs(table: str, recipes: Mapping[str, Recipe], wanted: Wanted) -> list[Job]
             raise InputError(f"{table} has no row {row!r}", nearest(row, recipes))
     demand(SEED not in wanted.changes, f"{SEED} is no change of a row", "--seeds 3, or --seed 2")
     names = [row for row in recipes if row in wanted.rows or not wanted.rows]
+    base = recipe_of(recipes["base"], wanted)
+    small = {row: at_cost_of(base, recipe_of(recipes[row], wanted)) for row in names}
     return [
-        Job(table=table, row=row, scale=wanted.scale, recipe=recipe_of(recipes[row], seed, wanted))
+        Job(
+            table=table,
+            row=row,
+            scale=wanted.scale,
+            recipe=with_changes(small[row], {SEED: seed}),
+        )
         for seed in wanted.seeds
         for row in names
     ]
 
 
-def recipe_of(recipe: Recipe, seed: int, wanted: Wanted) -> Recipe:
-    """The row's recipe at the scale, changed as every row is, with its seed."""
-    return with_changes(scaled(recipe, wanted.scale), {**wanted.changes, SEED: seed})
+def recipe_of(recipe: Recipe, wanted: Wanted) -> Recipe:
+    """The row's recipe at the scale, changed as every row is."""
+    return with_changes(scaled(recipe, wanted.scale), wanted.changes)
 
 
 def demand_fits(job: Job) -> None:

@@ -1,75 +1,105 @@
-"""The report of Table 3: Markdown to read, CSV and JSON to go on with."""
+"""The report of a table of trained rows: Markdown and a picture to look at, CSV and JSON to use."""
 
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, final
 
 from transduce.durable import write_whole
-from transduce.recipes.printed import TABLE_3
 from transduce.recipes.scale import scale_by_name
-from transduce.reproduce.findings import findings
+from transduce.reproduce.picture import Picture
 from transduce.reproduce.result import Result
-from transduce.reproduce.table3 import Table, cells
+from transduce.reproduce.table import Table
 
-NAME = "table3"
-COUNTS = (
-    "The paper prints parameters in millions for its own vocabulary; 41,004 to 41,208 symbols give "
-    "all its counts but big's."
-)
+Cells = Sequence[Sequence[str]]  # the first is the head
 
 
-def write_report(folder: Path, table: Table) -> list[Path]:
-    """Three files, each whole or as it was."""
-    files = {
-        f"{NAME}.md": as_markdown(table),
-        f"{NAME}.csv": as_csv(table),
-        f"{NAME}.json": json.dumps(as_object(table), ensure_ascii=False, indent=1) + "\n",
-    }
-    for name, text in files.items():
-        write_whole(folder / name, text.encode())
-    return [folder / name for name in files]
+@final
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What is said of a table, for people and for programs."""
+
+    name: str  # of the files
+    title: str
+    how: Sequence[str]  # what one must know to read it
+    parts: Sequence[tuple[str, str, Cells]]  # a heading, a remark, a table
+    records: Sequence[Mapping[str, Any]]  # one a run, with all digits
+    picture: Picture
+
+    def write(self, folder: Path, *, plot: bool) -> list[Path]:
+        """Each file whole or as it was."""
+        drawn = self.picture.drawn() if plot else {}
+        image = f"\n![{self.title}]({self.name}.png)\n" if drawn else ""
+        files = {
+            "md": (self.as_markdown() + image).encode(),
+            "csv": self.as_csv().encode(),
+            "json": (json.dumps(self.as_object(), ensure_ascii=False, indent=1) + "\n").encode(),
+            **drawn,
+        }
+        for kind, content in files.items():
+            write_whole(folder / f"{self.name}.{kind}", content)
+        return [folder / f"{self.name}.{kind}" for kind in files]
+
+    def as_markdown(self) -> str:
+        """A page."""
+        blocks = [f"# {self.title}", "\n".join(f"- {line}" for line in self.how)]
+        for heading, remark, cells in self.filled:
+            blocks += [f"## {heading}", remark, markdown(cells)]
+        return "\n\n".join(blocks) + "\n"
+
+    @property
+    def filled(self) -> list[tuple[str, str, Cells]]:
+        """The parts that have rows."""
+        return [part for part in self.parts if len(part[2]) > 1]
+
+    def as_csv(self) -> str:
+        """A line a run."""
+        lines = [{k: v for k, v in one.items() if k != "recipe"} for one in self.records]
+        out = io.StringIO()
+        writer = csv.DictWriter(out, list(lines[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+        return out.getvalue()
+
+    def as_object(self) -> dict[str, Any]:
+        """What a program wants of it."""
+        return {
+            "table": self.name,
+            "title": self.title,
+            "how": self.how,
+            "runs": self.records,
+            "parts": [{"heading": h, "remark": r, "cells": cells} for h, r, cells in self.parts],
+        }
 
 
-def as_markdown(table: Table) -> str:
-    """A page: how it was made, the table, what the paper found in it."""
-    parts = [
-        f"# Table 3 at the scale {table.scale}",
-        "\n".join(f"- {line}" for line in how(table)),
-        markdown(cells(table)),
-        f"{COUNTS} PPL is a piece, without label smoothing.",
-        f"## What the paper found\n\n{chance_note(table)}",
-        markdown(findings(table)),
-    ]
-    return "\n\n".join(parts) + "\n"
+def markdown(cells: Cells) -> str:
+    """A table."""
+    head, *body = cells
+    lines = [head, ["---"] * len(head), *body]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def how(table: Table) -> list[str]:
-    """What one must know to read the table."""
+def conditions(table: Table) -> Iterator[str]:
+    """What one must know to read any table of trained rows."""
     scale, one = scale_by_name(table.scale), table.runs[0]
-    lines = [
-        f"scale {scale.name}: {scale.about}",
-        f"to be seen at this scale: {scale.visible}",
-        f"corpus {one.recipe.data.corpus}, scored on {one.bleu['lines']:,} development lines "
-        f"({one.bleu['test_set']}), beam {one.recipe.search.beam}, "
-        f"alpha {one.recipe.search.alpha}, last weights, nothing averaged "
-        "(the paper: newstest2013)",
-        f"BLEU: `{one.bleu['signature']}`; the paper's is tokenised and compound-split",
-        f"rows: {missing(table)}",
-        f"seeds: {seeds(table)}; ± is the standard deviation between them",
-        f"made {dates(table.runs)} with {machines(table.runs)}",
-    ]
+    search, bleu = one.recipe.search, one.bleu
+    yield f"scale {scale.name}: {scale.about}"
+    yield f"to be seen at this scale: {scale.visible}"
+    yield (
+        f"corpus {one.recipe.data.corpus}, scored on {bleu['lines']:,} lines ({bleu['test_set']}), "
+        f"beam {search.beam}, alpha {search.alpha}"
+    )
+    yield f"BLEU: `{bleu['signature']}`; the paper's is tokenised and compound-split"
+    absent = f"without {', '.join(table.missing)}, not measured yet"
+    yield f"rows: {absent if table.missing else 'all'}"
+    yield f"seeds: {seeds(table)}; ± is the standard deviation between them"
+    yield f"made {dates(table.runs)} with {machines(table.runs)}"
     if table.changes:
         said = ", ".join(f"{path}={value}" for path, value in table.changes.items())
-        lines.append(f"changed in every row: {said}")
-    return lines
-
-
-def missing(table: Table) -> str:
-    """Which are not there."""
-    absent = [name for name in TABLE_3 if name not in table.rows]
-    return f"without {', '.join(absent)}, not measured yet" if absent else "all of the paper's"
+        yield f"changed in every row: {said}"
 
 
 def seeds(table: Table) -> str:
@@ -94,51 +124,9 @@ def machines(runs: Sequence[Result]) -> str:
     return "; ".join(sorted(kinds))
 
 
-def chance_note(table: Table) -> str:
-    """What a verdict rests on."""
-    base = table.rows.get("base")
-    if base is None or len(base.runs) < 2:
-        return (
-            "Base was trained from one seed, so chance is unknown: `--rows base --seeds 3` tells."
-        )
-    return (
-        f"A difference counts if it is above two standard errors, by the spread of base over "
-        f"{len(base.runs)} seeds."
-    )
-
-
-def markdown(rows: Sequence[Sequence[str]]) -> str:
-    """A table."""
-    head, *body = rows
-    lines = [head, ["---"] * len(head), *body]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def as_csv(table: Table) -> str:
-    """A line a run, with full digits."""
-    lines = [record(run, table) for run in table.runs]
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(lines[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(lines)
-    return out.getvalue()
-
-
-def as_object(table: Table) -> dict[str, object]:
-    """How it was made, every run, and the findings."""
-    return {
-        "table": NAME,
-        "scale": table.scale,
-        "changes": dict(table.changes),
-        "how": how(table),
-        "runs": [record(run, table) | {"recipe": run.recipe.as_json()} for run in table.runs],
-        "findings": findings(table),
-    }
-
-
-def record(run: Result, table: Table) -> dict[str, object]:
-    """One run, flat."""
-    printed = table.rows[run.row].printed
+def record(run: Result) -> dict[str, Any]:
+    """One run, flat but for its recipe."""
+    made = run.environment
     return {
         "row": run.row,
         "seed": run.seed,
@@ -146,19 +134,19 @@ def record(run: Result, table: Table) -> dict[str, object]:
         "perplexity": run.perplexity["per_piece"],
         "bleu": run.bleu["value"],
         "signature": run.bleu["signature"],
+        "bleu_of_paper_words": run.paper_bleu.get("value"),
         "test_set": run.bleu["test_set"],
         "lines": run.bleu["lines"],
         "parameters": run.parameters,
+        "averaged": len(run.averaged),
         "updates": run.updates,
         "target_tokens": run.target_tokens,
         "seconds": round(run.seconds, 1),
-        "device": run.environment["device"],
-        "processor": run.environment["processor"],
-        "threads": run.environment["threads"],
-        "transduce": run.environment["transduce"],
-        "torch": run.environment["torch"],
+        "operations_estimated": run.cost.get("estimated"),
+        "operations_counted": run.cost.get("counted"),
+        "devices": run.cost.get("devices"),
+        **{name: made[name] for name in ("device", "processor", "threads", "transduce", "torch")},
         "date": run.date,
         "model": run.model,
-        "printed_perplexity": printed.perplexity,
-        "printed_bleu": printed.bleu,
+        "recipe": run.recipe.as_json(),
     }

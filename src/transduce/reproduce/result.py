@@ -1,20 +1,25 @@
 """What a row came to, with all that makes it a fact."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, final
 
-from transduce.checkpoint import newest, read_run
+from transduce.checkpoint import newest, read_run, snapshots
+from transduce.checkpoint.model_folder import KIND as MODEL
 from transduce.checkpoint.stored_recipe import stored_recipe
-from transduce.durable import read_regular, seal, unseal, write_whole
+from transduce.durable import Verified, open_folder, read_regular, seal, unseal, write_whole
 from transduce.errors import FolderError, InputError
 from transduce.recipes.names import difference
 from transduce.recipes.parameters import count
 from transduce.reproduce.job import Job
+from transduce.scores.beside import PRINTED
+from transduce.scores.references import name_of
 from transduce.settings import Recipe
+from transduce.tasks.average import average
 from transduce.tasks.evaluate import evaluate
+from transduce.tasks.ledger import spent
 from transduce.tasks.load import load
 from transduce.tasks.prepare import Prepared
 from transduce.tasks.translation import Translation
@@ -22,6 +27,7 @@ from transduce.tasks.translation import Translation
 RESULT = "result.json"
 MACHINES_OWN = ("training.threads", "training.micro_tokens")  # resolved when a run begins
 LIMIT = 1 << 20
+Lines = tuple[Sequence[str], Sequence[str]]  # of a test set: source, reference
 AGAIN = "delete the file: the same command measures the row anew from its run"
 
 
@@ -44,6 +50,9 @@ class Result:
     data: Mapping[str, str]  # fingerprints
     model: str  # sha256 of the manifest of its weights
     date: str
+    averaged: Sequence[int] = ()  # the steps whose mean it is
+    cost: Mapping[str, Any] = field(default_factory=dict)  # of training, as the ledger has it
+    paper_bleu: Mapping[str, Any] = field(default_factory=dict)  # of words as the paper cuts them
 
     @property
     def seed(self) -> int:
@@ -51,14 +60,20 @@ class Result:
         return self.recipe.training.seed
 
 
-def measured(job: Job, run: Path, prepared: Prepared) -> Result:
-    """Perplexity and BLEU of the last weights on the development set: nothing is averaged."""
+def measured(job: Job, run: Path, prepared: Prepared, test: Lines | None) -> Result:
+    """Perplexity and BLEU of the last weights on the development set, as in Table 3.
+
+    Of the mean of the last snapshots on a test set, as in Table 2, if one is given.
+    """
     save, _ = newest(run)
     assert save is not None, "a run that is over has a save"
-    translator = load(run)
-    sources, references = texts(prepared, translator.task)
-    found = evaluate(translator, sources, references, ("bleu",))
-    progress, stored = save.state["progress"], read_run(run)
+    model = None if test is None else average_of(run)
+    translator = load(model.folder if model else run)
+    lines = test or texts(prepared, translator.task)
+    as_paper = ("bleu-paper-plain",) if name_of(lines[1]) in PRINTED else ()
+    found = evaluate(translator, *lines, ("bleu", *as_paper))
+    bleu, *more = [score.as_json() for score in found.scores]
+    progress, stored, cost = save.state["progress"], read_run(run), spent(run)
     source, target = prepared.vocabularies
     return Result(
         table=job.table,
@@ -67,15 +82,31 @@ def measured(job: Job, run: Path, prepared: Prepared) -> Result:
         recipe=stored.recipe,
         parameters=count(stored.recipe.architecture, len(source), len(target)),
         perplexity=found.perplexity.as_json(),
-        bleu=found.scores[0].as_json(),
+        bleu=bleu,
         updates=progress["step"],
         target_tokens=progress["target_tokens"],
         seconds=progress["seconds"],
         environment=save.state["environment"],
         data=stored.fingerprints,
-        model=save.hash,
+        model=model.hash if model else save.hash,
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
+        averaged=model.about["averaged"] if model else [],
+        cost=vars(cost) if cost else {},
+        paper_bleu=more[0] if more else {},
     )
+
+
+def average_of(run: Path) -> Verified:
+    """The model of a run's last snapshots beside it: as many as the recipe says, if there are."""
+    output, kept = run.parent / MODEL, [snapshot.step for snapshot in snapshots(run)]
+    last = kept[-read_run(run).recipe.training.snapshots :]
+    if not output.exists():
+        average(run, output, len(last))
+    model = open_folder(output, MODEL)
+    if model.about["averaged"] != last:
+        fact = f"is the mean of other steps than {last[0]:,} to {last[-1]:,}"
+        raise FolderError(fact, "delete the folder: the same command makes it anew", file=output)
+    return model
 
 
 def texts(prepared: Prepared, task: Translation) -> tuple[list[str], list[str]]:
@@ -123,9 +154,11 @@ def gathered(folders: Iterable[Path]) -> list[Result]:
     return list(found.values())
 
 
-def demand_same_row(job: Job, result: Result, folder: Path) -> None:
-    """A row's folder is of one recipe."""
+def demand_same_row(job: Job, result: Result, test: Lines | None, folder: Path) -> None:
+    """A row's folder is of one recipe and one test set."""
     differ = [d for d in difference(job.recipe, result.recipe) if d[0] not in MACHINES_OWN]
+    if test and (name := name_of(test[1])) != result.bleu["test_set"]:
+        differ.append(("test set", name, result.bleu["test_set"]))
     if differ:
         path, wanted, stands = differ[0]
         raise InputError(

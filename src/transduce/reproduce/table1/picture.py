@@ -1,11 +1,9 @@
 """Table 1 as a picture: what grows with n, and how. Needs matplotlib, the extra `plots`."""
 
-import importlib.util
-import io
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from transduce.errors import InputError
+from transduce.reproduce.picture import as_image
 from transduce.reproduce.table1.measure import Row, Table
 
 if TYPE_CHECKING:
@@ -13,12 +11,6 @@ if TYPE_CHECKING:
 
 Points = tuple[list[int], Sequence[int | float]]
 Curve = Callable[[Row], Points]
-
-
-def demand_plots() -> None:
-    """Refuse a picture before anything is measured."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise InputError("a picture needs the package matplotlib", "pip install 'transduce[plots]'")
 
 
 def picture(table: Table) -> bytes:
@@ -39,9 +31,7 @@ def picture(table: Table) -> bytes:
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     made = table.environment
     figure.suptitle(f"Table 1 on {made['processor']}, threads {made['threads']}, {table.date}")
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=120)
-    return out.getvalue()
+    return as_image(figure, "png")
 
 
 def draw(panel: "Axes", title: str, table: Table, curve: Curve) -> None:

@@ -1,0 +1,80 @@
+"""transduce reproduce table2: BLEU and cost of training, set beside what the paper prints."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from transduce.cli import inputs
+from transduce.cli.process import import_undisturbed
+from transduce.cli.reproduce_rows import FOLDER, Asked, Rows, of_rows
+from transduce.errors import InputError
+from transduce.recipes.table2 import ROWS
+from transduce.settings import Data
+from transduce.settings.fields import demand
+
+if TYPE_CHECKING:
+    from transduce.reproduce.result import Lines
+
+NAME_ONE = "--test-source FILE --test-target FILE"
+
+
+@click.command("table2")
+@click.option(
+    "--pair",
+    type=click.Choice(list(ROWS)),
+    default="en-de",
+    show_default=True,
+    help="The languages, source first.",
+)
+@of_rows
+@click.option("--test-source", type=FOLDER, help="What the rows are scored on.")
+@click.option("--test-target", type=FOLDER, help="Its translation.")
+@click.option("--test-pairs", type=FOLDER, help="Both in one file, a tab between.")
+def table2(*, asked: Asked, pair: str, **test: Path | None) -> None:
+    """Train the rows of Table 2, measure them, and print them beside the paper's.
+
+    The rows are base, big, and base's stack with recurrent, convolution or separable layers in
+    attention's place, on the same data at the same counted cost. Each is the mean of its last
+    snapshots, scored on a test set: the one that is named, or that of the corpus. As with table3
+    the same command goes on where it was stopped, and rows may be shared out.
+
+    \b
+    transduce reproduce table2 --scale toy -o table2-toy
+    transduce reproduce table2 --rows base,recurrent --seeds 3 -o table2 --plot
+    transduce reproduce table2 --pair en-fr --print-jobs -o table2-french > jobs
+    """
+    import_undisturbed("transduce.reproduce.table2")
+    from transduce.reproduce.table2 import report
+
+    rows = Rows(
+        name="table2",
+        recipes=ROWS[pair],
+        report=report,
+        test=lambda data: lines_of(data, asked.files, test),
+        own={"pair": pair, **test},
+    )
+    rows.reproduce(asked)
+
+
+def lines_of(
+    data: Data, files: Mapping[str, Path | None], test: Mapping[str, Path | None]
+) -> "Lines":
+    """Both sides of the test set that options name, or else that the corpus has."""
+    from transduce.tasks.inputs import GENERATED, Generated
+
+    pairs = inputs.from_files(test, "test_")
+    if pairs is None:
+        demand(
+            not (files["source"] or files["pairs"]),
+            "the rows are scored on a test set, and none was named beside your own text",
+            NAME_ONE,
+        )
+        if data.corpus in GENERATED:
+            pairs = Generated(data.corpus, "test", inputs.DEV_PAIRS)
+        elif (pairs := inputs.from_cache(data, "test")) is None:
+            raise InputError(f"the corpus {data.corpus} has no test set", NAME_ONE)
+    lines = list(pairs.read())
+    demand(bool(lines), "the test set is empty", NAME_ONE)
+    return [source for source, _ in lines], [target for _, target in lines]

@@ -1,0 +1,120 @@
+"""Table 2 made of results."""
+
+import csv
+import io
+import json
+
+import pytest
+from tests.reproduce.results import german
+
+from transduce.recipes.scale import LAPTOP, PAPER
+from transduce.recipes.table2 import ROWS
+from transduce.reproduce.table import table_of
+from transduce.reproduce.table2 import report
+
+BASE = german("base", 30.0)
+
+
+def made(*results, pair="en-de"):
+    return report(table_of(results, ROWS[pair]))
+
+
+def lines_of(made_report):
+    _, _, (head, *body) = made_report.parts[0]
+    return [dict(zip(head, line, strict=True)) for line in body]
+
+
+def test_published_rows_stand_as_printed_and_ours_beside_their_own():
+    lines = lines_of(made(BASE, german("recurrent", 29.0)))
+    assert [line["model"] for line in lines] == [
+        "ByteNet",
+        "GNMT + RL",
+        "ConvS2S",
+        "MoE",
+        "GNMT + RL Ensemble",
+        "ConvS2S Ensemble",
+        "Transformer (base model): base",
+        "Transformer (big): big",
+        "recurrent in attention's place",
+    ]
+    gnmt, base, big, recurrent = (lines[n] for n in (1, 6, 7, 8))
+    assert (gnmt["BLEU printed"], gnmt["cost printed"], gnmt["BLEU"]) == ("24.6", "2.3e19", "")
+    assert gnmt["beside the paper"] == "Wu et al. 2016"
+    assert (base["BLEU printed"], base["BLEU"], base["BLEU-paper"]) == ("27.3", "30.00", "29.00")
+    assert (base["estimated"], base["counted"]) == ("4.0e+12", "2.0e+12")
+    assert (base["averaged"], base["steps"], base["minutes"]) == ("3", "2,000", "10.0")
+    assert big["beside the paper"] == "not measured here"
+    assert (recurrent["BLEU printed"], recurrent["BLEU"]) == ("", "29.00")
+
+
+def test_a_row_at_another_cost_than_base_shows_it():
+    cheap = german("separable", 20.0)
+    cheap.cost["counted"] = 1e12  # type: ignore[index]
+    assert [line["of base's"] for line in lines_of(made(BASE, cheap))[-1:]] == ["0.50"]
+
+
+def test_what_is_small_is_not_comparable():
+    lines = lines_of(made(BASE))
+    assert lines[6]["beside the paper"] == "not comparable: multi30k, scale laptop"
+
+
+def test_at_the_paper_s_scale_the_score_says_what_it_may_stand_beside():
+    bleu = {**BASE.bleu, "beside_the_paper": "not beside: other words"}
+    one = german("base", 27.0)
+    recipe = ROWS["en-de"]["base"]
+    for paper_bleu, said in (
+        ({"value": 26.0, "beside_the_paper": "near 27.3"}, "near 27.3"),
+        ({}, "not beside: other words"),
+    ):
+        large = vars(one) | {"scale": PAPER.name, "recipe": recipe, "bleu": bleu}
+        lines = lines_of(made(type(one)(**large | {"paper_bleu": paper_bleu})))
+        assert lines[6]["beside the paper"] == said
+
+
+def test_every_table_of_the_page_says_the_scale():
+    page = made(BASE, german("big", 31.0)).as_markdown()
+    heads = [line for line in page.splitlines() if line.startswith("#")]
+    assert len(heads) == 3
+    assert all("the scale laptop" in head for head in heads)
+    assert f"- scale laptop: {LAPTOP.about}" in page
+
+
+def test_the_paper_s_own_comparison_stands_beside_those_that_it_did_not_make():
+    _, _, (_, *lines) = made(BASE, german("big", 31.0), german("recurrent", 29.0)).parts[1]
+    assert lines == [
+        ("the big model is better", "BLEU", "+1.10", "+1.00", "so, by one seed: it may be chance"),
+        (
+            "at one cost attention is better than recurrent layers",
+            "BLEU",
+            "not compared",
+            "+1.00",
+            "so, by one seed: it may be chance",
+        ),
+    ]
+
+
+def test_programs_find_every_run_with_all_digits_and_its_recipe():
+    found = made(BASE, german("separable", 20.125))
+    rows = list(csv.DictReader(io.StringIO(found.as_csv())))
+    assert [(row["row"], row["bleu"], row["printed_bleu"]) for row in rows] == [
+        ("base", "30.0", "27.3"),
+        ("separable", "20.125", ""),
+    ]
+    assert rows[0]["operations_counted"] == "2000000000000.0"
+    assert "recipe" not in rows[0]
+    runs = json.loads(json.dumps(found.as_object()))["runs"]
+    assert runs[1]["recipe"]["architecture"]["mixing"] == "separable"
+
+
+def test_a_picture_has_every_row_and_panel(tmp_path):
+    pytest.importorskip("matplotlib")
+    found = made(BASE, german("base", 31.0, seed=2), german("recurrent", 29.0))
+    assert found.picture.rows[-5:] == ["base", "big", "recurrent", "convolution", "separable"]
+    assert [len(panel.figures) for panel in found.picture.panels] == [8, 2, 7, 2]
+    files = found.write(tmp_path, plot=True)
+    assert [file.name for file in files] == [
+        f"table2.{k}" for k in ("md", "csv", "json", "png", "svg")
+    ]
+    assert files[3].read_bytes().startswith(b"\x89PNG")
+    assert b"<svg" in files[4].read_bytes()
+    assert "](table2.png)" in files[0].read_text(encoding="utf-8")
