@@ -1,5 +1,6 @@
-"""A worker: the product of two matrices, which is all that a processor can do. No arguments."""
+"""A worker: the product of two matrices, all that a processor can do. Argument: precision."""
 
+import sys
 import time
 
 import torch
@@ -9,9 +10,10 @@ from benchmarks.turns import Turn, serve
 REPEATS = 200
 
 
-def main() -> None:
+def main(precision: str) -> None:
     """Serve turns of [2048 x 512] times [512 x 2048]."""
-    a, b = torch.rand(2048, 512), torch.rand(512, 2048)
+    kind = getattr(torch, precision)
+    a, b = torch.rand(2048, 512).to(kind), torch.rand(512, 2048).to(kind)
 
     def turn(_: int) -> Turn:
         began = time.perf_counter()
@@ -24,4 +26,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -1,5 +1,6 @@
-"""Beam search: ours and Hugging Face's generate with the same weights, the same steps."""
+"""Beam search with the same weights and steps: ours, Hugging Face's generate, CTranslate2."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.figures import ratios, spread, table
@@ -10,10 +11,12 @@ from benchmarks.turns import Turn, Variant, in_turns
 
 LENGTH = 20  # symbols of every output, then END
 WAYS = {  # shape, sentences a turn, sentences at once
-    "d256": {"batches of 64": (64, 64), "one sentence alone": (6, 1)},
-    "base": {"batches of 32": (32, 32), "one sentence alone": (3, 1)},
+    "d256": {"batches of 64": (128, 64), "one sentence alone": (6, 1)},
+    "base": {"batches of 32": (64, 32), "one sentence alone": (3, 1)},
 }
-OURS, PEER = "transduce", "Hugging Face generate"
+PRECISIONS = ("float32", "bfloat16")
+EXACT = "transduce, float32"
+PAIR = "two processes of one thread"
 
 
 def measure(options: Options) -> dict[str, Any]:
@@ -23,54 +26,97 @@ def measure(options: Options) -> dict[str, Any]:
         found[shape] = {}
         for way, (count, at_once) in ways.items():
             if options.quick:
-                count, at_once = min(count, 4), min(at_once, 4)
-            arguments = (shape, str(count), str(at_once), str(LENGTH))
-            variants = [Variant(OURS, "search_ours", arguments)]
-            if not options.no_peers:
-                variants.append(Variant(PEER, "search_peers", arguments, peer=True))
-            turns = in_turns(variants, options.rounds, options.threads)
+                count, at_once = min(count, 4), min(at_once, 2)
+            turns = in_turns(
+                variants(options, shape, count, at_once), options.rounds, options.threads
+            )
             found[shape][way] = {"turns": turns, "equal outputs": equal_outputs(turns)}
     return {"shapes": found, "without peers": options.no_peers}
 
 
-def equal_outputs(turns: dict[str, list[Turn]]) -> str:
-    """How many outputs of one round are the same for all; takes them out of the turns."""
-    every = [[turn.pop("outputs") for turn in some] for some in turns.values()]
-    same = [len(set(outputs)) == 1 for outputs in zip(*(some[0] for some in every), strict=True)]
-    return f"{sum(same)} of {len(same)}"
+def variants(options: Options, shape: str, count: int, at_once: int) -> list[Variant]:
+    """Who takes part: in batches two processes of one thread each, too."""
+    what = (shape, str(count), str(at_once), str(LENGTH))
+    chosen: list[Variant] = []
+    for precision in PRECISIONS:
+        ours = f"transduce, {precision}"
+        chosen.append(Variant(ours, "search_ours", (*what, precision, "0/1")))
+        if at_once > 1:
+            chosen.append(Variant(f"{ours}, {PAIR}", "search_pair", (*what, precision)))
+    if options.no_peers:
+        return chosen
+    for precision in PRECISIONS:
+        name = f"Hugging Face generate, {precision}"
+        chosen.append(Variant(name, "search_peers", (*what, precision), peer=True))
+    for precision, workers, threads in ctranslate2(options.threads, at_once):
+        name = f"CTranslate2, {precision}, {workers} × {threads} threads"
+        arguments = (*what, precision, str(workers), str(threads))
+        chosen.append(Variant(name, "search_ctranslate2", arguments, peer=True))
+    return chosen
+
+
+def ctranslate2(threads: int, at_once: int) -> list[tuple[str, int, int]]:
+    """Precisions, workers, threads of each: its int8 collapses with several threads."""
+    if at_once > 1:
+        return [("float32", 1, threads), ("float32", threads, 1), ("int8", threads, 1)]
+    return [("float32", 1, threads), ("float32", 1, 1), ("int8", 1, 1)]
+
+
+def equal_outputs(turns: dict[str, list[Turn]]) -> dict[str, str]:
+    """How many outputs of a round are those of our float32; takes them out of the turns."""
+    popped = {name: [turn.pop("outputs") for turn in some] for name, some in turns.items()}
+    every = {name: some[0] for name, some in popped.items()}
+    return {
+        name: f"{sum(map(int.__eq__, every[EXACT], theirs))} of {len(theirs)}"
+        for name, theirs in every.items()
+    }
 
 
 def page(found: dict[str, Any]) -> list[str]:
     """Lines of the page."""
     lines = [
-        f"Beam 4, V = {V:,}, float32, random weights, the same ones for both. Every output is "
-        f"held to {LENGTH} symbols and END, so that both take the same steps.",
+        f"Beam 4, V = {V:,}, random weights, the same ones for all. Every output is held to "
+        f"{LENGTH} symbols and END, so that all take the same steps. A ratio is of the fastest way "
+        "of ours in that precision.",
         "",
         *([found["without peers"], ""] if found["without peers"] else []),
     ]
     for shape, ways in found["shapes"].items():
         lines += [f"### {shape}: {sizes(shape)}", ""]
         for way, measured in ways.items():
-            lines += [f"{way}; equal outputs: {measured['equal outputs']}", ""]
-            lines += rows(measured["turns"])
+            lines += [way, "", *rows(measured["turns"], measured["equal outputs"])]
     return lines
 
 
-def rows(turns: dict[str, list[Turn]]) -> list[str]:
+def rows(turns: dict[str, list[Turn]], equal: Mapping[str, str]) -> list[str]:
     """A table of one way."""
-    faster = ratios(turns, OURS, rate)
-    header = ["", "output tokens/s", "sentences/s", "memory, GB", f"{OURS} is faster, times"]
+    faster = {p: ratios(turns, fastest(turns, p), rate) for p in PRECISIONS}
+    header = [
+        "",
+        "output tokens/s",
+        "sentences/s",
+        "memory, GB",
+        "outputs as ours in float32",
+        *(f"ours in {precision} is faster, times" for precision in PRECISIONS),
+    ]
     body = [
         [
             name,
             spread([rate(turn) for turn in some]),
             spread([turn["sentences"] / turn["seconds"] for turn in some], 1),
             f"{max(turn['memory'] for turn in some) / 1e9:.2f}",
-            "" if name == OURS else spread(faster[name], 2),
+            equal[name],
+            *(spread(faster[precision][name], 2) for precision in PRECISIONS),
         ]
         for name, some in turns.items()
     ]
     return table(header, body)
+
+
+def fastest(turns: Mapping[str, Sequence[Turn]], precision: str) -> str:
+    """The way of ours that took the least time."""
+    ours = [name for name in turns if name.startswith(f"transduce, {precision}")]
+    return min(ours, key=lambda name: sum(turn["seconds"] for turn in turns[name]))
 
 
 def rate(turn: Turn) -> float:

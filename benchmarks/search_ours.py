@@ -1,7 +1,12 @@
-"""A worker: beam search of ours. Arguments: shape, sentences a turn, sentences at once, length."""
+"""A worker: beam search of ours.
+
+Arguments: shape, sentences a turn, sentences at once, length, precision, which share of how many.
+"""
 
 import sys
 import time
+
+import torch
 
 from benchmarks.forced import Forced
 from benchmarks.machine import memory_now
@@ -14,13 +19,14 @@ from transduce.settings import Search
 from transduce.tasks.decoder import TransformerDecoder
 
 
-def main(shape: str, count: str, at_once: str, length: str) -> None:
+def main(shape: str, count: str, at_once: str, length: str, precision: str, share: str) -> None:
     """Serve turns."""
     keep_memory()
     start = memory_now()["resident"]
-    model = transformer(SHAPES[shape], V, V, 1).eval()
+    model = transformer(SHAPES[shape], V, V, 1).eval().to(getattr(torch, precision))
     decoder = Forced(TransformerDecoder(model), int(length))
-    sources, size = sentences(int(count)), int(at_once)
+    first_source, every = map(int, share.split("/"))
+    sources, size = sentences(int(count))[first_source::every], int(at_once)
     parts = [sources[first : first + size] for first in range(0, len(sources), size)]
 
     def turn(_: int) -> Turn:

@@ -1,4 +1,7 @@
-"""A worker: Marian's beam search with our weights. Arguments: as search_ours."""
+"""A worker: Marian's beam search with our weights.
+
+Arguments: shape, sentences a turn, sentences at once, length, precision.
+"""
 
 import sys
 import time
@@ -14,11 +17,12 @@ from transduce.model.transformer import transformer
 from transduce.vocabulary import BEGIN, END
 
 
-def main(shape: str, count: str, at_once: str, length: str) -> None:
+def main(shape: str, count: str, at_once: str, length: str, precision: str) -> None:
     """Serve turns."""
     start = memory_now()["resident"]
     model = marian(SHAPES[shape]).eval()
     with_weights(model, transformer(SHAPES[shape], V, V, 1))
+    model.to(getattr(torch, precision))
     sources, size = sorted(sentences(int(count)), key=len), int(at_once)
     parts = [sources[first : first + size] for first in range(0, len(sources), size)]
 

@@ -9,6 +9,7 @@ from benchmarks.turns import Turn, Variant, in_turns
 
 UPDATES = {"tiny": 6, "small": 3, "base": 1}  # a turn
 OURS = "transduce"
+PRECISIONS = ("float32", "bfloat16")
 PEERS = {
     "torch.nn.Transformer, as people run it": ("torch", "plain"),
     "Hugging Face Marian": ("marian", "plain"),
@@ -18,17 +19,19 @@ KERNELS = {"grouped (ours)": "grouped", "one sentence at a time": "plain", "torc
 
 
 def measure(options: Options) -> dict[str, Any]:
-    """Every shape, every variant."""
+    """Every shape in both precisions, every variant."""
     found = {}
     for shape, updates in shapes(options).items():
-        variants = [Variant(OURS, "training_ours", (shape, str(updates), "grouped"))]
-        if not options.no_peers:
-            variants += [
-                Variant(name, "training_peers", (shape, str(updates), *how), peer=True)
-                for name, how in PEERS.items()
-            ]
-        variants.append(Variant("ceiling", "ceiling"))
-        found[shape] = in_turns(variants, options.rounds, options.threads)
+        for precision in PRECISIONS:
+            what = (shape, str(updates), precision)
+            variants = [Variant(OURS, "training_ours", (*what, "grouped"))]
+            if not options.no_peers:
+                variants += [
+                    Variant(name, "training_peers", (*what, *how), peer=True)
+                    for name, how in PEERS.items()
+                ]
+            variants.append(Variant("ceiling", "ceiling", (precision,)))
+            found[f"{shape}, {precision}"] = in_turns(variants, options.rounds, options.threads)
     return {"shapes": found, "without peers": options.no_peers}
 
 
@@ -38,7 +41,7 @@ def measure_kernels(options: Options) -> dict[str, Any]:
         "shapes": {
             shape: in_turns(
                 [
-                    Variant(name, "training_ours", (shape, str(updates), kernel))
+                    Variant(name, "training_ours", (shape, str(updates), "float32", kernel))
                     for name, kernel in KERNELS.items()
                 ],
                 options.rounds,
@@ -59,14 +62,15 @@ def page(found: dict[str, Any]) -> list[str]:
     """Lines of the page."""
     lines = [
         f"Updates of at most {TOKENS:,} real tokens a side, sentences of about 13, V = {V:,}, "
-        "float32, dropout 0.1, label smoothing 0.1, Adam. Operations are those that real tokens "
-        "need, whatever a variant computes besides. Memory is the most that was ever resident, "
-        "above what stood after the imports.",
+        "dropout 0.1, label smoothing 0.1, Adam with weights in float32; for the peers bfloat16 is "
+        "torch's autocast. Operations are those that real tokens need, whatever a variant computes "
+        "besides. Memory is the most that was ever resident, above what stood after the imports.",
         "",
         *([found["without peers"], ""] if found["without peers"] else []),
     ]
     for shape, turns in found["shapes"].items():
-        lines += [f"### {shape}: {sizes(shape)}", "", *rows(shape, turns, OURS)]
+        name = shape.split(",")[0]
+        lines += [f"### {shape}: {sizes(name)}", "", *rows(name, turns, OURS)]
     return lines
 
 

@@ -1,4 +1,4 @@
-"""A worker: training steps of ours. Arguments: shape, updates a turn, kernel."""
+"""A worker: training steps of ours. Arguments: shape, updates a turn, precision, kernel."""
 
 import sys
 import time
@@ -25,13 +25,13 @@ KERNELS: Mapping[str, Kernel] = MappingProxyType(
 )
 
 
-def main(shape: str, updates: str, kernel: str) -> None:
+def main(shape: str, updates: str, precision: str, kernel: str) -> None:
     """Serve turns."""
     keep_memory()
     start = memory_now()["resident"]
     model = Transformer(SHAPES[shape], V, V, kernel=KERNELS[kernel])
     initialise(model, torch.Generator().manual_seed(1))
-    training = Training()
+    training = Training(precision=precision)
     optimiser = Optimiser(model, training)
 
     def turn(number: int) -> Turn:

@@ -1,4 +1,7 @@
-"""A worker: training steps of a peer, padded. Arguments: shape, updates a turn, peer, allocator."""
+"""A worker: training steps of a peer, padded.
+
+Arguments: shape, updates a turn, precision, peer, allocator.
+"""
 
 import math
 import sys
@@ -82,20 +85,24 @@ def padded(sentences: Packed, value: int) -> Tensor:
     return pad_sequence(sentences.ids.split(list(sentences.lengths)), True, value)  # noqa: FBT003
 
 
-def step(model: nn.Module, optimiser: torch.optim.Optimizer, batch: Batch) -> None:
+def step(
+    model: nn.Module, optimiser: torch.optim.Optimizer, batch: Batch, *, lowered: bool
+) -> None:
     """One update, as people write it."""
     source, inputs = padded(batch.source, BEGIN), padded(batch.target.shifted(BEGIN), BEGIN)
     labels = padded(batch.target, IGNORED)
     hidden = torch.arange(source.shape[1]) >= torch.tensor(batch.source.lengths)[:, None]
     optimiser.zero_grad()
-    logits = model(source, inputs, hidden)
-    functional.cross_entropy(
-        logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED, label_smoothing=0.1
-    ).backward()
+    with torch.autocast("cpu", torch.bfloat16, enabled=lowered):
+        logits = model(source, inputs, hidden)
+        loss = functional.cross_entropy(
+            logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED, label_smoothing=0.1
+        )
+    loss.backward()
     optimiser.step()
 
 
-def main(shape: str, updates: str, peer: str, allocator: str) -> None:
+def main(shape: str, updates: str, precision: str, peer: str, allocator: str) -> None:
     """Serve turns."""
     if allocator == "kept":
         keep_memory()
@@ -107,7 +114,7 @@ def main(shape: str, updates: str, peer: str, allocator: str) -> None:
         some = batches(number, int(updates))
         began = time.perf_counter()
         for batch in some:
-            step(model, optimiser, batch)
+            step(model, optimiser, batch, lowered=precision == "bfloat16")
         seconds = time.perf_counter() - began
         return {
             "seconds": seconds,

@@ -1,0 +1,78 @@
+"""A model of ours as CTranslate2 reads it: the same weights in its own file."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ctranslate2.specs import TransformerSpec  # type: ignore[import-not-found]
+from torch import Tensor, nn
+
+from benchmarks.shapes import V
+from transduce.model.positions import sinusoids
+from transduce.model.residual import NORM_EPSILON, AddAndNorm, NormAndAdd
+from transduce.model.transformer import Transformer
+from transduce.vocabulary import BEGIN, END
+
+PLACES = 256
+WORDS = [f"t{number}" for number in range(V)]  # any, if each is one symbol
+
+
+def write_model(ours: Transformer, folder: Path) -> None:
+    """A folder that CTranslate2 opens."""
+    spec = TransformerSpec.from_config(ours.sizes.layers, ours.sizes.heads, pre_norm=False)
+    for stack in (spec.encoder, spec.decoder):
+        stack.scale_embeddings = True
+        stack.position_encodings.encodings = sinusoids(PLACES, ours.sizes.d_model).float().numpy()
+    spec.encoder.embeddings[0].weight = numbers(ours.output.weight)
+    spec.decoder.embeddings.weight = numbers(ours.output.weight)
+    spec.decoder.projection.weight = numbers(ours.output.weight)
+    for mine, theirs in zip(ours.encoder, spec.encoder.layer, strict=True):
+        copy_self(mine, theirs)
+    for one, other in zip(ours.decoder, spec.decoder.layer, strict=True):
+        copy_self(one, other)
+        cross = one.cross_attention
+        weights = [cross.query.weight, cross.key_value.weight, cross.output.weight]
+        copy_attention(other.attention, weights, one.add_cross)
+    spec.register_source_vocabulary(WORDS)
+    spec.register_target_vocabulary(WORDS)
+    spec.config.eos_token = WORDS[END]
+    spec.config.bos_token = spec.config.decoder_start_token = WORDS[BEGIN]
+    spec.config.layer_norm_epsilon = NORM_EPSILON
+    spec.validate()
+    folder.mkdir()
+    spec.save(str(folder))
+
+
+def copy_self(mine: Any, theirs: Any) -> None:  # noqa: ANN401 - layers of both kinds
+    """What both kinds of layer have."""
+    attention = mine.self_attention
+    weights = [attention.query_key_value.weight, attention.output.weight]
+    copy_attention(theirs.self_attention, weights, mine.add_self)
+    for linear, own in (
+        (theirs.ffn.linear_0, mine.feed_forward.inner),
+        (theirs.ffn.linear_1, mine.feed_forward.outer),
+    ):
+        linear.weight, linear.bias = numbers(own.weight), numbers(own.bias)
+    copy_norm(theirs.ffn.layer_norm, mine.add_feed_forward.norm)
+
+
+def copy_attention(
+    theirs: Any,  # noqa: ANN401
+    weights: list[Tensor],
+    add: AddAndNorm | NormAndAdd,
+) -> None:
+    """The products of a sub-layer, whose biases the paper has not, and its norm."""
+    for linear, weight in zip(theirs.linear, weights, strict=True):
+        linear.weight = numbers(weight)
+        linear.bias = np.zeros(len(weight), dtype=np.float32)
+    copy_norm(theirs.layer_norm, add.norm)
+
+
+def copy_norm(theirs: Any, mine: nn.LayerNorm) -> None:  # noqa: ANN401
+    """A norm."""
+    theirs.gamma, theirs.beta = numbers(mine.weight), numbers(mine.bias)
+
+
+def numbers(weight: Tensor) -> "np.ndarray":
+    """As numpy has them."""
+    return weight.detach().float().numpy()

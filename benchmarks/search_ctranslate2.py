@@ -1,0 +1,59 @@
+"""A worker: CTranslate2's beam search with our weights.
+
+Arguments: shape, sentences a turn, sentences at once, length, precision, workers, threads of each.
+"""
+
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import ctranslate2  # type: ignore[import-not-found]
+
+from benchmarks.ctranslate2_model import WORDS, write_model
+from benchmarks.machine import memory_now
+from benchmarks.shapes import SHAPES, V, sentences
+from benchmarks.turns import Turn, serve
+from transduce.model.transformer import transformer
+
+
+def main(shape: str, count: str, at_once: str, length: str, *how: str) -> None:
+    """Serve turns."""
+    precision, workers, threads = how
+    with TemporaryDirectory() as name:
+        folder = Path(name, "model")
+        write_model(transformer(SHAPES[shape], V, V, 1), folder)
+        start = memory_now()["resident"]
+        translator = ctranslate2.Translator(
+            str(folder),
+            compute_type=precision,
+            inter_threads=int(workers),
+            intra_threads=int(threads),
+        )
+    texts = [[WORDS[number] for number in one] for one in sentences(int(count))]
+
+    def turn(_: int) -> Turn:
+        began = time.perf_counter()
+        found = translator.translate_batch(
+            texts,
+            beam_size=4,
+            length_penalty=0.6,
+            max_batch_size=int(at_once),
+            min_decoding_length=int(length),
+            max_decoding_length=int(length),
+        )
+        seconds = time.perf_counter() - began
+        outputs = [tuple(int(word[1:]) for word in one.hypotheses[0]) for one in found]
+        return {
+            "seconds": seconds,
+            "sentences": len(outputs),
+            "tokens": sum(len(ids) + 1 for ids in outputs),
+            "outputs": [hash(ids) for ids in outputs],
+            "memory": memory_now()["peak"] - start,
+        }
+
+    serve(turn)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
