@@ -1,0 +1,63 @@
+"""transduce curves: runs as a picture."""
+
+import json
+import math
+
+import pytest
+
+from transduce.cli.curves import bleus, journal, names, seen, smoothed
+
+pytest.importorskip("matplotlib")
+
+
+def test_a_run_becomes_a_picture_of_the_kind_that_its_name_says(call, trained, tmp_path):
+    for name, begins in (("a.svg", b"<?xml"), ("a.png", b"\x89PNG")):
+        ended = call("curves", trained, "-o", tmp_path / name)
+        assert (ended.code, ended.stderr) == (0, f"the picture: {tmp_path / name}\n")
+        assert (tmp_path / name).read_bytes().startswith(begins)
+
+
+def test_what_is_drawn_is_what_the_journal_says(trained):
+    lines = [json.loads(line) for line in (trained / "log.jsonl").read_text().splitlines()]
+    looks = [line for line in lines if line["event"] == "validation"]
+    assert seen(journal(trained)) == [math.exp(look["nats"]) for look in looks]
+    assert bleus(journal(trained))[1] == [
+        look["bleu"] for look in looks if look["bleu"] is not None
+    ]
+
+
+def test_training_is_drawn_in_stretches_without_what_was_skipped():
+    updates = [{"step": step, "nats": math.log(step)} for step in range(1, 401)]
+    updates[4]["nats"] = None
+    steps, perplexities = smoothed(updates)
+    assert steps[:3] == [1, 2, 3]
+    many = [{"step": step, "nats": 1.0} for step in range(1, 1_001)]
+    assert smoothed(many)[0][:2] == [3, 8], "five updates a point"
+    assert perplexities[3:5] == pytest.approx([4, 6])
+
+
+def test_runs_are_told_apart_by_the_ends_of_their_paths(tmp_path):
+    assert names([tmp_path / "a/run", tmp_path / "b/run"]) == ["a/run", "b/run"]
+    assert names([tmp_path / "a/one", tmp_path / "b/two"]) == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("{run}", "{run}", "-o", "x.svg"), "the same run is named twice"),
+        (("{run}", "-o", "x.pdf"), "x.pdf: a picture is one of .svg, .png"),
+        (("nowhere", "-o", "x.svg"), "nowhere: no log.jsonl lies there"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(call, trained, arguments, said):
+    ended = call("curves", *(str(word).format(run=trained) for word in arguments))
+    assert ended.code == 2
+    assert ended.stderr.startswith(f"error: {said}")
+
+
+def test_a_run_before_its_first_update_is_no_curve(call, tmp_path):
+    (tmp_path / "log.jsonl").write_text("")
+    ended = call("curves", tmp_path, "-o", tmp_path / "x.png")
+    assert ended.code == 2
+    assert "it has not taken an update yet" in ended.stderr
+    assert not (tmp_path / "x.png").exists()
