@@ -8,7 +8,7 @@ from typing import final
 from transduce.reproduce.table import Measured, Row, Table
 
 PrintedFigures = Mapping[str, Mapping[str, float]]  # by measure and row
-HEAD = ("what the paper found", "measure", "paper", "ours", "here")
+HEAD = ("claim", "measure", "paper", "ours", "here")
 
 
 @final

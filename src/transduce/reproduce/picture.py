@@ -49,24 +49,33 @@ class Picture:
         axes[0].set_ylim(len(self.rows) - 0.5, -0.5)
         figure.suptitle(self.title)
         figure.supxlabel(
-            "small: a seed; bar: standard deviation between seeds; dashes: base", size=9
+            "small dots: seeds; bar: standard deviation between seeds; dashes: base", size=9
         )
         return {kind: as_image(figure, kind) for kind in KINDS}
 
 
 def draw(axes: "Axes", panel: Panel, rows: Sequence[str]) -> None:
-    """A dot for each row, its seeds around it; base's figure goes through all rows."""
+    """A dot for each row, its seeds below it; base's figure goes through all rows."""
     axes.set_title(panel.title, size=10)
     if panel.is_logarithmic:
         axes.set_xscale("log")
+    groups = list(dict.fromkeys(map(group, rows)))
     for y, row in enumerate(rows):
+        if groups.index(group(row)) % 2:
+            axes.axhspan(y - 0.5, y + 0.5, color="gray", alpha=0.1, linewidth=0)
         if row in panel.figures:
             one = panel.figures[row]
-            axes.scatter(one.values, [y] * len(one.values), s=6, color="C0", alpha=0.6)
+            seeds = one.values if len(one.values) > 1 else ()
+            axes.scatter(seeds, [y + 0.28] * len(seeds), s=5, color="C0", alpha=0.6)
             axes.errorbar(one.mean, y, xerr=one.spread or None, fmt="o", color="C0", capsize=3)
     if BASE in panel.figures:
         axes.axvline(panel.figures[BASE].mean, color="gray", linestyle="--", linewidth=0.8)
     axes.grid(visible=True, alpha=0.3)
+
+
+def group(row: str) -> str:
+    """A of A-h1: rows that vary the same."""
+    return row.partition("-")[0]
 
 
 def alone(figures: Mapping[str, float]) -> dict[str, Measured]:

@@ -105,10 +105,15 @@ def ours(table: Table, row: Row) -> tuple[str, ...]:
         str(len(run.averaged)),
         f"{run.updates:,}",
         f"{Measured([one.seconds for one in row.runs]).mean / 60:.1f}",
-        *(f"{cost:.1e}" if cost else "" for cost in (row.cost("estimated"), counted)),
+        *(as_printed(cost) if cost else "" for cost in (row.cost("estimated"), counted)),
         share,
         beside(table, row),
     )
+
+
+def as_printed(cost: float) -> str:
+    """3.3e18"""
+    return f"{cost:.1e}".replace("e+", "e")
 
 
 def beside(table: Table, row: Row) -> str:
