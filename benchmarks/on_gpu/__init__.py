@@ -1,0 +1,1 @@
+"""How fast transduce is on a GPU, and what stands in its way: `benchmarks/gpu`."""

@@ -1,0 +1,142 @@
+"""Measure on a GPU in at most nine minutes and keep the figures."""
+
+import argparse
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.machine import machine
+from benchmarks.on_gpu.page import section
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "benchmarks/results"
+MOST = 9 * 60  # seconds of all parts together
+SECONDS = {
+    "agreement": 50,
+    "products": 60,
+    "update": 200,
+    "attention": 90,
+    "loss": 40,
+    "search": 90,
+}
+TITLES = {
+    "agreement": "Whether results agree",
+    "products": "What the card can do",
+    "update": "A whole update",
+    "attention": "Ways to attend",
+    "loss": "The loss",
+    "search": "Search, beam 4",
+}
+
+
+def main(words: Sequence[str]) -> int:
+    """Part by part; what is measured is kept at once."""
+    asked = arguments(words)
+    if not (asked.rehearse or torch.cuda.is_available()):
+        print(
+            f"no GPU is here (torch {torch.__version__} finds no CUDA device); --rehearse runs "
+            "tiny shapes on the processor",
+            file=sys.stderr,
+        )
+        return 2
+    began = time.monotonic()
+    found: dict[str, Any] = {
+        "command": shlex.join(["benchmarks/gpu", *words]),
+        "at": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
+        "rehearsal": asked.rehearse,
+        "machine": card() | machine(),
+        "ceiling": 0.0,
+        "parts": {},
+    }
+    file = place(asked, found["machine"].get("GPU", "none"))
+    for part in asked.parts or SECONDS:
+        left = MOST - 10 - (time.monotonic() - began)
+        measured = part_of(part, min(SECONDS[part], left), rehearse=asked.rehearse)
+        found["parts"][TITLES[part]] = measured
+        found["ceiling"] = found["ceiling"] or ceiling(measured["cases"])
+        file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    print("\n".join(section(found)))
+    print(f"kept as {file}", file=sys.stderr)
+    return 0
+
+
+def part_of(part: str, seconds: float, *, rehearse: bool) -> dict[str, Any]:
+    """The cases of a part, as many as there was time for, in a process of its own."""
+    scale = "rehearsal" if rehearse else "full"
+    command = [sys.executable, "-m", "benchmarks.on_gpu.worker", part, scale]
+    environment = os.environ | ({"TORCH_COMPILE_DISABLE": "1"} if rehearse else {})
+    began = time.monotonic()
+    ended = ""
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as lines:
+        try:
+            code = subprocess.run(
+                command,
+                cwd=ROOT,
+                env=environment,
+                stdout=lines,
+                timeout=max(1, seconds),
+                check=False,
+            ).returncode
+            ended = f"ended with {code}" if code else ""
+        except subprocess.TimeoutExpired:
+            ended = f"was stopped after {seconds:.0f} s"
+        lines.seek(0)
+        cases = [
+            json.loads(line) for line in lines if line.startswith("{") and line.endswith("}\n")
+        ]
+    for case in cases:
+        print(f"  {case}", file=sys.stderr)
+    return {"seconds": round(time.monotonic() - began), "ended": ended, "cases": cases}
+
+
+def ceiling(cases: Sequence[dict[str, Any]]) -> float:
+    """What the largest product reaches."""
+    return next((case["TFLOP/s"] for case in cases if "TFLOP/s" in case), 0.0)
+
+
+def card() -> dict[str, str]:
+    """The GPU and what drives it."""
+    if not torch.cuda.is_available():
+        return {}
+    about = torch.cuda.get_device_properties(0)
+    return {
+        "GPU": about.name,
+        "GPU memory": f"{about.total_memory / 2**30:.0f} GiB",
+        "CUDA": str(torch.version.cuda),
+    }
+
+
+def place(asked: argparse.Namespace, name: str) -> Path:
+    """Where the figures go; those of a rehearsal to no place of worth."""
+    folder = asked.output or (Path(tempfile.mkdtemp()) if asked.rehearse else RESULTS)
+    folder.mkdir(parents=True, exist_ok=True)
+    slug = "-".join(re.sub(r"[^a-z0-9]+", " ", name.lower()).split())
+    return Path(folder, f"gpu-{time.strftime('%Y-%m-%d')}-{slug}.json")
+
+
+def arguments(words: Sequence[str]) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="benchmarks/gpu", description=__doc__)
+    add = parser.add_argument
+    add("parts", nargs="*", metavar="PART", help=f"{', '.join(SECONDS)}; all if none is named")
+    add("--output", type=Path, metavar="FOLDER", help="of the figures (benchmarks/results)")
+    add("--rehearse", action="store_true", help="tiny shapes on the processor; they mean nothing")
+    asked = parser.parse_args(words)
+    unknown = set(asked.parts) - set(SECONDS)
+    if unknown:
+        parser.error(f"no part is called {', '.join(sorted(unknown))}")
+    return asked
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,71 @@
+"""Whether a GPU computes the same: torch's kernel and equation 1, ways to train and another."""
+
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from benchmarks.on_gpu.ladder import Rung, remembered
+from benchmarks.on_gpu.scale import Cases, Figures, Scale
+from transduce.model.grouped import Grouped
+from transduce.model.kernels import Attend, Plain
+from transduce.model.sight import Sight
+from transduce.model.variable_length import VariableLength
+from transduce.training.compiling import compile_layers
+from transduce.training.step import queue_update
+
+SIGHTS = {
+    "everybody": Sight(),
+    "past only": Sight(past_only=True),
+    "neighbourhood 5": Sight(neighbourhood=5),
+    "neighbourhood 5, past only": Sight(past_only=True, neighbourhood=5),
+}
+LENGTHS = [3, 1, 120, 28, 64, 65, 2]
+WIDTHS = ((64, 64), (16, 64), (32, 64), (256, 256))  # rows (B) and (A) of Table 3 among them
+
+
+def cases(scale: Scale) -> Cases:
+    """Attention under every sight, then losses."""
+    for name, sight in SIGHTS.items():
+        for d_k, d_v in WIDTHS:
+            yield f"attention, {name}, d_k {d_k}, d_v {d_v}", partial(apart, scale, sight, d_k, d_v)
+    yield "losses, rectangles", partial(losses_apart, scale, Grouped)
+    yield "losses, fixed shapes", partial(losses_apart, scale, slots=scale.slots)
+    yield "losses, compiled", partial(losses_apart, scale, compile=True)
+
+
+def apart(scale: Scale, sight: Sight, d_k: int, d_v: int) -> Figures:
+    """‖ours - plain‖ / ‖plain‖, the plain one in float32; of what is seen, and of gradients."""
+    tokens, heads = sum(LENGTHS), 4
+    sides = [torch.randn(tokens, heads, width, device=scale.device) for width in (d_k, d_k, d_v)]
+    back = torch.randn(tokens, heads, d_v, device=scale.device)
+    sides = [side.bfloat16().float() for side in sides]
+    found = []
+    for kernel, kind in ((VariableLength, torch.bfloat16), (Plain, torch.float32)):
+        attend: Attend = kernel(LENGTHS, LENGTHS, sight, scale.device)
+        given = [side.to(kind).requires_grad_() for side in sides]
+        seen = attend(given[0], given[1], given[2])
+        found.append([seen, *torch.autograd.grad(seen, given, back.to(kind))])
+    names = ("seen", "d q", "d k", "d v")
+    return {name: error(a, b) for name, a, b in zip(names, *found, strict=True)}
+
+
+def losses_apart(scale: Scale, kernel: object = None, **settings: object) -> Figures:
+    """Relative difference of losses from those of the way that fits, without dropout."""
+    found = []
+    for how in ({}, settings):
+        rung = Rung(scale, kernel=kernel if how is settings else remembered(scale), **how)
+        rung.without_dropout()
+        if rung.training.compile:
+            compile_layers(rung.model)
+        queued = [
+            queue_update(rung.model, rung.optimiser, rung.training, n, [batch])
+            for n, batch in enumerate(rung.batches, start=1)
+        ]
+        found.append(torch.tensor([one.read().loss for one in queued if one]))
+    return {"losses": error(found[1], found[0])}
+
+
+def error(ours: Tensor, other: Tensor) -> float:
+    """The relative distance; NaN stays NaN."""
+    return float((ours.float() - other.float()).norm() / other.float().norm())

@@ -1,0 +1,196 @@
+"""A whole update of the base model at the paper's batch, a step faster from rung to rung."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from statistics import median
+
+import torch
+
+from benchmarks.on_gpu.scale import Cases, Figures, Scale, lengths, milliseconds
+from benchmarks.rectangular import Rectangular
+from transduce.corpus.batch import Batch
+from transduce.model.fitting import fitting
+from transduce.model.grouped import Grouped
+from transduce.model.initialise import initialise
+from transduce.model.kernels import Attend, Kernel
+from transduce.model.sight import Sight
+from transduce.model.transformer import Transformer
+from transduce.packed import Packed
+from transduce.settings import Architecture, Training
+from transduce.training.compiling import compile_layers
+from transduce.training.optimiser import Optimiser
+from transduce.training.step import batch_loss, queue_update
+
+UPDATES = 4  # different ones in a turn
+
+
+class Rung:
+    """A model, its optimiser and the updates of a turn."""
+
+    def __init__(self, scale: Scale, *, kernel: Kernel | None = None, **settings: object) -> None:
+        self.scale = scale
+        self.training = Training(precision="bfloat16", **settings)
+        self.model = Transformer(scale.sizes, scale.symbols, scale.symbols, kernel=kernel)
+        initialise(self.model, torch.Generator().manual_seed(1))
+        self.model.to(scale.device)
+        self.optimiser = Optimiser(self.model, self.training)
+        self.batches = [batch_of(scale, number) for number in range(UPDATES)]
+        self.real = sum(tokens_of(batch) for batch in self.batches)
+        self.needed = sum(operations(scale, batch) for batch in self.batches)
+
+    def without_dropout(self) -> None:
+        """So that losses of several ways can be compared."""
+        for module in self.model.modules():
+            if isinstance(getattr(module, "dropout", None), float):
+                module.dropout = 0.0
+        self.model.sizes = replace(self.scale.sizes, dropout=0.0)
+
+    def turn(self, *, reads: bool = True) -> None:
+        """All updates, each read before the next is queued, as the loop does it."""
+        for number, batch in enumerate(self.batches, start=1):
+            queued = queue_update(self.model, self.optimiser, self.training, number, [batch])
+            if reads and queued:
+                queued.read()
+
+    def measured(self, work: Callable[[], object] | None = None, updates: int = UPDATES) -> Figures:
+        """Time, tokens and useful operations of one update, and memory."""
+        if self.scale.device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats()
+        seconds = [s / updates for s in self.scale.timed(work or self.turn)]
+        share = UPDATES * median(seconds)
+        gpu = self.scale.device.type == "cuda"
+        return {
+            **milliseconds(seconds),
+            "source + target tokens/s": self.real / share,
+            "TFLOP/s": self.needed / share / 1e12,
+            "GB": torch.cuda.max_memory_allocated() / 1e9 if gpu else 0.0,
+        }
+
+
+def cases(scale: Scale) -> Cases:
+    """From what most programs do to what this one can; the riskiest last."""
+    yield "padded to one rectangle, torch's attention", partial(padded, scale)
+    yield "packed, attention in rectangles", lambda: Rung(scale, kernel=Grouped).measured()
+    yield "packed, attention that fits", lambda: Rung(scale).measured()
+    yield "the same, nobody reads what an update did", partial(unread, scale)
+    yield "and compiled", partial(compiled, scale)
+    yield "and fixed shapes", partial(compiled, scale, slots=scale.slots, dynamic=False)
+    yield "packed and fixed shapes as one graph, one batch again and again", partial(graphed, scale)
+    yield (
+        "compiled, fixed shapes, torch's own graphs",
+        partial(compiled, scale, slots=scale.slots, dynamic=False, mode="reduce-overhead"),
+    )
+
+
+def padded(scale: Scale) -> Figures:
+    """Every sentence as long as the longest of its update, padding embedded and lost like words."""
+    rung = Rung(scale, kernel=Rectangular)
+    rung.batches = [rectangle(batch) for batch in rung.batches]
+    return rung.measured()
+
+
+def unread(scale: Scale) -> Figures:
+    """What it costs to wait for an update's numbers."""
+    rung = Rung(scale)
+    return rung.measured(lambda: rung.turn(reads=False))
+
+
+def compiled(
+    scale: Scale, *, slots: int = 0, mode: str = "default", dynamic: bool = True
+) -> Figures:
+    """Layers and slices of the loss as compiled code."""
+    rung = Rung(scale, compile=True, slots=slots)
+    compile_layers(rung.model, mode=mode, dynamic=dynamic)
+    return rung.measured()
+
+
+def graphed(scale: Scale) -> Figures:
+    """All kernels of an update started at once: the most that graphs could gain."""
+    rung = Rung(scale, slots=scale.slots)
+    rung.model.kernel = remembered(scale)
+    rung.batches = [rung.batches[0].to(scale.device).filled(scale.slots)]
+    rung.real = UPDATES * tokens_of(rung.batches[0])
+    rung.needed = UPDATES * operations(scale, rung.batches[0])
+    shifted, positions = Packed.shifted, Packed.positions
+    # what the host lays out must stay where the graph found it
+    Packed.shifted, Packed.positions = cache(shifted), cache(positions)  # type: ignore[method-assign]
+    try:
+        return rung.measured(replay(rung), updates=1)
+    finally:
+        Packed.shifted, Packed.positions = shifted, positions  # type: ignore[method-assign]
+
+
+def replay(rung: Rung) -> Callable[[], None]:
+    """An update, captured; what is called starts it again."""
+    rung.model.train()
+
+    def update() -> None:
+        rung.optimiser.clear()
+        loss, _ = batch_loss(rung.model, rung.training, rung.batches[0])
+        (loss / len(rung.batches[0].target.ids)).backward()
+        rung.optimiser.gather()
+        norm = rung.optimiser.gradients.norm()
+        rung.optimiser.update(1e-4, (~torch.isfinite(norm + loss)).float())
+
+    beside = torch.cuda.Stream()
+    beside.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(beside):
+        for _ in range(3):
+            update()
+    torch.cuda.current_stream().wait_stream(beside)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+        update()
+    return graph.replay
+
+
+def remembered(scale: Scale) -> Kernel:
+    """The way to attend that fits, prepared once for the same lengths."""
+    chosen = fitting(scale.sizes, scale.device, torch.bfloat16).kernel
+
+    @cache
+    def prepared(
+        queries: Sequence[int], keys: Sequence[int], sight: Sight, device: torch.device
+    ) -> Attend:
+        return chosen(queries, keys, sight, device)
+
+    return prepared
+
+
+def batch_of(scale: Scale, number: int) -> Batch:
+    """Pairs of near-equal length, as the plan puts them together; each update about another one."""
+    mean = (14, 22, 28, 45)[number]
+    draws = torch.Generator().manual_seed(number)
+    source, target = lengths(scale.tokens, mean, 0.05, number)
+    sides = (
+        Packed(torch.randint(2, scale.symbols, (sum(side),), generator=draws), tuple(side))
+        for side in (source, target)
+    )
+    return Batch(*sides)
+
+
+def rectangle(batch: Batch) -> Batch:
+    """The same number of sentences, all as long as the longest."""
+    sides = []
+    for side in (batch.source, batch.target):
+        longest, count = max(side.lengths), len(side.lengths)
+        ids = side.ids.repeat(2 + longest * count // len(side.ids))[: longest * count]
+        sides.append(Packed(ids, (longest,) * count))
+    return Batch(*sides)
+
+
+def tokens_of(batch: Batch) -> int:
+    """Of both sides."""
+    return len(batch.source.ids) + len(batch.target.ids)
+
+
+def operations(scale: Scale, batch: Batch) -> int:
+    """The products with weights that real tokens need, forward and twice back."""
+    sizes: Architecture = scale.sizes
+    projections = 4 * sizes.d_model * sizes.heads * (sizes.d_k + sizes.d_v)
+    feed_forward = 4 * sizes.d_model * sizes.d_ff
+    source = sizes.layers * (projections + feed_forward + projections // 2)
+    target = sizes.layers * (projections + projections // 2 + feed_forward)
+    target += 2 * sizes.d_model * scale.symbols
+    return 3 * (source * len(batch.source.ids) + target * len(batch.target.ids))

@@ -1,0 +1,50 @@
+"""Ways to the loss of an update: logits, softmax, gradients of states and matrix."""
+
+from functools import partial
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from benchmarks.on_gpu.scale import Cases, Figures, Scale, milliseconds
+from transduce.training.compiling import compiled_softened
+from transduce.training.loss import Soften, smoothed_loss, softened
+
+
+def cases(scale: Scale) -> Cases:
+    """In slices, plain and compiled; all at once, as torch has it."""
+    for symbols in (scale.symbols, -(-scale.symbols // 64) * 64):
+        yield f"in slices, V = {symbols:,}", partial(sliced, scale, symbols, softened)
+        name = f"in slices, compiled, V = {symbols:,}"
+        yield name, lambda symbols=symbols: sliced(scale, symbols, compiled_softened())
+        yield f"torch's cross-entropy, V = {symbols:,}", partial(whole, scale, symbols)
+
+
+def given(scale: Scale, symbols: int) -> tuple[Tensor, Tensor, Tensor]:
+    """States, the matrix, and the right symbols."""
+    states = scale.random(scale.slots, scale.sizes.d_model).requires_grad_()
+    weight = scale.random(symbols, scale.sizes.d_model).requires_grad_()
+    return states, weight, torch.randint(symbols, (scale.slots,), device=scale.device)
+
+
+def sliced(scale: Scale, symbols: int, soften: Soften) -> Figures:
+    """Ours."""
+    states, weight, targets = given(scale, symbols)
+
+    def work() -> object:
+        loss, _ = smoothed_loss(states, weight, targets, 0.1, soften)
+        return torch.autograd.grad(loss, (states, weight))
+
+    return milliseconds(scale.timed(work))
+
+
+def whole(scale: Scale, symbols: int) -> Figures:
+    """All logits at once, in float32 for the softmax."""
+    states, weight, targets = given(scale, symbols)
+
+    def work() -> object:
+        logits = (states @ weight.T).float()
+        loss = functional.cross_entropy(logits, targets, label_smoothing=0.1, reduction="sum")
+        return torch.autograd.grad(loss, (states, weight))
+
+    return milliseconds(scale.timed(work))

@@ -1,0 +1,69 @@
+"""The section about a GPU on the page about speed."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks.figures import table
+
+HEAD = "## On a GPU"
+NOTHING = [
+    HEAD,
+    "",
+    "Written, not run on one: `benchmarks/gpu` measures it, in at most nine minutes.",
+    "",
+]
+SKIPPED = ("name", "lowest", "highest", "whole", "error")
+
+
+def section(found: Mapping[str, Any] | None) -> list[str]:
+    """All that was measured, or that nothing was."""
+    if found is None:
+        return NOTHING
+    lines = [
+        HEAD,
+        "",
+        *(["A rehearsal on a processor: the figures mean nothing.", ""] * found["rehearsal"]),
+        f"`{found['command']}`, {found['at']}. bfloat16 unless it says otherwise. Milliseconds are "
+        "the median over rounds, the lowest and highest in brackets.",
+        "",
+        *(f"- {name}: {fact}" for name, fact in found["machine"].items()),
+        "",
+    ]
+    for title, part in found["parts"].items():
+        lines += [f"### {title}", "", *body(part["cases"], found["ceiling"])]
+        if part["ended"]:
+            lines += [f"The part {part['ended']}; what it had measured stands above.", ""]
+    return lines
+
+
+def body(cases: Sequence[Mapping[str, Any]], ceiling: float) -> list[str]:
+    """A table of a part's cases; failures in words below it."""
+    good = [case for case in cases if "error" not in case]
+    named = dict.fromkeys(k for case in good for k in case)
+    columns = [name for name in named if name not in SKIPPED]
+    share = ["of the product"] if ceiling and "TFLOP/s" in columns else []
+    rows = [
+        [
+            case["name"],
+            *(cell(case, column) for column in columns),
+            *(f"{case['TFLOP/s'] / ceiling:.0%}" if "TFLOP/s" in case else "" for _ in share),
+        ]
+        for case in good
+    ]
+    failures = [
+        f"- not measured: {case['name']} ({case['error']})" for case in cases if "error" in case
+    ]
+    return [*table(["", *columns, *share], rows), *failures, *([""] if failures else [])]
+
+
+def cell(case: Mapping[str, Any], column: str) -> str:
+    """A figure in three digits or so."""
+    if column not in case:
+        return ""
+    if 0 < case[column] < 1e-3:
+        return f"{case[column]:.1e}"
+    digits = 0 if case[column] >= 100 else 1 if case[column] >= 10 else 3
+    text = f"{case[column]:,.{digits}f}"
+    if column == "ms":
+        text += f" ({case['lowest']:,.{digits}f}..{case['highest']:,.{digits}f})"
+    return text

@@ -1,0 +1,41 @@
+"""Beam search at beam 4: outputs of one length, so that every sentence takes the same steps."""
+
+from functools import partial
+from statistics import median
+
+import numpy as np
+import torch
+
+from benchmarks.forced import Forced
+from benchmarks.on_gpu.scale import Cases, Figures, Scale, lengths, milliseconds
+from transduce.model.transformer import transformer
+from transduce.search import translate_ids
+from transduce.settings import Search
+from transduce.tasks.decoder import TransformerDecoder
+
+LENGTH = 25  # symbols of every output, then END
+
+
+def cases(scale: Scale) -> Cases:
+    """Many sentences at once, some, one alone."""
+    for kind in (torch.bfloat16, torch.float32):
+        for count in scale.sentences:
+            name = f"{count} sentence{'s'[: count - 1]} at once, {str(kind).split('.')[1]}"
+            yield name, partial(searched, scale, count, kind)
+
+
+def searched(scale: Scale, count: int, kind: torch.dtype) -> Figures:
+    """Output tokens a second, END counted."""
+    model = transformer(scale.sizes, scale.symbols, scale.symbols, 1).eval()
+    length = 3 if scale.rehearsed else LENGTH
+    decoder = Forced(TransformerDecoder(model.to(scale.device, kind)), length)
+    draws = np.random.default_rng(1)
+    source = (lengths(40 * count, 28, 0.3, 1)[0] * count)[:count]
+    sources = [[*draws.integers(2, scale.symbols, n - 1).tolist(), 0] for n in source]
+    search = Search(batch=count)
+    seconds = scale.timed(lambda: translate_ids(decoder, sources, search), rounds=3)
+    return {
+        **milliseconds(seconds),
+        "output tokens/s": count * (length + 1) / median(seconds),
+        "sentences/s": count / median(seconds),
+    }
