@@ -58,11 +58,17 @@ def main(words: Sequence[str]) -> None:
         found["parts"][name] = measured(PARTS[name][0], options, words)
         results.parent.mkdir(exist_ok=True)
         results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    made = page(found, {name: part for name, (_, part) in PARTS.items()})
+    made = page(found, {name: part for name, (_, part) in PARTS.items()}, newest_of_gpu())
     if asked.quick:
         print(made)
     else:
         PAGE.write_text(made, encoding="utf-8")
+
+
+def newest_of_gpu() -> dict[str, Any] | None:
+    """What `benchmarks/gpu` found last, if it ever ran on one."""
+    files = sorted(RESULTS.glob("gpu-*.json"))
+    return json.loads(files[-1].read_text(encoding="utf-8")) if files else None
 
 
 def measured(measure: Measure, options: Options, words: Sequence[str]) -> dict[str, Any]:

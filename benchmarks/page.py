@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from benchmarks.on_gpu import page as gpu
+
 ABOUT = [
     "# Speed",
     "",
@@ -23,13 +25,13 @@ class Part(NamedTuple):
     lines: Callable[[dict[str, Any]], list[str]]
 
 
-def page(found: dict[str, Any], parts: Mapping[str, Part]) -> str:
-    """All that was measured on one machine on one day."""
+def page(found: dict[str, Any], parts: Mapping[str, Part], on_gpu: Mapping[str, Any] | None) -> str:
+    """All that was measured on one machine on one day, and what was on a GPU on another."""
     lines = [*ABOUT, *(f"- {name}: {fact}" for name, fact in found["machine"].items()), ""]
     for name, part in parts.items():
         if name in found["parts"]:
             lines += section(part, found["parts"][name])
-    return "\n".join(lines)
+    return "\n".join([*lines, *gpu.section(on_gpu)])
 
 
 def section(part: Part, measured: dict[str, Any]) -> list[str]:

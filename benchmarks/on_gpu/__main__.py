@@ -16,10 +16,11 @@ from typing import Any
 import torch
 
 from benchmarks.machine import machine
-from benchmarks.on_gpu.page import section
+from benchmarks.on_gpu.page import HEAD, section
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks/results"
+PAGE = ROOT / "docs/speed.md"
 MOST = 9 * 60  # seconds of all parts together
 SECONDS = {
     "agreement": 50,
@@ -42,6 +43,8 @@ TITLES = {
 def main(words: Sequence[str]) -> int:
     """Part by part; what is measured is kept at once."""
     asked = arguments(words)
+    if asked.page:
+        return written(asked.page)
     if not (asked.rehearse or torch.cuda.is_available()):
         print(
             f"no GPU is here (torch {torch.__version__} finds no CUDA device); --rehearse runs "
@@ -67,6 +70,14 @@ def main(words: Sequence[str]) -> int:
         file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print("\n".join(section(found)))
     print(f"kept as {file}", file=sys.stderr)
+    return 0 if asked.rehearse or asked.output else written(file)
+
+
+def written(file: Path) -> int:
+    """The section of the page about speed, made anew of these figures."""
+    found = json.loads(file.read_text(encoding="utf-8"))
+    before = PAGE.read_text(encoding="utf-8").split(HEAD)[0]
+    PAGE.write_text(before + "\n".join(section(found)), encoding="utf-8")
     return 0
 
 
@@ -131,6 +142,7 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     add("parts", nargs="*", metavar="PART", help=f"{', '.join(SECONDS)}; all if none is named")
     add("--output", type=Path, metavar="FOLDER", help="of the figures (benchmarks/results)")
     add("--rehearse", action="store_true", help="tiny shapes on the processor; they mean nothing")
+    add("--page", type=Path, metavar="RESULTS", help="only make the page anew, of these results")
     asked = parser.parse_args(words)
     unknown = set(asked.parts) - set(SECONDS)
     if unknown:

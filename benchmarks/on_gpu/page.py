@@ -29,6 +29,12 @@ def section(found: Mapping[str, Any] | None) -> list[str]:
         *(f"- {name}: {fact}" for name, fact in found["machine"].items()),
         "",
     ]
+    if any("seen" in case for part in found["parts"].values() for case in part["cases"]):
+        lines += [
+            "Agreement is a relative distance. bfloat16 keeps two to three digits, so 1e-3 to 1e-2 is "
+            "as near as it comes.",
+            "",
+        ]
     for title, part in found["parts"].items():
         lines += [f"### {title}", "", *body(part["cases"], found["ceiling"])]
         if part["ended"]:
