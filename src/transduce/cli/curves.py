@@ -54,7 +54,7 @@ def command(*, runs: tuple[Path, ...], output: Path, quiet: bool) -> None:
 
 def names(runs: Sequence[Path]) -> list[str]:
     """What tells the runs apart: the ends of their paths, as long as they need to be."""
-    parts = [run.resolve().parts for run in runs]
+    parts = [run.absolute().parts for run in runs]
     for length in range(1, max(map(len, parts))):
         short = ["/".join(some[-length:]) for some in parts]
         if len(set(short)) == len(short):
