@@ -7,8 +7,11 @@ import shutil
 import pytest
 
 from transduce.cli import reproducing
-from transduce.errors import FolderError
+from transduce.cli.reproduce_table2 import lines_of
+from transduce.errors import FolderError, InputError
 from transduce.reproduce.result import average_of
+from transduce.settings import Data
+from transduce.tasks.inputs import TwoFiles
 
 TINY = (
     "--scale", "toy", "--set", "training.steps=4", "--set", "training.threads=1",
@@ -114,6 +117,27 @@ def test_wrong_wishes_are_refused_in_a_sentence(call, arguments, answer, monkeyp
     assert done.code == 2
     assert answer in done.stderr
     assert not (tmp_path / "x").exists()
+
+
+def test_the_test_set_of_a_fetched_corpus_is_taken(monkeypatch, own_text):
+    files = TwoFiles(own_text[1], own_text[3])
+    asked = []
+
+    def from_cache(*said):
+        asked.append(said)
+        return files
+
+    monkeypatch.setattr("transduce.cli.inputs.from_cache", from_cache)
+    nothing = dict.fromkeys(("test_source", "test_target", "test_pairs", "source", "pairs"))
+    data = Data(corpus="multi30k")
+    source, target = lines_of(data, nothing, nothing)
+    assert asked == [(data, "test")]
+    assert (source[1], target[0]) == ("The cat sleeps.", "Der Hund sieht eine Katze.")
+    monkeypatch.setattr("transduce.cli.inputs.from_cache", lambda *_: None)
+    with pytest.raises(
+        InputError, match="the corpus multi30k has no test set\nhint: --test-source"
+    ):
+        lines_of(data, nothing, nothing)
 
 
 def test_an_empty_test_set_is_refused_before_anything_is_trained(call, tmp_path):

@@ -117,3 +117,17 @@ def test_every_table_of_the_page_says_the_scale():
     heads = [line for line in page.splitlines() if line.startswith("#")]
     assert len(heads) == 3
     assert all("the scale laptop" in head for head in heads)
+
+
+def test_the_picture_has_all_of_the_paper_s_rows_and_those_of_ours_that_are_measured():
+    picture = report(table(*BASE, result("A-h1", 29.0))).picture
+    assert picture.rows == list(TABLE_3)
+    assert [len(panel.figures) for panel in picture.panels] == [20, 2, 20, 2]
+    assert picture.panels[1].figures["base"].spread == statistics.stdev(SEEDS)
+
+
+def test_a_picture_is_drawn_of_one_row_of_one_seed():
+    pytest.importorskip("matplotlib")
+    drawn = report(table(BASE[0])).picture.drawn()
+    assert drawn["png"].startswith(b"\x89PNG")
+    assert b"E-learned" in drawn["svg"]
