@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+import shutil
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -50,7 +51,9 @@ def pinned() -> dict[str, str]:
 def commit() -> str:
     """Version and commit of ours."""
     command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
-    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    told = ""
+    if shutil.which("git"):
+        told = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
     return f"{version_of('transduce')} {told}".strip()
 
 
