@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.forked import Forked
 
 pytestmark = [
     pytest.mark.slow,
@@ -20,9 +21,9 @@ FAST = ("--beam=1", "--extra=1")
 
 
 def started(*arguments):
-    command = [sys.executable, "-m", "transduce", "translate", *map(str, arguments)]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
+    typed, pipe = ("translate", *map(str, arguments)), subprocess.PIPE
+    env = os.environ | {"OMP_NUM_THREADS": "1"}
+    return Forked(typed, cwd=Path(), env=env, stdin=pipe, stdout=pipe, stderr=pipe)
 
 
 def children_of(process):

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+COLD = ("-m", "transduce")  # what Python is asked for, where it is to be started
+
 
 def tiny(steps: int = 20, **settings: object) -> Sequence[str]:
     """A recipe of seconds, its text and settings; `training__patience=3` is training.patience."""

@@ -1,14 +1,16 @@
-"""The real command line in processes of its own, as a user starts it."""
+"""The real command line in processes of its own."""
 
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.cli.language import write_corpus
+from tests.forked import Forked
 from tests.journeys.commands import tiny
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": ""}
@@ -20,18 +22,20 @@ class Place:
 
     folder: Path
 
-    def start(self, *arguments: object, **options: Any) -> "subprocess.Popen[bytes]":
-        """`transduce` with these arguments; standard streams are pipes unless said otherwise."""
-        command = [sys.executable, *options.pop("python", ("-m", "transduce"))]
-        streams: dict[str, Any] = (
-            dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | options
-        )
-        return subprocess.Popen(
-            [*command, *map(str, arguments)],
-            cwd=self.folder,
-            env=os.environ | ONE_THREAD,
-            **streams,
-        )
+    def start(
+        self, *arguments: object, python: Sequence[str] = (), **options: Any
+    ) -> "subprocess.Popen[bytes] | Forked":
+        """`transduce` with these arguments; standard streams are pipes unless said otherwise.
+
+        It begins where its imports end; with `python`, such as commands.COLD, as a user's does.
+        """
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        around: dict[str, Any] = {"cwd": self.folder, "env": os.environ | ONE_THREAD}
+        around |= pipes | options
+        typed = [str(argument) for argument in arguments]
+        if python:
+            return subprocess.Popen([sys.executable, *python, *typed], **around)
+        return Forked(typed, **around)
 
     def run(self, *arguments: object, stdin: bytes = b"", **options) -> tuple[int, str, str]:
         """The exit code, and what was said on standard output and standard error."""

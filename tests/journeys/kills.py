@@ -10,7 +10,7 @@ import time
 from collections.abc import Collection
 from pathlib import Path
 
-from tests.journeys.commands import tiny
+from tests.journeys.commands import COLD, tiny
 
 from transduce.checkpoint.steps import is_sound, kept_steps
 
@@ -18,16 +18,6 @@ STEPS = 40
 OFTEN = {"training__save_minutes": 0.0001, "training__snapshot_steps": 4}  # a save every step
 PREPARED = "train", *tiny(steps=STEPS, **OFTEN), "--dev-source", "d.en", "--dev-target", "d.de"
 COMMAND = (*PREPARED, "--set", "training.validate_steps=15")
-
-# Control: every file and folder is written under its final name from the start.
-IN_PLACE = """
-from transduce.durable import files, folder
-files.temporary_beside = folder.temporary_beside = lambda path: path
-folder.refuse_existing = lambda path: None
-folder.put_in_place = lambda temporary, path: None
-from transduce.cli.main import main
-main()
-"""
 
 
 def final_bits(run: Path) -> str:
@@ -61,8 +51,9 @@ def half_written(run: Path) -> list[Path]:
 
 def life(place, run, draws, longest):
     """One start of the command, killed at some moment unless it ends before."""
-    with place.start(*COMMAND, "-o", run) as process:
-        if draws.random() < 0.9:  # most of its life is loading: kill it there only now and then
+    loading = draws.random() >= 0.9  # most of its life: kill it there only now and then
+    with place.start(*COMMAND, "-o", run, python=COLD if loading else ()) as process:
+        if not loading:
             while process.poll() is None and b" of run" not in (said := process.stderr.readline()):
                 if b"parameters, in" in said or not said:
                     break
@@ -70,6 +61,8 @@ def life(place, run, draws, longest):
             wait_for_writing(process, place.folder / run)
             time.sleep(draws.uniform(0, 0.005))
         else:
+            if draws.random() < 0.8:  # or it would hardly come beyond its first save
+                wait_for_a_save(process, place.folder / run)
             time.sleep(draws.uniform(0, longest))
         process.kill()
         process.communicate()
@@ -81,6 +74,12 @@ def wait_for_writing(process, run: Path) -> None:
     before = hidden(run)
     while process.poll() is None and not hidden(run) - before:
         pass
+
+
+def wait_for_a_save(process, run: Path) -> None:
+    """Until the run has one, which it may have had when we came."""
+    while process.poll() is None and not kept_steps(run / "checkpoints"):
+        time.sleep(0.001)
 
 
 def hidden(run: Path) -> set[str]:

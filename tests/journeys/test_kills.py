@@ -4,7 +4,8 @@ import random
 import time
 
 import pytest
-from tests.journeys.kills import COMMAND, IN_PLACE, half_written, kill_often
+from tests.faults.test_refused import in_place
+from tests.journeys.kills import COMMAND, half_written, kill_often
 
 pytestmark = pytest.mark.slow
 
@@ -16,10 +17,15 @@ def test_twenty_five_kills_of_training_lose_nothing(place, record):
     assert where["writing"] + where["deleting"] + where["between writes"] >= 12
 
 
+def sabotage():
+    """In another process, where it is never undone."""
+    in_place(pytest.MonkeyPatch())
+
+
 def test_the_control_that_writes_in_place_is_caught(place, record):
     caught = 0
     for _ in range(8):
-        with place.start(*COMMAND, "-o", "run", python=("-c", IN_PLACE)) as process:
+        with place.start(*COMMAND, "-o", "run", preexec_fn=sabotage) as process:
             while not list((place.folder / "run").glob("checkpoints/*/model.safetensors")):
                 assert process.poll() is None
             time.sleep(0.003)

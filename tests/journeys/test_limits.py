@@ -1,5 +1,6 @@
 """Full disks, closed pipes, two at once: what a system does to commands."""
 
+import functools
 import os
 import resource
 import subprocess
@@ -15,7 +16,7 @@ FULL = Path("/dev/full")
 
 def small_files(limit):
     """No file of this process may grow beyond so many bytes."""
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    return functools.partial(resource.setrlimit, resource.RLIMIT_FSIZE, (limit, limit))
 
 
 def test_a_reader_that_leaves_early_is_no_fault(settled):

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.journeys.commands import tiny
+from tests.journeys.commands import COLD, tiny
 
 pytestmark = pytest.mark.slow
 INTERRUPT, TERMINATE = signal.SIGINT, signal.SIGTERM
@@ -62,10 +62,12 @@ def wait_until_it_listens(process):
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
 @pytest.mark.parametrize("number", CODES)
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(4, 40))]
+)
 def test_a_signal_while_it_begins_is_told_and_nothing_is_half_written(place, number, seed):
     command = ("train", *tiny(steps=100_000), "-o", "run")
-    with place.start(*command) as process:
+    with place.start(*command, python=COLD) as process:
         wait_until_it_listens(process)
         time.sleep(random.Random(seed).uniform(0, 2))
         code, stderr = signalled(process, number)

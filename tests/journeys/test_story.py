@@ -4,7 +4,7 @@ import gzip
 import json
 
 import pytest
-from tests.journeys.commands import tiny
+from tests.journeys.commands import COLD, tiny
 
 pytestmark = pytest.mark.slow
 DEV = ("--dev-source", "d.en", "--dev-target", "d.de")
@@ -13,7 +13,7 @@ DEV = ("--dev-source", "d.en", "--dev-target", "d.de")
 def test_from_two_text_files_to_a_score(place):
     code, stdout, stderr = place.run(
         "train", "--source", "a.en", "--target", "a.de", *DEV, "-o", "run",
-        "--set", "training.steps=20", "--set", "training.threads=1",
+        "--set", "training.steps=20", "--set", "training.threads=1", python=COLD,
     )  # fmt: skip
     assert (code, stdout) == (0, "")
     assert stderr.startswith("199 pairs after cleaning and no GPU: 4 + 4 layers, d_model 128")

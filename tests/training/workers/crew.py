@@ -1,12 +1,12 @@
 """Several processes for a test: forked from one that has torch already, so that they start fast."""
 
-import multiprocessing
 import os
 import tempfile
 import traceback
 from pathlib import Path
 
 import torch
+from tests.forked import SERVER
 from tests.training.run import together
 from tests.training.tiny import batch_of, training_of
 
@@ -15,8 +15,6 @@ from transduce.training.workers.meeting import Meeting
 from transduce.training.workers.place import Place
 from transduce.training.workers.requests import Requests
 
-SERVER = multiprocessing.get_context("forkserver")
-SERVER.set_forkserver_preload([__name__])
 STEPS = 6
 RECIPE = training_of(steps=STEPS, bad_updates=3)
 
