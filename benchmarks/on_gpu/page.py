@@ -31,7 +31,7 @@ def section(found: Mapping[str, Any] | None) -> list[str]:
     ]
     if any("seen" in case for part in found["parts"].values() for case in part["cases"]):
         lines += [
-            "Agreement is a relative distance; bfloat16 has two to three digits, so 1e-3 to 1e-2 is "
+            "Agreement is a relative distance; bfloat16 has two to three digits: 1e-3 to 1e-2 is "
             "as near as it comes.",
             "",
         ]
