@@ -142,3 +142,11 @@ def test_a_figure_says_whether_it_may_stand_beside_one_of_the_paper(evaluate, mo
         "  BLEU: not beside 25.8 (base) and 26.4 (big) of Table 3: the paper counts other words, "
         "--metric bleu-paper does as it did\n"
     )
+
+
+def test_translations_may_not_take_the_place_of_the_reference(evaluate, corpus):
+    before = (corpus / "d.de").read_bytes()
+    ended = evaluate("-o", corpus / "d.de")
+    assert ended.code == 2
+    assert f"{corpus / 'd.de'}: is read here, and would be overwritten" in ended.stderr
+    assert (corpus / "d.de").read_bytes() == before

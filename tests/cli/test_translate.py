@@ -210,3 +210,15 @@ def test_translating_in_python_gives_the_same(made, call):
         == call("translate", made / "model", stdin=b"a dog\n\nthe cat").stdout.split("\n")[:-1]
     )
     assert translate("the cat") == outputs[2]
+
+
+@pytest.mark.parametrize("written", ["in", "begun"])
+def test_an_output_may_not_take_the_place_of_an_input(call, model, tmp_path, written):
+    write(tmp_path / "in", ["precious"])
+    write(tmp_path / "begun", ["as well"])
+    given = (model, tmp_path / "in", "--prefix", tmp_path / "begun")
+    ended = call("translate", *given, "-o", tmp_path / written)
+    assert (ended.code, ended.stdout) == (2, "")
+    assert f"{tmp_path / written}: is read here, and would be overwritten" in ended.stderr
+    assert (tmp_path / "in").read_text() == "precious\n"
+    assert (tmp_path / "begun").read_text() == "as well\n"

@@ -74,6 +74,7 @@ def command(
         "standard input can be one of the files only",
         "name the other",
     )
+    options.demand_other_file(output, source, reference)
     keep_memory()
     texts = lines_of(source, reference) if reference else None
     with nullcontext() if output is None else whole_file(output) as file:  # refused before the work

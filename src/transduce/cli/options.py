@@ -48,6 +48,13 @@ class Change(click.ParamType):  # type: ignore[type-arg]
         return path.strip(), text.strip()
 
 
+def demand_other_file(output: Path | None, *inputs: Path | None) -> None:
+    """An output may not take the place of a file that it is made from."""
+    for one in inputs:
+        if output and one and output.is_file() and one.is_file() and output.samefile(one):
+            raise InputError("is read here, and would be overwritten", "another -o", file=output)
+
+
 def changed(recipe: Recipe, changes: Sequence[tuple[str, str]], scale: str | None = None) -> Recipe:
     """The recipe at the scale, then all `--set`; its name says so, for it never changes meaning."""
     if scale is not None:

@@ -81,6 +81,7 @@ def command(
         "--workers take many lines at once, and --line-buffered answers each",
         "leave one",
     )
+    options.demand_other_file(output, asked["input"], asked["prefix"])
     models = ready((model, *ensemble), asked, nbest)
     waiting = asked["line_buffered"] or (str(asked["input"]) == "-" and sys.stdin.isatty())
     outputs = answers(models, asked["input"], asked["prefix"], asked["workers"], waiting=waiting)
