@@ -87,12 +87,13 @@ def test_a_prepared_corpus_is_one_part(call, run):
     assert ended.stdout.startswith(f"bad   {run / 'store/train/source.ids'}: is not as it was")
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [("empty", "is not a run, store or model folder"), ("none", "does not exist")],
-)
-def test_a_folder_that_is_not_ours_is_refused(call, tmp_path, name, reason):
-    (tmp_path / "empty").mkdir()
-    ended = call("verify", tmp_path / name)
+def test_a_folder_that_is_not_ours_is_refused(call, tmp_path):
+    ended = call("verify", tmp_path)
     assert ended.code == 3
-    assert reason in ended.stdout
+    assert "is not a run, store or model folder" in ended.stdout
+
+
+def test_a_folder_that_is_not_there_is_wrong_usage_and_not_damage(call, tmp_path):
+    ended = call("verify", tmp_path / "nowhere")
+    assert (ended.code, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(f"error: {tmp_path / 'nowhere'}: no such folder\nhint: ")
