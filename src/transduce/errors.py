@@ -68,7 +68,8 @@ class LostProcessError(TransduceError):
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint that offers the known names closest to a mistaken one."""
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    longer = [one for one in names if one.endswith((f".{name}", f"/{name}"))]
+    close = longer or difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     if close:
         return "did you mean " + " or ".join(close) + "?"
     return "known: " + ", ".join(names)

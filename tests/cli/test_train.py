@@ -1,6 +1,7 @@
 """transduce train: begin, go on, and every reason not to."""
 
 import json
+import shutil
 
 import pytest
 from tests.cli.language import write
@@ -180,6 +181,14 @@ def test_a_run_whose_saves_are_all_damaged_is_not_silently_begun_anew(again, tra
     assert "\nhint: put back a sound copy of a save, or delete them all" in ended.stderr
 
 
+def test_a_run_that_was_killed_before_its_first_save_says_that_it_begins_anew(again, trained):
+    before = weights(trained)
+    shutil.rmtree(trained / "checkpoints")
+    ended = again()
+    assert ended.stderr.startswith(f"{trained} ended before its first save: it begins anew\n")
+    assert weights(trained) == before
+
+
 def test_a_run_of_a_newer_version_is_refused(again, trained):
     values = json.loads((trained / "run.json").read_bytes())
     (trained / "run.json").write_bytes(sealed({**values, "format": 2}))
@@ -231,6 +240,7 @@ def test_numbers_that_leave_the_finite_world_end_the_run(train):
         (("tinny",), "unknown recipe 'tinny'\nhint: did you mean tiny?"),
         (("mine.toml",), "mine.toml: "),
         (("tiny", "--set", "training.step=3"), "unknown setting 'training.step'\nhint: did you m"),
+        (("tiny", "--set", "layers=3"), "unknown setting 'layers'\nhint: did you mean archi"),
         (("--set", "training.step=3"), "unknown setting 'training.step'\nhint: did you mean trai"),
         (("--set", "training.steps=no"), "training.steps must be a whole number, not 'no'"),
         (("tiny", "--set", "architecture.d_model=31"), "architecture.d_model must be even, not "),

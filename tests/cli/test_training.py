@@ -45,3 +45,12 @@ def test_the_panel_outlives_updates_that_are_not_finite(panel, nats, first):
         panel.told(update(step, value), Progress(step=step))
     assert f"loss {nats}" in shown(panel)
     assert ("perplexity 12.18" in shown(panel)) == bool(first)
+
+
+def test_a_pace_is_told_only_when_there_is_one(panel, monkeypatch):
+    seconds = iter([10.0, 12.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(seconds))
+    panel.told(update(1, 3.0), Progress(step=1, target_tokens=100))
+    assert panel.recent.pace(Progress(step=1), 9) == []
+    panel.told(update(2, 3.0), Progress(step=2, target_tokens=300))
+    assert panel.recent.pace(Progress(step=2), 9) == ["100 tokens/s", "0:00:14 left"]

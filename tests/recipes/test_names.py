@@ -48,3 +48,9 @@ def test_a_recipe_does_not_differ_from_itself():
 
 def test_recipes_come_back_from_the_json_that_runs_store():
     assert all(Recipe.from_mapping(by_name(n).as_json()) == by_name(n) for n in names())
+
+
+def test_the_last_part_of_a_name_is_enough_for_the_hint():
+    with pytest.raises(InputError) as error:
+        by_name("base")
+    assert str(error.value) == "unknown recipe 'base'\nhint: did you mean table3/base?"

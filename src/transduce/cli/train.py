@@ -114,10 +114,12 @@ def trained(
     meeting: "Meeting | None" = None,
 ) -> int:
     """Train with somebody watching; the exit code, which is 0 unless a signal ended it."""
+    from transduce.checkpoint import is_run
     from transduce.cli.process import stopping, use_threads
     from transduce.tasks.run import begun, go
     from transduce.training.loop import Audience, ended
 
+    again = is_run(folder)
     place = meeting.place if meeting else Place()
     recipe = begun(folder, recipe, prepared, place.local_size)
     use_threads(recipe.training.threads)
@@ -139,7 +141,7 @@ def trained(
             recipe,
             prepared,
             audience,
-            lambda start: say_start(start, recipe, prepared, folder, watched),
+            lambda start: say_start(start, recipe, prepared, folder, watched, again=again),
             company,
         )
         done = ended(progress, recipe.training)
@@ -149,7 +151,13 @@ def trained(
 
 
 def say_start(
-    start: "Start", recipe: Recipe, prepared: "Prepared", folder: Path, watched: View
+    start: "Start",
+    recipe: Recipe,
+    prepared: "Prepared",
+    folder: Path,
+    watched: View,
+    *,
+    again: bool,
 ) -> None:
     """What is about to happen, what is not the paper's in it, and what is not as it was."""
     from transduce.tasks.ledger import differs, size
@@ -157,6 +165,8 @@ def say_start(
     if start.progress.step:
         watched.said(f"going on from step {start.progress.step:,} of {folder}")
     else:
+        if again:
+            watched.said(f"{folder} ended before its first save: it begins anew")
         watched.said(f"{recipe.name}: {start.parameters:,} parameters, in {folder}")
         symbols = map(len, prepared.vocabularies)
         for line in (*differs(recipe), size(recipe.architecture, *symbols)):

@@ -95,19 +95,17 @@ class Recent:
         last = self.nats[-SMOOTH:] or [math.nan]  # nothing finite yet
         return math.exp(min(700.0, sum(last) / len(last)))
 
-    @property
-    def speed(self) -> float:
-        """Target tokens a second."""
+    def pace(self, progress: "Progress", steps: int) -> list[str]:
+        """Target tokens a second, and the time to the last step; after one update, neither."""
         (began, before), (ended, after) = self.marks[0], self.marks[-1]
-        return (after - before) / (ended - began) if ended > began else 0.0
-
-    def left(self, progress: "Progress", steps: int) -> str:
-        """Hours, minutes and seconds to the last step, at the pace of the last updates."""
-        updates = len(self.marks) - 1
-        if updates < 1:
-            return "-:--:--"
-        pace = (self.marks[-1][0] - self.marks[0][0]) / updates
-        return str(timedelta(seconds=round(pace * (steps - progress.step))))
+        seconds = ended - began
+        if not seconds:
+            return []
+        left = seconds / (len(self.marks) - 1) * (steps - progress.step)
+        return [
+            f"{(after - before) / seconds:,.0f} tokens/s",
+            f"{timedelta(seconds=round(left))} left",
+        ]
 
 
 @final
@@ -124,11 +122,15 @@ class Lines:
         if now - self.shown_at < EVERY and progress.step != self.steps:
             return
         self.shown_at = now
-        display.tell(
-            f"step {update.step:>7,} of {self.steps:,}  loss {update.loss:.4f}"
-            f"  perplexity {self.recent.perplexity:.2f}  {self.recent.speed:,.0f} tokens/s"
-            f"  rate {update.rate:.2e}  {memory()}  left {self.recent.left(progress, self.steps)}"
-        )
+        facts = [
+            f"step {update.step:>7,} of {self.steps:,}",
+            f"loss {update.loss:.4f}",
+            f"perplexity {self.recent.perplexity:.2f}",
+            f"rate {update.rate:.2e}",
+            memory(),
+            *self.recent.pace(progress, self.steps),
+        ]
+        display.tell("  ".join(facts))
 
     def looked(self, look: "Look", progress: "Progress") -> None:
         """Each time."""
@@ -204,9 +206,8 @@ class Panel:
         """How far, how fast, how long still."""
         return [
             f"step {progress.step:,} of {self.steps:,}",
-            f"{self.recent.speed:,.0f} tokens/s",
-            f"{memory()}",
-            f"{self.recent.left(progress, self.steps)} left",
+            memory(),
+            *self.recent.pace(progress, self.steps),
         ]
 
     def quality(self, update: "Update") -> list[str]:
