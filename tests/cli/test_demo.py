@@ -1,6 +1,10 @@
 """transduce demo, with a model of no size that learns nothing."""
 
+from pathlib import Path
+
 import pytest
+
+from transduce.cli.demo import what_next
 
 SMALL = {
     "architecture.layers": 1,
@@ -38,3 +42,13 @@ def test_it_prepares_trains_averages_and_shows(demo, tmp_path):
     again = demo()
     assert again.stdout == ended.stdout
     assert again.stderr.startswith("going on from step 2 of ")
+
+
+@pytest.mark.parametrize(
+    ("on_the_path", "called"), [(True, "transduce"), (False, ".venv/bin/transduce")]
+)
+def test_what_to_try_can_be_pasted(monkeypatch, tmp_path, on_the_path, called):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [str(tmp_path / ".venv/bin/transduce")])
+    monkeypatch.setattr("shutil.which", lambda _: "transduce" if on_the_path else None)
+    assert any(line.endswith(f"| {called} translate m") for line in what_next(Path("m")))

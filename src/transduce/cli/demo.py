@@ -1,5 +1,7 @@
 """transduce demo: watch a Transformer learn German, in minutes."""
 
+import os.path
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -91,10 +93,19 @@ def told(split: "Shown") -> list[str]:
 
 def what_next(model: Path) -> list[str]:
     """Where the model lies, and three things to try."""
+    transduce = as_called()
     return [
         "",
         f"the model: {model} (its card: {model / 'README.md'})",
-        f"try: echo 'She bought a small cup.' | transduce translate {model}",
-        "your own languages: transduce train --source a.en --target a.de -o run",
-        "the paper's settings: transduce recipes show table2/base-en-de",
+        f"try: echo 'She bought a small cup.' | {transduce} translate {model}",
+        f"your own languages: {transduce} train --source a.en --target a.de -o run",
+        f"the paper's settings: {transduce} recipes show table2/base-en-de",
     ]
+
+
+def as_called() -> str:
+    """The command as this shell finds it: by its path, where no folder of the PATH has it."""
+    program = Path(sys.argv[0])
+    if program.name != "transduce" or shutil.which("transduce"):
+        return "transduce"
+    return os.path.relpath(program)
