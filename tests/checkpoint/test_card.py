@@ -70,7 +70,7 @@ def test_the_pairs_are_counted_before_and_after_each_filter():
         parameters=1, updates=1, pairs_read=1_000, left_out={"empty": 10, "too long": 200}
     )
     assert lines_of(model_card(BASE, facts), "Data") == [
-        "Corpus: wmt14-en-de, en to de.",
+        "Corpus by the recipe: wmt14-en-de, en to de.",
         "",
         "| pairs | left out | remain |",
         "| --- | --- | --- |",
@@ -126,3 +126,13 @@ def test_no_text_breaks_out_of_its_line(name, about, reason):
     for line in lines:
         if line.startswith("|"):
             assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) in (4, 5)
+
+
+def test_it_says_what_was_read_whatever_the_recipe_calls_it():
+    facts = Facts(parameters=1, updates=1, pairs_read=1, text="12ab 34cd")
+    assert lines_of(model_card(BASE, facts), "Data")[:4] == [
+        "Corpus by the recipe: wmt14-en-de, en to de.",
+        "",
+        "What was read, by its sha256 or its generator: `12ab 34cd`.",
+        "",
+    ]

@@ -34,6 +34,7 @@ class Facts:
     parameters: int
     updates: int
     averaged: Sequence[int] = ()  # the steps whose mean the model is
+    text: str = ""  # what was read: sha256 of the files, or what a generator was told
     pairs_read: int
     left_out: Mapping[str, int] = field(default_factory=dict)  # by reason, in the filters' order
     versions: Mapping[str, str] = field(default_factory=dict)  # of what it was made with
@@ -94,8 +95,10 @@ def data(recipe: Recipe, facts: Facts) -> str:
     for reason, count in facts.left_out.items():
         left -= count
         rows.append((reason, f"{count:,}", f"{left:,}"))
-    corpus = f"## Data\n\nCorpus: {plain(recipe.data.corpus)}, {direction(recipe)}.\n\n"
-    return corpus + table(("pairs", "left out", "remain"), rows)
+    named = f"Corpus by the recipe: {plain(recipe.data.corpus)}, {direction(recipe)}."
+    read = [f"What was read, by its sha256 or its generator: `{plain(facts.text)}`."]
+    about = "\n\n".join(["## Data", named, *(read if facts.text else [])])
+    return f"{about}\n\n" + table(("pairs", "left out", "remain"), rows)
 
 
 def training(recipe: Recipe, facts: Facts) -> str:

@@ -37,6 +37,7 @@ def average(run: Path, output: Path, last: int | None) -> list[int]:
         parameters=sum(weight.numel() for weight in weights.values()),
         updates=steps[-1],
         averaged=steps,
+        text=data["inputs"]["train"],
         pairs_read=data["cleaning"]["read"],
         left_out=left_out(data),
         versions={package: version(package) for package in PACKAGES},
