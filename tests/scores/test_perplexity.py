@@ -20,6 +20,11 @@ def test_a_word_of_two_pieces_costs_both():
     assert str(perplexity) == "perplexity 5.000 a piece (12), 25.000 a word (6)"
 
 
+def test_large_figures_are_written_as_elsewhere():
+    perplexity = Perplexity(nats=20.0 * math.log(10), pieces=5_000, words=4)
+    assert str(perplexity).endswith("a piece (5,000), 100,000.000 a word (4)")
+
+
 def test_perplexity_is_infinite_before_it_is_an_error():
     assert Perplexity(nats=1e6, pieces=10, words=5).per_word == math.inf
 

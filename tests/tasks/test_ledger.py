@@ -22,6 +22,7 @@ def test_the_paper_s_base_model_differs_in_nothing():
 def test_what_differs_is_said_with_the_paper_s_value_and_the_reason():
     first, why = ledger.differs(scaled(by_name("table3/C-N2"), LAPTOP))
     assert first.startswith("the paper's base model, but for layers 2 (6), d_model 128 (512), ")
+    assert "vocabulary_size 4,000 (37,000)" in first
     assert "validate_steps" not in first, "the paper is silent there"
     assert why == f"because: laptop: {LAPTOP.about}"
 

@@ -172,3 +172,10 @@ def test_the_members_of_an_ensemble_share_the_smallest_limit_and_the_first_one_s
     short = replace(TRANSLATE, recipe=replace(TRANSLATE.recipe, architecture=sizes))
     with pytest.raises(InputError, match="learned positions have only 30 places"):
         with_limits(short, 24, Search(extra=50))
+
+
+def test_a_translator_is_shown_in_a_line():
+    data = TRANSLATE.recipe.data
+    said = f"<{TRANSLATE.recipe.name}: {data.source_language} to {data.target_language}>"
+    assert repr(TRANSLATE) == said
+    assert repr(together(TRANSLATE, TRANSLATE)) == f"{said[:-1]}, 2 models>"

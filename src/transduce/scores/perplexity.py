@@ -36,8 +36,8 @@ class Perplexity:
 
     def __str__(self) -> str:
         return (
-            f"perplexity {self.per_piece:.3f} a piece ({self.pieces:,}),"
-            f" {self.per_word:.3f} a word ({self.words:,})"
+            f"perplexity {self.per_piece:,.3f} a piece ({self.pieces:,}),"
+            f" {self.per_word:,.3f} a word ({self.words:,})"
         )
 
     def as_json(self) -> dict[str, float]:

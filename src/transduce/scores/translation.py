@@ -82,6 +82,6 @@ def demand_lines(hypotheses: Sequence[str], references: Sequence[Sequence[str]])
     for text in references:
         if len(text) != len(hypotheses):
             raise InputError(
-                f"{len(hypotheses)} lines are to be scored, but the reference has {len(text)}",
+                f"{len(hypotheses):,} lines are to be scored, but the reference has {len(text):,}",
                 "line n of the one belongs to line n of the other; an empty line counts",
             )

@@ -36,7 +36,7 @@ def evaluate(
     """Translate a test set and score it; its language is the recipe's, if no other is said."""
     if len(sources) != len(references):
         raise InputError(
-            f"the source has {len(sources)} lines, but the reference has {len(references)}",
+            f"the source has {len(sources):,} lines, but the reference has {len(references):,}",
             "line i of one must be the translation of line i of the other",
         )
     language = language or translator.recipe.data.target_language

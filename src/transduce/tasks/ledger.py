@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from jaxtyping import Int32
 
+from transduce.checkpoint.card import shown
 from transduce.recipes.operations import Text, training
 from transduce.recipes.parameters import count, embeddings
 from transduce.recipes.printed import TABLE_3 as PRINTED
@@ -32,7 +33,7 @@ OF_THE_OTHERS = "41,004 to 41,208"
 def differs(recipe: Recipe) -> list[str]:
     """In which settings that the paper states a recipe is not its base model, and why."""
     found = [
-        f"{one.path.split('.')[1]} {one.here} ({one.paper})"
+        f"{one.path.split('.')[1]} {shown(one.here)} ({shown(one.paper)})"
         for one in deviations(recipe)
         if one.is_stated
     ]

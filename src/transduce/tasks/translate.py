@@ -47,6 +47,10 @@ class Translator:
     others: tuple["Translator", ...] = ()  # of an ensemble
     draws: Sampling | None = None
 
+    def __repr__(self) -> str:
+        data, others = self.recipe.data, f", {len(self.models)} models" if self.others else ""
+        return f"<{self.recipe.name}: {data.source_language} to {data.target_language}{others}>"
+
     @property
     def models(self) -> tuple[Transformer, ...]:
         """All that answer together."""

@@ -129,7 +129,7 @@ def unequal(
     files: tuple[Path | str, Path | str], counts: tuple[int, int], pace: Pace
 ) -> InputError:
     """What is known about two files that cannot be parallel."""
-    fact = f"{files[0]} has {counts[0]} lines, but {files[1]} has {counts[1]}"
+    fact = f"{files[0]} has {counts[0]:,} lines, but {files[1]} has {counts[1]:,}"
     hint = "line i of one file must be the translation of line i of the other"
     if pace.lost:
         hint += f"; look near line {pace.lost}: from there on their lengths do not match"
