@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.training.tiny import batches, fresh, training_of
+from tests.training.tiny import batch_of, batches, fresh, training_of
+from torch import Tensor
 
 from transduce.errors import InputError
+from transduce.model import variable_length
 from transduce.model.grouped import Grouped
 from transduce.model.sight import EVERYWHERE
 from transduce.model.variable_length import VariableLength
 from transduce.training.compiling import Beside, compile_layers, demand_compiler
 from transduce.training.step import take_update
+from transduce.training.validate import nats_of
 
 ROOT = Path(__file__).parents[2]
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
@@ -33,6 +36,56 @@ def losses(*, compiled, **changes):
     return found
 
 
+def graphs():
+    """How often a layer's graph breaks, and how many there are after training and after a look."""
+    kernel = opaque()
+    variable_length.varlen = lambda: kernel
+    counted = torch._dynamo.utils.counters
+    training = training_of()
+    model, optimiser = fresh(training, layers=3)
+    model.kernel = VariableLength
+    compile_layers(model)
+    for layer in [*model.encoder, *model.decoder]:
+        layer.compile(backend="eager", dynamic=True)  # traced, and no code made of it
+    found = []
+    for step, lengths in enumerate([[4, 5, 6], [20, 30], [7] * 40, [200]], start=1):
+        take_update(model, optimiser, training, step, [batch_of(lengths, seed=step)])
+    found.append(counted["stats"]["unique_graphs"])
+    nats_of(model, [batch_of([50, 3], seed=3), batch_of([5, 3], seed=3)])
+    return [len(counted["graph_break"]), *found, counted["stats"]["unique_graphs"]]
+
+
+def opaque():
+    """An operation that a compiler takes as a whole, as torch's kernel is one."""
+
+    def seen(
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        begin_q: Tensor,
+        begin_k: Tensor,
+        longest: list[int],
+        window: list[int],
+        scale: float,
+    ) -> Tensor:
+        assert len(begin_q) == len(begin_k)
+        assert len(longest) == len(window)
+        return (q + k.mean() + v.mean()) * scale
+
+    whole = torch.library.custom_op("tests::opaque", seen, mutates_args={})
+    whole.register_fake(lambda q, *_: torch.empty_like(q))
+    whole.register_autograd(
+        lambda ctx, gradient: (gradient, *map(torch.zeros_like, ctx.saved_tensors), *[None] * 5),
+        setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs[1:3]),  # noqa: ARG005
+    )
+
+    def kernel(q, k, v, begin_q, begin_k, longest_q, longest_k, *, scale, window_size):
+        longest = [longest_q, longest_k]
+        return whole(q, k, v, begin_q, begin_k, longest, list(window_size), scale)
+
+    return kernel
+
+
 @pytest.mark.slow
 def test_losses_are_those_of_the_plain_path():
     """Dropout included: its masks stay outside what is compiled on a processor.
@@ -42,6 +95,15 @@ def test_losses_are_those_of_the_plain_path():
     asked = "from tests.training.test_compiling import losses; print(losses(compiled=True))"
     done = subprocess.run([sys.executable, "-c", asked], cwd=ROOT, capture_output=True, check=True)
     assert json.loads(done.stdout) == pytest.approx(losses(compiled=False), rel=1e-6)
+
+
+@pytest.mark.slow
+def test_layers_of_a_kind_are_compiled_once_for_batches_of_any_lengths():
+    """With torch's kernel inside: no break in a layer's graph, and none made anew."""
+    asked = "from tests.training.test_compiling import graphs; print(graphs())"
+    done = subprocess.run([sys.executable, "-c", asked], cwd=ROOT, capture_output=True, check=True)
+    breaks, training, looking = json.loads(done.stdout)
+    assert (breaks, training, looking) == (0, 2, 4), "an encoder's and a decoder's, then a look's"
 
 
 @pytest.mark.parametrize(("device", "named", "missing"), [(CPU, "CXX", "g++"), (CUDA, "CC", "gcc")])
