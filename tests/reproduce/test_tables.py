@@ -46,7 +46,7 @@ def test_no_result_is_no_table():
 
 def test_what_was_changed_in_every_row_is_said():
     table = table_of([result("base", 3.0, training__steps=7, search__beam=5)], TABLE_3)
-    assert "changed in every row: search.beam=5, training.steps=7" in list(conditions(table))
+    assert "changed in every row: training.steps=7, search.beam=5" in list(conditions(table))
 
 
 def test_steps_that_follow_from_those_of_base_are_no_change():

@@ -56,9 +56,12 @@ class Picture:
 
 def draw(axes: "Axes", panel: Panel, rows: Sequence[str]) -> None:
     """A dot for each row, its seeds below it; base's figure goes through all rows."""
+    from matplotlib.ticker import NullFormatter
+
     axes.set_title(panel.title, size=10)
     if panel.is_logarithmic:
         axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter(NullFormatter())  # they would lie on one another
     groups = list(dict.fromkeys(map(group, rows)))
     for y, row in enumerate(rows):
         if groups.index(group(row)) % 2:

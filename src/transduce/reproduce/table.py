@@ -131,15 +131,14 @@ def changes_of(results: Sequence[Result], recipes: Mapping[str, Recipe]) -> dict
     """
     own = [changed(result, recipes[result.row]) for result in results]
     as_told = [
-        one.get(STEPS)
+        one
         for one, result in zip(own, results, strict=True)
         if recipes[result.row].architecture.mixing == recipes["base"].architecture.mixing
     ]
     others = [{path: value for path, value in one.items() if path != STEPS} for one in own]
     demand_one("settings", {tuple(sorted(one.items())) for one in others})
-    demand_one("settings", {*as_told} or {None})
-    steps = as_told[0] if as_told else None
-    return others[0] if steps is None else {**others[0], STEPS: steps}
+    demand_one("settings", {one.get(STEPS) for one in as_told} or {None})
+    return as_told[0] if as_told else others[0]
 
 
 def changed(result: Result, recipe: Recipe) -> dict[str, Value]:
