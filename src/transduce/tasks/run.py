@@ -41,7 +41,7 @@ from transduce.training.compiling import compile_layers, demand_compiler
 from transduce.training.environment import changes, environment
 from transduce.training.journal import LOG, Journal
 from transduce.training.loop import Audience, Trainee, train
-from transduce.training.memory import device_memory, fitting_micro_tokens, memory_bytes
+from transduce.training.memory import device_memory, fitting_micro_tokens
 from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
 from transduce.training.workers.company import ALONE, Company
@@ -82,7 +82,7 @@ def begun(folder: Path, recipe: Recipe, prepared: Prepared, processes: int = 1) 
 
     So many processes of the run share this machine.
     """
-    demand_memory(recipe, memory_bytes() // processes)
+    demand_memory(recipe, memory_here(processes))
     demand_compiler(recipe.training, device())
     if is_run(folder):
         stored = read_run(folder)
@@ -122,7 +122,7 @@ def demand_memory(recipe: Recipe, memory: int) -> None:
 def resolved(recipe: Recipe, processes: int) -> Recipe:
     """With the machine's answer where the recipe asks it: it stays with the run."""
     longest, training = recipe.data.longest, recipe.training
-    memory = device_memory(device()) // (processes if device().type == "cpu" else 1)
+    memory = memory_here(processes)
     fitting = fitting_micro_tokens(recipe.architecture, longest, memory, device())
     return with_changes(
         recipe,
@@ -131,6 +131,11 @@ def resolved(recipe: Recipe, processes: int) -> Recipe:
             "training.micro_tokens": training.micro_tokens or fitting,
         },
     )
+
+
+def memory_here(processes: int) -> int:
+    """What each of so many processes has: a GPU of its own, or a share of the machine."""
+    return device_memory(device()) // (processes if device().type == "cpu" else 1)
 
 
 def demand_same(folder: Path, recipe: Recipe, stored: Recipe) -> None:
