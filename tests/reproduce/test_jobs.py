@@ -4,6 +4,7 @@ import pytest
 
 from transduce.errors import InputError
 from transduce.recipes.scale import PAPER, TOY
+from transduce.recipes.table2 import ROWS
 from transduce.recipes.table3 import TABLE_3
 from transduce.reproduce import job as job_module
 from transduce.reproduce.job import Wanted, demand_fits, jobs
@@ -44,3 +45,14 @@ def test_a_row_that_does_not_fit_memory_is_refused_with_the_number(monkeypatch):
     (job,) = jobs("table3", TABLE_3, Wanted(scale=PAPER, rows=("base",)))
     with pytest.raises(InputError, match=r"row base: to train .* more than 1\.0 GB.*\nhint: a sma"):
         demand_fits(job)
+
+
+@pytest.mark.parametrize("rows", [(), ("recurrent", "separable")])
+def test_other_layers_take_the_cost_of_base_as_it_is_changed_here(rows):
+    wanted = Wanted(scale=TOY, rows=rows, changes={"training.steps": "1000"})
+    steps = {job.row: job.recipe.training.steps for job in jobs("table2", ROWS["en-de"], wanted)}
+    # products a piece, 6 layers and the map, by hand: 220,032; 237,696 and 165,120 in these rows
+    assert (steps["recurrent"], steps["separable"]) == (926, 1333)
+    assert {row: steps[row] for row in steps if row in ("base", "big")} == (
+        {} if rows else {"base": 1000, "big": 1000}
+    )
