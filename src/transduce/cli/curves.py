@@ -33,7 +33,8 @@ def command(*, runs: tuple[Path, ...], output: Path, quiet: bool) -> None:
     """Draw what RUNS have learned: perplexity and BLEU against updates.
 
     Each run has a colour. A thin line is the training text, a thick one with points the
-    development set. A run may still be at work. Needs the package matplotlib: pip install 'transduce[plots]'.
+    development set. A run may still be at work. Needs the package matplotlib: pip install
+    'transduce[plots]'.
 
     transduce curves run -o curves.svg
     """
