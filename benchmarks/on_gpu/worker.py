@@ -3,6 +3,7 @@
 A case that fails says so and leaves the others alone; a worker that dies leaves the lines it wrote.
 """
 
+import gc
 import json
 import sys
 import time
@@ -45,6 +46,7 @@ def case(name: str, work: Any) -> dict[str, Any]:  # noqa: ANN401 - a function o
     except Exception as fault:  # noqa: BLE001 - whatever it is, the next case comes
         words = str(fault).strip().split("\n")[0][:200]
         figures = {"error": f"{type(fault).__name__}: {words}"}
+    gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
     return {"name": name, **figures, "whole": round(time.perf_counter() - began, 1)}

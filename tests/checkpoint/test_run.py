@@ -71,8 +71,10 @@ def test_a_run_file_of_another_shape_is_refused(tmp_path, change):
 
 
 def test_a_recipe_from_before_a_setting_existed_does_what_was_done_then():
-    values = changed(lambda v: v["training"].pop("precision"))
-    assert stored_recipe(values, FILE).training.precision == "float32"
+    younger = {"precision": "float32", "compile": False, "slots": 0}
+    for name, before in younger.items():
+        values = changed(lambda v, name=name: v["training"].pop(name))
+        assert getattr(stored_recipe(values, FILE).training, name) == before
 
 
 def test_a_stored_recipe_comes_back_from_json():
