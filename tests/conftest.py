@@ -3,6 +3,7 @@
 import signal
 from pathlib import Path
 
+import jaxtyping
 import pytest
 
 pytest_plugins = ("tests.faults.record",)
@@ -20,3 +21,10 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("skipped: ../shared is not here")
     return SHARED
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Types and shapes are checked at every call, but where tests go the same ways all day."""
+    long = item.get_closest_marker("slow") or item.get_closest_marker("soak")
+    jaxtyping.config.update("jaxtyping_disable", long is not None)

@@ -84,6 +84,7 @@ def test_updates_have_several_micro_batches_and_epochs_end_on_the_way(prepared):
     assert {len(batches(step)) for step in range(1, STEPS + 1)} == {2}
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_again_and_again_ends_the_same(tmp_path, prepared, straight):
     step, starts = 0, 0
     while step < STEPS:

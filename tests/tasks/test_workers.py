@@ -6,10 +6,12 @@ import signal
 import subprocess
 import sys
 import time
+import types
 from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.forked import SERVER
 from tests.processes import is_alive
 from tests.tasks.babble import LINES, babbler
 
@@ -40,7 +42,10 @@ def load_nothing() -> Translator:
 
 
 @pytest.fixture(autouse=True)
-def small_blocks(monkeypatch):
+def quick(monkeypatch):
+    """Small blocks, and workers that begin where their imports end."""
+    server = types.SimpleNamespace(get_context=lambda _: SERVER)
+    monkeypatch.setattr(workers, "multiprocessing", server)
     monkeypatch.setattr(workers, "BLOCK", 5)
     monkeypatch.setattr(workers, "AHEAD", 2)
 
