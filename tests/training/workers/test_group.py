@@ -35,18 +35,21 @@ def poisoned(member, folder, steps, *, local=False):
 
     patch(update_step, batch_loss=loss_of, rate_of=next_rate)
     if local:
-        patch(update_step, math=Local(member))
+        patch(update_step, torch=Local(member))
     return take_part(member, folder)
 
 
 class Local:
-    """Says that all is finite to the process that found nothing wrong."""
+    """torch, which says that all is finite to the process that found nothing wrong."""
 
     def __init__(self, member):
         self.member = member
 
+    def __getattr__(self, name):
+        return getattr(torch, name)
+
     def isfinite(self, number):
-        return self.member.rank == 0 or math.isfinite(number)
+        return torch.tensor(True) if self.member.rank == 0 else torch.isfinite(number)
 
 
 def test_a_step_that_is_not_finite_in_one_process_is_skipped_by_all(tmp_path):
