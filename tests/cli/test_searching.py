@@ -1,6 +1,7 @@
 """transduce translate: prefixes, samples, ensembles, and what contradicts what."""
 
 import json
+import shutil
 
 import pytest
 from tests.cli.language import write
@@ -171,3 +172,18 @@ def test_prefix_samples_and_ensemble_go_together_as_json(said, made, tmp_path):
     assert [len(outputs) for outputs in found] == [2, 1, 2, 2]
     assert all(one["text"].startswith("ein") for one in found[0])
     assert all(one["text"].startswith("wer") for one in found[3])
+
+
+def test_a_run_that_is_not_over_says_which_step_answers(call, trained, tmp_path):
+    source = write(tmp_path / "a", ["the dog"])
+    commands = [
+        ("translate", trained, source, *FAST),
+        ("evaluate", trained, source, source),
+        ("likelihood", trained, source, source),
+    ]
+    assert not any("is not over" in call(*command).stderr for command in commands)
+    shutil.rmtree(trained / "checkpoints/step-00000020")
+    for command in commands:
+        ended = call(*command)
+        assert ended.code == 0
+        assert f"{trained} is not over: step 19 of 20 answers\n" in ended.stderr

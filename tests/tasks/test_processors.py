@@ -10,6 +10,7 @@ def groups(tmp_path, monkeypatch):
     """A machine of eight cores whose control groups lie in a folder of ours."""
     monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(8)), raising=False)
     monkeypatch.setattr("transduce.tasks.processors.CGROUPS", tmp_path)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     (tmp_path / "cpu").mkdir()
     return tmp_path
 
@@ -32,4 +33,11 @@ def test_a_container_of_the_second_version_has_its_quota(groups, text, cores):
 def test_a_container_of_the_first_version_has_its_quota(groups, allowed, cores):
     (groups / "cpu/cpu.cfs_quota_us").write_text(f"{allowed}\n")
     (groups / "cpu/cpu.cfs_period_us").write_text("100000\n")
+    assert processors() == cores
+
+
+@pytest.mark.usefixtures("groups")
+@pytest.mark.parametrize(("text", "cores"), [("3", 3), ("12", 8), ("0", 8), ("", 8), ("2,2", 8)])
+def test_fewer_threads_can_be_asked_for_as_of_other_programs(monkeypatch, text, cores):
+    monkeypatch.setenv("OMP_NUM_THREADS", text)
     assert processors() == cores

@@ -10,7 +10,7 @@ import click
 
 from transduce.cli import display, options
 from transduce.cli.inputs import cache_folder
-from transduce.cli.searching import ensemble_option, precision_option
+from transduce.cli.searching import ensemble_option, precision_option, tell_if_unfinished
 from transduce.errors import InputError
 from transduce.scores import METRICS
 from transduce.settings.fields import demand
@@ -76,6 +76,7 @@ def command(
     )
     options.demand_other_file(output, source, reference)
     keep_memory()
+    tell_if_unfinished((model, *ensemble))
     texts = lines_of(source, reference) if reference else None
     with nullcontext() if output is None else whole_file(output) as file:  # refused before the work
         models = load(model, *ensemble, precision=precision)

@@ -7,7 +7,12 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
-from transduce.cli.searching import Ready, ensemble_option, precision_option
+from transduce.cli.searching import (
+    Ready,
+    ensemble_option,
+    precision_option,
+    tell_if_unfinished,
+)
 from transduce.settings.fields import demand
 from transduce.settings.search import PENALTIES
 
@@ -46,6 +51,7 @@ def command(
     )
     keep_memory()
     models = Ready((model, *ensemble), chosen(penalty), draws=None, nbest=1, precision=precision)
+    tell_if_unfinished(models.folders)
     found = models().likelihoods(read_pairs(source, target))
     for number, one in enumerate(found, start=1):
         if as_json:

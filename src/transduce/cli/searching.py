@@ -1,13 +1,14 @@
 """How models search or draw: the options that say it, and the models made ready by them."""
 
 import multiprocessing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import click
 
+from transduce.cli import display
 from transduce.settings.fields import demand
 from transduce.settings.search import PENALTIES, Sampling
 from transduce.settings.training import PRECISIONS
@@ -133,6 +134,18 @@ def ready(folders: tuple[Path, ...], options: Mapping[str, Any], nbest: int) -> 
     search = {name: given[name] for name in SEARCH if name in given}
     draws = Sampling(**drawing) if given["sample"] else None
     return Ready(folders, search, draws, nbest, given["precision"])
+
+
+def tell_if_unfinished(folders: Sequence[Path]) -> None:
+    """A run answers with what it has learned so far: whoever reads the answers should know."""
+    from transduce.checkpoint import is_run, read_run
+    from transduce.checkpoint.steps import kept_steps
+
+    for folder in filter(is_run, folders):
+        steps = read_run(folder).recipe.training.steps
+        done = max(kept_steps(folder / "checkpoints"), default=steps)
+        if done < steps:
+            display.tell(f"{folder} is not over: step {done:,} of {steps:,} answers")
 
 
 def in_worker(models: Ready) -> "Translator":

@@ -18,6 +18,7 @@ from transduce.cli.searching import (
     precision_option,
     ready,
     search_options,
+    tell_if_unfinished,
 )
 from transduce.settings.fields import demand
 
@@ -83,6 +84,7 @@ def command(
     )
     options.demand_other_file(output, asked["input"], asked["prefix"])
     models = ready((model, *ensemble), asked, nbest)
+    tell_if_unfinished(models.folders)
     waiting = asked["line_buffered"] or (str(asked["input"]) == "-" and sys.stdin.isatty())
     outputs = answers(models, asked["input"], asked["prefix"], asked["workers"], waiting=waiting)
     live = not no_progress and output is not None

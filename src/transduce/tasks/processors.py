@@ -1,4 +1,4 @@
-"""How many cores there are for us: of the machine, or of the container that we run in."""
+"""How many cores there are for us: of the machine, of its container, or as we are told."""
 
 import math
 import os
@@ -13,7 +13,13 @@ def processors() -> int:
         cores = len(os.sched_getaffinity(0))
     else:
         cores = os.cpu_count() or 1
-    return max(1, math.ceil(min(cores, quota())))
+    return max(1, math.ceil(min(cores, quota(), told())))
+
+
+def told() -> float:
+    """What OMP_NUM_THREADS allows, which other programs of the kind heed, too."""
+    text = os.environ.get("OMP_NUM_THREADS", "")
+    return float(text) if text.isascii() and text.isdigit() and int(text) else math.inf
 
 
 def quota() -> float:
