@@ -3,6 +3,7 @@
 import signal
 from pathlib import Path
 
+import hypothesis
 import jaxtyping
 import pytest
 
@@ -11,6 +12,10 @@ pytest_plugins = ("tests.faults.record",)
 # Who starts the tests in the background of a shell has SIGINT ignored, and the commands that the
 # tests start would inherit it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# No test asserts on time: how long an example takes says how busy the machine is.
+hypothesis.settings.register_profile("any pace")
+hypothesis.settings.load_profile("any pace")
 
 SHARED = Path(__file__).parents[2] / "shared"
 

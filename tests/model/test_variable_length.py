@@ -45,7 +45,7 @@ def test_queries_and_keys_may_have_different_lengths():
     demand_equal(([2, 5, 1], [4, 1, 6]), EVERYWHERE, inputs([2, 5, 1], [4, 1, 6]), 1e-12)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=20), st.sampled_from(SIGHTS))
 def test_any_lengths_under_any_sight(lengths, sight):
     with pytest.MonkeyPatch.context() as patch:

@@ -17,7 +17,7 @@ pairs = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=16)
+@settings(max_examples=16)
 @given(pairs, st.sampled_from(KINDS))
 def test_a_sentence_decoded_step_by_step_until_its_own_end_has_the_states_of_the_whole(drawn, kind):
     """Rows leave when their target is over, as sentences leave a search."""

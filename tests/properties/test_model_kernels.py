@@ -20,7 +20,7 @@ def held_against_plain(queries, keys, sight, **shape):
         torch.testing.assert_close(grouped, plain, rtol=0, atol=1e-12)
 
 
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=8)
 @given(lengths, sights, widths, widths, st.integers(1, 3), st.integers(0, 99))
 def test_the_fast_kernel_equals_the_plain_one_in_self_attention(
     sentences, sight, d_k, d_v, heads, seed
@@ -28,14 +28,14 @@ def test_the_fast_kernel_equals_the_plain_one_in_self_attention(
     held_against_plain(sentences, sentences, sight, d_k=d_k, d_v=d_v, heads=heads, seed=seed)
 
 
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=8)
 @given(st.lists(st.tuples(st.integers(1, 20), st.integers(1, 20)), min_size=1, max_size=5))
 def test_the_fast_kernel_equals_the_plain_one_over_sources_of_other_lengths(pairs):
     queries, keys = (list(side) for side in zip(*pairs, strict=True))
     held_against_plain(queries, keys, Sight())
 
 
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=8)
 @given(lengths, sights)
 def test_neither_does_it_matter_into_how_many_rectangles_a_batch_is_cut(sentences, sight):
     free, rectangles.FREE = rectangles.FREE, 0
