@@ -292,9 +292,9 @@ def test_a_scale_without_a_recipe_is_refused(call, tmp_path):
     )
 
 
-def test_a_scale_makes_the_recipe_smaller_before_settings_are_changed(call, tmp_path):
-    small = ("--scale", "toy", "--set", "training.steps=2", "--set", "training.threads=1")
-    done = call("train", "table3/C-N2", *small, "--set", "data.pairs=200", "-o", tmp_path / "run")
-    assert done.code == 0
-    recipe = read_run(tmp_path / "run").recipe
+def test_a_scale_makes_the_recipe_smaller_before_settings_are_changed(call, tmp_path, monkeypatch):
+    monkeypatch.setattr("transduce.cli.inputs.DEV_PAIRS", 20)
+    run, small = tmp_path / "run", ("--scale=toy", "--set=training.steps=2", "--set=data.pairs=200")
+    assert call("train", "table3/C-N2", *small, "--set=training.threads=1", "-o", run).code == 0
+    recipe = read_run(run).recipe
     assert (recipe.architecture.d_model, recipe.training.steps) == (32, 2)
