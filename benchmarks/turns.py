@@ -60,7 +60,6 @@ def worker(variant: Variant, threads: int) -> "Iterator[subprocess.Popen[str]]":
         **os.environ,
         "OMP_NUM_THREADS": count,
         "RAYON_NUM_THREADS": count,
-        "OMP_WAIT_POLICY": "PASSIVE",  # or a shared machine takes a core from the one waited for
         "TOKENIZERS_PARALLELISM": "true",
         "HF_HUB_OFFLINE": "1",
         "TRANSFORMERS_VERBOSITY": "error",

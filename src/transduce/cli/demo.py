@@ -31,8 +31,9 @@ def command(*, folder: Path, changes: Sequence[tuple[str, str]], no_progress: bo
     The corpus is a grammar that comes with transduce. About 4 minutes on 2 cores. Everything is
     kept in FOLDER (transduce-demo if unsaid); the same command goes on where it was stopped.
     """
-    from transduce.cli.process import import_undisturbed, keep_memory
+    from transduce.cli.process import import_undisturbed, keep_memory, wait_asleep
 
+    wait_asleep()
     import_undisturbed("transduce.tasks.run")
     from transduce.checkpoint import snapshots
     from transduce.cli.train import trained

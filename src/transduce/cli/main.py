@@ -80,10 +80,6 @@ def main() -> NoReturn:
     for stream, errors in ((sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):  # whatever the locale says
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
-    # Threads of OpenMP that wait awake take the core from the one they wait for, if others work on
-    # the machine: training with two threads on two busy cores got 8 times as fast. Read once, by
-    # the library under torch, when it is loaded.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     signal.signal(signal.SIGTERM, terminate)
     code = run(transduce, sys.argv[1:])
     for number in (signal.SIGINT, signal.SIGTERM):

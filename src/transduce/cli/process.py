@@ -30,6 +30,15 @@ def keep_memory() -> None:
         libc.mallopt(TRIM, NEVER)
 
 
+def wait_asleep() -> None:
+    """Tell threads of OpenMP, before torch is loaded, not to wait for each other awake.
+
+    Awake they keep the core from the one they wait for, where other programs want it too. For
+    training; the small pieces of a search would wait for every waking (decision 0032).
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+
 def use_threads(threads: int) -> None:
     """As many threads as the run began with: their number changes the last bit."""
     import torch

@@ -67,7 +67,13 @@ def command(  # noqa: PLR0913 - one for each option
     transduce train --source a.en --target a.de --dev-source d.en --dev-target d.de -o RUN
     transduce train table3/base --store wmt14 -o RUN --set training.steps=2000
     """
-    from transduce.cli.process import die_with, import_undisturbed, keep_memory, no_save_yet
+    from transduce.cli.process import (
+        die_with,
+        import_undisturbed,
+        keep_memory,
+        no_save_yet,
+        wait_asleep,
+    )
 
     no_save_yet()
     demand(
@@ -78,6 +84,7 @@ def command(  # noqa: PLR0913 - one for each option
     if together.is_to_start:
         sys.exit(workers.launched(together))
     die_with(together.place.parent)
+    wait_asleep()
     import_undisturbed("transduce.tasks.run")
     from transduce.checkpoint import is_run
     from transduce.tasks.place import holding
