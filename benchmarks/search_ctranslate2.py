@@ -12,6 +12,7 @@ import ctranslate2  # type: ignore[import-not-found]
 
 from benchmarks.ctranslate2_model import WORDS, write_model
 from benchmarks.machine import memory_now
+from benchmarks.searched import searched
 from benchmarks.shapes import SHAPES, V, sentences
 from benchmarks.turns import Turn, serve
 from transduce.model.transformer import transformer
@@ -44,13 +45,7 @@ def main(shape: str, count: str, at_once: str, length: str, *how: str) -> None:
         )
         seconds = time.perf_counter() - began
         outputs = [tuple(int(word[1:]) for word in one.hypotheses[0]) for one in found]
-        return {
-            "seconds": seconds,
-            "sentences": len(outputs),
-            "tokens": sum(len(ids) + 1 for ids in outputs),
-            "outputs": [hash(ids) for ids in outputs],
-            "memory": memory_now()["peak"] - start,
-        }
+        return searched(outputs, seconds, start)
 
     serve(turn)
 

@@ -10,6 +10,7 @@ import torch
 
 from benchmarks.forced import Forced
 from benchmarks.machine import memory_now
+from benchmarks.searched import searched
 from benchmarks.shapes import SHAPES, V, sentences
 from benchmarks.turns import Turn, serve
 from transduce.cli.process import keep_memory
@@ -34,13 +35,7 @@ def main(shape: str, count: str, at_once: str, length: str, precision: str, shar
         found = [translate_ids(decoder, part, Search(batch=size)) for part in parts]
         seconds = time.perf_counter() - began
         outputs = [best[0].ids for part in found for best in part]
-        return {
-            "seconds": seconds,
-            "sentences": len(outputs),
-            "tokens": sum(len(ids) + 1 for ids in outputs),  # END is one
-            "outputs": [hash(ids) for ids in outputs],
-            "memory": memory_now()["peak"] - start,
-        }
+        return searched(outputs, seconds, start)
 
     serve(turn)
 

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from benchmarks.machine import memory_now
 from benchmarks.marian import marian, with_weights
+from benchmarks.searched import searched
 from benchmarks.shapes import SHAPES, V, sentences
 from benchmarks.turns import Turn, serve
 from transduce.model.transformer import transformer
@@ -51,13 +52,7 @@ def main(shape: str, count: str, at_once: str, length: str, precision: str) -> N
         }
         seconds = time.perf_counter() - began
         outputs = [found[tuple(source)] for source in sentences(int(count))]
-        return {
-            "seconds": seconds,
-            "sentences": len(outputs),
-            "tokens": sum(len(ids) + 1 for ids in outputs),
-            "outputs": [hash(ids) for ids in outputs],
-            "memory": memory_now()["peak"] - start,
-        }
+        return searched(outputs, seconds, start)
 
     serve(turn)
 

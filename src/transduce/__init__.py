@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from transduce.tasks.translate import Translator
 
-__all__ = ["load"]
+__all__ = ["__version__", "load"]
+__version__: str
+
+
+def __getattr__(name: str) -> str:
+    """The version of what is installed; asked late, for looking it up takes time."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("transduce")
+    raise AttributeError(f"module 'transduce' has no attribute {name!r}")
 
 
 def load(folder: "Path | str", *more: "Path | str", precision: str = "float32") -> "Translator":

@@ -28,7 +28,7 @@ def test_what_is_drawn_is_what_the_journal_says(trained):
 
 def test_training_is_drawn_in_stretches_without_what_was_skipped():
     updates = [
-        {"step": step, "nats": None if step == 5 else math.log(step)} for step in range(1, 401)
+        {"step": step, "nats": None if step == 5 else math.log(step)} for step in range(1, 202)
     ]
     steps, perplexities = smoothed(updates)
     assert steps[:3] == [1, 2, 3]
@@ -47,6 +47,7 @@ def test_runs_are_told_apart_by_the_ends_of_their_paths(tmp_path):
     [
         (("{run}", "{run}", "-o", "x.svg"), "the same run is named twice"),
         (("{run}", "-o", "x.pdf"), "x.pdf: a picture is one of .svg, .png"),
+        (("{run}", "-o", "no/x.svg"), "no: no such folder"),
         (("nowhere", "-o", "x.svg"), "nowhere: no log.jsonl lies there"),
     ],
 )

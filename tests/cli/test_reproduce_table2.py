@@ -5,6 +5,7 @@ import json
 import shutil
 
 import pytest
+from tests.cli.rows import TINY
 
 from transduce.cli import reproducing
 from transduce.cli.reproduce_table2 import lines_of
@@ -12,11 +13,6 @@ from transduce.errors import FolderError, InputError
 from transduce.reproduce.result import average_of
 from transduce.settings import Data
 from transduce.tasks.inputs import TwoFiles
-
-TINY = (
-    "--scale", "toy", "--set", "training.steps=4", "--set", "training.threads=1",
-    "--set", "data.pairs=300", "--set", "training.validate_lines=5", "--quiet",
-)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

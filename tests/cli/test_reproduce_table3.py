@@ -4,14 +4,10 @@ import csv
 import json
 
 import pytest
+from tests.cli.rows import TINY
 
 from transduce.cli import reproducing
 from transduce.errors import NotFiniteError
-
-TINY = (
-    "--scale", "toy", "--set", "training.steps=4", "--set", "training.threads=1",
-    "--set", "data.pairs=300", "--set", "training.validate_lines=5", "--quiet",
-)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

@@ -60,9 +60,9 @@ def test_each_line_is_answered_before_the_next_is_read_on_request(
 
 def test_a_file_may_be_packed_and_an_output_named(call, babbler, tmp_path, said):
     (tmp_path / "in.gz").write_bytes(gzip.compress("\n".join(LINES).encode()))
-    ended = call("translate", babbler, tmp_path / "in.gz", *FAST, "-o", tmp_path / "new" / "out")
+    ended = call("translate", babbler, tmp_path / "in.gz", *FAST, "-o", tmp_path / "out")
     assert (ended.code, ended.stdout, ended.stderr) == (0, "", "")
-    text = (tmp_path / "new" / "out").read_text(encoding="utf-8")
+    text = (tmp_path / "out").read_text(encoding="utf-8")
     assert text.split("\n")[:-1] == said("\n".join(LINES).encode())
 
 
@@ -210,6 +210,15 @@ def test_translating_in_python_gives_the_same(made, call):
         == call("translate", made / "model", stdin=b"a dog\n\nthe cat").stdout.split("\n")[:-1]
     )
     assert translate("the cat") == outputs[2]
+
+
+def test_an_output_is_not_put_into_a_folder_that_a_typing_error_names(call, model, tmp_path):
+    ended = call("translate", model, "-o", tmp_path / "no such/out", stdin=b"a dog\n")
+    assert (ended.code, ended.stdout) == (2, "")
+    assert ended.stderr == (
+        f"error: {tmp_path}/no such: no such folder\nhint: mkdir -p '{tmp_path}/no such'\n"
+    )
+    assert not (tmp_path / "no such").exists()
 
 
 @pytest.mark.parametrize("written", ["in", "begun"])

@@ -2,8 +2,11 @@
 
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
+
+import transduce
 
 HEAVY = {"torch", "numpy", "tokenizers", "sacrebleu", "rich", "safetensors"}
 PROBE = """
@@ -35,6 +38,12 @@ def test_it_answers_without_heavy_libraries(arguments):
     )
     assert "transduce.cli.main" in ended.stderr.split()
     assert HEAVY & set(ended.stderr.split()) == set()
+
+
+def test_the_package_knows_its_version():
+    assert transduce.__version__ == version("transduce")
+    with pytest.raises(AttributeError, match="has no attribute 'other'"):
+        _ = transduce.other
 
 
 def test_importing_the_package_loads_no_torch():

@@ -1,11 +1,12 @@
 """What the loop keeps and when, and what it does when it cannot."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
 from tests.training.run import go
-from tests.training.tiny import training_of
+from tests.training.tiny import batches, training_of
 
 from transduce import checkpoint
 from transduce.checkpoint import newest, snapshots
@@ -45,6 +46,18 @@ def test_saves_come_by_minutes_and_at_the_end(tmp_path):
     assert events(tmp_path / "often", "save") == [1, 2, 3, 4, 5]
     go(tmp_path / "seldom", training_of(steps=5, save_minutes=60.0))
     assert events(tmp_path / "seldom", "save") == [5]
+
+
+def test_the_first_save_comes_after_a_minute_and_the_next_when_they_are_due(tmp_path, monkeypatch):
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=lambda: clock.now))
+
+    def half_a_minute_later(number):
+        clock.now += 30
+        return batches(number)
+
+    go(tmp_path, training_of(steps=14, save_minutes=3.0), batches=half_a_minute_later)
+    assert events(tmp_path, "save") == [2, 8, 14]
 
 
 def refusing(monkeypatch, bad_steps):

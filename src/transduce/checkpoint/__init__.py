@@ -4,7 +4,7 @@ from transduce.checkpoint.average import averaged
 from transduce.checkpoint.card import Facts, Figure, model_card
 from transduce.checkpoint.model_folder import LoadedModel, is_model, load_model, save_model
 from transduce.checkpoint.run import Run, begin_run, is_run, lengthen_run, read_run
-from transduce.checkpoint.saves import Save, newest, prune, save
+from transduce.checkpoint.saves import Save, has_saves, newest, prune, save
 from transduce.checkpoint.snapshots import Snapshot, save_snapshot, snapshots
 from transduce.checkpoint.weights import matching
 
@@ -17,6 +17,7 @@ __all__ = [
     "Snapshot",
     "averaged",
     "begin_run",
+    "has_saves",
     "is_model",
     "is_run",
     "lengthen_run",

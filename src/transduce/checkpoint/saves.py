@@ -59,6 +59,11 @@ def save(
     return step_folder(run / CHECKPOINTS, step)
 
 
+def has_saves(run: Path) -> bool:
+    """Whether a run has come to its first save; it may be damaged since."""
+    return bool(kept_steps(run / CHECKPOINTS))
+
+
 def newest(run: Path) -> tuple[Save | None, list[tuple[Path, str]]]:
     """The highest step that is as it was written, and those above it that are not, with reasons."""
     while steps := kept_steps(run / CHECKPOINTS):

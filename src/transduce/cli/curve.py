@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import TypeVar
+
+Value = TypeVar("Value")
 
 BARS = "▁▂▃▄▅▆▇█"
 
@@ -16,12 +19,12 @@ def curve(values: Sequence[float], width: int) -> str:
     return "".join(BARS[round((point - low) * scale)] for point in points)
 
 
-def parts(values: Sequence[float], count: int) -> list[Sequence[float]]:
+def parts(values: Sequence[Value], count: int) -> list[Sequence[Value]]:
     """The values in `count` stretches of near-equal length."""
     edges = [round(place * len(values) / count) for place in range(count + 1)]
     return [values[a:b] for a, b in pairwise(edges)]
 
 
-def mean(values: Sequence[float]) -> float:
+def mean(values: Sequence[float] | Sequence[int]) -> float:
     """The arithmetic mean."""
     return sum(values) / len(values)

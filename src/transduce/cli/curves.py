@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import display, options
+from transduce.cli.curve import mean, parts
 from transduce.errors import InputError
 from transduce.settings.fields import demand
 
@@ -47,6 +48,7 @@ def command(*, runs: tuple[Path, ...], output: Path, quiet: bool) -> None:
         "-o curves.svg",
     )
     demand_plots()
+    options.demand_place_for(output)
     journals = {name: journal(run) for name, run in zip(names(runs), runs, strict=True)}
     write_whole(output, picture(journals, output.suffix.removeprefix(".")))
     if not quiet:
@@ -120,11 +122,10 @@ def seen(events: Events) -> list[float]:
 def smoothed(updates: Events) -> tuple[list[float], list[float]]:
     """Mean step and perplexity of each stretch; an update that was skipped has none."""
     finite = [update for update in updates if update["nats"] is not None]
-    length = max(1, len(finite) // STRETCHES)
-    stretches = [finite[first : first + length] for first in range(0, len(finite), length)]
-    steps = [sum(u["step"] for u in some) / len(some) for some in stretches]
-    nats = [sum(u["nats"] for u in some) / len(some) for some in stretches]
-    return steps, [math.exp(mean) for mean in nats]
+    stretches = parts(finite, min(STRETCHES, len(finite))) if finite else []
+    steps = [mean([update["step"] for update in some]) for some in stretches]
+    nats = [mean([update["nats"] for update in some]) for some in stretches]
+    return steps, [math.exp(one) for one in nats]
 
 
 def bleus(events: Events) -> tuple[list[int], list[float]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from transduce.cli import display, options
+from transduce.cli import display, options, process
 from transduce.cli.inputs import chosen_pairs
 
 if TYPE_CHECKING:
@@ -31,10 +31,8 @@ def command(*, folder: Path, changes: Sequence[tuple[str, str]], no_progress: bo
     The corpus is a grammar that comes with transduce. About 4 minutes on 2 cores. Everything is
     kept in FOLDER (transduce-demo if unsaid); the same command goes on where it was stopped.
     """
-    from transduce.cli.process import import_undisturbed, keep_memory, wait_asleep
-
-    wait_asleep()
-    import_undisturbed("transduce.tasks.run")
+    process.wait_asleep()
+    process.import_undisturbed("transduce.tasks.run")
     from transduce.checkpoint import snapshots
     from transduce.cli.train import trained
     from transduce.cli.training import Wishes
@@ -45,7 +43,7 @@ def command(*, folder: Path, changes: Sequence[tuple[str, str]], no_progress: bo
     from transduce.tasks.place import holding
     from transduce.tasks.run import demand_run_place
 
-    keep_memory()
+    process.keep_memory()
     run, model = folder / "run", folder / "model"
     recipe = options.changed(by_name("demo"), changes)
     demand_run_place(run)

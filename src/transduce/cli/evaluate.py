@@ -74,7 +74,7 @@ def command(
         "standard input can be one of the files only",
         "name the other",
     )
-    options.demand_other_file(output, source, reference)
+    options.demand_place_for(output, source, reference)
     keep_memory()
     tell_if_unfinished((model, *ensemble))
     texts = lines_of(source, reference) if reference else None

@@ -14,8 +14,6 @@ import click
 from transduce.cli.group import Commands
 from transduce.cli.outcome import Terminated, run
 
-RANK = "RANK"  # says which one of several processes this is
-
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "demo": "Watch a small Transformer learn German from nothing, and see how good it is.",
@@ -84,7 +82,7 @@ def main() -> NoReturn:
     code = run(transduce, sys.argv[1:])
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # all is done; Python only takes itself apart
-    if RANK in os.environ:
+    if "RANK" in os.environ:  # one of several processes
         # A thread of torch.distributed may still be letting go of a tensor, for which it needs the
         # interpreter: taking that apart meanwhile has ended in SIGABRT. All is written and said.
         os._exit(code)

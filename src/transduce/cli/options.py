@@ -1,5 +1,6 @@
 """Options that several commands share, so that they read and mean the same everywhere."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -48,10 +49,15 @@ class Change(click.ParamType):  # type: ignore[type-arg]
         return path.strip(), text.strip()
 
 
-def demand_other_file(output: Path | None, *inputs: Path | None) -> None:
-    """An output may not take the place of a file that it is made from."""
+def demand_place_for(output: Path | None, *inputs: Path | None) -> None:
+    """An output lies in a folder that exists, and not in place of a file that it is made from."""
+    if output is None:
+        return
+    folder = output.parent
+    if not folder.is_dir():
+        raise InputError("no such folder", f"mkdir -p {shlex.quote(str(folder))}", file=folder)
     for one in inputs:
-        if output and one and output.is_file() and one.is_file() and output.samefile(one):
+        if one and output.is_file() and one.is_file() and output.samefile(one):
             raise InputError("is read here, and would be overwritten", "another -o", file=output)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from transduce.cli import display, options, workers
+from transduce.cli import display, options, process, workers
 from transduce.cli.inputs import chosen_pairs, corpus_options, from_files
 from transduce.cli.tensorboard import shown_too
 from transduce.cli.training import View, Wishes, view
@@ -67,15 +67,7 @@ def command(  # noqa: PLR0913 - one for each option
     transduce train --source a.en --target a.de --dev-source d.en --dev-target d.de -o RUN
     transduce train table3/base --store wmt14 -o RUN --set training.steps=2000
     """
-    from transduce.cli.process import (
-        die_with,
-        import_undisturbed,
-        keep_memory,
-        no_save_yet,
-        wait_asleep,
-    )
-
-    no_save_yet()
+    process.no_save_yet()
     demand(
         scale is None or recipe is not None,
         "--scale makes a recipe smaller, and none was named",
@@ -83,14 +75,14 @@ def command(  # noqa: PLR0913 - one for each option
     )
     if together.is_to_start:
         sys.exit(workers.launched(together))
-    die_with(together.place.parent)
-    wait_asleep()
-    import_undisturbed("transduce.tasks.run")
+    process.die_with(together.place.parent)
+    process.wait_asleep()
+    process.import_undisturbed("transduce.tasks.run")
     from transduce.checkpoint import is_run
     from transduce.tasks.place import holding
     from transduce.tasks.run import demand_run_place
 
-    keep_memory()
+    process.keep_memory()
     with workers.unless_explained(together):
         meeting = together.meeting()
         if meeting is not None and together.place.rank:
@@ -121,25 +113,26 @@ def trained(
     meeting: "Meeting | None" = None,
 ) -> int:
     """Train with somebody watching; the exit code, which is 0 unless a signal ended it."""
-    from transduce.checkpoint import is_run
-    from transduce.cli.process import stopping, use_threads
+    from transduce.checkpoint import has_saves, is_run
     from transduce.tasks.run import begun, go
     from transduce.training.loop import Audience, ended
 
-    again = is_run(folder)
+    began_before = is_run(folder)
     place = meeting.place if meeting else Place()
     recipe = begun(folder, recipe, prepared, place.local_size)
-    use_threads(recipe.training.threads)
+    process.use_threads(recipe.training.threads)
     with (
         view(recipe.training.steps, wishes) as seen,
         shown_too(seen, folder, wanted=wishes.curves) as watched,
-        stopping(watched.said) as requests,
+        process.stopping(watched.said) as requests,
         workers.company_of(meeting, requests, recipe, prepared) as company,
     ):
         if company.size > 1:
             watched.said(f"{company.size} processes share every update")
         if idle := workers.idle(recipe, company.size):
             watched.warned(idle)
+        if began_before and not has_saves(folder):
+            watched.said(f"{folder} ended before its first save: it begins anew")
         audience = Audience(  # the loop speaks of nothing but what went wrong
             told=watched.told, looked=watched.looked, said=watched.warned
         )
@@ -148,7 +141,7 @@ def trained(
             recipe,
             prepared,
             audience,
-            lambda start: say_start(start, recipe, prepared, folder, watched, again=again),
+            lambda start: say_start(start, recipe, prepared, folder, watched),
             company,
         )
         done = ended(progress, recipe.training)
@@ -163,8 +156,6 @@ def say_start(
     prepared: "Prepared",
     folder: Path,
     watched: View,
-    *,
-    again: bool,
 ) -> None:
     """What is about to happen, what is not the paper's in it, and what is not as it was."""
     from transduce.tasks.ledger import differs, size
@@ -172,8 +163,6 @@ def say_start(
     if start.progress.step:
         watched.said(f"going on from step {start.progress.step:,} of {folder}")
     else:
-        if again:
-            watched.said(f"{folder} ended before its first save: it begins anew")
         watched.said(f"{recipe.name}: {start.parameters:,} parameters, in {folder}")
         symbols = map(len, prepared.vocabularies)
         for line in (*differs(recipe), size(recipe.architecture, *symbols)):

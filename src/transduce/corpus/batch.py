@@ -39,10 +39,9 @@ class Batch:
         lacking = [-len(side.ids) % multiple for side in sides]
         if not any(lacking):
             return self
-        while min(lacking) < (
-            pairs := -(-max(lacking) // FILLER)
-        ):  # every filler has a token on either side
+        while min(lacking) < fillers(lacking):  # each has a token on either side
             lacking[lacking.index(min(lacking))] += multiple
+        pairs = fillers(lacking)
         return Batch(
             *(side.followed_by(parts(n, pairs)) for side, n in zip(sides, lacking, strict=True))
         )
@@ -50,6 +49,11 @@ class Batch:
     def to(self, device: torch.device | str) -> "Batch":
         """The same batch on another device."""
         return Batch(self.source.to(device), self.target.to(device))
+
+
+def fillers(lacking: list[int]) -> int:
+    """How many pairs of fillers hold so many tokens a side."""
+    return -(-max(lacking) // FILLER)
 
 
 def parts(number: int, count: int) -> list[int]:

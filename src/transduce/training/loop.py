@@ -22,6 +22,7 @@ from transduce.training.update import Update
 from transduce.training.workers.company import ALONE, Company
 
 Keep = Callable[[Progress, Update | None], Progress]  # what follows an update
+FIRST_SAVE = 1.0  # minutes after a start: early enough to be seen, and to find a full disk
 FAILED_SAVES = 3  # so many in a row end the run; one alone may be a full disk that is cleared
 
 
@@ -131,7 +132,9 @@ class Keeper:
         self.company = company
         # asked once: the files that name the versions may be gone before the run is over
         self.environment = environment(trainee.model.output.weight.device, company)
-        self.saved_step, self.saved_at = step, time.monotonic()
+        self.saved_step = step
+        minutes = max(0.0, trainee.training.save_minutes - FIRST_SAVE)
+        self.saved_at = time.monotonic() - 60 * minutes
         self.failures = {"snapshot": 0, "save": 0}  # in a row
 
     def keep(self, progress: Progress, update: Update | None) -> Progress:

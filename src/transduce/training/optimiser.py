@@ -43,9 +43,7 @@ class Optimiser:
             fused=True,
             capturable=flat.device.type == "cuda",  # its numbers stay on the GPU
         )
-        self.rate = torch.zeros(
-            (), device=flat.device
-        )  # a GPU's: no update has a constant of its own
+        self.rate = torch.zeros((), device=flat.device)  # a GPU's updates hold no constant
         self.adam.state[self.weights] = {
             "step": torch.zeros((), dtype=torch.float32, device=flat.device),
             "exp_avg": torch.zeros_like(flat),

@@ -81,12 +81,12 @@ def fetched(what: Download, folder: Path, network: Network, told: Told) -> Found
     """From the first address that gives the right bytes."""
     ensure_folder(folder)
     path = folder / what.kept_as
-    said = []
+    refused: dict[str, list[str]] = {}
     for address in what.addresses:
         try:
             sha256 = from_address(address, Partial(what, path), network, told)
         except RefusedError as error:
-            said.append(f"{address}: {error}")
+            refused.setdefault(str(error), []).append(address)
             continue
         write_whole(note_of(path), seal({"address": address, "content": sha256}))
         with saving(path):
@@ -94,7 +94,7 @@ def fetched(what: Download, folder: Path, network: Network, told: Told) -> Found
             sync_folder(folder)
         Partial(what, path).forget()
         return Found(path, sha256, address)
-    raise InputError("; ".join(said))
+    raise InputError("; ".join(f"{', '.join(some)}: {why}" for why, some in refused.items()))
 
 
 def from_address(address: str, part: Partial, network: Network, told: Told) -> str:

@@ -107,7 +107,8 @@ def answered(asked: urllib.request.Request, network: Network) -> Iterator[http.c
     except TimeoutError:
         raise BrokenError(f"the server was silent for {network.seconds:g} seconds") from None
     except urllib.error.URLError as error:
-        raise BrokenError(f"no connection ({error.reason})") from None
+        reason = error.reason.strerror if isinstance(error.reason, OSError) else error.reason
+        raise BrokenError(f"no connection ({reason or error.reason})") from None
     except (OSError, http.client.HTTPException) as error:
         raise BrokenError(f"the connection broke off ({type(error).__name__})") from None
 

@@ -1,0 +1,6 @@
+"""Rows of a table, so small that each takes seconds."""
+
+TINY = (
+    "--scale", "toy", "--set", "training.steps=4", "--set", "training.threads=1",
+    "--set", "data.pairs=300", "--set", "training.validate_lines=5", "--quiet",
+)  # fmt: skip

@@ -1,0 +1,58 @@
+"""Switches of the whole process, as the commands set them."""
+
+import os
+
+import pytest
+
+from transduce.cli import process
+from transduce.errors import InputError
+
+POLICY = "OMP_WAIT_POLICY"
+TRAIN = ("train", "table3/base", "--store", "corpus", "-o", "run")
+
+
+@pytest.fixture
+def at_import(monkeypatch):
+    """What the policy of waiting is when a command is about to load torch, which ends it here."""
+    heard = []
+
+    def loading(_: str) -> None:
+        heard.append(os.environ.get(POLICY))
+        raise InputError("torch would be loaded now", "nothing")
+
+    monkeypatch.setattr(process, "import_undisturbed", loading)
+    for table in ("table2", "table3"):
+        monkeypatch.setattr(f"transduce.cli.reproduce_{table}.import_undisturbed", loading)
+    monkeypatch.delenv(POLICY, raising=False)
+    return heard
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        TRAIN,
+        ("demo", "demo"),
+        ("reproduce", "table2", "-o", "t"),
+        ("reproduce", "table3", "-o", "t"),
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_threads_of_training_wait_asleep_from_before_torch_is_loaded(
+    call, tmp_path, monkeypatch, at_import, command
+):
+    monkeypatch.chdir(tmp_path)
+    assert "torch would be loaded now" in call(*command).stderr
+    assert at_import == ["PASSIVE"]
+
+
+def test_what_the_user_says_of_waiting_stands(call, tmp_path, monkeypatch, at_import):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(POLICY, "ACTIVE")
+    call(*TRAIN)
+    assert at_import == ["ACTIVE"]
+
+
+def test_threads_of_a_search_wait_as_they_would(call, made, monkeypatch):
+    monkeypatch.delenv(POLICY, raising=False)
+    assert call("translate", made / "model", stdin=b"a\n").code == 0
+    assert POLICY not in os.environ
