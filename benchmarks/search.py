@@ -35,12 +35,16 @@ def measure(options: Options) -> dict[str, Any]:
 
 
 def variants(options: Options, shape: str, count: int, at_once: int) -> list[Variant]:
-    """Who takes part: in batches two processes of one thread each, too."""
+    """Who takes part: in batches two processes of one thread each, too; alone, one thread."""
     what = (shape, str(count), str(at_once), str(LENGTH))
     chosen: list[Variant] = []
     for precision in PRECISIONS:
         ours = f"transduce, {precision}"
         chosen.append(Variant(ours, "search_ours", (*what, precision, "0/1")))
+        if at_once == 1:
+            chosen.append(
+                Variant(f"{ours}, one thread", "search_ours", (*what, precision, "0/1", "1"))
+            )
         if at_once > 1:
             chosen.append(Variant(f"{ours}, {PAIR}", "search_pair", (*what, precision)))
     if options.no_peers:

@@ -1,6 +1,7 @@
 """A worker: beam search of ours.
 
-Arguments: shape, sentences a turn, sentences at once, length, precision, which share of how many.
+Arguments: shape, sentences a turn, sentences at once, length, precision, which share of how many,
+and threads, if not as many as the others.
 """
 
 import sys
@@ -14,17 +15,23 @@ from benchmarks.searched import searched
 from benchmarks.shapes import SHAPES, V, sentences
 from benchmarks.turns import Turn, serve
 from transduce.cli.process import keep_memory
+from transduce.model.columns import in_columns
 from transduce.model.transformer import transformer
 from transduce.search import translate_ids
 from transduce.settings import Search
 from transduce.tasks.decoder import TransformerDecoder
 
 
-def main(shape: str, count: str, at_once: str, length: str, precision: str, share: str) -> None:
+def main(
+    shape: str, count: str, at_once: str, length: str, precision: str, share: str, *threads: str
+) -> None:
     """Serve turns."""
     keep_memory()
+    for number in threads:
+        torch.set_num_threads(int(number))
     start = memory_now()["resident"]
     model = transformer(SHAPES[shape], V, V, 1).eval().to(getattr(torch, precision))
+    in_columns(model)
     decoder = Forced(TransformerDecoder(model), int(length))
     first_source, every = map(int, share.split("/"))
     sources, size = sentences(int(count))[first_source::every], int(at_once)

@@ -14,7 +14,7 @@ pytest_plugins = ("tests.faults.record",)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No test asserts on time: how long an example takes says how busy the machine is.
-hypothesis.settings.register_profile("any pace")
+hypothesis.settings.register_profile("any pace", deadline=None)
 hypothesis.settings.load_profile("any pace")
 
 SHARED = Path(__file__).parents[2] / "shared"

@@ -78,6 +78,16 @@ def test_rows_of_a_sentence_may_be_spread_reordered_and_repeated(kind):
         histories = [[*histories[row], 2 + n] for n, row in enumerate(rows.tolist())]
 
 
+def test_what_was_written_stays_where_it_is_when_rows_move():
+    model, sources = model_of(), sentences([4, 7])
+    state = begun(model, sources).select(torch.arange(2).repeat_interleave(3))
+    _, state = walked(model, state, [[2, 3, 4, 5, 6, 7]])
+    moved = state.select(torch.tensor([1, 1, 2, 5, 3, 3]))
+    assert moved.keys.data_ptr() == state.keys.data_ptr()
+    assert moved.values.data_ptr() == state.values.data_ptr()
+    assert moved.origins[:, :, 0].tolist() == [[1, 1, 2], [2, 0, 0]]
+
+
 @kinds
 def test_sentences_that_are_over_leave_with_their_sources_and_columns(kind):
     model = model_of(sizes(**kind))

@@ -6,7 +6,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from transduce.model.kernels import Attend
-from transduce.model.past import FOREVER, Past, look
+from transduce.model.past import FOREVER, Past
 from transduce.settings import Architecture
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k · R rows
@@ -41,9 +41,8 @@ class SelfAttention(nn.Module):
     def step(self, x: Float[Tensor, "R d_model"], past: Past) -> Float[Tensor, "R d_model"]:
         """One symbol more in every row: its key and value are kept, and it looks at all."""
         q, k, v = self.projected(x)
-        past.keys[:, :, -1], past.values[:, :, -1] = k, v
-        seen = look(q[:, :, None], past.keys, past.values, past.hidden)  # [R H 1 d_v]
-        return self.output(seen.flatten(1))
+        past.keep(k, v)
+        return self.output(past.look(q).flatten(1))
 
     if TYPE_CHECKING:
         __call__ = forward

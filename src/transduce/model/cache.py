@@ -1,8 +1,9 @@
 """Decoding one symbol at a time: what was computed before is kept    (section 3.1)
 
-Every row is a hypothesis. Its keys and values lie in columns, one a step, shared by all rows; a
-row that joined later began at a later column and sees none before it. The encoder's keys and
-values stand once a sentence, however many rows look at them: rows of a sentence lie together.
+Every row is a hypothesis. Keys and values lie in columns, one a step, each with a slot for every
+row of a sentence. What was written stays where it is, however the rows move: a row carries along
+which slot of each column it grew from. A sentence that joined later began at a later column, and
+its rows see none before it. The encoder's keys and values stand once a sentence.
 
 What another mixing than self-attention must remember lies in the same columns (past.py), of
 which those out of its reach go.
@@ -22,8 +23,8 @@ from transduce.model.past import Past, look
 from transduce.model.rectangles import laid
 from transduce.model.transformer import Memory, Transformer
 
-# N layers · S sentences · R rows · H heads · s source places · c columns · K = d_k
-# h, k, v: as H, d_k, d_v, or as a mixing says that it keeps
+# N layers · S sentences · W rows of each, R in all · H heads · s source places · c columns
+# K = d_k · h, k, v: as H, d_k, d_v, or as a mixing says that it keeps
 
 GROWTH = 8  # columns added when all are full
 
@@ -33,39 +34,64 @@ GROWTH = 8  # columns added when all are full
 class Cache:
     """All that the next step needs of the steps before, and of the source."""
 
-    keys: Float[Tensor, "N R h c k"]
-    values: Float[Tensor, "N R h c v"]
-    columns: int  # how many of the c are filled
-    gone: int  # how many went from the left that a row still counts
-    begun: Int[Tensor, " R"]  # the first column of each row; of one that is gone, below 0
+    keys: Float[Tensor, "N S h room W k"]
+    values: Float[Tensor, "N S h room W v"]
+    origins: Int[Tensor, "S W c"]  # the slot of each column that a row grew from
+    gone: int  # how many columns went from the left that a row still counts
+    begun: Int[Tensor, " S"]  # the first column of each sentence; of one that is gone, below 0
     memory_keys: Float[Tensor, "N S H s K"]
     memory_values: Float[Tensor, "N S H s d_v"]
     memory_hidden: Bool[Tensor, "S 1 1 s"]  # places past a source's end
 
+    @property
+    def columns(self) -> int:
+        """How many are filled."""
+        return self.origins.shape[2]
+
     def select(self, rows: Int[Tensor, " R2"]) -> "Cache":
-        """These rows, in this order: the only way that rows move. Sentences keep their order."""
-        sentences, width = self.memory_keys.shape[1], self.keys.shape[1]
-        wanted = torch.unique_consecutive(rows // max(1, width // max(1, sentences)))
-        moved = replace(
-            self,
-            keys=self.keys.index_select(1, rows),
-            values=self.values.index_select(1, rows),
-            begun=self.begun[rows],
+        """These rows, in this order: the only way that rows move.
+
+        Sentences keep their order, and the rows of each stand together. All have as many rows as
+        before, or another number while no column is filled.
+        """
+        sentences, before, columns = self.origins.shape
+        wanted = torch.unique_consecutive(rows // max(1, before))
+        width = len(rows) // max(1, len(wanted))
+        some = self if len(wanted) == sentences else self.narrowed(wanted)
+        if not columns:
+            return some.of_width(width)
+        assert width == before
+        grown_from = (rows % before).view(len(wanted), width, 1)
+        origins = some.origins.gather(1, grown_from.expand(-1, -1, some.columns))
+        return replace(some, origins=origins)
+
+    def of_width(self, width: int) -> "Cache":
+        """With so many slots a column, where none is filled yet."""
+        if width == self.origins.shape[1]:
+            return self
+        keys, values = (
+            side.new_empty(*side.shape[:3], 0, width, side.shape[5])
+            for side in (self.keys, self.values)
         )
-        return moved if len(wanted) == sentences else moved.narrowed(wanted)
+        origins = self.origins.new_empty(len(self.origins), width, 0)
+        return replace(self, keys=keys, values=values, origins=origins)
 
     def narrowed(self, sentences: Int[Tensor, " S2"]) -> "Cache":
-        """Without the sources, and the columns, that no row looks at any longer."""
-        first = int(self.begun.min()) if len(self.begun) else 0
-        hidden = self.memory_hidden[sentences]
+        """Without the other sentences, and the places and columns that these do not look at."""
+        hidden, begun = self.memory_hidden[sentences], self.begun[sentences]
         longest = int((~hidden).sum(dim=-1).max()) if len(hidden) else 0
-        return replace(
-            self.without(max(0, first)),
-            gone=max(0, -first),
+        first = int(begun.min()) if len(begun) else 0
+        some = replace(
+            self,
+            keys=self.keys[:, sentences],
+            values=self.values[:, sentences],
+            origins=self.origins[sentences],
+            begun=begun,
             memory_keys=self.memory_keys[:, sentences, :, :longest],
             memory_values=self.memory_values[:, sentences, :, :longest],
             memory_hidden=hidden[..., :longest],
         )
+        return replace(some.without(max(0, first)), gone=max(0, -first))
 
     def without(self, columns: int) -> "Cache":
         """The leftmost columns gone."""
@@ -73,7 +99,7 @@ class Cache:
             self,
             keys=self.keys[:, :, :, columns:],
             values=self.values[:, :, :, columns:],
-            columns=self.columns - columns,
+            origins=self.origins[:, :, columns:],
             gone=self.gone + columns,
             begun=self.begun - columns,
         )
@@ -93,13 +119,13 @@ def start(model: Transformer, memory: Memory) -> Cache:
         for sides in zip(*per_layer, strict=True)
     )
     heads, *widths = model.decoder[0].self_attention.kept
-    nothing = keys.new_empty(sizes.layers, sentences, heads, 0, 1)
+    none = torch.zeros(sentences, 1, 0, dtype=torch.long, device=keys.device)
     return Cache(
-        keys=nothing.expand(-1, -1, -1, -1, widths[0]),
-        values=nothing.expand(-1, -1, -1, -1, widths[1]),
-        columns=0,
+        keys=keys.new_empty(sizes.layers, sentences, heads, 0, 1, widths[0]),
+        values=keys.new_empty(sizes.layers, sentences, heads, 0, 1, widths[1]),
+        origins=none,
         gone=0,
-        begun=torch.zeros(sentences, dtype=torch.long, device=keys.device),
+        begun=none.new_zeros(sentences),
         memory_keys=keys,
         memory_values=values,
         memory_hidden=torch.from_numpy(~real)[:, None, None].to(keys.device),
@@ -110,54 +136,52 @@ def step(
     model: Transformer, ids: Int[Tensor, " R"], cache: Cache
 ) -> tuple[Float[Tensor, "R d_model"], Cache]:
     """The decoder's states after one more symbol in every row."""
-    cache = with_room(cache)
-    place = cache.columns - cache.begun  # [R]
-    hidden = hidden_columns(model, cache)
-    x = model.target(ids) + model.target_positions(place, cache.gone + cache.columns + 1)
+    cache = with_column(cache)
+    columns, width = cache.columns, cache.origins.shape[1]
+    place = (columns - 1 - cache.begun).repeat_interleave(width)  # [R]
+    hidden = hidden_slots(model, cache)
+    x = model.target(ids) + model.target_positions(place, cache.gone + columns)
     for number, layer in enumerate(model.decoder):
-        keys = cache.keys[number, :, :, : cache.columns + 1]  # [R H c K], a window on the cache
-        values = cache.values[number, :, :, : cache.columns + 1]
-        past = Past(keys, values, hidden)
+        keys = cache.keys[number, :, :, :columns]  # [S H c W K], a window on the cache
+        past = Past(keys, cache.values[number, :, :, :columns], cache.origins, hidden)
         x = layer.add_self(x, partial(layer.self_attention.step, past=past))
         x = layer.add_cross(x, partial(look_back, layer.cross_attention, cache, number))
         x = layer.add_feed_forward(x, layer.feed_forward)
-    cache = replace(cache, columns=cache.columns + 1)
     reach = max(layer.self_attention.reach for layer in model.decoder)
-    x = model.decoder_top(x)
-    return x, cache.without(cache.columns - reach) if cache.columns > reach else cache
+    return model.decoder_top(x), cache.without(columns - reach) if columns > reach else cache
 
 
 def look_back(
     attention: CrossAttention, cache: Cache, layer: int, x: Float[Tensor, "R d_model"]
 ) -> Float[Tensor, "R d_model"]:
-    """What the rows see of their source; the rows of a sentence look together."""
-    q = attention.queries(x)  # [R H K]
-    rows, heads, width = q.shape
-    sentences = cache.memory_keys.shape[1]
-    together = q.view(sentences, rows // sentences, heads, width).transpose(1, 2)
+    """What the rows see of their source."""
     keys, values = cache.memory_keys[layer], cache.memory_values[layer]
-    seen = look(together, keys, values, cache.memory_hidden)  # [S H rows d_v]
-    return attention.output(seen.transpose(1, 2).reshape(rows, -1))
+    seen = look(attention.queries(x), keys, values, cache.memory_hidden)  # [R H d_v]
+    return attention.output(seen.flatten(1))
 
 
-def hidden_columns(model: Transformer, cache: Cache) -> Bool[Tensor, "R 1 1 c"] | None:
-    """Columns before a row began, or out of its neighbourhood    (section 4)"""
+def hidden_slots(model: Transformer, cache: Cache) -> Bool[Tensor, "S 1 W cW"] | None:
+    """What other rows wrote, or from before a row began, or out of its neighbourhood (section 4)"""
+    columns, width = cache.columns, cache.origins.shape[1]
     r = model.sizes.decoder_neighbourhood
-    first = cache.begun
-    if r:
-        first = first.clamp(min=cache.columns - (r - 1) // 2)
-    if not bool(first.any()):
+    first = cache.begun.clamp(min=columns - 1 - (r - 1) // 2) if r else cache.begun
+    if width == 1 and not bool(first.any()):
         return None
-    columns = torch.arange(cache.columns + 1, device=first.device)
-    return (columns[None, :] < first[:, None])[:, None, None]
+    slots = torch.arange(width, device=first.device)
+    early = torch.arange(columns, device=first.device) < first[:, None]  # [S c]
+    hidden = (cache.origins[..., None] != slots) | early[:, None, :, None]  # [S W c W]
+    return hidden.flatten(2)[:, None]
 
 
-def with_room(cache: Cache) -> Cache:
-    """The same cache with at least one empty column."""
-    if cache.columns < cache.keys.shape[3]:
+def with_column(cache: Cache) -> Cache:
+    """One column more, to be written: every row has its own slot."""
+    sentences, width, columns = cache.origins.shape
+    own = torch.arange(width, device=cache.origins.device)[None, :, None].expand(sentences, -1, 1)
+    cache = replace(cache, origins=torch.cat([cache.origins, own], dim=2))
+    if columns < cache.keys.shape[3]:
         return cache
-    grown = (functional.pad(side, (0, 0, 0, GROWTH)) for side in (cache.keys, cache.values))
-    keys, values = grown
+    room = (0, 0, 0, 0, 0, GROWTH)
+    keys, values = (functional.pad(side, room) for side in (cache.keys, cache.values))
     return replace(cache, keys=keys, values=values)
 
 
@@ -170,7 +194,7 @@ def join(first: Cache, second: Cache) -> Cache:
     return Cache(
         keys=torch.cat([a.keys, b.keys], dim=1),
         values=torch.cat([a.values, b.values], dim=1),
-        columns=columns,
+        origins=torch.cat([a.origins, b.origins]),
         gone=max(one.gone + one.columns for one in (first, second)) - columns,
         begun=torch.cat([a.begun, b.begun]),
         memory_keys=torch.cat([a.memory_keys, b.memory_keys], dim=1),
@@ -183,10 +207,11 @@ def shifted(cache: Cache, columns: int) -> Cache:
     """The filled columns only, moved so that they end at `columns`."""
     before = columns - cache.columns
     keys, values = (
-        functional.pad(side[:, :, :, : cache.columns], (0, 0, before, 0))
+        functional.pad(side[:, :, :, : cache.columns], (0, 0, 0, 0, before, 0))
         for side in (cache.keys, cache.values)
     )
-    return replace(cache, keys=keys, values=values, columns=columns, begun=cache.begun + before)
+    origins = functional.pad(cache.origins, (before, 0))
+    return replace(cache, keys=keys, values=values, origins=origins, begun=cache.begun + before)
 
 
 def widened(cache: Cache, places: int) -> Cache:

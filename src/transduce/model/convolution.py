@@ -35,10 +35,13 @@ class Convolution(nn.Module):
 
     def step(self, x: Float[Tensor, "R d_model"], past: Past) -> Float[Tensor, "R d_model"]:
         """One symbol more in every row; no offset looks ahead."""
-        inputs = past.keys[:, 0]  # [R c d_model]
-        inputs[:, -1] = x
-        places = [inputs.shape[1] - 1 + offset for offset in self.offsets]
-        return self.weigh([inputs[:, p] if p >= 0 else torch.zeros_like(x) for p in places])
+        past.keep(x[:, None], x[:, None, :0])
+        columns = past.keys.shape[2]
+        neighbours = [
+            past.rows(past.keys, offset - 1) if columns + offset > 0 else torch.zeros_like(x)
+            for offset in self.offsets
+        ]
+        return self.weigh(neighbours)
 
     if TYPE_CHECKING:
         __call__ = forward

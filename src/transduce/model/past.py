@@ -4,12 +4,12 @@ import math
 from dataclasses import dataclass
 from typing import final
 
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from transduce.model.grouped import softmax
 
-# R rows · H heads · c columns, the last of them this step's · K = d_k
+# S sentences · W rows of each, R in all · H heads · c columns, the last of this step · K = d_k
 
 FOREVER = 1 << 62
 
@@ -23,20 +23,36 @@ class Past:
     inputs, which have one width, and none beside it. Before a row began there are zeros.
     """
 
-    keys: Float[Tensor, "R H c K"]
-    values: Float[Tensor, "R H c d_v"]
-    hidden: Bool[Tensor, "R 1 1 c"] | None  # what attention may not look at, unless it may at all
+    keys: Float[Tensor, "S H c W K"]
+    values: Float[Tensor, "S H c W d_v"]
+    origins: Int[Tensor, "S W c"]  # which of a column's W each row grew from
+    hidden: Bool[Tensor, "S 1 W cW"] | None  # what attention may not look at, unless it may at all
+
+    def keep(self, keys: Float[Tensor, "R H K"], values: Float[Tensor, "R H d_v"]) -> None:
+        """Write this step's column."""
+        for side, new in ((self.keys, keys), (self.values, values)):
+            side[:, :, -1] = new.unflatten(0, self.origins.shape[:2]).transpose(1, 2)
+
+    def rows(self, side: Float[Tensor, "S 1 c W d"], column: int) -> Float[Tensor, "R d"]:
+        """What each row grew from in a column."""
+        kept, origins = side[:, 0, column], self.origins[:, :, column, None]  # [S W d], [S W 1]
+        return kept.gather(1, origins.expand_as(kept)).flatten(0, 1)
+
+    def look(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R H d_v"]:
+        """Every row attends to what it grew from."""
+        return look(q, self.keys.flatten(2, 3), self.values.flatten(2, 3), self.hidden)
 
 
 def look(
-    q: Float[Tensor, "B H t K"],
-    k: Float[Tensor, "B H s K"],
-    v: Float[Tensor, "B H s d_v"],
-    hidden: Bool[Tensor, "B 1 1 s"] | None,
-) -> Float[Tensor, "B H t d_v"]:
-    """softmax(Q Kᵀ / √d_k) V    (equation 1)"""
-    scores = q @ k.transpose(-2, -1)
+    q: Float[Tensor, "R H K"],
+    k: Float[Tensor, "S H s K"],
+    v: Float[Tensor, "S H s d_v"],
+    hidden: Bool[Tensor, "S 1 #W s"] | None,
+) -> Float[Tensor, "R H d_v"]:
+    """softmax(Q Kᵀ / √d_k) V; the rows of a sentence look together    (equation 1)"""
+    together = q.unflatten(0, (len(k), -1)).transpose(1, 2)  # [S H W K]
+    scores = together @ k.transpose(-2, -1)
     scores /= math.sqrt(q.shape[-1])
     if hidden is not None:
         scores.masked_fill_(hidden, -math.inf)
-    return softmax(scores) @ v
+    return (softmax(scores) @ v).transpose(1, 2).flatten(0, 1)

@@ -32,11 +32,13 @@ class Recurrent(nn.Module):
 
     def step(self, x: Float[Tensor, "R d_model"], past: Past) -> Float[Tensor, "R d_model"]:
         """One symbol more in every row."""
-        sides = [side[:, 0] for side in (past.keys, past.values)]  # [R c d_model]
-        first = sides[0].shape[1] == 1
-        before = [torch.zeros_like(x) if first else side[:, -2] for side in sides]
+        first = past.keys.shape[2] == 1
+        before = [
+            torch.zeros_like(x) if first else past.rows(side, -2)
+            for side in (past.keys, past.values)
+        ]
         h, c = torch.lstm_cell(x, before, *self.lstm.all_weights[0])
-        sides[0][:, -1], sides[1][:, -1] = h, c
+        past.keep(h[:, None], c[:, None])
         return h
 
     if TYPE_CHECKING:
