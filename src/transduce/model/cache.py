@@ -32,7 +32,10 @@ GROWTH = 8  # columns added when all are full
 @final
 @dataclass(frozen=True)
 class Cache:
-    """All that the next step needs of the steps before, and of the source."""
+    """All that the next step needs of the steps before, and of the source.
+
+    A step writes into the room of the cache that it goes on from: only the newest one goes on.
+    """
 
     keys: Float[Tensor, "N S h room W k"]
     values: Float[Tensor, "N S h room W v"]
