@@ -8,7 +8,9 @@ from benchmarks.on_gpu import page as gpu
 ABOUT = [
     "# Speed",
     "",
-    "Made by `benchmarks/run` from the figures in `benchmarks/results/`; do not edit.",
+    "Made by `benchmarks/run` from the figures in `benchmarks/results/`; do not edit. Parts are "
+    "measured at the times that stand under their headings, with the code of that time; machine "
+    "and versions are those of the part that was measured last.",
     "",
     "Ratios count, not figures: machines differ, and this one is shared. All variants of a table "
     "ran in the same minutes, each in a process of its own, in turn, on the same tokens. A figure "

@@ -80,8 +80,9 @@ def page(found: dict[str, Any]) -> list[str]:
     """Lines of the page."""
     lines = [
         f"Beam 4, V = {V:,}, random weights, the same ones for all. Every output is held to "
-        f"{LENGTH} symbols and END, so that all take the same steps. A ratio is of the fastest way "
-        "of ours in that precision.",
+        f"{LENGTH} symbols and END, so that all take the same steps. The last columns say how "
+        "many times as fast as this row our fastest way in that precision is: below 1 the row is "
+        "faster.",
         "",
         *([found["without peers"], ""] if found["without peers"] else []),
     ]

@@ -20,7 +20,7 @@ SIGNAL_AT_DEATH = 1  # Linux' PR_SET_PDEATHSIG
 def keep_memory() -> None:
     """Tell glibc to keep what it was given: large tensors come and go at every step.
 
-    Measured on 2 cores at the smallest model: 1.9 times the training speed (docs/speed.md).
+    Measured on 2 cores at the smallest model: 1.9 times the training speed.
     """
     if sys.platform != "linux":
         return

@@ -29,7 +29,7 @@ precision_option = click.option(
     "--precision",
     type=click.Choice(PRECISIONS),
     default="float32",
-    help="bfloat16 is faster where the processor has it; a text may differ here and there.",
+    help="bfloat16 is faster where the processor has it; some outputs may differ.",
 )
 
 
@@ -70,7 +70,7 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--temperature",
                 type=float,
-                help="Of drawing: log P is divided by it; 1 if unsaid.",
+                help="More than 1 for more varied draws: log P is divided by it; 1 if unsaid.",
             ),
             click.option(
                 "--top-k", type=int, help="Draw from so many of the likeliest symbols only."
@@ -83,7 +83,7 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--seed",
                 type=int,
-                help="Another seed, other draws; a line's are functions of it; 1 if unsaid.",
+                help="Of the draws: same seed, line and model, same outputs; 1 if unsaid.",
             ),
         )
     ):

@@ -74,7 +74,7 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--exact",
             is_flag=True,
-            help="The same bits for any number of processes; more to exchange.",
+            help="The same bits for any number of processes; slower, for more is exchanged.",
         ),
         click.option(
             "--workers",

@@ -95,7 +95,7 @@ NEWSTEST2013_FR = news(
     *(2013, "fr", DEVELOPMENT, (ENGLISH_2013, FRENCH_2013)),
     marked_up(WMT13, "test/newstest2013-src.en.sgm", "test/newstest2013-src.fr.sgm"),
 )
-TESTED = "all 3,003 lines; the paper's test set"
+TESTED = "all 3,003 lines of the paper's test year"
 FULL = "test-full/newstest2014"
 NEWSTEST2014_DE = news(
     *(2014, "de", TESTED, (ENGLISH_2014_DE, GERMAN_2014)),
