@@ -9,6 +9,7 @@ What another mixing than self-attention must remember lies in the same columns (
 which those out of its reach go.
 """
 
+import math
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import final
@@ -44,7 +45,7 @@ class Cache:
     begun: Int[Tensor, " S"]  # the first column of each sentence; of one that is gone, below 0
     memory_keys: Float[Tensor, "N S H s K"]
     memory_values: Float[Tensor, "N S H s d_v"]
-    memory_hidden: Bool[Tensor, "S 1 1 s"]  # places past a source's end
+    memory_mask: Float[Tensor, "S 1 1 s"]  # -inf past a source's end
 
     @property
     def columns(self) -> int:
@@ -81,8 +82,8 @@ class Cache:
 
     def narrowed(self, sentences: Int[Tensor, " S2"]) -> "Cache":
         """Without the other sentences, and the places and columns that these do not look at."""
-        hidden, begun = self.memory_hidden[sentences], self.begun[sentences]
-        longest = int((~hidden).sum(dim=-1).max()) if len(hidden) else 0
+        mask, begun = self.memory_mask[sentences], self.begun[sentences]
+        longest = int((mask == 0).sum(dim=-1).max()) if len(mask) else 0
         first = int(begun.min()) if len(begun) else 0
         some = replace(
             self,
@@ -92,7 +93,7 @@ class Cache:
             begun=begun,
             memory_keys=self.memory_keys[:, sentences, :, :longest],
             memory_values=self.memory_values[:, sentences, :, :longest],
-            memory_hidden=hidden[..., :longest],
+            memory_mask=mask[..., :longest],
         )
         return replace(some.without(max(0, first)), gone=max(0, -first))
 
@@ -131,7 +132,7 @@ def start(model: Transformer, memory: Memory) -> Cache:
         begun=none.new_zeros(sentences),
         memory_keys=keys,
         memory_values=values,
-        memory_hidden=torch.from_numpy(~real)[:, None, None].to(keys.device),
+        memory_mask=masked(keys, torch.from_numpy(~real)[:, None, None].to(keys.device)),
     )
 
 
@@ -142,11 +143,11 @@ def step(
     cache = with_column(cache)
     columns, width = cache.columns, cache.origins.shape[1]
     place = (columns - 1 - cache.begun).repeat_interleave(width)  # [R]
-    hidden = hidden_slots(model, cache)
+    mask = mask_of_slots(model, cache)
     x = model.target(ids) + model.target_positions(place, cache.gone + columns)
     for number, layer in enumerate(model.decoder):
         keys = cache.keys[number, :, :, :columns]  # [S H c W K], a window on the cache
-        past = Past(keys, cache.values[number, :, :, :columns], cache.origins, hidden)
+        past = Past(keys, cache.values[number, :, :, :columns], cache.origins, mask)
         x = layer.add_self(x, partial(layer.self_attention.step, past=past))
         x = layer.add_cross(x, partial(look_back, layer.cross_attention, cache, number))
         x = layer.add_feed_forward(x, layer.feed_forward)
@@ -159,12 +160,12 @@ def look_back(
 ) -> Float[Tensor, "R d_model"]:
     """What the rows see of their source."""
     keys, values = cache.memory_keys[layer], cache.memory_values[layer]
-    seen = look(attention.queries(x), keys, values, cache.memory_hidden)  # [R H d_v]
+    seen = look(attention.queries(x), keys, values, cache.memory_mask)  # [R H d_v]
     return attention.output(seen.flatten(1))
 
 
-def hidden_slots(model: Transformer, cache: Cache) -> Bool[Tensor, "S 1 W cW"] | None:
-    """What other rows wrote, or from before a row began, or out of its neighbourhood (section 4)"""
+def mask_of_slots(model: Transformer, cache: Cache) -> Float[Tensor, "S 1 W cW"] | None:
+    """Hides what others wrote, and what lies before a row or its neighbourhood    (section 4)"""
     columns, width = cache.columns, cache.origins.shape[1]
     r = model.sizes.decoder_neighbourhood
     first = cache.begun.clamp(min=columns - 1 - (r - 1) // 2) if r else cache.begun
@@ -173,7 +174,12 @@ def hidden_slots(model: Transformer, cache: Cache) -> Bool[Tensor, "S 1 W cW"] |
     slots = torch.arange(width, device=first.device)
     early = torch.arange(columns, device=first.device) < first[:, None]  # [S c]
     hidden = (cache.origins[..., None] != slots) | early[:, None, :, None]  # [S W c W]
-    return hidden.flatten(2)[:, None]
+    return masked(cache.keys, hidden.flatten(2)[:, None])
+
+
+def masked(like: Tensor, hidden: Bool[Tensor, "..."]) -> Float[Tensor, "..."]:
+    """A mask to be added to scores."""
+    return like.new_zeros(hidden.shape).masked_fill_(hidden, -math.inf)
 
 
 def with_column(cache: Cache) -> Cache:
@@ -202,7 +208,7 @@ def join(first: Cache, second: Cache) -> Cache:
         begun=torch.cat([a.begun, b.begun]),
         memory_keys=torch.cat([a.memory_keys, b.memory_keys], dim=1),
         memory_values=torch.cat([a.memory_values, b.memory_values], dim=1),
-        memory_hidden=torch.cat([a.memory_hidden, b.memory_hidden]),
+        memory_mask=torch.cat([a.memory_mask, b.memory_mask]),
     )
 
 
@@ -223,5 +229,5 @@ def widened(cache: Cache, places: int) -> Cache:
     keys, values = (
         functional.pad(side, (0, 0, 0, more)) for side in (cache.memory_keys, cache.memory_values)
     )
-    hidden = functional.pad(cache.memory_hidden, (0, more), value=True)
-    return replace(cache, memory_keys=keys, memory_values=values, memory_hidden=hidden)
+    mask = functional.pad(cache.memory_mask, (0, more), value=-math.inf)
+    return replace(cache, memory_keys=keys, memory_values=values, memory_mask=mask)

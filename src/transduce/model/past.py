@@ -1,13 +1,11 @@
 """What a layer kept of the steps before, when outputs grow by one symbol at a time."""
 
-import math
 from dataclasses import dataclass
 from typing import final
 
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
-
-from transduce.model.grouped import softmax
+from torch.nn.functional import scaled_dot_product_attention
 
 # S sentences · W rows of each, R in all · H heads · c columns, the last of this step · K = d_k
 
@@ -26,7 +24,7 @@ class Past:
     keys: Float[Tensor, "S H c W K"]
     values: Float[Tensor, "S H c W d_v"]
     origins: Int[Tensor, "S W c"]  # which of a column's W each row grew from
-    hidden: Bool[Tensor, "S 1 W cW"] | None  # what attention may not look at, unless it may at all
+    mask: Float[Tensor, "S 1 W cW"] | None  # -inf where attention may not look; None: at all
 
     def keep(self, keys: Float[Tensor, "R H K"], values: Float[Tensor, "R H d_v"]) -> None:
         """Write this step's column."""
@@ -40,19 +38,16 @@ class Past:
 
     def look(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R H d_v"]:
         """Every row attends to what it grew from."""
-        return look(q, self.keys.flatten(2, 3), self.values.flatten(2, 3), self.hidden)
+        return look(q, self.keys.flatten(2, 3), self.values.flatten(2, 3), self.mask)
 
 
 def look(
     q: Float[Tensor, "R H K"],
     k: Float[Tensor, "S H s K"],
     v: Float[Tensor, "S H s d_v"],
-    hidden: Bool[Tensor, "S 1 #W s"] | None,
+    mask: Float[Tensor, "S 1 #W s"] | None,
 ) -> Float[Tensor, "R H d_v"]:
     """softmax(Q Kᵀ / √d_k) V; the rows of a sentence look together    (equation 1)"""
     together = q.unflatten(0, (len(k), -1)).transpose(1, 2)  # [S H W K]
-    scores = together @ k.transpose(-2, -1)
-    scores /= math.sqrt(q.shape[-1])
-    if hidden is not None:
-        scores.masked_fill_(hidden, -math.inf)
-    return (softmax(scores) @ v).transpose(1, 2).flatten(0, 1)
+    seen = scaled_dot_product_attention(together, k, v, attn_mask=mask)
+    return seen.transpose(1, 2).flatten(0, 1)
