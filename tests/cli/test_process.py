@@ -21,8 +21,6 @@ def at_import(monkeypatch):
         raise InputError("torch would be loaded now", "nothing")
 
     monkeypatch.setattr(process, "import_undisturbed", loading)
-    for table in ("table2", "table3"):
-        monkeypatch.setattr(f"transduce.cli.reproduce_{table}.import_undisturbed", loading)
     monkeypatch.delenv(POLICY, raising=False)
     return heard
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from transduce.cli import inputs
-from transduce.cli.process import import_undisturbed, wait_asleep
+from transduce.cli import inputs, process
 from transduce.cli.reproduce_rows import FOLDER, Asked, Rows, of_rows
 from transduce.errors import InputError
 from transduce.recipes.table2 import ROWS
@@ -45,8 +44,8 @@ def table2(*, asked: Asked, pair: str, **test: Path | None) -> None:
     transduce reproduce table2 --rows base,recurrent --seeds 3 -o table2 --plot
     transduce reproduce table2 --pair en-fr --print-jobs -o table2-french > jobs
     """
-    wait_asleep()
-    import_undisturbed("transduce.reproduce.table2")
+    process.wait_asleep()
+    process.import_undisturbed("transduce.reproduce.table2")
     from transduce.reproduce.table2 import report
 
     rows = Rows(

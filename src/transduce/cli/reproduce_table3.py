@@ -2,7 +2,7 @@
 
 import click
 
-from transduce.cli.process import import_undisturbed, wait_asleep
+from transduce.cli import process
 from transduce.cli.reproduce_rows import Asked, Rows, of_rows
 
 
@@ -20,8 +20,8 @@ def table3(*, asked: Asked) -> None:
     transduce reproduce table3 --rows base --seeds 3 -o table3
     transduce reproduce table3 --print-jobs -o table3 > jobs
     """
-    wait_asleep()
-    import_undisturbed("transduce.reproduce.table3")
+    process.wait_asleep()
+    process.import_undisturbed("transduce.reproduce.table3")
     from transduce.recipes.table3 import TABLE_3
     from transduce.reproduce.table3 import report
 

@@ -109,11 +109,11 @@ def test_work_of_the_first_is_waited_for_however_long_it_takes():
 
 def ending(member, how):
     """Process 1 leaves in the middle; how long the other took to notice."""
-    tensor = torch.ones(3)
-    if member.rank == 1:
-        how()
-    began = time.monotonic()
+    tensor, began = torch.ones(3), time.monotonic()
     try:
+        member.spread([tensor])  # process 1 has heard from process 0: neither is still arriving
+        if member.rank == 1:
+            how()
         member.spread([tensor, tensor])
         member.by_first(Progress)
         member.agreed(torch.zeros(2, 2))
