@@ -41,12 +41,11 @@ def variants(options: Options, shape: str, count: int, at_once: int) -> list[Var
     for precision in PRECISIONS:
         ours = f"transduce, {precision}"
         chosen.append(Variant(ours, "search_ours", (*what, precision, "0/1")))
-        if at_once == 1:
-            chosen.append(
-                Variant(f"{ours}, one thread", "search_ours", (*what, precision, "0/1", "1"))
-            )
         if at_once > 1:
             chosen.append(Variant(f"{ours}, {PAIR}", "search_pair", (*what, precision)))
+        else:
+            whole = (*what, precision, "0/1")
+            chosen.append(Variant(f"{ours}, one thread", "search_ours", whole, threads=1))
     if options.no_peers:
         return chosen
     for precision in PRECISIONS:

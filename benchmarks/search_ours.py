@@ -1,7 +1,6 @@
 """A worker: beam search of ours.
 
-Arguments: shape, sentences a turn, sentences at once, length, precision, which share of how many,
-and threads, if not as many as the others.
+Arguments: shape, sentences a turn, sentences at once, length, precision, which share of how many.
 """
 
 import sys
@@ -22,13 +21,9 @@ from transduce.settings import Search
 from transduce.tasks.decoder import TransformerDecoder
 
 
-def main(
-    shape: str, count: str, at_once: str, length: str, precision: str, share: str, *threads: str
-) -> None:
+def main(shape: str, count: str, at_once: str, length: str, precision: str, share: str) -> None:
     """Serve turns."""
     keep_memory()
-    for number in threads:
-        torch.set_num_threads(int(number))
     start = memory_now()["resident"]
     model = transformer(SHAPES[shape], V, V, 1).eval().to(getattr(torch, precision))
     in_columns(model)

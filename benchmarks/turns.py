@@ -30,6 +30,7 @@ class Variant:
     module: str
     arguments: tuple[str, ...] = ()
     peer: bool = False
+    threads: int = 0  # 0: as many as the others
 
     def command(self) -> list[str]:
         """How its process is started."""
@@ -41,7 +42,7 @@ def in_turns(variants: Sequence[Variant], rounds: int, threads: int) -> dict[str
     """What every variant measured in every round; round 0 is for warming up and is dropped."""
     turns: dict[str, list[Turn]] = {variant.name: [] for variant in variants}
     with contextlib.ExitStack() as stack:
-        workers = {v.name: stack.enter_context(worker(v, threads)) for v in variants}
+        workers = {v.name: stack.enter_context(worker(v, v.threads or threads)) for v in variants}
         for number in range(rounds + 1):
             order = list(workers) if number % 2 else list(reversed(workers))
             for name in order:

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from tests.paper.differences import FROM_BASE
 
 from transduce.model.transformer import Transformer
 from transduce.recipes import by_name
@@ -22,27 +23,7 @@ def test_base_has_44_101_632_weights_and_512_for_every_symbol():
     assert built("base") == 44_101_632 + 512 * SYMBOLS
 
 
-@pytest.mark.parametrize(
-    ("row", "more"),
-    [
-        ("A-h1", 0),
-        ("A-h4", 0),
-        ("A-h16", 0),
-        ("A-h32", 0),
-        ("B-dk16", -7_077_888),
-        ("B-dk32", -4_718_592),
-        ("C-N2", -29_401_088),
-        ("C-N4", -14_700_544),
-        ("C-N8", +14_700_544),
-        ("C-ff1024", -12_595_200),
-        ("C-ff4096", +25_190_400),
-        ("D-drop0.0", 0),
-        ("D-drop0.2", 0),
-        ("D-ls0.0", 0),
-        ("D-ls0.2", 0),
-        ("E-learned", 2 * 1_024 * 512),
-    ],
-)
+@pytest.mark.parametrize(("row", "more"), FROM_BASE.items())
 def test_a_row_differs_from_base_by(row, more):
     assert built(row) - built("base") == more
 

@@ -116,6 +116,11 @@ def is_lost(progress: Progress, training: Training) -> bool:
     return progress.bad_in_a_row >= training.bad_updates
 
 
+def minutes_from_now(minutes: float) -> float:
+    """A time of the clock that nobody sets."""
+    return time.monotonic() + 60 * minutes
+
+
 @final
 class Keeper:
     """Looks, snapshots by steps, saves by minutes, and the journal of all of it."""
@@ -133,8 +138,7 @@ class Keeper:
         # asked once: the files that name the versions may be gone before the run is over
         self.environment = environment(trainee.model.output.weight.device, company)
         self.saved_step = step
-        minutes = max(0.0, trainee.training.save_minutes - FIRST_SAVE)
-        self.saved_at = time.monotonic() - 60 * minutes
+        self.next_save = minutes_from_now(min(FIRST_SAVE, trainee.training.save_minutes))
         self.failures = {"snapshot": 0, "save": 0}  # in a row
 
     def keep(self, progress: Progress, update: Update | None) -> Progress:
@@ -189,7 +193,7 @@ class Keeper:
     def save_if_due(self, progress: Progress) -> None:
         """On the wall's clock, and whenever somebody asks for it."""
         asked, self.company.requests.save = self.company.requests.save, False
-        if asked or time.monotonic() - self.saved_at >= 60 * self.trainee.training.save_minutes:
+        if asked or time.monotonic() >= self.next_save:
             self.attempt("save", progress)
 
     def finish(self, progress: Progress) -> Progress:
@@ -213,7 +217,7 @@ class Keeper:
         except SaveError as fault:
             self.failures[kind] += 1
             if kind == "save":
-                self.saved_at = time.monotonic()
+                self.next_save = minutes_from_now(self.trainee.training.save_minutes)
             self.journal.write("failure", step=progress.step, fact=fault.fact)
             self.audience.said(f"could not keep step {progress.step}: {fault.fact}")
             if self.failures[kind] >= FAILED_SAVES:
@@ -230,6 +234,7 @@ class Keeper:
         else:
             state = {"progress": progress.as_json(), "environment": self.environment}
             save(folder, progress.step, optimiser.named_weights, optimiser.moments, state)
-            self.saved_step, self.saved_at = progress.step, time.monotonic()
+            self.saved_step = progress.step
+            self.next_save = minutes_from_now(self.trainee.training.save_minutes)
         for fact in prune(folder, self.trainee.training.snapshots):
             self.audience.said(fact)
