@@ -1,11 +1,13 @@
 """transduce curves: runs as a picture."""
 
+import csv
+import io
 import json
 import math
 
 import pytest
 
-from transduce.cli.curves import bleus, journal, names, seen, smoothed
+from transduce.cli.curves import bleus, each_look, journal, names, seen, smoothed
 
 pytest.importorskip("matplotlib")
 
@@ -24,6 +26,34 @@ def test_what_is_drawn_is_what_the_journal_says(trained):
     assert bleus(journal(trained))[1] == [
         look["bleu"] for look in looks if look["bleu"] is not None
     ]
+
+
+def test_figures_are_those_of_the_journal_with_all_digits(call, trained, tmp_path):
+    ended = call("curves", trained, "-o", tmp_path / "a.csv")
+    assert (ended.code, ended.stderr) == (0, f"the figures: {tmp_path / 'a.csv'}\n")
+    lines = list(csv.DictReader(io.StringIO((tmp_path / "a.csv").read_text())))
+    events = journal(trained)
+    updates = [event for event in events if event["event"] == "update"]
+    assert [float(line["perplexity"]) for line in lines if line["perplexity"]] == seen(events)
+    assert (int(lines[-1]["step"]), float(lines[-1]["seconds"])) == (
+        updates[-1]["step"],
+        updates[-1]["seconds"],
+    )
+    assert int(lines[-1]["target_tokens"]) == sum(update["target_tokens"] for update in updates)
+    assert {line["run"] for line in lines} == {trained.name}
+
+
+def test_a_line_of_figures_speaks_of_the_updates_since_the_line_before():
+    def update(step, nats):
+        return {"event": "update", "step": step, "seconds": step, "target_tokens": 10, "nats": nats}
+
+    look = {"event": "validation", "step": 2, "nats": None, "bleu": None}
+    events = [update(1, 0.0), update(2, 2.0), look, update(3, None), update(4, 5.0)]
+    assert list(each_look(events)) == [
+        (2, 2, 20, math.exp(1.0), None, None),
+        (4, 4, 40, math.exp(5.0), None, None),
+    ]
+    assert list(each_look(events[:4]))[-1] == (3, 3, 30, None, None, None), "none was finite"
 
 
 def test_training_is_drawn_in_stretches_without_what_was_skipped():
@@ -46,7 +76,7 @@ def test_runs_are_told_apart_by_the_ends_of_their_paths(tmp_path):
     ("arguments", "said"),
     [
         (("{run}", "{run}", "-o", "x.svg"), "the same run is named twice"),
-        (("{run}", "-o", "x.pdf"), "x.pdf: a picture is one of .svg, .png"),
+        (("{run}", "-o", "x.pdf"), "x.pdf: a picture is one of .svg, .png, and figures are .csv"),
         (("{run}", "-o", "no/x.svg"), "no: no such folder"),
         (("nowhere", "-o", "x.svg"), "nowhere: no log.jsonl lies there"),
     ],

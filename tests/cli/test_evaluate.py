@@ -1,9 +1,11 @@
 """transduce evaluate: translate a test set and score it."""
 
+import hashlib
 import json
 import sys
 
 import pytest
+import torch
 
 from transduce.errors import InputError
 from transduce.tasks.evaluate import perplexity
@@ -32,6 +34,22 @@ def test_json_is_one_object(evaluate):
     found = json.loads(evaluate("--json", "--metric=bleu").stdout)
     assert [score["signature"][:7] for score in found["scores"]] == ["nrefs:1"]
     assert found["perplexity"]["pieces"] > 20
+
+
+def sha256(file):
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def test_json_says_what_the_figures_are_of(evaluate, model):
+    found = json.loads(evaluate("--json", f"--ensemble={model}", "--precision=bfloat16").stdout)
+    assert found["models"] == [sha256(model / "manifest.json")] * 2
+    assert found["recipe"] == json.loads((model / "recipe.json").read_text())
+    assert (found["precision"], found["environment"]["torch"]) == ("bfloat16", torch.__version__)
+
+
+def test_a_run_is_named_by_the_save_that_answered(call, corpus, trained):
+    found = json.loads(call("evaluate", trained, corpus / "d.en", corpus / "d.de", "--json").stdout)
+    assert found["models"] == [sha256(max((trained / "checkpoints").iterdir()) / "manifest.json")]
 
 
 def test_an_ensemble_of_a_model_with_itself_scores_as_the_model(evaluate, model):

@@ -1,7 +1,9 @@
-"""transduce curves: what runs have learned, as a picture."""
+"""transduce curves: what runs have learned, as a picture or in figures."""
 
+import csv
+import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Events = Sequence[dict[str, Any]]
-KINDS = (".svg", ".png")
+PICTURES = (".svg", ".png")
+FIGURES = ".csv"
+HEAD = ("run", "step", "seconds", "target_tokens", "training_perplexity", "perplexity", "bleu")
 STRETCHES = 200  # of updates, each one point
 
 
@@ -27,32 +31,39 @@ STRETCHES = 200  # of updates, each one point
     "--output",
     required=True,
     type=click.Path(path_type=Path),
-    help="The picture, whose name ends in .svg or .png.",
+    help="The picture, whose name ends in .svg or .png, or the figures, in .csv.",
 )
 @options.quiet
 def command(*, runs: tuple[Path, ...], output: Path, quiet: bool) -> None:
-    """Draw what RUNS have learned: perplexity and BLEU against updates.
+    """Show what RUNS have learned: perplexity and BLEU against updates.
 
-    Each run has a colour. A thin line is the training text, a thick one with points the
-    development set. A run may still be at work. Needs the package matplotlib: pip install
-    'transduce[plots]'.
+    In a picture each run has a colour; a thin line is the training text, a thick one with points
+    the development set. Needs the package matplotlib: pip install 'transduce[plots]'. As .csv there
+    is a line for each look at the development set and for the last update. A run may still be at
+    work.
 
+    \b
     transduce curves run -o curves.svg
+    transduce curves run -o curves.csv
     """
     from transduce.durable.files import write_whole
     from transduce.reproduce.picture import demand_plots
 
     demand(
-        output.suffix in KINDS,
-        f"{output}: a picture is one of {', '.join(KINDS)}",
+        output.suffix in (*PICTURES, FIGURES),
+        f"{output}: a picture is one of {', '.join(PICTURES)}, and figures are {FIGURES}",
         "-o curves.svg",
     )
-    demand_plots()
+    if output.suffix in PICTURES:
+        demand_plots()
     options.demand_place_for(output)
     journals = {name: journal(run) for name, run in zip(names(runs), runs, strict=True)}
-    write_whole(output, picture(journals, output.suffix.removeprefix(".")))
+    if output.suffix == FIGURES:
+        write_whole(output, in_figures(journals))
+    else:
+        write_whole(output, picture(journals, output.suffix.removeprefix(".")))
     if not quiet:
-        display.tell(f"the picture: {output}")
+        display.tell(f"the {'figures' if output.suffix == FIGURES else 'picture'}: {output}")
 
 
 def names(runs: Sequence[Path]) -> list[str]:
@@ -82,6 +93,33 @@ def of_kind(events: Events, kind: str) -> list[dict[str, Any]]:
     return [event for event in events if event["event"] == kind]
 
 
+def in_figures(journals: dict[str, Events]) -> bytes:
+    """All digits of what the picture shows, and what it took."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(HEAD)
+    for name, events in journals.items():
+        writer.writerows((name, *line) for line in each_look(events))
+    return out.getvalue().encode()
+
+
+def each_look(events: Events) -> Iterator[Sequence[object]]:
+    """A line for each look at the development set, and one for the last update."""
+    updates = of_kind(events, "update")
+    by_step = {look["step"]: look for look in of_kind(events, "validation")}
+    tokens, since = 0, []  # the updates since the last line
+    for update in updates:
+        tokens += update["target_tokens"]
+        since.append(update)
+        look = by_step.get(update["step"], {})
+        if look or update is updates[-1]:
+            finite = [one["nats"] for one in since if one["nats"] is not None]
+            training = math.exp(mean(finite)) if finite else None
+            dev = math.exp(look["nats"]) if look.get("nats") is not None else None
+            yield update["step"], update["seconds"], tokens, training, dev, look.get("bleu")
+            since = []
+
+
 def picture(journals: dict[str, Events], kind: str) -> bytes:
     """Perplexity, and BLEU if a run has looked at it, side by side."""
     from matplotlib.figure import Figure
@@ -97,7 +135,8 @@ def picture(journals: dict[str, Events], kind: str) -> bytes:
         if with_bleu:
             panels[1].set(title="BLEU of the development set")
             panels[1].plot(*bleus(events), color=f"C{number}", marker=".", label=name)
-    highest = max((one for events in journals.values() for one in seen(events)), default=None)
+    dev = [one for events in journals.values() for one in seen(events)]
+    highest = max((one for one in dev if math.isfinite(one)), default=None)
     if highest is not None:  # what was before the first look would take all the room
         panels[0].set_ylim(top=3 * highest)
     for panel in panels:
@@ -116,7 +155,8 @@ def draw_perplexity(panel: "Axes", name: str, events: Events, color: str) -> Non
 
 def seen(events: Events) -> list[float]:
     """Perplexity of the development set at each look."""
-    return [math.exp(look["nats"]) for look in of_kind(events, "validation")]
+    looks = of_kind(events, "validation")
+    return [math.nan if look["nats"] is None else math.exp(look["nats"]) for look in looks]
 
 
 def smoothed(updates: Events) -> tuple[list[float], list[float]]:

@@ -1,7 +1,7 @@
 """transduce evaluate: translate a test set and score it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,7 +62,7 @@ def command(
     """
     from transduce.cli.process import keep_memory
     from transduce.durable import whole_file
-    from transduce.tasks.evaluate import evaluate
+    from transduce.tasks.evaluate import evaluate, made_by
     from transduce.tasks.load import load
 
     model, source, reference = (paths[name] for name in ("model", "source", "reference"))
@@ -84,7 +84,7 @@ def command(
         found = evaluate(models, lines, references, metrics, language)
         if file is not None:
             file.write("".join(f"{line}\n" for line in found.outputs).encode())
-    said = [json.dumps(as_object(found), ensure_ascii=False)] if as_json else as_lines(found)
+    said = [as_object(found, made_by(models))] if as_json else as_lines(found)
     for line in said:
         display.result(line)
     for score in found.scores:
@@ -115,10 +115,12 @@ def fetched(name: str, data: "Data") -> tuple[Path, Path]:
     return texts
 
 
-def as_object(found: "Evaluation") -> dict[str, object]:
+def as_object(found: "Evaluation", made_by: Mapping[str, object]) -> str:
     """For programs."""
     perplexity = found.perplexity.as_json() | {"left_out": found.left_out}
-    return {"scores": [score.as_json() for score in found.scores], "perplexity": perplexity}
+    scores = [score.as_json() for score in found.scores]
+    whole = {"scores": scores, "perplexity": perplexity, **made_by}
+    return json.dumps(whole, ensure_ascii=False)
 
 
 def as_lines(found: "Evaluation") -> list[str]:

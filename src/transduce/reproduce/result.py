@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, final
 
@@ -18,7 +17,7 @@ from transduce.scores.beside import PRINTED
 from transduce.scores.references import name_of
 from transduce.settings import Recipe
 from transduce.tasks.average import average
-from transduce.tasks.evaluate import evaluate
+from transduce.tasks.evaluate import evaluate, today
 from transduce.tasks.ledger import spent
 from transduce.tasks.load import load
 from transduce.tasks.prepare import Prepared
@@ -88,8 +87,8 @@ def measured(job: Job, run: Path, prepared: Prepared, test: Lines | None) -> Res
         seconds=progress["seconds"],
         environment=save.state["environment"],
         data=stored.fingerprints,
-        model=model.hash if model else save.hash,
-        date=datetime.now(UTC).strftime("%Y-%m-%d"),
+        model=translator.hash,
+        date=today(),
         averaged=model.about["averaged"] if model else [],
         cost=vars(cost) if cost else {},
         paper_bleu=more[0] if more else {},

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from datetime import UTC, datetime
+from typing import Any, final
 
 from transduce.errors import InputError
 from transduce.scores import Perplexity, Score, scored
@@ -11,6 +12,7 @@ from transduce.scores.translation import demand_scores
 from transduce.settings.fields import demand
 from transduce.tasks.likelihood import log_probs_of
 from transduce.tasks.translate import Translator
+from transduce.training.environment import environment
 
 TOKENS = 8_192  # of both sides at once
 
@@ -63,3 +65,20 @@ def perplexity(
     log_probs = log_probs_of(translator.models, known, wanted, max(TOKENS, 2 * longest))
     nats, pieces = -math.fsum(log_probs), sum(map(len, wanted))
     return Perplexity(nats, pieces, words), left_out
+
+
+def made_by(translator: Translator) -> dict[str, Any]:
+    """What a figure is of, beside the text: models, recipe, precision, versions, machine, day."""
+    weight = translator.model.output.weight
+    return {
+        "models": [translator.hash, *(other.hash for other in translator.others)],
+        "recipe": translator.recipe.as_json(),
+        "precision": str(weight.dtype).removeprefix("torch."),
+        "environment": environment(weight.device),
+        "date": today(),
+    }
+
+
+def today() -> str:
+    """The date, where clocks say UTC."""
+    return datetime.now(UTC).strftime("%Y-%m-%d")

@@ -65,17 +65,18 @@ def with_limits(one: Translator, longest: int, search: Search) -> Translator:
 def alone(folder: Path) -> Translator:
     """One model."""
     if is_run(folder):
-        return translator(*newest_of_run(folder), file=folder)
+        return newest_of_run(folder)
     if not folder.is_dir():
         raise InputError("no such folder", "name a model folder or a run", file=folder)
     if not is_model(folder):
         hint = "name a folder that `transduce average` or `transduce train` wrote"
         raise FolderError("is neither a model folder nor a run", hint, file=folder)
     model: LoadedModel = load_model(folder)
-    return translator(model.weights, model.recipe, model.vocabularies, file=folder)
+    found = translator(model.weights, model.recipe, model.vocabularies, file=folder)
+    return replace(found, hash=model.hash)
 
 
-def newest_of_run(folder: Path) -> tuple[dict[str, Tensor], Recipe, Vocabularies]:
+def newest_of_run(folder: Path) -> Translator:
     """What a run has learned so far."""
     run = read_run(folder)
     save, rejected = newest(folder)
@@ -83,7 +84,8 @@ def newest_of_run(folder: Path) -> tuple[dict[str, Tensor], Recipe, Vocabularies
         raise InputError("this run has no save yet", "train it first", file=folder)
     if rejected:  # an older one would do, but nobody would know
         raise FolderError(rejected[0][1], "`transduce train` goes on from an older save")
-    return save.weights, run.recipe, vocabularies_of_run(folder)
+    found = translator(save.weights, run.recipe, vocabularies_of_run(folder), file=folder)
+    return replace(found, hash=save.hash)
 
 
 def vocabularies_of_run(folder: Path) -> Vocabularies:

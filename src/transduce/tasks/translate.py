@@ -44,6 +44,7 @@ class Translator:
     model: Transformer
     task: Translation
     recipe: Recipe
+    hash: str = ""  # sha256 of the manifest of what was read, if it was
     others: tuple["Translator", ...] = ()  # of an ensemble
     draws: Sampling | None = None
 
