@@ -1,5 +1,6 @@
 """transduce demo, with a model of no size that learns nothing."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def demo(call, tmp_path, monkeypatch):
     monkeypatch.setattr("transduce.cli.demo.LINES", 10)
     monkeypatch.setattr("transduce.cli.inputs.DEV_PAIRS", 20)
     changes = [f"--set={path}={value}" for path, value in SMALL.items()]
-    return lambda: call("demo", tmp_path / "demo", *changes)
+    return lambda *options: call("demo", tmp_path / "demo", *changes, *options)
 
 
 @pytest.mark.slow
@@ -42,6 +43,12 @@ def test_it_prepares_trains_averages_and_shows(demo, tmp_path):
     again = demo()
     assert again.stdout == ended.stdout
     assert again.stderr.startswith("going on from step 2 of ")
+    splits = [json.loads(line) for line in demo("--json").stdout.splitlines()]
+    assert [
+        f"BLEU {split['scores'][0]['value']:.1f}, untrained {split['untrained']['value']:.1f}"
+        for split in splits
+    ] == [line.strip() for line in ended.stdout.splitlines() if line.startswith("  BLEU ")]
+    assert all(split["models"] and split["date"] for split in splits)
 
 
 @pytest.mark.parametrize(

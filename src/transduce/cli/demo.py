@@ -1,9 +1,10 @@
 """transduce demo: watch a Transformer learn German, in minutes."""
 
+import json
 import os.path
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,11 @@ SENTENCES = 4  # of each split, to read
 @click.command("demo")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("transduce-demo"))
 @options.settings
+@options.as_json
 @options.no_progress
-def command(*, folder: Path, changes: Sequence[tuple[str, str]], no_progress: bool) -> None:
+def command(
+    *, folder: Path, changes: Sequence[tuple[str, str]], as_json: bool, no_progress: bool
+) -> None:
     """Watch a small Transformer learn German from nothing, and see how good it is.
 
     The corpus is a grammar that comes with transduce. About 4 minutes on 2 cores. Everything is
@@ -39,6 +43,7 @@ def command(*, folder: Path, changes: Sequence[tuple[str, str]], no_progress: bo
     from transduce.recipes import by_name
     from transduce.tasks.average import average
     from transduce.tasks.demo import shown
+    from transduce.tasks.evaluate import made_by
     from transduce.tasks.load import load
     from transduce.tasks.place import holding
     from transduce.tasks.run import demand_run_place
@@ -55,8 +60,9 @@ def command(*, folder: Path, changes: Sequence[tuple[str, str]], no_progress: bo
         if not model.exists():
             average(run, model, min(recipe.training.snapshots, len(snapshots(run))))
     display.tell("translating sentences that it never saw …")
-    for split in shown(load(model), LINES):
-        for line in told(split):
+    translator = load(model)
+    for split in shown(translator, LINES):
+        for line in [as_object(split, made_by(translator))] if as_json else told(split):
             display.result(line)
     for line in what_next(model):
         display.tell(line)
@@ -88,6 +94,12 @@ def told(split: "Shown") -> list[str]:
         lines += [f"    {source}", f"  {mark} {output}"]
         lines += [] if output == reference else [f"    {reference}  (the reference)"]
     return lines
+
+
+def as_object(split: "Shown", made_by: Mapping[str, object]) -> str:
+    """For programs."""
+    scores = {"scores": [split.score.as_json()], "untrained": split.untrained.as_json()}
+    return json.dumps({"split": split.about, **scores, **made_by}, ensure_ascii=False)
 
 
 def what_next(model: Path) -> list[str]:

@@ -54,7 +54,7 @@ def untrained(translator: Translator) -> Translator:
     recipe = translator.recipe
     source, target = translator.task.source, translator.task.target
     model = transformer(recipe.architecture, len(source), len(target), recipe.training.seed)
-    return replace(translator, model=model.to(translator.model.output.weight.device))
+    return replace(translator, model=model.to(translator.model.output.weight.device), hash="")
 
 
 def telling(one: Shown, count: int) -> Sequence[tuple[str, str, str]]:
