@@ -6,7 +6,6 @@ harm. A row without one would prove nothing.
 
 import sys
 from dataclasses import dataclass
-from functools import cache
 from typing import final
 
 
@@ -173,6 +172,20 @@ ROWS = (
         ),
     ),
     Row(
+        number="T8",
+        fault="a process of several is killed, stopped, fails or is cut off; so is their launcher",
+        promise="The others end within the limit and name the one that was lost, with exit code 7; "
+        "nobody is left behind. The same command goes on to the same bits.",
+        tests=(
+            "journeys/test_lost.py::test_a_lost_process_is_named_and_the_same_bits_come_out",
+            "journeys/test_lost.py::test_a_process_that_fails_shows_its_fault_and_is_named",
+            "journeys/test_lost.py::test_processes_that_are_cut_off_end_after_the_limit",
+            "journeys/test_lost.py::test_a_process_lost_by_torchrun_is_named_and_ends_the_others",
+            "journeys/test_lost.py::test_a_launcher_that_is_killed_leaves_nobody",
+        ),
+        controls=("journeys/test_lost.py::test_the_control_that_outlives_its_launcher_is_caught",),
+    ),
+    Row(
         number="T9",
         fault="stopped and gone on with, anywhere, one process",
         promise="Weights, moments, snapshots and what the log says are equal to the bit to those "
@@ -206,8 +219,7 @@ ROWS = (
             "::test_the_same_number_of_processes_ends_in_the_same_bits_wherever_it_was_stopped",
             "journeys/test_workers.py"
             "::test_with_exact_every_number_of_processes_ends_in_the_same_bits",
-            "journeys/test_workers.py"
-            "::test_a_launcher_that_is_killed_leaves_nobody_and_nothing_listens_beyond_this_machine",
+            "journeys/test_workers.py::test_nothing_listens_beyond_this_machine",
             "soak/test_workers.py"
             "::test_one_to_four_exact_processes_end_in_the_same_bits_wherever_they_were_stopped",
         ),
@@ -272,16 +284,13 @@ ROWS = (
 )
 
 
-@cache
-def rows_by_test() -> dict[str, Row]:
-    """Which row a test is of."""
-    return {f"tests/{test}": row for row in ROWS for test in (*row.tests, *row.controls)}
+BY_TEST = {f"tests/{test}": row for row in ROWS for test in (*row.tests, *row.controls)}
 
 
 def row_of(nodeid: str) -> Row | None:
     """The row of a test as pytest names it, with its parameters."""
-    return rows_by_test().get(nodeid.split("[")[0])
+    return BY_TEST.get(nodeid.split("[")[0])
 
 
 if __name__ == "__main__":  # for scripts/renew-reliability
-    sys.stdout.write("\n".join(rows_by_test()) + "\n")
+    sys.stdout.write("\n".join(BY_TEST) + "\n")

@@ -15,7 +15,7 @@ from tests.cli.language import write_corpus
 from tests.journeys.commands import tiny
 from tests.journeys.conftest import Place
 from tests.journeys.kills import OFTEN, STEPS, final_bits, half_written, landed
-from tests.journeys.test_workers import PARTS, children
+from tests.journeys.together import PARTS, children
 from tests.processes import is_alive
 from tests.training.workers.crew import crew, take_part
 from tests.training.workers.test_exchange import stop_after
