@@ -29,6 +29,14 @@ def test_public_test_sets_are_known_by_their_lines(shared, file, name):
     assert name_of(lines[:-1]).startswith("unknown")
 
 
+def test_a_split_of_sentences_is_known_by_each_side(shared):
+    pairs = [line.split("\t") for line in lines_of(shared / "data/tatoeba-en-de/test.tsv.gz")]
+    assert [name_of(list(side)) for side in zip(*pairs, strict=True)] == [
+        "Tatoeba en-de of 2018, test, English",
+        "Tatoeba en-de of 2018, test, German",
+    ]
+
+
 def test_the_two_editions_of_newstest2014_are_told_apart(shared):
     folder = shared / "data/wmt-newstest"
     lines = lines_of(folder / "newstest2014.en-de.de.gz")

@@ -86,7 +86,7 @@ def ledger(recipe: Recipe) -> str:
         return heading + "Nowhere: every setting is that of the paper's base model."
     rows = [(one.path, shown(one.paper), shown(one.here), one.says) for one in changed]
     because = f"> {plain(recipe.because)}\n\n" if recipe.because else ""
-    return heading + because + table(("setting", "base model", "here", "source"), rows)
+    return heading + because + markdown_table(("setting", "base model", "here", "source"), rows)
 
 
 def data(recipe: Recipe, facts: Facts) -> str:
@@ -98,7 +98,7 @@ def data(recipe: Recipe, facts: Facts) -> str:
     named = f"Corpus by the recipe: {plain(recipe.data.corpus)}, {direction(recipe)}."
     read = [f"What was read, by its sha256 or its generator: `{plain(facts.text)}`."]
     about = "\n\n".join(["## Data", named, *(read if facts.text else [])])
-    return f"{about}\n\n" + table(("pairs", "left out", "remain"), rows)
+    return f"{about}\n\n" + markdown_table(("pairs", "left out", "remain"), rows)
 
 
 def training(recipe: Recipe, facts: Facts) -> str:
@@ -125,7 +125,7 @@ def figures(facts: Facts) -> str:
         (f.name, f"{f.value:.2f}", f"{f.test_set} ({f.lines:,} lines)", f"`{f.signature}`")
         for f in facts.figures
     ]
-    return "## Figures\n\n" + table(("score", "value", "test set", "signature"), rows)
+    return "## Figures\n\n" + markdown_table(("score", "value", "test set", "signature"), rows)
 
 
 def usage(recipe: Recipe) -> str:
@@ -157,8 +157,8 @@ def shown(value: Value) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table."""
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Rows under a head, as Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(plain(cell) for cell in line) + " |" for line in lines)
 

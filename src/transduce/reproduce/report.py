@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
+from transduce.checkpoint.card import markdown_table
 from transduce.durable import write_whole
 from transduce.recipes.scale import scale_by_name
 from transduce.reproduce.picture import Picture
@@ -47,7 +48,7 @@ class Report:
         """A page."""
         blocks = [f"# {self.title}", "\n".join(f"- {line}" for line in self.how)]
         for heading, remark, cells in self.filled:
-            blocks += [f"## {heading}", remark, markdown(cells)]
+            blocks += [f"## {heading}", remark, markdown_table(cells[0], cells[1:])]
         return "\n\n".join(blocks) + "\n"
 
     @property
@@ -73,13 +74,6 @@ class Report:
             "runs": self.records,
             "parts": [{"heading": h, "remark": r, "cells": cells} for h, r, cells in self.parts],
         }
-
-
-def markdown(cells: Cells) -> str:
-    """A table."""
-    head, *body = cells
-    lines = [head, ["---"] * len(head), *body]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def conditions(table: Table) -> Iterator[str]:

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from transduce.checkpoint.card import markdown_table
 from transduce.durable import whole_folder
-from transduce.reproduce.report import markdown
 from transduce.reproduce.table1.findings import findings
 from transduce.reproduce.table1.measure import Point, Row, Table
 
@@ -33,7 +33,7 @@ def as_markdown(table: Table, picture: bytes | None = None) -> str:
     """A page."""
     parts = ["# Table 1, measured", "\n".join(f"- {line}" for line in how(table))]
     for title, cells in sections(table):
-        parts += [f"## {title}", markdown(cells)]
+        parts += [f"## {title}", markdown_table(cells[0], cells[1:])]
     parts += ["## What was found", "\n".join(f"- {line}" for line in findings(table))]
     if picture is not None:
         parts.append(f"![operations, time, memory and paths as n grows]({NAME}.png)")
