@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import click
+from tests.golden import results
 
 from transduce.cli.main import transduce
 
@@ -25,3 +26,7 @@ def test_the_page_of_commands_is_fresh(golden):
     )
     parts = [f"## {path}\n\n```text\n{text}\n```\n" for path, text in helps(transduce, top)]
     golden("docs/commands.md", "\n".join(["# Commands\n", ABOUT, *parts]))
+
+
+def test_the_page_of_results_is_fresh(golden):
+    golden("docs/results.md", results.page())

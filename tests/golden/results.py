@@ -1,0 +1,97 @@
+"""docs/results.md: the text of docs/results/page.md, with what was measured at the places it names.
+
+{scores NAME}         of docs/results/NAME.json, which `evaluate --json` or `demo --json` wrote
+{learned NAME}        of docs/results/NAME.csv, which `curves -o` wrote
+{facts FILE}          the list at the top of a page that `reproduce` wrote, FILE below docs/
+{part FILE, HEADING}  a section of it
+"""
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from transduce.checkpoint.card import markdown_table
+
+DOCS = Path(__file__).parents[2] / "docs"
+RECORDED = DOCS / "results"
+PLACE = re.compile(r"^\{(scores|learned|facts|part) ([^,}]+)(?:, ([^}]+))?\}$", re.MULTILINE)
+LOOKS = 10  # so many columns at most
+
+
+def page() -> str:
+    """The whole page."""
+    text = (RECORDED / "page.md").read_text(encoding="utf-8")
+    return PLACE.sub(lambda found: filled(*found.groups()), text)
+
+
+def filled(kind: str, name: str, heading: str | None) -> str:
+    """What stands at a place."""
+    match kind:
+        case "scores":
+            lines = (RECORDED / f"{name}.json").read_text(encoding="utf-8").splitlines()
+            return "\n\n".join(block for line in lines for block in scores(json.loads(line)))
+        case "learned":
+            return learned(RECORDED / f"{name}.csv")
+        case "facts":
+            return (DOCS / name).read_text(encoding="utf-8").split("\n\n")[1]
+        case _:
+            return section((DOCS / name).read_text(encoding="utf-8"), str(heading))
+
+
+def section(text: str, heading: str) -> str:
+    """What stands below a heading."""
+    _, found, rest = text.partition(f"\n## {heading}\n")
+    assert found, f"no part is called {heading}"
+    return re.split(r"\n(?:## |!\[)", rest)[0].strip()
+
+
+def scores(found: Mapping[str, Any]) -> Iterator[str]:
+    """A table of scores, and what they are of."""
+    if "split" in found:
+        yield f"*{found['split'].capitalize()}.*"
+    rows = [(one["name"], f"{one['value']:.2f}", one["signature"]) for one in found["scores"]]
+    if "untrained" in found:
+        before = found["untrained"]
+        rows.append(("before training", f"{before['value']:.2f}", f"{before['lines']} lines"))
+    if "perplexity" in found:
+        ppl = found["perplexity"]
+        rows.append(("PPL a piece", f"{ppl['per_piece']:.3f}", f"{ppl['pieces']:,} pieces"))
+        rows.append(("PPL a word", f"{ppl['per_word']:.2f}", f"{ppl['words']:,} words"))
+    yield markdown_table(("score", "value", "how"), rows)
+    yield made(found)
+
+
+def made(found: Mapping[str, Any]) -> str:
+    """Which model said it to what, where and when."""
+    one, recipe, where = found["scores"][0], found["recipe"], found["environment"]
+    search = recipe["search"]
+    return (
+        f"{one['lines']:,} lines ({one['test_set']}); model `{found['models'][0][:12]}` of "
+        f"`{recipe['name']}`; beam {search['beam']}, alpha {search['alpha']}, "
+        f"{found['precision']}; {found['date']}, {where['processor']}, {where['threads']} threads, "
+        f"transduce {where['transduce']}, torch {where['torch']}."
+    )
+
+
+def learned(file: Path) -> str:
+    """What a run took, and its looks at the development set."""
+    with file.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    looks = [row for row in rows if row["perplexity"]]
+    every = -(-len(looks) // LOOKS)
+    chosen = looks[every - 1 :: every]
+    last, minutes = rows[-1], float(rows[-1]["seconds"]) / 60
+    took = (
+        f"{int(last['step']):,} updates, {int(last['target_tokens']) / 1e6:.1f} million target "
+        f"tokens, {minutes:.1f} minutes."
+    )
+    head = ("update", *(f"{int(row['step']):,}" for row in chosen))
+    cells = [
+        ("minutes", *(f"{float(row['seconds']) / 60:.0f}" for row in chosen)),
+        ("perplexity a piece", *(f"{float(row['perplexity']):.2f}" for row in chosen)),
+        ("BLEU", *(f"{float(row['bleu']):.1f}" if row["bleu"] else "" for row in chosen)),
+    ]
+    return f"{took}\n\n{markdown_table(head, cells)}"
