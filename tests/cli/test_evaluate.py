@@ -9,7 +9,7 @@ import torch
 
 from transduce.errors import InputError
 from transduce.tasks.evaluate import perplexity
-from transduce.tasks.likelihood import log_probs
+from transduce.tasks.likelihood import pieces_of
 from transduce.tasks.load import load
 
 
@@ -101,9 +101,9 @@ def test_the_perplexity_is_of_the_lines_that_fit_in_parts_that_fit(model, corpus
 
     def counted(model, source, target):
         sizes.append(len(source.ids) + len(target.ids))
-        return log_probs(model, source, target)
+        return pieces_of(model, source, target)
 
-    monkeypatch.setattr("transduce.tasks.likelihood.log_probs", counted)
+    monkeypatch.setattr("transduce.tasks.likelihood.pieces_of", counted)
     monkeypatch.setattr("transduce.tasks.evaluate.TOKENS", 1)  # then two longest sentences
     long = "a very long line " * 200
     found, left_out = perplexity(translator, *([long, *side] for side in sides))

@@ -3,7 +3,7 @@ import torch
 from torch.nn import functional
 
 from transduce.training import loss as room
-from transduce.training.loss import smoothed_loss, summed_nats
+from transduce.training.loss import log_probs, smoothed_loss
 
 T, V, D = 23, 17, 5
 
@@ -16,16 +16,26 @@ def inputs(dtype=torch.float64, seed=1):
     return states, weight, torch.randint(V, (T,), generator=generator)
 
 
+@pytest.fixture
+def sliced(monkeypatch):
+    """So many rows in a slice, and so many of them softened at once."""
+
+    def cut(rows, few):
+        for name, value in (("EVEN", 1), ("ROWS", rows), ("PART", few * V)):
+            monkeypatch.setattr(room, name, value)
+
+    return cut
+
+
 def with_gradients(loss, states, weight):
     return [loss.detach(), *torch.autograd.grad(loss, (states, weight))]
 
 
-@pytest.mark.parametrize("rows", [1, 4, T, 1_000])
+@pytest.mark.parametrize(("rows", "few"), [(1, 1), (4, 1), (10, 4), (T, 7), (1_000, 1_000)])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.9])
-def test_loss_and_gradients_equal_torchs_cross_entropy(monkeypatch, rows, smoothing):
+def test_loss_and_gradients_equal_torchs_cross_entropy(sliced, rows, few, smoothing):
     """torch's label_smoothing is Szegedy's form."""
-    monkeypatch.setattr(room, "SLICE", rows * V)
-    monkeypatch.setattr(room, "EVEN", 1)
+    sliced(rows, few)
     states, weight, targets = inputs()
     found = with_gradients(smoothed_loss(states, weight, targets, smoothing)[0], states, weight)
     logits = states @ weight.T
@@ -34,9 +44,8 @@ def test_loss_and_gradients_equal_torchs_cross_entropy(monkeypatch, rows, smooth
         torch.testing.assert_close(ours, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_the_gradients_equal_numerical_ones(monkeypatch):
-    monkeypatch.setattr(room, "SLICE", 7 * V)
-    monkeypatch.setattr(room, "EVEN", 1)
+def test_the_gradients_equal_numerical_ones(sliced):
+    sliced(7, 3)
     states, weight, targets = inputs()
     few = states[:9].detach().requires_grad_()
     assert torch.autograd.gradcheck(
@@ -52,14 +61,13 @@ def test_the_gradient_is_scaled_by_what_the_sum_is_divided_by():
         torch.testing.assert_close(ours, expected / 7)
 
 
-def test_slices_of_any_size_give_the_same_sums_in_float32(monkeypatch):
+def test_slices_of_any_size_give_the_same_sums_in_float32(sliced):
     states, weight, targets = inputs(torch.float32)
     found = []
-    for rows in (1, 5, T):
-        monkeypatch.setattr(room, "SLICE", rows * V)
-        monkeypatch.setattr(room, "EVEN", 1)
+    for rows, few in ((1, 1), (5, 3), (T, T)):
+        sliced(rows, few)
         loss, nats = smoothed_loss(states, weight, targets, 0.1)
-        found.append([float(nats), summed_nats(states.detach(), weight.detach(), targets)])
+        found.append([float(nats), -float(log_probs(states, weight, targets).sum())])
         found[-1] += [float(x.sum()) for x in with_gradients(loss, states, weight)]
     assert found[0] == pytest.approx(found[1], rel=1e-5, abs=1e-6)
     assert found[0][:3] == pytest.approx(found[2][:3], rel=1e-6)
@@ -72,13 +80,12 @@ def test_the_nats_are_those_of_the_targets_without_smoothing():
         _, nats = smoothed_loss(states, weight, targets, smoothing)
         assert float(nats) == pytest.approx(expected, rel=1e-12)
         assert not nats.requires_grad
-    assert summed_nats(states.detach(), weight.detach(), targets) == pytest.approx(expected)
+    assert -float(log_probs(states, weight, targets).sum()) == pytest.approx(expected)
 
 
-def test_no_tensor_of_all_logits_is_made_or_kept(monkeypatch):
+def test_no_tensor_of_all_logits_is_made_or_kept(sliced):
     """The largest tensor that appears has a slice's logits, and only gradients are kept."""
-    monkeypatch.setattr(room, "SLICE", 4 * V)
-    monkeypatch.setattr(room, "EVEN", 1)
+    sliced(4, 2)
     states, weight, targets = inputs()
     sizes: list[int] = []
     kept: list[torch.Size] = []
@@ -101,6 +108,19 @@ def test_no_tensor_of_all_logits_is_made_or_kept(monkeypatch):
         loss.backward()
     assert sorted(kept) == sorted([states.shape, weight.shape])
     assert max(sizes) <= max(T * D, V * D, 4 * V) < T * V
+
+
+def test_log_probs_are_those_of_all_logits_at_once_whatever_the_slices(sliced):
+    states, weight, targets = inputs()
+    every = (states @ weight.T).log_softmax(1)[torch.arange(T), targets].detach()
+    for rows, few in ((1, 1), (10, 4), (T, T)):
+        sliced(rows, few)
+        torch.testing.assert_close(log_probs(states, weight, targets), every)
+
+
+def test_a_slice_holds_few_logits_however_many_symbols_there_are():
+    sizes = {symbols: room.rows_of(torch.empty(symbols, 1)) for symbols in (100, 37_000, 200_000)}
+    assert sizes == {100: 512, 37_000: 512, 200_000: 64}
 
 
 def test_a_probability_of_almost_nothing_stays_finite():

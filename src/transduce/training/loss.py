@@ -14,10 +14,12 @@ from torch.autograd.function import once_differentiable
 
 # T target tokens of a batch · T_F with fillers behind them · V symbols
 
-SLICE = 4_000_000  # logits at once, 16 MB in float32
-GPU_SLICE = 256_000_000  # 1 GB: a GPU wants few large kernels
+ROWS = 512  # of a slice on a CPU: products of fewer spend their time on reading the matrix
+SLICE = 20_000_000  # logits of a slice at most, 80 MB in float32
+PART = 300_000  # logits of a slice that are softened at once: they stay in the cache of a core
+GPU_SLICE = 256_000_000  # 1 GB: a GPU wants few large kernels, and takes a slice as one part
 EVEN = 64  # rows of a slice are a multiple of this
-Soften = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor, Tensor]]
+Soften = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]]
 
 
 def spread_share(smoothing: float, form: str, symbols: int) -> float:
@@ -31,8 +33,8 @@ def spread_share(smoothing: float, form: str, symbols: int) -> float:
 
 def softened(
     logits: Float[Tensor, "rows V"], targets: Int[Tensor, " T"], spread: float
-) -> tuple[Float[Tensor, "rows V"], Float[Tensor, ""], Float[Tensor, ""]]:
-    """The gradient of a slice's logits, its summed loss and its summed nats."""
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """The summed loss and the summed nats of some rows, whose logits become their gradient."""
     log_p = at_least_float32(logits).log_softmax(dim=1)  # [rows V]
     real, wanted = log_p[: len(targets)], targets[:, None]
     right = -real.gather(1, wanted)  # [T 1]
@@ -42,7 +44,8 @@ def softened(
     d_logits = log_p.exp_().sub_(spread / logits.shape[1])  # p less the smoothed labels
     d_logits[: len(wanted)].scatter_add_(1, wanted, torch.full_like(right, spread - 1))
     d_logits[len(wanted) :] = 0
-    return d_logits.to(logits.dtype), loss, nats
+    logits.copy_(d_logits)
+    return loss, nats
 
 
 def smoothed_loss(
@@ -74,13 +77,16 @@ class SlicedLoss(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         loss, nats = (states.new_zeros((), dtype=torch.float64) for _ in range(2))
         d_states, d_weight = torch.empty_like(states), torch.zeros_like(weight)
-        rows = rows_of(weight)
+        rows, few = rows_of(weight), part_of(weight)
         for first in range(0, len(states), rows):
             some = slice(first, first + rows)
-            d_logits, some_loss, some_nats = soften(states[some] @ weight.T, targets[some], spread)
-            loss, nats = loss + some_loss, nats + some_nats
-            torch.mm(d_logits, weight, out=d_states[some])
-            d_weight.addmm_(d_logits.T, states[some])
+            logits = states[some] @ weight.T
+            for at in range(0, len(logits), few):
+                labels = targets[some][at : at + few]
+                some_loss, some_nats = soften(logits[at : at + few], labels, spread)
+                loss, nats = loss + some_loss, nats + some_nats
+            torch.mm(logits, weight, out=d_states[some])  # they are gradients now
+            d_weight.addmm_(logits.T, states[some])
         ctx.save_for_backward(d_states, d_weight)
         ctx.mark_non_differentiable(nats)
         return loss, nats
@@ -95,8 +101,14 @@ class SlicedLoss(torch.autograd.Function):
 
 def rows_of(weight: Float[Tensor, "V d_model"]) -> int:
     """How many tokens a slice has."""
-    logits = GPU_SLICE if weight.device.type == "cuda" else SLICE
-    return max(EVEN, logits // len(weight) // EVEN * EVEN)
+    on_gpu = weight.device.type == "cuda"
+    fit = (GPU_SLICE if on_gpu else SLICE) // len(weight)
+    return max(EVEN, (fit if on_gpu else min(ROWS, fit)) // EVEN * EVEN)
+
+
+def part_of(weight: Float[Tensor, "V d_model"]) -> int:
+    """How many of them are softened at once."""
+    return rows_of(weight) if weight.device.type == "cuda" else max(1, PART // len(weight))
 
 
 def at_least_float32(logits: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
@@ -105,15 +117,16 @@ def at_least_float32(logits: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]
 
 
 @torch.no_grad()
-def summed_nats(
+def log_probs(
     states: Float[Tensor, "T d_model"],
     weight: Float[Tensor, "V d_model"],
     targets: Int[Tensor, " T"],
-) -> float:
-    """Summed -log p(target), for perplexities; no gradients."""
-    nats = 0.0
-    rows = max(1, SLICE // len(weight))
-    for some_states, some_targets in zip(states.split(rows), targets.split(rows), strict=True):
-        logits = at_least_float32(some_states @ weight.T)
-        nats += float(torch.nn.functional.cross_entropy(logits, some_targets, reduction="sum"))
-    return nats
+) -> Float[Tensor, " T"]:
+    """log p of every target; no gradients."""
+    rows, few = rows_of(weight), part_of(weight)
+    found = [
+        at_least_float32(logits).log_softmax(dim=1).gather(1, wanted[:, None])[:, 0]
+        for some, ids in zip(states.split(rows), targets.split(rows), strict=True)
+        for logits, wanted in zip((some @ weight.T).split(few), ids.split(few), strict=True)
+    ]
+    return torch.cat(found)

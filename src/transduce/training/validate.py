@@ -6,7 +6,7 @@ import torch
 
 from transduce.corpus.batch import Batch
 from transduce.model.transformer import Transformer
-from transduce.training.loss import summed_nats
+from transduce.training.loss import log_probs
 from transduce.vocabulary import BEGIN
 
 
@@ -17,6 +17,7 @@ def nats_of(model: Transformer, batches: Iterable[Batch]) -> tuple[float, int]:
     nats, pieces = 0.0, 0
     for batch in batches:
         states = model.decode(batch.target.shifted(BEGIN), model.encode(batch.source))
-        nats += summed_nats(states, model.output.weight, batch.target.ids)
+        found = log_probs(states, model.output.weight, batch.target.ids)
+        nats -= float(found.sum(dtype=torch.float64))
         pieces += len(batch.target.ids)
     return nats, pieces
