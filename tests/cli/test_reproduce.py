@@ -23,6 +23,12 @@ def test_an_unknown_table_is_answered_with_the_nearest(call, name, hint):
     assert hint in ended.stderr
 
 
+def test_without_a_table_the_help_is_shown(call):
+    alone, asked = call("reproduce"), call("reproduce", "--help")
+    assert (alone.code, alone.stdout) == (2, "")
+    assert alone.stderr == asked.stdout
+
+
 def test_table_1_is_printed_beside_the_paper(call):
     ended = call("reproduce", "table1", *SMALL)
     assert ended.code == 0, ended.stderr

@@ -38,6 +38,10 @@ class LateTables(Commands):
             formatter.write_dl(list(TABLES.items()))
 
 
-@click.group("reproduce", cls=LateTables)
-def command() -> None:
+@click.group("reproduce", cls=LateTables, invoke_without_command=True)
+@click.pass_context
+def command(context: click.Context) -> None:
     """Run a table of the paper, and print ours beside it."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help(), err=True)
+        context.exit(2)

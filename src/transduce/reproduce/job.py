@@ -15,8 +15,7 @@ from transduce.recipes.table2 import at_cost_of
 from transduce.settings import Recipe
 from transduce.settings.fields import demand
 from transduce.settings.recipe import Value, with_changes
-from transduce.tasks.run import demand_memory
-from transduce.training.memory import memory_bytes
+from transduce.tasks.run import demand_memory, memory_here
 
 ROWS = "rows"
 SEED = "training.seed"
@@ -87,6 +86,6 @@ def recipe_of(recipe: Recipe, wanted: Wanted) -> Recipe:
 def demand_fits(job: Job) -> None:
     """Refuse what this machine cannot hold, before any row is trained."""
     try:
-        demand_memory(job.recipe, memory_bytes())
+        demand_memory(job.recipe, memory_here(1))
     except InputError as fault:
         raise InputError(f"row {job.row}: {fault.fact}", "a smaller --scale, or --rows") from None

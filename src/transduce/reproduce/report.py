@@ -1,7 +1,5 @@
 """The report of a table of trained rows: Markdown and a picture to look at, CSV and JSON to use."""
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from transduce.durable import write_whole
 from transduce.recipes.scale import scale_by_name
 from transduce.reproduce.picture import Picture
 from transduce.reproduce.result import Result
+from transduce.reproduce.spreadsheet import as_csv
 from transduce.reproduce.table import Table
 
 Cells = Sequence[Sequence[str]]  # the first is the head
@@ -58,12 +57,7 @@ class Report:
 
     def as_csv(self) -> str:
         """A line a run."""
-        lines = [{k: v for k, v in one.items() if k != "recipe"} for one in self.records]
-        out = io.StringIO()
-        writer = csv.DictWriter(out, list(lines[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
-        return out.getvalue()
+        return as_csv([{k: v for k, v in one.items() if k != "recipe"} for one in self.records])
 
     def as_object(self) -> dict[str, Any]:
         """What a program wants of it."""

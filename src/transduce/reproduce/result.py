@@ -21,10 +21,10 @@ from transduce.tasks.evaluate import evaluate, today
 from transduce.tasks.ledger import spent
 from transduce.tasks.load import load
 from transduce.tasks.prepare import Prepared
+from transduce.tasks.run import RESOLVED
 from transduce.tasks.translation import Translation
 
 RESULT = "result.json"
-MACHINES_OWN = ("training.threads", "training.micro_tokens")  # resolved when a run begins
 LIMIT = 1 << 20
 Lines = tuple[Sequence[str], Sequence[str]]  # of a test set: source, reference
 AGAIN = "delete the file: the same command measures the row anew from its run"
@@ -155,7 +155,7 @@ def gathered(folders: Iterable[Path]) -> list[Result]:
 
 def demand_same_row(job: Job, result: Result, test: Lines | None, folder: Path) -> None:
     """A row's folder is of one recipe and one test set."""
-    differ = [d for d in difference(job.recipe, result.recipe) if d[0] not in MACHINES_OWN]
+    differ = [d for d in difference(job.recipe, result.recipe) if d[0] not in RESOLVED]
     if test and (name := name_of(test[1])) != result.bleu["test_set"]:
         differ.append(("test set", name, result.bleu["test_set"]))
     if differ:

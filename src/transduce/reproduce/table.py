@@ -9,10 +9,11 @@ from transduce.errors import InputError
 from transduce.recipes.names import difference
 from transduce.recipes.scale import scale_by_name, scaled
 from transduce.reproduce.job import SEED
-from transduce.reproduce.result import MACHINES_OWN, Result
+from transduce.reproduce.result import Result
 from transduce.settings import Recipe
 from transduce.settings.fields import demand
 from transduce.settings.recipe import Value
+from transduce.tasks.run import RESOLVED
 
 STEPS = "training.steps"
 
@@ -144,4 +145,4 @@ def changes_of(results: Sequence[Result], recipes: Mapping[str, Recipe]) -> dict
 def changed(result: Result, recipe: Recipe) -> dict[str, Value]:
     """Where a result's recipe is not the row's at its scale."""
     differ = difference(scaled(recipe, scale_by_name(result.scale)), result.recipe)
-    return {path: ours for path, _, ours in differ if path not in (*MACHINES_OWN, SEED)}
+    return {path: ours for path, _, ours in differ if path not in (*RESOLVED, SEED)}

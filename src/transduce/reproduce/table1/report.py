@@ -1,15 +1,14 @@
 """Table 1 to read and to go on with: what the paper prints, and beside it what was measured."""
 
-import csv
-import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from transduce.checkpoint.card import markdown_table
 from transduce.durable import whole_folder
+from transduce.reproduce.spreadsheet import as_csv
 from transduce.reproduce.table1.findings import findings
 from transduce.reproduce.table1.measure import Point, Row, Table
 
@@ -189,12 +188,3 @@ def points(table: Table) -> list[dict[str, Any]]:
 def paths(table: Table) -> list[dict[str, Any]]:
     """A line for each layer, stack and n."""
     return [{"layer": row.kind.name, **asdict(p)} for row in table.rows for p in row.paths]
-
-
-def as_csv(lines: Sequence[dict[str, Any]]) -> str:
-    """With a head."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(lines[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(lines)
-    return out.getvalue()
