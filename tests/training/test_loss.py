@@ -120,7 +120,7 @@ def test_log_probs_are_those_of_all_logits_at_once_whatever_the_slices(sliced):
 
 def test_a_slice_holds_few_logits_however_many_symbols_there_are():
     sizes = {symbols: room.rows_of(torch.empty(symbols, 1)) for symbols in (100, 37_000, 200_000)}
-    assert sizes == {100: 512, 37_000: 512, 200_000: 64}
+    assert sizes == {100: 384, 37_000: 384, 200_000: 64}
 
 
 def test_a_probability_of_almost_nothing_stays_finite():
