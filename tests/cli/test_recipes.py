@@ -47,6 +47,25 @@ def test_show_marks_what_differs_from_base_and_says_why(call):
     assert "why it differs: for English to French section 5.1 has 32,000 word-pieces" in shown
 
 
+@pytest.mark.parametrize(
+    ("more", "value"),
+    [((), "300_000"), (("--scale", "laptop", "--set", "training.seed=2"), "6_000")],
+)
+def test_show_says_of_another_run_of_the_paper_what_the_paper_says_of_it(call, more, value):
+    shown = call("recipes", "show", "table2/big-en-fr", *more).stdout
+    steps = " ".join(row(shown, "training.steps").split())
+    says = "section 5.2 the big models were trained for 300,000 steps"
+    assert steps == f"* training.steps {value} (100_000) {says}"
+    assert row(shown, "data.corpus").endswith("section 5.1    WMT 2014, about 36 million pairs")
+
+
+def test_the_recipes_of_table_4_say_that_their_task_is_not_built(call):
+    listed = call("recipes").stdout.splitlines()
+    parsing = [line for line in listed if line.startswith("table4/")]
+    assert len(parsing) == 2
+    assert all("(settings only: the task of parsing is not built)" in line for line in parsing)
+
+
 def test_show_as_json_is_one_object(call):
     shown = json.loads(call("recipes", "show", "table3/A-h1", "--json").stdout)
     assert shown["name"] == "table3/A-h1"
@@ -54,9 +73,10 @@ def test_show_as_json_is_one_object(call):
     assert settings["architecture.heads"] == {
         "value": 1,
         "default": 8,
-        "section": "3.2.2",
-        "says": "h = 8 heads in parallel",
+        "section": "6.2",
+        "says": "row A-h1 of Table 3: h = 1",
     }
+    assert settings["architecture.layers"]["says"] == "N = 6 identical layers in each stack"
 
 
 def test_set_changes_settings_and_the_name_says_so(call):
@@ -124,6 +144,8 @@ def test_show_says_where_other_systems_differ_when_asked(call):
     alone, beside = (call("recipes", "show", "table3/base", *more) for more in ((), ("--peers",)))
     assert "elsewhere" not in alone.stdout
     assert "        elsewhere: pre in T2T v2 and v3, " in beside.stdout
+    for system in ("Marian (3e-4)", "Joey NMT (2e-4)", "Sockeye (2e-4,"):
+        assert system in beside.stdout
 
 
 def test_show_at_a_scale_is_the_smaller_recipe(call):

@@ -49,6 +49,25 @@ def test_fairseq_differs_in_rate_epsilon_and_smoothing():
     assert changed("fairseq-big", by_name("table2/big-en-de")).keys() == names
 
 
+def test_what_no_setting_can_say_of_fairseq_stands_in_its_reason():
+    because = by_name("history/fairseq-base").because
+    assert (
+        "News Commentary is v12, one training pair in a hundred is the development set" in because
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("training.smoothing", "V - 2 in Joey NMT"),
+        ("architecture.d_ff", "8,192 in T2T's big model for English to French"),
+        ("architecture.tie", "no matrix is shared in T2T's big model for English to French"),
+    ],
+)
+def test_where_one_system_differs_is_said_of_it(path, said):
+    assert said in PEERS[path]
+
+
 def test_where_others_differ_is_said_of_settings_that_there_are():
     for path in PEERS:
         resolved(path)

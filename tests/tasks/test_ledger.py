@@ -10,6 +10,7 @@ from transduce.recipes import by_name
 from transduce.recipes.operations import Text
 from transduce.recipes.scale import LAPTOP, scaled
 from transduce.settings import Architecture
+from transduce.settings.recipe import with_changes
 from transduce.tasks import ledger
 from transduce.training.journal import LOG
 
@@ -20,18 +21,44 @@ def test_the_paper_s_base_model_differs_in_nothing():
 
 
 def test_what_differs_is_said_with_the_paper_s_value_and_the_reason():
-    first, why = ledger.differs(scaled(by_name("table3/C-N2"), LAPTOP))
-    assert first.startswith("the paper's base model, but for layers 2 (6), d_model 128 (512), ")
+    first, why = ledger.differs(scaled(by_name("table3/base"), LAPTOP))
+    assert first.startswith("the paper's base model, but for d_model 128 (512), ")
     assert "vocabulary_size 4,000 (37,000)" in first
     assert "validate_steps" not in first, "the paper is silent there"
     assert why == f"because: laptop: {LAPTOP.about}"
+
+
+def test_a_row_of_the_paper_is_said_to_be_the_paper_s_own():
+    said = "the paper's own: row C-N2 of Table 3, its base model but for layers 2 (6)"
+    assert ledger.differs(by_name("table3/C-N2")) == [said]
+    french, why = ledger.differs(by_name("table2/base-en-fr"))
+    assert french.startswith("the paper's own: row base-en-fr of Table 2, its base model but for c")
+    assert why.startswith("because: for English to French section 5.1")
+
+
+def test_a_setting_on_which_the_paper_is_silent_leaves_a_row_the_paper_s_own():
+    seeded = with_changes(by_name("table3/C-N2"), {"training.seed": 2})
+    assert ledger.differs(seeded) == ledger.differs(by_name("table3/C-N2"))
+
+
+def test_a_row_made_smaller_is_compared_with_the_row():
+    own, here, _ = ledger.differs(scaled(by_name("table3/C-d256"), LAPTOP))
+    assert own == (
+        "made from the paper's row C-d256 of Table 3, its base model but for "
+        "d_model 256 (512), d_k 32 (64), d_v 32 (64)"
+    )
+    assert here.startswith("not as there: d_model 64 (256), d_ff 512 (2,048), d_k 8 (32), d_v 8 (")
+
+
+def test_another_system_s_preset_is_no_run_of_the_paper():
+    first, _ = ledger.differs(by_name("history/t2t-v1"))
+    assert first == "the paper's base model, but for smoothing t2t (szegedy), extra 100 (50)"
 
 
 @pytest.mark.parametrize(
     ("row", "sentence"),
     [
         ("base", "63,045,632 parameters = 44,101,632 + 37,000 symbols x 512; Table 3 prints 65 mi"),
-        ("A-h16", "63,045,632 parameters = 44,101,632 + 37,000 symbols x 512; Table 3 prints 65 m"),
         ("C-N2", "33,644,544 parameters = 14,700,544 + 37,000 symbols x 512; Table 3 prints 36 m"),
     ],
 )
@@ -40,6 +67,17 @@ def test_the_size_stands_as_a_sum_beside_the_printed_count(row, sentence):
     said = ledger.size(sizes, 37_000, 37_000)
     assert said.startswith(sentence)
     assert said.endswith("million, which 41,004 to 41,208 symbols give")
+
+
+@pytest.mark.parametrize(
+    ("row", "sum_of"),
+    [
+        ("A-h16", "63,045,632 parameters = 44,101,632 + 37,000 symbols x 512"),
+        ("E-learned", "64,094,208 parameters = 45,150,208 + 37,000 symbols x 512"),
+    ],
+)
+def test_where_the_table_prints_no_count_none_is_said(row, sum_of):
+    assert ledger.size(by_name(f"table3/{row}").architecture, 37_000, 37_000) == sum_of
 
 
 def test_big_s_printed_count_wants_symbols_of_its_own():

@@ -9,6 +9,7 @@ import click
 from transduce.cli import display, options
 from transduce.cli.group import Commands
 from transduce.recipes import by_name, difference, names, parameters
+from transduce.recipes.citations import citation
 from transduce.recipes.peers import PEERS
 from transduce.recipes.scale import SCALES
 from transduce.settings import Recipe
@@ -77,7 +78,7 @@ def show(
     """
     recipe = options.changed(recipe, changes, scale)
     if as_json:
-        settings = [_setting(path, value) for path, value in recipe.flat().items()]
+        settings = [_setting(recipe, path, value) for path, value in recipe.flat().items()]
         display.result(json.dumps(_head(recipe) | {"settings": settings}, ensure_ascii=False))
         return
     display.result(f"{recipe.name}: {recipe.about}")
@@ -87,7 +88,7 @@ def show(
         display.result(f"why it differs: {recipe.because}")
     display.result("")
     flat = recipe.flat()
-    lines = display.columns([_row(path, value) for path, value in flat.items()])
+    lines = display.columns([_row(recipe, path, value) for path, value in flat.items()])
     for path, line in zip(flat, lines, strict=True):
         display.result(line)
         if peers and path in PEERS:
@@ -143,25 +144,26 @@ def _head(recipe: Recipe) -> dict[str, object]:
     }
 
 
-def _setting(path: str, value: Value) -> dict[str, object]:
+def _setting(recipe: Recipe, path: str, value: Value) -> dict[str, object]:
     """One setting with its source: the paper's section, or an empty one where it is silent."""
-    _, field = resolved(path)
-    said = {"setting": path, "value": value, "default": field.default, **field.metadata}
+    section, says = citation(recipe, path)
+    default = resolved(path)[1].default
+    said = {"setting": path, "value": value, "default": default, "section": section, "says": says}
     return said | ({"peers": PEERS[path]} if path in PEERS else {})
 
 
-def _row(path: str, value: Value) -> tuple[str, ...]:
+def _row(recipe: Recipe, path: str, value: Value) -> tuple[str, ...]:
     """One setting for people."""
-    _, field = resolved(path)
-    differs = value != field.default
-    section = field.metadata["section"]
+    section, says = citation(recipe, path)
+    default = resolved(path)[1].default
+    differs = value != default
     return (
         "*" if differs else " ",
         path,
         _said(value),
-        f"({_said(field.default)})" if differs else "",
+        f"({_said(default)})" if differs else "",
         f"section {section}" if section else "ours",
-        field.metadata["says"],
+        says,
     )
 
 

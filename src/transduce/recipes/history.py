@@ -16,7 +16,8 @@ T2T_DIFFERS = (
     "News Commentary v13"
 )
 FAIRSEQ_DIFFERS = (
-    "as fairseq's recipes for WMT English-German; there the learning rate is given as a peak, "
+    "as fairseq's recipes for WMT English-German; there News Commentary is v12, one training pair "
+    "in a hundred is the development set, the learning rate is given as a peak, "
     "positions are [sin | cos] in halves, the output limit is 200 pieces whatever the source, and "
     "hypotheses are scored by log P / |Y|^0.6, which is another formula with the paper's number"
 )

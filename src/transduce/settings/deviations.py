@@ -1,9 +1,11 @@
-"""Where a recipe is not the paper's base model, and what the paper says there."""
+"""Where a recipe is not the paper's base model, or another run, and what the paper says there."""
 
 from dataclasses import dataclass
 from typing import final
 
 from transduce.settings.recipe import Recipe, Value, resolved
+
+BASE = Recipe(name="base")
 
 
 @final
@@ -18,13 +20,13 @@ class Deviation:
     says: str  # the paper's sentence in our words with its section, or our reason
 
 
-def deviations(recipe: Recipe) -> list[Deviation]:
-    """Every setting that is not as in the paper's base model, in the order of the nouns."""
-    base = Recipe(name="base").flat()
+def deviations(recipe: Recipe, run: Recipe = BASE) -> list[Deviation]:
+    """Every setting that is not as in that run of the paper, in the order of the nouns."""
+    paper = run.flat()
     return [
-        Deviation(path, base[path], value, *source_of(path))
+        Deviation(path, paper[path], value, *source_of(path))
         for path, value in recipe.flat().items()
-        if value != base[path]
+        if value != paper[path]
     ]
 
 

@@ -4,6 +4,7 @@ Section 6.1 estimates the cost of training as time x devices x what a device sus
 stands what the products of all matrices come to, counted by formula.
 """
 
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -14,12 +15,13 @@ import torch
 from jaxtyping import Int32
 
 from transduce.checkpoint.card import shown
+from transduce.recipes.names import own_run
 from transduce.recipes.operations import Text, training
 from transduce.recipes.parameters import count, embeddings
 from transduce.recipes.printed import TABLE_3 as PRINTED
 from transduce.recipes.table3 import TABLE_3
 from transduce.settings import Architecture, Recipe
-from transduce.settings.deviations import deviations
+from transduce.settings.deviations import BASE, Deviation, deviations
 from transduce.training.environment import environment
 from transduce.training.journal import LOG, Journal, read_journal
 from transduce.training.rate import sustained_rate
@@ -31,30 +33,41 @@ OF_THE_OTHERS = "41,004 to 41,208"
 
 
 def differs(recipe: Recipe) -> list[str]:
-    """In which settings that the paper states a recipe is not its base model, and why."""
-    found = [
-        f"{one.path.split('.')[1]} {shown(one.here)} ({shown(one.paper)})"
-        for one in deviations(recipe)
-        if one.is_stated
-    ]
-    if not found:
+    """Which run of the paper a recipe is, where it leaves what the paper states of it, and why."""
+    run = own_run(recipe) or BASE
+    in_paper, here = stated(deviations(run)), stated(deviations(recipe, run))
+    if not in_paper and not here:
         return ["every setting that the paper states is that of its base model"]
     why = [f"because: {recipe.because}"] if recipe.because else []
-    return [f"the paper's base model, but for {', '.join(found)}", *why]
+    if not in_paper:
+        return [f"the paper's base model, but for {here}", *why]
+    table, row = run.name.removeprefix("table").split("/")
+    own = f"row {row} of Table {table}, its base model but for {in_paper}"
+    if not here:
+        return [f"the paper's own: {own}", *why]
+    return [f"made from the paper's {own}", f"not as there: {here}", *why]
+
+
+def stated(found: Sequence[Deviation]) -> str:
+    """The settings among them that the paper states, here and (there)."""
+    return ", ".join(
+        f"{one.path.split('.')[1]} {shown(one.here)} ({shown(one.paper)})"
+        for one in found
+        if one.is_stated
+    )
 
 
 def size(a: Architecture, source_symbols: int, target_symbols: int) -> str:
-    """The parameters as a sum, beside what Table 3 prints of the same model."""
+    """The parameters as a sum, beside what Table 3 prints of the same model, if it does."""
     total = count(a, source_symbols, target_symbols)
     of_symbols = embeddings(a, source_symbols, target_symbols)
     rows = (of_symbols // a.d_model, a.d_model)
     sum_of = f"{total:,} parameters = {total - of_symbols:,} + {rows[0]:,} symbols x {rows[1]:,}"
     row = row_like(a)
-    if row is None:
+    if row is None or not PRINTED[row].millions:
         return sum_of
-    millions = PRINTED[row].millions or PRINTED["base"].millions
     symbols = SYMBOLS.get(row, OF_THE_OTHERS)
-    return f"{sum_of}; Table 3 prints {millions} million, which {symbols} symbols give"
+    return f"{sum_of}; Table 3 prints {PRINTED[row].millions} million, which {symbols} symbols give"
 
 
 def row_like(a: Architecture) -> str | None:

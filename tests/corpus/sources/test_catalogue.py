@@ -23,7 +23,8 @@ DOWNLOADS = {text.download for text in TEXTS}
 
 
 def test_every_corpus_of_a_recipe_is_generated_or_in_the_catalogue_in_its_languages():
-    for data in (by_name(name).data for name in names()):
+    built = (by_name(name) for name in names() if not name.startswith("table4/"))
+    for data in (recipe.data for recipe in built):
         if data.corpus not in GENERATED:
             of_languages(data.corpus, (data.source_language, data.target_language))
 

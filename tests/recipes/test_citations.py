@@ -1,0 +1,51 @@
+"""What the paper says of its own runs stands beside their settings."""
+
+import pytest
+
+from transduce.recipes import by_name, difference
+from transduce.recipes.citations import CITED, citation
+from transduce.recipes.names import PAPERS
+from transduce.recipes.scale import LAPTOP, scaled
+from transduce.settings.recipe import resolved
+
+
+@pytest.mark.parametrize("recipe", PAPERS, ids=lambda recipe: recipe.name)
+def test_every_setting_in_which_a_run_of_the_paper_leaves_base_is_cited_for_that_run(recipe):
+    changed = {path for path, *_ in difference(by_name("table3/base"), recipe)}
+    assert changed - {"data.longest"} <= CITED.get(recipe.name, {}).keys()
+
+
+def test_what_is_cited_is_a_setting_of_a_recipe():
+    for name, cited in CITED.items():
+        assert by_name(name).flat().keys() >= cited.keys()
+
+
+SAID = {
+    ("table3/C-N2", "architecture.layers"): "6.2 row C-N2 of Table 3: N = 2",
+    ("table3/D-ls0.2", "training.label_smoothing"): "6.2 row D-ls0.2 of Table 3: epsilon_ls = 0.2",
+    ("table3/big", "training.steps"): "5.2 the big models were trained for 300,000 steps",
+    ("table3/big", "training.snapshot_steps"): "6.1 10 minutes at 1.0 s a step, for averaging",
+    ("table2/big-en-de", "training.snapshots"): "6.1 of the big models the last 20 are averaged",
+    ("table2/big-en-de", "architecture.dropout"): "6.2 row big of Table 3: P_drop = 0.3",
+    ("table2/big-en-fr", "architecture.dropout"): "6.1 P_drop = 0.1 instead of 0.3",
+    ("table2/big-en-fr", "architecture.heads"): "6.2 row big of Table 3: h = 16",
+    ("table2/base-en-fr", "data.corpus"): "5.1 WMT 2014, about 36 million pairs",
+    ("table2/recurrent-en-fr", "data.target_language"): "5.1 to French",
+    ("table4/wsj", "search.beam"): "6.3 a beam of 21",
+}
+
+
+@pytest.mark.parametrize(("name", "path"), SAID)
+def test_the_paper_s_sentence_is_the_one_about_this_run(name, path):
+    assert " ".join(citation(by_name(name), path)) == SAID[name, path]
+
+
+@pytest.mark.parametrize("name", ["table3/base", "table3/big", "demo"])
+def test_where_nothing_else_is_said_the_sentence_is_base_s(name):
+    stated = resolved("training.warmup")[1].metadata
+    assert citation(by_name(name), "training.warmup") == (stated["section"], stated["says"])
+
+
+def test_a_recipe_made_smaller_keeps_the_sentences_of_its_row():
+    small = scaled(by_name("table3/C-N2"), LAPTOP)
+    assert citation(small, "architecture.layers") == ("6.2", "row C-N2 of Table 3: N = 2")
