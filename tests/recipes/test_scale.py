@@ -1,5 +1,8 @@
 """Recipes made smaller: every row keeps its meaning."""
 
+import csv
+from pathlib import Path
+
 import pytest
 
 from transduce.errors import InputError
@@ -9,6 +12,7 @@ from transduce.recipes.table2 import TABLE_2
 from transduce.recipes.table3 import TABLE_3
 from transduce.settings.recipe import with_changes
 
+ROOT = Path(__file__).parents[2]
 BASE = TABLE_3["base"]
 WIDTHS = {f"architecture.{name}" for name in ("d_model", "d_ff", "d_k", "d_v")}
 
@@ -61,6 +65,20 @@ def test_a_width_that_cannot_be_divided_is_refused():
     odd = with_changes(by_name("demo"), {"architecture.d_model": 100})
     with pytest.raises(InputError, match="d_model = 100 cannot be divided by 16"):
         scaled(odd, TOY)
+
+
+def test_what_a_laptop_is_said_to_show_is_what_it_showed():
+    with (ROOT / "docs/tables/table3-laptop/table3.csv").open(encoding="utf-8") as file:
+        rows = {(row["row"], row["seed"]): row for row in csv.DictReader(file)}
+    base = [rows["base", str(seed)] for seed in (1, 2, 3)]
+    worst = min(float(row["bleu"]) for row in base)
+    for row in ("A-h32", "B-dk16", "B-dk32"):
+        assert float(rows[row, "1"]["bleu"]) < worst
+    two_layers = rows["C-N2", "1"]
+    assert float(two_layers["bleu"]) > worst
+    assert float(two_layers["perplexity"]) > max(float(row["perplexity"]) for row in base)
+    said = "small keys and 32 heads cost BLEU, two layers cost perplexity and no BLEU"
+    assert said in LAPTOP.visible
 
 
 def test_an_unknown_scale_is_refused_with_the_nearest():
