@@ -31,3 +31,11 @@ def test_learned_positions_are_a_table_in_each_stack():
 
 def test_a_recipe_is_counted_with_the_symbols_that_it_asks_for():
     assert parameters.of_recipe(by_name("table3/base")) == 63_045_632
+
+
+def test_the_lstms_of_both_stacks_are_counted_with_two_biases_a_gate():
+    state, half = 4, 2  # d_model; the encoder has one from each end, of half the width
+    encoder = 2 * 4 * (half * state + half * half + 2 * half)
+    decoder = 4 * (state * state + state * state + 2 * state)
+    recurrent = replace(SMALLEST, mixing="recurrent")
+    assert parameters.count(recurrent, 10, 10) == STACKS - 2 * ATTENTION + encoder + decoder + 40

@@ -37,7 +37,10 @@ def forward(a: Architecture, symbols: int, text: Text) -> float:
 
 
 def mixing(a: Architecture, directions: int) -> int:
-    """Products a place in self-attention's projections, or in the layer of Table 1 in its place."""
+    """Products a place in self-attention's projections, or in the layer of Table 1 in its place.
+
+    An LSTM to see both sides is two of half the width, each with four gates over input and state.
+    """
     d, width = a.d_model, a.d_model // directions
     return {
         "self-attention": a.heads * d * (2 * a.d_k + 2 * a.d_v),

@@ -5,6 +5,7 @@ V = 37,000 gives 63,045,632 where Table 3 prints 65 million; every printed count
 big model follows from any V between 41,004 and 41,208. Differences between rows need no V.
 """
 
+from transduce.recipes import operations
 from transduce.settings import Architecture, Recipe
 
 
@@ -31,18 +32,11 @@ def attention(a: Architecture) -> int:
 def mixing(a: Architecture, directions: int) -> int:
     """Self-attention, or the layer of Table 1 in its place    (section 4)
 
-    An LSTM to see both sides is two of half the width, each with four gates over input and state,
-    which have two biases (torch keeps both). Convolutions are matrices only.
+    A weight of a matrix is a product a place. The gates of an LSTM have two biases besides (torch
+    keeps both).
     """
-    d, width = a.d_model, a.d_model // directions
-    sizes = {
-        "self-attention": attention(a),
-        "recurrent": directions * 4 * width * (d + width + 2),
-        "convolution": a.kernel * d**2,
-        "dilated": a.kernel * d**2,
-        "separable": a.kernel * d + d**2,
-    }
-    return sizes[a.mixing]
+    biases = 2 * 4 * a.d_model if a.mixing == "recurrent" else 0
+    return operations.mixing(a, directions) + biases
 
 
 def feed_forward(a: Architecture) -> int:
