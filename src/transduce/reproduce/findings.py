@@ -65,8 +65,9 @@ def chance(table: Table, claim: Finding, better: Row, worse: Row) -> float | Non
 def seen(claim: Finding, ours: float, chance: float | None) -> str:
     """A verdict that claims no more than the seeds allow."""
     if chance is None:
-        same = "about equal" if claim.equal else "so"
-        return f"{same if claim.equal or ours > 0 else 'not so'}, by one seed: it may be chance"
+        if claim.equal:
+            return "one seed does not tell"
+        return f"{'so' if ours > 0 else 'not so'}, by one seed: it may be chance"
     if abs(ours) <= chance:
         return "equal within chance" if claim.equal else f"not told from chance (±{chance:.2f})"
     if claim.equal:
