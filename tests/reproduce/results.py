@@ -25,7 +25,7 @@ def german(row: str, bleu: float, seed: int = 1, **changes) -> Result:
         table="table2",
         averaged=(1, 2, 3),
         cost={"estimated": 4e12, "counted": 2e12, "devices": 1},
-        paper_bleu={"value": bleu - 1},
+        paper_bleu={"value": bleu - 1, "signature": "of the paper's words"},
     )
 
 

@@ -9,12 +9,14 @@ from transduce.checkpoint import newest, read_run, snapshots
 from transduce.checkpoint.model_folder import KIND as MODEL
 from transduce.checkpoint.stored_recipe import stored_recipe
 from transduce.durable import Verified, open_folder, read_regular, seal, unseal, write_whole
+from transduce.durable.sealed import NEWER
 from transduce.errors import FolderError, InputError
 from transduce.recipes.names import difference
 from transduce.recipes.parameters import count
 from transduce.reproduce.job import Job
 from transduce.scores.beside import PRINTED
-from transduce.scores.references import name_of
+from transduce.scores.references import ELSEHOW, name_of
+from transduce.scores.translation import demand_scores
 from transduce.settings import Recipe
 from transduce.tasks.average import average
 from transduce.tasks.evaluate import evaluate, today
@@ -22,12 +24,13 @@ from transduce.tasks.ledger import spent
 from transduce.tasks.load import load
 from transduce.tasks.prepare import Prepared
 from transduce.tasks.run import RESOLVED
-from transduce.tasks.translation import Translation
+from transduce.text.words import looks_tokenised
 
 RESULT = "result.json"
 LIMIT = 1 << 20
+NO_DEV = "the table is scored on a development set, and this corpus has none"
 Lines = tuple[Sequence[str], Sequence[str]]  # of a test set: source, reference
-AGAIN = "delete the file: the same command measures the row anew from its run"
+AGAIN = "delete the file: the command that trained the row measures it anew from its run"
 
 
 @final
@@ -68,9 +71,8 @@ def measured(job: Job, run: Path, prepared: Prepared, test: Lines | None) -> Res
     assert save is not None, "a run that is over has a save"
     model = None if test is None else average_of(run)
     translator = load(model.folder if model else run)
-    lines = test or texts(prepared, translator.task)
-    as_paper = ("bleu-paper-plain",) if name_of(lines[1]) in PRINTED else ()
-    found = evaluate(translator, *lines, ("bleu", *as_paper))
+    lines = test or development_set(prepared)
+    found = evaluate(translator, *lines, metrics_for(lines[1]))
     bleu, *more = [score.as_json() for score in found.scores]
     progress, stored, cost = save.state["progress"], read_run(run), spent(run)
     source, target = prepared.vocabularies
@@ -108,18 +110,29 @@ def average_of(run: Path) -> Verified:
     return model
 
 
-def texts(prepared: Prepared, task: Translation) -> tuple[list[str], list[str]]:
+def metrics_for(references: Sequence[str]) -> tuple[str, ...]:
+    """BLEU; on a test set of the paper also that of words as the paper cuts them."""
+    if name_of(references).removesuffix(ELSEHOW) not in PRINTED:
+        return ("bleu",)
+    return ("bleu", "bleu-paper" if looks_tokenised(references) else "bleu-paper-plain")
+
+
+def demand_measurable(recipe: Recipe, prepared: Prepared, test: Lines | None) -> None:
+    """Refuse before hours of training what could not be scored after them."""
+    _, references = test or development_set(prepared)
+    demand_scores(metrics_for(references), references, recipe.data.target_language)
+
+
+def development_set(prepared: Prepared) -> Lines:
     """The development set as it was stored, both sides."""
     dev = prepared.dev
     if dev is None:
-        raise InputError(
-            "the table is scored on a development set, and this corpus has none",
-            "--dev-source FILE --dev-target FILE",
-            file=prepared.folder,
-        )
+        hint = "prepare it with --dev-source FILE --dev-target FILE"
+        raise InputError(NO_DEV, hint, file=prepared.folder)
     pairs = [dev.pair(number) for number in range(len(dev))]
-    sources = [task.source.decode(source.tolist()) for source, _ in pairs]
-    return sources, [task.target.decode(target.tolist()) for _, target in pairs]
+    in_source, in_target = prepared.vocabularies
+    sources = [in_source.decode(source.tolist()) for source, _ in pairs]
+    return sources, [in_target.decode(target.tolist()) for _, target in pairs]
 
 
 def write_result(folder: Path, result: Result) -> None:
@@ -133,24 +146,51 @@ def read_result(folder: Path) -> Result | None:
     file = folder / RESULT
     if not file.exists():
         return None
-    values = unseal(read_regular(file, LIMIT), file)
+    try:
+        values = unseal(read_regular(file, LIMIT), file)
+    except FolderError as fault:
+        raise FolderError(fault.fact, NEWER if fault.hint == NEWER else AGAIN) from fault
     try:
         return Result(**{**values, "recipe": stored_recipe(values["recipe"], file)})
     except (KeyError, TypeError) as error:
         raise FolderError("is no result as this version writes it", AGAIN, file=file) from error
 
 
-def gathered(folders: Iterable[Path]) -> list[Result]:
-    """All results that lie below these folders; one that lies twice counts once."""
-    found: dict[tuple[str, str], Result] = {}
+def gathered(folders: Iterable[Path]) -> tuple[list[Result], list[FolderError]]:
+    """All results that lie below these folders, each once; and what is wrong with other files."""
+    found: dict[tuple[str, int], tuple[Path, Result]] = {}
+    faults = []
+    for file in files_below(folders):
+        try:
+            result = read_result(file.parent)
+        except FolderError as fault:
+            faults.append(fault)
+            continue
+        assert result is not None
+        first, known = found.setdefault((result.recipe.name, result.seed), (file.parent, result))
+        demand_same(result, file.parent, known, first)
+    return [result for _, result in found.values()], faults
+
+
+def files_below(folders: Iterable[Path]) -> list[Path]:
+    """Every file of a result, once, however many of the folders it lies below."""
+    files: dict[Path, Path] = {}
     for folder in folders:
         if not folder.is_dir():
             raise InputError("no such folder", "name a folder that holds rows", file=folder)
         for file in sorted(folder.rglob(RESULT)):
-            result = read_result(file.parent)
-            assert result is not None
-            found[result.row, result.model] = result
-    return list(found.values())
+            files.setdefault(file.parent.resolve(), file)
+    return list(files.values())
+
+
+def demand_same(result: Result, folder: Path, known: Result, first: Path) -> None:
+    """A row has one result from one seed: two would pass for a spread between seeds."""
+    if (result.model, result.bleu["value"]) != (known.model, known.bleu["value"]):
+        raise InputError(
+            f"holds another result of {result.row} from seed {result.seed} than {first}",
+            "gather one of the two; --seed trains from another seed",
+            file=folder,
+        )
 
 
 def demand_same_row(job: Job, result: Result, test: Lines | None, folder: Path) -> None:

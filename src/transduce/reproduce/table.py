@@ -60,6 +60,12 @@ class Row:
         return Measured([run.bleu["value"] for run in self.runs])
 
     @property
+    def paper_bleu(self) -> Measured | None:
+        """Of words as the paper cuts them, where the test set is the paper's."""
+        values = [run.paper_bleu["value"] for run in self.runs if run.paper_bleu]
+        return Measured(values) if values else None
+
+    @property
     def parameters(self) -> int:
         """The same for every seed."""
         return self.runs[0].parameters
