@@ -5,7 +5,7 @@ import io
 import json
 
 import pytest
-from tests.reproduce.results import german
+from tests.reproduce.results import german, result_of
 
 from transduce.recipes.scale import LAPTOP, PAPER
 from transduce.recipes.table2 import ROWS
@@ -56,6 +56,17 @@ def test_a_row_at_another_cost_than_base_shows_it():
 def test_what_is_small_is_not_comparable():
     lines = lines_of(made(BASE))
     assert lines[6]["beside the paper"] == "not comparable: multi30k, scale laptop"
+    beam = lines_of(made(german("base", 30.0, search__beam=1)))[6]["beside the paper"]
+    assert beam == "not comparable: multi30k, scale laptop, settings changed"
+
+
+def test_the_head_says_what_may_stand_beside_the_paper():
+    page = made(BASE).as_markdown()
+    assert "- BLEU-paper: `of the paper's words`\n" in page
+    assert "- beside the paper may stand BLEU-paper at the scale paper on newstest2014-fi" in page
+    assert "all 3,003 lines of newstest2014: neither may" in page
+    french = result_of(ROWS["en-fr"]["base"], "base", 30.0, 5.0, 1)
+    assert "- no figure here may stand beside" in made(french, pair="en-fr").as_markdown()
 
 
 def test_at_the_paper_s_scale_the_score_says_what_it_may_stand_beside():
@@ -63,7 +74,7 @@ def test_at_the_paper_s_scale_the_score_says_what_it_may_stand_beside():
     one = german("base", 27.0)
     recipe = ROWS["en-de"]["base"]
     for paper_bleu, said in (
-        ({"value": 26.0, "beside_the_paper": "near 27.3"}, "near 27.3"),
+        ({"value": 26.0, "signature": "s", "beside_the_paper": "near 27.3"}, "near 27.3"),
         ({}, "not beside: other words"),
     ):
         large = vars(one) | {"scale": PAPER.name, "recipe": recipe, "bleu": bleu}

@@ -6,9 +6,10 @@ import re
 import statistics
 
 import pytest
-from tests.reproduce.results import result
+from tests.reproduce.results import elsewhere, result
 
 from transduce.recipes import printed
+from transduce.recipes.scale import PAPER
 from transduce.recipes.table3 import TABLE_3
 from transduce.reproduce import findings
 from transduce.reproduce.table import table_of
@@ -87,6 +88,29 @@ def test_equal_is_found_when_the_difference_is_within_chance():
 def test_by_one_seed_nothing_is_certain():
     assert verdict(result("A-h1", 20.0), base=BASE[:1]) == "so, by one seed: it may be chance"
     assert verdict(result("A-h1", 40.0), base=BASE[:1]) == "not so, by one seed: it may be chance"
+
+
+@pytest.mark.parametrize("bleu", [20.0, 30.0, 42.0])
+def test_one_seed_shows_no_equality(bleu):
+    assert verdict(result("E-learned", bleu), base=BASE[:1]) == "one seed does not tell"
+
+
+def test_the_paper_s_own_bleu_has_a_column_where_a_row_has_it():
+    assert "BLEU-paper" not in cells(table(*BASE))[0]
+    words = elsewhere(BASE[0], paper_bleu={"value": 25.125, "signature": "words"})
+    head, *body = cells(table(words, result("A-h1", 29.0)))
+    assert [row[head.index("BLEU-paper")] for row in body] == ["25.12", ""]
+    assert [row[head.index("BLEU printed")] for row in body] == ["25.8", "24.9"]
+
+
+def test_the_head_says_what_may_stand_beside_the_paper():
+    said = "- beside the paper's figures: "
+    assert f"{said}not comparable: multi30k, scale laptop" in report(table(*BASE)).as_markdown()
+    near = {"value": 25.1, "signature": "words", "beside_the_paper": "near them"}
+    large = elsewhere(BASE[0], scale=PAPER.name, recipe=TABLE_3["base"], paper_bleu=near)
+    page = report(table(large)).as_markdown()
+    assert f"{said}near them\n" in page
+    assert "- BLEU-paper: `words`\n" in page
 
 
 def test_a_lower_perplexity_is_better():

@@ -8,13 +8,23 @@ from typing import Any, final
 
 from transduce.checkpoint.card import markdown_table
 from transduce.durable import write_whole
-from transduce.recipes.scale import scale_by_name
-from transduce.reproduce.picture import Picture
+from transduce.recipes.scale import PAPER, scale_by_name
+from transduce.reproduce.job import ROWS
+from transduce.reproduce.picture import KINDS, Picture
 from transduce.reproduce.result import Result
 from transduce.reproduce.spreadsheet import as_csv
 from transduce.reproduce.table import Table
+from transduce.tasks.place import demand_own
 
+TEXTS = ("md", "csv", "json")
+TABLES = ("table2", "table3")
+OURS = ("store", "lock", *(f"{name}.{kind}" for name in TABLES for kind in (*TEXTS, *KINDS)))
 Cells = Sequence[Sequence[str]]  # the first is the head
+
+
+def demand_place(folder: Path) -> None:
+    """Refuse a folder of something else."""
+    demand_own(folder, ROWS, OURS, "folder of a table's rows")
 
 
 @final
@@ -81,6 +91,8 @@ def conditions(table: Table) -> Iterator[str]:
         f"beam {search.beam}, alpha {search.alpha}"
     )
     yield f"BLEU: `{bleu['signature']}`; the paper's is tokenised and compound-split"
+    for signature in dict.fromkeys(r.paper_bleu["signature"] for r in table.runs if r.paper_bleu):
+        yield f"BLEU-paper: `{signature}`"
     absent = f"without {', '.join(table.missing)}, not measured yet"
     yield f"rows: {absent if table.missing else 'all'}"
     yield f"seeds: {seeds(table)}; ± is the standard deviation between them"
@@ -88,6 +100,15 @@ def conditions(table: Table) -> Iterator[str]:
     if table.changes:
         said = ", ".join(f"{path}={value}" for path, value in table.changes.items())
         yield f"changed in every row: {said}"
+
+
+def beside(table: Table, run: Result) -> str:
+    """Whether a run's BLEU may stand beside the paper's figures."""
+    if table.scale != PAPER.name or table.changes:
+        changed = ", settings changed" if table.changes else ""
+        return f"not comparable: {run.recipe.data.corpus}, scale {table.scale}{changed}"
+    known = run.paper_bleu.get("beside_the_paper") or run.bleu.get("beside_the_paper")
+    return known or f"not comparable: scored on {run.bleu['test_set']}"
 
 
 def seeds(table: Table) -> str:

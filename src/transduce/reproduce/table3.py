@@ -4,7 +4,7 @@ from transduce.recipes.printed import TABLE_3 as PRINTED
 from transduce.recipes.scale import scale_by_name, scaled
 from transduce.reproduce.findings import Finding, chance_note, findings
 from transduce.reproduce.picture import Panel, Picture, alone, of_rows
-from transduce.reproduce.report import Cells, Report, conditions, record
+from transduce.reproduce.report import Cells, Report, beside, conditions, record
 from transduce.reproduce.table import Table
 from transduce.settings.recipe import Value, with_changes
 
@@ -50,7 +50,11 @@ def report(table: Table) -> Report:
     return Report(
         name="table3",
         title=f"Table 3 at the scale {table.scale}",
-        how=[*conditions(table), "last weights, nothing averaged; the paper: on newstest2013"],
+        how=[
+            *conditions(table),
+            "last weights, nothing averaged; the paper: on newstest2013",
+            f"beside the paper's figures: {beside(table, table.runs[0])}",
+        ],
         parts=[
             (f"Rows at the scale {table.scale}", COUNTS, cells(table)),
             (
@@ -74,8 +78,9 @@ def cells(table: Table) -> Cells:
     """Head and rows; as in the paper a row shows only what is not as in base."""
     small = scaled(table.recipes["base"], scale_by_name(table.scale))
     base = with_changes(small, table.changes).flat()
-    head = ("row", *COLUMNS, "PPL", "BLEU", "params ×10⁶", "PPL printed", "BLEU printed", "params")
-    lines = [head]
+    words = ["BLEU-paper"] if any(row.paper_bleu for row in table.rows.values()) else []
+    measures = ("PPL", "BLEU", *words, "params ×10⁶")
+    lines = [("row", *COLUMNS, *measures, "PPL printed", "BLEU printed", "params")]
     for row in table.rows.values():
         own, paper = row.runs[0].recipe.flat(), PRINTED[row.name]
         sizes = [
@@ -88,6 +93,7 @@ def cells(table: Table) -> Cells:
                 *sizes,
                 row.perplexity.shown(2),
                 row.bleu.shown(2),
+                *(row.paper_bleu.shown(2) if row.paper_bleu else "" for _ in words),
                 f"{row.parameters / 1e6:.2f}",
                 f"{paper.perplexity:.2f}",
                 f"{paper.bleu:.1f}",
