@@ -1,13 +1,14 @@
 """Which trainings a table asks for."""
 
 import pytest
+import torch
 
 from transduce.errors import InputError
 from transduce.recipes.scale import PAPER, TOY
 from transduce.recipes.table2 import ROWS
 from transduce.recipes.table3 import TABLE_3
 from transduce.reproduce import job as job_module
-from transduce.reproduce.job import Wanted, demand_fits, jobs
+from transduce.reproduce.job import Wanted, demand_fits, is_lack_of_memory, jobs
 
 
 def names(**wanted):
@@ -45,6 +46,26 @@ def test_a_row_that_does_not_fit_memory_is_refused_with_the_number(monkeypatch):
     (job,) = jobs("table3", TABLE_3, Wanted(scale=PAPER, rows=("base",)))
     with pytest.raises(InputError, match=r"row base: to train .* more than 1\.0 GB.*\nhint: a sma"):
         demand_fits(job)
+
+
+def too_much():
+    torch.empty(10**15)
+
+
+def not_so_much():
+    raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
+
+
+def all_of_it():
+    raise MemoryError
+
+
+@pytest.mark.parametrize("work", [too_much, not_so_much, all_of_it])
+def test_a_lack_of_memory_is_known_by_what_python_and_torch_raise(work):
+    with pytest.raises((MemoryError, RuntimeError)) as error:
+        work()
+    assert is_lack_of_memory(error.value)
+    assert not is_lack_of_memory(RuntimeError("shapes do not match"))
 
 
 @pytest.mark.parametrize("rows", [(), ("recurrent", "separable")])

@@ -3,7 +3,8 @@
 import functools
 import json
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -146,17 +147,24 @@ class Rows:
     def reproduce(self, asked: Asked) -> None:
         """Train what is not measured yet, and print all that is."""
         from transduce.reproduce.picture import demand_plots
+        from transduce.reproduce.report import demand_place
         from transduce.reproduce.result import gathered
 
         todo = asked.jobs(self.name, self.recipes)
+        demand_place(asked.output)
         if asked.print_jobs:
             for job in todo:
                 display.result(self.as_command(job, asked))
             return
         if asked.plot:
             demand_plots()
-        failed = [] if asked.gather else self.train(todo, asked)
-        results = gathered(asked.gather or (asked.output,))
+        try:
+            failed = [] if asked.gather else self.train(todo, asked)
+        except (SystemExit, KeyboardInterrupt):  # a signal
+            self.keep(asked)
+            raise
+        results, faults = gathered(asked.gather or (asked.output,))
+        failed += told(faults, {fault.fact for fault in failed})
         if results or not failed:
             report = self.written(results, asked)
             for line in as_lines(report, as_json=asked.as_json):
@@ -183,6 +191,15 @@ class Rows:
         given = Given(output=asked.output, store=asked.store, files=asked.files, test=test)
         return trained_all(todo, given, Wishes(quiet=asked.quiet, live=not asked.no_progress))
 
+    def keep(self, asked: Asked) -> None:
+        """Write the report of the rows that are over, as the work ends before its time."""
+        from transduce.reproduce.result import gathered
+
+        with suppress(TransduceError):  # the same command says it, when it is not in a hurry
+            results, _ = gathered((asked.output,))
+            if results:
+                self.written(results, asked)
+
     def written(self, results: "Sequence[Result]", asked: Asked) -> "Report":
         """Every row that is measured by now, as a page, as data and as a picture."""
         from transduce.durable import ensure_folder
@@ -194,6 +211,16 @@ class Rows:
         if not asked.quiet:
             display.tell(f"the report: {', '.join(map(str, files))}")
         return report
+
+
+def told(faults: Sequence[TransduceError], before: Collection[str]) -> list[TransduceError]:
+    """Say of which files there is nothing in the report, but those that were spoken of before."""
+    new = [fault for fault in faults if fault.fact not in before]
+    for fault in new:
+        display.tell(f"error: {fault.fact}")
+    for hint in dict.fromkeys(fault.hint for fault in new):
+        display.tell(f"hint: {hint}")
+    return new
 
 
 def as_lines(report: "Report", *, as_json: bool) -> list[str]:

@@ -44,6 +44,7 @@ def table2(*, asked: Asked, pair: str, **test: Path | None) -> None:
     transduce reproduce table2 --rows base,recurrent --seeds 3 -o table2 --plot
     transduce reproduce table2 --pair en-fr --print-jobs -o table2-french > jobs
     """
+    process.no_save_yet()
     process.wait_asleep()
     process.import_undisturbed("transduce.reproduce.table2")
     from transduce.reproduce.table2 import report

@@ -20,6 +20,7 @@ def table3(*, asked: Asked) -> None:
     transduce reproduce table3 --rows base --seeds 3 -o table3
     transduce reproduce table3 --print-jobs -o table3 > jobs
     """
+    process.no_save_yet()
     process.wait_asleep()
     process.import_undisturbed("transduce.reproduce.table3")
     from transduce.recipes.table3 import TABLE_3

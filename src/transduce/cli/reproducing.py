@@ -1,5 +1,6 @@
 """Rows of a table, trained and measured one after the other, as people watch it."""
 
+import gc
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,12 +12,13 @@ from typing import TYPE_CHECKING, final
 from transduce.cli import display
 from transduce.cli.process import import_undisturbed, keep_memory
 from transduce.cli.training import Wishes
-from transduce.errors import InUseError, TransduceError
+from transduce.errors import InputError, InUseError, TransduceError
+from transduce.settings.fields import demand
 
 if TYPE_CHECKING:
     from transduce.reproduce.job import Job
     from transduce.reproduce.result import Lines
-    from transduce.settings import Recipe
+    from transduce.settings import Data, Recipe
     from transduce.tasks.prepare import Prepared
 
 PATIENCE = 1.0  # seconds between two looks whether another process has prepared the corpus
@@ -37,6 +39,7 @@ def trained_all(todo: Sequence["Job"], given: Given, wishes: Wishes) -> list[Tra
     """Train and measure every row that nobody else has or holds; what went wrong."""
     import_undisturbed("transduce.tasks.run")
     from transduce.reproduce.job import demand_fits
+    from transduce.reproduce.result import demand_measurable
 
     keep_memory()
     for job in todo:
@@ -46,20 +49,38 @@ def trained_all(todo: Sequence["Job"], given: Given, wishes: Wishes) -> list[Tra
     tell(f"{len(todo)} rows at the scale {scale.name}: {scale.about}")
     tell(f"a row like base takes {scale.costs}; to be seen: {scale.visible}")
     prepared = corpus(todo[0].recipe, given, quiet=wishes.quiet)
+    demand_measurable(todo[0].recipe, prepared, given.test)
     failed: list[TransduceError] = []
     for number, job in enumerate(todo, start=1):
         row = f"row {job.row}, seed {job.seed} ({number} of {len(todo)})"
         tell(row)
         try:
-            tell(f"{row}: {train_row(job, given, prepared, wishes)}")
+            tell(f"{row}: {tried(job, given, prepared, wishes)}")
         except InUseError as held:
             tell(f"{row}: left to another process: {held.fact}")
         except TransduceError as fault:
-            failed.append(fault)
+            failed.append(fault.with_traceback(None))  # which would keep the model in memory
             display.tell(f"error: {row}: {fault.fact}")
             if fault.hint:
                 display.tell(f"hint: {fault.hint}")
     return failed
+
+
+def tried(job: "Job", given: Given, prepared: "Prepared", wishes: Wishes) -> str:
+    """Train and measure a row; a lack of memory is a fault of this row and not of the others."""
+    from transduce.reproduce.job import is_lack_of_memory
+
+    try:
+        return train_row(job, given, prepared, wishes)
+    except (MemoryError, RuntimeError) as error:
+        if not is_lack_of_memory(error):
+            raise
+    gc.collect()  # after the block, which let go of the model
+    raise InputError(
+        "memory ran out",
+        "free some, and the same command tries the row again; or begin it in another folder "
+        "with less: -o FOLDER --set training.micro_tokens=NUMBER, or a smaller --scale",
+    )
 
 
 def train_row(job: "Job", given: Given, prepared: "Prepared", wishes: Wishes) -> str:
@@ -88,15 +109,25 @@ def train_row(job: "Job", given: Given, prepared: "Prepared", wishes: Wishes) ->
 def corpus(recipe: "Recipe", given: Given, *, quiet: bool) -> "Prepared":
     """The corpus of all rows, prepared once; who comes later waits for it."""
     from transduce.cli.train import wanted_corpus
-    from transduce.tasks.prepare import demand_prepared_for, open_prepared
 
     own = given.output / "store"
+    stands = (own / "dev").is_dir() and not any(given.files.values())
+    store = given.store or (own if stands else None)
+    if store is not None:
+        return wanted_corpus(recipe, given.output, store, given.files, quiet=quiet)
+    if given.test is None:
+        demand_dev(recipe.data, given.files)
     with waiting_for(own, quiet=quiet):
-        if given.store is None and (own / "dev").is_dir() and not any(given.files.values()):
-            prepared = open_prepared(own)
-            demand_prepared_for(prepared, recipe.data)
-            return prepared
-        return wanted_corpus(recipe, given.output, given.store, given.files, quiet=quiet)
+        return wanted_corpus(recipe, given.output, None, given.files, quiet=quiet)
+
+
+def demand_dev(data: "Data", files: Mapping[str, Path | None]) -> None:
+    """Refuse to prepare a corpus without the development set that rows are scored on."""
+    from transduce.cli.inputs import chosen_pairs
+    from transduce.reproduce.result import NO_DEV
+
+    _, dev = chosen_pairs(data, files)
+    demand(dev is not None, NO_DEV, "--dev-source FILE --dev-target FILE")
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from transduce.tasks.run import demand_memory, memory_here
 
 ROWS = "rows"
 SEED = "training.seed"
+LACKING = ("DefaultCPUAllocator", "not enough memory", "out of memory")  # in torch's own words
 
 
 @final
@@ -81,6 +82,11 @@ def jobs(table: str, recipes: Mapping[str, Recipe], wanted: Wanted) -> list[Job]
 def recipe_of(recipe: Recipe, wanted: Wanted) -> Recipe:
     """The row's recipe at the scale, changed as every row is."""
     return with_changes(scaled(recipe, wanted.scale), wanted.changes)
+
+
+def is_lack_of_memory(error: Exception) -> bool:
+    """Whether Python or torch was given no more memory; torch has no one class for it."""
+    return isinstance(error, MemoryError) or any(words in str(error) for words in LACKING)
 
 
 def demand_fits(job: Job) -> None:

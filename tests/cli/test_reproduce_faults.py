@@ -1,0 +1,182 @@
+"""What goes wrong with the rows of a table, as a user of `transduce reproduce` sees it."""
+
+import csv
+import signal
+import sys
+
+import pytest
+from tests.cli.rows import TINY
+from tests.reproduce.results import result
+
+from transduce.checkpoint import read_run
+from transduce.cli import reproducing
+from transduce.cli.main import transduce
+from transduce.cli.outcome import Terminated, run
+from transduce.cli.reproducing import Given
+from transduce.cli.reproducing import corpus as corpus_of
+from transduce.errors import InputError, NotFiniteError
+from transduce.reproduce.result import write_result
+from transduce.scores.references import ELSEHOW, GERMAN_2013
+
+TABLE = ("reproduce", "table3", *TINY)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """A corpus for the rows, prepared once."""
+    folder = tmp_path_factory.mktemp("prepared") / "store"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("transduce.cli.inputs.DEV_PAIRS", 20)
+        assert run(transduce, ["prepare", "table3/base", *TINY, "-o", str(folder)]) == 0
+    return folder
+
+
+def rows(file):
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return [row["row"] for row in csv.DictReader(lines)]
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't")])
+def test_a_row_that_memory_does_not_hold_does_not_lose_the_others(
+    call, tmp_path, monkeypatch, store, error
+):
+    out = tmp_path / "out"
+
+    def trained(job, *_):
+        if job.row == "base":
+            raise error
+        job.folder(out).mkdir(parents=True)
+        write_result(job.folder(out), result(job.row, 30.0))
+        return "measured"
+
+    monkeypatch.setattr(reproducing, "train_row", trained)
+    done = call(*TABLE, "--rows", "base,C-N2", "--store", store, "-o", out)
+    assert done.code == 2
+    assert done.stderr.startswith("error: row base, seed 1 (1 of 2): memory ran out\nhint: free")
+    assert rows(out / "table3.csv") == ["C-N2"]
+
+
+def test_another_fault_of_torch_is_no_lack_of_memory(call, tmp_path, monkeypatch, store):
+    def failing(*_):
+        raise RuntimeError("shapes do not match")
+
+    monkeypatch.setattr(reproducing, "train_row", failing)
+    done = call(*TABLE, "--rows", "base", "--store", store, "-o", tmp_path / "out")
+    assert done.code == 1
+    assert "shapes do not match" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("stop", "code"), [(SystemExit(143), 143), (Terminated(), 143), (KeyboardInterrupt(), 130)]
+)
+def test_a_signal_leaves_a_report_of_the_rows_that_are_over(
+    call, tmp_path, monkeypatch, store, stop, code
+):
+    out = tmp_path / "out"
+    for row in ("C-N2", "C-N4"):
+        (out / "rows" / row).mkdir(parents=True)
+        write_result(out / "rows" / row, result(row, 30.0))
+
+    def stopped(*_):
+        raise stop
+
+    monkeypatch.setattr(reproducing, "train_row", stopped)
+    done = call(*TABLE, "--rows", "base", "--store", store, "-o", out)
+    assert (done.code, done.stdout) == (code, "")
+    assert rows(out / "table3.csv") == ["C-N2", "C-N4"]
+
+
+def test_sigusr1_asks_in_vain_before_there_is_anything_to_save(call, tmp_path, monkeypatch):
+    heard = []
+
+    def preparing(*_, **__):
+        signal.raise_signal(signal.SIGUSR1)
+        raise InputError("no corpus")
+
+    monkeypatch.setattr(reproducing, "corpus", preparing)
+    monkeypatch.setattr("transduce.cli.inputs.DEV_PAIRS", 20)
+    before = signal.signal(signal.SIGUSR1, lambda *_: heard.append("it would end here"))
+    try:
+        for table in ("table2", "table3"):
+            done = call("reproduce", table, *TINY, "-o", tmp_path / "out")
+            assert done.stderr == "error: no corpus\n"
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert heard == []
+
+
+def test_a_damaged_result_is_named_and_does_not_stop_the_report(call, tmp_path):
+    for row in ("base", "C-N2"):
+        (tmp_path / "a" / row).mkdir(parents=True)
+        write_result(tmp_path / "a" / row, result(row, 30.0))
+    file = tmp_path / "a/C-N2/result.json"
+    file.write_bytes(file.read_bytes().replace(b"30.0", b"39.0"))
+    places = ("--gather", tmp_path / "a", "--gather", file.parent, "-o", tmp_path / "all")
+    done = call("reproduce", "table3", *places, "--quiet")
+    assert done.code == 3
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith(f"error: {file}: is not as it was written: ")
+    assert lines[1].startswith("hint: delete the file: the command that trained the row measures")
+    assert len(lines) == 2
+    assert rows(tmp_path / "all/table3.csv") == ["base"]
+
+
+def test_a_damaged_result_of_a_row_that_is_asked_for_is_named_once(call, tmp_path, store):
+    row = tmp_path / "out/rows/C-N2-seed1"
+    row.mkdir(parents=True)
+    (row / "result.json").write_text("{}", "utf-8")
+    done = call(*TABLE, "--rows", "C-N2", "--store", store, "-o", tmp_path / "out")
+    assert done.code == 3
+    assert done.stderr.count("error: ") == 1
+    assert "(1 of 1): " in done.stderr
+
+
+def test_without_a_development_set_nothing_is_prepared_or_trained(call, corpus, monkeypatch):
+    monkeypatch.setattr(reproducing, "train_row", None)
+    text = ("--source", corpus / "a.en", "--target", corpus / "a.de")
+    own = call(*TABLE, *text, "-o", corpus / "x")
+    fact = "the table is scored on a development set, and this corpus has none\n"
+    hint = "--dev-source FILE --dev-target FILE\n"
+    assert (own.code, own.stderr) == (2, f"error: {fact}hint: {hint}")
+    assert not (corpus / "x").exists()
+    few = ("--set", "data.vocabulary_size=400")
+    made = call("prepare", "table3/base", *TINY, *few, *text, "-o", corpus / "store")
+    assert made.code == 0, made.stderr
+    there = call(*TABLE, *few, "--store", corpus / "store", "-o", corpus / "x")
+    assert there.stderr == f"error: {corpus}/store: {fact}hint: prepare it with {hint}"
+
+
+def test_the_words_of_the_paper_are_demanded_before_the_first_row(
+    call, tmp_path, monkeypatch, store
+):
+    monkeypatch.setattr(reproducing, "train_row", None)
+    monkeypatch.setattr("transduce.reproduce.result.name_of", lambda _: GERMAN_2013 + ELSEHOW)
+    monkeypatch.setitem(sys.modules, "sacremoses", None)
+    done = call(*TABLE, "--rows", "base", "--store", store, "-o", tmp_path / "out")
+    assert done.code == 2
+    assert "hint: pip install 'transduce[paper]'" in done.stderr
+
+
+def test_a_store_of_others_is_not_held(made, tmp_path):
+    store = made / "run/store"
+    given = Given(output=tmp_path / "out", store=store, files={}, test=None)
+    assert corpus_of(read_run(made / "run").recipe, given, quiet=True).folder == store
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_of_something_else_is_refused(call, tmp_path):
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x/thesis.tex").touch()
+    done = call(*TABLE, "--rows", "base", "-o", tmp_path / "x")
+    assert (done.code, [entry.name for entry in (tmp_path / "x").iterdir()]) == (2, ["thesis.tex"])
+    assert "exists and is no folder of a table's rows\nhint: choose another name" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "entries", [("rows", "log"), ("store", "lock"), ("table3.md", "table2.png")]
+)
+def test_a_folder_that_a_table_was_in_is_gone_on_with(call, tmp_path, monkeypatch, entries):
+    monkeypatch.setattr(reproducing, "trained_all", lambda *_: [NotFiniteError("it came to this")])
+    for entry in entries:
+        (tmp_path / entry).mkdir()
+    assert call(*TABLE, "-o", tmp_path).code == 5
