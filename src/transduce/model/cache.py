@@ -43,6 +43,7 @@ class Cache:
     origins: Int[Tensor, "S W c"]  # the slot of each column that a row grew from
     gone: int  # how many columns went from the left that a row still counts
     begun: Int[Tensor, " S"]  # the first column of each sentence; of one that is gone, below 0
+    level: bool  # whether no sentence began after another
     memory_keys: Float[Tensor, "N S H s K"]
     memory_values: Float[Tensor, "N S H s d_v"]
     memory_mask: Float[Tensor, "S 1 1 s"]  # -inf past a source's end
@@ -59,13 +60,13 @@ class Cache:
         before, or another number while no column is filled.
         """
         sentences, before, columns = self.origins.shape
-        wanted = torch.unique_consecutive(rows // max(1, before))
-        width = len(rows) // max(1, len(wanted))
+        wanted = (
+            rows[::before] // before if columns else (rows // max(1, before)).unique_consecutive()
+        )
         some = self if len(wanted) == sentences else self.narrowed(wanted)
         if not columns:
-            return some.of_width(width)
-        assert width == before
-        grown_from = (rows % before).view(len(wanted), width, 1)
+            return some.of_width(len(rows) // max(1, len(wanted)))
+        grown_from = (rows % before).view(len(wanted), before, 1)
         origins = some.origins.gather(1, grown_from.expand(-1, -1, some.columns))
         return replace(some, origins=origins)
 
@@ -84,13 +85,14 @@ class Cache:
         """Without the other sentences, and the places and columns that these do not look at."""
         mask, begun = self.memory_mask[sentences], self.begun[sentences]
         longest = int((mask == 0).sum(dim=-1).max()) if len(mask) else 0
-        first = int(begun.min()) if len(begun) else 0
+        first, last = (int(one) for one in begun.aminmax()) if len(begun) else (0, 0)
         some = replace(
             self,
             keys=self.keys[:, sentences],
             values=self.values[:, sentences],
             origins=self.origins[sentences],
             begun=begun,
+            level=first == last,
             memory_keys=self.memory_keys[:, sentences, :, :longest],
             memory_values=self.memory_values[:, sentences, :, :longest],
             memory_mask=mask[..., :longest],
@@ -130,6 +132,7 @@ def start(model: Transformer, memory: Memory) -> Cache:
         origins=none,
         gone=0,
         begun=none.new_zeros(sentences),
+        level=True,
         memory_keys=keys,
         memory_values=values,
         memory_mask=masked(keys, torch.from_numpy(~real)[:, None, None].to(keys.device)),
@@ -143,7 +146,8 @@ def step(
     cache = with_column(cache)
     columns, width = cache.columns, cache.origins.shape[1]
     place = (columns - 1 - cache.begun).repeat_interleave(width)  # [R]
-    mask = mask_of_slots(model, cache)
+    attends = model.sizes.mixing == "self-attention"
+    mask = mask_of_slots(model.sizes.decoder_neighbourhood, cache) if attends else None
     x = model.target(ids) + model.target_positions(place, cache.gone + columns)
     for number, layer in enumerate(model.decoder):
         keys = cache.keys[number, :, :, :columns]  # [S H c W K], a window on the cache
@@ -164,13 +168,12 @@ def look_back(
     return attention.output(seen.flatten(1))
 
 
-def mask_of_slots(model: Transformer, cache: Cache) -> Float[Tensor, "S 1 W cW"] | None:
+def mask_of_slots(r: int, cache: Cache) -> Float[Tensor, "S 1 W cW"] | None:
     """Hides what others wrote, and what lies before a row or its neighbourhood    (section 4)"""
     columns, width = cache.columns, cache.origins.shape[1]
-    r = model.sizes.decoder_neighbourhood
-    first = cache.begun.clamp(min=columns - 1 - (r - 1) // 2) if r else cache.begun
-    if width == 1 and not bool(first.any()):
+    if width == 1 and cache.level and not r:
         return None
+    first = cache.begun.clamp(min=columns - 1 - (r - 1) // 2) if r else cache.begun
     slots = torch.arange(width, device=first.device)
     early = torch.arange(columns, device=first.device) < first[:, None]  # [S c]
     hidden = (cache.origins[..., None] != slots) | early[:, None, :, None]  # [S W c W]
@@ -206,6 +209,7 @@ def join(first: Cache, second: Cache) -> Cache:
         origins=torch.cat([a.origins, b.origins]),
         gone=max(one.gone + one.columns for one in (first, second)) - columns,
         begun=torch.cat([a.begun, b.begun]),
+        level=first.level and second.level and first.columns == second.columns,
         memory_keys=torch.cat([a.memory_keys, b.memory_keys], dim=1),
         memory_values=torch.cat([a.memory_values, b.memory_values], dim=1),
         memory_mask=torch.cat([a.memory_mask, b.memory_mask]),
