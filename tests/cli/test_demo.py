@@ -51,6 +51,15 @@ def test_it_prepares_trains_averages_and_shows(demo, tmp_path):
     assert all(split["models"] and split["date"] for split in splits)
 
 
+@pytest.mark.slow
+def test_a_model_of_other_steps_is_not_shown_as_this_run(demo):
+    demo()
+    ended = demo("--set=training.steps=4")
+    assert ended.code == 3
+    assert "is the mean of other steps than 2 to 4\nhint: delete the folder" in ended.stderr
+    assert ended.stdout == ""
+
+
 @pytest.mark.parametrize(
     ("on_the_path", "called"), [(True, "transduce"), (False, ".venv/bin/transduce")]
 )

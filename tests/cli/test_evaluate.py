@@ -116,6 +116,16 @@ def test_the_perplexity_is_of_the_lines_that_fit_in_parts_that_fit(model, corpus
         perplexity(translator, [long], ["a"])
 
 
+def test_translations_are_kept_though_they_cannot_be_judged(call, corpus, model):
+    for side in ("en", "de"):
+        (corpus / f"long.{side}").write_text("A dog runs. " * 400 + "\n")
+    files = [corpus / f"long.{side}" for side in ("en", "de")]
+    ended = call("evaluate", model, *files, "-o", corpus / "out")
+    assert ended.code == 2
+    assert ended.stderr.startswith("error: every line has more than 256 pieces on a side")
+    assert len((corpus / "out").read_text().splitlines()) == 1
+
+
 def test_standard_input_is_one_file(call, corpus, model):
     assert call("evaluate", model, "-", "-").stderr.startswith(
         "error: standard input can be one of the files only\nhint: name the other"

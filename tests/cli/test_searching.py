@@ -187,3 +187,6 @@ def test_a_run_that_is_not_over_says_which_step_answers(call, trained, tmp_path)
         ended = call(*command)
         assert ended.code == 0
         assert f"{trained} is not over: step 19 of 20 answers\n" in ended.stderr
+    with (trained / "log.jsonl").open("a") as log:  # as a run that has lost patience says
+        log.write('{"event": "finish", "step": 19}\n')
+    assert not any("is not over" in call(*command).stderr for command in commands)

@@ -76,10 +76,19 @@ def test_a_signal_while_it_begins_is_told_and_nothing_is_half_written(place, num
     assert list(place.folder.rglob(".*")) == []
 
 
-def test_a_look_is_left_at_once_and_taken_later(place):
+@pytest.mark.parametrize("steps", [2, 4])  # the look that is left is the last one, or is not
+def test_a_look_is_left_at_once_and_taken_later(place, steps):
     dev = ("--dev-source", "a.en", "--dev-target", "a.de")
     settings = {"training__validate_steps": 2, "training__validate_lines": 200}
-    command = ("train", *tiny(steps=4, **settings), *dev, "--set", "search.extra=600", "-o", "run")
+    command = (
+        "train",
+        *tiny(steps=steps, **settings),
+        *dev,
+        "--set",
+        "search.extra=600",
+        "-o",
+        "run",
+    )
     with place.start(*command) as process:
         log = place.folder / "run" / "log.jsonl"
         while not log.exists() or b'"step": 2' not in log.read_bytes():
@@ -87,7 +96,7 @@ def test_a_look_is_left_at_once_and_taken_later(place):
         code, stderr = signalled(process, INTERRUPT)
     assert code == 130
     assert "dev at" not in stderr
-    assert "stopped at step 2 of 4, kept in run" in stderr
+    assert f"stopped at step 2 of {steps}, kept in run" in stderr
 
 
 def test_a_second_signal_ends_it_at_once_and_the_last_save_is_sound(place):

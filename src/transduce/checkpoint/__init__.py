@@ -5,7 +5,7 @@ from transduce.checkpoint.card import Facts, Figure, model_card
 from transduce.checkpoint.model_folder import LoadedModel, is_model, load_model, save_model
 from transduce.checkpoint.run import Run, begin_run, is_run, lengthen_run, read_run
 from transduce.checkpoint.saves import Save, has_saves, newest, prune, save
-from transduce.checkpoint.snapshots import Snapshot, save_snapshot, snapshots
+from transduce.checkpoint.snapshots import Snapshot, has_snapshot, save_snapshot, snapshots
 from transduce.checkpoint.weights import matching
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "averaged",
     "begin_run",
     "has_saves",
+    "has_snapshot",
     "is_model",
     "is_run",
     "lengthen_run",

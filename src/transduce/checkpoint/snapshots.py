@@ -34,6 +34,11 @@ def save_snapshot(run: Path, step: int, weights: Mapping[str, Tensor]) -> Path:
     return step_folder(run / SNAPSHOTS, step)
 
 
+def has_snapshot(run: Path, step: int) -> bool:
+    """Whether a step's weights are kept."""
+    return step_folder(run / SNAPSHOTS, step).is_dir()
+
+
 def snapshots(run: Path) -> list[Snapshot]:
     """All snapshots of a run, oldest first."""
     place = run / SNAPSHOTS

@@ -15,6 +15,7 @@ from transduce.durable import (
     sync_folder,
     whole_folder,
 )
+from transduce.durable.faults import saving
 from transduce.errors import FolderError, SaveError
 
 STEP = re.compile(r"step-([0-9]{8,})")
@@ -32,7 +33,8 @@ def write_step(place: Path, step: int, files: Makers, size: int) -> None:
         raise SaveError(fault.fact, fault.hint) from fault
     if os.path.lexists(folder):
         if is_sound(place, step):
-            sync_folder(place)  # who wrote it may have died between rename and this
+            with saving(place):
+                sync_folder(place)  # who wrote it may have died between rename and this
             return
         remove_folder(folder)
     demand_room(place.parent, size, folder)
@@ -96,7 +98,8 @@ def remove_steps(place: Path, steps: list[int]) -> list[str]:
 
 def demand_room(run: Path, size: int, folder: Path) -> None:
     """Say so before the disk is filled to its last byte; only a hint, for quotas are not seen."""
-    disk = os.statvfs(run)
+    with saving(run):
+        disk = os.statvfs(run)
     free = disk.f_bavail * disk.f_frsize
     if disk.f_blocks and free < size:
         fact = f"needs {size / 1e6:,.1f} MB, and {free / 1e6:,.1f} MB are free on this disk"

@@ -1,5 +1,6 @@
 """A curve in one line of text."""
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import TypeVar
@@ -23,6 +24,11 @@ def parts(values: Sequence[Value], count: int) -> list[Sequence[Value]]:
     """The values in `count` stretches of near-equal length."""
     edges = [round(place * len(values) / count) for place in range(count + 1)]
     return [values[a:b] for a, b in pairwise(edges)]
+
+
+def perplexity(nats: float) -> float:
+    """As a curve can show it."""
+    return math.exp(min(700.0, nats))
 
 
 def mean(values: Sequence[float] | Sequence[int]) -> float:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import display, options
-from transduce.cli.curve import mean, parts
+from transduce.cli.curve import mean, parts, perplexity
 from transduce.errors import InputError
 from transduce.settings.fields import demand
 
@@ -114,8 +114,8 @@ def each_look(events: Events) -> Iterator[Sequence[object]]:
         look = by_step.get(update["step"], {})
         if look or update is updates[-1]:
             finite = [one["nats"] for one in since if one["nats"] is not None]
-            training = math.exp(mean(finite)) if finite else None
-            dev = math.exp(look["nats"]) if look.get("nats") is not None else None
+            training = perplexity(mean(finite)) if finite else None
+            dev = perplexity(look["nats"]) if look.get("nats") is not None else None
             yield update["step"], update["seconds"], tokens, training, dev, look.get("bleu")
             since = []
 
@@ -156,7 +156,7 @@ def draw_perplexity(panel: "Axes", name: str, events: Events, color: str) -> Non
 def seen(events: Events) -> list[float]:
     """Perplexity of the development set at each look."""
     looks = of_kind(events, "validation")
-    return [math.nan if look["nats"] is None else math.exp(look["nats"]) for look in looks]
+    return [math.nan if look["nats"] is None else perplexity(look["nats"]) for look in looks]
 
 
 def smoothed(updates: Events) -> tuple[list[float], list[float]]:
@@ -165,7 +165,7 @@ def smoothed(updates: Events) -> tuple[list[float], list[float]]:
     stretches = parts(finite, min(STRETCHES, len(finite))) if finite else []
     steps = [mean([update["step"] for update in some]) for some in stretches]
     nats = [mean([update["nats"] for update in some]) for some in stretches]
-    return steps, [math.exp(one) for one in nats]
+    return steps, [perplexity(one) for one in nats]
 
 
 def bleus(events: Events) -> tuple[list[int], list[float]]:

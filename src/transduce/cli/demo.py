@@ -35,13 +35,13 @@ def command(
     The corpus is a grammar that comes with transduce. About 4 minutes on 2 cores. Everything is
     kept in FOLDER (transduce-demo if unsaid); the same command goes on where it was stopped.
     """
+    process.no_save_yet()
     process.wait_asleep()
     process.import_undisturbed("transduce.tasks.run")
-    from transduce.checkpoint import snapshots
     from transduce.cli.train import trained
     from transduce.cli.training import Wishes
     from transduce.recipes import by_name
-    from transduce.tasks.average import average
+    from transduce.reproduce.result import average_of
     from transduce.tasks.demo import shown
     from transduce.tasks.evaluate import made_by
     from transduce.tasks.load import load
@@ -57,8 +57,7 @@ def command(
         code = trained(run, recipe, prepared, Wishes(live=not no_progress))
         if code:
             sys.exit(code)
-        if not model.exists():
-            average(run, model, min(recipe.training.snapshots, len(snapshots(run))))
+        average_of(run)
     display.tell("translating sentences that it never saw …")
     translator = load(model)
     for split in shown(translator, LINES):

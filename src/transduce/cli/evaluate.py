@@ -62,7 +62,7 @@ def command(
     """
     from transduce.cli.process import keep_memory
     from transduce.durable import whole_file
-    from transduce.tasks.evaluate import evaluate, made_by
+    from transduce.tasks.evaluate import Trial, judged, made_by, translated
     from transduce.tasks.load import load
 
     model, source, reference = (paths[name] for name in ("model", "source", "reference"))
@@ -81,9 +81,11 @@ def command(
     with nullcontext() if output is None else whole_file(output) as file:  # refused before the work
         models = load(model, *ensemble, precision=precision)
         lines, references = texts or lines_of(*fetched(str(source), models.recipe.data))
-        found = evaluate(models, lines, references, metrics, language)
+        trial = Trial(lines, references, metrics, language or models.recipe.data.target_language)
+        outputs = translated(models, trial)
         if file is not None:
-            file.write("".join(f"{line}\n" for line in found.outputs).encode())
+            file.write("".join(f"{line}\n" for line in outputs).encode())
+    found = judged(models, trial, outputs)
     said = [as_object(found, made_by(models))] if as_json else as_lines(found)
     for line in said:
         display.result(line)

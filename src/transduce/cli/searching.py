@@ -144,8 +144,16 @@ def tell_if_unfinished(folders: Sequence[Path]) -> None:
     for folder in filter(is_run, folders):
         steps = read_run(folder).recipe.training.steps
         done = max(kept_steps(folder / "checkpoints"), default=steps)
-        if done < steps:
+        if done < steps and not is_over(folder, done):
             display.tell(f"{folder} is not over: step {done:,} of {steps:,} answers")
+
+
+def is_over(run: Path, step: int) -> bool:
+    """Whether a run has come to its end at this step, as one does whose patience has."""
+    from transduce.training.journal import LOG, read_journal
+
+    ends = [event["step"] for event in read_journal(run / LOG) if event["event"] == "finish"]
+    return step in ends
 
 
 def in_worker(models: Ready) -> "Translator":

@@ -1,12 +1,12 @@
 """The curves of a run for TensorBoard, on request: the journal's numbers in its own files."""
 
 import importlib.util
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
+from transduce.cli.curve import perplexity
 from transduce.errors import InputError
 
 if TYPE_CHECKING:
@@ -75,8 +75,3 @@ class Board:
         """Write what is left."""
         if self.writer is not None:
             self.writer.close()
-
-
-def perplexity(nats: float) -> float:
-    """As a curve can show it."""
-    return math.exp(min(700.0, nats))

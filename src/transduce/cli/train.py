@@ -59,7 +59,8 @@ def command(  # noqa: PLR0913 - one for each option
     """Train a model by RECIPE, or by one chosen to fit the text and the machine.
 
     The same command again goes on from the last save, equal to the bit on the same machine; with
-    a higher training.steps it goes on to that step, as if it had been meant to from the start.
+    a higher training.steps it goes on to that step, as if it had been meant to from the start but
+    for a snapshot and a look where it ended before.
     Ctrl-C and SIGTERM save the last finished update first; SIGUSR1 saves and goes on. `transduce
     average` makes a model of a run; `transduce translate` takes a run as it stands.
 
@@ -144,7 +145,7 @@ def trained(
             lambda start: say_start(start, recipe, prepared, folder, watched),
             company,
         )
-        done = ended(progress, recipe.training)
+        done = ended(progress, recipe.training) and not requests.stop  # a look may be missing
         for line in ending(folder, recipe.training, progress, done=done):
             watched.said(line)
     return 0 if done else 128 + requests.stop

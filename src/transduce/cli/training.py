@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol, final, runtime_checkable
 
 from transduce.cli import display
-from transduce.cli.curve import curve
+from transduce.cli.curve import curve, mean, perplexity
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -92,8 +92,8 @@ class Recent:
     @property
     def perplexity(self) -> float:
         """Of the last updates, without smoothing, in training and so with dropout."""
-        last = self.nats[-SMOOTH:] or [math.nan]  # nothing finite yet
-        return math.exp(min(700.0, sum(last) / len(last)))
+        last = self.nats[-SMOOTH:]
+        return perplexity(mean(last)) if last else math.nan  # nothing finite yet
 
     def pace(self, progress: "Progress", steps: int) -> list[str]:
         """Target tokens a second, and the time to the last step; after one update, neither."""
@@ -222,7 +222,7 @@ class Panel:
 def looked_line(look: "Look", progress: "Progress") -> str:
     """What a look at the development set found."""
     bleu = "" if look.bleu is None else f"  BLEU {look.bleu:.2f}"
-    return f"dev at {progress.step:,}: perplexity {math.exp(min(700.0, look.nats)):.3f}{bleu}"
+    return f"dev at {progress.step:,}: perplexity {perplexity(look.nats):.3f}{bleu}"
 
 
 def memory() -> str:

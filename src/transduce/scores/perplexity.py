@@ -1,8 +1,8 @@
-"""Perplexity: how many symbols a model wavers between, on average    (section 6.1, Table 3)"""
+"""Perplexity: how many symbols a model wavers between, on average    (section 6.2, Table 3)"""
 
 import math
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 from transduce.errors import InputError
 
@@ -40,11 +40,11 @@ class Perplexity:
             f" {self.per_word:,.3f} a word ({self.words:,})"
         )
 
-    def as_json(self) -> dict[str, float]:
-        """Both figures and what they come from."""
+    def as_json(self) -> dict[str, Any]:
+        """Both figures and what they come from; JSON has no word for infinity."""
         return {
             "per_piece": self.per_piece,
-            "per_word": self.per_word,
+            "per_word": self.per_word if math.isfinite(self.per_word) else None,
             "nats": self.nats,
             "pieces": self.pieces,
             "words": self.words,

@@ -28,24 +28,47 @@ class Evaluation:
     left_out: int  # of the perplexity: lines that are too long
 
 
+@final
+@dataclass(frozen=True)
+class Trial:
+    """What is to be translated, what should come out, and by which scores it is measured."""
+
+    sources: Sequence[str]
+    references: Sequence[str]
+    metrics: Sequence[str]
+    language: str  # of the references
+
+
 def evaluate(
     translator: Translator,
     sources: Sequence[str],
     references: Sequence[str],
     metrics: Sequence[str],
-    language: str | None = None,
 ) -> Evaluation:
-    """Translate a test set and score it; its language is the recipe's, if no other is said."""
-    if len(sources) != len(references):
+    """Translate a test set in the language of the recipe, and score it."""
+    trial = Trial(sources, references, metrics, translator.recipe.data.target_language)
+    return judged(translator, trial, translated(translator, trial))
+
+
+def translated(translator: Translator, trial: Trial) -> list[str]:
+    """The best translation of every line; what could not be scored is refused before the work."""
+    if len(trial.sources) != len(trial.references):
         raise InputError(
-            f"the source has {len(sources):,} lines, but the reference has {len(references):,}",
+            f"the source has {len(trial.sources):,} lines, but the reference has "
+            f"{len(trial.references):,}",
             "line i of one must be the translation of line i of the other",
         )
-    language = language or translator.recipe.data.target_language
-    demand_scores(metrics, references, language)
-    outputs = [best[0].text for best in translator.lines(sources)]
-    scores = [scored(metric, outputs, references, language=language) for metric in metrics]
-    return Evaluation(outputs, scores, *perplexity(translator, sources, references))
+    demand_scores(trial.metrics, trial.references, trial.language)
+    return [best[0].text for best in translator.lines(trial.sources)]
+
+
+def judged(translator: Translator, trial: Trial, outputs: list[str]) -> Evaluation:
+    """How good the outputs are, and how well the references were foreseen."""
+    scores = [
+        scored(metric, outputs, trial.references, language=trial.language)
+        for metric in trial.metrics
+    ]
+    return Evaluation(outputs, scores, *perplexity(translator, trial.sources, trial.references))
 
 
 def perplexity(

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from transduce.checkpoint import prune, save, save_snapshot, snapshots
+from transduce.checkpoint import has_snapshot, prune, save, save_snapshot
 from transduce.corpus.batch import Batch
-from transduce.errors import NotFiniteError, SaveError
+from transduce.errors import FolderError, NotFiniteError, SaveError
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
 from transduce.training.environment import environment
@@ -56,7 +56,7 @@ class Audience:
 def train(
     trainee: Trainee, progress: Progress, audience: Audience, company: Company = ALONE
 ) -> Progress:
-    """Train from wherever the run stands; keep the last update, whatever it was stopped by."""
+    """Train from wherever the run stands; at its end, or asked to stop, keep the last update."""
     if company.rank > 0:  # the first process does the keeping
         return company.by_first(same, updated(trainee, progress, company, same), None)
     with closing(Journal(trainee.folder / LOG)) as journal:
@@ -187,7 +187,7 @@ class Keeper:
         """On the paper's clock, and at the last step."""
         step, training = progress.step, self.trainee.training
         due = step > 0 and (step % training.snapshot_steps == 0 or ended(progress, training))
-        if due and step not in [kept.step for kept in snapshots(self.trainee.folder)]:
+        if due and not has_snapshot(self.trainee.folder, step):
             self.attempt("snapshot", progress)
 
     def save_if_due(self, progress: Progress) -> None:
@@ -214,7 +214,7 @@ class Keeper:
         """Keep what is there; a disk that refuses does not stop the training at once."""
         try:
             self.write(kind, progress)
-        except SaveError as fault:
+        except (SaveError, FolderError) as fault:
             self.failures[kind] += 1
             if kind == "save":
                 self.next_save = minutes_from_now(self.trainee.training.save_minutes)

@@ -71,8 +71,10 @@ class Partial:
             yield add
         finally:
             with saving(self.path):
-                sync(descriptor)
-                os.close(descriptor)
+                try:
+                    sync(descriptor)
+                finally:
+                    os.close(descriptor)
 
     def forget(self) -> None:
         """Delete what is here."""

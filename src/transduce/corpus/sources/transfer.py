@@ -59,7 +59,7 @@ def transfer(address: str, part: Partial, network: Network, told: Told) -> None:
             most = max(most, part.size)
             if failures >= network.attempts:
                 raise RefusedError(str(error)) from None
-            time.sleep(network.pause * 2**failures if failures else 0)
+            time.sleep(network.pause * 2 ** (failures - 1) if failures else 0)
 
 
 def ask(address: str, part: Partial, network: Network, told: Told) -> None:
