@@ -41,7 +41,7 @@ def test_a_hub_can_read_its_front_matter():
 
 def test_the_papers_base_model_differs_nowhere():
     said = ["Nowhere: every setting is that of the paper's base model."]
-    assert lines_of(model_card(BASE, FACTS), "Where it differs from the paper") == said
+    assert lines_of(model_card(BASE, FACTS), "Where it differs from the paper's base model") == said
 
 
 def test_every_setting_that_differs_is_in_the_ledger_with_the_papers_words():
@@ -50,7 +50,7 @@ def test_every_setting_that_differs_is_in_the_ledger_with_the_papers_words():
         {"architecture.layers": 2, "training.steps": 7_000, "data.ratio": 3.0,
          "data.drop_identical": False},
     )  # fmt: skip
-    assert lines_of(model_card(recipe, FACTS), "Where it differs from the paper") == [
+    assert lines_of(model_card(recipe, FACTS), "Where it differs from the paper's base model") == [
         "> It has to fit.",
         "",
         "| setting | base model | here | source |",

@@ -55,6 +55,18 @@ def test_another_kind_of_vocabulary_is_refused_with_those_that_there_are(prepare
     assert "data.vocabulary is one of byte-pair, word-piece, not 'unigram'" in ended.stderr
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_parsing_is_said_not_to_be_built(call, corpus, named):
+    text = ("--source", corpus / "a.en", "--target", corpus / "a.de") if named else ()
+    ended = call("prepare", "table4/wsj", *text, "-o", corpus / "p")
+    assert ended.code == 2
+    assert ended.stderr == (
+        "error: parsing is not built: recipes of Table 4 state settings only\n"
+        "hint: transduce recipes show table4/wsj\n"
+    )
+    assert not (corpus / "p").exists()
+
+
 def test_quiet_says_nothing(prepare):
     assert prepare("--quiet").stderr == ""
 

@@ -80,7 +80,7 @@ def title(recipe: Recipe, facts: Facts) -> str:
 
 def ledger(recipe: Recipe) -> str:
     """Every setting that is not as in the paper's base model."""
-    heading = "## Where it differs from the paper\n\n"
+    heading = "## Where it differs from the paper's base model\n\n"
     changed = deviations(recipe)
     if not changed:
         return heading + "Nowhere: every setting is that of the paper's base model."

@@ -8,6 +8,8 @@ from typing import Any, final
 from torch import Tensor
 
 from transduce.checkpoint.steps import (
+    CHECKPOINTS,
+    SNAPSHOTS,
     is_sound,
     kept_steps,
     open_step,
@@ -19,8 +21,6 @@ from transduce.checkpoint.weights import demand_finite, from_bytes, to_bytes
 from transduce.durable import read_json, to_json
 from transduce.errors import FolderError
 
-CHECKPOINTS = "checkpoints"
-SNAPSHOTS = "snapshots"
 WEIGHTS = "model.safetensors"
 MOMENTS = "moments.safetensors"
 STATE = "state.json"

@@ -7,8 +7,8 @@ from typing import final
 
 from torch import Tensor
 
-from transduce.checkpoint.saves import SNAPSHOTS, WEIGHTS
-from transduce.checkpoint.steps import kept_steps, open_step, step_folder, write_step
+from transduce.checkpoint.saves import WEIGHTS
+from transduce.checkpoint.steps import SNAPSHOTS, kept_steps, open_step, step_folder, write_step
 from transduce.checkpoint.weights import demand_finite, from_bytes, to_bytes
 
 

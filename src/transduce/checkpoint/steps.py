@@ -19,7 +19,8 @@ from transduce.durable.faults import saving
 from transduce.errors import FolderError, SaveError
 
 STEP = re.compile(r"step-([0-9]{8,})")
-KINDS = {"checkpoints": "save", "snapshots": "snapshot"}  # by the folder in the run
+CHECKPOINTS, SNAPSHOTS = "checkpoints", "snapshots"
+KINDS = {CHECKPOINTS: "save", SNAPSHOTS: "snapshot"}  # by the folder in the run
 Makers = Mapping[str, Callable[[], bytes]]  # files, made one at a time: they are large
 
 

@@ -46,6 +46,7 @@ def command(
     from transduce.tasks.evaluate import made_by
     from transduce.tasks.load import load
     from transduce.tasks.place import holding
+    from transduce.tasks.prepare import STORE
     from transduce.tasks.run import demand_run_place
 
     process.keep_memory()
@@ -53,7 +54,7 @@ def command(
     recipe = options.changed(by_name("demo"), changes)
     demand_run_place(run)
     with holding(run):
-        prepared = prepared_in(run / "store", recipe.data, live=not no_progress)
+        prepared = prepared_in(run / STORE, recipe.data, live=not no_progress)
         code = trained(run, recipe, prepared, Wishes(live=not no_progress))
         if code:
             sys.exit(code)

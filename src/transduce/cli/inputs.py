@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.errors import InputError
+from transduce.recipes.table4 import TREES
+from transduce.settings.fields import demand
 
 if TYPE_CHECKING:
     from transduce.settings import Data
@@ -39,6 +41,11 @@ def chosen_pairs(data: "Data", files: Mapping[str, Path | None]) -> "tuple[Pairs
     """The training text and the development set that options or the recipe name."""
     from transduce.tasks.inputs import GENERATED, Generated
 
+    demand(
+        data.target_language != TREES,
+        "parsing is not built: recipes of Table 4 state settings only",
+        "transduce recipes show table4/wsj",
+    )
     train, dev = from_files(files, ""), from_files(files, "dev_")
     if train is not None:
         return train, dev

@@ -20,7 +20,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "fetch": "Fetch public corpora and test sets, each once, for the other commands to use.",
         "prepare": "Clean a parallel text, learn its vocabulary, and store it for training.",
         "train": "Train a model by RECIPE, or by one chosen to fit the text and the machine.",
-        "curves": "Draw what RUNS have learned: perplexity and BLEU against updates.",
+        "curves": "Show what RUNS have learned: perplexity and BLEU against updates.",
         "average": "Average the last snapshots of RUN into a model folder (section 6.1).",
         "translate": "Translate INPUT, or standard input, line by line, with MODEL.",
         "likelihood": "Say how likely MODEL finds TARGET as a translation of SOURCE, line by line.",

@@ -139,11 +139,11 @@ def ready(folders: tuple[Path, ...], options: Mapping[str, Any], nbest: int) -> 
 def tell_if_unfinished(folders: Sequence[Path]) -> None:
     """A run answers with what it has learned so far: whoever reads the answers should know."""
     from transduce.checkpoint import is_run, read_run
-    from transduce.checkpoint.steps import kept_steps
+    from transduce.checkpoint.steps import CHECKPOINTS, kept_steps
 
     for folder in filter(is_run, folders):
         steps = read_run(folder).recipe.training.steps
-        done = max(kept_steps(folder / "checkpoints"), default=steps)
+        done = max(kept_steps(folder / CHECKPOINTS), default=steps)
         if done < steps and not is_over(folder, done):
             display.tell(f"{folder} is not over: step {done:,} of {steps:,} answers")
 

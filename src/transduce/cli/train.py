@@ -231,9 +231,9 @@ def wanted_corpus(
     """The corpus that was prepared elsewhere, or one in the run's own folder."""
     from transduce.checkpoint import is_run
     from transduce.cli.prepare import report
-    from transduce.tasks.prepare import demand_prepared_for, open_prepared, prepare
+    from transduce.tasks.prepare import STORE, demand_prepared_for, open_prepared, prepare
 
-    own = folder / "store"
+    own = folder / STORE
     named = [name for name, file in files.items() if file]
     if store is not None:
         option = "--" + "".join(named[:1]).replace("_", "-")

@@ -67,21 +67,22 @@ def _parts(folder: Path) -> Iterator[Part]:
 def _parts_of_run(folder: Path) -> Iterator[Part]:
     """What it was begun with, its saves and snapshots, its corpus."""
     from transduce.checkpoint import read_run
+    from transduce.checkpoint.run import RUN_FILE
     from transduce.checkpoint.steps import KINDS, kept_steps, step_folder
     from transduce.tasks.average import about_data
     from transduce.tasks.load import vocabularies_of_run
-    from transduce.tasks.prepare import open_prepared
+    from transduce.tasks.prepare import STORE, open_prepared
     from transduce.tasks.run import DATA
 
-    yield folder / "run.json", partial(read_run, folder)
+    yield folder / RUN_FILE, partial(read_run, folder)
     yield folder / "vocabulary.json", partial(vocabularies_of_run, folder)
     yield folder / DATA, partial(about_data, folder)
     for name in KINDS:
         for step in kept_steps(folder / name):
             path = step_folder(folder / name, step)
             yield path, partial(_check_step, folder / name, step)
-    if (folder / "store").is_dir():  # a run may use a corpus that lies elsewhere
-        yield folder / "store", partial(open_prepared, folder / "store")
+    if (folder / STORE).is_dir():  # a run may use a corpus that lies elsewhere
+        yield folder / STORE, partial(open_prepared, folder / STORE)
 
 
 def _check_step(place: Path, step: int) -> None:

@@ -132,13 +132,13 @@ def company_of(
 def follow(meeting: "Meeting", folder: Path, store: Path | None) -> int:
     """Train what the first process says, on the corpus it has; the exit code."""
     from transduce.cli.process import stopping, use_threads
-    from transduce.tasks.prepare import open_prepared
+    from transduce.tasks.prepare import STORE, open_prepared
     from transduce.tasks.run import demand_same_data, fingerprints, go
     from transduce.training.loop import Audience, ended, nothing
 
     word = json.loads(meeting.hear())
     recipe = Recipe.from_mapping(word["recipe"])
-    prepared = open_prepared(store or folder / "store")
+    prepared = open_prepared(store or folder / STORE)
     demand_same_data(folder, word["corpus"], fingerprints(prepared))
     use_threads(recipe.training.threads)
     with stopping(nothing) as requests, meeting.joined(requests) as group:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from transduce.settings import Architecture, Data, Recipe, Search, Training
 from transduce.settings.recipe import with_changes
 
+TREES = "trees"  # the target language
 NOT_BUILT = "settings only: the task of parsing is not built"
 BECAUSE = (
     "section 6.3 has 4 layers of 1024 and this search; it prints neither dropout nor learning "
@@ -25,7 +26,7 @@ WSJ = Recipe(
     ),
     data=Data(
         corpus="wsj",
-        target_language="trees",
+        target_language=TREES,
         vocabulary_size=16_000,
         shared_vocabulary=False,
         longest=512,  # a tree has about 2.5 symbols a word

@@ -34,6 +34,7 @@ from transduce.vocabulary.files import (
 )
 
 INTENT = "prepared.json"
+STORE = "store"  # in the folder of a run that has its own
 ELSEWHERE = "choose another folder, or delete this one"
 Told = Callable[[str, int], None]  # what is being done, and how many pairs were read for it
 

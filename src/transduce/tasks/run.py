@@ -22,6 +22,8 @@ from transduce.checkpoint import (
     newest,
     read_run,
 )
+from transduce.checkpoint.run import RUN_FILE
+from transduce.checkpoint.steps import CHECKPOINTS, SNAPSHOTS
 from transduce.corpus.batch import Batch
 from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
@@ -35,7 +37,7 @@ from transduce.settings.recipe import with_changes
 from transduce.tasks.ledger import computing, note, text_of
 from transduce.tasks.look import look
 from transduce.tasks.place import demand_own
-from transduce.tasks.prepare import Prepared
+from transduce.tasks.prepare import STORE, Prepared
 from transduce.tasks.processors import processors
 from transduce.training.compiling import compile_layers, demand_compiler
 from transduce.training.environment import changes, environment
@@ -49,14 +51,13 @@ from transduce.vocabulary.files import SHARED, SOURCE, TARGET, vocabulary_files
 
 DATA = "data.json"
 CURVES = "tensorboard"
-RUN_FILE = "run.json"
 OURS = (
     RUN_FILE,
     "lock",
     LOG,
-    "checkpoints",
-    "snapshots",
-    "store",
+    CHECKPOINTS,
+    SNAPSHOTS,
+    STORE,
     CURVES,
     DATA,
     SHARED,
