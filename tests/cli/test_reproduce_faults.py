@@ -157,6 +157,17 @@ def test_the_words_of_the_paper_are_demanded_before_the_first_row(
     assert "hint: pip install 'transduce[paper]'" in done.stderr
 
 
+def test_a_run_that_train_has_made_is_taken_as_the_row_s(call, tmp_path, store):
+    """So one row can be trained by several processes, which `reproduce` does not start."""
+    out = tmp_path / "out"
+    run_of_row = out / "rows/C-N2-seed1/run"
+    row = ("train", "table3/C-N2", *TINY, "--store", store, "-o", run_of_row)
+    assert call(*row).code == 0
+    done = call(*TABLE, "--rows", "C-N2", "--store", store, "-o", out)
+    assert (done.code, done.stderr) == (0, "")
+    assert rows(out / "table3.csv") == ["C-N2"]
+
+
 def test_a_store_of_others_is_not_held(made, tmp_path):
     store = made / "run/store"
     given = Given(output=tmp_path / "out", store=store, files={}, test=None)

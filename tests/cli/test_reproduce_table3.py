@@ -82,9 +82,10 @@ def test_every_row_is_a_command_of_its_own(call):
     done = call(
         "reproduce", "table3", "--rows", "base,big", "--seeds", "2", "--print-jobs",
         "--source", "a b.en", "--target", "a.de", "--set", "training.steps=9", "-o", "out",
+        "--no-progress",
     )  # fmt: skip
     start = "transduce reproduce table3 --scale laptop --rows"
-    end = "-o out --source 'a b.en' --target a.de --set training.steps=9"
+    end = "-o out --source 'a b.en' --target a.de --no-progress --set training.steps=9"
     assert done.stdout.splitlines() == [
         f"{start} {row} --seed {seed} {end}" for seed in (1, 2) for row in ("base", "big")
     ]

@@ -178,6 +178,8 @@ class Rows:
         words += ["--seed", str(job.seed), "-o", str(asked.output)]
         for name, value in {**self.own, "store": asked.store, **asked.files}.items():
             words += [f"--{name.replace('_', '-')}", str(value)] if value else []
+        if asked.no_progress:
+            words.append("--no-progress")
         for path, value in asked.changes:
             words += ["--set", f"{path}={value}"]
         return shlex.join(words)

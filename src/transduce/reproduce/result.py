@@ -18,6 +18,7 @@ from transduce.scores.beside import PRINTED
 from transduce.scores.references import ELSEHOW, name_of
 from transduce.scores.translation import demand_scores
 from transduce.settings import Recipe
+from transduce.settings.recipe import with_changes
 from transduce.tasks.average import average
 from transduce.tasks.evaluate import evaluate, today
 from transduce.tasks.ledger import spent
@@ -75,12 +76,13 @@ def measured(job: Job, run: Path, prepared: Prepared, test: Lines | None) -> Res
     found = evaluate(translator, *lines, metrics_for(lines[1]))
     bleu, *more = [score.as_json() for score in found.scores]
     progress, stored, cost = save.state["progress"], read_run(run), spent(run)
+    resolved = {path: stored.recipe.flat()[path] for path in RESOLVED}
     source, target = prepared.vocabularies
     return Result(
         table=job.table,
         row=job.row,
         scale=job.scale.name,
-        recipe=stored.recipe,
+        recipe=with_changes(job.recipe, resolved),  # `train` may have given it another name
         parameters=count(stored.recipe.architecture, len(source), len(target)),
         perplexity=found.perplexity.as_json(),
         bleu=bleu,
