@@ -203,8 +203,8 @@ def wanted_recipe(
     if recipe is None and is_run(folder):
         recipe = read_run(folder).recipe
     elif recipe is None:
+        from transduce.device import device
         from transduce.tasks.fitting import fitting
-        from transduce.tasks.run import device
 
         train = from_files(files, "")
         if train is None:
@@ -212,7 +212,7 @@ def wanted_recipe(
                 "neither a recipe nor a text was named",
                 "transduce train RECIPE, or --source FILE --target FILE; `transduce recipes` lists",
             )
-        gpu = device().type == "cuda"
+        gpu = device().type != "cpu"
         with display.counting(shown=not quiet) as told:
             recipe, reasons = fitting(train, dict(changes), gpu=gpu, told=told)
         for reason in () if quiet else reasons:

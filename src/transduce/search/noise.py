@@ -4,6 +4,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transduce.device import sums_in
+
 GOLDEN = -0x61C8864680B583EB  # 2^64 / golden ratio, as a signed number
 ROUNDS = ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15))
 
@@ -28,13 +30,16 @@ def keyed(
 
 
 def uniform(key: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """A number between 0 and 1, both excluded."""
-    return (shifted(key, 12).double() + 0.5) * 2.0**-52
+    """A number between 0 and 1, both excluded; of the processor where the device has no float64."""
+    bits = shifted(key, 12)
+    wide = bits if sums_in(key.device) == torch.float64 else bits.cpu()
+    return (wide.double() + 0.5) * 2.0**-52
 
 
 def gumbel(key: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     """-log(-log u): the place of the highest log p + noise is a draw from p."""
-    return -(-uniform(key).log()).log()
+    noise = -(-uniform(key).log()).log()
+    return noise.to(key.device, sums_in(key.device))
 
 
 def key_of(seed: int, device: torch.device) -> Int[Tensor, ""]:

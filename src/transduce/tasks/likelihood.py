@@ -29,7 +29,9 @@ def log_probs_of(
     for part in micro_batches(np.arange(len(sources)), first, second, tokens):
         source, target = (Packed.of([side[n] for n in part]) for side in (sources, targets))
         pieces = log_mean([pieces_of(model, source, target) for model in models])
-        for number, own in zip(part.tolist(), pieces.double().split(target.lengths), strict=True):
+        for number, own in zip(
+            part.tolist(), pieces.cpu().double().split(target.lengths), strict=True
+        ):
             found[number] = float(own.sum())
     return found
 

@@ -15,6 +15,7 @@ from transduce.checkpoint import (
     newest,
     read_run,
 )
+from transduce.device import device
 from transduce.errors import FolderError, InputError
 from transduce.model.columns import in_columns
 from transduce.model.transformer import Transformer
@@ -22,7 +23,6 @@ from transduce.settings import Recipe, Search
 from transduce.settings.fields import demand
 from transduce.settings.training import PRECISIONS
 from transduce.tasks.prepare import vocabularies_in
-from transduce.tasks.run import device
 from transduce.tasks.translate import Translator
 from transduce.tasks.translation import Translation
 from transduce.vocabulary.files import Vocabularies

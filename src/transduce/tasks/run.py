@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-import torch
-
 from transduce.checkpoint import (
     Save,
     begin_run,
@@ -27,6 +25,7 @@ from transduce.checkpoint.steps import CHECKPOINTS, SNAPSHOTS
 from transduce.corpus.batch import Batch
 from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
+from transduce.device import device
 from transduce.durable import ensure_folder, seal, write_whole
 from transduce.errors import InputError
 from transduce.model.transformer import transformer
@@ -253,8 +252,3 @@ def feed(recipe: Recipe, prepared: Prepared) -> Callable[[int], list[Batch]]:
         seed=recipe.training.seed,
     )
     return Feed(store, plan, recipe.training.micro_tokens).update
-
-
-def device() -> torch.device:
-    """The GPU where there is one."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -12,6 +12,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from transduce.device import sums_in
+
 # T target tokens of a batch · T_F with fillers behind them · V symbols
 
 ROWS = 384  # of a slice on a CPU: products of fewer spend their time on reading the matrix
@@ -39,8 +41,9 @@ def softened(
     real, wanted = log_p[: len(targets)], targets[:, None]
     right = -real.gather(1, wanted)  # [T 1]
     other = -real.mean(dim=1, keepdim=True)
-    nats = right.sum(dtype=torch.float64)
-    loss = ((1 - spread) * right + spread * other).sum(dtype=torch.float64)
+    most = sums_in(logits.device)
+    nats = right.sum(dtype=most)
+    loss = ((1 - spread) * right + spread * other).sum(dtype=most)
     d_logits = log_p.exp_().sub_(spread / logits.shape[1])  # p less the smoothed labels
     d_logits[: len(wanted)].scatter_add_(1, wanted, torch.full_like(right, spread - 1))
     d_logits[len(wanted) :] = 0
@@ -75,7 +78,7 @@ class SlicedLoss(torch.autograd.Function):
         spread: float,
         soften: Soften,
     ) -> tuple[Tensor, Tensor]:
-        loss, nats = (states.new_zeros((), dtype=torch.float64) for _ in range(2))
+        loss, nats = (states.new_zeros((), dtype=sums_in(states.device)) for _ in range(2))
         d_states, d_weight = torch.empty_like(states), torch.zeros_like(weight)
         rows, few = rows_of(weight), part_of(weight)
         for first in range(0, len(states), rows):

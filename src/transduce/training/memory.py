@@ -8,8 +8,12 @@ import torch
 from transduce.settings import Architecture
 
 CPU = torch.device("cpu")
-MOST = {"cpu": 8_192, "cuda": 1 << 20}  # of both sides: on a CPU more at once brought no speed
-SHARES = {"cpu": 1 / 8, "cuda": 1 / 2}  # of the memory, for what the backward pass needs
+MOST = {"cpu": 8_192, "cuda": 1 << 20, "mps": 1 << 16}  # of both sides: more gave a CPU no speed
+SHARES = {
+    "cpu": 1 / 8,
+    "cuda": 1 / 2,
+    "mps": 1 / 8,
+}  # of the memory, for what the backward pass needs
 CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 

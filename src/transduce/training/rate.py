@@ -5,6 +5,8 @@ import time
 
 import torch
 
+from transduce.device import APPLES
+
 ROWS = {"cpu": 1_024, "cuda": 16_384}  # enough work to keep it busy, and done in a moment
 WIDTH = 1_024
 TIMES = 3
@@ -32,3 +34,5 @@ def wait(device: torch.device) -> None:
     """A GPU answers before it is done."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
+    elif device.type == APPLES:
+        torch.mps.synchronize()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import torch
 
 from transduce.corpus.batch import Batch
+from transduce.device import sums_in
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
 from transduce.training.compiling import compiled_softened
@@ -46,7 +47,7 @@ def queue_update(
         for sides in ([b.source for b in batches], [b.target for b in batches])
     )
     place = model.output.weight.device
-    found = torch.zeros(len(batches), 2, dtype=torch.float64, device=place)  # loss, nats of each
+    found = torch.zeros(len(batches), 2, dtype=sums_in(place), device=place)  # loss, nats of each
 
     def learn(number: int) -> None:
         torch.manual_seed(dropout_seed(training.seed, step, number))

@@ -41,7 +41,7 @@ class Queued:
     def read(self) -> Update:
         """What it did: the one time in an update that the device is waited for."""
         *found, norm, skipped = torch.cat(
-            [self.found.flatten(), self.norm.double()[None], self.skipped.double()[None]]
+            [self.found.flatten(), torch.stack([self.norm, self.skipped]).to(self.found)]
         ).tolist()
         loss = nats = 0.0
         for some_loss, some_nats in zip(found[::2], found[1::2], strict=True):

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import torch
 
 from transduce.corpus.batch import Batch
+from transduce.device import sums_in
 from transduce.model.transformer import Transformer
 from transduce.training.loss import log_probs
 from transduce.vocabulary import BEGIN
@@ -18,6 +19,6 @@ def nats_of(model: Transformer, batches: Iterable[Batch]) -> tuple[float, int]:
     for batch in batches:
         states = model.decode(batch.target.shifted(BEGIN), model.encode(batch.source))
         found = log_probs(states, model.output.weight, batch.target.ids)
-        nats -= float(found.sum(dtype=torch.float64))
+        nats -= float(found.sum(dtype=sums_in(found.device)))
         pieces += len(batch.target.ids)
     return nats, pieces

@@ -15,7 +15,9 @@ from torch import distributed as processes
 from torch._C._distributed_c10d import FileStore, Store
 from torch.distributed.rendezvous import rendezvous
 
+from transduce.device import APPLES, device
 from transduce.errors import InputError
+from transduce.settings.fields import demand
 from transduce.training.workers.contact import losing
 from transduce.training.workers.group import Group
 from transduce.training.workers.place import Place
@@ -55,7 +57,9 @@ class Meeting:
     def joined(self, requests: Requests) -> Iterator[Group]:
         """Take part: everybody must come within the limit."""
         kinds = "cpu:gloo"
-        if torch.cuda.is_available():
+        where = device().type
+        demand(where != APPLES, "several processes cannot share Apple's device", "no --workers")
+        if where == "cuda":
             demand_devices(self.place)
             torch.cuda.set_device(self.place.local_rank)
             kinds += ",cuda:nccl"
