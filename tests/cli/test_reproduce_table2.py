@@ -10,8 +10,8 @@ from tests.cli.rows import TINY
 from transduce.cli import reproducing
 from transduce.cli.reproduce_table2 import lines_of
 from transduce.errors import FolderError, InputError
-from transduce.reproduce.result import average_of
 from transduce.settings import Data
+from transduce.tasks.average import average_of
 from transduce.tasks.inputs import TwoFiles
 
 

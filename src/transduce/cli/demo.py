@@ -41,7 +41,7 @@ def command(
     from transduce.cli.train import trained
     from transduce.cli.training import Wishes
     from transduce.recipes import by_name
-    from transduce.reproduce.result import average_of
+    from transduce.tasks.average import average_of
     from transduce.tasks.demo import shown
     from transduce.tasks.evaluate import made_by
     from transduce.tasks.load import load

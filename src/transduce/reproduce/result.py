@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
-from transduce.checkpoint import newest, read_run, snapshots
-from transduce.checkpoint.model_folder import KIND as MODEL
+from transduce.checkpoint import newest, read_run
 from transduce.checkpoint.stored_recipe import stored_recipe
-from transduce.durable import Verified, open_folder, read_regular, seal, unseal, write_whole
+from transduce.durable import read_regular, seal, unseal, write_whole
 from transduce.durable.sealed import NEWER
 from transduce.errors import FolderError, InputError
 from transduce.recipes.names import difference
@@ -19,7 +18,7 @@ from transduce.scores.references import ELSEHOW, name_of
 from transduce.scores.translation import demand_scores
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
-from transduce.tasks.average import average
+from transduce.tasks.average import average_of
 from transduce.tasks.evaluate import evaluate, today
 from transduce.tasks.ledger import spent
 from transduce.tasks.load import load
@@ -97,19 +96,6 @@ def measured(job: Job, run: Path, prepared: Prepared, test: Lines | None) -> Res
         cost=vars(cost) if cost else {},
         paper_bleu=more[0] if more else {},
     )
-
-
-def average_of(run: Path) -> Verified:
-    """The model of a run's last snapshots beside it: as many as the recipe says, if there are."""
-    output, kept = run.parent / MODEL, [snapshot.step for snapshot in snapshots(run)]
-    last = kept[-read_run(run).recipe.training.snapshots :]
-    if not output.exists():
-        average(run, output, len(last))
-    model = open_folder(output, MODEL)
-    if model.about["averaged"] != last:
-        fact = f"is the mean of other steps than {last[0]:,} to {last[-1]:,}"
-        raise FolderError(fact, "delete the folder: the same command makes it anew", file=output)
-    return model
 
 
 def metrics_for(references: Sequence[str]) -> tuple[str, ...]:

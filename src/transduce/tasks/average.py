@@ -15,7 +15,8 @@ from transduce.checkpoint import (
     save_model,
     snapshots,
 )
-from transduce.durable import read_regular, unseal
+from transduce.checkpoint.model_folder import KIND
+from transduce.durable import Verified, open_folder, read_regular, unseal
 from transduce.durable.folder import refuse_existing
 from transduce.errors import FolderError, InputError
 from transduce.scores import Score
@@ -49,6 +50,19 @@ def average(run: Path, output: Path, last: int | None) -> list[int]:
     about = {"run": read_run(run).id, "averaged": steps}
     save_model(output, weights, recipe, vocabularies, card, about=about)
     return steps
+
+
+def average_of(run: Path) -> Verified:
+    """The model of a run's last snapshots beside it: as many as the recipe says, if there are."""
+    output, kept = run.parent / KIND, [snapshot.step for snapshot in snapshots(run)]
+    last = kept[-read_run(run).recipe.training.snapshots :]
+    if not output.exists():
+        average(run, output, len(last))
+    model = open_folder(output, KIND)
+    if model.about["averaged"] != last:
+        fact = f"is the mean of other steps than {last[0]:,} to {last[-1]:,}"
+        raise FolderError(fact, "delete the folder: the same command makes it anew", file=output)
+    return model
 
 
 def dev_figures(run: Path) -> list[Score]:
