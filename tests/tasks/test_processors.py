@@ -9,7 +9,8 @@ from transduce.tasks.processors import processors
 def groups(tmp_path, monkeypatch):
     """A machine of eight cores whose control groups lie in a folder of ours."""
     monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(8)), raising=False)
-    monkeypatch.setattr("transduce.tasks.processors.CGROUPS", tmp_path)
+    monkeypatch.setattr("transduce.training.containers.GROUPS", tmp_path)
+    monkeypatch.setattr("transduce.training.containers.OWN", tmp_path / "own")
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     (tmp_path / "cpu").mkdir()
     return tmp_path

@@ -2,9 +2,11 @@
 
 from types import SimpleNamespace
 
+import pytest
 import torch
 
 from transduce.settings import Architecture
+from transduce.training import containers
 from transduce.training.memory import device_memory, fitting_micro_tokens, memory_bytes
 
 CUDA = torch.device("cuda")
@@ -31,3 +33,24 @@ def test_the_memory_that_counts_is_that_of_the_device(monkeypatch):
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: about)
     assert device_memory(CUDA) == 80 * GIB
     assert device_memory(torch.device("cpu")) == memory_bytes()
+
+
+@pytest.mark.parametrize(
+    ("own", "file"),
+    [
+        ("0::/slurm/job_7/step_0\n", "slurm/job_7/memory.max"),
+        ("0::/slurm/job_7/step_0\n", "slurm/job_7/step_0/memory.max"),
+        ("0::/not/seen/from/here\n", "memory.max"),
+        ("3:cpuset:/x\n2:cpu,memory:/slurm/job_7\n", "memory/slurm/job_7/memory.limit_in_bytes"),
+        ("", "memory/memory.limit_in_bytes"),
+    ],
+)
+def test_the_limit_of_a_job_counts_wherever_it_is_said(tmp_path, monkeypatch, own, file):
+    (tmp_path / "own").write_text(own)
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(f"{GIB // 8}\n")
+    monkeypatch.setattr(containers, "GROUPS", tmp_path)
+    monkeypatch.setattr(containers, "OWN", tmp_path / "own")
+    assert memory_bytes() == GIB // 8
+    (tmp_path / file).write_text("max\n")
+    assert memory_bytes() > GIB // 8

@@ -81,7 +81,9 @@ def fitting(
             corpus="your own",
             source_language="source",
             target_language="target",
-            vocabulary_size=fitting_symbols(train, asked, counted, size.symbols),
+            vocabulary_size=asked.data.vocabulary_size
+            if "data.vocabulary_size" in changes
+            else fitting_symbols(train, asked, counted, size.symbols),
             source_tokens=size.tokens,
             target_tokens=size.tokens,
         ),

@@ -2,9 +2,8 @@
 
 import math
 import os
-from pathlib import Path
 
-CGROUPS = Path("/sys/fs/cgroup")
+from transduce.training.containers import words
 
 
 def processors() -> int:
@@ -25,14 +24,11 @@ def told() -> float:
 def quota() -> float:
     """The cores that a container is allowed, in either version of Linux' control groups."""
     second = words("cpu.max")
-    first = words("cpu/cpu.cfs_quota_us") + words("cpu/cpu.cfs_period_us")
-    for found in (second, first):  # microseconds of work in a period of so many
-        if len(found) == 2 and all(word.isdigit() and int(word) for word in found):
-            return int(found[0]) / int(found[1])
-    return math.inf
-
-
-def words(name: str) -> list[str]:
-    """What stands in a file of the control group, if there is one."""
-    file = CGROUPS / name
-    return file.read_text(encoding="ascii").split() if file.exists() else []
+    first = zip(words("cpu/cpu.cfs_quota_us"), words("cpu/cpu.cfs_period_us"), strict=False)
+    pairs = (*second, *(quota + period for quota, period in first))  # microseconds, of so many
+    allowed = (
+        int(pair[0]) / int(pair[1])
+        for pair in pairs
+        if len(pair) == 2 and all(word.isdigit() and int(word) for word in pair)
+    )
+    return min(allowed, default=math.inf)

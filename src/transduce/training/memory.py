@@ -1,11 +1,11 @@
 """How many tokens may be in memory at once: decided once, stored with the run."""
 
 import os
-from pathlib import Path
 
 import torch
 
 from transduce.settings import Architecture
+from transduce.training.containers import words
 
 CPU = torch.device("cpu")
 MOST = {"cpu": 8_192, "cuda": 1 << 20, "mps": 1 << 16}  # of both sides: more gave a CPU no speed
@@ -14,7 +14,7 @@ SHARES = {
     "cuda": 1 / 2,
     "mps": 1 / 8,
 }  # of the memory, for what the backward pass needs
-CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+LIMITS = ("memory.max", "memory/memory.limit_in_bytes")  # of both versions of control groups
 
 
 def fitting_micro_tokens(
@@ -39,9 +39,8 @@ def device_memory(device: torch.device) -> int:
 
 
 def memory_bytes() -> int:
-    """What this process may use: of the machine, or of the container it runs in."""
+    """What this process may use: of the machine, or of the container or job it runs in."""
     limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    for name in CGROUPS:
-        text = Path(name).read_text(encoding="ascii").strip() if Path(name).exists() else ""
-        limits += [int(text)] if text.isdigit() else []
+    for name in LIMITS:
+        limits += [int(found[0]) for found in words(name) if found and found[0].isdigit()]
     return min(limits)
