@@ -105,7 +105,9 @@ def test_sigusr1_saves_and_goes_on(place, workers):
             time.sleep(0.02)
         wait_for_updates(place, process)
         process.send_signal(signal.SIGTERM)
-        assert ended(process)[0] == 143
+        code, stderr = ended(process)
+    assert code == 143
+    assert stderr.count("saving the update in progress") == 1
     assert len(list(place.folder.glob("run/checkpoints/step-*"))) == 2
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options, process
-from transduce.cli.inputs import chosen_pairs
+from transduce.cli.inputs import FILES, chosen_pairs
 
 if TYPE_CHECKING:
     from transduce.settings import Data
@@ -74,10 +74,7 @@ def prepared_in(folder: Path, data: "Data", *, live: bool) -> "Prepared":
 
     if not (folder / "train").is_dir():
         display.tell("preparing a corpus of sentences that a grammar makes up …")
-    files = dict.fromkeys(
-        f"{split}{side}" for split in ("", "dev_") for side in ("source", "target", "pairs")
-    )
-    train, dev = chosen_pairs(data, files)
+    train, dev = chosen_pairs(data, dict.fromkeys(FILES))
     with display.counting(shown=live) as counted:
         return prepare(folder, data, train, dev, counted)
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 FILE = click.Path(path_type=Path)
 DEV_PAIRS = 1_000  # of a generated corpus
 TRAIN_PAIRS = 100_000  # of a generated corpus, unless data.pairs says otherwise
+FILES = ("source", "target", "pairs", "dev_source", "dev_target", "dev_pairs")  # as options
 
 
 def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:

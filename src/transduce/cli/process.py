@@ -15,6 +15,8 @@ from transduce.training.workers.requests import Requests
 NO_MMAP, TRIM = -4, -1  # glibc's M_MMAP_MAX and M_TRIM_THRESHOLD
 NEVER = 2**31 - 1
 SIGNAL_AT_DEATH = 1  # Linux' PR_SET_PDEATHSIG
+STOPPING = "stopping: the update in progress is dropped, the last finished one is saved"
+SAVING = "saving the update in progress when it is finished, and going on"
 
 
 def keep_memory() -> None:
@@ -102,12 +104,11 @@ def stopping(said: Callable[[str], None]) -> Iterator[Requests]:
     requests = Requests()
 
     def asked(number: int) -> None:
-        if number == signal.SIGUSR1:
-            requests.save = True
-            return
-        requests.stop = requests.stop or number
+        requests.save |= number == signal.SIGUSR1
+        if number != signal.SIGUSR1:
+            requests.stop = requests.stop or number
         with suppress(RuntimeError):  # it came while something else was being said
-            said("stopping: the update in progress is dropped, the last finished one is saved")
+            said(SAVING if number == signal.SIGUSR1 else STOPPING)
 
     with asking(asked):
         yield requests

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 import click
 
 from transduce.cli import display, options
-from transduce.cli.inputs import corpus_options
+from transduce.cli.inputs import FILES, corpus_options
 from transduce.errors import TransduceError
 from transduce.recipes.scale import SCALES
 from transduce.settings import Data, Recipe
@@ -128,9 +128,6 @@ def of_rows(command: Callable[..., None]) -> Callable[..., None]:
     ):
         with_asked = option(with_asked)
     return with_asked
-
-
-FILES = ("source", "target", "pairs", "dev_source", "dev_target", "dev_pairs")
 
 
 @final

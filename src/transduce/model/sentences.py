@@ -24,8 +24,9 @@ class Sentences:
         self.after = sent(sizes.repeat_interleave(sizes) - 1 - place, device)
         longest_first = torch.argsort(sizes, descending=True, stable=True).argsort()
         turn = place * len(sizes) + longest_first.repeat_interleave(sizes)
-        self.order = sent(turn.argsort(), device)  # all first tokens, all second ones, ..
-        self.back = sent(turn.argsort().argsort(), device)
+        order = turn.argsort()
+        self.order = sent(order, device)  # all first tokens, all second ones, ..
+        self.back = sent(order.argsort(), device)
         self.rows = place.bincount()  # how many sentences have a first token, a second one, ..
 
     def moved(self, x: Float[Tensor, "T d"], offset: int) -> Float[Tensor, "T d"]:
