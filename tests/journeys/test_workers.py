@@ -168,6 +168,6 @@ def test_a_folder_in_use_is_told_once_and_all_end(place):
         code, _, stderr = place.run(*ENDLESS)
         first.send_signal(signal.SIGTERM)
         assert ended(first)[0] == 143
-    assert code == 6
+    assert code == 6, stderr
     assert stderr.count("error: ") == 1
     assert "another process works here" in stderr

@@ -21,7 +21,7 @@ from transduce.checkpoint import (
     read_run,
 )
 from transduce.checkpoint.run import RUN_FILE
-from transduce.checkpoint.steps import CHECKPOINTS, SNAPSHOTS
+from transduce.checkpoint.steps import CHECKPOINTS, SNAPSHOTS, demand_no_link
 from transduce.corpus.batch import Batch
 from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
@@ -101,8 +101,10 @@ def begun(folder: Path, recipe: Recipe, prepared: Prepared, processes: int = 1) 
 
 
 def demand_run_place(folder: Path) -> None:
-    """Refuse a folder that holds anything but a run."""
+    """Refuse a folder that holds anything but a run, or whose parts lie elsewhere."""
     demand_own(folder, RUN_FILE, OURS, "run")
+    for name in (CHECKPOINTS, SNAPSHOTS):
+        demand_no_link(folder / name)
 
 
 def demand_memory(recipe: Recipe, memory: int) -> None:
