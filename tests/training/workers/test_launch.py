@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from tests.processes import is_alive
 
+from transduce.training.workers.launch import is_stopped
+
 pytestmark = [
     pytest.mark.workers,
     pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: prctl and /proc"),
@@ -135,3 +137,11 @@ def test_they_meet_where_only_this_user_can_look():
         os.kill(int(pids[0]), signal.SIGKILL)
         launcher.wait()
     assert not meeting.parent.exists()
+
+
+def test_a_process_that_ends_while_it_is_looked_at_is_not_stopped(monkeypatch):
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        with monkeypatch.context() as before:
+            before.setattr(process, "poll", lambda: None)  # as it was a moment ago
+            assert not is_stopped(process)

@@ -119,5 +119,8 @@ def is_stopped(process: "subprocess.Popen[bytes]") -> bool:
     """Whether a signal has put it to sleep."""
     if process.poll() is not None or not hasattr(os, "waitid"):
         return False
-    state = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT)
+    try:
+        state = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:  # it has ended since it was asked
+        return False
     return state is not None
