@@ -4,14 +4,22 @@ Apple's has no float64, so sums are made in float32 there. It is taken only when
 """
 
 import os
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import torch
 
 from transduce.errors import InputError
 
 ASKED = "TRANSDUCE_DEVICE"
-KINDS = ("cpu", "cuda", "mps")
 APPLES = "mps"
+KINDS: Mapping[str, Callable[[], bool]] = MappingProxyType(  # and whether one is here
+    {
+        "cpu": lambda: True,
+        "cuda": lambda: torch.cuda.is_available(),
+        APPLES: lambda: torch.backends.mps.is_available(),
+    }
+)
 
 
 def device() -> torch.device:
@@ -19,18 +27,9 @@ def device() -> torch.device:
     asked = os.environ.get(ASKED) or ("cuda" if torch.cuda.is_available() else "cpu")
     if asked not in KINDS:
         raise InputError(f"{ASKED}={asked} is no device", f"one of {', '.join(KINDS)}")
-    if not there(asked):
+    if not KINDS[asked]():
         raise InputError(f"{ASKED}={asked}, and torch finds no such device here", f"unset {ASKED}")
     return torch.device(asked)
-
-
-def there(kind: str) -> bool:
-    """Whether this machine and this build of torch have such a device."""
-    return {
-        "cpu": True,
-        "cuda": torch.cuda.is_available(),
-        APPLES: torch.backends.mps.is_available(),
-    }[kind]
 
 
 def sums_in(where: torch.device) -> torch.dtype:

@@ -190,3 +190,6 @@ def test_a_run_that_is_not_over_says_which_step_answers(call, trained, tmp_path)
     with (trained / "log.jsonl").open("a") as log:  # as a run that has lost patience says
         log.write('{"event": "finish", "step": 19}\n')
     assert not any("is not over" in call(*command).stderr for command in commands)
+    with (trained / "log.jsonl").open("a") as log:  # as one says that was made longer
+        log.write('{"event": "resume", "step": 19}\n')
+    assert all("is not over" in call(*command).stderr for command in commands)

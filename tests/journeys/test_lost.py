@@ -12,6 +12,7 @@ from tests.journeys.conftest import Place
 from tests.journeys.together import (
     BY_TWO,
     ENDLESS,
+    MARKS,
     TORCHRUN,
     TWO,
     children,
@@ -24,11 +25,7 @@ from tests.processes import is_alive
 from transduce.cli import process as own_process
 from transduce.training import step
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.workers,
-    pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
-]
+pytestmark = MARKS
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import time
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from tests.journeys.commands import COLD, tiny
 from tests.journeys.together import (
     ENDLESS,
+    MARKS,
     PARTS,
     TORCHRUN,
     TWO,
@@ -20,11 +20,7 @@ from tests.journeys.together import (
 )
 from tests.processes import is_alive
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.workers,
-    pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
-]
+pytestmark = MARKS
 
 
 def test_with_exact_every_number_of_processes_ends_in_the_same_bits(place):

@@ -1,10 +1,17 @@
 """Several processes that train together: how they are started, and what they end in."""
 
+import sys
 import time
 from pathlib import Path
 
+import pytest
 from tests.journeys.commands import tiny
 
+MARKS = [
+    pytest.mark.slow,
+    pytest.mark.workers,
+    pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
+]
 PARTS = {"training__micro_tokens": 600}  # two micro-batches an update
 BUSY = {"training__save_minutes": 0.0001}  # it saves all the time
 TWO = ("--workers", "2", "--lost-after", "20")

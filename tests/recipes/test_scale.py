@@ -72,12 +72,15 @@ def test_what_a_laptop_is_said_to_show_is_what_it_showed():
         rows = {(row["row"], row["seed"]): row for row in csv.DictReader(file)}
     base = [rows["base", str(seed)] for seed in (1, 2, 3)]
     worst = min(float(row["bleu"]) for row in base)
-    for row in ("A-h32", "B-dk16", "B-dk32"):
+    for row in ("A-h32", "B-dk16", "B-dk32", "C-d256", "D-drop0.0"):
         assert float(rows[row, "1"]["bleu"]) < worst
     two_layers = rows["C-N2", "1"]
     assert float(two_layers["bleu"]) > worst
     assert float(two_layers["perplexity"]) > max(float(row["perplexity"]) for row in base)
-    said = "small keys and 32 heads cost BLEU, two layers cost perplexity and no BLEU"
+    said = (
+        "half the width, no dropout, small keys and 32 heads cost BLEU, "
+        "two layers cost perplexity and no BLEU"
+    )
     assert said in LAPTOP.visible
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Events = Sequence[dict[str, Any]]
 PICTURES = (".svg", ".png")
 FIGURES = ".csv"
+KINDS = {**dict.fromkeys(PICTURES, "picture"), FIGURES: "figures"}
 HEAD = ("run", "step", "seconds", "target_tokens", "training_perplexity", "perplexity", "bleu")
 STRETCHES = 200  # of updates, each one point
 
@@ -49,21 +50,22 @@ def command(*, runs: tuple[Path, ...], output: Path, quiet: bool) -> None:
     from transduce.durable.files import write_whole
     from transduce.reproduce.picture import demand_plots
 
+    kind = KINDS.get(output.suffix)
     demand(
-        output.suffix in (*PICTURES, FIGURES),
+        kind is not None,
         f"{output}: a picture is one of {', '.join(PICTURES)}, and figures are {FIGURES}",
         "-o curves.svg",
     )
-    if output.suffix in PICTURES:
+    if kind == "picture":
         demand_plots()
     options.demand_place_for(output)
     journals = {name: journal(run) for name, run in zip(names(runs), runs, strict=True)}
-    if output.suffix == FIGURES:
-        write_whole(output, in_figures(journals))
-    else:
+    if kind == "picture":
         write_whole(output, picture(journals, output.suffix.removeprefix(".")))
+    else:
+        write_whole(output, in_figures(journals))
     if not quiet:
-        display.tell(f"the {'figures' if output.suffix == FIGURES else 'picture'}: {output}")
+        display.tell(f"the {kind}: {output}")
 
 
 def names(runs: Sequence[Path]) -> list[str]:

@@ -50,7 +50,7 @@ def command(
     from transduce.tasks.run import demand_run_place
 
     process.keep_memory()
-    run, model = folder / "run", folder / "model"
+    run = folder / "run"
     recipe = options.changed(by_name("demo"), changes)
     demand_run_place(run)
     with holding(run):
@@ -58,7 +58,7 @@ def command(
         code = trained(run, recipe, prepared, Wishes(live=not no_progress))
         if code:
             sys.exit(code)
-        average_of(run)
+        model = average_of(run).folder
     display.tell("translating sentences that it never saw …")
     translator = load(model)
     for split in shown(translator, LINES):

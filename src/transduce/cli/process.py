@@ -104,11 +104,12 @@ def stopping(said: Callable[[str], None]) -> Iterator[Requests]:
     requests = Requests()
 
     def asked(number: int) -> None:
-        requests.save |= number == signal.SIGUSR1
-        if number != signal.SIGUSR1:
-            requests.stop = requests.stop or number
+        if number == signal.SIGUSR1:
+            requests.save, word = True, SAVING
+        else:
+            requests.stop, word = requests.stop or number, STOPPING
         with suppress(RuntimeError):  # it came while something else was being said
-            said(SAVING if number == signal.SIGUSR1 else STOPPING)
+            said(word)
 
     with asking(asked):
         yield requests

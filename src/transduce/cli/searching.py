@@ -152,8 +152,8 @@ def is_over(run: Path, step: int) -> bool:
     """Whether a run has come to its end at this step, as one does whose patience has."""
     from transduce.training.journal import LOG, read_journal
 
-    ends = [event["step"] for event in read_journal(run / LOG) if event["event"] == "finish"]
-    return step in ends
+    last = [(event["event"], event.get("step")) for event in read_journal(run / LOG)[-1:]]
+    return last == [("finish", step)]
 
 
 def in_worker(models: Ready) -> "Translator":

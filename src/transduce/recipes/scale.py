@@ -53,11 +53,11 @@ TOY = Scale(
 LAPTOP = Scale(
     name="laptop",
     about="widths of a quarter, 1/50 of the steps, updates of 2,048 tokens, an open corpus",
-    costs="12 to 15 minutes on a free core of a server, two to three times that on a busy one; "
-    "many heads or twice the width take twice as long, big (three times the steps) about 1.5 hours",
-    visible="large effects only: small keys and 32 heads cost BLEU, two layers cost perplexity and "
-    "no BLEU; a row is one short run on few and simple sentences, and differences of tenths of a "
-    "BLEU drown in the spread between seeds",
+    costs="15 minutes on a core of a server, up to three times that on a busy one; there twice the "
+    "width took 45 minutes and big (three times the steps) 2.5 hours",
+    visible="large effects only: half the width, no dropout, small keys and 32 heads cost BLEU, "
+    "two layers cost perplexity and no BLEU; a row is one short run on few and simple sentences, "
+    "and differences of tenths of a BLEU drown in the spread between seeds",
     narrower=4,
     shorter=50,
     changes={

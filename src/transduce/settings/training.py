@@ -15,7 +15,7 @@ from transduce.settings.fields import (
 
 SMOOTHINGS = ("szegedy", "t2t")
 PRECISIONS = ("float32", "bfloat16")
-EVEN = 64  # slots are a multiple of it
+EVEN = 64  # slots, and rows of products, are a multiple of it
 
 
 @final

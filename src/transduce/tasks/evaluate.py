@@ -20,9 +20,8 @@ TOKENS = 8_192  # of both sides at once
 @final
 @dataclass(frozen=True)
 class Evaluation:
-    """What a model said, and how good that is."""
+    """How good what a model said is."""
 
-    outputs: list[str]
     scores: list[Score]
     perplexity: Perplexity
     left_out: int  # of the perplexity: lines that are too long
@@ -68,7 +67,7 @@ def judged(translator: Translator, trial: Trial, outputs: list[str]) -> Evaluati
         scored(metric, outputs, trial.references, language=trial.language)
         for metric in trial.metrics
     ]
-    return Evaluation(outputs, scores, *perplexity(translator, trial.sources, trial.references))
+    return Evaluation(scores, *perplexity(translator, trial.sources, trial.references))
 
 
 def perplexity(

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from transduce.device import sums_in
+from transduce.settings.training import EVEN
 
 # T target tokens of a batch · T_F with fillers behind them · V symbols
 
@@ -20,7 +21,6 @@ ROWS = 384  # of a slice on a CPU: products of fewer spend their time on reading
 SLICE = 20_000_000  # logits of a slice at most, 80 MB in float32
 PART = 1_000_000  # logits of a slice that are softened at once: they stay near the core
 GPU_SLICE = 256_000_000  # 1 GB: a GPU wants few large kernels, and takes a slice as one part
-EVEN = 64  # rows of a slice are a multiple of this
 Soften = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]]
 
 

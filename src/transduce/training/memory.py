@@ -9,11 +9,7 @@ from transduce.training.containers import words
 
 CPU = torch.device("cpu")
 MOST = {"cpu": 8_192, "cuda": 1 << 20, "mps": 1 << 16}  # of both sides: more gave a CPU no speed
-SHARES = {
-    "cpu": 1 / 8,
-    "cuda": 1 / 2,
-    "mps": 1 / 8,
-}  # of the memory, for what the backward pass needs
+SHARES = {"cpu": 1 / 8, "cuda": 1 / 2, "mps": 1 / 8}  # of memory, for what the backward needs
 LIMITS = ("memory.max", "memory/memory.limit_in_bytes")  # of both versions of control groups
 
 

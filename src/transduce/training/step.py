@@ -9,8 +9,9 @@ from transduce.corpus.batch import Batch
 from transduce.device import sums_in
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
+from transduce.settings.training import EVEN
 from transduce.training.compiling import compiled_softened
-from transduce.training.loss import EVEN, smoothed_loss, softened, spread_share
+from transduce.training.loss import smoothed_loss, softened, spread_share
 from transduce.training.optimiser import Optimiser
 from transduce.training.schedule import rate_of
 from transduce.training.update import Queued, Update

@@ -2,11 +2,14 @@
 
 import hashlib
 import random
+import time
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from transduce.corpus.sources import transfer
 from transduce.corpus.sources.downloads import find
 from transduce.corpus.sources.partial import Partial
 from transduce.corpus.sources.values import Download
@@ -94,6 +97,16 @@ def test_a_server_that_knows_no_ranges_and_always_breaks_off_is_given_up(site, g
     with pytest.raises(InputError, match="ended after 30,000 of 100,000 bytes"):
         get(address)
     assert len(site.asked) == 4
+
+
+def test_a_server_that_brings_nothing_is_given_longer_and_longer_pauses(site, get, monkeypatch):
+    slept: list[float] = []
+    clock = SimpleNamespace(sleep=slept.append, monotonic=time.monotonic)
+    monkeypatch.setattr(transfer, "time", clock)
+    address = site.put("a.tgz", CONTENT, no_ranges=True, breaks_after=1)
+    with pytest.raises(InputError):
+        get(address)
+    assert slept == [0.01, 0.02], "the fixture's pause, doubled once; the third attempt is the last"
 
 
 def test_wrong_bytes_of_an_earlier_time_are_thrown_away_and_the_rest_asked_for(site, get, places):
