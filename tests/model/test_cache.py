@@ -134,6 +134,29 @@ def test_rows_that_came_differently_far_are_joined(kind, ahead, behind):
         equal(last[0, number], whole[done + 4])
 
 
+@kinds
+def test_of_groups_that_came_differently_far_any_may_leave(kind):
+    model = model_of(sizes(**kind))
+    sources = [sentences([6]), sentences([3], seed=7), sentences([8], seed=8)]
+    inputs = [sentences([12], seed=seed) for seed in (9, 10, 11)]
+    steps = (5, 2, 5)
+    groups = [
+        walked(model, begun(model, source), [[symbol] for symbol in rows[0][:done]])[1]
+        for source, rows, done in zip(sources, inputs, steps, strict=True)
+    ]
+    joined = cache.join(cache.join(groups[0], groups[1]), groups[2])
+    following = [
+        [rows[0][done + n] for rows, done in zip(inputs, steps, strict=True)] for n in range(3)
+    ]
+    first, state = walked(model, joined, following[:1])
+    rest, _ = walked(model, state.select(torch.tensor([1, 2])), [ids[1:] for ids in following[1:]])
+    for number, (source, rows, done) in enumerate(zip(sources, inputs, steps, strict=True)):
+        (whole,) = in_one_go(model, source, rows)
+        equal(first[:, number], whole[done : done + 1])
+        if number:
+            equal(rest[:, number - 1], whole[done + 1 : done + 3])
+
+
 @pytest.mark.parametrize("mixing", ["recurrent", "convolution", "dilated", "separable"])
 def test_a_mixing_keeps_no_more_columns_than_it_reaches(mixing):
     model = model_of(sizes(mixing=mixing, kernel=5, layers=1))
