@@ -124,6 +124,24 @@ def test_a_corpus_is_prepared_by_the_name_in_the_recipe_both_splits(call, tmp_pa
     assert "dev: 20 pairs read, 20 kept\n" in ended.stderr
 
 
+def test_a_corpus_of_mtdatas_index_is_prepared_and_evaluated_by_its_name(
+    call, model, site, tmp_path, monkeypatch
+):
+    name = "mtdata/Group-corpus-1-deu-eng"
+    monkeypatch.setenv("MTDATA", str(tmp_path))
+    text = "".join(f"Ein Hund {n}.\tA dog {n}.\n" for n in range(50)).encode()
+    entry = {"url": site.put("a.tsv", text), "ext": "tsv", "filename": "a.tsv"}
+    line = json.dumps({"did": name.removeprefix("mtdata/"), **entry})
+    (tmp_path / "mtdata.index.0.5.1.jsonl").write_text(line + "\n")
+    ended = call("fetch", name)
+    assert ended.stdout == f"{tmp_path}/cache/{name}/de-en\n"
+    assert ended.stderr.startswith(f"{name} de-en: all 50 lines\n  licence: not stated")
+    changes = ("--set", f"data.corpus={name}", "--set", "data.vocabulary_size=300")
+    ended = call("prepare", "multi30k-en-de", *changes, "-o", tmp_path / "p")
+    assert ended.stderr.startswith("train: 50 pairs read, 50 kept")
+    assert call("evaluate", model, name, "--metric=bleu").code == 0
+
+
 @pytest.mark.parametrize("command", ["prepare", "train"])
 def test_a_corpus_that_is_not_here_is_answered_with_the_command_that_fetches_it(
     call, tmp_path, command

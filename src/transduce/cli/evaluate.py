@@ -103,8 +103,7 @@ def lines_of(source: Path, reference: Path) -> tuple[list[str], list[str]]:
 
 def fetched(name: str, data: "Data") -> tuple[Path, Path]:
     """The files of a public test set in the languages of the model."""
-    from transduce.corpus.sources.catalogue import of_languages
-    from transduce.corpus.sources.fetch import texts_of
+    from transduce.corpus.sources.fetch import corpus_here, texts_of
 
     hint = "transduce evaluate MODEL SOURCE REFERENCE, or the name of a test set"
     demand(not Path(name).is_file(), f"{name} is a source without a reference", hint)
@@ -112,7 +111,7 @@ def fetched(name: str, data: "Data") -> tuple[Path, Path]:
     languages = (data.source_language, data.target_language)
     texts = texts_of(corpus, split or "test", languages, cache_folder())
     if texts is None:
-        have = [one.name for one in of_languages(corpus, languages).splits]
+        have = corpus_here(corpus, languages, cache_folder()).about["splits"]
         raise InputError(f"{corpus} has no split {split or 'test'}", f"it has {', '.join(have)}")
     return texts
 

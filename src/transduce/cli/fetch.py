@@ -59,11 +59,12 @@ def command(
 
     Every file is held against its known size and hash; what breaks off goes on where it was, and
     dead addresses have others behind them. Each corpus has its own licence: --list shows it.
-    Prints the folder of each corpus.
+    Prints the folder of each corpus. mtdata/NAME is one of the index that mtdata has written here.
 
     \b
     transduce fetch wmt14-en-de
     transduce fetch --list
+    transduce fetch mtdata/Statmt-news_commentary-18-deu-eng
     """
     cache = folders["cache"] or cache_folder()
     if listing:

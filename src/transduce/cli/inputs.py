@@ -63,11 +63,11 @@ def chosen_pairs(data: "Data", files: Mapping[str, Path | None]) -> "tuple[Pairs
 
 def from_cache(data: "Data", split: str) -> "Pairs | None":
     """A split of the public corpus that the recipe names; it must have been fetched."""
-    from transduce.corpus.sources.catalogue import CORPORA
+    from transduce.corpus.sources.catalogue import is_public
     from transduce.corpus.sources.fetch import texts_of
     from transduce.tasks.inputs import TwoFiles
 
-    if data.corpus not in {corpus.name for corpus in CORPORA}:
+    if not is_public(data.corpus):
         raise InputError(
             f"where does the corpus {data.corpus} lie?",
             "name its files: --source FILE --target FILE, or --pairs FILE",

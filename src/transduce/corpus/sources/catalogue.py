@@ -1,5 +1,6 @@
 """All corpora by their names: a look-up, no registry."""
 
+from transduce.corpus.sources import mtdata
 from transduce.corpus.sources.news import NEWS
 from transduce.corpus.sources.small import SMALL
 from transduce.corpus.sources.values import Corpus
@@ -11,10 +12,22 @@ CORPORA: tuple[Corpus, ...] = (*WMT14, *NEWS, *SMALL)
 
 def named(name: str) -> tuple[Corpus, ...]:
     """The corpora of a name, one for each pair of languages, or a hint at the nearest names."""
+    if name.startswith(mtdata.PREFIX):
+        return (mtdata.outline(name),)
     found = tuple(corpus for corpus in CORPORA if corpus.name == name)
     if not found:
         raise InputError(f"unknown corpus {name!r}", nearest(name, {one.name for one in CORPORA}))
     return found
+
+
+def is_public(name: str) -> bool:
+    """Whether `fetch` knows where to look for it."""
+    return name.startswith(mtdata.PREFIX) or name in {corpus.name for corpus in CORPORA}
+
+
+def with_texts(corpus: Corpus) -> Corpus:
+    """What is needed to fetch it: a corpus of mtdata's index is looked up there."""
+    return mtdata.looked_up(corpus) if corpus.name.startswith(mtdata.PREFIX) else corpus
 
 
 def of_languages(name: str, languages: tuple[str, str]) -> Corpus:

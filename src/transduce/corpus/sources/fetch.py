@@ -13,11 +13,11 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, final
 
-from transduce.corpus.sources.catalogue import of_languages
+from transduce.corpus.sources.catalogue import of_languages, with_texts
 from transduce.corpus.sources.downloads import NOT_YOURS, Found, Places, find, forget
 from transduce.corpus.sources.transfer import Told
 from transduce.corpus.sources.unpack import lines_of
-from transduce.corpus.sources.values import Corpus, Pair, Part, Split, Text, Way
+from transduce.corpus.sources.values import WHOLE, Corpus, Pair, Part, Split, Text, Way
 from transduce.durable import FolderWriter, Verified, open_folder, whole_folder
 from transduce.errors import InputError
 
@@ -47,15 +47,23 @@ def texts_of(
     corpus = of_languages(name, languages)
     if split in dict(corpus.elsewhere):
         return texts_of(dict(corpus.elsewhere)[split], "test", languages, cache)
-    folder = place_of(corpus, cache)
+    here = corpus_here(name, languages, cache)
+    have = here.about["splits"]
+    if split not in have and split in ("train", "test"):
+        split = WHOLE
+    if split not in have:
+        return None
+    source, target = (here.path(f"{split}.{language}") for language in languages)
+    return source, target
+
+
+def corpus_here(name: str, languages: tuple[str, str], cache: Path) -> Verified:
+    """The folder of a corpus that was fetched."""
+    folder = place_of(of_languages(name, languages), cache)
     if not folder.is_dir():
         fact = f"the corpus {name} is not here: {folder} does not exist"
         raise InputError(fact, f"transduce fetch {name}")
-    if split not in {one.name for one in corpus.splits}:
-        return None
-    here = open_folder(folder, KIND)
-    source, target = (here.path(f"{split}.{language}") for language in languages)
-    return source, target
+    return open_folder(folder, KIND)
 
 
 def fetch(corpus: Corpus, cache: Path, places: Places, told: Told) -> Verified:
@@ -65,6 +73,7 @@ def fetch(corpus: Corpus, cache: Path, places: Places, told: Told) -> Verified:
         here = open_folder(folder, KIND)
         here.check()
         return here
+    corpus = with_texts(corpus)
     record = Record({"name": corpus.name, "languages": list(corpus.languages)})
     record.about |= {"licence": corpus.licence, "splits": {}, "unlike": record.unlike}
     chosen = choose_all(corpus, places, told)

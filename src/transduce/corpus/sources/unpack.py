@@ -1,5 +1,6 @@
 """The lines of a text in a download. No name that stands in an archive is ever written to."""
 
+import bz2
 import gzip
 import io
 import lzma
@@ -7,18 +8,25 @@ import posixpath
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import cast
+from xml.etree.ElementTree import ParseError
 
 from transduce.corpus.sources.values import Text
 from transduce.errors import InputError
 from transduce.text.files import raw_lines
 
 TARS = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
+PACKED: dict[str, Callable[..., io.BufferedIOBase]] = {
+    ".gz": gzip.open,
+    ".xz": lzma.open,
+    ".bz2": bz2.open,
+}
 DAMAGED = (
-    *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+    *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, ParseError),
     *(EOFError, OSError, NotImplementedError, RuntimeError),  # what zipfile cannot or may not open
 )
 FOREIGN = "this is not the file that it should be: delete it, and fetch it again"
@@ -38,11 +46,12 @@ def lines_of(text: Text, path: Path) -> Iterator[bytes]:
 def opened(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
     """The unpacked bytes of a side."""
     with taken_out(text, path) as stream:
-        if (text.member or text.download.name).endswith(".gz"):
-            with gzip.open(stream) as unpacked:
-                yield unpacked
-        else:
+        unpack = PACKED.get(posixpath.splitext(text.member or text.download.name)[1])
+        if unpack is None:
             yield stream
+        else:
+            with unpack(stream) as unpacked:
+                yield unpacked
 
 
 @contextmanager
@@ -63,7 +72,7 @@ def taken_out(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
 def in_tar(archive: tarfile.TarFile, member: str, path: Path) -> io.BufferedIOBase:
     """A member that is a file; what the archive holds behind it is not looked at."""
     for entry in archive:
-        if posixpath.normpath(entry.name) == member:
+        if fits(entry.name, member):
             stream = archive.extractfile(entry) if entry.isreg() else None
             if stream is None:
                 raise InputError(f"{member} is no regular file in it", FOREIGN, file=path)
@@ -74,6 +83,11 @@ def in_tar(archive: tarfile.TarFile, member: str, path: Path) -> io.BufferedIOBa
 def in_zip(archive: zipfile.ZipFile, member: str, path: Path) -> io.BufferedIOBase:
     """A member of that name."""
     for entry in archive.infolist():
-        if posixpath.normpath(entry.filename) == member:
+        if fits(entry.filename, member):
             return cast("io.BufferedIOBase", archive.open(entry))
     raise InputError(f"has no {member}", FOREIGN, file=path)
+
+
+def fits(name: str, member: str) -> bool:
+    """Whether a name in an archive is meant; `*` stands for what changes with a version."""
+    return fnmatchcase(posixpath.normpath(name), member)

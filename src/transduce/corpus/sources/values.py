@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 Pair = tuple[bytes, bytes]  # a line of each side, without its newline
 Reading = Callable[[Iterator[bytes]], Iterator[bytes]]  # from a file's lines to those of the text
 Taking = Callable[[Iterable[Pair]], Iterable[Pair]]  # the pairs that belong to a split
+WHOLE = "all"  # the split of a text that nobody cut: it serves for training and as a test
 
 
 def as_they_are(lines: Iterator[bytes]) -> Iterator[bytes]:
@@ -38,11 +39,12 @@ class Download:
     size: int = 0
     sha256: str = ""
     md5: str = ""
+    called: str = ""  # where the address does not end in a name
 
     @property
     def name(self) -> str:
         """What people call the file: the end of its first address."""
-        return PurePosixPath(urlsplit(self.addresses[0]).path).name
+        return self.called or PurePosixPath(urlsplit(self.addresses[0]).path).name
 
     @property
     def kept_as(self) -> str:
@@ -58,7 +60,7 @@ class Download:
 @final
 @dataclass(frozen=True)
 class Text:
-    """One side: a file, or a member of an archive, and how its lines are read."""
+    """One side: a file, or the member of an archive that fits, and how its lines are read."""
 
     download: Download
     member: str = ""
