@@ -8,18 +8,19 @@ from typing import final
 from transduce.reproduce.table import Measured, Row, Table
 
 PrintedFigures = Mapping[str, Mapping[str, float]]  # by measure and row
+STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)  # 95 %; 1, 2, … free
 HEAD = ("claim", "measure", "paper", "ours", "here")
 
 
 @final
 @dataclass(frozen=True)
 class Finding:
-    """A conclusion from two rows, in one measure."""
+    """A conclusion from two rows."""
 
     sentence: str
     better: str
     worse: str
-    measure: str = "BLEU"  # or PPL
+    measure: str = ""  # BLEU or PPL, where the paper concludes from one of them only
     equal: bool = False  # the paper finds no difference
 
 
@@ -27,39 +28,44 @@ def findings(
     table: Table, claims: Sequence[Finding], printed: PrintedFigures
 ) -> list[tuple[str, ...]]:
     """The paper's conclusions, and whether these runs show them."""
-    lines: list[tuple[str, ...]] = [HEAD]
-    for claim in claims:
-        if claim.better in table.rows and claim.worse in table.rows:
-            better, worse = table.rows[claim.better], table.rows[claim.worse]
-            figures = printed[claim.measure]
-            paper = gain(claim, figures.get(claim.better), figures.get(claim.worse))
-            ours = gain(claim, measured(claim, better).mean, measured(claim, worse).mean)
-            assert ours is not None
-            said = "not compared" if paper is None else f"{paper:+.2f}"
-            verdict = seen(claim, ours, chance(table, claim, better, worse))
-            lines.append((claim.sentence, claim.measure, said, f"{ours:+.2f}", verdict))
-    return lines
+    here = [claim for claim in claims if {claim.better, claim.worse} <= set(table.rows)]
+    pairs = [(claim, one) for claim in here for one in printed if claim.measure in ("", one)]
+    return [HEAD, *(compared(table, claim, one, printed[one]) for claim, one in pairs)]
 
 
-def measured(claim: Finding, row: Row) -> Measured:
-    """What the claim speaks of."""
-    return row.perplexity if claim.measure == "PPL" else row.bleu
+def compared(
+    table: Table, claim: Finding, measure: str, printed: Mapping[str, float]
+) -> tuple[str, ...]:
+    """One conclusion in one measure."""
+    better, worse = table.rows[claim.better], table.rows[claim.worse]
+    paper = gain(measure, printed.get(claim.better), printed.get(claim.worse))
+    ours = gain(measure, measured(measure, better).mean, measured(measure, worse).mean)
+    assert ours is not None
+    said = "not compared" if paper is None else f"{paper:+.2f}"
+    verdict = seen(claim, ours, chance(table, measure, better, worse))
+    return (claim.sentence, measure, said, f"{ours:+.2f}", verdict)
 
 
-def gain(claim: Finding, better: float | None, worse: float | None) -> float | None:
+def measured(measure: str, row: Row) -> Measured:
+    """What a claim speaks of."""
+    return row.perplexity if measure == "PPL" else row.bleu
+
+
+def gain(measure: str, better: float | None, worse: float | None) -> float | None:
     """By how much the better row is better; a lower perplexity is."""
     if better is None or worse is None:
         return None
-    return worse - better if claim.measure == "PPL" else better - worse
+    return worse - better if measure == "PPL" else better - worse
 
 
-def chance(table: Table, claim: Finding, better: Row, worse: Row) -> float | None:
-    """Two standard errors of the difference, by the spread of base between its seeds."""
+def chance(table: Table, measure: str, better: Row, worse: Row) -> float | None:
+    """What chance alone keeps below in 95 of 100 comparisons, by base's spread between seeds."""
     base = table.rows.get("base")
-    spread = measured(claim, base).spread if base else None
-    if spread is None:
+    spread = measured(measure, base).spread if base else None
+    if base is None or spread is None:
         return None
-    return 2 * spread * math.sqrt(1 / len(better.runs) + 1 / len(worse.runs))
+    times = STUDENT[min(len(base.runs) - 1, len(STUDENT)) - 1]
+    return times * spread * math.sqrt(1 / len(better.runs) + 1 / len(worse.runs))
 
 
 def seen(claim: Finding, ours: float, chance: float | None) -> str:
@@ -83,6 +89,6 @@ def chance_note(table: Table) -> str:
             "Base was trained from one seed, so chance is unknown: `--rows base --seeds 3` tells."
         )
     return (
-        f"A difference counts if it is above two standard errors, by the spread of base over "
-        f"{len(base.runs)} seeds."
+        "A difference counts if chance alone would stay below it in 95 of 100 comparisons, by the "
+        f"spread of base over {len(base.runs)} seeds (Student's t)."
     )

@@ -34,7 +34,7 @@ FINDINGS = (
     Finding("half the feed-forward width is worse", "base", "C-ff1024"),
     Finding("twice the feed-forward width is better", "C-ff4096", "base"),
     Finding("no dropout is worse", "base", "D-drop0.0"),
-    Finding("no label smoothing is worse", "base", "D-ls0.0"),
+    Finding("no label smoothing is worse", "base", "D-ls0.0", "BLEU"),
     Finding("yet no label smoothing has the lower perplexity", "D-ls0.0", "base", "PPL"),
     Finding("learned positions are as good as sinusoids", "base", "E-learned", equal=True),
     Finding("the big model is better", "big", "base"),
