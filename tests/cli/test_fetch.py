@@ -192,6 +192,12 @@ def test_a_name_that_is_no_test_set_of_this_model_is_refused(call, model, name, 
     assert ended.stderr.startswith(answer)
 
 
+def test_a_test_set_that_lies_elsewhere_is_fetched_with_the_corpus_that_was_named(call, model):
+    said = call("evaluate", model, "wmt14-en-de").stderr
+    assert said.startswith("error: the corpus newstest2014 is not here: ")
+    assert said.endswith("hint: transduce fetch wmt14-en-de\n")
+
+
 def test_an_unknown_split_is_answered_with_those_that_there_are(call, model):
     call("fetch", "multi30k", "--quiet")
     assert call("evaluate", model, "multi30k:test2018").stderr == (

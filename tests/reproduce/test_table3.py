@@ -16,6 +16,7 @@ from transduce.recipes.table3 import TABLE_3
 from transduce.reproduce import findings
 from transduce.reproduce.table import table_of
 from transduce.reproduce.table3 import FIGURES, FINDINGS, cells, report
+from transduce.settings.recipe import with_changes
 
 SEEDS = [30.0, 30.4, 30.8]
 BASE = [result("base", bleu, seed=n) for n, bleu in enumerate(SEEDS, start=1)]
@@ -124,6 +125,20 @@ def test_the_head_says_what_may_stand_beside_the_paper():
     page = report(table(large)).as_markdown()
     assert f"{said}near them\n" in page
     assert "- BLEU-paper: `words`\n" in page
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"training.precision": "bfloat16", "training.validate_steps": 50}, "near them"),
+        ({"training.precision": "bfloat16", "data.pairs": 50_000}, "settings changed"),
+    ],
+)
+def test_settings_of_the_machine_leave_a_figure_comparable(change, said):
+    near = {"value": 25.1, "signature": "words", "beside_the_paper": "near them"}
+    recipe = with_changes(TABLE_3["base"], change)
+    large = elsewhere(BASE[0], scale=PAPER.name, recipe=recipe, paper_bleu=near)
+    assert f"{said}\n" in report(table(large)).as_markdown()
 
 
 def test_a_lower_perplexity_is_better():

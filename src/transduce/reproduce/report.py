@@ -19,6 +19,17 @@ from transduce.tasks.place import demand_own
 TEXTS = ("md", "csv", "json")
 TABLES = ("table2", "table3")
 OURS = ("store", "lock", *(f"{name}.{kind}" for name in TABLES for kind in (*TEXTS, *KINDS)))
+MACHINES = frozenset(  # settings of how a run is made and watched, not of what is learned
+    f"training.{name}"
+    for name in (
+        "precision",
+        "compile",
+        "slots",
+        "save_minutes",
+        "validate_steps",
+        "validate_lines",
+    )
+)
 Cells = Sequence[Sequence[str]]  # the first is the head
 
 
@@ -104,8 +115,9 @@ def conditions(table: Table) -> Iterator[str]:
 
 def beside(table: Table, run: Result) -> str:
     """Whether a run's BLEU may stand beside the paper's figures."""
-    if table.scale != PAPER.name or table.changes:
-        changed = ", settings changed" if table.changes else ""
+    other = set(table.changes) - MACHINES
+    if table.scale != PAPER.name or other:
+        changed = ", settings changed" if other else ""
         return f"not comparable: {run.recipe.data.corpus}, scale {table.scale}{changed}"
     known = run.paper_bleu.get("beside_the_paper") or run.bleu.get("beside_the_paper")
     return known or f"not comparable: scored on {run.bleu['test_set']}"

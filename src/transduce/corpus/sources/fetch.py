@@ -44,10 +44,9 @@ def texts_of(
     name: str, split: str, languages: tuple[str, str], cache: Path
 ) -> tuple[Path, Path] | None:
     """The verified files of both sides of a split, if the corpus has it; it must be here."""
-    corpus = of_languages(name, languages)
-    if split in dict(corpus.elsewhere):
-        return texts_of(dict(corpus.elsewhere)[split], "test", languages, cache)
-    here = corpus_here(name, languages, cache)
+    elsewhere = dict(of_languages(name, languages).elsewhere)
+    lies_in, split = (elsewhere[split], "test") if split in elsewhere else (name, split)
+    here = corpus_here(lies_in, languages, cache, brought_by=name)
     have = here.about["splits"]
     if split not in have and split in ("train", "test"):
         split = WHOLE
@@ -57,12 +56,14 @@ def texts_of(
     return source, target
 
 
-def corpus_here(name: str, languages: tuple[str, str], cache: Path) -> Verified:
-    """The folder of a corpus that was fetched."""
+def corpus_here(
+    name: str, languages: tuple[str, str], cache: Path, *, brought_by: str = ""
+) -> Verified:
+    """The folder of a corpus that was fetched, by its own name or by another's."""
     folder = place_of(of_languages(name, languages), cache)
     if not folder.is_dir():
         fact = f"the corpus {name} is not here: {folder} does not exist"
-        raise InputError(fact, f"transduce fetch {name}")
+        raise InputError(fact, f"transduce fetch {brought_by or name}")
     return open_folder(folder, KIND)
 
 
