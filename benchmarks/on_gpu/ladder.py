@@ -134,7 +134,6 @@ def replay(rung: Rung) -> Callable[[], None]:
         rung.optimiser.clear()
         loss, _ = batch_loss(rung.model, rung.training, rung.batches[0])
         (loss / len(rung.batches[0].target.ids)).backward()
-        rung.optimiser.gather()
         norm = rung.optimiser.gradients.norm()
         rung.optimiser.update(1e-4, (~torch.isfinite(norm + loss)).float())
 

@@ -1,32 +1,47 @@
 import copy
+import weakref
 
+import pytest
 import torch
 from tests.training.tiny import batches, fresh, training_of
 
 from transduce.training.step import take_update
 
 
-def test_the_models_own_tensors_are_windows_onto_the_flat_ones():
-    model, optimiser = fresh(training_of())
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_the_models_own_tensors_are_windows_onto_the_flat_ones(precision):
+    model, optimiser = fresh(training_of(precision=precision))
     assert optimiser.weights.numel() == sum(weight.numel() for weight in model.parameters())
     with torch.no_grad():
         optimiser.weights.fill_(2.5)
-        optimiser.gradients.fill_(0.5)
-    for weight in model.parameters():
-        assert (weight == 2.5).all()
-        assert weight.grad is not None
-        assert (weight.grad == 0.5).all()
+        optimiser.show()
+    assert all((weight == 2.5).all() for weight in model.parameters())
 
 
-def test_a_backward_adds_to_the_flat_gradient_in_place():
-    model, optimiser = fresh(training_of())
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_a_backward_adds_to_the_flat_gradient_in_place(precision):
+    model, optimiser = fresh(training_of(precision=precision))
     place = optimiser.gradients.data_ptr()
     for _ in range(2):
         model.target.weight.sum().backward()
     assert optimiser.gradients.data_ptr() == place
     assert optimiser.gradients.sum() == 2 * model.target.weight.numel()
+    assert all(weight.grad is None for weight in model.parameters())
+
+
+def test_a_cleared_gradient_is_zero_where_none_comes():
+    model, optimiser = fresh(training_of())
+    optimiser.gradients.fill_(7.0)
+    optimiser.clear()
+    model.target.weight.sum().backward()
+    assert optimiser.gradients.sum() == model.target.weight.numel()
     optimiser.clear()
     assert not optimiser.gradients.any()
+
+
+def test_a_model_is_gone_when_nobody_needs_it():
+    gone = [weakref.ref(one) for one in fresh(training_of())]
+    assert [one() for one in gone] == [None, None], "no circle that only a collection opens"
 
 
 def test_flat_adam_equals_torchs_adam_tensor_by_tensor():

@@ -1,13 +1,12 @@
 """Adam over all weights as one row of numbers    (section 5.3)
 
-Weights, gradients and moments of a model are each one flat tensor; the model's own tensors are
-windows onto it. So the norm, the update, and the exchange between processes are one operation
-each, and a gradient is where it must be without a copy.
-
-In bfloat16 the model's tensors are windows onto copies in that precision: of the weights, made
-anew after each update, and of the gradients of one micro-batch, which are added up in float32.
+Weights, gradients and moments of a model are each one flat tensor, so that the norm, the update,
+and the exchange between processes are one operation each. The model's own tensors are windows onto
+the weights, in bfloat16 onto a copy of them that is made anew after each update. A gradient is put
+into its window, in float32, as soon as the backward pass has it: while it is still near the core.
 """
 
+from functools import partial
 from typing import final
 
 import torch
@@ -27,15 +26,19 @@ class Optimiser:
         flat = torch.cat([weight.detach().flatten() for weight in self.parameters])
         self.weights = nn.Parameter(flat)
         self.weights.grad = torch.zeros_like(flat)
-        self.lowered = training.precision == "bfloat16"
-        self.seen, self.felt = flat, self.weights.grad
-        if self.lowered:
+        self.parts = self.windows(self.weights.grad)  # of the gradients
+        self.missing = set(range(len(self.parts)))  # which hold nothing of this update yet
+        self.seen = flat
+        if training.precision == "bfloat16":
             model.to(torch.bfloat16)
-            self.seen, self.felt = (x.to(torch.bfloat16) for x in (flat, self.weights.grad))
-        for weight, window, gradient in zip(
-            self.parameters, self.windows(self.seen), self.windows(self.felt), strict=True
+            self.seen = flat.to(torch.bfloat16)
+        for number, (weight, window) in enumerate(
+            zip(self.parameters, self.windows(self.seen), strict=True)
         ):
-            weight.data, weight.grad = window, gradient
+            weight.data = window
+            weight.register_post_accumulate_grad_hook(
+                partial(take, number, self.parts[number], self.missing)
+            )
         self.adam = torch.optim.Adam(
             [self.weights],
             betas=(training.beta1, training.beta2),
@@ -57,27 +60,22 @@ class Optimiser:
 
     @property
     def gradients(self) -> Float[Tensor, " weights"]:
-        """All gradients, in the order of `names`."""
+        """All gradients of the update, in the order of `names`; where none came, zero."""
+        while self.missing:
+            self.parts[self.missing.pop()].zero_()
         assert self.weights.grad is not None
         return self.weights.grad
 
     def clear(self) -> None:
-        """Forget the gradients of the last update."""
-        self.gradients.zero_()
-        if self.lowered:
-            self.felt.zero_()
-
-    def gather(self) -> None:
-        """Add a micro-batch's gradients to those of the update."""
-        if self.lowered:
-            self.gradients.add_(self.felt)
-            self.felt.zero_()
+        """Forget the gradients of the last update: the next ones take their place."""
+        self.missing.update(range(len(self.parts)))
 
     def update(self, rate: float, skip: Float[Tensor, ""] | None = None) -> None:
         """One step of Adam with this learning rate; none where `skip`, of the device, is 1.
 
         Adam itself looks at `skip`, so that nobody waits for the device to know it.
         """
+        assert not self.missing
         on_gpu = self.rate.device.type == "cuda"
         self.adam.param_groups[0]["lr"] = self.rate.fill_(rate) if on_gpu else rate
         self.adam.found_inf = skip  # type: ignore[attr-defined]
@@ -86,7 +84,7 @@ class Optimiser:
 
     def show(self) -> None:
         """Let the model see the weights as they are now."""
-        if self.lowered:
+        if self.seen.dtype != self.weights.dtype:
             self.seen.copy_(self.weights.detach())
 
     @property
@@ -117,3 +115,14 @@ class Optimiser:
         self.show()
         for name, moment in self.moments.items():
             moment.copy_(moments[name])
+
+
+def take(number: int, window: Tensor, missing: set[int], weight: Tensor) -> None:
+    """Put the gradient of a weight where it belongs, or add it there; the weight keeps none."""
+    assert weight.grad is not None
+    if number in missing:
+        missing.remove(number)
+        window.copy_(weight.grad)
+    else:
+        window.add_(weight.grad)
+    weight.grad = None

@@ -54,11 +54,10 @@ def queue_update(
         torch.manual_seed(dropout_seed(training.seed, step, number))
         some_loss, some_nats = batch_loss(model, training, batches[number].to(place))
         (some_loss / target_tokens).backward()
-        optimiser.gather()
         found[number, 0], found[number, 1] = some_loss.detach(), some_nats
 
     costs = [len(batch.source.ids) + len(batch.target.ids) for batch in batches]
-    if not company.learn(learn, costs, optimiser.gradients, found):
+    if not company.learn(learn, costs, optimiser, found):
         return None
     norm, rate = optimiser.gradients.norm(), rate_of(step, model.sizes, training)
     skipped = (~torch.isfinite(norm + found[:, 0].sum())).float()

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from tests.training.run import go
+from tests.training.tiny import fresh
 from tests.training.workers.crew import RECIPE, crew, five_batches, patch, take_part
 from torch import distributed as processes
 
@@ -59,9 +60,10 @@ def stop_after(member, folder, last):
 
 def test_every_micro_batch_is_learned_from_once(monkeypatch):
     seen: list[int] = []
+    _, optimiser = fresh(RECIPE)
     monkeypatch.setattr(processes, "get_world_size", lambda: 3)
     monkeypatch.setattr(exchange, "add_up", lambda _: None)
     for rank in range(3):
         monkeypatch.setattr(processes, "get_rank", lambda rank=rank: rank)
-        assert exchange.at_once(seen.append, [5, 1, 4, 2, 9], torch.zeros(1), lambda: True)
+        assert exchange.at_once(seen.append, [5, 1, 4, 2, 9], optimiser, lambda: True)
     assert sorted(seen) == [0, 1, 2, 3, 4]

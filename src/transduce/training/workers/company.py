@@ -5,6 +5,7 @@ from typing import ParamSpec, Protocol, final, runtime_checkable
 
 from torch import Tensor
 
+from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
 from transduce.training.workers.requests import Requests
 
@@ -21,7 +22,11 @@ class Company(Protocol):
     adds: str  # how gradients come together, for that decides their last bits
 
     def learn(
-        self, learn: Callable[[int], None], costs: Sequence[int], gradients: Tensor, found: Tensor
+        self,
+        learn: Callable[[int], None],
+        costs: Sequence[int],
+        optimiser: Optimiser,
+        found: Tensor,
     ) -> bool:
         """Have each micro-batch learned from by somebody, and add up gradients and what was found.
 
@@ -47,7 +52,11 @@ class Alone:
         self.requests = requests or Requests()
 
     def learn(
-        self, learn: Callable[[int], None], costs: Sequence[int], _gradients: Tensor, _found: Tensor
+        self,
+        learn: Callable[[int], None],
+        costs: Sequence[int],
+        _optimiser: Optimiser,
+        _found: Tensor,
     ) -> bool:
         """One micro-batch after the other; what they add up to is there already."""
         for number in range(len(costs)):

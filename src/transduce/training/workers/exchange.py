@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 
 import torch
-from torch import Tensor
 from torch import distributed as processes
 
+from transduce.training.optimiser import Optimiser
 from transduce.training.workers.contact import add_up, give
 from transduce.training.workers.share import shares
 
@@ -13,7 +13,7 @@ Learn = Callable[[int], None]  # adds the gradient of the micro-batch of that nu
 Agree = Callable[[], bool]  # whether all go on with this update
 
 
-def at_once(learn: Learn, costs: Sequence[int], gradients: Tensor, agree: Agree) -> bool:
+def at_once(learn: Learn, costs: Sequence[int], optimiser: Optimiser, agree: Agree) -> bool:
     """Everybody learns from a share; one exchange adds up all that was learned.
 
     In which order it adds depends on how many take part: the same number gives the same bits.
@@ -22,11 +22,11 @@ def at_once(learn: Learn, costs: Sequence[int], gradients: Tensor, agree: Agree)
         learn(number)
     if not agree():
         return False
-    add_up(gradients)
+    add_up(optimiser.gradients)
     return True
 
 
-def in_order(learn: Learn, costs: Sequence[int], gradients: Tensor, agree: Agree) -> bool:
+def in_order(learn: Learn, costs: Sequence[int], optimiser: Optimiser, agree: Agree) -> bool:
     """Gradients of single micro-batches, added by everybody in the order of their numbers.
 
     That is the sum of a process alone, to the bit, however many take part. It costs an exchange of
@@ -34,17 +34,17 @@ def in_order(learn: Learn, costs: Sequence[int], gradients: Tensor, agree: Agree
     gradients.
     """
     size, rank = processes.get_world_size(), processes.get_rank()
-    total, heard = torch.zeros_like(gradients), torch.empty_like(gradients)
+    total, heard = (make(optimiser.gradients) for make in (torch.zeros_like, torch.empty_like))
     for first in range(0, len(costs), size):
         present = min(size, len(costs) - first)
-        gradients.zero_()
+        optimiser.clear()
         if rank < present:
             learn(first + rank)
         for turn in range(present):
-            part = gradients if turn == rank else heard
+            part = optimiser.gradients if turn == rank else heard
             give(part, turn)
             total += part
     if not agree():
         return False
-    gradients.copy_(total)
+    optimiser.gradients.copy_(total)
     return True

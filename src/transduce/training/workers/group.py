@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from transduce.errors import LostProcessError
+from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
 from transduce.training.workers.contact import add_up, give, say
 from transduce.training.workers.exchange import at_once, in_order
@@ -35,7 +36,11 @@ class Group:
         self.adds = "in order" if exact else f"by {place.size} processes at once"
 
     def learn(
-        self, learn: Callable[[int], None], costs: Sequence[int], gradients: Tensor, found: Tensor
+        self,
+        learn: Callable[[int], None],
+        costs: Sequence[int],
+        optimiser: Optimiser,
+        found: Tensor,
     ) -> bool:
         """A share of the micro-batches; who was asked to stop computes no more, and says so."""
 
@@ -43,7 +48,7 @@ class Group:
             if not self.requests.stop:
                 learn(number)
 
-        return self.exchange(unless_stopped, costs, gradients, lambda: self.agreed(found))
+        return self.exchange(unless_stopped, costs, optimiser, lambda: self.agreed(found))
 
     def agreed(self, found: Tensor) -> bool:
         """Tell each other what was found and asked for; whether all go on.
