@@ -21,15 +21,13 @@ class Rectangular:
     def __init__(
         self, queries: Sequence[int], keys: Sequence[int], sight: Sight, device: torch.device
     ) -> None:
-        (query_tokens, query_real, self.height), (key_tokens, key_real, self.width) = (
-            laid(lengths) for lengths in (queries, keys)
-        )
+        (ours, self.height), (theirs, self.width) = laid(queries), laid(keys)
         self.query_tokens, self.key_tokens, self.query_real = (
             torch.from_numpy(array.reshape(-1)).to(device)
-            for array in (query_tokens, key_tokens, query_real)
+            for array in (ours.tokens, theirs.tokens, ours.real)
         )
         seen = sight.allowed(torch.arange(self.height), torch.arange(self.width))
-        self.allowed = (seen & torch.from_numpy(key_real)[:, None, None]).to(device)  # [B 1 t s]
+        self.allowed = (seen & torch.from_numpy(theirs.real)[:, None, None]).to(device)  # [B 1 t s]
 
     def __call__(
         self,

@@ -114,8 +114,8 @@ class Cache:
 def start(model: Transformer, memory: Memory) -> Cache:
     """Nothing written yet, one row a sentence."""
     sizes, sentences = model.sizes, len(memory.lengths)
-    tokens, real, longest = laid(memory.lengths)
-    places = torch.from_numpy(tokens.reshape(-1)).to(memory.states.device)
+    sources, longest = laid(memory.lengths)
+    places = torch.from_numpy(sources.tokens.reshape(-1)).to(memory.states.device)
     states = memory.states.index_select(0, places)  # [S s d_model], a short source's last repeated
     per_layer = [layer.cross_attention.memory(states) for layer in model.decoder]
     keys, values = (
@@ -135,7 +135,7 @@ def start(model: Transformer, memory: Memory) -> Cache:
         level=True,
         memory_keys=keys,
         memory_values=values,
-        memory_mask=masked(keys, torch.from_numpy(~real)[:, None, None].to(keys.device)),
+        memory_mask=masked(keys, torch.from_numpy(~sources.real)[:, None, None].to(keys.device)),
     )
 
 

@@ -6,15 +6,17 @@ for it. tests/model/test_kernels.py holds it against `Plain`, gradients included
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, final
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from transduce.model.dropout import dropout_mask
 from transduce.model.rectangles import Rectangle, rectangles
+from transduce.model.rows import Rows, rows_of
 from transduce.model.sight import Sight
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
@@ -28,7 +30,8 @@ class Grouped:
     def __init__(
         self, queries: Sequence[int], keys: Sequence[int], sight: Sight, device: torch.device
     ) -> None:
-        self.rectangles = rectangles(queries, keys, sight, device)
+        self.rectangles, self.device = rectangles(queries, keys, sight, device), device
+        self.layouts: dict[int, Layout] = {}  # by how many heads there are
 
     def __call__(
         self,
@@ -38,8 +41,32 @@ class Grouped:
         dropout: float = 0.0,
     ) -> Float[Tensor, "T H d_v"]:
         """Attend rectangle by rectangle."""
-        seen: Tensor = GroupedAttention.apply(q, k, v, self.rectangles, dropout)
+        heads = q.shape[1]
+        if heads not in self.layouts:
+            self.layouts[heads] = layout_of(self.rectangles, heads, self.device)
+        seen: Tensor = GroupedAttention.apply(q, k, v, self.layouts[heads], dropout)
         return seen
+
+
+@final
+@dataclass(frozen=True)
+class Layout:
+    """The places of all rectangles, and what may not be seen in each."""
+
+    heads: int
+    queries: Rows
+    keys: Rows
+    hidden: Sequence[Tensor | None]
+
+
+def layout_of(places: Sequence[Rectangle], heads: int, device: torch.device) -> Layout:
+    """All rectangles of a batch, for so many heads."""
+    return Layout(
+        heads,
+        rows_of([one.queries for one in places], heads, device),
+        rows_of([one.keys for one in places], heads, device),
+        [one.hidden for one in places],
+    )
 
 
 class GroupedAttention(torch.autograd.Function):
@@ -51,52 +78,63 @@ class GroupedAttention(torch.autograd.Function):
         q: Tensor,
         k: Tensor,
         v: Tensor,
-        places: list[Rectangle],
+        layout: Layout,
         dropout: float,
     ) -> Tensor:
-        seen = q.new_empty(q.shape[0], q.shape[1], v.shape[2])  # [T H d_v]
+        ours, theirs = layout.queries, layout.keys
+        q, k, v = ours.laid(q), theirs.laid(k), theirs.laid(v)  # [P K]
+        seen = v.new_empty(len(q), v.shape[1])
         kept: list[Tensor] = []
-        for one in places:
-            laid_q = laid(q, one.query_tokens, one.sentences)  # [GH t K]
-            laid_k = laid(k, one.key_tokens, one.sentences)
-            laid_v = laid(v, one.key_tokens, one.sentences)
-            weights = attention_weights(laid_q, laid_k, one)
+        for one, to, of, hidden, into in zip(
+            *(ours.parts(q), theirs.parts(k), theirs.parts(v), layout.hidden, ours.parts(seen)),
+            strict=True,
+        ):
+            weights = attention_weights(one, to, hidden, layout.heads)  # [GH t s]
             mask = dropout_mask(weights, dropout) if dropout else weights.new_empty(0)
-            dropped, real = (weights * mask, one.query_real) if dropout else (weights, None)
-            lift(seen, dropped @ laid_v, one.query_tokens, real)
-            kept += [laid_q, laid_k, laid_v, weights, mask]
-        ctx.save_for_backward(*kept)
-        ctx.places, ctx.shapes, ctx.dropout = places, (q.shape, k.shape, v.shape), dropout
-        return seen
+            torch.bmm(weights * mask if dropout else weights, of, out=into)
+            kept += [weights, mask]
+        ctx.save_for_backward(q, k, v, *kept)
+        ctx.layout, ctx.dropout = layout, dropout
+        return ours.lifted(seen, layout.heads)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_seen: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        d_q, d_k, d_v = (d_seen.new_empty(shape) for shape in ctx.shapes)
-        for number, one in enumerate(ctx.places):
-            q, k, v, weights, mask = ctx.saved_tensors[5 * number : 5 * number + 5]
-            d_laid = laid_gradient(d_seen, one)  # [GH t d_v]
-            dropped = weights * mask if ctx.dropout else weights
-            d_weights = d_laid @ v.transpose(1, 2)  # [GH t s]
+        layout, (q, k, v, *kept) = ctx.layout, ctx.saved_tensors
+        ours, theirs = layout.queries, layout.keys
+        d_out = ours.laid(d_seen)
+        if ours.past is not None:
+            d_out.index_fill_(0, ours.past, 0)
+        d_q, d_k, d_v = (torch.empty_like(side) for side in (q, k, v))
+        queries = zip(ours.parts(q), ours.parts(d_out), ours.parts(d_q), strict=True)
+        keys = zip(*(theirs.parts(side) for side in (k, v, d_k, d_v)), strict=True)
+        for of_queries, of_keys, weights, mask in zip(
+            queries, keys, kept[::2], kept[1::2], strict=True
+        ):
+            (one, d_one, into_q), (to, of, into_k, into_v) = of_queries, of_keys
+            d_weights = d_one @ of.transpose(1, 2)  # [GH t s]
             if ctx.dropout:
                 d_weights *= mask
             inner = (d_weights * weights).sum(dim=-1, keepdim=True)
-            d_scores = d_weights.sub_(inner).mul_(weights).div_(math.sqrt(q.shape[-1]))
-            lift(d_q, d_scores @ k, one.query_tokens, one.query_real)
-            lift(d_k, d_scores.transpose(1, 2) @ q, one.key_tokens, one.key_real)
-            lift(d_v, dropped.transpose(1, 2) @ d_laid, one.key_tokens, one.key_real)
-        return d_q, d_k, d_v, None, None
+            d_scores = d_weights.sub_(inner).mul_(weights).div_(math.sqrt(one.shape[-1]))
+            dropped = weights * mask if ctx.dropout else weights
+            torch.bmm(d_scores, to, out=into_q)
+            torch.bmm(d_scores.transpose(1, 2), one, out=into_k)
+            torch.bmm(dropped.transpose(1, 2), d_one, out=into_v)
+        back = ours.lifted(d_q, layout.heads), *(theirs.lifted(d, layout.heads) for d in (d_k, d_v))
+        return *back, None, None
 
 
 def attention_weights(
-    q: Float[Tensor, "GH t K"], k: Float[Tensor, "GH s K"], one: Rectangle
+    q: Float[Tensor, "GH t K"],
+    k: Float[Tensor, "GH s K"],
+    hidden: Bool[Tensor, "G 1 t s"] | None,
+    heads: int,
 ) -> Float[Tensor, "GH t s"]:
     """softmax(Q Kᵀ / √d_k), hidden places at zero."""
     scores = torch.bmm(q, k.transpose(1, 2)).div_(math.sqrt(q.shape[-1]))
-    if one.hidden is not None:
-        heads = scores.shape[0] // one.sentences
-        by_sentence = scores.view(one.sentences, heads, *scores.shape[1:])
-        by_sentence.masked_fill_(one.hidden, -math.inf)
+    if hidden is not None:
+        scores.unflatten(0, (-1, heads)).masked_fill_(hidden, -math.inf)
     return softmax(scores)
 
 
@@ -109,40 +147,3 @@ def softmax(scores: Float[Tensor, "*B s"]) -> Float[Tensor, "*B s"]:
         return scores.softmax(dim=-1)
     scores.sub_(scores.amax(dim=-1, keepdim=True)).exp_()
     return scores.div_(scores.sum(dim=-1, keepdim=True))
-
-
-def laid(x: Float[Tensor, "T H K"], tokens: Tensor, sentences: int) -> Float[Tensor, "GH t K"]:
-    """Tokens of a packed batch in their places, heads apart."""
-    _, heads, width = x.shape
-    placed = x.index_select(0, tokens).view(sentences, -1, heads, width)  # [G t H K]
-    return placed.transpose(1, 2).reshape(sentences * heads, -1, width)
-
-
-def laid_gradient(d_seen: Float[Tensor, "T H d_v"], one: Rectangle) -> Float[Tensor, "GH t d_v"]:
-    """As `laid`; places past a sentence's end have no gradient."""
-    d_laid = laid(d_seen, one.query_tokens, one.sentences)
-    if one.query_real is not None:
-        heads = d_seen.shape[1]
-        real = torch.zeros(len(one.query_tokens), dtype=torch.bool, device=d_seen.device)
-        real[one.query_real] = True
-        by_sentence = d_laid.view(one.sentences, heads, -1, d_laid.shape[-1])
-        by_sentence.mul_(real.view(one.sentences, 1, -1, 1))
-    return d_laid
-
-
-def lift(
-    into: Float[Tensor, "T H K"],
-    x: Float[Tensor, "GH t K"],
-    tokens: Tensor,
-    real: Tensor | None = None,
-) -> None:
-    """Places back to tokens. Without `real`, a repeated token must hold the same value each time.
-
-    Under dropout it does not, for each of its places has a mask of its own.
-    """
-    heads, width = into.shape[1:]
-    sentences = x.shape[0] // heads
-    flat = x.view(sentences, heads, -1, width).transpose(1, 2).reshape(-1, heads, width)
-    if real is not None:
-        flat, tokens = flat.index_select(0, real), tokens.index_select(0, real)
-    into.index_copy_(0, tokens, flat)

@@ -12,7 +12,7 @@ from torch import Tensor
 from transduce.model.sight import Sight
 from transduce.packed import sent
 
-# G sentences of one rectangle · t query places and s key places of each
+# G sentences of one rectangle · t query places and s key places of each · L: one or the other
 
 WASTE = 1.5  # a rectangle may hold so many times the scores that its sentences need
 FREE = 65_536  # scores that cost less than one more rectangle does
@@ -20,14 +20,20 @@ FREE = 65_536  # scores that cost less than one more rectangle does
 
 @final
 @dataclass(frozen=True)
-class Rectangle:
-    """G sentences at once. A place past a sentence's end repeats its last token, unseen."""
+class Places:
+    """Sentences side by side. A place past a sentence's end repeats its last token, unseen."""
 
-    sentences: int  # G
-    query_tokens: Int[Tensor, " Gt"]  # which token of the batch stands in each place
-    key_tokens: Int[Tensor, " Gs"]
-    query_real: Int[Tensor, " _"] | None  # the places before a sentence's end, unless all are
-    key_real: Int[Tensor, " _"] | None
+    tokens: Int[np.ndarray, "G L"]  # which token of the batch stands in each place
+    real: Bool[np.ndarray, "G L"]  # the places before a sentence's end
+
+
+@final
+@dataclass(frozen=True)
+class Rectangle:
+    """G sentences at once."""
+
+    queries: Places
+    keys: Places
     hidden: Bool[Tensor, "G 1 t s"] | None  # what may not be seen, unless all may
 
 
@@ -66,28 +72,21 @@ def rectangle(
     device: torch.device,
 ) -> Rectangle:
     """The places of one rectangle."""
-    query_tokens, query_real, height = laid(queries, chosen)
-    key_tokens, key_real, width = laid(keys, chosen)
+    ours, height = laid(queries, chosen)
+    theirs, width = laid(keys, chosen)
     hidden = None
-    if not (sight.is_whole and key_real.all()):
+    if not (sight.is_whole and theirs.real.all()):
         seen = sight.allowed(torch.arange(height), torch.arange(width))  # [t s]
-        place = torch.from_numpy(query_tokens - query_tokens[:, :1])  # [G t], repeated at the end
-        seen_of = seen[place] & torch.from_numpy(key_real)[:, None, :]  # [G t s]
+        place = torch.from_numpy(ours.tokens - ours.tokens[:, :1])  # [G t], repeated at the end
+        seen_of = seen[place] & torch.from_numpy(theirs.real)[:, None, :]  # [G t s]
         hidden = sent(~seen_of[:, None], device)
-    return Rectangle(
-        sentences=len(chosen),
-        query_tokens=sent(torch.from_numpy(query_tokens.reshape(-1)), device),
-        key_tokens=sent(torch.from_numpy(key_tokens.reshape(-1)), device),
-        query_real=real_places(query_real, device),
-        key_real=real_places(key_real, device),
-        hidden=hidden,
-    )
+    return Rectangle(ours, theirs, hidden)
 
 
 def laid(
     lengths: "Sequence[int] | np.ndarray", chosen: "np.ndarray | None" = None
-) -> "tuple[np.ndarray, np.ndarray, int]":
-    """The token in each place [G L] of the chosen sentences, which are real [G L], and L."""
+) -> tuple[Places, int]:
+    """The places of the chosen sentences, and how many each has."""
     every = np.asarray(lengths)
     first = np.cumsum(every) - every
     some = every if chosen is None else every[chosen]
@@ -95,9 +94,4 @@ def laid(
     places = np.arange(longest)[None, :]
     starts = first if chosen is None else first[chosen]
     tokens = starts[:, None] + np.minimum(places, some[:, None] - 1)
-    return tokens, places < some[:, None], longest
-
-
-def real_places(real: "np.ndarray", device: torch.device) -> Tensor | None:
-    """The real places as indices, or None when all are."""
-    return None if real.all() else sent(torch.from_numpy(np.flatnonzero(real)), device)
+    return Places(tokens, places < some[:, None]), longest
