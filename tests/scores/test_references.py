@@ -3,7 +3,8 @@ import gzip
 import pytest
 
 from transduce.scores import bleu
-from transduce.scores.references import ELSEHOW, GERMAN_2014_ALL, KNOWN, name_of
+from transduce.scores.references import ELSEHOW, GERMAN_2014_ALL, KNOWN, known_since, name_of
+from transduce.text.clean import normalise
 from transduce.text.words import compounds_split, moses_words
 
 
@@ -59,6 +60,17 @@ def test_an_unknown_test_set_is_named_by_its_hash():
     assert bleu(["a"], ["a"], ["b"]).test_set == (
         "unknown (sha256 ca978112ca1b) + unknown (sha256 3e23e8160039)"
     )
+
+
+def test_a_test_set_that_was_unknown_once_has_the_name_that_it_got_since():
+    assert known_since("unknown (sha256 e4a42d2b6885)") == "Multi30k val, German, as it is stored"
+    for said in ("unknown (sha256 e4a42d2b6880)", "newstest2013, German"):
+        assert known_since(said) == said
+
+
+def test_a_development_set_is_known_as_it_is_stored(shared):
+    lines = lines_of(shared / "data/multi30k/val.de.gz")
+    assert name_of([normalise(line) for line in lines]) == "Multi30k val, German, as it is stored"
 
 
 def test_no_two_test_sets_share_a_name():

@@ -14,7 +14,7 @@ from transduce.recipes.names import difference
 from transduce.recipes.parameters import count
 from transduce.reproduce.job import Job
 from transduce.scores.beside import PRINTED
-from transduce.scores.references import ELSEHOW, name_of
+from transduce.scores.references import ELSEHOW, known_since, name_of
 from transduce.scores.translation import demand_scores
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
@@ -139,7 +139,8 @@ def read_result(folder: Path) -> Result | None:
     except FolderError as fault:
         raise FolderError(fault.fact, NEWER if fault.hint == NEWER else AGAIN) from fault
     try:
-        return Result(**{**values, "recipe": stored_recipe(values["recipe"], file)})
+        bleu = values["bleu"] | {"test_set": known_since(values["bleu"]["test_set"])}
+        return Result(**values | {"recipe": stored_recipe(values["recipe"], file), "bleu": bleu})
     except (KeyError, TypeError) as error:
         raise FolderError("is no result as this version writes it", AGAIN, file=file) from error
 
