@@ -51,7 +51,7 @@ def main(words: Sequence[str]) -> None:
         pairs=tuple(asked.pairs),
         no_peers="" if asked.page else peers.missing(),
     )
-    found = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {"parts": {}}
+    found = found_before(results)
     for name in [] if asked.page else asked.parts or PARTS:
         print(f"{name} …", file=sys.stderr)
         found["machine"] = machine()
@@ -63,6 +63,13 @@ def main(words: Sequence[str]) -> None:
         print(made)
     else:
         PAGE.write_text(made, encoding="utf-8")
+
+
+def found_before(results: Path) -> dict[str, Any]:
+    """What these results hold, or else those of the last day on this machine."""
+    days = sorted(results.parent.glob(f"20*-{slug()}.json"))
+    newest = results if results.exists() else days[-1] if days else None
+    return json.loads(newest.read_text(encoding="utf-8")) if newest else {"parts": {}}
 
 
 def newest_of_gpu() -> dict[str, Any] | None:
