@@ -2,9 +2,7 @@
 
 import json
 
-import pytest
-
-main = pytest.importorskip("benchmarks.__main__")
+from benchmarks import __main__ as main
 
 
 def test_a_new_day_begins_with_the_figures_of_the_last_one_on_this_machine(tmp_path):
