@@ -25,7 +25,7 @@ def windows():
         "between others": others[:, 8 : 8 + HEADS * WIDTH].unflatten(1, (HEADS, WIDTH)),
         "in rows of odd length": odd[:, 1:].unflatten(1, (HEADS, WIDTH)),
         "heads first": torch.randn(HEADS, tokens, WIDTH).transpose(0, 1),
-        "of one token's last": others[:, -HEADS * WIDTH :].unflatten(1, (HEADS, WIDTH)),
+        "at the end of others": others[:, -HEADS * WIDTH :].unflatten(1, (HEADS, WIDTH)),
     }
 
 

@@ -59,7 +59,8 @@ def command(
 
     Every file is held against its known size and hash; what breaks off goes on where it was, and
     dead addresses have others behind them. Each corpus has its own licence: --list shows it.
-    Prints the folder of each corpus. mtdata/NAME is one of the index that mtdata has written here.
+    Prints the folder of each corpus. mtdata/NAME is one of the index that mtdata has written here;
+    of those neither hashes nor sizes nor licences are known.
 
     \b
     transduce fetch wmt14-en-de

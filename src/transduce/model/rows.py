@@ -55,14 +55,10 @@ class Rows:
 
 def rows_of(places: Sequence[Places], heads: int, device: torch.device) -> Rows:
     """The rows of one side of all rectangles."""
-    tokens, turns, real = (
-        np.concatenate([of_head(side, heads).reshape(-1) for side in sides])
-        for sides in (
-            [one.tokens[:, None] for one in places],
-            [np.arange(heads)[:, None] + 0 * one.tokens[:, None] for one in places],
-            [one.real[:, None] for one in places],
-        )
-    )
+    shapes = [(len(one.tokens), heads, one.tokens.shape[1]) for one in places]
+    tokens = in_one_row([one.tokens[:, None] for one in places], shapes)
+    turns = in_one_row([np.arange(heads)[:, None] for _ in places], shapes)
+    real = in_one_row([one.real[:, None] for one in places], shapes)
     standing = np.flatnonzero(real)
     back = np.empty(len(standing), dtype=np.int64)
     back[tokens[standing] * heads + turns[standing]] = standing
@@ -72,10 +68,11 @@ def rows_of(places: Sequence[Places], heads: int, device: torch.device) -> Rows:
         heads=sent(torch.from_numpy(turns), device),
         back=sent(torch.from_numpy(back), device),
         past=past,
-        shapes=[(len(one.tokens) * heads, one.tokens.shape[1]) for one in places],
+        shapes=[(sentences * heads, length) for sentences, _, length in shapes],
     )
 
 
-def of_head(side: np.ndarray, heads: int) -> np.ndarray:
-    """[G 1 L] or [G H L] as [G H L]."""
-    return np.broadcast_to(side, (side.shape[0], heads, side.shape[2]))
+def in_one_row(parts: Sequence[np.ndarray], shapes: Sequence[tuple[int, int, int]]) -> np.ndarray:
+    """Each part spread to [G H L], one after the other: [P]."""
+    spread = [np.broadcast_to(part, shape) for part, shape in zip(parts, shapes, strict=True)]
+    return np.concatenate([part.reshape(-1) for part in spread])

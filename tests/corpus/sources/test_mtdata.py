@@ -1,6 +1,7 @@
 """Corpora by the names of mtdata's index: every way in which it says that they are kept."""
 
 import bz2
+import codecs
 import gzip
 import io
 import json
@@ -111,14 +112,19 @@ KEPT: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
     ),
     "a translation memory": ({"a.tmx.gz": gzip.compress(MEMORY)}, {"ext": "tmx.gz"}),
     "a translation memory in another encoding": (
-        {"a.tmx": MEMORY.decode().encode("utf-16")},
+        {"a.tmx": codecs.BOM_UTF16_BE + (MEMORY.decode() + "\n").encode("utf-16-be")},
+        {"ext": "tmx"},
+    ),
+    "a translation memory in one line": (
+        {"a.tmx": MEMORY.replace(b"\n", b" ")},
         {"ext": "tmx"},
     ),
 }
 
 
 @pytest.mark.parametrize("kept", KEPT)
-def test_what_the_index_says_becomes_both_sides(kept, index, site, places, tmp_path):
+def test_what_the_index_says_becomes_both_sides(kept, index, site, places, tmp_path, monkeypatch):
+    monkeypatch.setattr("transduce.text.files.LONGEST_LINE", 100)
     files, entry = KEPT[kept]
     addresses = [site.put(name, content) for name, content in files.items()]
     index(url=addresses if len(addresses) > 1 else addresses[0], **entry)
@@ -168,6 +174,34 @@ def test_what_is_not_in_the_index_has_a_sentence(index, tmp_path):
         looked_up(outline(name))
 
 
+def test_a_name_of_one_language_twice_is_refused_before_anything_is_fetched():
+    with pytest.raises(InputError, match="both sides of mtdata/OPUS-gnome-v1-cat-cat are ca"):
+        outline("mtdata/OPUS-gnome-v1-cat-cat")
+
+
+def test_an_index_that_names_one_file_for_both_sides_is_not_believed(index):
+    index(url="http://host/a.zip", ext="zip", in_ext="txt", in_paths=["x.dev", "x.dev"])
+    with pytest.raises(InputError, match=f"the same file for both sides of {NAME}"):
+        looked_up(outline(f"mtdata/{NAME}"))
+
+
+def test_two_files_of_a_folder_keep_their_own_names(index, tmp_path, places):
+    index(url=["http://host/train.de", "http://host/train.en"], ext="txt", filename="a.txt")
+    for name, text in (("train.de", DE), ("train.en", EN)):
+        (tmp_path / name).write_bytes(text)
+    own = replace(places, copies=tmp_path, network=None)
+    found = fetch(outline(f"mtdata/{NAME}"), tmp_path, own, silent)
+    assert (found.read("all.de"), found.read("all.en")) == (DE, EN)
+
+
+def test_a_memory_of_other_languages_is_not_fetched_again_and_again(index, site, places, tmp_path):
+    index(url=site.put("a.tmx", memory(unit(FR="Rien.", EN="Nothing."))), ext="tmx")
+    for _ in range(2):
+        with pytest.raises(InputError, match="hint: its languages may go by other names"):
+            fetch(outline(f"mtdata/{NAME}"), tmp_path, places, silent)
+    assert len(site.asked) == 1
+
+
 @pytest.mark.parametrize("name", ["mtdata/", "mtdata/Group-corpus-1-deu", "mtdata/a-b-c-d-e-f"])
 def test_a_name_without_two_languages_is_refused(name):
     with pytest.raises(InputError, match="names no corpus of two languages"):
@@ -180,6 +214,8 @@ def test_a_name_without_two_languages_is_refused(name):
         (memory(unit(FR="Rien.", EN="Nothing.")), "no unit of it is in de and in en"),
         (MEMORY[:-20], "cannot be unpacked"),
         (b"", "cannot be unpacked"),
+        (b'<?xml version="1.0" encoding="gb2312"?><tmx/>', "cannot be unpacked"),
+        (b'<?xml version="1.0" encoding="unicode"?><tmx/>', "cannot be unpacked"),
     ],
 )
 def test_a_translation_memory_that_cannot_serve_has_a_sentence(

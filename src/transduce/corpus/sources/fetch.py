@@ -16,6 +16,7 @@ from typing import Any, final
 from transduce.corpus.sources.catalogue import of_languages, with_texts
 from transduce.corpus.sources.downloads import NOT_YOURS, Found, Places, find, forget
 from transduce.corpus.sources.transfer import Told
+from transduce.corpus.sources.units import OTHER_NAMES
 from transduce.corpus.sources.unpack import lines_of
 from transduce.corpus.sources.values import WHOLE, Corpus, Pair, Part, Split, Text, Way
 from transduce.durable import FolderWriter, Verified, open_folder, whole_folder
@@ -108,7 +109,7 @@ def choose(part: Part, places: Places, told: Told) -> tuple[Way, dict[Text, Foun
         try:
             return way, found_by(way, places, told)
         except InputError as error:
-            if error.hint == NOT_YOURS:  # the user meant this file: no other will do
+            if error.hint in (NOT_YOURS, OTHER_NAMES):  # no other file will do
                 raise
             said.append(error.fact)
     raise InputError(f"{part.name} cannot be had: " + "; ".join(said), AGAIN)
@@ -123,8 +124,8 @@ def found_by(way: Way, places: Places, told: Told) -> dict[Text, Found]:
         try:
             if not text.download.is_known:
                 next(lines_of(text, path), None)
-        except InputError:
-            if path.parent == places.folder:
+        except InputError as error:
+            if path.parent == places.folder and error.hint != OTHER_NAMES:
                 forget(path)
             raise
     return {text: files[text.download] for text in texts}

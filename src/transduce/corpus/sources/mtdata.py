@@ -54,9 +54,12 @@ def outline(name: str) -> Corpus:
             f"{name} names no corpus of two languages",
             "such as mtdata/Statmt-news_commentary-16-deu-eng",
         )
+    source, target = short(words[3]), short(words[4])
+    if source == target:
+        raise InputError(f"both sides of {name} are {source}", "name another corpus")
     return Corpus(
         name,
-        (short(words[3]), short(words[4])),
+        (source, target),
         "known to mtdata's index, which states no hash and no size",
         "not stated by mtdata's index: ask its publisher",
         (),
@@ -109,11 +112,9 @@ def parsed(line: str) -> Entry:
     """One line of the index."""
     said = json.loads(line)
     addresses = said["url"] if isinstance(said["url"], list) else [said["url"]]
-    called = [
-        "" if one.endswith(said["ext"].rpartition(".")[2]) else said["filename"]
-        for one in addresses
-    ]
-    downloads = [Download((one,), called=name) for one, name in zip(addresses, called, strict=True)]
+    is_named = len(addresses) > 1 or addresses[0].endswith(said["ext"].rpartition(".")[2])
+    name = "" if is_named else said["filename"]
+    downloads = [Download((one,), called=name) for one in addresses]
     members = said.get("in_paths") or [""]
     return Entry(
         said["did"],
@@ -126,6 +127,9 @@ def parsed(line: str) -> Entry:
 def ways(entry: Entry, languages: tuple[str, str]) -> list[Way]:
     """To each of its texts: a file of each side, or files that hold both."""
     kind, files, columns = entry.kind, entry.files, entry.columns
+    if len(files) == 2 and files[0] == files[1]:
+        fact = f"mtdata's index names the same file for both sides of {entry.name}"
+        raise InputError(fact, "name another corpus")
     if kind in SIDES and len(files) == 2:
         return [Way(*(Text(*file, SIDES[kind]) for file in files))]
     if kind == "tsv" and len(files) == 2 and len(columns) == 1:

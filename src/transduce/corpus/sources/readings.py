@@ -42,7 +42,7 @@ def column(number: int) -> Reading:
 
     def read(lines: Iterator[bytes]) -> Iterator[bytes]:
         for count, line in enumerate(lines, start=1):
-            columns = line.removesuffix(b"\r").split(b"\t")
+            columns = line.removesuffix(b"\n").removesuffix(b"\r").split(b"\t")
             if len(columns) <= number:
                 raise InputError(
                     f"line {count} has no column {number + 1}", "is it the right file?"

@@ -9,6 +9,7 @@ from transduce.corpus.sources.values import Reading
 from transduce.errors import InputError
 
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+OTHER_NAMES = "its languages may go by other names in it: name another corpus"
 CODES = {"bpt", "ept", "it", "ph", "ut"}  # markup of the text's own format, not words
 
 
@@ -25,7 +26,7 @@ def units(languages: tuple[str, str], side: int) -> Reading:
                 yield said[wanted[side]].encode()
         if not found:
             fact = f"no unit of it is in {wanted[0]} and in {wanted[1]}"
-            raise InputError(fact, "its languages may go by other names in it")
+            raise InputError(fact, OTHER_NAMES)
 
     return read
 
@@ -34,8 +35,8 @@ def parsed(lines: Iterator[bytes]) -> Iterator[Xml.Element]:
     """Unit by unit; what was read is forgotten."""
     parser: Xml.XMLPullParser[Xml.Element] = Xml.XMLPullParser(("start", "end"))
     body = Xml.Element("body")
-    for number, line in enumerate(lines):
-        parser.feed(b"\n" + line if number else line)  # not behind the last: it may be UTF-16
+    for line in lines:
+        parser.feed(line)
         for event, element in cast("Iterator[tuple[str, Xml.Element]]", parser.read_events()):
             if (event, element.tag) == ("start", "body"):
                 body = element

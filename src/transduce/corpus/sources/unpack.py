@@ -28,6 +28,7 @@ PACKED: dict[str, Callable[..., io.BufferedIOBase]] = {
 DAMAGED = (
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, ParseError),
     *(EOFError, OSError, NotImplementedError, RuntimeError),  # what zipfile cannot or may not open
+    *(ValueError, LookupError),  # encodings that are not known
 )
 FOREIGN = "this is not the file that it should be: delete it, and fetch it again"
 
@@ -36,7 +37,7 @@ def lines_of(text: Text, path: Path) -> Iterator[bytes]:
     """The lines of one side, without their newlines."""
     try:
         with opened(text, path) as stream:
-            yield from text.reading(line.removesuffix(b"\n") for line in raw_lines(stream))
+            yield from text.reading(raw_lines(stream))
     except DAMAGED as error:
         said = (str(error) or type(error).__name__).splitlines()[0].rstrip(":")
         raise InputError(f"cannot be unpacked ({said})", FOREIGN, file=path) from error

@@ -15,14 +15,14 @@ from typing import final
 from urllib.parse import urlsplit
 
 Pair = tuple[bytes, bytes]  # a line of each side, without its newline
-Reading = Callable[[Iterator[bytes]], Iterator[bytes]]  # from a file's lines to those of the text
+Reading = Callable[[Iterator[bytes]], Iterator[bytes]]  # from a file's, with \\n, to the text's
 Taking = Callable[[Iterable[Pair]], Iterable[Pair]]  # the pairs that belong to a split
 WHOLE = "all"  # the split of a text that nobody cut: it serves for training and as a test
 
 
 def as_they_are(lines: Iterator[bytes]) -> Iterator[bytes]:
     """One sentence a line."""
-    return lines
+    return (line.removesuffix(b"\n") for line in lines)
 
 
 def everything(pairs: Iterable[Pair]) -> Iterable[Pair]:

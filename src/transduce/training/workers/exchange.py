@@ -34,7 +34,8 @@ def in_order(learn: Learn, costs: Sequence[int], optimiser: Optimiser, agree: Ag
     gradients.
     """
     size, rank = processes.get_world_size(), processes.get_rank()
-    total, heard = (make(optimiser.gradients) for make in (torch.zeros_like, torch.empty_like))
+    total = torch.zeros_like(optimiser.weights.detach())
+    heard = torch.empty_like(total)
     for first in range(0, len(costs), size):
         present = min(size, len(costs) - first)
         optimiser.clear()
