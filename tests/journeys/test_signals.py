@@ -110,7 +110,8 @@ def test_a_second_signal_ends_it_at_once_and_the_last_save_is_sound(place):
     assert code == 143
     assert place.good("verify", "run").count("good") >= 4
     assert not any(name.startswith(".") for name in place.names("run/checkpoints"))
-    assert "stopping: " in stderr
+    # the second may come before the first is answered, or after the update was dropped
+    assert "stopping: " in stderr or WORDS[TERMINATE] in stderr
 
 
 @pytest.mark.parametrize("number", CODES)
