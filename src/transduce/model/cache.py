@@ -192,9 +192,16 @@ def with_column(cache: Cache) -> Cache:
     cache = replace(cache, origins=torch.cat([cache.origins, own], dim=2))
     if columns < cache.keys.shape[3]:
         return cache
-    room = (0, 0, 0, 0, 0, GROWTH)
-    keys, values = (functional.pad(side, room) for side in (cache.keys, cache.values))
+    keys, values = (with_room(side) for side in (cache.keys, cache.values))
     return replace(cache, keys=keys, values=values)
+
+
+def with_room(side: Float[Tensor, "N S h c W k"]) -> Float[Tensor, "N S h room W k"]:
+    """Columns more, not yet written."""
+    before, columns, after = side.shape[:3], side.shape[3], side.shape[4:]
+    longer = side.new_empty(*before, columns + max(GROWTH, columns), *after)
+    longer[:, :, :, :columns] = side
+    return longer
 
 
 def join(first: Cache, second: Cache) -> Cache:

@@ -36,7 +36,8 @@ class TransformerDecoder:
         states, state = cache.step(self.model, ids, state)
         logits = self.model.logits(states)
         kind = torch.promote_types(logits.dtype, torch.float32)  # bfloat16 has too few digits
-        return logits.log_softmax(dim=-1, dtype=kind), state
+        logits = logits.to(kind)
+        return torch.log_softmax(logits, dim=-1, out=logits), state
 
     def select(self, state: Cache, rows: Int[Tensor, " R2"]) -> Cache:
         """These rows, in this order."""
