@@ -14,7 +14,7 @@ from benchmarks.searched import searched
 from benchmarks.shapes import SHAPES, V, sentences
 from benchmarks.turns import Turn, serve
 from transduce.cli.process import keep_memory
-from transduce.model.columns import in_columns
+from transduce.model.layout import lay_for_answers
 from transduce.model.transformer import transformer
 from transduce.search import translate_ids
 from transduce.settings import Search
@@ -26,7 +26,7 @@ def main(shape: str, count: str, at_once: str, length: str, precision: str, shar
     keep_memory()
     start = memory_now()["resident"]
     model = transformer(SHAPES[shape], V, V, 1).eval().to(getattr(torch, precision))
-    in_columns(model)
+    lay_for_answers(model)
     decoder = Forced(TransformerDecoder(model), int(length))
     first_source, every = map(int, share.split("/"))
     sources, size = sentences(int(count))[first_source::every], int(at_once)

@@ -27,7 +27,7 @@ from transduce.model.transformer import Memory, Transformer
 # N layers · S sentences · W rows of each, R in all · H heads · s source places · c columns
 # K = d_k · h, k, v: as H, d_k, d_v, or as a mixing says that it keeps
 
-GROWTH = 8  # columns added when all are full
+GROWTH = 8  # columns at first; all full, there are twice as many
 
 
 @final

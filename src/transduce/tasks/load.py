@@ -17,7 +17,7 @@ from transduce.checkpoint import (
 )
 from transduce.device import device
 from transduce.errors import FolderError, InputError
-from transduce.model.columns import in_columns
+from transduce.model.layout import lay_for_answers
 from transduce.model.transformer import Transformer
 from transduce.settings import Recipe, Search
 from transduce.settings.fields import demand
@@ -40,7 +40,7 @@ def load(folder: Path | str, *more: Path | str, precision: str = "float32") -> T
     members = tuple(with_limits(one, longest, search) for one in others)
     for one in (first, *members):
         one.model.to(getattr(torch, precision))
-        in_columns(one.model)
+        lay_for_answers(one.model)
     return replace(with_limits(first, longest, search), others=members)
 
 

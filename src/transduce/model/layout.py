@@ -1,0 +1,70 @@
+"""How the matrices of a model that only answers lie in memory    (decision 0034)"""
+
+from typing import TYPE_CHECKING, Any, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transduce.model.transformer import Transformer
+
+# R rows · n numbers in, m out
+
+REORDER, LINEAR = "_reorder_linear_weight", "_linear_pointwise"
+ABLE = "_is_mkldnn_bf16_supported"
+
+
+def lay_for_answers(model: Transformer) -> None:
+    """The same numbers, so that a product of few rows takes the least time. No way back."""
+    (in_blocks if blocks_are_faster(model.output.weight) else in_columns)(model)
+
+
+def in_columns(model: Transformer) -> None:
+    """Column by column: a product x Wᵀ of few rows reads W in that order.
+
+    On a CPU a step of search in float32 takes up to a seventh less time (decision 0033); a GPU's
+    products do not care.
+    """
+    products = [one for one in model.modules() if isinstance(one, nn.Linear)]
+    for weight in (*(one.weight for one in products), model.output.weight):
+        weight.data = weight.data.t().contiguous().t()
+
+
+def in_blocks(model: Transformer) -> None:
+    """In the blocks that the processor's matrix instructions take, made once and not each time.
+
+    A symbol's vector is still looked up in the rows of its matrix.
+    """
+    for module in list(model.modules()):
+        for name, child in module.named_children():
+            if isinstance(child, nn.Linear):
+                setattr(module, name, BlockedProduct(child.weight, child.bias))
+    model.output.product = BlockedProduct(model.output.weight)
+
+
+def blocks_are_faster(weight: Tensor) -> bool:
+    """In bfloat16, where the processor has instructions for it and this torch all functions."""
+    mine = weight.device.type == "cpu" and weight.dtype == torch.bfloat16
+    return mine and all(map(of_onednn, (REORDER, LINEAR, ABLE))) and of_onednn(ABLE)()
+
+
+def of_onednn(name: str) -> Any:  # noqa: ANN401
+    """A function that torch's compiler calls, too, and that has no public name; None if gone."""
+    return getattr(torch.ops.mkldnn, name, None)
+
+
+@final
+class BlockedProduct(nn.Module):
+    """x Wᵀ + b, W in blocks: what a Linear computes, to the bit, without gradients."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
+        super().__init__()
+        self.blocks = of_onednn(REORDER)(weight.detach().contiguous())
+        self.bias = None if bias is None else bias.detach()
+
+    def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+        """One product."""
+        return of_onednn(LINEAR)(x, self.blocks, self.bias, "none", [], "")
+
+    if TYPE_CHECKING:
+        __call__ = forward
