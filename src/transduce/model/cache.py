@@ -21,13 +21,13 @@ from torch.nn import functional
 
 from transduce.model.attention import CrossAttention
 from transduce.model.past import Past, look
-from transduce.model.rectangles import laid
 from transduce.model.transformer import Memory, Transformer
 
 # N layers · S sentences · W rows of each, R in all · H heads · s source places · c columns
 # K = d_k · h, k, v: as H, d_k, d_v, or as a mixing says that it keeps
 
-GROWTH = 8  # columns at first; all full, there are twice as many
+GROWTH = 16  # columns at first; all full, there are twice as many
+EVEN = 16  # a softmax over a multiple of so many numbers is up to twice as fast
 
 
 @final
@@ -84,7 +84,7 @@ class Cache:
     def narrowed(self, sentences: Int[Tensor, " S2"]) -> "Cache":
         """Without the other sentences, and the places and columns that these do not look at."""
         mask, begun = self.memory_mask[sentences], self.begun[sentences]
-        longest = int((mask == 0).sum(dim=-1).max()) if len(mask) else 0
+        longest = even(int((mask == 0).sum(dim=-1).max())) if len(mask) else 0
         first, last = (int(one) for one in begun.aminmax()) if len(begun) else (0, 0)
         some = replace(
             self,
@@ -113,19 +113,18 @@ class Cache:
 
 def start(model: Transformer, memory: Memory) -> Cache:
     """Nothing written yet, one row a sentence."""
-    sizes, sentences = model.sizes, len(memory.lengths)
-    sources, longest = laid(memory.lengths)
-    places = torch.from_numpy(sources.tokens.reshape(-1)).to(memory.states.device)
-    states = memory.states.index_select(0, places)  # [S s d_model], a short source's last repeated
-    per_layer = [layer.cross_attention.memory(states) for layer in model.decoder]
+    sizes, device = model.sizes, memory.states.device
+    lengths = torch.tensor(memory.lengths)
+    real = torch.arange(even(max(memory.lengths))) < lengths[:, None]  # [S s]
+    places, real = real.flatten().nonzero()[:, 0].to(device), real.to(device)
+    per_layer = [layer.cross_attention.memory(memory.states) for layer in model.decoder]
     keys, values = (
-        torch.stack([side.view(sentences, longest, sizes.heads, -1) for side in sides])
-        .transpose(2, 3)
-        .contiguous()  # [N S H s K]
+        torch.stack([laid(side, places, real.shape) for side in sides])
         for sides in zip(*per_layer, strict=True)
     )
     heads, *widths = model.decoder[0].self_attention.kept
-    none = torch.zeros(sentences, 1, 0, dtype=torch.long, device=keys.device)
+    sentences = len(lengths)
+    none = torch.zeros(sentences, 1, 0, dtype=torch.long, device=device)
     return Cache(
         keys=keys.new_empty(sizes.layers, sentences, heads, 0, 1, widths[0]),
         values=keys.new_empty(sizes.layers, sentences, heads, 0, 1, widths[1]),
@@ -135,8 +134,22 @@ def start(model: Transformer, memory: Memory) -> Cache:
         level=True,
         memory_keys=keys,
         memory_values=values,
-        memory_mask=masked(keys, torch.from_numpy(~sources.real)[:, None, None].to(keys.device)),
+        memory_mask=masked(keys, ~real[:, None, None]),
     )
+
+
+def laid(
+    side: Float[Tensor, "T H k"], places: Int[Tensor, " T"], shape: torch.Size
+) -> Float[Tensor, "S H s k"]:
+    """Every token's in its place, zeros in the places past a source's end."""
+    every = side.new_zeros(shape.numel(), *side.shape[1:]).index_copy_(0, places, side)
+    return every.unflatten(0, shape).transpose(1, 2).contiguous()
+
+
+def even(count: int, width: int = 1) -> int:
+    """So many columns of that width, or as few more as make an even number of slots."""
+    step = EVEN // math.gcd(EVEN, width)
+    return -(-count // step) * step
 
 
 def step(
@@ -147,11 +160,12 @@ def step(
     columns, width = cache.columns, cache.origins.shape[1]
     place = (columns - 1 - cache.begun).repeat_interleave(width)  # [R]
     attends = model.sizes.mixing == "self-attention"
-    mask = mask_of_slots(model.sizes.decoder_neighbourhood, cache) if attends else None
+    shown = even(columns, width) if attends else columns
+    mask = mask_of_slots(model.sizes.decoder_neighbourhood, cache, shown) if attends else None
     x = model.target(ids) + model.target_positions(place, cache.gone + columns)
     for number, layer in enumerate(model.decoder):
-        keys = cache.keys[number, :, :, :columns]  # [S H c W K], a window on the cache
-        past = Past(keys, cache.values[number, :, :, :columns], cache.origins, mask)
+        keys = cache.keys[number, :, :, :shown]  # [S H c W K], a window on the cache
+        past = Past(keys, cache.values[number, :, :, :shown], cache.origins, mask)
         x = layer.add_self(x, partial(layer.self_attention.step, past=past))
         x = layer.add_cross(x, partial(look_back, layer.cross_attention, cache, number))
         x = layer.add_feed_forward(x, layer.feed_forward)
@@ -168,16 +182,20 @@ def look_back(
     return attention.output(seen.flatten(1))
 
 
-def mask_of_slots(r: int, cache: Cache) -> Float[Tensor, "S 1 W cW"] | None:
-    """Hides what others wrote, and what lies before a row or its neighbourhood    (section 4)"""
+def mask_of_slots(r: int, cache: Cache, shown: int) -> Float[Tensor, "S 1 W cW"] | None:
+    """Hides what others wrote or nobody yet, and what lies before a row or its neighbourhood.
+
+    That of section 4, of r positions. One mask for all that is shown.
+    """
     columns, width = cache.columns, cache.origins.shape[1]
-    if width == 1 and cache.level and not r:
+    if width == 1 and cache.level and not r and shown == columns:
         return None
     first = cache.begun.clamp(min=columns - 1 - (r - 1) // 2) if r else cache.begun
     slots = torch.arange(width, device=first.device)
     early = torch.arange(columns, device=first.device) < first[:, None]  # [S c]
     hidden = (cache.origins[..., None] != slots) | early[:, None, :, None]  # [S W c W]
-    return masked(cache.keys, hidden.flatten(2)[:, None])
+    unwritten = (0, (shown - columns) * width)
+    return masked(cache.keys, functional.pad(hidden.flatten(2)[:, None], unwritten, value=True))
 
 
 def masked(like: Tensor, hidden: Bool[Tensor, "..."]) -> Float[Tensor, "..."]:
@@ -190,17 +208,19 @@ def with_column(cache: Cache) -> Cache:
     sentences, width, columns = cache.origins.shape
     own = torch.arange(width, device=cache.origins.device)[None, :, None].expand(sentences, -1, 1)
     cache = replace(cache, origins=torch.cat([cache.origins, own], dim=2))
-    if columns < cache.keys.shape[3]:
+    if even(columns + 1, width) <= cache.keys.shape[3]:
         return cache
-    keys, values = (with_room(side) for side in (cache.keys, cache.values))
+    room = even(max(GROWTH, 2 * columns), width)
+    keys, values = (with_room(side, columns, room) for side in (cache.keys, cache.values))
     return replace(cache, keys=keys, values=values)
 
 
-def with_room(side: Float[Tensor, "N S h c W k"]) -> Float[Tensor, "N S h room W k"]:
-    """Columns more, not yet written."""
-    before, columns, after = side.shape[:3], side.shape[3], side.shape[4:]
-    longer = side.new_empty(*before, columns + max(GROWTH, columns), *after)
-    longer[:, :, :, :columns] = side
+def with_room(
+    side: Float[Tensor, "N S h _ W k"], columns: int, room: int
+) -> Float[Tensor, "N S h room W k"]:
+    """The filled columns, and zeros in those that are not yet written."""
+    longer = side.new_empty(*side.shape[:3], room, *side.shape[4:])
+    longer[:, :, :, :columns], longer[:, :, :, columns:] = side[:, :, :, :columns], 0
     return longer
 
 

@@ -7,7 +7,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-# S sentences · W rows of each, R in all · H heads · c columns, the last of this step · K = d_k
+# S sentences · W rows of each, R in all · H heads · c columns, the last of this step, of those
+# that are shown · K = d_k
 
 FOREVER = 1 << 62
 
@@ -15,24 +16,27 @@ FOREVER = 1 << 62
 @final
 @dataclass(frozen=True)
 class Past:
-    """Windows on a cache: a layer writes into the last column and reads those before it.
+    """Windows on a cache: a layer writes into the newest column and reads those before it.
 
-    Self-attention keeps keys and values; a recurrent layer its two states; a convolution its
-    inputs, which have one width, and none beside it. Before a row began there are zeros.
+    Self-attention keeps keys and values, and may be shown columns that nobody wrote yet; a
+    recurrent layer its two states; a convolution its inputs, which have one width, and none beside
+    it. Before a row began there are zeros.
     """
 
-    keys: Float[Tensor, "S H c W K"]
-    values: Float[Tensor, "S H c W d_v"]
+    keys: Float[Tensor, "S H shown W K"]
+    values: Float[Tensor, "S H shown W d_v"]
     origins: Int[Tensor, "S W c"]  # which of a column's W each row grew from
-    mask: Float[Tensor, "S 1 W cW"] | None  # -inf where attention may not look; None: at all
+    mask: Float[Tensor, "S 1 W shownW"] | None  # -inf where attention may not look; None: at all
 
     def keep(self, keys: Float[Tensor, "R H K"], values: Float[Tensor, "R H d_v"]) -> None:
         """Write this step's column."""
         for side, new in ((self.keys, keys), (self.values, values)):
-            side[:, :, -1] = new.unflatten(0, self.origins.shape[:2]).transpose(1, 2)
+            side[:, :, self.origins.shape[2] - 1] = new.unflatten(
+                0, self.origins.shape[:2]
+            ).transpose(1, 2)
 
-    def rows(self, side: Float[Tensor, "S 1 c W d"], column: int) -> Float[Tensor, "R d"]:
-        """What each row grew from in a column."""
+    def rows(self, side: Float[Tensor, "S 1 shown W d"], column: int) -> Float[Tensor, "R d"]:
+        """What each row grew from in a column, counted from the newest, which is -1."""
         kept, origins = side[:, 0, column], self.origins[:, :, column, None]  # [S W d], [S W 1]
         return kept.gather(1, origins.expand_as(kept)).flatten(0, 1)
 
