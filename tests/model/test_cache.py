@@ -86,7 +86,33 @@ def test_what_was_written_stays_where_it_is_when_rows_move():
     moved = state.select(torch.tensor([1, 1, 2, 5, 3, 3]))
     assert moved.keys.data_ptr() == state.keys.data_ptr()
     assert moved.values.data_ptr() == state.values.data_ptr()
-    assert moved.origins[:, :, 0].tolist() == [[1, 1, 2], [2, 0, 0]]
+    assert moved.seen.int().argmax(dim=2).tolist() == [[1, 1, 2], [2, 0, 0]]
+
+
+@torch.no_grad()
+def test_what_no_row_grew_from_goes_when_the_room_is_full():
+    model, width, steps = model_of(), 4, 40
+    state = begun(model, sentences([4])).select(torch.zeros(width, dtype=torch.long))
+    inputs = sentences([steps], seed=4)
+    expected = in_one_go(model, sentences([4]), inputs)[0]
+    for number, symbol in enumerate(inputs[0]):
+        states, state = walked(model, state, [[symbol, 5, 6, 7]])
+        equal(states[0, 0], expected[number])
+        state = state.select(torch.zeros(width, dtype=torch.long))  # all grow from the first
+    assert state.keys.shape[3] < steps * width / 2
+    assert state.slots - (steps - state.slots % width) < cache.GROWTH * width + steps
+
+
+@torch.no_grad()
+def test_a_row_may_become_several_after_it_was_alone():
+    model, sources = model_of(), sentences([4, 7])
+    inputs = [[1, 2, 4], [1, 2, 5], [1, 3, 6], [1, 3, 7]]
+    expected = in_one_go(model, [sources[0], sources[0], sources[1], sources[1]], inputs)
+    first, state = walked(model, begun(model, sources), [[1, 1], [2, 3]])
+    state = state.select(torch.tensor([0, 0, 1, 1]))
+    second, _ = walked(model, state, [[4, 5, 6, 7]])
+    equal(first[1], torch.stack([expected[0][1], expected[2][1]]))
+    equal(second[0], torch.stack([states[2] for states in expected]))
 
 
 @kinds
@@ -119,7 +145,7 @@ def test_rows_that_came_differently_far_are_joined(kind, ahead, behind):
     rows = [*((row, ahead) for row in inputs[0]), *((row, behind) for row in inputs[1])]
     following = [[row[done + n] for row, done in rows] for n in range(4)]
     joined = cache.join(states[0], states[1])
-    assert joined.gone + joined.columns == max(ahead, behind)
+    assert joined.longest == max(ahead, behind)
     stepwise, state = walked(model, joined, following)
     expected = in_one_go(model, sources[0] + sources[1], inputs[0] + inputs[1])
     for number, (whole, (_, done)) in enumerate(zip(expected, rows, strict=True)):
@@ -127,8 +153,8 @@ def test_rows_that_came_differently_far_are_joined(kind, ahead, behind):
     survivors = state.select(torch.tensor([2, 3]) if ahead > behind else torch.tensor([0, 1]))
     reach = model.decoder[-1].self_attention.reach
     left = min(ahead, behind) + 4
-    assert survivors.columns == min(left, reach), "columns before all rows began are gone"
-    assert survivors.columns + survivors.gone == left
+    assert survivors.slots <= min(left, reach + 1), "slots from before they began are gone"
+    assert survivors.longest == left
     chosen = rows[2:] if ahead > behind else rows[:2]
     ids = [row[done + 4] for row, done in chosen]
     last, _ = walked(model, survivors, [ids])
@@ -161,14 +187,19 @@ def test_of_groups_that_came_differently_far_any_may_leave(kind):
 
 
 @pytest.mark.parametrize("mixing", ["recurrent", "convolution", "dilated", "separable"])
-def test_a_mixing_keeps_no_more_columns_than_it_reaches(mixing):
+def test_a_mixing_keeps_no_more_than_it_reaches(mixing):
     model = model_of(sizes(mixing=mixing, kernel=5, layers=1))
     state = begun(model, sentences([2, 3]))
     reach = 1 if mixing == "recurrent" else 4
-    for number in range(12):
+    for _ in range(30):
         _, state = walked(model, state, [[2, 3]])
-        assert state.columns == min(reach, number + 1)
-        assert state.keys.shape[3] <= 2 * (reach + cache.GROWTH)
+        assert state.keys.shape[3] <= cache.even(reach + 1 + cache.GROWTH)
+
+
+def test_a_neighbourhood_keeps_no_more_than_it_reaches():
+    model = model_of(sizes(decoder_neighbourhood=5))
+    _, state = walked(model, begun(model, sentences([2, 3])), [[2, 3]] * 30)
+    assert state.keys.shape[3] <= cache.even(2 + 1 + cache.GROWTH)
 
 
 def test_learned_places_have_an_end_and_say_so():

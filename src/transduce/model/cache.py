@@ -1,12 +1,12 @@
 """Decoding one symbol at a time: what was computed before is kept    (section 3.1)
 
-Every row is a hypothesis. Keys and values lie in columns, one a step, each with a slot for every
-row of a sentence. What was written stays where it is, however the rows move: a row carries along
-which slot of each column it grew from. A sentence that joined later began at a later column, and
-its rows see none before it. The encoder's keys and values stand once a sentence.
+Every row is a hypothesis. Each step writes the keys and values of a sentence's rows into slots of
+their own. What was written stays where it is, however the rows move: a row carries along which
+slots it grew from. When all slots are full, or sentences leave, those that no row grew from go.
+The encoder's keys and values stand once a sentence.
 
-What another mixing than self-attention must remember lies in the same columns (past.py), of
-which those out of its reach go.
+What another mixing than self-attention must remember lies in the same slots (past.py), of which
+those out of its reach go.
 """
 
 import math
@@ -20,13 +20,13 @@ from torch import Tensor
 from torch.nn import functional
 
 from transduce.model.attention import CrossAttention
-from transduce.model.past import Past, look
+from transduce.model.past import FOREVER, Past, look
 from transduce.model.transformer import Memory, Transformer
 
-# N layers · S sentences · W rows of each, R in all · H heads · s source places · c columns
+# N layers · S sentences · W rows of each, R in all · H heads · s source places · c slots
 # K = d_k · h, k, v: as H, d_k, d_v, or as a mixing says that it keeps
 
-GROWTH = 16  # columns at first; all full, there are twice as many
+GROWTH = 8  # steps, at least, for which there is room before slots are looked through
 EVEN = 16  # a softmax over a multiple of so many numbers is up to twice as fast
 
 
@@ -38,77 +38,87 @@ class Cache:
     A step writes into the room of the cache that it goes on from: only the newest one goes on.
     """
 
-    keys: Float[Tensor, "N S h room W k"]
-    values: Float[Tensor, "N S h room W v"]
-    origins: Int[Tensor, "S W c"]  # the slot of each column that a row grew from
-    gone: int  # how many columns went from the left that a row still counts
-    begun: Int[Tensor, " S"]  # the first column of each sentence; of one that is gone, below 0
-    level: bool  # whether no sentence began after another
+    keys: Float[Tensor, "N S h room k"]
+    values: Float[Tensor, "N S h room v"]
+    seen: Bool[Tensor, "S W c"]  # the slots that a row grew from, of those that were written
+    places: Int[Tensor, "S c"]  # where in its output the symbol of a slot stands
+    written: Int[Tensor, " S"]  # symbols of each output so far
+    longest: int  # no output has more of them
     memory_keys: Float[Tensor, "N S H s K"]
     memory_values: Float[Tensor, "N S H s d_v"]
     memory_mask: Float[Tensor, "S 1 1 s"]  # -inf past a source's end
 
     @property
-    def columns(self) -> int:
-        """How many are filled."""
-        return self.origins.shape[2]
+    def slots(self) -> int:
+        """How many of a sentence were written."""
+        return self.seen.shape[2]
 
     def select(self, rows: Int[Tensor, " R2"]) -> "Cache":
         """These rows, in this order: the only way that rows move.
 
         Sentences keep their order, and the rows of each stand together. All have as many rows as
-        before, or another number while no column is filled.
+        before, or any number where each had one.
         """
-        sentences, before, columns = self.origins.shape
-        wanted = (
-            rows[::before] // before if columns else (rows // max(1, before)).unique_consecutive()
-        )
-        some = self if len(wanted) == sentences else self.narrowed(wanted)
-        if not columns:
-            return some.of_width(len(rows) // max(1, len(wanted)))
-        grown_from = (rows % before).view(len(wanted), before, 1)
-        origins = some.origins.gather(1, grown_from.expand(-1, -1, some.columns))
-        return replace(some, origins=origins)
+        sentences, before = self.seen.shape[:2]
+        wanted = rows[::before] // before if before > 1 else rows.unique_consecutive()
+        some = self if len(wanted) == sentences else self.of_sentences(wanted)
+        grown_from = (rows % before).view(len(wanted), len(rows) // max(1, len(wanted)), 1)
+        seen = some.seen.gather(1, grown_from.expand(-1, -1, some.slots))
+        return replace(some, seen=seen)
 
-    def of_width(self, width: int) -> "Cache":
-        """With so many slots a column, where none is filled yet."""
-        if width == self.origins.shape[1]:
-            return self
-        keys, values = (
-            side.new_empty(*side.shape[:3], 0, width, side.shape[5])
-            for side in (self.keys, self.values)
+    def of_sentences(self, sentences: Int[Tensor, " S2"]) -> "Cache":
+        """Without the other sentences, and the places and slots that these do not look at."""
+        mask, written = self.memory_mask[sentences], self.written[sentences]
+        sources = even(int((mask == 0).sum(dim=-1).max())) if len(mask) else 0
+        keys, values, seen, places = needed(self, sentences)
+        return Cache(
+            keys=keys,
+            values=values,
+            seen=seen,
+            places=places,
+            written=written,
+            longest=int(written.max()) if len(written) else 0,
+            memory_keys=self.memory_keys[:, sentences, :, :sources],
+            memory_values=self.memory_values[:, sentences, :, :sources],
+            memory_mask=mask[..., :sources],
         )
-        origins = self.origins.new_empty(len(self.origins), width, 0)
-        return replace(self, keys=keys, values=values, origins=origins)
 
-    def narrowed(self, sentences: Int[Tensor, " S2"]) -> "Cache":
-        """Without the other sentences, and the places and columns that these do not look at."""
-        mask, begun = self.memory_mask[sentences], self.begun[sentences]
-        longest = even(int((mask == 0).sum(dim=-1).max())) if len(mask) else 0
-        first, last = (int(one) for one in begun.aminmax()) if len(begun) else (0, 0)
-        some = replace(
-            self,
-            keys=self.keys[:, sentences],
-            values=self.values[:, sentences],
-            origins=self.origins[sentences],
-            begun=begun,
-            level=first == last,
-            memory_keys=self.memory_keys[:, sentences, :, :longest],
-            memory_values=self.memory_values[:, sentences, :, :longest],
-            memory_mask=mask[..., :longest],
-        )
-        return replace(some.without(max(0, first)), gone=max(0, -first))
+    def with_room(self) -> "Cache":
+        """Without the slots that no row grew from, and with room for more."""
+        every = torch.arange(len(self.seen), device=self.seen.device)
+        keys, values, seen, places = needed(self, every)
+        return replace(self, keys=keys, values=values, seen=seen, places=places)
 
-    def without(self, columns: int) -> "Cache":
-        """The leftmost columns gone."""
-        return replace(
-            self,
-            keys=self.keys[:, :, :, columns:],
-            values=self.values[:, :, :, columns:],
-            origins=self.origins[:, :, columns:],
-            gone=self.gone + columns,
-            begun=self.begun - columns,
-        )
+
+def needed(cache: Cache, sentences: Int[Tensor, " S2"]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Keys, values, seen and places of the slots that a row grew from, and room for more."""
+    seen, places = cache.seen[sentences], cache.places[sentences]
+    alive = seen.any(dim=1)  # [S2 c]
+    kept = int(alive.sum(dim=1).max()) if alive.numel() else 0
+    order = alive.byte().argsort(dim=1, descending=True, stable=True)[:, :kept]  # [S2 kept]
+    width = seen.shape[1]
+    room = even(kept + max(GROWTH * width, kept // 2))
+    keys, values = (taken(side, sentences, order, room) for side in (cache.keys, cache.values))
+    seen = seen.gather(2, order[:, None].expand(-1, width, -1))
+    return keys, values, seen, places.gather(1, order)
+
+
+def taken(
+    side: Float[Tensor, "N S h _ k"],
+    sentences: Int[Tensor, " S2"],
+    order: Int[Tensor, "S2 c"],
+    room: int,
+) -> Float[Tensor, "N S2 h room k"]:
+    """Some slots of some sentences; what stands in the room after them is looked at by nobody."""
+    layers, every, heads, before, width = side.shape
+    if not order.shape[1]:
+        return side.new_zeros(layers, len(sentences), heads, room, width)
+    device = side.device
+    first = torch.arange(layers, device=device)[:, None] * every + sentences  # [N S2]
+    first = (first[:, :, None] * heads + torch.arange(heads, device=device)) * before
+    slots = first[..., None] + functional.pad(order, (0, room - order.shape[1]))[:, None]
+    found = side.flatten(0, 3).index_select(0, slots.flatten())
+    return found.view(layers, len(sentences), heads, room, width)
 
 
 def start(model: Transformer, memory: Memory) -> Cache:
@@ -124,14 +134,14 @@ def start(model: Transformer, memory: Memory) -> Cache:
     )
     heads, *widths = model.decoder[0].self_attention.kept
     sentences = len(lengths)
-    none = torch.zeros(sentences, 1, 0, dtype=torch.long, device=device)
+    none = torch.zeros(sentences, 1, 0, dtype=torch.bool, device=device)
     return Cache(
-        keys=keys.new_empty(sizes.layers, sentences, heads, 0, 1, widths[0]),
-        values=keys.new_empty(sizes.layers, sentences, heads, 0, 1, widths[1]),
-        origins=none,
-        gone=0,
-        begun=none.new_zeros(sentences),
-        level=True,
+        keys=keys.new_empty(sizes.layers, sentences, heads, 0, widths[0]),
+        values=keys.new_empty(sizes.layers, sentences, heads, 0, widths[1]),
+        seen=none,
+        places=none[:, 0].long(),
+        written=torch.zeros(sentences, dtype=torch.long, device=device),
+        longest=0,
         memory_keys=keys,
         memory_values=values,
         memory_mask=masked(keys, ~real[:, None, None]),
@@ -146,31 +156,30 @@ def laid(
     return every.unflatten(0, shape).transpose(1, 2).contiguous()
 
 
-def even(count: int, width: int = 1) -> int:
-    """So many columns of that width, or as few more as make an even number of slots."""
-    step = EVEN // math.gcd(EVEN, width)
-    return -(-count // step) * step
+def even(count: int) -> int:
+    """As many, or so few more that a softmax over them is fast."""
+    return -(-count // EVEN) * EVEN
 
 
 def step(
     model: Transformer, ids: Int[Tensor, " R"], cache: Cache
 ) -> tuple[Float[Tensor, "R d_model"], Cache]:
     """The decoder's states after one more symbol in every row."""
-    cache = with_column(cache)
-    columns, width = cache.columns, cache.origins.shape[1]
-    place = (columns - 1 - cache.begun).repeat_interleave(width)  # [R]
-    attends = model.sizes.mixing == "self-attention"
-    shown = even(columns, width) if attends else columns
-    mask = mask_of_slots(model.sizes.decoder_neighbourhood, cache, shown) if attends else None
-    x = model.target(ids) + model.target_positions(place, cache.gone + columns)
+    attends, r = model.sizes.mixing == "self-attention", model.sizes.decoder_neighbourhood
+    reach = (r - 1) // 2 if r else max(one.self_attention.reach for one in model.decoder)
+    now, longest = cache.written, cache.longest + 1
+    cache = with_slots(cache, reach)
+    shown = even(cache.slots) if attends else cache.slots
+    mask = mask_of_slots(cache, shown) if attends else None
+    place = now.repeat_interleave(cache.seen.shape[1])  # [R]
+    x = model.target(ids) + model.target_positions(place, longest)
     for number, layer in enumerate(model.decoder):
-        keys = cache.keys[number, :, :, :shown]  # [S H c W K], a window on the cache
-        past = Past(keys, cache.values[number, :, :, :shown], cache.origins, mask)
+        keys, values = (side[number, :, :, :shown] for side in (cache.keys, cache.values))
+        past = Past(keys, values, cache.seen, cache.places, now, mask)
         x = layer.add_self(x, partial(layer.self_attention.step, past=past))
         x = layer.add_cross(x, partial(look_back, layer.cross_attention, cache, number))
         x = layer.add_feed_forward(x, layer.feed_forward)
-    reach = max(layer.self_attention.reach for layer in model.decoder)
-    return model.decoder_top(x), cache.without(columns - reach) if columns > reach else cache
+    return model.decoder_top(x), replace(cache, written=now + 1, longest=longest)
 
 
 def look_back(
@@ -182,20 +191,10 @@ def look_back(
     return attention.output(seen.flatten(1))
 
 
-def mask_of_slots(r: int, cache: Cache, shown: int) -> Float[Tensor, "S 1 W cW"] | None:
-    """Hides what others wrote or nobody yet, and what lies before a row or its neighbourhood.
-
-    That of section 4, of r positions. One mask for all that is shown.
-    """
-    columns, width = cache.columns, cache.origins.shape[1]
-    if width == 1 and cache.level and not r and shown == columns:
-        return None
-    first = cache.begun.clamp(min=columns - 1 - (r - 1) // 2) if r else cache.begun
-    slots = torch.arange(width, device=first.device)
-    early = torch.arange(columns, device=first.device) < first[:, None]  # [S c]
-    hidden = (cache.origins[..., None] != slots) | early[:, None, :, None]  # [S W c W]
-    unwritten = (0, (shown - columns) * width)
-    return masked(cache.keys, functional.pad(hidden.flatten(2)[:, None], unwritten, value=True))
+def mask_of_slots(cache: Cache, shown: int) -> Float[Tensor, "S 1 W shown"]:
+    """Hides what a row did not grow from, and what nobody wrote yet."""
+    hidden = functional.pad(~cache.seen, (0, shown - cache.slots), value=True)
+    return masked(cache.keys, hidden[:, None])
 
 
 def masked(like: Tensor, hidden: Bool[Tensor, "..."]) -> Float[Tensor, "..."]:
@@ -203,62 +202,47 @@ def masked(like: Tensor, hidden: Bool[Tensor, "..."]) -> Float[Tensor, "..."]:
     return like.new_zeros(hidden.shape).masked_fill_(hidden, -math.inf)
 
 
-def with_column(cache: Cache) -> Cache:
-    """One column more, to be written: every row has its own slot."""
-    sentences, width, columns = cache.origins.shape
-    own = torch.arange(width, device=cache.origins.device)[None, :, None].expand(sentences, -1, 1)
-    cache = replace(cache, origins=torch.cat([cache.origins, own], dim=2))
-    if even(columns + 1, width) <= cache.keys.shape[3]:
-        return cache
-    room = even(max(GROWTH, 2 * columns), width)
-    keys, values = (with_room(side, columns, room) for side in (cache.keys, cache.values))
-    return replace(cache, keys=keys, values=values)
-
-
-def with_room(
-    side: Float[Tensor, "N S h _ W k"], columns: int, room: int
-) -> Float[Tensor, "N S h room W k"]:
-    """The filled columns, and zeros in those that are not yet written."""
-    longer = side.new_empty(*side.shape[:3], room, *side.shape[4:])
-    longer[:, :, :, :columns], longer[:, :, :, columns:] = side[:, :, :, :columns], 0
-    return longer
+def with_slots(cache: Cache, reach: int) -> Cache:
+    """A slot more for every row, to be written; what is out of reach is seen no more."""
+    sentences, width, slots = cache.seen.shape
+    if slots + width > cache.keys.shape[3]:
+        cache = cache.with_room()
+    own = torch.eye(width, dtype=torch.bool, device=cache.seen.device).expand(sentences, -1, -1)
+    seen = torch.cat([cache.seen, own], dim=2)
+    places = torch.cat([cache.places, cache.written[:, None].expand(-1, width)], dim=1)
+    if reach < FOREVER:
+        seen &= (places >= (cache.written - reach)[:, None])[:, None]
+    return replace(cache, seen=seen, places=places)
 
 
 def join(first: Cache, second: Cache) -> Cache:
-    """The rows of both, set so that their last columns meet."""
-    columns = max(first.columns, second.columns)
-    places = max(first.memory_keys.shape[3], second.memory_keys.shape[3])
-    sides = [widened(shifted(one, columns), places) for one in (first, second)]
-    a, b = sides
+    """The rows of both."""
+    slots, room = max(first.slots, second.slots), max(c.keys.shape[3] for c in (first, second))
+    sources = max(first.memory_keys.shape[3], second.memory_keys.shape[3])
+    a, b = (widened(one, slots, room, sources) for one in (first, second))
     return Cache(
         keys=torch.cat([a.keys, b.keys], dim=1),
         values=torch.cat([a.values, b.values], dim=1),
-        origins=torch.cat([a.origins, b.origins]),
-        gone=max(one.gone + one.columns for one in (first, second)) - columns,
-        begun=torch.cat([a.begun, b.begun]),
-        level=first.level and second.level and first.columns == second.columns,
+        seen=torch.cat([a.seen, b.seen]),
+        places=torch.cat([a.places, b.places]),
+        written=torch.cat([a.written, b.written]),
+        longest=max(a.longest, b.longest),
         memory_keys=torch.cat([a.memory_keys, b.memory_keys], dim=1),
         memory_values=torch.cat([a.memory_values, b.memory_values], dim=1),
         memory_mask=torch.cat([a.memory_mask, b.memory_mask]),
     )
 
 
-def shifted(cache: Cache, columns: int) -> Cache:
-    """The filled columns only, moved so that they end at `columns`."""
-    before = columns - cache.columns
-    keys, values = (
-        functional.pad(side[:, :, :, : cache.columns], (0, 0, 0, 0, before, 0))
-        for side in (cache.keys, cache.values)
+def widened(cache: Cache, slots: int, room: int, sources: int) -> Cache:
+    """With as many slots, of which nobody saw the last, and room for longer sources."""
+    more, longer = slots - cache.slots, sources - cache.memory_keys.shape[3]
+    return replace(
+        cache,
+        keys=functional.pad(cache.keys, (0, 0, 0, room - cache.keys.shape[3])),
+        values=functional.pad(cache.values, (0, 0, 0, room - cache.values.shape[3])),
+        seen=functional.pad(cache.seen, (0, more)),
+        places=functional.pad(cache.places, (0, more)),
+        memory_keys=functional.pad(cache.memory_keys, (0, 0, 0, longer)),
+        memory_values=functional.pad(cache.memory_values, (0, 0, 0, longer)),
+        memory_mask=functional.pad(cache.memory_mask, (0, longer), value=-math.inf),
     )
-    origins = functional.pad(cache.origins, (before, 0))
-    return replace(cache, keys=keys, values=values, origins=origins, begun=cache.begun + before)
-
-
-def widened(cache: Cache, places: int) -> Cache:
-    """Room for longer sources."""
-    more = places - cache.memory_keys.shape[3]
-    keys, values = (
-        functional.pad(side, (0, 0, 0, more)) for side in (cache.memory_keys, cache.memory_values)
-    )
-    mask = functional.pad(cache.memory_mask, (0, more), value=-math.inf)
-    return replace(cache, memory_keys=keys, memory_values=values, memory_mask=mask)

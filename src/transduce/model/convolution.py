@@ -36,12 +36,7 @@ class Convolution(nn.Module):
     def step(self, x: Float[Tensor, "R d_model"], past: Past) -> Float[Tensor, "R d_model"]:
         """One symbol more in every row; no offset looks ahead."""
         past.keep(x[:, None], x[:, None, :0])
-        columns = past.keys.shape[2]
-        neighbours = [
-            past.rows(past.keys, offset - 1) if columns + offset > 0 else torch.zeros_like(x)
-            for offset in self.offsets
-        ]
-        return self.weigh(neighbours)
+        return self.weigh([past.rows(past.keys, -offset) for offset in self.offsets])
 
     if TYPE_CHECKING:
         __call__ = forward

@@ -32,11 +32,7 @@ class Recurrent(nn.Module):
 
     def step(self, x: Float[Tensor, "R d_model"], past: Past) -> Float[Tensor, "R d_model"]:
         """One symbol more in every row."""
-        first = past.keys.shape[2] == 1
-        before = [
-            torch.zeros_like(x) if first else past.rows(side, -2)
-            for side in (past.keys, past.values)
-        ]
+        before = [past.rows(side, 1) for side in (past.keys, past.values)]
         h, c = torch.lstm_cell(x, before, *self.lstm.all_weights[0])
         past.keep(h[:, None], c[:, None])
         return h
