@@ -27,6 +27,7 @@ PARTS: Mapping[str, tuple[Measure, Part]] = MappingProxyType(
         "training": (training.measure, Part("Training", training.page)),
         "kernels": (training.measure_kernels, Part("Ways to attend", training.page_kernels)),
         "search": (search.measure, Part("Search", search.page)),
+        "model": (search.measure_model, Part("Search with a trained model", search.page_model)),
         "vocabulary": (vocabulary.measure, Part("Vocabulary", vocabulary.page)),
         "plan": (plan.measure, Part("Plan", plan.page)),
         "startup": (startup.measure, Part("Start", startup.page)),
@@ -48,11 +49,12 @@ def main(words: Sequence[str]) -> None:
         quick=asked.quick,
         threads=asked.threads,
         text=asked.text,
+        model=asked.model,
         pairs=tuple(asked.pairs),
         no_peers="" if asked.page else peers.missing(),
     )
     found = found_before(results)
-    for name in [] if asked.page else asked.parts or PARTS:
+    for name in [] if asked.page else asked.parts or [one for one in PARTS if one != "model"]:
         print(f"{name} …", file=sys.stderr)
         found["machine"] = machine()
         found["parts"][name] = measured(PARTS[name][0], options, words)
@@ -97,10 +99,16 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="benchmarks/run", description=__doc__)
     add = parser.add_argument
-    add("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all if none is named")
+    add(
+        "parts",
+        nargs="*",
+        metavar="PART",
+        help=f"{', '.join(PARTS)}; if none is named, all but model",
+    )
     add("--rounds", type=int, default=5, help="how often every variant has its turn (5)")
     add("--threads", type=int, default=os.cpu_count(), help="of every variant (all cores)")
-    add("--text", type=Path, help="lines for the vocabulary, in place of words that are made")
+    add("--text", type=Path, help="lines for the vocabulary, or for the part model to translate")
+    add("--model", type=Path, help="the part model: a folder of `transduce average`")
     add(
         "--pairs",
         type=int,
@@ -114,6 +122,8 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     unknown = set(asked.parts) - set(PARTS)
     if unknown:
         parser.error(f"no part is called {', '.join(sorted(unknown))}")
+    if "model" in asked.parts and not (asked.model and asked.text):
+        parser.error("the part model wants --model FOLDER and --text FILE")
     return asked
 
 

@@ -7,14 +7,17 @@ import numpy as np
 from ctranslate2.specs import TransformerSpec  # type: ignore[import-not-found]
 from torch import Tensor, nn
 
-from benchmarks.shapes import V
 from transduce.model.positions import sinusoids
 from transduce.model.residual import NORM_EPSILON, AddAndNorm, NormAndAdd
 from transduce.model.transformer import Transformer
 from transduce.vocabulary import BEGIN, END
 
-PLACES = 256
-WORDS = [f"t{number}" for number in range(V)]  # any, if each is one symbol
+PLACES = 512
+
+
+def words(symbols: int) -> list[str]:
+    """Any, if each is one symbol."""
+    return [f"t{number}" for number in range(symbols)]
 
 
 def write_model(ours: Transformer, folder: Path) -> None:
@@ -33,10 +36,11 @@ def write_model(ours: Transformer, folder: Path) -> None:
         cross = one.cross_attention
         weights = [cross.query.weight, cross.key_value.weight, cross.output.weight]
         copy_attention(other.attention, weights, one.add_cross)
-    spec.register_source_vocabulary(WORDS)
-    spec.register_target_vocabulary(WORDS)
-    spec.config.eos_token = WORDS[END]
-    spec.config.bos_token = spec.config.decoder_start_token = WORDS[BEGIN]
+    names = words(len(ours.output.weight))
+    spec.register_source_vocabulary(names)
+    spec.register_target_vocabulary(names)
+    spec.config.eos_token = names[END]
+    spec.config.bos_token = spec.config.decoder_start_token = names[BEGIN]
     spec.config.layer_norm_epsilon = NORM_EPSILON
     spec.validate()
     folder.mkdir()

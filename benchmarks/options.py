@@ -13,6 +13,7 @@ class Options:
     rounds: int
     quick: bool  # only whether it runs: the figures mean nothing
     threads: int
-    text: Path | None  # for the vocabulary, in place of words that are made
+    text: Path | None  # for the vocabulary, in place of words that are made; for a model to read
+    model: Path | None  # to search with, beside random weights
     pairs: tuple[int, ...]  # corpora whose memory is measured
     no_peers: str  # why the peers do not take part; nothing if they do

@@ -5,7 +5,8 @@ from typing import Any
 
 from benchmarks.figures import ratios, spread, table
 from benchmarks.options import Options
-from benchmarks.shapes import V
+from benchmarks.shapes import SHAPES, V
+from benchmarks.task import task
 from benchmarks.training import sizes
 from benchmarks.turns import Turn, Variant, in_turns
 
@@ -27,21 +28,38 @@ def measure(options: Options) -> dict[str, Any]:
         for way, (count, at_once) in ways.items():
             if options.quick:
                 count, at_once = min(count, 4), min(at_once, 2)
-            turns = in_turns(
-                variants(options, shape, count, at_once), options.rounds, options.threads
-            )
+            chosen = variants(options, shape, str(count), str(at_once), str(LENGTH))
+            turns = in_turns(chosen, options.rounds, options.threads)
             found[shape][way] = {"turns": turns, "equal outputs": equal_outputs(turns)}
     return {"shapes": found, "without peers": options.no_peers}
 
 
-def variants(options: Options, shape: str, count: int, at_once: int) -> list[Variant]:
+def measure_model(options: Options) -> dict[str, Any]:
+    """A trained model, whose hypotheses soon agree on how they began, and whose outputs end."""
+    assert options.model
+    assert options.text
+    model, sources = task(str(options.model), str(options.text))
+    what = (str(options.model.absolute()), str(options.text.absolute()), "64", "0")
+    chosen = [one for one in variants(options, *what) if "search_peers" not in one.module]
+    turns = in_turns(chosen, options.rounds, options.threads)
+    return {
+        "sizes": sizes(model.sizes),
+        "symbols": len(model.output.weight),
+        "lines": len(sources),
+        "source tokens": sum(map(len, sources)),
+        "turns": turns,
+        "equal outputs": equal_outputs(turns),
+    }
+
+
+def variants(options: Options, shape: str, count: str, at_once: str, length: str) -> list[Variant]:
     """Who takes part: in batches two processes of one thread each, too; alone, one thread."""
-    what = (shape, str(count), str(at_once), str(LENGTH))
+    what = (shape, count, at_once, length)
     chosen: list[Variant] = []
     for precision in PRECISIONS:
         ours = f"transduce, {precision}"
         chosen.append(Variant(ours, "search_ours", (*what, precision, "0/1")))
-        if at_once > 1:
+        if int(at_once) > 1:
             chosen.append(Variant(f"{ours}, {PAIR}", "search_pair", (*what, precision)))
         else:
             whole = (*what, precision, "0/1")
@@ -51,7 +69,7 @@ def variants(options: Options, shape: str, count: int, at_once: int) -> list[Var
     for precision in PRECISIONS:
         name = f"Hugging Face generate, {precision}"
         chosen.append(Variant(name, "search_peers", (*what, precision), peer=True))
-    for precision, workers, threads in ctranslate2(options.threads, at_once):
+    for precision, workers, threads in ctranslate2(options.threads, int(at_once)):
         name = f"CTranslate2, {precision}, {workers} × {threads} threads"
         arguments = (*what, precision, str(workers), str(threads))
         chosen.append(Variant(name, "search_ctranslate2", arguments, peer=True))
@@ -86,10 +104,23 @@ def page(found: dict[str, Any]) -> list[str]:
         *([found["without peers"], ""] if found["without peers"] else []),
     ]
     for shape, ways in found["shapes"].items():
-        lines += [f"### {shape}: {sizes(shape)}", ""]
+        lines += [f"### {shape}: {sizes(SHAPES[shape])}", ""]
         for way, measured in ways.items():
             lines += [way, "", *rows(measured["turns"], measured["equal outputs"])]
     return lines
+
+
+def page_model(found: dict[str, Any]) -> list[str]:
+    """Lines of the page."""
+    mean = found["source tokens"] / found["lines"]
+    return [
+        f"Beam 4, {found['sizes']}, V = {found['symbols']:,}, weights of a training run, "
+        f"{found['lines']:,} lines of {mean:.0f} tokens in the mean, batches of 64. Outputs end "
+        "where they end; the two programs weigh length a little differently. Tokens are those of "
+        "each one's own outputs.",
+        "",
+        *rows(found["turns"], found["equal outputs"]),
+    ]
 
 
 def rows(turns: dict[str, list[Turn]], equal: Mapping[str, str]) -> list[str]:

@@ -1,6 +1,7 @@
 """A worker: CTranslate2's beam search with our weights.
 
 Arguments: shape, sentences a turn, sentences at once, length, precision, workers, threads of each.
+As with ours, a model folder and a text may stand for the first two, and the length be 0.
 """
 
 import sys
@@ -10,12 +11,11 @@ from tempfile import TemporaryDirectory
 
 import ctranslate2  # type: ignore[import-not-found]
 
-from benchmarks.ctranslate2_model import WORDS, write_model
+from benchmarks.ctranslate2_model import words, write_model
 from benchmarks.machine import memory_now
 from benchmarks.searched import searched
-from benchmarks.shapes import SHAPES, V, sentences
+from benchmarks.task import task
 from benchmarks.turns import Turn, serve
-from transduce.model.transformer import transformer
 
 
 def main(shape: str, count: str, at_once: str, length: str, *how: str) -> None:
@@ -23,7 +23,8 @@ def main(shape: str, count: str, at_once: str, length: str, *how: str) -> None:
     precision, workers, threads = how
     with TemporaryDirectory() as name:
         folder = Path(name, "model")
-        write_model(transformer(SHAPES[shape], V, V, 1), folder)
+        model, sources = task(shape, count)
+        write_model(model, folder)
         start = memory_now()["resident"]
         translator = ctranslate2.Translator(
             str(folder),
@@ -31,7 +32,9 @@ def main(shape: str, count: str, at_once: str, length: str, *how: str) -> None:
             inter_threads=int(workers),
             intra_threads=int(threads),
         )
-    texts = [[WORDS[number] for number in one] for one in sentences(int(count))]
+    names = words(len(model.output.weight))
+    texts = [[names[number] for number in one] for one in sources]
+    lengths = {"min_decoding_length": int(length), "max_decoding_length": int(length)}
 
     def turn(_: int) -> Turn:
         began = time.perf_counter()
@@ -40,8 +43,7 @@ def main(shape: str, count: str, at_once: str, length: str, *how: str) -> None:
             beam_size=4,
             length_penalty=0.6,
             max_batch_size=int(at_once),
-            min_decoding_length=int(length),
-            max_decoding_length=int(length),
+            **(lengths if int(length) else {}),
         )
         seconds = time.perf_counter() - began
         outputs = [tuple(int(word[1:]) for word in one.hypotheses[0]) for one in found]

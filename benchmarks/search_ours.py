@@ -1,21 +1,22 @@
 """A worker: beam search of ours.
 
 Arguments: shape, sentences a turn, sentences at once, length, precision, which share of how many.
+A model folder and a text may stand for the first two; at a length of 0 outputs end where they end.
 """
 
 import sys
 import time
+from collections.abc import Iterator
 
 import torch
 
 from benchmarks.forced import Forced
 from benchmarks.machine import memory_now
 from benchmarks.searched import searched
-from benchmarks.shapes import SHAPES, V, sentences
+from benchmarks.task import task
 from benchmarks.turns import Turn, serve
 from transduce.cli.process import keep_memory
 from transduce.model.layout import lay_for_answers
-from transduce.model.transformer import transformer
 from transduce.search import translate_ids
 from transduce.settings import Search
 from transduce.tasks.decoder import TransformerDecoder
@@ -25,21 +26,29 @@ def main(shape: str, count: str, at_once: str, length: str, precision: str, shar
     """Serve turns."""
     keep_memory()
     start = memory_now()["resident"]
-    model = transformer(SHAPES[shape], V, V, 1).eval().to(getattr(torch, precision))
-    lay_for_answers(model)
-    decoder = Forced(TransformerDecoder(model), int(length))
+    model, sources = task(shape, count)
+    lay_for_answers(model.to(getattr(torch, precision)))
+    decoder = TransformerDecoder(model)
     first_source, every = map(int, share.split("/"))
-    sources, size = sentences(int(count))[first_source::every], int(at_once)
-    parts = [sources[first : first + size] for first in range(0, len(sources), size)]
+    sources, search = sources[first_source::every], Search(batch=int(at_once))
 
     def turn(_: int) -> Turn:
         began = time.perf_counter()
-        found = [translate_ids(decoder, part, Search(batch=size)) for part in parts]
+        if int(length):
+            parts = in_parts(sources, int(at_once))
+            forced = Forced(decoder, int(length))
+            found = [best for part in parts for best in translate_ids(forced, part, search)]
+        else:
+            found = translate_ids(decoder, sources, search)
         seconds = time.perf_counter() - began
-        outputs = [best[0].ids for part in found for best in part]
-        return searched(outputs, seconds, start)
+        return searched([best[0].ids for best in found], seconds, start)
 
     serve(turn)
+
+
+def in_parts(sources: list[list[int]], size: int) -> Iterator[list[list[int]]]:
+    """Outputs of one length end together, so a batch is one search."""
+    return (sources[first : first + size] for first in range(0, len(sources), size))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from benchmarks.figures import ratios, spread, table
 from benchmarks.options import Options
 from benchmarks.shapes import SHAPES, TOKENS, V, operations
 from benchmarks.turns import Turn, Variant, in_turns
+from transduce.settings import Architecture
 
 UPDATES = {"tiny": 6, "small": 3, "base": 1}  # a turn
 OURS = "transduce"
@@ -82,9 +83,8 @@ def page_kernels(found: dict[str, Any]) -> list[str]:
     return lines
 
 
-def sizes(shape: str) -> str:
+def sizes(one: Architecture) -> str:
     """The columns of Table 3 that matter here."""
-    one = SHAPES[shape]
     return f"N {one.layers}, d_model {one.d_model}, d_ff {one.d_ff}, h {one.heads}"
 
 

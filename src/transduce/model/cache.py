@@ -26,7 +26,7 @@ from transduce.model.transformer import Memory, Transformer
 # N layers · S sentences · W rows of each, R in all · H heads · s source places · c slots
 # K = d_k · h, k, v: as H, d_k, d_v, or as a mixing says that it keeps
 
-GROWTH = 8  # steps, at least, for which there is room before slots are looked through
+GROWTH = 8  # steps for which there is room before slots are looked through
 EVEN = 16  # a softmax over a multiple of so many numbers is up to twice as fast
 
 
@@ -70,7 +70,7 @@ class Cache:
         """Without the other sentences, and the places and slots that these do not look at."""
         mask, written = self.memory_mask[sentences], self.written[sentences]
         sources = even(int((mask == 0).sum(dim=-1).max())) if len(mask) else 0
-        keys, values, seen, places = needed(self, sentences)
+        keys, values, seen, places = needed(self, sentences, 1)
         return Cache(
             keys=keys,
             values=values,
@@ -86,18 +86,20 @@ class Cache:
     def with_room(self) -> "Cache":
         """Without the slots that no row grew from, and with room for more."""
         every = torch.arange(len(self.seen), device=self.seen.device)
-        keys, values, seen, places = needed(self, every)
+        keys, values, seen, places = needed(self, every, GROWTH)
         return replace(self, keys=keys, values=values, seen=seen, places=places)
 
 
-def needed(cache: Cache, sentences: Int[Tensor, " S2"]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Keys, values, seen and places of the slots that a row grew from, and room for more."""
+def needed(
+    cache: Cache, sentences: Int[Tensor, " S2"], steps: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Keys, values, seen and places of the slots that a row grew from, and room for some steps."""
     seen, places = cache.seen[sentences], cache.places[sentences]
     alive = seen.any(dim=1)  # [S2 c]
     kept = int(alive.sum(dim=1).max()) if alive.numel() else 0
     order = alive.byte().argsort(dim=1, descending=True, stable=True)[:, :kept]  # [S2 kept]
     width = seen.shape[1]
-    room = even(kept + max(GROWTH * width, kept // 2))
+    room = even(kept + steps * width)
     keys, values = (taken(side, sentences, order, room) for side in (cache.keys, cache.values))
     seen = seen.gather(2, order[:, None].expand(-1, width, -1))
     return keys, values, seen, places.gather(1, order)
