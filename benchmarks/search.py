@@ -47,6 +47,7 @@ def measure_model(options: Options) -> dict[str, Any]:
         "symbols": len(model.output.weight),
         "lines": len(sources),
         "source tokens": sum(map(len, sources)),
+        "without peers": options.no_peers,
         "turns": turns,
         "equal outputs": equal_outputs(turns),
     }
@@ -119,6 +120,7 @@ def page_model(found: dict[str, Any]) -> list[str]:
         "where they end; the two programs weigh length a little differently. Tokens are those of "
         "each one's own outputs.",
         "",
+        *([found["without peers"], ""] if found["without peers"] else []),
         *rows(found["turns"], found["equal outputs"]),
     ]
 

@@ -7,7 +7,7 @@ import contextlib
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
+from itertools import chain, zip_longest
 
 from benchmarks.turns import Turn, Variant, asked, serve, worker
 
@@ -22,10 +22,10 @@ def main(*arguments: str) -> None:
             began = time.perf_counter()
             found = list(both.map(asked, workers, [number] * len(workers)))
             seconds = time.perf_counter() - began
-            outputs = chain.from_iterable(zip(*(one["outputs"] for one in found), strict=True))
+            outputs = chain.from_iterable(zip_longest(*(one["outputs"] for one in found)))
             return {
                 "seconds": seconds,
-                "outputs": list(outputs),
+                "outputs": [one for one in outputs if one is not None],
                 **{
                     name: sum(one[name] for one in found)
                     for name in ("sentences", "tokens", "memory")

@@ -4,15 +4,22 @@ from pathlib import Path
 
 from benchmarks.shapes import SHAPES, V, sentences
 from transduce.model.transformer import Transformer, transformer
-from transduce.tasks.load import load
+from transduce.settings import Architecture
+from transduce.tasks.load import alone
+
+SAME = ("tie", "norm", "positions", "mixing", "encoder_neighbourhood", "decoder_neighbourhood")
 
 
 def task(shape: str, what: str) -> tuple[Transformer, list[list[int]]]:
     """A shape and a number of sentences, or a model folder and a file of lines."""
     if shape in SHAPES:
         return transformer(SHAPES[shape], V, V, 1).eval(), sentences(int(what))
-    translator = load(shape)
-    if translator.recipe.architecture.tie != "all":
-        raise SystemExit(f"{shape}: its matrices are not shared, and the peers' are")
+    translator = alone(Path(shape))
+    mine, papers = translator.recipe.architecture, Architecture()
+    if any(getattr(mine, name) != getattr(papers, name) for name in SAME) or mine.d_k != mine.d_v:
+        raise SystemExit(f"{shape}: it differs from the paper in more than sizes, as no peer does")
     lines = Path(what).read_text(encoding="utf-8").splitlines()
-    return translator.model, [list(ids) for ids in translator.task.read(lines)]
+    sources = translator.task.read(lines)
+    if max(map(len, sources)) > translator.recipe.data.longest:
+        raise SystemExit(f"{what}: a line has more than {translator.recipe.data.longest} pieces")
+    return translator.model, sources

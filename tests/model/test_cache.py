@@ -3,7 +3,7 @@ import torch
 from tests.model.tiny import BEGIN, SYMBOLS, model_of, sentences, sizes
 
 from transduce.errors import InputError
-from transduce.model import cache
+from transduce.model import cache, past
 from transduce.packed import Packed
 
 KINDS = [
@@ -99,8 +99,32 @@ def test_what_no_row_grew_from_goes_when_the_room_is_full():
         states, state = walked(model, state, [[symbol, 5, 6, 7]])
         equal(states[0, 0], expected[number])
         state = state.select(torch.zeros(width, dtype=torch.long))  # all grow from the first
-    assert state.keys.shape[3] < steps * width / 2
-    assert state.slots - (steps - state.slots % width) < cache.GROWTH * width + steps
+    assert state.slots <= steps + cache.GROWTH * width
+
+
+@torch.no_grad()
+def test_attention_is_shown_even_numbers_of_places_and_slots(monkeypatch):
+    shown, look = [], past.look
+
+    def spied(q, k, v, mask):
+        shown.append(k.shape[2])
+        return look(q, k, v, mask)
+
+    monkeypatch.setattr(past, "look", spied)
+    state = begun(model_of(), sentences([5, 7])).select(torch.tensor([0, 0, 0, 1, 1, 1]))
+    assert state.memory_keys.shape[3] == 8
+    walked(model_of(), state, [[2] * 6] * 9)
+    assert set(shown) == {4, 8, 12, 16, 20, 24, 28}
+
+
+def test_there_is_room_for_some_steps_and_not_for_one(monkeypatch):
+    monkeypatch.setattr(cache, "GROWTH", 4)
+    state = begun(model_of(), sentences([5])).select(torch.zeros(3, dtype=torch.long))
+    rooms = []
+    for _ in range(5):
+        _, state = walked(model_of(), state, [[2, 3, 4]])
+        rooms.append(state.keys.shape[3])
+    assert rooms == [12, 12, 12, 12, 24]
 
 
 @torch.no_grad()
@@ -116,7 +140,7 @@ def test_a_row_may_become_several_after_it_was_alone():
 
 
 @kinds
-def test_sentences_that_are_over_leave_with_their_sources_and_columns(kind):
+def test_sentences_that_are_over_leave_with_their_sources(kind):
     model = model_of(sizes(**kind))
     sources, inputs = sentences([9, 3, 5]), sentences([8, 8, 8], seed=4)
     _, state = walked(model, begun(model, sources), list(zip(*inputs, strict=True))[:5])
@@ -153,7 +177,8 @@ def test_rows_that_came_differently_far_are_joined(kind, ahead, behind):
     survivors = state.select(torch.tensor([2, 3]) if ahead > behind else torch.tensor([0, 1]))
     reach = model.decoder[-1].self_attention.reach
     left = min(ahead, behind) + 4
-    assert survivors.slots <= min(left, reach + 1), "slots from before they began are gone"
+    needed = survivors.with_room()
+    assert needed.slots <= min(left, reach + 1), "slots from before they began are gone"
     assert survivors.longest == left
     chosen = rows[2:] if ahead > behind else rows[:2]
     ids = [row[done + 4] for row, done in chosen]

@@ -38,17 +38,19 @@ def test_a_model_laid_out_in_blocks_is_the_same_model(tie):
 
 
 @pytest.mark.parametrize(
-    ("kind", "gone", "way"),
+    ("kind", "device", "gone", "able", "way"),
     [
-        (torch.float32, "", "columns"),
-        (torch.bfloat16, "", "blocks"),
-        (torch.bfloat16, layout.LINEAR, "columns"),
+        (torch.float32, "cpu", "", True, "columns"),
+        (torch.bfloat16, "cpu", "", True, "blocks"),
+        (torch.bfloat16, "cpu", "", False, "columns"),
+        (torch.bfloat16, "cpu", layout.LINEAR, True, "columns"),
+        (torch.bfloat16, "meta", "", True, "columns"),
     ],
 )
-def test_blocks_are_for_bfloat16_where_torch_has_them(monkeypatch, kind, gone, way):
+def test_blocks_are_for_bfloat16_where_torch_has_them(monkeypatch, kind, device, gone, able, way):
     chosen = []
     monkeypatch.setattr(layout, "in_blocks", lambda _: chosen.append("blocks"))
     monkeypatch.setattr(layout, "in_columns", lambda _: chosen.append("columns"))
-    monkeypatch.setattr(layout, "of_onednn", lambda name: None if name == gone else lambda: True)
-    lay_for_answers(model_of(sizes()).to(kind))
+    monkeypatch.setattr(layout, "of_onednn", lambda name: None if name == gone else lambda: able)
+    lay_for_answers(model_of(sizes()).to(kind).to(device))
     assert chosen == [way]

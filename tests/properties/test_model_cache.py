@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 from tests.model.test_cache import begun, equal, in_one_go, walked
 from tests.model.tiny import SYMBOLS, model_of, sentences, sizes
 
+from transduce.model import cache
 from transduce.settings.architecture import MIXINGS
 
 KINDS = [
@@ -17,17 +18,48 @@ pairs = st.lists(
 )
 
 
-@settings(max_examples=16)
-@given(pairs, st.sampled_from(KINDS))
-def test_a_sentence_decoded_step_by_step_until_its_own_end_has_the_states_of_the_whole(drawn, kind):
-    """Rows leave when their target is over, as sentences leave a search."""
+@settings(max_examples=24)
+@given(pairs, st.sampled_from(KINDS), st.integers(1, 3), st.randoms(use_true_random=False))
+def test_a_sentence_decoded_step_by_step_until_its_own_end_has_the_states_of_the_whole(
+    drawn, kind, width, chance
+):
+    """Rows leave when their target is over, as sentences leave a search, in any order."""
     model = model_of(sizes(layers=2, **kind))
     sources, targets = sentences([n for n, _ in drawn]), [target for _, target in drawn]
     expected = in_one_go(model, sources, targets)
     state, rows = begun(model, sources), list(range(len(drawn)))
+    state = state.select(torch.arange(len(rows)).repeat_interleave(width))
     for place in range(max(map(len, targets))):
         staying = [n for n, row in enumerate(rows) if place < len(targets[row])]
-        state = state.select(torch.tensor(staying))
+        if len(staying) < len(rows):
+            chance.shuffle(staying)
+        chosen = [n * width + chance.randrange(width) for n in staying for _ in range(width)]
+        state = state.select(torch.tensor(chosen))
         rows = [rows[n] for n in staying]
-        states, state = walked(model, state, [[targets[row][place] for row in rows]])
-        equal(states[0], torch.stack([expected[row][place] for row in rows]))
+        ids = [targets[row][place] for row in rows for _ in range(width)]
+        states, state = walked(model, state, [ids])
+        whole = torch.stack([expected[row][place] for row in rows for _ in range(width)])
+        equal(states[0], whole)
+
+
+@settings(max_examples=24)
+@given(pairs, pairs, st.sampled_from(KINDS), st.integers(1, 3), st.integers(0, 4))
+def test_sentences_that_join_others_on_their_way_go_on_as_alone(first, second, kind, width, ahead):
+    model = model_of(sizes(layers=2, **kind))
+    sides = []
+    for drawn, done in ((first, ahead), (second, 0)):
+        sources = sentences([n for n, _ in drawn])
+        targets = [(target * 9)[:9] for _, target in drawn]
+        state = begun(model, sources).select(torch.arange(len(drawn)).repeat_interleave(width))
+        columns = [[row[n] for row in targets for _ in range(width)] for n in range(done)]
+        state = walked(model, state, columns)[1] if columns else state
+        sides.append((state, in_one_go(model, sources, targets), targets, done))
+    state = cache.join(sides[0][0], sides[1][0])
+    for number in range(4):
+        rows = [
+            (row, n) for _, _, targets, done in sides for row, n in ((t, done) for t in targets)
+        ]
+        ids = [row[done + number] for row, done in rows for _ in range(width)]
+        states, state = walked(model, state, [ids])
+        whole = [one[done + number] for _, found, _, done in sides for one in found]
+        equal(states[0], torch.stack([one for one in whole for _ in range(width)]))

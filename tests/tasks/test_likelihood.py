@@ -119,3 +119,12 @@ def test_in_bfloat16_the_search_says_what_it_scores():
     targets = [[*best.ids, END] for best, *_ in found]
     scores = log_probs_of((model,), SOURCES, targets, 8_192)
     assert scores == pytest.approx([best.log_prob for best, *_ in found], rel=0.02)
+
+
+def test_the_search_counts_in_float32_whatever_the_model_does():
+    decoder = decoder_of((copy.deepcopy(TRANSLATE.model).to(torch.bfloat16),))
+    state = decoder.select(decoder.start(SOURCES[:1]), torch.tensor([0]))
+    with torch.inference_mode():
+        log_probs, _ = decoder.next(state, torch.tensor([BEGIN]))
+    assert log_probs.dtype == torch.float32
+    assert log_probs.exp().sum().item() == pytest.approx(1, abs=1e-5)

@@ -26,7 +26,7 @@ from transduce.model.transformer import Memory, Transformer
 # N layers · S sentences · W rows of each, R in all · H heads · s source places · c slots
 # K = d_k · h, k, v: as H, d_k, d_v, or as a mixing says that it keeps
 
-GROWTH = 8  # steps for which there is room before slots are looked through
+GROWTH = 4  # steps for which there is room before slots are looked through
 EVEN = 16  # a softmax over a multiple of so many numbers is up to twice as fast
 
 
@@ -35,7 +35,8 @@ EVEN = 16  # a softmax over a multiple of so many numbers is up to twice as fast
 class Cache:
     """All that the next step needs of the steps before, and of the source.
 
-    A step writes into the room of the cache that it goes on from: only the newest one goes on.
+    A step writes into the room of the cache that it goes on from, and a sentence that moves into
+    the place of one that left: only the newest cache goes on.
     """
 
     keys: Float[Tensor, "N S h room k"]
@@ -54,73 +55,68 @@ class Cache:
         return self.seen.shape[2]
 
     def select(self, rows: Int[Tensor, " R2"]) -> "Cache":
-        """These rows, in this order: the only way that rows move.
+        """These rows, at least one, in this order: the only way that rows move.
 
-        Sentences keep their order, and the rows of each stand together. All have as many rows as
-        before, or any number where each had one.
+        While no sentence leaves all keep their places; the rows of each stand together. All have as
+        many rows as before, or any number where each had one.
         """
         sentences, before = self.seen.shape[:2]
         wanted = rows[::before] // before if before > 1 else rows.unique_consecutive()
         some = self if len(wanted) == sentences else self.of_sentences(wanted)
-        grown_from = (rows % before).view(len(wanted), len(rows) // max(1, len(wanted)), 1)
+        grown_from = (rows % before).view(len(wanted), -1, 1)
         seen = some.seen.gather(1, grown_from.expand(-1, -1, some.slots))
         return replace(some, seen=seen)
 
     def of_sentences(self, sentences: Int[Tensor, " S2"]) -> "Cache":
-        """Without the other sentences, and the places and slots that these do not look at."""
-        mask, written = self.memory_mask[sentences], self.written[sentences]
-        sources = even(int((mask == 0).sum(dim=-1).max())) if len(mask) else 0
-        keys, values, seen, places = needed(self, sentences, 1)
+        """Without the others: what is large of a sentence moves only if it gets another place."""
+        count, mask, written = len(sentences), self.memory_mask[sentences], self.written[sentences]
+        sources = even(int((mask == 0).sum(dim=-1).max()))
+        places = torch.arange(count, device=sentences.device)
+        places = places[sentences != places]
+        for side in (self.keys, self.values, self.memory_keys, self.memory_values):
+            side[:, places] = side[:, sentences[places]]
         return Cache(
-            keys=keys,
-            values=values,
-            seen=seen,
-            places=places,
+            keys=self.keys[:, :count],
+            values=self.values[:, :count],
+            seen=self.seen[sentences],
+            places=self.places[sentences],
             written=written,
-            longest=int(written.max()) if len(written) else 0,
-            memory_keys=self.memory_keys[:, sentences, :, :sources],
-            memory_values=self.memory_values[:, sentences, :, :sources],
+            longest=int(written.max()),
+            memory_keys=self.memory_keys[:, :count, :, :sources],
+            memory_values=self.memory_values[:, :count, :, :sources],
             memory_mask=mask[..., :sources],
         )
 
     def with_room(self) -> "Cache":
         """Without the slots that no row grew from, and with room for more."""
-        every = torch.arange(len(self.seen), device=self.seen.device)
-        keys, values, seen, places = needed(self, every, GROWTH)
-        return replace(self, keys=keys, values=values, seen=seen, places=places)
-
-
-def needed(
-    cache: Cache, sentences: Int[Tensor, " S2"], steps: int
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Keys, values, seen and places of the slots that a row grew from, and room for some steps."""
-    seen, places = cache.seen[sentences], cache.places[sentences]
-    alive = seen.any(dim=1)  # [S2 c]
-    kept = int(alive.sum(dim=1).max()) if alive.numel() else 0
-    order = alive.byte().argsort(dim=1, descending=True, stable=True)[:, :kept]  # [S2 kept]
-    width = seen.shape[1]
-    room = even(kept + steps * width)
-    keys, values = (taken(side, sentences, order, room) for side in (cache.keys, cache.values))
-    seen = seen.gather(2, order[:, None].expand(-1, width, -1))
-    return keys, values, seen, places.gather(1, order)
+        alive = self.seen.any(dim=1)  # [S c]
+        kept = int(alive.sum(dim=1).max()) if alive.numel() else 0
+        order = alive.byte().argsort(dim=1, descending=True, stable=True)[:, :kept]  # [S kept]
+        width = self.seen.shape[1]
+        room = even(kept + GROWTH * width)
+        return replace(
+            self,
+            keys=taken(self.keys, order, room),
+            values=taken(self.values, order, room),
+            seen=self.seen.gather(2, order[:, None].expand(-1, width, -1)),
+            places=self.places.gather(1, order),
+        )
 
 
 def taken(
-    side: Float[Tensor, "N S h _ k"],
-    sentences: Int[Tensor, " S2"],
-    order: Int[Tensor, "S2 c"],
-    room: int,
-) -> Float[Tensor, "N S2 h room k"]:
-    """Some slots of some sentences; what stands in the room after them is looked at by nobody."""
-    layers, every, heads, before, width = side.shape
-    if not order.shape[1]:
-        return side.new_zeros(layers, len(sentences), heads, room, width)
-    device = side.device
-    first = torch.arange(layers, device=device)[:, None] * every + sentences  # [N S2]
-    first = (first[:, :, None] * heads + torch.arange(heads, device=device)) * before
-    slots = first[..., None] + functional.pad(order, (0, room - order.shape[1]))[:, None]
-    found = side.flatten(0, 3).index_select(0, slots.flatten())
-    return found.view(layers, len(sentences), heads, room, width)
+    side: Float[Tensor, "N S h _ k"], order: Int[Tensor, "S c"], room: int
+) -> Float[Tensor, "N S h room k"]:
+    """Some slots of each sentence; what stands in the room after them is looked at by nobody."""
+    layers, sentences, heads, before, width = side.shape
+    found = side.new_zeros(layers, sentences, heads, room, width)
+    if order.shape[1]:
+        first = (
+            torch.arange(sentences * heads, device=side.device).view(sentences, heads, 1) * before
+        )
+        slots = (first + functional.pad(order, (0, room - order.shape[1]))[:, None]).flatten()
+        for layer, into in zip(side, found, strict=True):
+            torch.index_select(layer.flatten(0, 2), 0, slots, out=into.flatten(0, 2))
+    return found
 
 
 def start(model: Transformer, memory: Memory) -> Cache:
@@ -219,6 +215,7 @@ def with_slots(cache: Cache, reach: int) -> Cache:
 
 def join(first: Cache, second: Cache) -> Cache:
     """The rows of both."""
+    first, second = first.with_room(), second.with_room()
     slots, room = max(first.slots, second.slots), max(c.keys.shape[3] for c in (first, second))
     sources = max(first.memory_keys.shape[3], second.memory_keys.shape[3])
     a, b = (widened(one, slots, room, sources) for one in (first, second))

@@ -15,7 +15,10 @@ ABLE = "_is_mkldnn_bf16_supported"
 
 
 def lay_for_answers(model: Transformer) -> None:
-    """The same numbers, so that a product of few rows takes the least time. No way back."""
+    """The same numbers, so that a product of few rows takes the least time.
+
+    No way back: blocks cannot be trained, saved, copied or moved to another device.
+    """
     (in_blocks if blocks_are_faster(model.output.weight) else in_columns)(model)
 
 
@@ -43,7 +46,7 @@ def in_blocks(model: Transformer) -> None:
 
 
 def blocks_are_faster(weight: Tensor) -> bool:
-    """In bfloat16, where the processor has instructions for it and this torch all functions."""
+    """In bfloat16, where oneDNN takes it (AVX-512 or newer) and this torch has all functions."""
     mine = weight.device.type == "cpu" and weight.dtype == torch.bfloat16
     return mine and all(map(of_onednn, (REORDER, LINEAR, ABLE))) and of_onednn(ABLE)()
 
@@ -55,7 +58,7 @@ def of_onednn(name: str) -> Any:  # noqa: ANN401
 
 @final
 class BlockedProduct(nn.Module):
-    """x Wᵀ + b, W in blocks: what a Linear computes, to the bit, without gradients."""
+    """x Wᵀ + b, W in blocks: what a Linear computes, without gradients."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
         super().__init__()

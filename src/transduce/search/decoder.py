@@ -21,8 +21,9 @@ class Decoder(Protocol[State]):
 
     What the search promises in return, so that hypotheses can share what they have in common:
     `select` spreads every source over `beam` rows before the first `next`; from then on the rows
-    of a sentence stand together and are exactly `beam`, the dead among them too, and sentences
-    keep their order. `join` is called between two such states.
+    of a sentence stand together and are exactly `beam`, the dead among them too. While none leaves,
+    sentences keep their places. A state that something was made of is not used again. `join` is
+    called between two such states.
     """
 
     @property

@@ -97,17 +97,24 @@ def advanced(
     """The sentences that go on, a symbol further, and the results of those that are over."""
     log_probs, state = decoder.next(beam.state, beam.hypotheses.ids.flatten())
     hypotheses, rows, over = way.grow(beam.hypotheses, log_probs)
-    flags = over.tolist()  # the one time in a step that the device is waited for
+    flags: list[bool] = over.tolist()  # here the device is waited for, and when a cache makes room
     if not any(flags):
         return Beam(state if rows is None else decoder.select(state, rows), hypotheses), []
     ended = [sentence for sentence, flag in enumerate(flags) if flag]
-    goes_on = [sentence for sentence, flag in enumerate(flags) if not flag]
+    goes_on = staying(flags)
     results = results_of(hypotheses, ended)
     if not goes_on:
         return None, results
     rows = torch.arange(len(log_probs), device=log_probs.device) if rows is None else rows
     state = decoder.select(state, rows.view(len(flags), -1)[goes_on].flatten())
     return Beam(state, of_sentences(hypotheses, goes_on)), results
+
+
+def staying(over: Sequence[bool]) -> list[int]:
+    """The sentences that go on: the last ones in the places of those that are over."""
+    count = over.count(False)
+    last = (sentence for sentence in range(count, len(over)) if not over[sentence])
+    return [next(last) if over[place] else place for place in range(count)]
 
 
 def results_of(hypotheses: Hypotheses, ended: Sequence[int]) -> list[Result]:
