@@ -71,7 +71,7 @@ def page(found: dict[str, Any]) -> list[str]:
     ]
     for shape, turns in found["shapes"].items():
         name = shape.split(",")[0]
-        lines += [f"### {shape}: {sizes(name)}", "", *rows(name, turns, OURS)]
+        lines += [f"### {shape}: {sizes(SHAPES[name])}", "", *rows(name, turns, OURS)]
     return lines
 
 

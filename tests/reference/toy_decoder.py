@@ -35,10 +35,11 @@ class ToyDecoder:
     def next(self, state: ToyState, ids: torch.Tensor) -> tuple[torch.Tensor, ToyState]:
         self.steps += 1
         assert len(ids) == len(state.sources)
-        assert len(ids) % self.beam == 0
-        for first in range(0, len(ids), self.beam):
-            assert len(set(state.sources[first : first + self.beam])) == 1
-            assert len({len(p) for p in state.prefixes[first : first + self.beam]}) == 1
+        width = self.beam if any(state.prefixes) else 1
+        assert len(ids) % width == 0
+        for first in range(0, len(ids), width):
+            assert len(set(state.sources[first : first + width])) == 1
+            assert len({len(p) for p in state.prefixes[first : first + width]}) == 1
         prefixes = tuple((*p, i) for p, i in zip(state.prefixes, ids.tolist(), strict=True))
         assert all(prefix[0] == BEGIN for prefix in prefixes)
         rows = [self.model(s, p[1:]) for s, p in zip(state.sources, prefixes, strict=True)]

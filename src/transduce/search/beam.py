@@ -69,10 +69,9 @@ def started(
     search: Search,
     way: Way,
 ) -> Beam[State]:
-    """Sentences before their first symbol."""
+    """Sentences before their first symbol: one row each in the state, for all begin alike."""
     count, width, device = len(numbers), way.width, decoder.device
     chosen = [sources[number] for number in numbers]
-    rows = torch.arange(count, device=device).repeat_interleave(width)  # [R]
     longest = torch.tensor([limit(source, search.extra) + 1 for source in chosen], device=device)
     dead = torch.full((count, width + way.kept), -torch.inf, device=device)
     tokens = torch.full((count, width + way.kept, int(longest.max())), END, device=device)
@@ -87,7 +86,7 @@ def started(
         finished_log_probs=dead[:, width:],
         finished_tokens=tokens[:, width:],
     )
-    return Beam(decoder.select(decoder.start(chosen), rows), hypotheses)
+    return Beam(decoder.start(chosen), hypotheses)
 
 
 def joined(decoder: Decoder[State], first: Beam[State], second: Beam[State]) -> Beam[State]:

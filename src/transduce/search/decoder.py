@@ -19,11 +19,11 @@ State = TypeVar("State")
 class Decoder(Protocol[State]):
     """A model, an ensemble or a table: anything that says how likely each next symbol is.
 
-    What the search promises in return, so that hypotheses can share what they have in common:
-    `select` spreads every source over `beam` rows before the first `next`; from then on the rows
-    of a sentence stand together and are exactly `beam`, the dead among them too. While none leaves,
-    sentences keep their places. A state that something was made of is not used again. `join` is
-    called between two such states.
+    What the search promises in return, so that hypotheses can share what they have in common: the
+    first `next` has one row a source, then `select` spreads every source over `beam` rows; from
+    then on the rows of a sentence stand together and are exactly `beam`, the dead among them too.
+    While none leaves, sentences keep their places. A state that something was made of is not used
+    again. `join` is called between two such states.
     """
 
     @property

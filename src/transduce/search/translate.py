@@ -12,7 +12,16 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transduce.errors import InputError, NotFiniteError
-from transduce.search.beam import Beam, Hypotheses, Way, joined, limit, of_sentences, started
+from transduce.search.beam import (
+    Beam,
+    Growth,
+    Hypotheses,
+    Way,
+    joined,
+    limit,
+    of_sentences,
+    started,
+)
 from transduce.search.decoder import END, Decoder, State
 from transduce.search.penalties import divisors
 from transduce.search.step import grown
@@ -85,10 +94,25 @@ def searched(
             if waiting and free >= search.batch / 2:
                 numbers = [waiting.popleft() for _ in range(min(free, len(waiting)))]
                 fresh = started(decoder, sources, numbers, search, way)
-                beam = joined(decoder, beam, fresh) if beam else fresh
-            assert beam
-            beam, results = advanced(decoder, beam, way)
+                begun, results = begin(decoder, fresh, way)
+                beam = joined(decoder, beam, begun) if beam and begun else beam or begun
+            else:
+                assert beam
+                beam, results = advanced(decoder, beam, way)
         yield from results
+
+
+def begin(
+    decoder: Decoder[State], beam: Beam[State], way: Way
+) -> tuple[Beam[State] | None, list[Result]]:
+    """The first symbol of all hypotheses of a sentence, from the one row that they share."""
+    hypotheses = beam.hypotheses
+    log_probs, state = decoder.next(beam.state, hypotheses.ids[:, 0])
+    log_probs = log_probs.repeat_interleave(way.width, dim=0)
+    every = torch.arange(len(log_probs), device=log_probs.device)
+    growth = way.grow(hypotheses, log_probs)
+    rows = (every if growth.rows is None else growth.rows) // way.width
+    return settled(decoder, state, growth._replace(rows=rows))
 
 
 def advanced(
@@ -96,16 +120,22 @@ def advanced(
 ) -> tuple[Beam[State] | None, list[Result]]:
     """The sentences that go on, a symbol further, and the results of those that are over."""
     log_probs, state = decoder.next(beam.state, beam.hypotheses.ids.flatten())
-    hypotheses, rows, over = way.grow(beam.hypotheses, log_probs)
+    return settled(decoder, state, way.grow(beam.hypotheses, log_probs))
+
+
+def settled(
+    decoder: Decoder[State], state: State, growth: Growth
+) -> tuple[Beam[State] | None, list[Result]]:
+    """Rows where they belong after a step, and the results of sentences that are over."""
+    hypotheses, rows, over = growth
     flags: list[bool] = over.tolist()  # here the device is waited for, and when a cache makes room
     if not any(flags):
         return Beam(state if rows is None else decoder.select(state, rows), hypotheses), []
-    ended = [sentence for sentence, flag in enumerate(flags) if flag]
+    results = results_of(hypotheses, [sentence for sentence, flag in enumerate(flags) if flag])
     goes_on = staying(flags)
-    results = results_of(hypotheses, ended)
     if not goes_on:
         return None, results
-    rows = torch.arange(len(log_probs), device=log_probs.device) if rows is None else rows
+    rows = torch.arange(hypotheses.ids.numel(), device=over.device) if rows is None else rows
     state = decoder.select(state, rows.view(len(flags), -1)[goes_on].flatten())
     return Beam(state, of_sentences(hypotheses, goes_on)), results
 
