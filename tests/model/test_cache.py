@@ -117,6 +117,13 @@ def test_attention_is_shown_even_numbers_of_places_and_slots(monkeypatch):
     assert set(shown) == {4, 8, 12, 16, 20, 24, 28}
 
 
+def test_what_no_row_grew_from_goes_when_others_join():
+    model, rows = model_of(), torch.zeros(3, dtype=torch.long)
+    first, second = (begun(model, sentences([n])).select(rows) for n in (5, 6))
+    _, first = walked(model, first, [[2, 3, 4]])
+    assert cache.join(first.select(rows), second).slots == 1
+
+
 def test_there_is_room_for_some_steps_and_not_for_one(monkeypatch):
     monkeypatch.setattr(cache, "GROWTH", 4)
     state = begun(model_of(), sentences([5])).select(torch.zeros(3, dtype=torch.long))

@@ -10,6 +10,7 @@ from tests.reference.toy_decoder import ToyDecoder, random_model
 from transduce.errors import InputError, NotFiniteError
 from transduce.search import Decoder, translate_ids, translate_in_any_order
 from transduce.search.penalties import DIVISORS
+from transduce.search.translate import staying
 from transduce.settings import Search
 
 
@@ -206,3 +207,9 @@ def test_searching_leaves_no_gradients_and_tells_the_decoder_so():
 
     translate_ids(Watching(random_model(1, 4), 4), [(END,)], Search())
     assert not torch.is_inference_mode_enabled()
+
+
+def test_the_last_sentences_take_the_places_of_those_that_are_over():
+    assert staying([False, True, False, True, False, False]) == [0, 4, 2, 5]
+    assert staying([True, True, False]) == [2]
+    assert staying([True]) == []

@@ -108,10 +108,8 @@ def begin(
     """The first symbol of all hypotheses of a sentence, from the one row that they share."""
     hypotheses = beam.hypotheses
     log_probs, state = decoder.next(beam.state, hypotheses.ids[:, 0])
-    log_probs = log_probs.repeat_interleave(way.width, dim=0)
-    every = torch.arange(len(log_probs), device=log_probs.device)
-    growth = way.grow(hypotheses, log_probs)
-    rows = (every if growth.rows is None else growth.rows) // way.width
+    growth = way.grow(hypotheses, log_probs.repeat_interleave(way.width, dim=0))
+    rows = torch.arange(len(log_probs), device=log_probs.device).repeat_interleave(way.width)
     return settled(decoder, state, growth._replace(rows=rows))
 
 
