@@ -24,14 +24,15 @@ def sabotage():
 
 def test_the_control_that_writes_in_place_is_caught(place, record):
     caught = 0
-    for _ in range(8):
-        with place.start(*COMMAND, "-o", "run", preexec_fn=sabotage) as process:
-            while not list((place.folder / "run").glob("checkpoints/*/model.safetensors")):
+    for trial in range(16):
+        run = place.folder / f"run{trial}"
+        with place.start(*COMMAND, "-o", run.name, preexec_fn=sabotage) as process:
+            while not list(run.glob("checkpoints/*/model.safetensors")):
                 assert process.poll() is None
-            time.sleep(0.003)
+            time.sleep(trial % 4 / 1000)
             process.kill()
             process.communicate()
-        caught += bool(half_written(place.folder / "run"))
+        caught += bool(half_written(run))
         if caught:
             break
     record(half_written_after=caught)
