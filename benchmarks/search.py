@@ -40,7 +40,7 @@ def measure_model(options: Options) -> dict[str, Any]:
     assert options.text
     model, sources = task(str(options.model), str(options.text))
     what = (str(options.model.absolute()), str(options.text.absolute()), "64", "0")
-    chosen = [one for one in variants(options, *what) if "search_peers" not in one.module]
+    chosen = [one for one in variants(options, *what) if one.module != "search_peers"]
     turns = in_turns(chosen, options.rounds, options.threads)
     return {
         "sizes": sizes(model.sizes),

@@ -6,14 +6,13 @@ A model folder and a text may stand for the first two; at a length of 0 outputs 
 
 import sys
 import time
-from collections.abc import Iterator
 
 import torch
 
 from benchmarks.forced import Forced
 from benchmarks.machine import memory_now
 from benchmarks.searched import searched
-from benchmarks.task import task
+from benchmarks.task import in_parts, task
 from benchmarks.turns import Turn, serve
 from transduce.cli.process import keep_memory
 from transduce.model.layout import lay_for_answers
@@ -44,11 +43,6 @@ def main(shape: str, count: str, at_once: str, length: str, precision: str, shar
         return searched([best[0].ids for best in found], seconds, start)
 
     serve(turn)
-
-
-def in_parts(sources: list[list[int]], size: int) -> Iterator[list[list[int]]]:
-    """Outputs of one length end together, so a batch is one search."""
-    return (sources[first : first + size] for first in range(0, len(sources), size))
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ from torch import Tensor
 from benchmarks.machine import memory_now
 from benchmarks.marian import marian, with_weights
 from benchmarks.searched import searched
-from benchmarks.shapes import SHAPES, V, sentences
+from benchmarks.shapes import SHAPES
+from benchmarks.task import in_parts, task
 from benchmarks.turns import Turn, serve
-from transduce.model.transformer import transformer
 from transduce.vocabulary import BEGIN, END
 
 
@@ -22,10 +22,10 @@ def main(shape: str, count: str, at_once: str, length: str, precision: str) -> N
     """Serve turns."""
     start = memory_now()["resident"]
     model = marian(SHAPES[shape]).eval()
-    with_weights(model, transformer(SHAPES[shape], V, V, 1))
+    weights, sources = task(shape, count)
+    with_weights(model, weights)
     model.to(getattr(torch, precision))
-    sources, size = sorted(sentences(int(count)), key=len), int(at_once)
-    parts = [sources[first : first + size] for first in range(0, len(sources), size)]
+    parts = list(in_parts(sorted(sources, key=len), int(at_once)))
 
     @torch.inference_mode()
     def translated(part: list[list[int]]) -> list[tuple[int, ...]]:

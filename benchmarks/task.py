@@ -1,11 +1,13 @@
 """What a search is given: random weights and made sentences, or a model and a text that exist."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.shapes import SHAPES, V, sentences
 from transduce.model.transformer import Transformer, transformer
 from transduce.settings import Architecture
 from transduce.tasks.load import alone
+from transduce.text.files import read_lines
 
 SAME = ("tie", "norm", "positions", "mixing", "encoder_neighbourhood", "decoder_neighbourhood")
 
@@ -18,8 +20,12 @@ def task(shape: str, what: str) -> tuple[Transformer, list[list[int]]]:
     mine, papers = translator.recipe.architecture, Architecture()
     if any(getattr(mine, name) != getattr(papers, name) for name in SAME) or mine.d_k != mine.d_v:
         raise SystemExit(f"{shape}: it differs from the paper in more than sizes, as no peer does")
-    lines = Path(what).read_text(encoding="utf-8").splitlines()
-    sources = translator.task.read(lines)
+    sources = translator.task.read(list(read_lines(what)))
     if max(map(len, sources)) > translator.recipe.data.longest:
         raise SystemExit(f"{what}: a line has more than {translator.recipe.data.longest} pieces")
     return translator.model, sources
+
+
+def in_parts(sources: list[list[int]], size: int) -> Iterator[list[list[int]]]:
+    """So many at once, where outputs of one length end together."""
+    return (sources[first : first + size] for first in range(0, len(sources), size))

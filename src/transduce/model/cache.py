@@ -2,8 +2,8 @@
 
 Every row is a hypothesis. Each step writes the keys and values of a sentence's rows into slots of
 their own. What was written stays where it is, however the rows move: a row carries along which
-slots it grew from. When all slots are full, or sentences leave, those that no row grew from go.
-The encoder's keys and values stand once a sentence.
+slots it grew from. When all slots are full, or sentences join, those that no row grew from go. A
+sentence that leaves gives its place to another. The encoder's keys and values stand once a sentence.
 
 What another mixing than self-attention must remember lies in the same slots (past.py), of which
 those out of its reach go.
@@ -108,14 +108,13 @@ def taken(
 ) -> Float[Tensor, "N S h room k"]:
     """Some slots of each sentence; what stands in the room after them is looked at by nobody."""
     layers, sentences, heads, before, width = side.shape
-    found = side.new_zeros(layers, sentences, heads, room, width)
-    if order.shape[1]:
-        first = (
-            torch.arange(sentences * heads, device=side.device).view(sentences, heads, 1) * before
-        )
-        slots = (first + functional.pad(order, (0, room - order.shape[1]))[:, None]).flatten()
-        for layer, into in zip(side, found, strict=True):
-            torch.index_select(layer.flatten(0, 2), 0, slots, out=into.flatten(0, 2))
+    if not order.shape[1]:
+        return side.new_zeros(layers, sentences, heads, room, width)
+    first = torch.arange(sentences * heads, device=side.device).view(sentences, heads, 1) * before
+    slots = (first + functional.pad(order, (0, room - order.shape[1]))[:, None]).flatten()
+    found = side.new_empty(layers, sentences, heads, room, width)
+    for layer, into in zip(side, found, strict=True):
+        torch.index_select(layer.flatten(0, 2), 0, slots, out=into.flatten(0, 2))
     return found
 
 
