@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transduce.model.cache import Cache
+from transduce.model.decoding.decoder import TransformerDecoder
+from transduce.model.decoding.kv_cache import Cache
 from transduce.search.decoder import END
-from transduce.tasks.decoder import TransformerDecoder
 
 # R rows · V symbols
 

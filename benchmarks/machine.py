@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from benchmarks import peers
-from transduce.training.environment import processor
+from transduce.machine.environment import processor
 
 PACKAGES = ("torch", "numpy", "tokenizers", "safetensors")
 

@@ -8,8 +8,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
-from transduce.model.rectangles import laid
-from transduce.model.sight import Sight
+from transduce.model.attention.mask import Sight
+from transduce.model.attention.padded_blocks import laid
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
 

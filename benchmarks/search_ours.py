@@ -14,16 +14,16 @@ from benchmarks.machine import memory_now
 from benchmarks.searched import searched
 from benchmarks.task import in_parts, task
 from benchmarks.turns import Turn, serve
-from transduce.cli.process import keep_memory
-from transduce.model.layout import lay_for_answers
+from transduce.machine.process_settings import keep_freed_memory
+from transduce.model.decoding.decoder import TransformerDecoder
+from transduce.model.decoding.inference_weights import lay_for_answers
 from transduce.search import translate_ids
 from transduce.settings import Search
-from transduce.tasks.decoder import TransformerDecoder
 
 
 def main(shape: str, count: str, at_once: str, length: str, precision: str, share: str) -> None:
     """Serve turns."""
-    keep_memory()
+    keep_freed_memory()
     start = memory_now()["resident"]
     model, sources = task(shape, count)
     lay_for_answers(model.to(getattr(torch, precision)))

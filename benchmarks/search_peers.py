@@ -51,7 +51,7 @@ def main(shape: str, count: str, at_once: str, length: str, precision: str) -> N
             for source, output in zip(part, translated(part), strict=True)
         }
         seconds = time.perf_counter() - began
-        outputs = [found[tuple(source)] for source in sentences(int(count))]
+        outputs = [found[tuple(source)] for source in sources]
         return searched(outputs, seconds, start)
 
     serve(turn)

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.shapes import SHAPES, V, sentences
+from transduce.inference.load import alone
 from transduce.model.transformer import Transformer, transformer
 from transduce.settings import Architecture
-from transduce.tasks.load import alone
 from transduce.text.files import read_lines
 
 SAME = ("tie", "norm", "positions", "mixing", "encoder_neighbourhood", "decoder_neighbourhood")

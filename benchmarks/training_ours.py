@@ -11,10 +11,10 @@ from benchmarks.machine import memory_now
 from benchmarks.rectangular import Rectangular
 from benchmarks.shapes import SHAPES, V, batches
 from benchmarks.turns import Turn, serve
-from transduce.cli.process import keep_memory
-from transduce.model.grouped import Grouped
+from transduce.machine.process_settings import keep_freed_memory
+from transduce.model.attention.bucketed import Grouped
+from transduce.model.attention.reference import Kernel, Plain
 from transduce.model.initialise import initialise
-from transduce.model.kernels import Kernel, Plain
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
 from transduce.training.optimiser import Optimiser
@@ -27,7 +27,7 @@ KERNELS: Mapping[str, Kernel] = MappingProxyType(
 
 def main(shape: str, updates: str, precision: str, kernel: str) -> None:
     """Serve turns."""
-    keep_memory()
+    keep_freed_memory()
     start = memory_now()["resident"]
     model = Transformer(SHAPES[shape], V, V, kernel=KERNELS[kernel])
     initialise(model, torch.Generator().manual_seed(1))

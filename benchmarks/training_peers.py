@@ -16,8 +16,8 @@ from benchmarks.machine import memory_now
 from benchmarks.marian import marian
 from benchmarks.shapes import SHAPES, V, batches
 from benchmarks.turns import Turn, serve
-from transduce.cli.process import keep_memory
 from transduce.corpus.batch import Batch
+from transduce.machine.process_settings import keep_freed_memory
 from transduce.model.positions import sinusoids
 from transduce.packed import Packed
 from transduce.settings import Architecture
@@ -105,7 +105,7 @@ def step(
 def main(shape: str, updates: str, precision: str, peer: str, allocator: str) -> None:
     """Serve turns."""
     if allocator == "kept":
-        keep_memory()
+        keep_freed_memory()
     start = memory_now()["resident"]
     model = {"torch": Torch, "marian": Marian}[peer](SHAPES[shape]).train()
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9)

@@ -23,9 +23,9 @@ SHARED = Path(__file__).parents[2] / "shared"
 @pytest.fixture(scope="session", autouse=True)
 def kept_memory() -> None:
     """What is trained without the command line is given memory as it gives it: much faster."""
-    from transduce.cli.process import keep_memory
+    from transduce.machine.process_settings import keep_freed_memory
 
-    keep_memory()
+    keep_freed_memory()
 
 
 @pytest.fixture

@@ -24,9 +24,9 @@ SERVER.set_forkserver_preload(
         "torch._dynamo",  # torch.optim asks for it
         *(f"transduce.cli.{name}" for name in ("train", "average", "translate", "likelihood")),
         *(f"transduce.tasks.{name}" for name in ("run", "average", "load", "prepare")),
-        "transduce.training.workers.meeting",
-        "transduce.training.workers.launch",
-        "tests.training.workers.crew",
+        "transduce.training.distributed.rendezvous",
+        "transduce.training.distributed.launcher",
+        "tests.training.distributed.crew",
     ]
 )
 TYPED = ("-m", "transduce")
@@ -171,9 +171,9 @@ def command(
         before()
     sys.orig_argv = [sys.executable, *TYPED, *arguments]
     sys.argv = ["transduce", *arguments]
-    from transduce.training.workers import launch
+    from transduce.training.distributed import launcher
 
-    launch.subprocess = types.SimpleNamespace(Popen=Again)  # type: ignore[assignment, attr-defined]
+    launcher.subprocess = types.SimpleNamespace(Popen=Again)  # type: ignore[assignment, attr-defined]
     begin(environment)
 
 

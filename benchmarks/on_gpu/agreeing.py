@@ -7,10 +7,10 @@ from torch import Tensor
 
 from benchmarks.on_gpu.ladder import Rung, remembered
 from benchmarks.on_gpu.scale import Cases, Figures, Scale
-from transduce.model.grouped import Grouped
-from transduce.model.kernels import Attend, Plain
-from transduce.model.sight import Sight
-from transduce.model.variable_length import VariableLength
+from transduce.model.attention.bucketed import Grouped
+from transduce.model.attention.mask import Sight
+from transduce.model.attention.reference import Attend, Plain
+from transduce.model.attention.varlen import VariableLength
 from transduce.training.compiling import compile_layers
 from transduce.training.step import queue_update
 

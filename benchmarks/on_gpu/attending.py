@@ -10,10 +10,10 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, lengths, milliseconds
 from benchmarks.rectangular import Rectangular
-from transduce.model.grouped import Grouped
-from transduce.model.kernels import Attend
-from transduce.model.sight import EVERYWHERE, Sight
-from transduce.model.variable_length import VariableLength
+from transduce.model.attention.bucketed import Grouped
+from transduce.model.attention.mask import EVERYWHERE, Sight
+from transduce.model.attention.reference import Attend
+from transduce.model.attention.varlen import VariableLength
 
 SIGHTS = {"past only": Sight(past_only=True), "over the source": EVERYWHERE}
 SPREADS = {"near-equal lengths, about 28": 0.05, "lengths 3 to 120, mean 28": 0.6}

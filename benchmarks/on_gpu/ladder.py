@@ -10,11 +10,11 @@ import torch
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, lengths, milliseconds
 from benchmarks.rectangular import Rectangular
 from transduce.corpus.batch import Batch
-from transduce.model.fitting import fitting
-from transduce.model.grouped import Grouped
+from transduce.model.attention.bucketed import Grouped
+from transduce.model.attention.mask import Sight
+from transduce.model.attention.reference import Attend, Kernel
+from transduce.model.attention.select import fitting
 from transduce.model.initialise import initialise
-from transduce.model.kernels import Attend, Kernel
-from transduce.model.sight import Sight
 from transduce.model.transformer import Transformer
 from transduce.packed import Packed
 from transduce.settings import Architecture, Training

@@ -8,10 +8,10 @@ import torch
 
 from benchmarks.forced import Forced
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, lengths, milliseconds
+from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.transformer import transformer
 from transduce.search import translate_ids
 from transduce.settings import Search
-from transduce.tasks.decoder import TransformerDecoder
 
 LENGTH = 25  # symbols of every output, then END
 

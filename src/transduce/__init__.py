@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from transduce.tasks.translate import Translator
+    from transduce.inference.translator import Translator
 
 __all__ = ["__version__", "load"]
 __version__: str
@@ -30,6 +30,6 @@ def load(folder: "Path | str", *more: "Path | str", precision: str = "float32") 
     Several folders answer together, as an ensemble. In bfloat16 they are faster, and a text may
     differ here and there.
     """
-    from transduce.tasks.load import load  # torch is imported when a model is wanted
+    from transduce.inference.load import load  # torch is imported when a model is wanted
 
     return load(folder, *more, precision=precision)

@@ -67,7 +67,7 @@ def test_a_snapshot_that_the_run_takes_away_meanwhile_is_not_missed(
         shutil.rmtree(trained / "snapshots/step-00000020", ignore_errors=True)
         return averaged(weights)
 
-    monkeypatch.setattr("transduce.tasks.average.averaged", pruned)
+    monkeypatch.setattr("transduce.runs.average.averaged", pruned)
     ended = call("average", trained, "--last", 1, "-o", tmp_path / "m")
     assert ended.stderr == f"averaged step 15 alone into {tmp_path / 'm'}\n"
 

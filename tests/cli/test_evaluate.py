@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from transduce.errors import InputError
-from transduce.tasks.evaluate import perplexity
-from transduce.tasks.likelihood import pieces_of
-from transduce.tasks.load import load
+from transduce.inference.evaluate import perplexity
+from transduce.inference.likelihood import pieces_of
+from transduce.inference.load import load
 
 
 @pytest.fixture
@@ -103,8 +103,8 @@ def test_the_perplexity_is_of_the_lines_that_fit_in_parts_that_fit(model, corpus
         sizes.append(len(source.ids) + len(target.ids))
         return pieces_of(model, source, target)
 
-    monkeypatch.setattr("transduce.tasks.likelihood.pieces_of", counted)
-    monkeypatch.setattr("transduce.tasks.evaluate.TOKENS", 1)  # then two longest sentences
+    monkeypatch.setattr("transduce.inference.likelihood.pieces_of", counted)
+    monkeypatch.setattr("transduce.inference.evaluate.TOKENS", 1)  # then two longest sentences
     long = "a very long line " * 200
     found, left_out = perplexity(translator, *([long, *side] for side in sides))
     assert left_out == 1
@@ -142,7 +142,7 @@ def test_an_empty_test_set_is_told(call, corpus, model):
 
 
 def test_a_score_that_cannot_be_is_refused_before_the_work(evaluate, monkeypatch):
-    monkeypatch.setattr("transduce.tasks.translate.Translator.lines", None)  # never called
+    monkeypatch.setattr("transduce.inference.translator.Translator.lines", None)  # never called
     ended = evaluate("--metric=bleu-paper")
     assert ended.stderr.startswith("error: the reference is plain text, and bleu-paper wants one")
     monkeypatch.setitem(sys.modules, "sacremoses", None)
@@ -164,7 +164,7 @@ def test_another_language_can_be_said(evaluate):
 
 
 def test_a_figure_says_whether_it_may_stand_beside_one_of_the_paper(evaluate, monkeypatch):
-    monkeypatch.setattr("transduce.scores.translation.name_of", lambda _: "newstest2013, German")
+    monkeypatch.setattr("transduce.scores.scoring.name_of", lambda _: "newstest2013, German")
     ended = evaluate("--metric=bleu")
     assert ended.stderr == (
         "  BLEU: not beside 25.8 (base) and 26.4 (big) of Table 3: the paper counts other words, "

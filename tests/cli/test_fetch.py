@@ -9,12 +9,12 @@ import sys
 import pytest
 from rich.console import Console
 from tests.cli.conftest import TINY
-from tests.corpus.sources.made import Miniature
-from tests.corpus.sources.site import site as running
+from tests.datasets.made import Miniature
+from tests.datasets.site import site as running
 
 from transduce.cli import display
 from transduce.cli.fetch import progress
-from transduce.corpus.sources.catalogue import CORPORA
+from transduce.datasets.catalogue import CORPORA
 
 
 @pytest.fixture(autouse=True)
@@ -22,10 +22,10 @@ def site(monkeypatch, tmp_path):
     """The public corpora in miniature, on a server of our own; the cache of this test."""
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.setenv("TRANSDUCE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("transduce.corpus.sources.transfer.time.sleep", lambda _: None)
+    monkeypatch.setattr("transduce.datasets.transfer.time.sleep", lambda _: None)
     with running() as here:
         copies = Miniature(here).corpora(CORPORA)
-        monkeypatch.setattr("transduce.corpus.sources.catalogue.CORPORA", copies)
+        monkeypatch.setattr("transduce.datasets.catalogue.CORPORA", copies)
         monkeypatch.setattr("transduce.cli.fetch.CORPORA", copies)
         yield here
 

@@ -7,7 +7,7 @@ import shutil
 import pytest
 from tests.cli.language import write
 
-from transduce.tasks.prepare import open_prepared
+from transduce.runs.prepare import open_prepared
 from transduce.vocabulary.file import kind_of
 from transduce.vocabulary.kinds import WordPiece
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from transduce.cli import process
+from transduce.cli import signals
 from transduce.errors import InputError
 
 POLICY = "OMP_WAIT_POLICY"
@@ -20,7 +20,7 @@ def at_import(monkeypatch):
         heard.append(os.environ.get(POLICY))
         raise InputError("torch would be loaded now", "nothing")
 
-    monkeypatch.setattr(process, "import_undisturbed", loading)
+    monkeypatch.setattr(signals, "import_undisturbed", loading)
     monkeypatch.delenv(POLICY, raising=False)
     return heard
 

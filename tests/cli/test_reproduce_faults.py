@@ -16,7 +16,7 @@ from transduce.cli.reproducing import Given
 from transduce.cli.reproducing import corpus as corpus_of
 from transduce.errors import InputError, NotFiniteError
 from transduce.reproduce.result import write_result
-from transduce.scores.references import ELSEHOW, GERMAN_2013
+from transduce.scores.test_sets import ELSEHOW, GERMAN_2013
 
 TABLE = ("reproduce", "table3", *TINY)
 

@@ -10,9 +10,9 @@ from tests.cli.rows import TINY
 from transduce.cli import reproducing
 from transduce.cli.reproduce_table2 import lines_of
 from transduce.errors import FolderError, InputError
+from transduce.runs.average import average_of
+from transduce.runs.texts import TwoFiles
 from transduce.settings import Data
-from transduce.tasks.average import average_of
-from transduce.tasks.inputs import TwoFiles
 
 
 @pytest.fixture(autouse=True)

@@ -8,9 +8,9 @@ from tests.cli.language import write
 
 from transduce.checkpoint import read_run
 from transduce.durable import hold
-from transduce.durable.sealed import sealed
-from transduce.tasks.fitting import fitting
-from transduce.tasks.inputs import TwoFiles
+from transduce.durable.checksummed_json import sealed
+from transduce.runs.recommend import fitting
+from transduce.runs.texts import TwoFiles
 
 SHORT = ("--set", "training.steps=3", "--set", "training.threads=1")
 

@@ -6,7 +6,7 @@ import json
 import pytest
 from tests.cli.language import write
 
-from transduce.durable.sealed import sealed
+from transduce.durable.checksummed_json import sealed
 
 FAST = ("--beam=1", "--extra=1")  # of a model that has learned nothing
 LINES = ["the dog sees a cat.", "", "a woman", "who runs now and not today"]

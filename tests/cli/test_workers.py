@@ -13,8 +13,8 @@ from transduce.cli.workers import Together, idle, unless_explained
 from transduce.errors import InputError, LostProcessError, NotFiniteError
 from transduce.recipes import by_name
 from transduce.settings.recipe import with_changes
-from transduce.training.workers.meeting import demand_devices
-from transduce.training.workers.place import Place
+from transduce.training.distributed.rank import Place
+from transduce.training.distributed.rendezvous import demand_devices
 
 ROOT = Path(__file__).parents[2]
 HERE = Path("meeting")  # of our own launcher
@@ -41,23 +41,23 @@ def test_workers_has_no_place_under_torchrun():
 
 def test_training_alone_loads_nothing_about_several_processes():
     code = (
-        "import sys, transduce.tasks.run, transduce.cli.train\n"
-        "print(*(name for name in sys.modules if 'training.workers.' in name))"
+        "import sys, transduce.runs.run_folder, transduce.cli.train\n"
+        "print(*(name for name in sys.modules if 'training.distributed.' in name))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     names = {name.rsplit(".", maxsplit=1)[1] for name in found.stdout.split()}
-    assert names == {"company", "place", "requests"}
+    assert names == {"process_group", "rank", "requests"}
 
 
 def test_only_the_room_of_several_processes_knows_torch_distributed():
     knowing = {path.parent.name for path in (ROOT / "src").rglob("*.py") if knows(path)}
-    assert knowing == {"workers"}
+    assert knowing == {"distributed"}
 
 
 def knows(path):
     """Whether one of its imports names it."""
     text = path.read_text(encoding="utf-8")
-    return re.search(r"^\s*(from|import) .*distributed", text, re.MULTILINE) is not None
+    return re.search(r"^\s*(from|import) torch.*distributed", text, re.MULTILINE) is not None
 
 
 def test_more_processes_than_gpus_are_refused(monkeypatch):

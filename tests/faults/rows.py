@@ -88,14 +88,14 @@ ROWS = (
             "checkpoint/test_saves.py"
             "::test_a_flip_in_any_class_of_bytes_is_named_and_the_save_before_is_taken",
             "faults/test_damage.py::test_a_flip_in_any_byte_is_named_and_the_save_before_is_taken",
-            "tasks/test_damage.py::test_a_model_folder_is_refused",
-            "tasks/test_damage.py::test_a_corpus_is_refused",
-            "tasks/test_damage.py::test_what_a_run_was_begun_with_is_refused",
-            "tasks/test_damage.py::test_a_snapshot_is_refused",
-            "tasks/test_damage.py::test_a_save_is_refused_by_name_and_the_one_before_is_found",
+            "runs/test_damage.py::test_a_model_folder_is_refused",
+            "runs/test_damage.py::test_a_corpus_is_refused",
+            "runs/test_damage.py::test_what_a_run_was_begun_with_is_refused",
+            "runs/test_damage.py::test_a_snapshot_is_refused",
+            "runs/test_damage.py::test_a_save_is_refused_by_name_and_the_one_before_is_found",
         ),
         controls=(
-            "tasks/test_damage.py::test_the_control_without_verification_damage_is_used_in_silence",
+            "runs/test_damage.py::test_the_control_without_verification_damage_is_used_in_silence",
         ),
     ),
     Row(
@@ -110,7 +110,7 @@ ROWS = (
             "faults/test_damage.py::test_files_of_two_steps_are_never_mixed",
             "faults/test_damage.py"
             "::test_a_run_with_no_sound_save_left_is_refused_and_not_begun_anew",
-            "tasks/test_damage.py::test_a_file_of_a_model_or_a_corpus_that_was_cut_is_refused",
+            "runs/test_damage.py::test_a_file_of_a_model_or_a_corpus_that_was_cut_is_refused",
             "checkpoint/test_saves.py::test_leftovers_and_other_names_are_no_saves",
             "durable/test_lock.py::test_leftovers_of_killed_processes_are_cleaned_and_nothing_else",
             "durable/test_lock.py::test_what_another_process_still_writes_is_left_alone",
@@ -142,7 +142,7 @@ ROWS = (
             "journeys/test_workers.py::test_one_signal_stops_all_after_the_last_finished_update",
             "journeys/test_workers.py::test_a_second_signal_ends_all_at_once",
             "journeys/test_workers.py::test_sigusr1_saves_and_goes_on",
-            "training/workers/test_group.py"
+            "training/distributed/test_group.py"
             "::test_a_save_that_one_process_is_asked_for_is_made_and_training_goes_on",
         ),
         controls=(
@@ -160,14 +160,14 @@ ROWS = (
             "training/test_loop_keeping.py"
             "::test_several_in_a_row_end_the_run_and_no_save_holds_what_is_not_finite",
             "training/test_loop_keeping.py::test_weights_that_are_not_finite_are_never_saved",
-            "training/workers/test_group.py"
+            "training/distributed/test_group.py"
             "::test_a_step_that_is_not_finite_in_one_process_is_skipped_by_all",
-            "training/workers/test_group.py"
+            "training/distributed/test_group.py"
             "::test_too_many_in_a_row_stop_all_and_what_is_saved_is_finite",
             "soak/test_workers.py::test_wherever_a_number_is_not_finite_all_skip_the_same_step",
         ),
         controls=(
-            "training/workers/test_group.py"
+            "training/distributed/test_group.py"
             "::test_control_processes_that_decide_for_themselves_drift_apart",
         ),
     ),
@@ -191,8 +191,8 @@ ROWS = (
         promise="Weights, moments, snapshots and what the log says are equal to the bit to those "
         "of a run that was never stopped.",
         tests=(
-            "tasks/test_resume.py::test_a_stop_anywhere_after_an_update_changes_no_bit",
-            "tasks/test_resume.py::test_a_run_that_is_stopped_again_and_again_ends_the_same",
+            "runs/test_resume.py::test_a_stop_anywhere_after_an_update_changes_no_bit",
+            "runs/test_resume.py::test_a_run_that_is_stopped_again_and_again_ends_the_same",
             "training/test_loop_resume.py"
             "::test_wherever_a_run_of_40_steps_is_stopped_it_goes_on_to_the_same_bits",
             "training/test_loop_resume.py"
@@ -201,7 +201,7 @@ ROWS = (
             "::test_wherever_a_run_of_200_steps_is_stopped_it_goes_on_to_the_same_bits",
         ),
         controls=(
-            "tasks/test_resume.py"
+            "runs/test_resume.py"
             "::test_the_control_a_dropout_that_does_not_know_its_step_is_noticed",
             "training/test_loop_resume.py"
             "::test_control_dropout_that_does_not_know_its_step_gives_other_bits",
@@ -214,8 +214,8 @@ ROWS = (
         promise="The same number of processes ends in the same bits; with --exact every number "
         "does. Nothing listens beyond this machine.",
         tests=(
-            "training/workers/test_exchange.py::test_exact_processes_end_in_the_bits_of_one",
-            "training/workers/test_exchange.py"
+            "training/distributed/test_exchange.py::test_exact_processes_end_in_the_bits_of_one",
+            "training/distributed/test_exchange.py"
             "::test_the_same_number_of_processes_ends_in_the_same_bits_wherever_it_was_stopped",
             "journeys/test_workers.py"
             "::test_with_exact_every_number_of_processes_ends_in_the_same_bits",
@@ -224,7 +224,7 @@ ROWS = (
             "::test_one_to_four_exact_processes_end_in_the_same_bits_wherever_they_were_stopped",
         ),
         controls=(
-            "training/workers/test_exchange.py"
+            "training/distributed/test_exchange.py"
             "::test_control_gradients_added_process_by_process_have_other_bits",
         ),
     ),

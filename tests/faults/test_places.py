@@ -18,8 +18,8 @@ from transduce.checkpoint import begin_run, saves, steps
 from transduce.cli.main import transduce
 from transduce.cli.outcome import run as invoked
 from transduce.errors import FolderError, SaveError
+from transduce.runs.run_folder import OURS
 from transduce.settings import Recipe
-from transduce.tasks.run import OURS
 
 NOBODY = 65534
 LONG = "x" * 300

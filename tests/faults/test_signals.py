@@ -20,12 +20,12 @@ from tests.training.tiny import batches, training_of
 
 from transduce.checkpoint import newest
 from transduce.cli.outcome import Terminated
-from transduce.cli.process import stopping
+from transduce.cli.signals import stopping
+from transduce.training.distributed.process_group import Alone
+from transduce.training.distributed.requests import Requests
 from transduce.training.journal import Journal
 from transduce.training.loop import Audience
 from transduce.training.progress import Look
-from transduce.training.workers.company import Alone
-from transduce.training.workers.requests import Requests
 
 pytestmark = pytest.mark.slow
 STEPS, AT, SEED = 8, 4, 11

@@ -5,7 +5,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "src/transduce"
 SPEAKING = {"urllib.request", "http.client", "requests", "urllib3", "httpx", "ftplib", "smtplib"}
-TRANSFER = "transduce.corpus.sources.transfer"
+TRANSFER = "transduce.datasets.transfer"
 
 
 def imported(path: Path) -> set[str]:
@@ -21,10 +21,10 @@ def imported(path: Path) -> set[str]:
 
 def test_one_file_of_the_package_speaks_http():
     speaking = [path for path in PACKAGE.rglob("*.py") if imported(path) & SPEAKING]
-    assert [str(path.relative_to(PACKAGE)) for path in speaking] == ["corpus/sources/transfer.py"]
+    assert [str(path.relative_to(PACKAGE)) for path in speaking] == ["datasets/transfer.py"]
 
 
 def test_it_is_asked_for_by_fetch_alone():
     asking = [path for path in PACKAGE.rglob("*.py") if f"{TRANSFER}.Network" in imported(path)]
     names = {str(path.relative_to(PACKAGE)) for path in asking}
-    assert names == {"cli/fetch.py", "corpus/sources/downloads.py"}
+    assert names == {"cli/fetch.py", "datasets/downloads.py"}

@@ -24,7 +24,7 @@ SENTENCES = ("    ", "  ✓", "  ✗")  # how the demo shows them
 COMMAND = "import sys; from transduce.cli.main import main; main()"
 TEXTS = """
 from pathlib import Path
-from transduce.corpus.phrasebook import pairs
+from transduce.phrasebook import pairs
 for name, split, count in (("a", "train", 2500), ("dev", "dev", 20), ("test", "test", 10)):
     for side, lines in zip(("en", "de"), zip(*pairs(split, count))):
         Path(f"{name}.{side}").write_text("".join(f"{line}\\n" for line in lines), "utf-8")

@@ -4,11 +4,11 @@ import json
 import time
 
 import pytest
-from tests.corpus.sources.made import Miniature
-from tests.corpus.sources.site import site
+from tests.datasets.made import Miniature
+from tests.datasets.site import site
 
-from transduce.corpus.sources.catalogue import CORPORA
-from transduce.corpus.sources.values import Corpus
+from transduce.datasets.catalogue import CORPORA
+from transduce.datasets.values import Corpus
 
 pytestmark = pytest.mark.slow
 TINY = (
@@ -25,8 +25,8 @@ TINY = (
 PROGRAM = """
 import json, sys
 from dataclasses import replace
-from transduce.corpus.sources import catalogue
-from transduce.corpus.sources.values import Download, Way
+from transduce.datasets import catalogue
+from transduce.datasets.values import Download, Way
 
 moved = {name: Download((address,), size, sha256) for name, address, size, sha256 in MOVED}
 

@@ -22,7 +22,7 @@ from tests.journeys.together import (
 )
 from tests.processes import is_alive
 
-from transduce.cli import process as own_process
+from transduce.cli import signals as own_process
 from transduce.training import step
 
 pytestmark = MARKS

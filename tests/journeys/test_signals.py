@@ -130,7 +130,7 @@ def test_translating_is_ended_with_a_sentence_and_no_file(settled, number):
 
 PREPARING = """
 import itertools, sys
-from transduce.tasks import inputs
+from transduce.runs import texts as inputs
 read = inputs.TwoFiles.read
 def endless(text):
     pairs = list(read(text))

@@ -4,10 +4,10 @@ import pytest
 import torch
 from tests.reference.attention import attention_by_hand, packed_attention_by_hand
 
-from transduce.model import grouped
-from transduce.model.grouped import Grouped
-from transduce.model.kernels import Plain, scaled_dot_product_attention
-from transduce.model.sight import EVERYWHERE, Sight
+from transduce.model.attention import bucketed as grouped
+from transduce.model.attention.bucketed import Grouped
+from transduce.model.attention.mask import EVERYWHERE, Sight
+from transduce.model.attention.reference import Plain, scaled_dot_product_attention
 
 CPU = torch.device("cpu")
 SIGHTS = [

@@ -10,8 +10,8 @@ from tests.model.tiny import model_of, packed, sentences, sizes, states_of
 from tests.reference.mixing import mixing_by_hand
 from torch import nn
 
-from transduce.model.mixing import mixing_of
-from transduce.model.sentences import Sentences
+from transduce.model.mixing.build import mixing_of
+from transduce.model.mixing.sentence_layout import Sentences
 from transduce.model.transformer import transformer
 from transduce.packed import Packed
 from transduce.recipes import parameters

@@ -7,7 +7,7 @@ import pytest
 import torch
 from tests.model.tiny import packed, states_of
 
-from transduce.model.recurrent import Recurrent
+from transduce.model.mixing.recurrent import Recurrent
 from transduce.model.transformer import transformer
 from transduce.settings import Architecture
 from transduce.settings.architecture import MIXINGS

@@ -3,7 +3,7 @@ import torch
 from tests.model.tiny import BEGIN, SYMBOLS, model_of, packed, sentences, sizes, states_of
 from tests.reference.transformer import pairs, run_twin, twin_of
 
-from transduce.model.kernels import Plain
+from transduce.model.attention.reference import Plain
 from transduce.model.transformer import transformer
 from transduce.packed import Packed
 

@@ -2,10 +2,10 @@ import pytest
 import torch
 from tests.model.tiny import model_of, packed, sizes, states_of
 
-from transduce.model.grouped import Grouped
-from transduce.model.kernels import Plain
-from transduce.model.sight import EVERYWHERE, Sight
-from transduce.model.windowed import Windowed, windowed
+from transduce.model.attention.bucketed import Grouped
+from transduce.model.attention.mask import EVERYWHERE, Sight
+from transduce.model.attention.reference import Plain
+from transduce.model.attention.windowed import Windowed, windowed
 
 LENGTHS = (5, 1, 9, 3)
 CPU = torch.device("cpu")

@@ -2,7 +2,7 @@
 
 import torch
 
-from transduce.model.grouped import Grouped
+from transduce.model.attention.bucketed import Grouped
 from transduce.model.initialise import initialise
 from transduce.model.transformer import Transformer
 from transduce.packed import Packed

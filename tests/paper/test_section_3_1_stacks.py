@@ -4,7 +4,7 @@ import torch
 from tests.model.tiny import BEGIN, model_of, packed, sizes
 from torch import nn
 
-from transduce.model.sight import EVERYWHERE
+from transduce.model.attention.mask import EVERYWHERE
 from transduce.model.transformer import Transformer
 from transduce.settings import Architecture
 

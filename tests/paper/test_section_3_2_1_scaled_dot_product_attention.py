@@ -5,7 +5,7 @@ import math
 import torch
 from tests.reference.attention import attention_by_hand
 
-from transduce.model.kernels import scaled_dot_product_attention
+from transduce.model.attention.reference import scaled_dot_product_attention
 
 
 def attention(q, k, v, allowed=None):

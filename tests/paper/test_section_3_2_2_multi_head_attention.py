@@ -6,7 +6,7 @@ from tests.model.tiny import model_of, packed, sizes
 from tests.paper.test_section_3_1_stacks import built
 from tests.reference.attention import attention_by_hand
 
-from transduce.model.sight import EVERYWHERE
+from transduce.model.attention.mask import EVERYWHERE
 from transduce.settings import Architecture
 
 

@@ -3,7 +3,7 @@
 import torch
 from tests.model.tiny import BEGIN, SYMBOLS, model_of, packed
 
-from transduce.model.watch import watch
+from transduce.model.capture import watch
 from transduce.packed import Packed
 
 

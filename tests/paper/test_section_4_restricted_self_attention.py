@@ -5,7 +5,7 @@ import torch
 from tests.model.tiny import BEGIN, model_of, packed, sizes
 
 from transduce.errors import InputError
-from transduce.model.watch import watch
+from transduce.model.capture import watch
 from transduce.settings import Architecture
 
 

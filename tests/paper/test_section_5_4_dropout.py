@@ -8,7 +8,8 @@ import torch
 from tests.model.tiny import model_of, packed, sizes, states_of
 
 from transduce.model import dropout as room
-from transduce.model import feed_forward, grouped, residual, transformer
+from transduce.model import feed_forward, residual, transformer
+from transduce.model.attention import bucketed as grouped
 from transduce.settings import Architecture
 
 N = 3

@@ -7,7 +7,7 @@ import torch
 
 from transduce.checkpoint import averaged
 from transduce.recipes import by_name
-from transduce.search.beam import limit
+from transduce.search.beam_state import limit
 from transduce.search.penalties import divisors
 from transduce.settings import Search
 

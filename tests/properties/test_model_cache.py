@@ -1,10 +1,10 @@
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.model.test_cache import begun, equal, in_one_go, walked
+from tests.model.test_kv_cache import begun, equal, in_one_go, walked
 from tests.model.tiny import SYMBOLS, model_of, sentences, sizes
 
-from transduce.model import cache
+from transduce.model.decoding import kv_cache as cache
 from transduce.settings.architecture import MIXINGS
 
 KINDS = [

@@ -3,10 +3,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.model.test_kernels import inputs, with_gradients
 
-from transduce.model import rectangles
-from transduce.model.grouped import Grouped
-from transduce.model.kernels import Plain
-from transduce.model.sight import Sight
+from transduce.model.attention import padded_blocks as rectangles
+from transduce.model.attention.bucketed import Grouped
+from transduce.model.attention.mask import Sight
+from transduce.model.attention.reference import Plain
 
 lengths = st.lists(st.integers(1, 20), min_size=1, max_size=5)
 widths = st.integers(1, 4)

@@ -19,7 +19,7 @@ from transduce.reproduce.result import (
     read_result,
     write_result,
 )
-from transduce.scores.references import name_of
+from transduce.scores.test_sets import name_of
 from transduce.settings.recipe import with_changes
 from transduce.text.clean import normalise
 

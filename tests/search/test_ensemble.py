@@ -6,7 +6,7 @@ import pytest
 import torch
 from tests.reference.exhaustive_search import END
 from tests.reference.toy_decoder import ToyDecoder, random_model
-from tests.search.test_translate import same, sources_of
+from tests.search.test_beam_search import same, sources_of
 
 from transduce.search import Decoder, Ensemble, translate_ids
 from transduce.search.ensemble import log_mean

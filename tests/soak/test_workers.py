@@ -17,9 +17,9 @@ from tests.journeys.conftest import Place
 from tests.journeys.kills import OFTEN, STEPS, final_bits, half_written, landed
 from tests.journeys.together import PARTS, children
 from tests.processes import is_alive
-from tests.training.workers.crew import crew, take_part
-from tests.training.workers.test_exchange import stop_after
-from tests.training.workers.test_group import poisoned
+from tests.training.distributed.crew import crew, take_part
+from tests.training.distributed.test_exchange import stop_after
+from tests.training.distributed.test_group import poisoned
 
 pytestmark = [pytest.mark.soak, pytest.mark.workers]
 LIMIT = 5  # seconds

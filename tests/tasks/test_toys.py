@@ -2,13 +2,13 @@
 
 import pytest
 
+from transduce.inference.load import load
 from transduce.recipes import by_name
+from transduce.runs.average import average
+from transduce.runs.prepare import prepare
+from transduce.runs.run_folder import begun, go
+from transduce.runs.texts import Generated
 from transduce.settings.recipe import with_changes
-from transduce.tasks.average import average
-from transduce.tasks.inputs import Generated
-from transduce.tasks.load import load
-from transduce.tasks.prepare import prepare
-from transduce.tasks.run import begun, go
 from transduce.training.loop import Audience
 
 LINES = 500

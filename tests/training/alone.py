@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from transduce.training.workers.company import Alone
-from transduce.training.workers.requests import Requests
+from transduce.training.distributed.process_group import Alone
+from transduce.training.distributed.requests import Requests
 
 
 def alone_until(stopped: Callable[[], bool]) -> Alone:

@@ -11,13 +11,13 @@ from tests.training.tiny import batch_of, batches, fresh, training_of
 from torch import Tensor
 
 from transduce.errors import InputError
-from transduce.model import variable_length
-from transduce.model.grouped import Grouped
-from transduce.model.sight import EVERYWHERE
-from transduce.model.variable_length import VariableLength
+from transduce.model.attention import varlen as variable_length
+from transduce.model.attention.bucketed import Grouped
+from transduce.model.attention.mask import EVERYWHERE
+from transduce.model.attention.varlen import VariableLength
 from transduce.training.compiling import Beside, compile_layers, demand_compiler
+from transduce.training.dev_loss import nats_of
 from transduce.training.step import take_update
-from transduce.training.validate import nats_of
 
 ROOT = Path(__file__).parents[2]
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")

@@ -9,9 +9,9 @@ from tests.model.tiny import packed, sizes
 from transduce.corpus.batch import Batch
 from transduce.model.transformer import transformer
 from transduce.settings import Training
+from transduce.training.dev_loss import nats_of
 from transduce.training.optimiser import Optimiser
 from transduce.training.step import take_update
-from transduce.training.validate import nats_of
 
 SYMBOLS = 12
 SIX = sizes(layers=6, d_model=64, d_ff=128, heads=4, d_k=16, d_v=16, dropout=0.1)

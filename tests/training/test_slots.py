@@ -4,8 +4,8 @@ import pytest
 import torch
 from tests.training.tiny import batch_of, batches, fresh, training_of
 
-from transduce.model.grouped import Grouped
-from transduce.model.kernels import Plain
+from transduce.model.attention.bucketed import Grouped
+from transduce.model.attention.reference import Plain
 from transduce.training.step import queue_update, take_update
 
 PAIRS = [batch_of([4, 1, 9], seed=1), batch_of([30, 2], seed=2), batch_of([1], seed=3)]

@@ -15,7 +15,7 @@ from transduce.durable import (
     sync_folder,
     whole_folder,
 )
-from transduce.durable.faults import saving
+from transduce.durable.write_errors import saving
 from transduce.errors import FolderError, SaveError
 
 STEP = re.compile(r"step-([0-9]{8,})")

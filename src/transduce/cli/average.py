@@ -23,7 +23,7 @@ def command(*, run: Path, last: int | None, output: Path, quiet: bool) -> None:
 
     The paper averages the last 5 for the base models and the last 20 for the big ones.
     """
-    from transduce.tasks.average import average
+    from transduce.runs.average import average
 
     steps = average(run, output, last)
     said = ", ".join(f"{step:,}" for step in steps)

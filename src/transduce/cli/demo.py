@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from transduce.cli import display, options, process
+from transduce.cli import display, options, signals
 from transduce.cli.inputs import FILES, chosen_pairs
+from transduce.machine.process_settings import keep_freed_memory, use_passive_waiting
 
 if TYPE_CHECKING:
+    from transduce.inference.demo import Shown
+    from transduce.runs.prepare import Prepared
     from transduce.settings import Data
-    from transduce.tasks.demo import Shown
-    from transduce.tasks.prepare import Prepared
 
 LINES = 500  # of each split
 SENTENCES = 4  # of each split, to read
@@ -35,21 +36,21 @@ def command(
     The corpus is a grammar that comes with transduce. About 4 minutes on 2 cores. Everything is
     kept in FOLDER (transduce-demo if unsaid); the same command goes on where it was stopped.
     """
-    process.no_save_yet()
-    process.wait_asleep()
-    process.import_undisturbed("transduce.tasks.run")
+    signals.no_save_yet()
+    use_passive_waiting()
+    signals.import_undisturbed("transduce.runs.run_folder")
     from transduce.cli.train import trained
     from transduce.cli.training import Wishes
+    from transduce.inference.demo import shown
+    from transduce.inference.evaluate import made_by
+    from transduce.inference.load import load
     from transduce.recipes import by_name
-    from transduce.tasks.average import average_of
-    from transduce.tasks.demo import shown
-    from transduce.tasks.evaluate import made_by
-    from transduce.tasks.load import load
-    from transduce.tasks.place import holding
-    from transduce.tasks.prepare import STORE
-    from transduce.tasks.run import demand_run_place
+    from transduce.runs.average import average_of
+    from transduce.runs.output_folder import holding
+    from transduce.runs.prepare import STORE
+    from transduce.runs.run_folder import demand_run_place
 
-    process.keep_memory()
+    keep_freed_memory()
     run = folder / "run"
     recipe = options.changed(by_name("demo"), changes)
     demand_run_place(run)
@@ -70,7 +71,7 @@ def command(
 
 def prepared_in(folder: Path, data: "Data", *, live: bool) -> "Prepared":
     """The corpus, made anew if it does not stand, with a word about the wait."""
-    from transduce.tasks.prepare import prepare
+    from transduce.runs.prepare import prepare
 
     if not (folder / "train").is_dir():
         display.tell("preparing a corpus of sentences that a grammar makes up …")
@@ -81,7 +82,7 @@ def prepared_in(folder: Path, data: "Data", *, live: bool) -> "Prepared":
 
 def told(split: "Shown") -> list[str]:
     """The score beside an untrained model's, and some sentences."""
-    from transduce.tasks.demo import telling
+    from transduce.inference.demo import telling
 
     lines = ["", f"{split.about}:"]
     lines += [f"  BLEU {split.score.value:.1f}, untrained {split.untrained.value:.1f}"]

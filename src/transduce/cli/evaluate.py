@@ -16,8 +16,8 @@ from transduce.scores import METRICS
 from transduce.settings.fields import demand
 
 if TYPE_CHECKING:
+    from transduce.inference.evaluate import Evaluation
     from transduce.settings import Data
-    from transduce.tasks.evaluate import Evaluation
 
 
 @click.command("evaluate")
@@ -60,10 +60,10 @@ def command(
     figure of the paper, and the perplexity of the reference without smoothing. -o keeps the
     translations.
     """
-    from transduce.cli.process import keep_memory
     from transduce.durable import whole_file
-    from transduce.tasks.evaluate import Trial, judged, made_by, translated
-    from transduce.tasks.load import load
+    from transduce.inference.evaluate import Trial, judged, made_by, translated
+    from transduce.inference.load import load
+    from transduce.machine.process_settings import keep_freed_memory
 
     model, source, reference = (paths[name] for name in ("model", "source", "reference"))
     assert model
@@ -75,7 +75,7 @@ def command(
         "name the other",
     )
     options.demand_place_for(output, source, reference)
-    keep_memory()
+    keep_freed_memory()
     tell_if_unfinished((model, *ensemble))
     texts = lines_of(source, reference) if reference else None
     with nullcontext() if output is None else whole_file(output) as file:  # refused before the work
@@ -103,7 +103,7 @@ def lines_of(source: Path, reference: Path) -> tuple[list[str], list[str]]:
 
 def fetched(name: str, data: "Data") -> tuple[Path, Path]:
     """The files of a public test set in the languages of the model."""
-    from transduce.corpus.sources.fetch import corpus_here, texts_of
+    from transduce.datasets.fetch import corpus_here, texts_of
 
     hint = "transduce evaluate MODEL SOURCE REFERENCE, or the name of a test set"
     demand(not Path(name).is_file(), f"{name} is a source without a reference", hint)

@@ -11,11 +11,11 @@ import click
 
 from transduce.cli import display, options
 from transduce.cli.inputs import cache_folder
-from transduce.corpus.sources.catalogue import CORPORA, named, with_elsewhere
-from transduce.corpus.sources.downloads import Places
-from transduce.corpus.sources.fetch import fetch, place_of
-from transduce.corpus.sources.transfer import Network, Told
-from transduce.corpus.sources.values import Corpus
+from transduce.datasets.catalogue import CORPORA, named, with_elsewhere
+from transduce.datasets.downloads import Places
+from transduce.datasets.fetch import fetch, place_of
+from transduce.datasets.transfer import Network, Told
+from transduce.datasets.values import Corpus
 from transduce.durable import hold
 from transduce.settings.fields import demand
 

@@ -13,8 +13,8 @@ from transduce.recipes.table4 import TREES
 from transduce.settings.fields import demand
 
 if TYPE_CHECKING:
+    from transduce.runs.texts import Pairs
     from transduce.settings import Data
-    from transduce.tasks.inputs import Pairs
 
 FILE = click.Path(path_type=Path)
 DEV_PAIRS = 1_000  # of a generated corpus
@@ -40,7 +40,7 @@ def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def chosen_pairs(data: "Data", files: Mapping[str, Path | None]) -> "tuple[Pairs, Pairs | None]":
     """The training text and the development set that options or the recipe name."""
-    from transduce.tasks.inputs import GENERATED, Generated
+    from transduce.runs.texts import GENERATED, Generated
 
     demand(
         data.target_language != TREES,
@@ -63,9 +63,9 @@ def chosen_pairs(data: "Data", files: Mapping[str, Path | None]) -> "tuple[Pairs
 
 def from_cache(data: "Data", split: str) -> "Pairs | None":
     """A split of the public corpus that the recipe names; it must have been fetched."""
-    from transduce.corpus.sources.catalogue import is_public
-    from transduce.corpus.sources.fetch import texts_of
-    from transduce.tasks.inputs import TwoFiles
+    from transduce.datasets.catalogue import is_public
+    from transduce.datasets.fetch import texts_of
+    from transduce.runs.texts import TwoFiles
 
     if not is_public(data.corpus):
         raise InputError(
@@ -88,7 +88,7 @@ def cache_folder() -> Path:
 
 def from_files(files: Mapping[str, Path | None], before: str) -> "Pairs | None":
     """A parallel text from the options that begin with `before`."""
-    from transduce.tasks.inputs import TabbedFile, TwoFiles
+    from transduce.runs.texts import TabbedFile, TwoFiles
 
     source, target, pairs = (files[before + name] for name in ("source", "target", "pairs"))
     dashed = "--" + before.replace("_", "-")

@@ -41,7 +41,7 @@ def command(
     A line for a line: the score that the search would give it, the log-probability in nats, and
     the target itself, separated by tabs.
     """
-    from transduce.cli.process import keep_memory
+    from transduce.machine.process_settings import keep_freed_memory
     from transduce.text.files import read_pairs
 
     demand(
@@ -49,7 +49,7 @@ def command(
         "standard input can be one of the files only",
         "name the other",
     )
-    keep_memory()
+    keep_freed_memory()
     models = Ready((model, *ensemble), chosen(penalty), draws=None, nbest=1, precision=precision)
     tell_if_unfinished(models.folders)
     found = models().likelihoods(read_pairs(source, target))

@@ -11,7 +11,7 @@ from transduce.cli.inputs import chosen_pairs, corpus_options
 from transduce.settings import Recipe
 
 if TYPE_CHECKING:
-    from transduce.tasks.prepare import Prepared
+    from transduce.runs.prepare import Prepared
 
 
 @click.command("prepare")
@@ -41,8 +41,8 @@ def command(
     The same command again goes on where it was interrupted. `transduce train` does this by itself
     for the texts that it is given; a corpus prepared once can serve many runs (`--store`).
     """
-    from transduce.tasks.place import holding
-    from transduce.tasks.prepare import demand_corpus_place, prepare
+    from transduce.runs.output_folder import holding
+    from transduce.runs.prepare import demand_corpus_place, prepare
 
     demand_corpus_place(output)
     data = options.changed(recipe, changes, scale).data

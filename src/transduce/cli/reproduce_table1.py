@@ -73,8 +73,9 @@ def table1(
     demand(
         output is not None or not plot, "--plot: the picture needs a folder", "-o FOLDER takes it"
     )
-    from transduce.cli.process import import_undisturbed, use_threads
+    from transduce.cli.signals import import_undisturbed
     from transduce.durable.folder import refuse_existing
+    from transduce.machine.process_settings import use_threads
 
     import_undisturbed("transduce.reproduce.table1.report")
     from transduce.reproduce.picture import demand_plots

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from transduce.cli import inputs, process
+from transduce.cli import inputs, signals
 from transduce.cli.reproduce_rows import FOLDER, Asked, Rows, of_rows
 from transduce.errors import InputError
+from transduce.machine.process_settings import use_passive_waiting
 from transduce.recipes.table2 import ROWS
 from transduce.settings import Data
 from transduce.settings.fields import demand
@@ -44,9 +45,9 @@ def table2(*, asked: Asked, pair: str, **test: Path | None) -> None:
     transduce reproduce table2 --rows base,recurrent --seeds 3 -o table2 --plot
     transduce reproduce table2 --pair en-fr --print-jobs -o table2-french > jobs
     """
-    process.no_save_yet()
-    process.wait_asleep()
-    process.import_undisturbed("transduce.reproduce.table2")
+    signals.no_save_yet()
+    use_passive_waiting()
+    signals.import_undisturbed("transduce.reproduce.table2")
     from transduce.reproduce.table2 import report
 
     rows = Rows(
@@ -63,7 +64,7 @@ def lines_of(
     data: Data, files: Mapping[str, Path | None], test: Mapping[str, Path | None]
 ) -> "Lines":
     """Both sides of the test set that options name, or else that the corpus has."""
-    from transduce.tasks.inputs import GENERATED, Generated
+    from transduce.runs.texts import GENERATED, Generated
 
     pairs = inputs.from_files(test, "test_")
     if pairs is None:

@@ -2,8 +2,9 @@
 
 import click
 
-from transduce.cli import process
+from transduce.cli import signals
 from transduce.cli.reproduce_rows import Asked, Rows, of_rows
+from transduce.machine.process_settings import use_passive_waiting
 
 
 @click.command("table3")
@@ -20,9 +21,9 @@ def table3(*, asked: Asked) -> None:
     transduce reproduce table3 --rows base --seeds 3 -o table3
     transduce reproduce table3 --print-jobs -o table3 > jobs
     """
-    process.no_save_yet()
-    process.wait_asleep()
-    process.import_undisturbed("transduce.reproduce.table3")
+    signals.no_save_yet()
+    use_passive_waiting()
+    signals.import_undisturbed("transduce.reproduce.table3")
     from transduce.recipes.table3 import TABLE_3
     from transduce.reproduce.table3 import report
 

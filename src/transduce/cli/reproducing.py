@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from transduce.cli import display
-from transduce.cli.process import import_undisturbed, keep_memory
+from transduce.cli.signals import import_undisturbed
 from transduce.cli.training import Wishes
 from transduce.errors import InputError, InUseError, TransduceError
+from transduce.machine.process_settings import keep_freed_memory
 from transduce.settings.fields import demand
 
 if TYPE_CHECKING:
     from transduce.reproduce.job import Job
     from transduce.reproduce.result import Lines
+    from transduce.runs.prepare import Prepared
     from transduce.settings import Data, Recipe
-    from transduce.tasks.prepare import Prepared
 
 PATIENCE = 1.0  # seconds between two looks whether another process has prepared the corpus
 
@@ -37,11 +38,11 @@ class Given:
 
 def trained_all(todo: Sequence["Job"], given: Given, wishes: Wishes) -> list[TransduceError]:
     """Train and measure every row that nobody else has or holds; what went wrong."""
-    import_undisturbed("transduce.tasks.run")
+    import_undisturbed("transduce.runs.run_folder")
     from transduce.reproduce.job import demand_fits
     from transduce.reproduce.result import demand_measurable
 
-    keep_memory()
+    keep_freed_memory()
     for job in todo:
         demand_fits(job)
     tell = display.tell if not wishes.quiet else lambda _line: None
@@ -88,8 +89,8 @@ def train_row(job: "Job", given: Given, prepared: "Prepared", wishes: Wishes) ->
     from transduce.cli.train import trained
     from transduce.durable import ensure_folder
     from transduce.reproduce.result import demand_same_row, measured, read_result, write_result
-    from transduce.tasks.place import holding
-    from transduce.tasks.run import demand_run_place
+    from transduce.runs.output_folder import holding
+    from transduce.runs.run_folder import demand_run_place
 
     folder = job.folder(given.output)
     if (result := read_result(folder)) is not None:
@@ -133,7 +134,7 @@ def demand_dev(data: "Data", files: Mapping[str, Path | None]) -> None:
 @contextmanager
 def waiting_for(folder: Path, *, quiet: bool) -> Iterator[None]:
     """Hold a folder as soon as nobody else does."""
-    from transduce.tasks.place import holding
+    from transduce.runs.output_folder import holding
 
     told = quiet
     with ExitStack() as stack:

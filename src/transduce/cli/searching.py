@@ -14,7 +14,7 @@ from transduce.settings.search import PENALTIES, Sampling
 from transduce.settings.training import PRECISIONS
 
 if TYPE_CHECKING:
-    from transduce.tasks.translate import Translator
+    from transduce.inference.translator import Translator
 
 FORMULAS = "; ".join(f"{name}: {formula}" for name, formula in PENALTIES.items())
 SEARCH = ("beam", "alpha", "penalty", "extra", "batch")
@@ -106,7 +106,7 @@ class Ready:
         """Load them, several as an ensemble."""
         from dataclasses import replace
 
-        from transduce.tasks.load import load
+        from transduce.inference.load import load
 
         loaded = load(*self.folders, precision=self.precision)
         translator = replace(loaded.searching(**self.search), draws=self.draws)
@@ -158,12 +158,13 @@ def is_over(run: Path, step: int) -> bool:
 
 def in_worker(models: Ready) -> "Translator":
     """The same in a process of its own, with one thread, that ends when the first one does."""
-    from transduce.cli.process import die_with, keep_memory, use_threads
+    from transduce.cli.signals import die_with
+    from transduce.machine.process_settings import keep_freed_memory, use_threads
 
     parent = multiprocessing.parent_process()
     assert parent is not None
     assert parent.pid is not None
     die_with(parent.pid)
-    keep_memory()
+    keep_freed_memory()
     use_threads(1)
     return models()

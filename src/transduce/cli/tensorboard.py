@@ -25,7 +25,7 @@ def shown_too(view: "View", run: Path, *, wanted: bool) -> Iterator["View"]:
         return
     if importlib.util.find_spec("tensorboard") is None:
         raise InputError("TensorBoard is not installed", "pip install 'transduce[tensorboard]'")
-    from transduce.tasks.run import CURVES
+    from transduce.runs.run_folder import CURVES
 
     board = Board(view, run / CURVES)
     try:

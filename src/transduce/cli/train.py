@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from transduce.cli import display, options, process, workers
+from transduce.cli import display, options, signals, workers
 from transduce.cli.inputs import chosen_pairs, corpus_options, from_files
 from transduce.cli.tensorboard import shown_too
 from transduce.cli.training import View, Wishes, view
 from transduce.cli.workers import Together
 from transduce.errors import InputError
+from transduce.machine.process_settings import keep_freed_memory, use_passive_waiting, use_threads
 from transduce.settings import Recipe, Training
 from transduce.settings.fields import demand
-from transduce.training.workers.place import Place
+from transduce.training.distributed.rank import Place
 
 if TYPE_CHECKING:
-    from transduce.tasks.prepare import Prepared
-    from transduce.tasks.run import Start
+    from transduce.runs.prepare import Prepared
+    from transduce.runs.run_folder import Start
+    from transduce.training.distributed.rendezvous import Meeting
     from transduce.training.progress import Progress
-    from transduce.training.workers.meeting import Meeting
 
 
 @click.command("train")
@@ -68,7 +69,7 @@ def command(  # noqa: PLR0913 - one for each option
     transduce train --source a.en --target a.de --dev-source d.en --dev-target d.de -o RUN
     transduce train table3/base --store wmt14 -o RUN --set training.steps=2000
     """
-    process.no_save_yet()
+    signals.no_save_yet()
     demand(
         scale is None or recipe is not None,
         "--scale makes a recipe smaller, and none was named",
@@ -76,14 +77,14 @@ def command(  # noqa: PLR0913 - one for each option
     )
     if together.is_to_start:
         sys.exit(workers.launched(together))
-    process.die_with(together.place.parent)
-    process.wait_asleep()
-    process.import_undisturbed("transduce.tasks.run")
+    signals.die_with(together.place.parent)
+    use_passive_waiting()
+    signals.import_undisturbed("transduce.runs.run_folder")
     from transduce.checkpoint import is_run
-    from transduce.tasks.place import holding
-    from transduce.tasks.run import demand_run_place
+    from transduce.runs.output_folder import holding
+    from transduce.runs.run_folder import demand_run_place
 
-    process.keep_memory()
+    keep_freed_memory()
     with workers.unless_explained(together):
         meeting = together.meeting()
         if meeting is not None and together.place.rank:
@@ -115,17 +116,17 @@ def trained(
 ) -> int:
     """Train with somebody watching; the exit code, which is 0 unless a signal ended it."""
     from transduce.checkpoint import has_saves, is_run
-    from transduce.tasks.run import begun, go
+    from transduce.runs.run_folder import begun, go
     from transduce.training.loop import Audience, ended
 
     began_before = is_run(folder)
     place = meeting.place if meeting else Place()
     recipe = begun(folder, recipe, prepared, place.local_size)
-    process.use_threads(recipe.training.threads)
+    use_threads(recipe.training.threads)
     with (
         view(recipe.training.steps, wishes) as seen,
         shown_too(seen, folder, wanted=wishes.curves) as watched,
-        process.stopping(watched.said) as requests,
+        signals.stopping(watched.said) as requests,
         workers.company_of(meeting, requests, recipe, prepared) as company,
     ):
         if company.size > 1:
@@ -159,7 +160,7 @@ def say_start(
     watched: View,
 ) -> None:
     """What is about to happen, what is not the paper's in it, and what is not as it was."""
-    from transduce.tasks.ledger import differs, size
+    from transduce.runs.ledger import differs, size
 
     if start.progress.step:
         watched.said(f"going on from step {start.progress.step:,} of {folder}")
@@ -203,8 +204,8 @@ def wanted_recipe(
     if recipe is None and is_run(folder):
         recipe = read_run(folder).recipe
     elif recipe is None:
-        from transduce.device import device
-        from transduce.tasks.fitting import fitting
+        from transduce.machine.device import device
+        from transduce.runs.recommend import fitting
 
         train = from_files(files, "")
         if train is None:
@@ -231,7 +232,7 @@ def wanted_corpus(
     """The corpus that was prepared elsewhere, or one in the run's own folder."""
     from transduce.checkpoint import is_run
     from transduce.cli.prepare import report
-    from transduce.tasks.prepare import STORE, demand_prepared_for, open_prepared, prepare
+    from transduce.runs.prepare import STORE, demand_prepared_for, open_prepared, prepare
 
     own = folder / STORE
     named = [name for name, file in files.items() if file]

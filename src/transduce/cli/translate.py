@@ -23,7 +23,7 @@ from transduce.cli.searching import (
 from transduce.settings.fields import demand
 
 if TYPE_CHECKING:
-    from transduce.tasks.translate import Output
+    from transduce.inference.translator import Output
 
 FILE = click.Path(path_type=Path, allow_dash=True)
 
@@ -99,17 +99,17 @@ def answers(
     models: Ready, source: Path, prefix: Path | None, workers: int, *, waiting: bool
 ) -> "Iterator[list[Output]]":
     """The outputs of every line, from this process or from several."""
-    from transduce.cli.process import keep_memory
-    from transduce.tasks.lines import numbered
-    from transduce.tasks.translate import BLOCK
-    from transduce.tasks.workers import translated
+    from transduce.inference.lines import numbered
+    from transduce.inference.translator import BLOCK
+    from transduce.inference.worker_processes import translated
+    from transduce.machine.process_settings import keep_freed_memory
     from transduce.text.files import read_lines
 
     prefixes = None if prefix is None else read_lines(prefix)
     if workers > 1:
         lines = numbered(read_lines(source), prefixes)
         return translated(partial(in_worker, models), lines, models.nbest, workers)
-    keep_memory()
+    keep_freed_memory()
     size = 1 if waiting else BLOCK
     return models().lines(read_lines(source), nbest=models.nbest, block=size, prefixes=prefixes)
 

@@ -54,7 +54,7 @@ def _reason(check: Callable[[], object]) -> str | None:
 def _parts(folder: Path) -> Iterator[Part]:
     """A run has many parts, every other folder is one."""
     from transduce.checkpoint import is_run
-    from transduce.tasks.prepare import INTENT, open_prepared
+    from transduce.runs.prepare import INTENT, open_prepared
 
     if is_run(folder):
         yield from _parts_of_run(folder)
@@ -69,10 +69,9 @@ def _parts_of_run(folder: Path) -> Iterator[Part]:
     from transduce.checkpoint import read_run
     from transduce.checkpoint.run import RUN_FILE
     from transduce.checkpoint.steps import KINDS, kept_steps, step_folder
-    from transduce.tasks.average import about_data
-    from transduce.tasks.load import vocabularies_of_run
-    from transduce.tasks.prepare import STORE, open_prepared
-    from transduce.tasks.run import DATA
+    from transduce.runs.average import about_data
+    from transduce.runs.prepare import STORE, open_prepared
+    from transduce.runs.run_folder import DATA, vocabularies_of_run
 
     yield folder / RUN_FILE, partial(read_run, folder)
     yield folder / "vocabulary.json", partial(vocabularies_of_run, folder)

@@ -14,13 +14,13 @@ import click
 from transduce.errors import LostProcessError, NotFiniteError
 from transduce.settings import Recipe
 from transduce.settings.fields import demand
-from transduce.training.workers.place import Place
-from transduce.training.workers.requests import Requests
+from transduce.training.distributed.rank import Place
+from transduce.training.distributed.requests import Requests
 
 if TYPE_CHECKING:
-    from transduce.tasks.prepare import Prepared
-    from transduce.training.workers.company import Company
-    from transduce.training.workers.meeting import Meeting
+    from transduce.runs.prepare import Prepared
+    from transduce.training.distributed.process_group import Company
+    from transduce.training.distributed.rendezvous import Meeting
 
 
 @final
@@ -42,7 +42,7 @@ class Together:
         """Where this process finds the others, if there are any."""
         if self.place.is_alone:
             return None
-        from transduce.training.workers.meeting import Meeting
+        from transduce.training.distributed.rendezvous import Meeting
 
         return Meeting(self.place, self.seconds, exact=self.exact)
 
@@ -90,8 +90,8 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
 
 def launched(together: Together) -> int:
     """Start the others, pass signals on, wait; the exit code."""
-    from transduce.cli.process import asking
-    from transduce.training.workers.launch import crew
+    from transduce.cli.signals import asking
+    from transduce.training.distributed.launcher import crew
 
     with crew(together.workers) as processes, asking(processes.pass_on):
         return processes.wait(together.seconds)
@@ -117,8 +117,8 @@ def company_of(
     meeting: "Meeting | None", requests: Requests, recipe: Recipe, prepared: "Prepared"
 ) -> Iterator["Company"]:
     """Who takes part: this process alone, or all who came to the meeting."""
-    from transduce.tasks.run import fingerprints
-    from transduce.training.workers.company import Alone
+    from transduce.runs.run_folder import fingerprints
+    from transduce.training.distributed.process_group import Alone
 
     if meeting is None:
         yield Alone(requests)
@@ -131,9 +131,10 @@ def company_of(
 
 def follow(meeting: "Meeting", folder: Path, store: Path | None) -> int:
     """Train what the first process says, on the corpus it has; the exit code."""
-    from transduce.cli.process import stopping, use_threads
-    from transduce.tasks.prepare import STORE, open_prepared
-    from transduce.tasks.run import demand_same_data, fingerprints, go
+    from transduce.cli.signals import stopping
+    from transduce.machine.process_settings import use_threads
+    from transduce.runs.prepare import STORE, open_prepared
+    from transduce.runs.run_folder import demand_same_data, fingerprints, go
     from transduce.training.loop import Audience, ended, nothing
 
     word = json.loads(meeting.hear())

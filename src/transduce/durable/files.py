@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, final
 
-from transduce.durable.faults import saving
 from transduce.durable.temporary import (
     discard,
     discard_abandoned,
     mark_alive,
     temporary_beside,
 )
+from transduce.durable.write_errors import saving
 from transduce.errors import InputError
 
 CHUNK = 1 << 20

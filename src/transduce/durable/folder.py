@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, final
 
-from transduce.durable.faults import saving
+from transduce.durable.checksummed_json import seal
 from transduce.durable.files import ensure_folder, new_file, sync_folder
-from transduce.durable.sealed import seal
 from transduce.durable.temporary import (
     discard,
     discard_abandoned,
@@ -17,6 +16,7 @@ from transduce.durable.temporary import (
     temporary_beside,
     trash_beside,
 )
+from transduce.durable.write_errors import saving
 from transduce.errors import InputError
 
 MANIFEST = "manifest.json"

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from transduce.durable.faults import saving
 from transduce.durable.files import ensure_folder
 from transduce.durable.temporary import sweep
+from transduce.durable.write_errors import saving
 from transduce.errors import InUseError
 
 LOCK = "lock"

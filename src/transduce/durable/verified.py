@@ -11,8 +11,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, final
 
+from transduce.durable.checksummed_json import unseal
 from transduce.durable.folder import MANIFEST, PLAIN_NAME
-from transduce.durable.sealed import unseal
 from transduce.errors import FolderError
 
 MANIFEST_LIMIT = 1 << 20

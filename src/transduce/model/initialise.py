@@ -21,12 +21,12 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
-from transduce.model.attention import CrossAttention, SelfAttention
-from transduce.model.convolution import Separable, Whole
+from transduce.model.attention.multi_head import CrossAttention, SelfAttention
 from transduce.model.embedding import Embedding
 from transduce.model.feed_forward import FeedForward
+from transduce.model.mixing.convolution import Separable, Whole
+from transduce.model.mixing.recurrent import Recurrent
 from transduce.model.positions import LearnedPositions
-from transduce.model.recurrent import Recurrent
 
 
 def initialise(model: nn.Module, generator: torch.Generator) -> None:

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, final
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transduce.model.attention import CrossAttention
+from transduce.model.attention.multi_head import CrossAttention
+from transduce.model.attention.reference import Attend
 from transduce.model.feed_forward import FeedForward
-from transduce.model.kernels import Attend
-from transduce.model.mixing import Mixing, mixing_of
+from transduce.model.mixing.build import Mixing, mixing_of
 from transduce.model.residual import around
 from transduce.settings import Architecture
 

@@ -8,16 +8,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from transduce.model.attention.mask import EVERYWHERE, Sight
+from transduce.model.attention.reference import Attend, Kernel
+from transduce.model.attention.select import fitting
 from transduce.model.dropout import dropout
 from transduce.model.embedding import Embedding
-from transduce.model.fitting import fitting
 from transduce.model.initialise import initialise
-from transduce.model.kernels import Attend, Kernel
 from transduce.model.layers import DecoderLayer, EncoderLayer
+from transduce.model.mixing.sentence_layout import Sentences
 from transduce.model.positions import LearnedPositions, SinusoidalPositions, positions_of
 from transduce.model.residual import top
-from transduce.model.sentences import Sentences
-from transduce.model.sight import EVERYWHERE, Sight
 from transduce.packed import Packed
 from transduce.settings import Architecture
 

@@ -12,10 +12,10 @@ from typing import final
 from transduce.errors import InputError, nearest
 from transduce.recipes.scale import Scale, scaled
 from transduce.recipes.table2 import at_cost_of
+from transduce.runs.run_folder import demand_memory, memory_here
 from transduce.settings import Recipe
 from transduce.settings.fields import demand
 from transduce.settings.recipe import Value, with_changes
-from transduce.tasks.run import demand_memory, memory_here
 
 ROWS = "rows"
 SEED = "training.seed"

@@ -14,7 +14,7 @@ from transduce.reproduce.picture import KINDS, Picture
 from transduce.reproduce.result import Result
 from transduce.reproduce.spreadsheet import as_csv
 from transduce.reproduce.table import Table
-from transduce.tasks.place import demand_own
+from transduce.runs.output_folder import demand_own
 
 TEXTS = ("md", "csv", "json")
 TABLES = ("table2", "table3")

@@ -8,23 +8,23 @@ from typing import Any, final
 from transduce.checkpoint import newest, read_run
 from transduce.checkpoint.stored_recipe import stored_recipe
 from transduce.durable import read_regular, seal, unseal, write_whole
-from transduce.durable.sealed import NEWER
+from transduce.durable.checksummed_json import NEWER
 from transduce.errors import FolderError, InputError
+from transduce.inference.evaluate import evaluate, today
+from transduce.inference.load import load
 from transduce.recipes.names import difference
 from transduce.recipes.parameters import count
 from transduce.reproduce.job import Job
-from transduce.scores.beside import PRINTED
-from transduce.scores.references import ELSEHOW, known_since, name_of
-from transduce.scores.translation import demand_scores
+from transduce.runs.average import average_of
+from transduce.runs.ledger import spent
+from transduce.runs.prepare import Prepared
+from transduce.runs.run_folder import RESOLVED
+from transduce.scores.comparability import PRINTED
+from transduce.scores.scoring import demand_scores
+from transduce.scores.test_sets import ELSEHOW, known_since, name_of
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
-from transduce.tasks.average import average_of
-from transduce.tasks.evaluate import evaluate, today
-from transduce.tasks.ledger import spent
-from transduce.tasks.load import load
-from transduce.tasks.prepare import Prepared
-from transduce.tasks.run import RESOLVED
-from transduce.text.words import looks_tokenised
+from transduce.text.moses import looks_tokenised
 
 RESULT = "result.json"
 LIMIT = 1 << 20

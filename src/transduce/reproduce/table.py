@@ -10,10 +10,10 @@ from transduce.recipes.names import difference
 from transduce.recipes.scale import scale_by_name, scaled
 from transduce.reproduce.job import SEED
 from transduce.reproduce.result import Result
+from transduce.runs.run_folder import RESOLVED
 from transduce.settings import Recipe
 from transduce.settings.fields import demand
 from transduce.settings.recipe import Value
-from transduce.tasks.run import RESOLVED
 
 STEPS = "training.steps"
 

@@ -4,7 +4,7 @@ from transduce.scores.bootstrap import Comparison, compared
 from transduce.scores.metrics import METRICS
 from transduce.scores.perplexity import Perplexity
 from transduce.scores.score import Score
-from transduce.scores.translation import bleu, chrf, scored, ter
+from transduce.scores.scoring import bleu, chrf, scored, ter
 
 __all__ = [
     "METRICS",

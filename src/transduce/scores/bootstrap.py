@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from transduce.scores.metrics import Metric
-from transduce.scores.paper import Texts
+from transduce.scores.paper_bleu import Texts
 from transduce.scores.score import Score
-from transduce.scores.translation import metric_for, prepared, scored
+from transduce.scores.scoring import metric_for, prepared, scored
 from transduce.settings.fields import demand
 
 SAMPLES, SEED = 1_000, 12_345  # sacreBLEU's

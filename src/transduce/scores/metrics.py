@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from transduce.scores.multi_bleu import ascii_blanks, ascii_lower, printed
-from transduce.scores.paper import Texts, against_plain, against_tokenised
+from transduce.scores.paper_bleu import Texts, against_plain, against_tokenised
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU

@@ -1,1 +1,1 @@
-"""The stations joined: what a command does, without its arguments and its printing."""
+"""Tasks as values: how text becomes ids, ids become text, and how good the text is."""

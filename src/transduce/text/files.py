@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import cast
 
 from transduce.errors import InputError
-from transduce.text.parallel import Pace
+from transduce.text.alignment_drift import Pace
 from transduce.text.zstd import open_zstd
 
 LONGEST_LINE = 1 << 26  # bytes: what has no newline for so long is no text, and must fit in memory

@@ -14,11 +14,11 @@ from typing import final
 import torch
 
 from transduce.errors import InputError
-from transduce.model.fitting import fitting
-from transduce.model.kernels import Attend
-from transduce.model.sight import Sight
+from transduce.model.attention.mask import Sight
+from transduce.model.attention.reference import Attend
+from transduce.model.attention.select import fitting
+from transduce.model.attention.varlen import VariableLength
 from transduce.model.transformer import Transformer
-from transduce.model.variable_length import VariableLength
 from transduce.settings import Training
 from transduce.training.loss import Soften, softened
 

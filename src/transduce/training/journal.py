@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, final
 
-from transduce.durable.faults import saving
+from transduce.durable.write_errors import saving
 
 LOG = "log.jsonl"
 

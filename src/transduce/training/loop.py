@@ -11,15 +11,15 @@ from typing import final
 from transduce.checkpoint import has_snapshot, prune, save, save_snapshot
 from transduce.corpus.batch import Batch
 from transduce.errors import FolderError, NotFiniteError, SaveError
+from transduce.machine.environment import environment
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
-from transduce.training.environment import environment
+from transduce.training.distributed.process_group import ALONE, Company
 from transduce.training.journal import LOG, Journal
 from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Look, Progress
 from transduce.training.step import queue_update
 from transduce.training.update import Update
-from transduce.training.workers.company import ALONE, Company
 
 Keep = Callable[[Progress, Update | None], Progress]  # what follows an update
 FIRST_SAVE = 1.0  # minutes after a start: early enough to be seen, and to find a full disk
@@ -136,7 +136,9 @@ class Keeper:
         self.trainee, self.audience, self.journal = trainee, audience, journal
         self.company = company
         # asked once: the files that name the versions may be gone before the run is over
-        self.environment = environment(trainee.model.output.weight.device, company)
+        self.environment = environment(
+            trainee.model.output.weight.device, adds=company.adds, processes=company.size
+        )
         self.saved_step = step
         self.next_save = minutes_from_now(min(FIRST_SAVE, trainee.training.save_minutes))
         self.failures = {"snapshot": 0, "save": 0}  # in a row

@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from transduce.device import sums_in
+from transduce.machine.device import sums_in
 from transduce.settings.training import EVEN
 
 # T target tokens of a batch · T_F with fillers behind them · V symbols

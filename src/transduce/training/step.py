@@ -6,16 +6,16 @@ from collections.abc import Sequence
 import torch
 
 from transduce.corpus.batch import Batch
-from transduce.device import sums_in
+from transduce.machine.device import sums_in
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
 from transduce.settings.training import EVEN
 from transduce.training.compiling import compiled_softened
+from transduce.training.distributed.process_group import ALONE, Company
 from transduce.training.loss import smoothed_loss, softened, spread_share
 from transduce.training.optimiser import Optimiser
 from transduce.training.schedule import rate_of
 from transduce.training.update import Queued, Update
-from transduce.training.workers.company import ALONE, Company
 from transduce.vocabulary import BEGIN
 
 

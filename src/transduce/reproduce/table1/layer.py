@@ -8,11 +8,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from transduce.model.attention.mask import Sight
+from transduce.model.attention.windowed import windowed
 from transduce.model.initialise import initialise
-from transduce.model.mixing import Mixing, mixing_of
-from transduce.model.sentences import Sentences
-from transduce.model.sight import Sight
-from transduce.model.windowed import windowed
+from transduce.model.mixing.build import Mixing, mixing_of
+from transduce.model.mixing.sentence_layout import Sentences
 from transduce.reproduce.table1.kinds import Kind
 from transduce.settings import Architecture
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import final
 
+from transduce.machine.environment import environment
 from transduce.reproduce.table1.growth import Growth, fitted
 from transduce.reproduce.table1.kinds import KINDS, Kind, projections, side_of
 from transduce.reproduce.table1.layer import CPU, layer_of, sizes_of
@@ -14,7 +15,6 @@ from transduce.reproduce.table1.operations import EXACT, counted
 from transduce.reproduce.table1.plan import Plan
 from transduce.reproduce.table1.reach import WIDE, path_length
 from transduce.reproduce.table1.trace import longest_chain, peak_bytes
-from transduce.training.environment import environment
 
 
 @final

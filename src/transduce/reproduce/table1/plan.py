@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import final
 
+from transduce.machine.memory import memory_bytes
 from transduce.reproduce.table1.layer import HEADS
 from transduce.settings.fields import demand
-from transduce.training.memory import memory_bytes
 
 SCORES = 5  # about so many times all n² scores of all heads live at once, forward and back
 

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transduce.model.initialise import initialise
-from transduce.model.recurrent import Recurrent
+from transduce.model.mixing.recurrent import Recurrent
 from transduce.reproduce.table1.kinds import Kind
 from transduce.reproduce.table1.layer import Layer, stack_of
 from transduce.settings import Architecture

@@ -1,0 +1,1 @@
+"""Public corpora as values, and how they are fetched, verified and unpacked."""

@@ -1,0 +1,14 @@
+"""Models as the search takes them: one decoder, or an ensemble of several."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from transduce.model.decoding.decoder import TransformerDecoder
+from transduce.model.transformer import Transformer
+from transduce.search import Decoder, Ensemble
+
+
+def decoder_of(models: Sequence[Transformer]) -> Decoder[Any]:
+    """Wrap one model as a decoder, or several as an ensemble, in evaluation mode."""
+    members = tuple(TransformerDecoder(model.eval()) for model in models)
+    return members[0] if len(members) == 1 else Ensemble(members)

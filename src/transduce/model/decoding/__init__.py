@@ -1,0 +1,1 @@
+"""Incremental decoding: the KV cache, one decoding step, weights packed for inference."""

@@ -1,0 +1,47 @@
+"""A Transformer as the search wants it: four functions and a state that only it understands."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from transduce.model.decoding import kv_cache as cache
+from transduce.model.decoding.kv_cache import Cache
+from transduce.model.transformer import Transformer
+from transduce.packed import Packed
+
+
+@final
+@dataclass(frozen=True)
+class TransformerDecoder:
+    """One model in evaluation."""
+
+    model: Transformer
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model lies."""
+        return self.model.output.weight.device
+
+    def start(self, sources: Sequence[Sequence[int]]) -> Cache:
+        """Encode the sources, each with its END."""
+        return cache.start(self.model, self.model.encode(Packed.of(sources).to(self.device)))
+
+    def next(self, state: Cache, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], Cache]:
+        """Log-probabilities of what may follow one more symbol."""
+        states, state = cache.step(self.model, ids, state)
+        logits = self.model.logits(states)
+        kind = torch.promote_types(logits.dtype, torch.float32)  # bfloat16 has too few digits
+        logits = logits.to(kind)
+        return torch.log_softmax(logits, dim=-1, out=logits), state
+
+    def select(self, state: Cache, rows: Int[Tensor, " R2"]) -> Cache:
+        """These rows, in this order."""
+        return state.select(rows)
+
+    def join(self, first: Cache, second: Cache) -> Cache:
+        """The rows of both."""
+        return cache.join(first, second)

@@ -1,0 +1,37 @@
+"""How the positions of a sentence exchange information: the layers of Table 1    (section 4)
+
+Any of them stands in self-attention's place; the rest of the model stays as it is. In the encoder
+they reach to both sides, in the decoder to the past only. Each says what a step of decoding leaves
+for later ones (`kept`: heads and two widths) and for how many steps (`reach`).
+"""
+
+from transduce.model.attention.multi_head import SelfAttention
+from transduce.model.mixing.convolution import Convolution, Separable, Whole
+from transduce.model.mixing.recurrent import Recurrent
+from transduce.settings import Architecture
+
+FAR = 1 << 20  # no sentence is as long: a wider dilation reaches nobody more
+
+Mixing = SelfAttention | Recurrent | Convolution
+
+
+def mixing_of(sizes: Architecture, number: int, *, past_only: bool) -> Mixing:
+    """The mixing of layer `number`, from 0, that a recipe asks for."""
+    if sizes.mixing == "self-attention":
+        return SelfAttention(sizes)
+    if sizes.mixing == "recurrent":
+        return Recurrent(sizes.d_model, past_only=past_only)
+    weigh = Separable if sizes.mixing == "separable" else Whole
+    side = sizes.kernel - 1 if past_only else sizes.kernel // 2
+    dilation = dilation_of(side, number) if sizes.mixing == "dilated" else 1
+    offsets = [dilation * (place - side) for place in range(sizes.kernel)]
+    return Convolution(offsets, weigh(sizes.kernel, sizes.d_model))
+
+
+def dilation_of(side: int, number: int) -> int:
+    """How far apart the places of layer `number` lie, of kernels with so many on a side.
+
+    The wider steps of upper layers begin where those below end, so every place is reached by steps
+    in one direction. Wider ones would need steps back, and at its ends these leave the sentence.
+    """
+    return min((side + 1) ** number, FAR)

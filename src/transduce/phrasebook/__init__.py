@@ -1,0 +1,6 @@
+"""A grammar of English and German, written for this project, that speaks millions of sentences."""
+
+from transduce.phrasebook.size import at_least
+from transduce.phrasebook.splits import SPLITS, VERSION, pairs
+
+__all__ = ["SPLITS", "VERSION", "at_least", "pairs"]

@@ -1,0 +1,276 @@
+"""German from the abstract sentence.
+
+A clause is laid out in the fields of German grammar: one part before the finite verb, the middle
+field, and the bracket that closes it (prefix, participle, infinitive). A subordinate clause has
+its finite verb behind the bracket.
+"""
+
+from dataclasses import dataclass, replace
+from typing import final
+
+from transduce.phrasebook.declension import (
+    adjective_form,
+    contracted,
+    gender_of,
+    noun_form,
+)
+from transduce.phrasebook.particles import BARE, NO, A
+from transduce.phrasebook.sentence import (
+    Adverbial,
+    Clause,
+    Mood,
+    NounPhrase,
+    Phrase,
+    Quality,
+    Role,
+    Sentence,
+    Tense,
+)
+from transduce.phrasebook.verbs import HABEN, SEIN
+from transduce.phrasebook.words import Adverb, Case, Name, Person, Pronoun
+
+NOMINATIVE, ACCUSATIVE, DATIVE = Case.NOMINATIVE, Case.ACCUSATIVE, Case.DATIVE
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The parts of a clause before its kind decides their order."""
+
+    front: str  # "" where no part was moved
+    subject: str  # "" where it stands in front
+    finite: str
+    reflexive: str
+    middle: list[str]
+    bracket: str
+    prefix: str  # of a finite verb, parted from it unless the verb comes last
+    after: str  # a relative clause that waits for the bracket to close
+
+    def inner(self) -> list[str]:
+        """Subject and middle field behind the verb: setzt er sich, but setzt sich das Kind."""
+        if self.subject in ("ich", "du", "er", "sie", "es", "wir"):
+            return [self.subject, self.reflexive, *self.middle]
+        return [self.reflexive, self.subject, *self.middle]
+
+
+def german(sentence: Sentence) -> str:
+    """The sentence with its capital letter and full stop or question mark."""
+    asked = sentence.mood is Mood.QUESTION
+    first = inverted(sentence.main) if asked else verb_second(sentence.main)
+    link, other = sentence.link, sentence.other
+    if link and other:
+        second = _spaced(link.german, LAYOUTS[link.verb](other))
+        if sentence.turned:
+            first = f"{second}, {inverted(sentence.main)}"
+        else:
+            first += f", {second}" if link.german_comma else f" {second}"
+    text = first.replace(",,", ",").removesuffix(",")  # one comma closes two clauses, a stop all
+    return text[0].upper() + text[1:] + ("?" if asked else ".")
+
+
+def verb_second(clause: Clause) -> str:
+    """Sie ruft mich am Montag an. Am Montag ruft sie mich an."""
+    if clause.verb.has("swapped") and clause.front is None:
+        clause = replace(clause, front=Role.DIRECT)
+    parts = fields(clause)
+    if parts.front:
+        return _inverted(parts)
+    closing = (parts.reflexive, *parts.middle, parts.bracket, parts.prefix)
+    return _spaced(parts.subject, parts.finite, *closing) + parts.after
+
+
+def inverted(clause: Clause) -> str:
+    """Ruft sie mich an? Also after a clause or a word that stands before the verb."""
+    return _inverted(fields(clause))
+
+
+def verb_last(clause: Clause) -> str:
+    """(weil) sie mich am Montag anruft."""
+    parts = fields(clause)
+    closing = (*parts.inner(), parts.bracket, parts.prefix + parts.finite)
+    return _spaced(parts.front, *closing) + parts.after
+
+
+def infinitive(clause: Clause) -> str:
+    """(sie versucht,) die Tür aufzumachen."""
+    middle = middle_field(clause, clause.direct, clause.indirect)
+    return _spaced(reflexive_of(clause), *middle, clause.verb.german.with_zu)
+
+
+LAYOUTS = {
+    "last": verb_last,
+    "second": verb_second,
+    "inverted": inverted,
+    "infinitive": infinitive,
+}
+
+
+def _spaced(*words: str) -> str:
+    return " ".join(filter(None, words))
+
+
+def _inverted(parts: Fields) -> str:
+    closing = (*parts.inner(), parts.bracket, parts.prefix)
+    return _spaced(parts.front, parts.finite, *closing) + parts.after
+
+
+def fields(clause: Clause) -> Fields:
+    """The clause cut into its fields."""
+    if clause.verb.has("swapped"):
+        return _pleasing(clause)
+    finite, bracket, prefix = verb_forms(clause, person(clause.subject))
+    front = _front(clause)
+    subject = "" if clause.front is Role.SUBJECT else _subject(clause.subject)
+    reflexive = reflexive_of(clause)
+    middle = middle_field(clause, clause.direct, clause.indirect)
+    after = ""
+    if isinstance(clause.direct, NounPhrase) and clause.direct.relative:
+        after = f", {verb_last(clause.direct.relative)},"
+    return Fields(front, subject, finite, reflexive, middle, bracket, prefix, after)
+
+
+def reflexive_of(clause: Clause) -> str:
+    """sich, mich: nothing where the verb is not reflexive."""
+    if not clause.verb.german.reflexive:
+        return ""
+    return clause.subject.reflexive if isinstance(clause.subject, Pronoun) else "sich"
+
+
+def _pleasing(clause: Clause) -> Fields:
+    """What somebody likes is the German subject, but the one who likes it comes first.
+
+    weil mir das Kleid gefällt
+    """
+    thing = clause.direct
+    assert thing is not None
+    finite, bracket, prefix = verb_forms(clause, person(thing))
+    liker, liked = phrase(clause.subject, DATIVE), phrase(thing, NOMINATIVE)
+    front, subject = "", f"{liker} {liked}"
+    if clause.front is Role.DIRECT:
+        front, subject = liked, liker
+    elif clause.front is Role.SUBJECT:
+        front, subject = liker, liked
+    middle = middle_field(clause, None, None)
+    return Fields(front, subject, finite, "", middle, bracket, prefix, "")
+
+
+def _subject(part: Phrase) -> str:
+    text = phrase(part, NOMINATIVE)
+    if isinstance(part, NounPhrase) and part.relative:
+        return f"{text}, {verb_last(part.relative)},"
+    return text
+
+
+def _front(clause: Clause) -> str:
+    """What stands before the verb, where a part was moved there."""
+    front = clause.front
+    if clause.verb.has("there") and clause.place:
+        return adverbial(clause.place)
+    if front is None:
+        return ""
+    if not isinstance(front, Role):
+        return adverbial(front)
+    if front is Role.DIRECT and clause.direct:
+        return phrase(clause.direct, ACCUSATIVE)
+    if front is Role.INDIRECT and clause.indirect:
+        return phrase(clause.indirect, DATIVE)
+    return phrase(clause.subject, NOMINATIVE)
+
+
+def verb_forms(clause: Clause, who: Person) -> tuple[str, str, str]:
+    """The finite form, what closes the bracket, and the prefix that the finite form sends there."""
+    verb, modal = clause.verb.german, clause.modal
+    if modal and modal.german:
+        return modal.german[who], verb.infinitive, ""
+    if clause.tense is Tense.PRESENT:
+        return verb.present[who], "", verb.prefix
+    if verb.preterite:
+        return verb.preterite[who], "", verb.prefix
+    return (SEIN if verb.with_sein else HABEN).present[who], verb.participle, ""
+
+
+def middle_field(clause: Clause, direct: Phrase | None, dative: Phrase | None) -> list[str]:
+    """Pronouns, time, what is known, manner, place, what is new, the predicate, the goal.
+
+    "nicht" stands behind the time and before the manner, and draws what is known before the time.
+    """
+    short, known, new = _objects(clause, direct, dative)
+    times = [part.german for part in (clause.time, clause.often) if part]
+    words = [*short, *times, *known]
+    if clause.negated and not (_is_new(direct) or _is_new(clause.predicate)):  # those take "kein"
+        words = [*short, *known, *times, "nicht"]
+    if clause.modal:
+        words.append(clause.modal.adverb)
+    if clause.manner:
+        words.append(adverbial(clause.manner))
+    place = "" if clause.place is None or clause.verb.has("there") else adverbial(clause.place)
+    said = predicate(clause.predicate, denied=clause.negated) if clause.predicate else ""
+    return [*words, new, said, place] if clause.verb.has("goal") else [*words, place, new, said]
+
+
+def _objects(
+    clause: Clause, direct: Phrase | None, dative: Phrase | None
+) -> tuple[list[str], list[str], str]:
+    """The objects that were not moved to the front: pronouns, what is known, what is new."""
+    short: list[str] = []
+    known: list[str] = []
+    new = ""
+    if direct and clause.front is not Role.DIRECT:
+        text = phrase(direct, ACCUSATIVE, denied=clause.negated)
+        if isinstance(direct, Pronoun):
+            short.append(text)
+        elif _is_new(direct):
+            new = text
+        else:
+            known.append(text)
+    if dative and clause.front is not Role.INDIRECT:
+        (short if isinstance(dative, Pronoun) else known).insert(0, phrase(dative, DATIVE))
+    return short, known, new
+
+
+def _is_new(part: object) -> bool:
+    return isinstance(part, NounPhrase) and not part.determiner.definite
+
+
+def person(subject: Phrase) -> Person:
+    """The row of the verb forms that goes with this subject."""
+    if isinstance(subject, Pronoun):
+        return subject.person
+    return Person.THEY if isinstance(subject, NounPhrase) and subject.plural else Person.HE
+
+
+def phrase(part: Phrase, case: Case, *, denied: bool = False) -> str:
+    """A phrase in its case, without its relative clause; denied, ein and nothing become kein."""
+    if isinstance(part, Pronoun):
+        return part.german[case]
+    if isinstance(part, Name):
+        return part.text
+    determiner = NO if denied and part.determiner in (A, BARE) else part.determiner
+    gender = gender_of(part.noun, plural=part.plural)
+    words = [determiner.german[gender][case]]
+    if part.quality:
+        if part.quality.degree:
+            words.append(part.quality.degree.german)
+        words.append(adjective_form(part.quality.adjective, determiner, gender, case))
+    return _spaced(*words, noun_form(part.noun, gender, case))
+
+
+def predicate(part: Quality | NounPhrase | Adverb, *, denied: bool) -> str:
+    """What "sein" says of its subject; a bare profession has no article (sie ist Ärztin)."""
+    if isinstance(part, Adverb):
+        return part.german
+    if isinstance(part, NounPhrase):
+        bare = "profession" in part.noun.kinds and not (part.quality or denied)
+        return part.noun.german if bare else phrase(part, NOMINATIVE, denied=denied)
+    word = part.adjective.german
+    if part.like:
+        return f"so {word} wie {phrase(part.like, NOMINATIVE)}"
+    return f"{part.degree.german} {word}" if part.degree else word
+
+
+def adverbial(part: Adverbial) -> str:
+    """heute, in der Küche, im Garten."""
+    if isinstance(part, Adverb):
+        return part.german
+    preposition = part.preposition
+    return contracted(preposition.german, phrase(part.phrase, preposition.case))

@@ -1,0 +1,207 @@
+"""Sentences of two clauses: conditions, times, and what stands side by side."""
+
+from dataclasses import replace
+from functools import cache
+
+from transduce.phrasebook.adjectives import ADJECTIVE, TOO, adjectives_for
+from transduce.phrasebook.being import PRICED, falling
+from transduce.phrasebook.clauses import (
+    ON_PURPOSE,
+    PAST,
+    PLAIN,
+    PRESENT,
+    Mode,
+    action,
+    named,
+)
+from transduce.phrasebook.draw import Draw
+from transduce.phrasebook.nouns import NOUN, nouns_of
+from transduce.phrasebook.particles import (
+    AND,
+    BARE,
+    BEFORE,
+    BUT,
+    CAN,
+    DEFINITE,
+    HAD,
+    IF,
+    IT,
+    MUST,
+    OFTEN,
+    PERSONAL,
+    SHOULD,
+    SO,
+    THEY,
+    UNTIL,
+    WANT,
+    WANTED,
+    WEATHER,
+    WHEN,
+    WHEN_ONCE,
+    WHILE,
+    WILL,
+    WOULD_LIKE,
+)
+from transduce.phrasebook.phrases import (
+    SURE,
+    SURE_MANY,
+    name,
+    noun_phrase,
+    referring,
+    somebody,
+    sure,
+)
+from transduce.phrasebook.reasons import DUTIES, feeling_of, personal_subject
+from transduce.phrasebook.sentence import (
+    Clause,
+    NounPhrase,
+    Phrase,
+    Quality,
+    Sentence,
+    Tense,
+)
+from transduce.phrasebook.times import TOMORROW
+from transduce.phrasebook.verbs import ALONE, BE, DOING, HAVE, HELPING, MOVING, RAIN, SHINE
+from transduce.phrasebook.words import Adjective, Noun, Pronoun
+
+# What may surprise about a thing of which something else was said first.
+CONTRASTS = {
+    "cheap": "old dirty broken big small beautiful good",
+    "beautiful": "old big small dark cold broken",
+    "new": "broken dirty cheap big small",
+    "good": "expensive cold",
+    "interesting": "long short old expensive",
+    "old": "beautiful good clean interesting expensive",
+    "expensive": "good beautiful broken dirty small",
+    "small": "beautiful heavy expensive",
+    "sweet": "expensive cold",
+    "fresh": "expensive",
+    "dark": "warm beautiful",
+    "big": "empty cheap dark",
+}
+TOO_MUCH = ("expensive", "big", "small", "dark", "cold", "heavy", "long", "short")
+DURING = tuple(verb for verb in ALONE + DOING + HELPING if verb in ON_PURPOSE)
+EARLIER = named("work, swim, dance, sing, travel, visit, read, drink, cook, wear, help")
+
+BEFOREHAND = tuple(verb for verb in DOING if verb in ON_PURPOSE)
+CONTRASTED = PRICED + " food house kitchen room garden restaurant library shop station"
+LEAVING = (*MOVING, ALONE[0])
+COMING = named("arrive, come back, fall asleep")
+
+
+def conditional(draw: Draw) -> Sentence:
+    """When it rains, she stays at home. If you have time, you can help me."""
+    pronoun = draw.pick(PERSONAL)
+    turned = draw.chance(0.6)
+    kind = draw.number(0, 4)
+    if kind == 0:
+        young = Quality(ADJECTIVE[draw.pick(("young", "poor"))])
+        once = Clause(subject=pronoun, verb=BE, tense=Tense.PAST, predicate=young)
+        main = action(draw, EARLIER, subject=pronoun, mode=PAST, extras=0.0)
+        main = replace(main, often=draw.pick(OFTEN))
+        return Sentence(main, link=WHEN_ONCE, other=once, turned=turned)
+    if kind == 1:
+        main = action(draw, ON_PURPOSE, subject=pronoun, mode=PRESENT, extras=0.3)
+        main = replace(main, time=None)
+        other = feeling_of(draw, main.verb, pronoun, PRESENT)
+        return Sentence(main, link=WHEN, other=other, turned=turned)
+    if kind == 2:
+        main = replace(action(draw, ON_PURPOSE, mode=PRESENT, extras=0.3), time=None)
+        return Sentence(main, link=WHEN, other=draw.pick(WEATHERS), turned=turned)
+    modal = draw.pick((CAN, SHOULD, MUST, WILL))
+    mode = Mode(Tense.PRESENT, modal)
+    main = replace(action(draw, ON_PURPOSE, subject=pronoun, mode=mode, extras=0.3), time=None)
+    other = replace(draw.pick(WEATHERS), time=TOMORROW)
+    if kind == 3:
+        having = NounPhrase(BARE, NOUN["money" if main.verb.name == "buy" else "time"])
+        other = Clause(subject=pronoun, verb=HAVE, direct=having)
+    return Sentence(main, link=IF, other=other, turned=turned)
+
+
+WEATHERS = (
+    Clause(subject=WEATHER, verb=RAIN),
+    Clause(subject=NounPhrase(DEFINITE, NOUN["sun"]), verb=SHINE),
+)
+
+
+def meanwhile(draw: Draw) -> Sentence:
+    """While the children sleep, she reads. He waits until the train arrives."""
+    mode = draw.pick(PLAIN)
+    link = draw.pick((WHILE, WHILE, BEFORE, UNTIL))
+    if link is WHILE:
+        main, other = two_actions(draw, mode)
+        return Sentence(main, link=link, other=other, turned=draw.chance(0.4))
+    if link is UNTIL:
+        main = action(draw, ALONE, subject=somebody(draw, known=True), mode=mode, extras=0.2)
+        other = action(draw, COMING, mode=mode, extras=0.0)
+        return Sentence(main, link=link, other=other)
+    subject = personal_subject(draw)
+    main = action(draw, BEFOREHAND, subject=subject, mode=mode, extras=0.1)
+    other = action(draw, LEAVING, subject=referring(subject), mode=mode, extras=0.1)
+    turned = isinstance(subject, Pronoun) and draw.chance(0.5)
+    return Sentence(
+        replace(main, often=None),
+        link=link,
+        other=replace(other, often=None, time=None),
+        turned=turned,
+    )
+
+
+def two_actions(draw: Draw, mode: Mode) -> tuple[Clause, Clause]:
+    """Two persons, each with something to do."""
+    first = action(draw, DURING, subject=somebody(draw, known=True), mode=mode, extras=0.15)
+    other: Phrase = name(draw) or sure(draw, "person")
+    rest = tuple(verb for verb in DURING if verb is not first.verb)
+    second = action(draw, rest, subject=other, mode=mode, extras=0.15)
+    return replace(first, often=None), replace(second, often=None)
+
+
+def joined(draw: Draw) -> Sentence:
+    """The boy sings, and his sister dances. She wants to sleep, but she has to work."""
+    link = draw.pick((AND, BUT, SO))
+    mode = draw.pick(PLAIN)
+    if link is AND:
+        main, other = two_actions(draw, mode)
+        return Sentence(main, link=link, other=other)
+    subject = personal_subject(draw)
+    pronoun = referring(subject)
+    if link is BUT:
+        wish, duty = (WANTED, HAD) if mode is PAST else (draw.pick((WANT, WOULD_LIKE)), MUST)
+        main = action(draw, ON_PURPOSE, subject=subject, mode=Mode(mode.tense, wish), extras=0.1)
+        other = action(draw, DUTIES, subject=pronoun, mode=Mode(mode.tense, duty), extras=0.0)
+        return Sentence(main, link=link, other=other)
+    if draw.chance(0.5):
+        main = falling(draw, mode)
+        other = action(draw, ON_PURPOSE, subject=subject, mode=mode, extras=0.2, deny=0.3)
+        return Sentence(main, link=link, other=replace(other, often=None))
+    other = action(draw, ON_PURPOSE, subject=pronoun, mode=mode, extras=0.2, deny=0.3)
+    main = feeling_of(draw, other.verb, subject, mode, against=other.negated)
+    return Sentence(main, link=link, other=replace(other, often=None))
+
+
+def contrasted(draw: Draw) -> Sentence:
+    """The shirt is cheap, but it is too small (es, for das Hemd)."""
+    noun, first, second = draw.pick(contrasts())
+    draw.named.add(noun.name)
+    subject = replace(noun_phrase(draw, noun, SURE, SURE_MANY), quality=None)
+    pronoun = THEY if subject.plural else IT[noun.gender]
+    tense = draw.pick(PLAIN).tense
+    main = Clause(subject=subject, verb=BE, tense=tense, predicate=Quality(first))
+    too = second.english in TOO_MUCH and draw.chance(0.6)
+    said = Quality(second, TOO if too else None)
+    return Sentence(
+        main, link=BUT, other=Clause(subject=pronoun, verb=BE, tense=tense, predicate=said)
+    )
+
+
+@cache
+def contrasts() -> tuple[tuple[Noun, Adjective, Adjective], ...]:
+    """Every thing with two qualities that do not go together of themselves."""
+    return tuple(
+        (noun, first, second)
+        for noun in nouns_of(CONTRASTED)
+        if not noun.pair
+        for first in adjectives_for(noun)
+        for second in adjectives_for(noun)
+        if second.english in CONTRASTS.get(first.english, "").split()
+    )

@@ -1,0 +1,96 @@
+"""Where and where to: which preposition each place calls for in the two languages."""
+
+from functools import cache
+
+from transduce.phrasebook.nouns import NOUN, nouns_of
+from transduce.phrasebook.words import Case, Noun, Preposition
+
+IN = Preposition("in", "in", Case.DATIVE)
+ON = Preposition("on", "auf", Case.DATIVE)
+AT = Preposition("at", "an", Case.DATIVE)
+INTO = Preposition("to", "in", Case.ACCUSATIVE)
+TO = Preposition("to", "zu", Case.DATIVE)
+TO_WATER = Preposition("to", "an", Case.ACCUSATIVE)
+WITH = Preposition("with", "mit", Case.DATIVE)
+FOR = Preposition("for", "für", Case.ACCUSATIVE)
+WITHOUT = Preposition("without", "ohne", Case.ACCUSATIVE)
+AT_MARKET = Preposition("at", "auf", Case.DATIVE)
+IN_STREET = Preposition("in", "auf", Case.DATIVE)
+TO_MARKET = Preposition("to", "auf", Case.ACCUSATIVE)
+
+# The places by name: where one is, and where one goes. "in" and "to" unless said otherwise.
+AT_PLACE = {
+    "station": AT,
+    "school": Preposition("at", "in", Case.DATIVE),
+    "lake": AT,
+    "market": AT_MARKET,
+    "street": IN_STREET,
+    "table": AT,
+    "window": AT,
+}
+TO_PLACE = {
+    "station": TO,
+    "school": TO,
+    "lake": TO_WATER,
+    "market": TO_MARKET,
+    "street": TO_MARKET,
+    "doctor": TO,
+    "aunt": TO,
+    "uncle": TO,
+    "friend": TO,
+    "neighbour": TO,
+}
+# Relations to things: their name in the verbs, the preposition, the things.
+SPOTS = {
+    "surface": (ON, "table chair bed"),
+    "seat": (ON, "chair bed"),
+    "underneath": (Preposition("under", "unter", Case.DATIVE), "table bed tree chair"),
+    "front": (
+        Preposition("in front of", "vor", Case.DATIVE),
+        "house school station cinema door shop hospital library car window",
+    ),
+    "behind": (Preposition("behind", "hinter", Case.DATIVE), "house school tree door car"),
+    "beside": (
+        Preposition("next to", "neben", Case.DATIVE),
+        "bed door window tree cupboard table car",
+    ),
+    "inside": (IN, "cupboard bag"),
+}
+# The same where something is put there: the accusative.
+TARGETS = {
+    "surface": (Preposition("on", "auf", Case.ACCUSATIVE), "table chair bed"),
+    "underneath": (Preposition("under", "unter", Case.ACCUSATIVE), "table bed tree chair"),
+    "beside": (Preposition("next to", "neben", Case.ACCUSATIVE), "bed door window lamp"),
+    "inside": (Preposition("in", "in", Case.ACCUSATIVE), "cupboard bag"),
+}
+
+Spot = tuple[Preposition, Noun]
+
+
+@cache
+def spots(names: str) -> tuple[Spot, ...]:
+    """Where something is: the kitchen, under the table."""
+    return tuple(_spots(names, relations=SPOTS, places=AT_PLACE, otherwise=IN))
+
+
+@cache
+def goals(names: str) -> tuple[Spot, ...]:
+    """Where somebody goes or puts something: to the kitchen, under the table."""
+    return tuple(_spots(names, relations=TARGETS, places=TO_PLACE, otherwise=INTO))
+
+
+def _spots(
+    names: str,
+    *,
+    relations: dict[str, tuple[Preposition, str]],
+    places: dict[str, Preposition],
+    otherwise: Preposition,
+) -> list[Spot]:
+    found: list[Spot] = []
+    for name in names.split():
+        if name in relations:
+            preposition, kinds = relations[name]
+            found += [(preposition, noun) for noun in nouns_of(kinds)]
+        else:
+            found.append((places.get(name, otherwise), NOUN[name]))
+    return found

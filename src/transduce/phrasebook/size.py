@@ -1,0 +1,24 @@
+"""How much the phrasebook can say."""
+
+from transduce.phrasebook.adjectives import adjectives_for
+from transduce.phrasebook.nouns import nouns_of
+from transduce.phrasebook.times import MONTHS
+from transduce.phrasebook.verbs import DOING
+
+
+def at_least() -> int:
+    """A number of different English sentences that is surely possible.
+
+    It counts a single pattern, with a single article, in the present: "The tired teacher repairs
+    the old bicycle on the third of May." All else that the grammar has comes on top.
+    """
+    people = nouns_of("man woman boy girl child neighbour student teacher doctor guest")
+    subjects = sum(len(adjectives_for(person)) for person in people)
+    deeds = sum(
+        len(adjectives_for(thing))
+        for verb in DOING
+        for thing in nouns_of(verb.what)
+        if thing.english and "person" not in thing.kinds and "owned" not in thing.kinds
+    )
+    days = sum(length for _, _, length in MONTHS)
+    return subjects * deeds * days

@@ -1,0 +1,158 @@
+"""Which split a sentence belongs to, and the combinations of words that training never sees.
+
+The sha256 of the English sentence decides between train, dev and test, so that no seed can move a
+sentence from one to another. A held-out combination is an adjective and a noun that it describes,
+or a verb and its object, chosen by the hash of the two words. "combinations" takes the sentences
+that join such words; a sentence that merely holds both goes nowhere.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import final
+
+from transduce.errors import InputError, nearest
+from transduce.phrasebook.adjectives import ADJECTIVES
+from transduce.phrasebook.english import english
+from transduce.phrasebook.german import german
+from transduce.phrasebook.grammar import sentences
+from transduce.phrasebook.nouns import NOUNS, nouns_of
+from transduce.phrasebook.sentence import (
+    Clause,
+    NounPhrase,
+    Phrase,
+    Prepositional,
+    Quality,
+    Sentence,
+)
+from transduce.phrasebook.verbs import ALL_VERBS, DOING, GIVING
+from transduce.phrasebook.words import Adjective, Noun, Verb
+
+SPLITS = ("train", "dev", "test", "combinations")
+VERSION = 1  # of the sentences: one higher with every change of what a seed yields
+SHORTEST, LONGEST = 3, 20  # words of English
+HELD_OUT = 20  # one combination in so many
+DEV = range(2)  # of the hundred buckets of the hash
+TEST = range(2, 4)
+
+Combination = tuple[Adjective | Verb, str]  # the noun by its name
+
+
+def pairs(split: str, count: int, seed: int = 1) -> Iterator[tuple[str, str]]:
+    """So many English and German sentences of a split, no English one twice."""
+    if split not in SPLITS:
+        raise InputError(f"the phrasebook has no split {split!r}", nearest(split, SPLITS))
+    if count < 0:
+        raise InputError(f"the number of pairs must not be negative, it is {count}")
+    return _pairs(split, count, seed)
+
+
+def _pairs(split: str, count: int, seed: int) -> Iterator[tuple[str, str]]:
+    seen: set[bytes] = set()
+    for sentence in sentences(seed):
+        if len(seen) == count:
+            return
+        found = words_of(sentence)
+        if found.joins_held_out() != (split == "combinations"):
+            continue
+        if split != "combinations" and found.holds_held_out():
+            continue
+        text = english(sentence)
+        if not SHORTEST <= text.count(" ") + 1 <= LONGEST:
+            continue
+        digest = hashlib.sha256(text.encode()).digest()
+        if split not in ("combinations", bucket(digest)) or digest in seen:
+            continue
+        seen.add(digest)
+        yield text, german(sentence)
+
+
+def bucket(digest: bytes) -> str:
+    """train, dev or test."""
+    number = int.from_bytes(digest[:8], "big") % 100
+    return "dev" if number in DEV else "test" if number in TEST else "train"
+
+
+@cache
+def held_out() -> frozenset[Combination]:
+    """The combinations that only the split of that name has."""
+    described = ((each, noun) for each in ADJECTIVES for noun in NOUNS if each.kinds & noun.kinds)
+    bases = Counter(verb.english.base for verb in ALL_VERBS)
+    done = (
+        (verb, noun)
+        for verb in DOING + GIVING
+        if bases[verb.english.base] == 1  # one English word, one verb
+        for noun in nouns_of(verb.what)
+    )
+    chosen: set[Combination] = {
+        (each, noun.name) for each, noun in described if _is_out(each.english, noun)
+    }
+    return frozenset(
+        chosen | {(verb, noun.name) for verb, noun in done if _is_out(verb.name, noun)}
+    )
+
+
+def _is_out(word: str, noun: Noun) -> bool:
+    digest = hashlib.sha256(f"{word} {noun.name}".encode()).digest()
+    return digest[0] % HELD_OUT == 0
+
+
+@final
+@dataclass(slots=True)
+class Words:
+    """The words of a sentence that combinations are made of, and which of them are joined."""
+
+    heads: list[Adjective | Verb] = field(default_factory=list)
+    nouns: list[str] = field(default_factory=list)
+    joined: list[Combination] = field(default_factory=list)
+
+    def joins_held_out(self) -> bool:
+        """Whether a held-out combination is said."""
+        return not held_out().isdisjoint(self.joined)
+
+    def holds_held_out(self) -> bool:
+        """Whether both words of a held-out combination occur, joined or not."""
+        out = held_out()
+        return any((head, noun) in out for head in self.heads for noun in self.nouns)
+
+    def clause(self, clause: Clause) -> None:
+        """Gather from a clause and all within it."""
+        self.heads.append(clause.verb)
+        for part in (clause.subject, clause.direct, clause.indirect):
+            self.phrase(part)
+        for where in (clause.place, clause.manner, clause.front):
+            if isinstance(where, Prepositional):
+                self.phrase(where.phrase)
+        if isinstance(clause.direct, NounPhrase):
+            self.joined.append((clause.verb, clause.direct.noun.name))
+        if isinstance(clause.predicate, NounPhrase):
+            self.phrase(clause.predicate)
+        elif isinstance(clause.predicate, Quality):
+            self.heads.append(clause.predicate.adjective)
+            self.phrase(clause.predicate.like)
+            if isinstance(clause.subject, NounPhrase):
+                self.joined.append((clause.predicate.adjective, clause.subject.noun.name))
+
+    def phrase(self, part: Phrase | None) -> None:
+        """Gather from a phrase; what is said in a relative clause is said of its noun."""
+        if not isinstance(part, NounPhrase):
+            return
+        self.nouns.append(part.noun.name)
+        if part.noun.first:
+            self.nouns.append(part.noun.first)
+        if part.quality:
+            self.heads.append(part.quality.adjective)
+            self.joined.append((part.quality.adjective, part.noun.name))
+        if part.relative:
+            self.clause(part.relative)
+
+
+def words_of(sentence: Sentence) -> Words:
+    """The words of both clauses."""
+    words = Words()
+    words.clause(sentence.main)
+    if sentence.other:
+        words.clause(sentence.other)
+    return words

@@ -1,0 +1,128 @@
+"""When: hours, weekdays, months and dates, each said by both languages in its own way."""
+
+from functools import cache
+
+from transduce.phrasebook.numbers import (
+    english_number,
+    english_ordinal,
+    german_number,
+    german_ordinal,
+)
+from transduce.phrasebook.words import Adverb
+
+DAYS = (
+    ("Monday", "Montag"),
+    ("Tuesday", "Dienstag"),
+    ("Wednesday", "Mittwoch"),
+    ("Thursday", "Donnerstag"),
+    ("Friday", "Freitag"),
+    ("Saturday", "Samstag"),
+    ("Sunday", "Sonntag"),
+)
+MONTHS = (
+    ("January", "Januar", 31),
+    ("February", "Februar", 28),
+    ("March", "März", 31),
+    ("April", "April", 30),
+    ("May", "Mai", 31),
+    ("June", "Juni", 30),
+    ("July", "Juli", 31),
+    ("August", "August", 31),
+    ("September", "September", 30),
+    ("October", "Oktober", 31),
+    ("November", "November", 30),
+    ("December", "Dezember", 31),
+)
+TODAY = Adverb("today", "heute")
+TOMORROW = Adverb("tomorrow", "morgen")
+YESTERDAY = Adverb("yesterday", "gestern")
+NOW = Adverb("now", "jetzt")
+EVERY_DAY = (Adverb("every day", "jeden Tag"), Adverb("every morning", "jeden Morgen"))
+SEASONS = (Adverb("in summer", "im Sommer"), Adverb("in winter", "im Winter"))
+ALWAYS_POSSIBLE = (
+    TODAY,
+    Adverb("in the morning", "am Morgen"),
+    Adverb("in the evening", "am Abend"),
+    Adverb("at night", "in der Nacht"),
+)
+HABITS = (
+    *EVERY_DAY,
+    Adverb("every evening", "jeden Abend"),
+    Adverb("every week", "jede Woche"),
+    NOW,
+)
+GONE = (
+    YESTERDAY,
+    Adverb("yesterday evening", "gestern Abend"),
+    Adverb("last week", "letzte Woche"),
+)
+TO_COME = (
+    Adverb("this evening", "heute Abend"),
+    TOMORROW,
+    Adverb("tomorrow morning", "morgen früh"),
+    Adverb("next week", "nächste Woche"),
+    Adverb("soon", "bald"),
+)
+# Past the hour: what stands before it in English, and in German. English counts to the next hour
+# after the half, German from the half on, and the five minutes around the half it counts from it.
+MINUTES = {
+    5: ("five past", "fünf nach"),
+    10: ("ten past", "zehn nach"),
+    15: ("quarter past", "Viertel nach"),
+    20: ("twenty past", "zwanzig nach"),
+    25: ("twenty-five past", "fünf vor halb"),
+    30: ("half past", "halb"),
+    35: ("twenty-five to", "fünf nach halb"),
+    40: ("twenty to", "zwanzig vor"),
+    45: ("quarter to", "Viertel vor"),
+    50: ("ten to", "zehn vor"),
+    55: ("five to", "fünf vor"),
+}
+
+
+@cache
+def hour(h: int, minute: int) -> Adverb:
+    """half past four, halb fünf: the hour from 1 to 12, the minute a multiple of five."""
+    if minute == 0:
+        return Adverb(
+            f"{english_number(h)} o'clock", f"{'ein' if h == 1 else german_number(h)} Uhr"
+        )
+    following = h % 12 + 1
+    english, german = MINUTES[minute]
+    return Adverb(
+        f"{english} {english_number(h if minute <= 30 else following)}",
+        f"{german} {german_number(h if minute <= 20 else following)}",
+    )
+
+
+@cache
+def clock(h: int, minute: int) -> Adverb:
+    """at half past four, um halb fünf."""
+    time = hour(h, minute)
+    return Adverb(f"at {time.english}", f"um {time.german}")
+
+
+@cache
+def weekday(day: int) -> Adverb:
+    """on Monday, am Montag; Monday is 0."""
+    return Adverb(f"on {DAYS[day][0]}", f"am {DAYS[day][1]}")
+
+
+@cache
+def month(number: int) -> Adverb:
+    """in May, im Mai; January is 0."""
+    return Adverb(f"in {MONTHS[number][0]}", f"im {MONTHS[number][1]}")
+
+
+@cache
+def date(day: int, number: int) -> Adverb:
+    """on the third of May, am dritten Mai; January is 0."""
+    english, german, _ = MONTHS[number]
+    return Adverb(
+        f"on the {english_ordinal(day)} of {english}", f"am {german_ordinal(day)} {german}"
+    )
+
+
+def joined(day: Adverb, time: Adverb) -> Adverb:
+    """at half past four on Friday, am Freitag um halb fünf: German goes from large to small."""
+    return Adverb(f"{time.english} {day.english}", f"{day.german} {time.german}")

@@ -1,0 +1,1 @@
+"""Data-parallel training: the only package that knows torch.distributed."""

@@ -1,0 +1,21 @@
+"""A site to fetch from, and a place to fetch to."""
+
+import pytest
+from tests.datasets.site import site
+
+from transduce.datasets.downloads import Places
+from transduce.datasets.transfer import Network
+
+
+@pytest.fixture(name="site")
+def running_site(monkeypatch):
+    """A server of our own, asked without any proxy."""
+    monkeypatch.setenv("no_proxy", "*")
+    with site() as here:
+        yield here
+
+
+@pytest.fixture
+def places(tmp_path):
+    """A cache, and a network with little patience."""
+    return Places(tmp_path / "downloads", None, Network(seconds=0.5, attempts=3, pause=0.01))

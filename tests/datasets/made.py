@@ -1,0 +1,118 @@
+"""The public corpora in miniature: their names, archives and members, but sentences of our own."""
+
+import gzip
+import hashlib
+import io
+import tarfile
+import zipfile
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import PurePosixPath
+
+from tests.datasets.site import Site
+
+from transduce.datasets.readings import column, segments, spoken, talks
+from transduce.datasets.values import Corpus, Download, Part, Text, Way
+from transduce.phrasebook import pairs
+
+LINES = {"train": 150, "dev": 20, "test": 20}  # of a part
+
+
+@cache
+def sentences_of(kind: str) -> list[tuple[str, str]]:
+    """The same for every part: what differs is where they lie."""
+    return list(pairs(kind, LINES[kind]))
+
+
+class Miniature:
+    """Copies of corpora on a site of our own; a file is made for each download."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.members: dict[Download, dict[str, bytes]] = {}
+
+    def corpora(self, real: Iterable[Corpus]) -> tuple[Corpus, ...]:
+        """The same corpora, from this site; every side of a part has as many lines."""
+        every = tuple(real)
+        for corpus in every:
+            for split in corpus.splits:
+                kind = split.name if split.name in LINES else "test"
+                for part in split.parts:
+                    self.fill(part, sentences_of(kind), corpus.languages)
+        packed = {one: self.packed(one, members) for one, members in self.members.items()}
+        return tuple(self.moved(corpus, packed) for corpus in every)
+
+    def fill(
+        self, part: Part, sentences: Sequence[tuple[str, str]], languages: tuple[str, str]
+    ) -> None:
+        """The text of both sides into the files of every way."""
+        sides = list(zip(*sentences, strict=True))
+        if languages[0] != "en":
+            sides.reverse()
+        for way in part.ways:
+            for side, text in zip(sides, (way.source, way.target), strict=True):
+                members = self.members.setdefault(text.download, {})
+                if is_tabbed(text):
+                    lines = ["\t".join(pair) for pair in sentences]
+                else:
+                    lines = [dressed(line, text) for line in side]
+                members.setdefault(text.member, "".join(f"{line}\n" for line in lines).encode())
+
+    def packed(self, download: Download, members: dict[str, bytes]) -> Download:
+        """The download as it lies on this site, with its own size and hash."""
+        content = pack(download.name, members)
+        address = self.site.put(download.kept_as + "/" + download.name, content)
+        return Download((address,), len(content), hashlib.sha256(content).hexdigest())
+
+    def moved(self, corpus: Corpus, packed: dict[Download, Download]) -> Corpus:
+        """A corpus with other downloads, of which no count and no text is known."""
+        splits = []
+        for split in corpus.splits:
+            parts = tuple(
+                replace(part, lines=0, ways=tuple(here(way, packed) for way in part.ways))
+                for part in split.parts
+            )
+            splits.append(replace(split, parts=parts, lines=0, sha256=("", "")))
+        return replace(corpus, splits=tuple(splits))
+
+
+def here(way: Way, packed: dict[Download, Download]) -> Way:
+    """The same way on this site."""
+    sides = (way.source, way.target)
+    return Way(*(replace(text, download=packed[text.download]) for text in sides))
+
+
+def is_tabbed(text: Text) -> bool:
+    """Whether both sides stand on one line."""
+    return text.reading.__qualname__.startswith(column.__name__)
+
+
+def dressed(line: str, text: Text) -> str:
+    """A line as the file has it that its reading expects."""
+    if text.reading in (segments, spoken):
+        return f'<seg id="1"> {line} </seg>'
+    return line if text.reading is not talks else f"{line} "
+
+
+def pack(name: str, members: dict[str, bytes]) -> bytes:
+    """The bytes of a file of that name."""
+    unpacked = {
+        member: gzip.compress(text, mtime=0) if (member or name).endswith(".gz") else text
+        for member, text in members.items()
+    }
+    out = io.BytesIO()
+    match PurePosixPath(name).suffix:
+        case ".zip":
+            with zipfile.ZipFile(out, "w") as archive:
+                for member, text in unpacked.items():
+                    archive.writestr(member, text)
+        case ".tgz" | ".tar":
+            with tarfile.open(fileobj=out, mode="w:gz" if name.endswith("z") else "w") as tape:
+                for member, text in unpacked.items():
+                    entry = tarfile.TarInfo(member)
+                    entry.size = len(text)
+                    tape.addfile(entry, io.BytesIO(text))
+        case _:
+            return unpacked[""]
+    return out.getvalue()

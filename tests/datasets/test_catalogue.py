@@ -1,0 +1,112 @@
+"""What is stated of the public corpora, held against those who know it."""
+
+import re
+
+import pytest
+from sacrebleu.dataset import DATASETS
+
+from transduce.datasets.catalogue import CORPORA, named, of_languages, with_elsewhere
+from transduce.datasets.news import WMT13, WMT14_FULL
+from transduce.errors import InputError
+from transduce.recipes import by_name, names
+from transduce.recipes.open import OWN_FILES
+from transduce.runs.texts import GENERATED
+
+TEXTS = [
+    text
+    for corpus in CORPORA
+    for split in corpus.splits
+    for part in split.parts
+    for way in part.ways
+    for text in (way.source, way.target)
+]
+DOWNLOADS = {text.download for text in TEXTS}
+
+
+def test_every_corpus_of_a_recipe_is_generated_or_in_the_catalogue_in_its_languages():
+    own = {"wsj", "wsj-semi-supervised", *(recipe.data.corpus for recipe in OWN_FILES)}
+    for data in (by_name(name).data for name in names()):
+        if data.corpus not in {*GENERATED, *own}:
+            of_languages(data.corpus, (data.source_language, data.target_language))
+
+
+def test_a_corpus_is_found_in_both_directions():
+    assert of_languages("multi30k", ("de", "en")) == of_languages("multi30k", ("en", "de"))
+
+
+def test_other_languages_are_refused_with_those_that_there_are():
+    with pytest.raises(InputError, match="newstest2014 is en-de and en-fr, not en-ru"):
+        of_languages("newstest2014", ("en", "ru"))
+
+
+def test_an_unknown_name_is_answered_with_the_nearest():
+    with pytest.raises(InputError, match=r"unknown corpus 'newstest2015'\nhint: did you mean"):
+        named("newstest2015")
+
+
+def test_the_training_data_of_the_paper_brings_its_development_and_test_set():
+    (corpus,) = named("wmt14-en-fr")
+    assert [one.name for one in with_elsewhere(corpus)] == [
+        "wmt14-en-fr", "newstest2013", "newstest2014",
+    ]  # fmt: skip
+
+
+def test_the_counts_of_the_training_data_are_those_of_the_papers_section_5_1():
+    german, french = (named(f"wmt14-en-{code}")[0].splits[0] for code in ("de", "fr"))
+    assert round(german.expected / 1e6, 1) == 4.5
+    assert french.expected == 40_842_333  # the paper says 36 million, after it had cleaned them
+
+
+def test_every_download_has_an_address_of_the_web_and_a_sum_of_the_right_form():
+    for one in DOWNLOADS:
+        assert all(re.fullmatch(r"https?://[^ ]+/[\w.-]+", address) for address in one.addresses)
+        assert re.fullmatch(r"([0-9a-f]{64})?", one.sha256)
+        assert re.fullmatch(r"([0-9a-f]{32})?", one.md5)
+    assert len({one.kept_as for one in DOWNLOADS}) == len(DOWNLOADS)
+
+
+def test_all_but_three_downloads_have_a_known_hash_or_another_way_that_has():
+    parts = {part for corpus in CORPORA for split in corpus.splits for part in split.parts}
+    unknown = {
+        part.name
+        for part in parts
+        if not any(
+            way.source.download.is_known and way.target.download.is_known for way in part.ways
+        )
+    }
+    assert unknown == {"IWSLT14 training", *(name for name in unknown if name.startswith("TED"))}
+
+
+@pytest.mark.parametrize(
+    ("name", "download"),
+    [("wmt13", WMT13), ("wmt14/full", WMT14_FULL)],
+)
+def test_archives_of_test_sets_are_those_of_sacrebleu(name, download):
+    known = DATASETS[name]
+    assert set(known.data or [""]) <= set(download.addresses)
+    assert known.md5 == [download.md5]
+
+
+@pytest.mark.parametrize("pair", ["en-de", "en-fr"])
+@pytest.mark.parametrize(("name", "year"), [("wmt13", 2013), ("wmt14/full", 2014)])
+def test_members_of_test_sets_are_those_of_sacrebleu(name, year, pair):
+    corpus = of_languages(f"newstest{year}", tuple(pair.split("-")))
+    official = corpus.splits[0].parts[0].ways[-1]
+    assert DATASETS[name].langpairs[pair][:2] == [official.source.member, official.target.member]
+
+
+def test_the_places_of_training_data_are_those_of_mtdata():
+    index = pytest.importorskip("mtdata.index", reason="skipped: mtdata is not installed").Index()
+    pytest.importorskip("mtdata.index.statmt").load_parallel(index)
+    known = {
+        (entry.url.partition("://")[2], member)
+        for entry in index.get_entries()
+        for member in entry.in_paths or ()
+    }
+    ours = {
+        (text.download.addresses[-1].partition("://")[2], text.member)
+        for text in TEXTS
+        if re.search(r"europarl-v7|commoncrawl", text.member) and text.download.name.endswith("tgz")
+    }
+    assert len(ours) == 8
+    assert ours - known == set()

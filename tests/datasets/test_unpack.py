@@ -1,0 +1,109 @@
+"""The text in a download; an archive never decides where anything is written."""
+
+import gzip
+import io
+import os
+import tarfile
+import zipfile
+
+import pytest
+
+from transduce.datasets.readings import column, segments, spoken, talks
+from transduce.datasets.unpack import lines_of
+from transduce.datasets.values import Download, Text
+from transduce.errors import InputError
+
+LINES = [b"One line.", b"", "zwölf\u2028halb\r".encode(), b"last"]
+CONTENT = b"\n".join(LINES)
+
+
+def text(name, member="", **reading):
+    return Text(Download((f"http://host/{name}",)), member, **reading)
+
+
+def tar(path, members, mode="w:gz"):
+    with tarfile.open(path, mode) as archive:
+        for name, content in members.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+
+
+@pytest.mark.parametrize("name", ["a.en", "a.en.gz", "a.tgz", "a.tar", "a.zip"])
+def test_a_line_ends_at_a_newline_and_nowhere_else(tmp_path, name):
+    path = tmp_path / "kept"
+    member = "in/side.en" if name in ("a.tgz", "a.tar", "a.zip") else ""
+    match name:
+        case "a.en":
+            path.write_bytes(CONTENT)
+        case "a.en.gz":
+            path.write_bytes(gzip.compress(CONTENT))
+        case "a.zip":
+            with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr("other", b"x")
+                archive.writestr("./in/side.en", CONTENT)
+        case _:
+            tar(path, {"other": b"x", "./in/side.en": CONTENT}, "w:gz" if "tgz" in name else "w")
+    assert list(lines_of(text(name, member), path)) == LINES
+
+
+def test_a_packed_member_of_an_archive_is_unpacked(tmp_path):
+    tar(tmp_path / "a", {"side.fr.gz": gzip.compress(CONTENT)}, "w")
+    assert list(lines_of(text("a.tar", "side.fr.gz"), tmp_path / "a")) == LINES
+
+
+def test_a_member_that_is_not_there_is_named(tmp_path):
+    tar(tmp_path / "a", {"x": b""})
+    with pytest.raises(InputError, match=r"a: has no in/side\.en\n"):
+        list(lines_of(text("a.tgz", "in/side.en"), tmp_path / "a"))
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE])
+def test_a_member_that_leads_elsewhere_is_refused(tmp_path, kind):
+    (tmp_path / "secret").write_bytes(CONTENT)
+    with tarfile.open(tmp_path / "a", "w") as archive:
+        entry = tarfile.TarInfo("side.en")
+        entry.type, entry.linkname = kind, str(tmp_path / "secret")
+        archive.addfile(entry)
+    with pytest.raises(InputError, match=r"side\.en is no regular file in it"):
+        list(lines_of(text("a.tar", "side.en"), tmp_path / "a"))
+
+
+def test_an_archive_with_names_outside_writes_nothing_there(tmp_path):
+    (tmp_path / "in").mkdir()
+    tar(tmp_path / "in/a", {"../evil": b"x", "/tmp/evil": b"x", "side.en": CONTENT})
+    before = sorted(os.walk(tmp_path))
+    assert list(lines_of(text("a.tgz", "side.en"), tmp_path / "in/a")) == LINES
+    assert sorted(os.walk(tmp_path)) == before
+
+
+@pytest.mark.parametrize("name", ["a.tgz", "a.zip", "a.en.gz"])
+@pytest.mark.parametrize("content", [b"<html>log in</html>", gzip.compress(CONTENT, mtime=0)[:-9]])
+def test_what_is_no_archive_or_cut_is_refused_by_its_path(tmp_path, name, content):
+    (tmp_path / "kept").write_bytes(content)
+    with pytest.raises(InputError, match=r"kept: (cannot be unpacked \(.+\)|has no side\.en)\n"):
+        list(lines_of(text(name, "" if name == "a.en.gz" else "side.en"), tmp_path / "kept"))
+
+
+def test_segments_are_found_in_the_sgml_of_the_wmt(tmp_path):
+    (tmp_path / "kept").write_bytes(
+        b'<refset>\n<doc docid="1">\n<p>\n<seg id="1"> A  b\tc &amp; d </seg>\n</p></doc>\n'
+    )
+    read = lines_of(text("a.sgm", reading=segments), tmp_path / "kept")
+    assert list(read) == [b"A b c &amp; d"]
+
+
+def test_talks_keep_titles_and_descriptions_but_no_other_tags():
+    lines = [
+        b"<url>http://x</url>",
+        b"<title>A title</title>",
+        b"A line. ",
+        b"<reviewer></reviewer>",
+    ]
+    assert list(talks(iter(lines))) == [b"A title", b"A line."]
+    assert list(spoken(iter([b'<seg id="1"> R &amp; B </seg>', b"<doc>"]))) == [b"R & B"]
+
+
+def test_a_line_without_the_column_is_named_by_its_number():
+    with pytest.raises(InputError, match="line 2 has no column 2"):
+        list(column(1)(iter([b"a\tb\tc", b"a"])))

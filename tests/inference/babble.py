@@ -1,0 +1,36 @@
+"""Translators whose weights are random: they say something else to every line."""
+
+from dataclasses import replace
+
+import torch
+
+from transduce.inference.translator import Translator
+from transduce.model.initialise import initialise
+from transduce.model.transformer import Transformer
+from transduce.settings import Architecture, Data, Recipe, Search
+from transduce.tasks.translation import Translation
+from transduce.vocabulary import learn
+
+LINES = ["the dog sees a cat.", "", "a woman", "who runs now and not today", "the old red house"]
+SIZES = Architecture(layers=1, d_model=16, d_ff=16, heads=2, d_k=8, d_v=8, dropout=0.0)
+SEARCH = Search(beam=2, extra=3)
+WORDS = learn(LINES * 9, 300)
+
+
+def babbler(seed: int = 1, *, longest: int = 24) -> Translator:
+    """Nothing is ever certain to it, and everything takes its turn."""
+    model = Transformer(SIZES, len(WORDS), len(WORDS))
+    initialise(model, torch.Generator().manual_seed(seed))
+    with torch.no_grad():
+        draws = torch.Generator().manual_seed(seed)
+        for weight in model.parameters():
+            if weight.ndim == 2:
+                weight.copy_(0.5 * torch.randn(weight.shape, generator=draws))
+    data = Data(longest=longest)
+    recipe = Recipe(name="babble", architecture=SIZES, data=data, search=SEARCH)
+    return Translator(model.eval(), Translation(WORDS, WORDS), recipe)
+
+
+def together(*translators: Translator) -> Translator:
+    """Several as an ensemble."""
+    return replace(translators[0], others=translators[1:])

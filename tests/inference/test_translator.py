@@ -1,0 +1,181 @@
+"""A model at work in Python: prefixes, samples, ensembles, in any block the same text."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from tests.inference.babble import LINES, SIZES, WORDS, babbler, together
+
+from transduce.errors import InputError
+from transduce.inference.lines import Line, sources_of
+from transduce.inference.load import with_limits
+from transduce.inference.translator import Translator
+from transduce.settings import Search
+
+TRANSLATE = babbler()
+FREE = TRANSLATE(LINES)
+
+
+def texts(translator: Translator, lines=LINES, **options):
+    return [[one.text for one in outputs] for outputs in translator.lines(lines, **options)]
+
+
+def same(ours, theirs):
+    for one, other in zip(ours, theirs, strict=True):
+        assert [output.text for output in one] == [output.text for output in other]
+        assert [output.log_prob for output in one] == pytest.approx(
+            [output.log_prob for output in other], abs=1e-4
+        )
+
+
+def test_a_line_for_a_line_whatever_the_block():
+    whole = texts(TRANSLATE, nbest=2)
+    assert [len(outputs) for outputs in whole] == [2, 1, 2, 2, 2]
+    assert len({best for best, *_ in whole}) == 5
+    for block in (1, 3):
+        assert texts(TRANSLATE, nbest=2, block=block) == whole
+    assert [best for best, *_ in whole] == FREE
+    assert TRANSLATE(LINES[0]) == whole[0][0]
+
+
+@pytest.mark.parametrize("beam", [1, 2])
+def test_an_output_begins_with_its_prefix_and_the_others_are_free(beam):
+    translate = TRANSLATE.searching(beam=beam)
+    prefixes = ["the cat", "", "", "who", "  a   red "]
+    forced = translate(LINES, prefix=prefixes)
+    free = translate(LINES) if beam == 1 else FREE
+    assert [forced[n] for n in (1, 2)] == [free[n] for n in (1, 2)]
+    begun = (("the cat", forced[0]), ("who", forced[3]), ("a red", forced[4]))
+    assert all(output.startswith(prefix) for prefix, output in begun)
+    assert not any(free[n].startswith(prefixes[n].strip()) for n in (0, 3, 4))
+    assert translate(LINES[0], prefix="the cat") == forced[0]
+    assert [outputs[0] for outputs in texts(translate, prefixes=prefixes, block=2)] == forced
+
+
+def test_a_prefix_of_nothing_changes_nothing():
+    assert TRANSLATE(LINES, prefix=[""] * 5) == FREE
+
+
+def test_the_score_of_a_forced_output_is_the_model_s_own():
+    ((found,),) = TRANSLATE.lines(["a dog"], prefixes=["who"])
+    (given,) = TRANSLATE.likelihoods([("a dog", found.text)])
+    assert WORDS.decode(WORDS.encode(found.text)) == found.text
+    assert found.log_prob <= given.log_prob + 1e-4  # its own pieces may be others
+
+
+def test_a_long_line_s_prefix_begins_its_first_sentence():
+    line = "The dog sees a cat and a woman. A man runs now."
+    narrow = babbler(longest=16)
+    assert len(sources_of(Line(1, line), narrow.task, narrow.recipe)) == 2
+    forced, free = narrow(line, prefix="who"), narrow(line)
+    assert forced.startswith("who")
+    assert forced != free
+    assert forced.endswith(narrow("A man runs now."))
+    assert free.endswith(narrow("A man runs now."))
+
+
+def test_a_prefix_for_an_empty_line_is_refused():
+    with pytest.raises(InputError) as error:
+        TRANSLATE(["a", ""], prefix=["", "who"])
+    assert str(error.value) == (
+        "line 2 is empty, but its prefix is not\nhint: an empty line has an empty output"
+    )
+    assert TRANSLATE([""], prefix=[""]) == [""]
+
+
+def test_a_prefix_that_the_output_cannot_hold_is_refused_and_the_hint_helps():
+    pieces = len(WORDS.encode("xxxxxxxxxxx"))
+    with pytest.raises(InputError) as error:
+        TRANSLATE(["a"], prefix=["xxxxxxxxxxx"])
+    most = len(WORDS.encode("a")) + 3
+    assert str(error.value) == (
+        f"line 1: its prefix has {pieces} pieces, and its output at most {most}\n"
+        f"hint: raise search.extra (--extra) to {3 + pieces - most} or more"
+    )
+    longer = TRANSLATE.searching(extra=3 + pieces - most)
+    assert longer(["a"], prefix=["xxxxxxxxxxx"]) == ["xxxxxxxxxxx"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "prefixes", "fact"),
+    [
+        (2, 1, "the prefixes end after line 1, but the input goes on"),
+        (1, 3, "the input ends after line 1, but the prefixes go on"),
+    ],
+)
+def test_another_count_of_prefixes_is_refused(lines, prefixes, fact):
+    with pytest.raises(InputError) as error:
+        TRANSLATE(["a"] * lines, prefix=["a"] * prefixes)
+    assert str(error.value).startswith(f"{fact}\nhint: one prefix a line; an empty one leaves")
+
+
+def test_a_sample_is_the_same_in_any_block_and_batch_and_beside_other_samples():
+    drawing = TRANSLATE.sampling(seed=5, temperature=0.9)
+    whole = texts(drawing, nbest=3)
+    assert texts(drawing, nbest=3, block=1) == whole
+    assert texts(drawing.searching(batch=2), nbest=3, block=4) == whole
+    assert texts(drawing, nbest=1) == [outputs[:1] for outputs in whole]
+    assert len({text for outputs in whole for text in outputs}) > 10
+    assert texts(drawing.sampling(seed=6), nbest=3) != whole
+    assert texts(drawing.sampling(seed=6).sampling(seed=5), nbest=3) == whole
+
+
+def test_equal_lines_and_the_sentences_of_a_line_are_drawn_apart():
+    drawing = babbler(longest=16).sampling()
+    first, second = drawing(["a woman"] * 2)
+    assert first != second
+    sentence = "The dog sees a cat and a man now."
+    assert len(sources_of(Line(1, f"{sentence} {sentence}"), drawing.task, drawing.recipe)) == 2
+    line = drawing(f"{sentence} {sentence}")
+    assert line[: len(line) // 2] != line[-(len(line) // 2) :]
+
+
+def test_drawing_the_likeliest_is_greedy_search():
+    assert TRANSLATE.sampling(top_k=1)(LINES) == TRANSLATE.searching(beam=1)(LINES)
+
+
+def test_samples_begin_with_their_prefixes():
+    drawing = TRANSLATE.sampling()
+    for outputs in drawing.lines(["a dog"] * 5, nbest=4, prefixes=["who"] * 5):
+        assert len({one.text for one in outputs}) > 1
+        assert all(one.text.startswith("who") for one in outputs)
+
+
+def test_one_model_twice_is_the_model_alone():
+    same(
+        together(TRANSLATE, TRANSLATE).lines(LINES, nbest=2),
+        TRANSLATE.lines(LINES, nbest=2),
+    )
+
+
+def test_two_models_give_each_output_the_mean_of_their_probabilities():
+    other = babbler(2)
+    both = together(TRANSLATE, other)
+    assert both(LINES) not in (FREE, other(LINES))
+    pair = ("a dog", "")
+    alone = [next(one.likelihoods([pair])).log_prob for one in (TRANSLATE, other)]
+    (given,) = both.likelihoods([pair])
+    mean = math.log(sum(map(math.exp, alone)) / 2)
+    assert given.log_prob == pytest.approx(mean, abs=1e-5)
+    assert together(other, TRANSLATE)(LINES) == both(LINES)
+
+
+def test_a_change_of_the_search_reaches_all_members():
+    both = together(TRANSLATE, babbler(2)).searching(extra=9)
+    assert [one.recipe.search.extra for one in (both, *both.others)] == [9, 9]
+
+
+def test_the_members_of_an_ensemble_share_the_smallest_limit_and_the_first_one_s_search():
+    member = with_limits(babbler(longest=24), 10, Search(beam=3, extra=7))
+    assert (member.recipe.data.longest, member.recipe.search) == (10, Search(beam=3, extra=7))
+    sizes = replace(SIZES, positions="learned", places=30)
+    short = replace(TRANSLATE, recipe=replace(TRANSLATE.recipe, architecture=sizes))
+    with pytest.raises(InputError, match="learned positions have only 30 places"):
+        with_limits(short, 24, Search(extra=50))
+
+
+def test_a_translator_is_shown_in_a_line():
+    data = TRANSLATE.recipe.data
+    said = f"<{TRANSLATE.recipe.name}: {data.source_language} to {data.target_language}>"
+    assert repr(TRANSLATE) == said
+    assert repr(together(TRANSLATE, TRANSLATE)) == f"{said[:-1]}, 2 models>"

@@ -1,0 +1,150 @@
+"""Several processes at one text: in order, the same as one, and none left behind."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+import types
+from functools import partial
+from pathlib import Path
+
+import pytest
+from tests.forked import SERVER
+from tests.inference.babble import LINES, babbler
+from tests.processes import is_alive
+
+from transduce.errors import InputError, LostProcessError
+from transduce.inference import worker_processes as workers
+from transduce.inference.lines import Line, numbered
+from transduce.inference.translator import Translator
+from transduce.inference.worker_processes import translated
+
+pytestmark = [pytest.mark.workers, pytest.mark.slow]
+
+MANY = [f"{line} {number}" if line else "" for number in range(12) for line in LINES]
+ROOT = Path(__file__).parents[2]
+
+
+def load() -> Translator:
+    return babbler()
+
+
+def load_and_die(number: int) -> Translator:
+    os.kill(os.getpid(), number)
+    time.sleep(60)
+    raise AssertionError
+
+
+def load_nothing() -> Translator:
+    raise InputError("no such folder", "name another", file="somewhere")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Small blocks, and workers that begin where their imports end."""
+    server = types.SimpleNamespace(get_context=lambda _: SERVER)
+    monkeypatch.setattr(workers, "multiprocessing", server)
+    monkeypatch.setattr(workers, "BLOCK", 5)
+    monkeypatch.setattr(workers, "AHEAD", 2)
+
+
+def texts(outputs):
+    return [[one.text for one in best] for best in outputs]
+
+
+def nobody_is_left():
+    return multiprocessing.active_children() == []
+
+
+def test_several_processes_give_the_text_of_one_in_order():
+    expected = texts(babbler().lines(MANY, nbest=2))
+    assert texts(translated(load, numbered(MANY, None), 2, workers=2)) == expected
+    assert nobody_is_left()
+
+
+def test_prefixes_and_line_numbers_reach_the_workers():
+    prefixes = ["who" if line else "" for line in MANY]
+    found = texts(translated(load, numbered(MANY, prefixes), 1, workers=2))
+    assert found == texts(babbler().lines(MANY, prefixes=prefixes))
+
+
+def test_more_workers_than_lines_and_no_lines_at_all():
+    assert texts(translated(load, [Line(1, "a dog")], 1, workers=3)) == [[babbler()("a dog")]]
+    assert list(translated(load, [], 1, workers=2)) == []
+    assert nobody_is_left()
+
+
+def test_an_error_in_a_worker_is_ours_after_all_that_came_before():
+    lines = ["a dog"] * 10 + ["x" * 99] + ["a dog"] * 20
+    outputs = translated(load, numbered(lines, None), 1, workers=2)
+    assert texts(next(outputs) for _ in range(10)) == [[babbler()("a dog")]] * 10
+    with pytest.raises(InputError) as error:
+        next(outputs)
+    assert str(error.value).startswith("line 11: a sentence of 100 pieces, and this model takes")
+    assert "\nhint: split the sentence" in str(error.value)
+    assert nobody_is_left()
+
+
+def test_a_model_that_cannot_be_loaded_is_told_once():
+    with pytest.raises(InputError) as error:
+        list(translated(load_nothing, numbered(MANY, None), 1, workers=2))
+    assert str(error.value) == "somewhere: no such folder\nhint: name another"
+    assert nobody_is_left()
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGSEGV"])
+def test_a_worker_that_is_lost_is_named_and_the_others_end(name):
+    number = getattr(signal, name).value
+    with pytest.raises(LostProcessError) as error:
+        list(translated(partial(load_and_die, number), numbered(MANY, None), 1, workers=2))
+    first, hint = str(error.value).split("\nhint: ")
+    assert first.startswith("worker ")
+    assert first.endswith(f") was ended by {name}")
+    assert hint == "the others were ended, too; with fewer --workers each has more memory"
+    assert error.value.exit_code == 7
+    assert nobody_is_left()
+
+
+def test_a_caller_who_stops_listening_ends_the_workers():
+    outputs = translated(load, numbered(MANY, None), 1, workers=2)
+    next(outputs)
+    assert not nobody_is_left()
+    outputs.close()
+    assert nobody_is_left()
+
+
+LAUNCHER = """
+from tests.inference.test_worker_processes import MANY, load
+from transduce.inference.lines import numbered
+from transduce.inference.worker_processes import begun
+import time
+if __name__ == "__main__":
+    with begun(load, 1, 2) as staff:
+        for one in staff:
+            one.way.send(list(numbered(MANY, None)))
+            one.way.recv()
+        print(*[one.process.pid for one in staff], flush=True)
+        time.sleep(60)
+"""
+
+
+def test_workers_end_when_the_one_that_began_them_is_killed(tmp_path):
+    """No switch of the system is needed: they hear that nobody is there."""
+    script = tmp_path / "launcher.py"
+    script.write_text(LAUNCHER, encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"}
+    process = subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env=environment
+    )
+    assert process.stdout is not None
+    pids = [int(word) for word in process.stdout.readline().split()]
+    assert len(pids) == 2
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    deadline = time.monotonic() + 30
+    while any(is_alive(pid) for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert [pid for pid in pids if is_alive(pid)] == []

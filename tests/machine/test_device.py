@@ -1,0 +1,85 @@
+"""Where torch computes, and what it may not ask of Apple's device."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from tests.inference.babble import babbler
+from tests.training.tiny import batches, fresh, training_of
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from transduce.errors import InputError
+from transduce.machine import device as room
+from transduce.machine.device import device
+from transduce.search import counter_rng as noise
+from transduce.settings import Search
+from transduce.training import dev_loss, loss, step
+
+
+def test_the_processor_can_be_asked_for(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert device() == torch.device("cuda")
+    monkeypatch.setenv(room.ASKED, "cpu")
+    assert device() == torch.device("cpu")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("tpu", "TRANSDUCE_DEVICE=tpu is no device\nhint: one of cpu, cuda, mps"),
+        ("mps", "TRANSDUCE_DEVICE=mps, and torch finds no such device here\nhint: unset TRANS"),
+    ],
+)
+def test_a_device_that_is_not_there_is_told(monkeypatch, asked, said):
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    monkeypatch.setenv(room.ASKED, asked)
+    with pytest.raises(InputError) as told:
+        device()
+    assert str(told.value).startswith(said)
+
+
+class WithoutFloat64(TorchDispatchMode):
+    """As a device that has none: no tensor of it can be made."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        made = out if isinstance(out, tuple | list) else (out,)
+        assert not any(torch.is_tensor(one) and one.dtype == torch.float64 for one in made), func
+        return out
+
+
+@pytest.fixture
+def apples(monkeypatch):
+    """This processor, with the digits of Apple's device."""
+    for place in (loss, step, dev_loss, noise):
+        monkeypatch.setattr(place, "sums_in", lambda _device: torch.float32)
+
+
+@pytest.mark.usefixtures("apples")
+def test_training_looking_and_searching_do_without_float64():
+    training = training_of(steps=2)
+    model, optimiser = fresh(training, dropout=0.1)
+    translator = babbler()
+    with WithoutFloat64():
+        update = step.take_update(model, optimiser, training, 1, batches(1))
+        nats, pieces = dev_loss.nats_of(model, batches(2))
+        for beam in (1, 4):
+            searching = replace(translator.recipe, search=Search(beam=beam, extra=3))
+            assert replace(translator, recipe=searching)("a b c")
+    assert update is not None
+    assert update.applied
+    assert math.isfinite(nats / pieces)
+
+
+def test_control_they_use_it_elsewhere():
+    model, optimiser = fresh(training_of(steps=1), dropout=0.1)
+    with WithoutFloat64(), pytest.raises(AssertionError):
+        step.take_update(model, optimiser, training_of(steps=1), 1, batches(1))
+
+
+def test_noise_is_the_same_to_the_digits_that_there_are(monkeypatch):
+    keys = noise.keyed(torch.arange(1_000), 7)
+    exact = noise.gumbel(keys)
+    monkeypatch.setattr(noise, "sums_in", lambda _device: torch.float32)
+    torch.testing.assert_close(noise.gumbel(keys), exact.float())

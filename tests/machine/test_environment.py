@@ -1,0 +1,41 @@
+import json
+
+import torch
+
+from transduce.machine.environment import WORDS, changes, environment
+
+
+def test_an_environment_names_versions_threads_and_processor():
+    now = environment(torch.device("cpu"))
+    assert set(now) == {*WORDS, "processes"}
+    assert now["torch"] == torch.__version__
+    assert now["threads"] == str(torch.get_num_threads())
+    assert now["device"] == "cpu"
+    assert now["processor"]
+    assert json.loads(json.dumps(now)) == now
+
+
+def test_nothing_changed_is_no_reason():
+    now = environment(torch.device("cpu"))
+    assert changes(now, now) == []
+
+
+def test_every_change_is_a_sentence_with_both_values():
+    now = {
+        "transduce": "1.0",
+        "torch": "2.13",
+        "numpy": "2.4",
+        "threads": "2",
+        "processor": "B",
+        "instructions": "AVX2",
+        "device": "cpu",
+        "adds": "by 2 processes at once",
+    }
+    saved = {**now, "torch": "2.12", "threads": "4"}
+    del saved["instructions"], saved["adds"]
+    assert changes(saved, now) == [
+        "torch 2.12 → 2.13",
+        "threads 4 → 2",
+        "vector instructions unknown → AVX2",
+        "gradients added in order → by 2 processes at once",
+    ]

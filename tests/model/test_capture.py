@@ -1,0 +1,96 @@
+import pytest
+import torch
+from tests.model.tiny import BEGIN, model_of, packed, sizes
+
+from transduce.model.attention.mask import EVERYWHERE
+from transduce.model.attention.reference import Plain
+from transduce.model.capture import Watched, watch
+from transduce.packed import Packed
+
+SOURCE, TARGET = (4, 1, 6), (3, 5, 2)
+
+
+def watched(**changes):
+    model = model_of(sizes(**changes))
+    return model, watch(model, packed(SOURCE), packed(TARGET).shifted(BEGIN))
+
+
+def every(weights):
+    return [
+        one
+        for use in (weights.encoder, weights.decoder, weights.cross)
+        for layer in use
+        for one in layer
+    ]
+
+
+def test_there_is_a_matrix_for_every_use_layer_sentence_and_head():
+    _, weights = watched()
+    for use, rows, columns in (
+        (weights.encoder, SOURCE, SOURCE),
+        (weights.decoder, TARGET, TARGET),
+        (weights.cross, TARGET, SOURCE),
+    ):
+        assert len(use) == 2
+        for layer in use:
+            shapes = [tuple(one.shape) for one in layer]
+            assert shapes == [(2, t, s) for t, s in zip(rows, columns, strict=True)]
+
+
+def test_the_weights_of_every_query_sum_to_one():
+    for one in every(watched()[1]):
+        torch.testing.assert_close(one.sum(dim=-1), torch.ones(one.shape[:2], dtype=one.dtype))
+
+
+def test_nobody_looks_where_it_may_not():
+    _, weights = watched(encoder_neighbourhood=3, decoder_neighbourhood=5)
+    for layer in range(2):
+        for one in weights.encoder[layer]:
+            near = torch.ones_like(one).tril(1).triu(-1) > 0
+            assert torch.equal(one > 0, near)
+        for one in weights.decoder[layer]:
+            past = torch.ones_like(one).tril().triu(-2) > 0
+            assert torch.equal(one > 0, past)
+        assert all((one > 0).all() for one in weights.cross[layer])
+
+
+def test_the_weights_reproduce_the_states():
+    """Values weighted by hand through the first decoder layer's look at the source."""
+    model, weights = watched(layers=1)
+    with torch.no_grad():
+        memory = model.encode(packed(SOURCE))
+        inputs = packed(TARGET).shifted(BEGIN)
+        layer = model.decoder[0]
+        x = model.embedded(inputs, model.target, model.target_positions)
+        _, _, values = layer.self_attention.projected(x)
+        seen = by_weights(weights.decoder[0], values)
+        x = layer.add_self(x, lambda _: layer.self_attention.output(seen))
+        _, values = layer.cross_attention.memory(memory.states)
+        of_source = by_weights(weights.cross[0], values, lengths=SOURCE)
+        x = layer.add_cross(x, lambda _: layer.cross_attention.output(of_source))
+        x = layer.add_feed_forward(x, layer.feed_forward)
+        torch.testing.assert_close(x, model.decode(inputs, memory), rtol=0, atol=1e-12)
+
+
+def by_weights(weights, values, lengths=TARGET):
+    parts = values.split(list(lengths))
+    heads = [torch.einsum("hts,shv->thv", w, v) for w, v in zip(weights, parts, strict=True)]
+    return torch.cat(heads).flatten(1)
+
+
+def test_the_models_own_kernel_is_back_afterwards_also_after_an_error():
+    model, _ = watched()
+    own = model.kernel
+    foreign = Packed(torch.tensor([99, 0]), (2,))
+    with pytest.raises(IndexError):
+        watch(model, foreign, foreign)
+    assert model.kernel is own
+
+
+def test_watching_changes_no_state():
+    model = model_of()
+    before = model.encode(packed(SOURCE)).states
+    seen = Watched(Plain(SOURCE, SOURCE, EVERYWHERE, torch.device("cpu")), [])
+    model.kernel = lambda *_: seen
+    torch.testing.assert_close(model.encode(packed(SOURCE)).states, before, rtol=0, atol=1e-12)
+    assert len(seen.seen) == 2

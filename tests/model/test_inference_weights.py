@@ -1,0 +1,61 @@
+import pytest
+import torch
+from tests.model.tiny import model_of, sentences, sizes
+
+from transduce.model.decoding import inference_weights as layout
+from transduce.model.decoding.inference_weights import (
+    blocks_are_faster,
+    in_blocks,
+    in_columns,
+    lay_for_answers,
+)
+from transduce.packed import Packed
+
+
+def answer(model):
+    source, target = Packed.of(sentences([5, 2])), Packed.of(sentences([3, 6], seed=4))
+    return model.logits(model.decode(target, model.encode(source)))
+
+
+@torch.no_grad()
+def test_a_model_laid_out_in_columns_is_the_same_model():
+    model = model_of(sizes())
+    before = answer(model)
+    weights = {name: weight.clone() for name, weight in model.weights().items()}
+    in_columns(model)
+    assert all(torch.equal(weight, weights[name]) for name, weight in model.weights().items())
+    torch.testing.assert_close(answer(model), before, rtol=0, atol=1e-12)
+    assert model.output.weight.t().is_contiguous()
+    assert model.target.weight is model.output.weight, "a matrix that is shared stays so"
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("tie", ["all", "target", "none"])
+def test_a_model_laid_out_in_blocks_is_the_same_model(tie):
+    model = model_of(sizes(tie=tie)).to(torch.bfloat16)
+    if not blocks_are_faster(model.output.weight):
+        pytest.skip("this processor has no matrix instructions for bfloat16")
+    before = answer(model)
+    in_blocks(model)
+    torch.testing.assert_close(answer(model), before, rtol=0.02, atol=0.02)
+    assert model.output.product, "the largest product of all"
+    assert not [one for one in model.modules() if isinstance(one, torch.nn.Linear)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "device", "gone", "able", "way"),
+    [
+        (torch.float32, "cpu", "", True, "columns"),
+        (torch.bfloat16, "cpu", "", True, "blocks"),
+        (torch.bfloat16, "cpu", "", False, "columns"),
+        (torch.bfloat16, "cpu", layout.LINEAR, True, "columns"),
+        (torch.bfloat16, "meta", "", True, "columns"),
+    ],
+)
+def test_blocks_are_for_bfloat16_where_torch_has_them(monkeypatch, kind, device, gone, able, way):
+    chosen = []
+    monkeypatch.setattr(layout, "in_blocks", lambda _: chosen.append("blocks"))
+    monkeypatch.setattr(layout, "in_columns", lambda _: chosen.append("columns"))
+    monkeypatch.setattr(layout, "of_onednn", lambda name: None if name == gone else lambda: able)
+    lay_for_answers(model_of(sizes()).to(kind).to(device))
+    assert chosen == [way]

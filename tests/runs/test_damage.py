@@ -1,0 +1,176 @@
+"""A flip or a cut in any file of a run, of a corpus or of a model: refused by name, never used."""
+
+import random
+
+import pytest
+import torch
+from tests.runs.corpora import STEPS, TOY, prepared_toy
+from tests.training.alone import alone_until
+
+from transduce.checkpoint import newest, read_run
+from transduce.durable import open_folder, verified
+from transduce.errors import FolderError
+from transduce.inference.load import load
+from transduce.runs.average import average
+from transduce.runs.prepare import open_prepared
+from transduce.runs.run_folder import begun, go
+from transduce.training.distributed.process_group import Alone
+from transduce.training.loop import Audience
+from transduce.training.progress import Progress
+from transduce.training.update import Update
+
+RANDOM_FLIPS = 16  # in each file, beside its first byte, two of its header, and its last
+
+
+def until(last: int) -> tuple[Audience, Alone]:
+    """An audience that sees a step, and who stops after it."""
+    done = [0]
+
+    def told(update: Update, _: Progress) -> None:
+        done.append(update.step)
+
+    return Audience(told=told), alone_until(lambda: done[-1] >= last)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """`run` with saves at 30 and 40 and a snapshot at each, its corpus in it, its model `m`."""
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("made")
+    prepared = prepared_toy(folder / "run" / "store")
+    begun(folder / "run", TOY, prepared)
+    for last in (30, STEPS):
+        audience, company = until(last)
+        go(folder / "run", TOY, prepared, audience, lambda _: None, company)
+    average(folder / "run", folder / "m", None)
+    return folder
+
+
+def cuts(file):
+    """The file cut to nothing, to a half, before its last byte; and at the end as it was."""
+    before = file.read_bytes()
+    for place in (0, 1, len(before) // 2, len(before) - 1):
+        file.write_bytes(before[:place])
+        yield place
+    file.write_bytes(before)
+
+
+def flips(file):
+    """The file with one flipped bit, again and again, and at the end as it was."""
+    before = file.read_bytes()
+    draws = random.Random(file.name)
+    places = [
+        0,
+        7,
+        8,
+        len(before) - 1,
+        *(draws.randrange(len(before)) for _ in range(RANDOM_FLIPS)),
+    ]
+    for place in places:
+        data = bytearray(before)
+        data[min(place, len(data) - 1)] ^= 1 << draws.randrange(8)
+        file.write_bytes(data)
+        yield place
+    file.write_bytes(before)
+
+
+def files(folder):
+    return sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
+
+
+def demand_refused(file, use, *names, damage=flips):
+    """Whoever uses the file is told so, by its name or that of the folder that lists it."""
+    use()
+    times = 0
+    for place in damage(file):
+        with pytest.raises(FolderError) as fault:
+            use()
+        assert any(name in fault.value.fact for name in (file.name, *names)), place
+        times += 1
+    use()
+    return times
+
+
+def test_a_model_folder_is_refused(made, record):
+    model, flipped = made / "m", {}
+    for file in files(model):
+        if file.name == "README.md":  # for people; a translation does not read it
+            flipped[file.name] = demand_refused(file, lambda: open_folder(model, "model").check())
+        else:
+            flipped[file.name] = demand_refused(file, lambda: load(model))
+    record(flips=sum(flipped.values()), refused_and_named=flipped)
+
+
+def test_a_corpus_is_refused(made, record):
+    store = made / "run" / "store"
+    flipped = {
+        str(file.relative_to(store)): demand_refused(
+            file, lambda: open_prepared(store), file.parent.name
+        )
+        for file in files(store)
+    }
+    record(flips=sum(flipped.values()), refused_and_named=flipped)
+
+
+def test_what_a_run_was_begun_with_is_refused(made, tmp_path, record):
+    run = made / "run"
+    outputs = (tmp_path / str(number) for number in range(1000))
+    flipped = {
+        "run.json": demand_refused(run / "run.json", lambda: read_run(run)),
+        "vocabulary.json": demand_refused(run / "vocabulary.json", lambda: load(run)),
+        "data.json": demand_refused(run / "data.json", lambda: average(run, next(outputs), None)),
+    }
+    record(flips=sum(flipped.values()), refused_and_named=flipped)
+
+
+def test_a_snapshot_is_refused(made, tmp_path, record):
+    outputs = (tmp_path / str(number) for number in range(1000))
+    flips = sum(
+        demand_refused(file, lambda: average(made / "run", next(outputs), None), "step-")
+        for file in files(made / "run" / "snapshots")
+    )
+    assert next(tmp_path.glob("*/model.safetensors"))
+    record(flips=flips, refused_and_named=flips)
+
+
+def test_a_file_of_a_model_or_a_corpus_that_was_cut_is_refused(made, record):
+    model, store = made / "m", made / "run" / "store"
+    done = sum(
+        demand_refused(file, lambda: open_folder(model, "model").check(), damage=cuts)
+        for file in files(model)
+    )
+    done += sum(
+        demand_refused(file, lambda: open_prepared(store), file.parent.name, damage=cuts)
+        for file in files(store)
+        if file.stat().st_size
+    )
+    record(cuts=done, refused_and_named=done)
+
+
+def test_a_save_is_refused_by_name_and_the_one_before_is_found(made):
+    run = made / "run"
+    for file in files(run / "checkpoints" / f"step-{STEPS:08d}"):
+        for place in flips(file):
+            save, rejected = newest(run)
+            assert save is not None
+            assert save.step == 30, place
+            assert [folder.name for folder, _ in rejected] == [f"step-{STEPS:08d}"]
+            assert file.name in rejected[0][1]
+            with pytest.raises(FolderError):
+                load(run)
+    save, rejected = newest(run)
+    assert save is not None
+    assert (save.step, rejected) == (STEPS, [])
+
+
+def test_the_control_without_verification_damage_is_used_in_silence(made, monkeypatch, record):
+    monkeypatch.setattr(verified, "demand_sha256", lambda *_: None)
+    file, silent = made / "m" / "model.safetensors", 0
+    for _ in flips(file):
+        try:
+            load(made / "m")
+            silent += 1
+        except FolderError:
+            pass
+    record(flips=RANDOM_FLIPS + 4, used_in_silence=silent)
+    assert silent > RANDOM_FLIPS // 2

@@ -1,0 +1,116 @@
+"""A recipe that fits: sizes by the corpus and the machine, each with its reason."""
+
+from dataclasses import dataclass
+
+import pytest
+from tests.cli.language import sentences
+
+from transduce.errors import InputError
+from transduce.runs import recommend as fitting
+from transduce.runs.recommend import Counted
+from transduce.settings import Data
+from transduce.text.clean import Cleaner
+from transduce.vocabulary import learn
+
+
+@dataclass(frozen=True)
+class Given:
+    """Pairs from a list."""
+
+    pairs: list[tuple[str, str]]
+
+    def read(self):
+        return iter(self.pairs)
+
+    def fingerprint(self):
+        return "given"
+
+
+def fitted(pairs, changes=None, *, gpu=False):
+    return fitting.fitting(Given(pairs), changes or {}, gpu=gpu, told=lambda _what, _pairs: None)
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """A corpus of so many pairs, without its text."""
+
+    def say(pairs):
+        corpus = Counted(pairs=pairs, characters=60 * pairs, words=200_000)
+        monkeypatch.setattr(fitting, "count", lambda *_: corpus)
+        return corpus
+
+    return say
+
+
+@pytest.mark.parametrize(
+    ("pairs", "gpu", "layers", "d_model"),
+    [
+        (29_000, False, 4, 128),
+        (500_000, False, 3, 256),
+        (4_500_000, False, 3, 256),
+        (29_000, True, 4, 128),
+        (4_500_000, True, 6, 512),
+    ],
+)
+def test_sizes_grow_with_the_corpus_as_far_as_the_machine_goes(
+    counted, pairs, gpu, layers, d_model
+):
+    counted(pairs)
+    recipe, _ = fitted([], gpu=gpu)
+    assert (recipe.architecture.layers, recipe.architecture.d_model) == (layers, d_model)
+
+
+def test_updates_are_about_thirty_passes_within_bounds(counted):
+    counted(29_000)
+    recipe, reasons = fitted([])
+    tokens = 29_000 * 60 // 4
+    assert recipe.training.steps == pytest.approx(30 * tokens / recipe.data.source_tokens, rel=0.1)
+    assert "29 passes over the corpus" in reasons[2]  # whole hundreds of updates
+    counted(100)
+    assert fitted([])[0].training.steps == 1_000
+
+
+def test_the_steps_of_a_look_and_a_snapshot_fit_into_the_run(counted):
+    for pairs in (100, 29_000, 900_000):
+        counted(pairs)
+        training = fitted([])[0].training
+        assert training.warmup < training.steps
+        assert training.snapshot_steps * training.snapshots < training.steps
+        assert training.validate_steps < training.steps
+
+
+def test_every_choice_is_said():
+    recipe, reasons = fitted(sentences(300, seed=1))
+    said = " ".join(reasons)
+    assert f"d_model {recipe.architecture.d_model}" in said
+    assert f"{recipe.data.vocabulary_size:,} symbols" in said
+    assert f"{recipe.training.steps:,} of them" in said
+    assert "no GPU" in said
+
+
+def test_what_the_cleaning_is_told_decides_what_is_counted():
+    pairs = [(source, source) for source, _ in sentences(50, seed=1)]
+    with pytest.raises(InputError, match=r"no pair is left of 50, .*identical sides: 50"):
+        fitted(pairs)
+    assert "pairs after cleaning" in fitted(pairs, {"data.drop_identical": False})[1][0]
+    few = fitted(sentences(50, seed=1), {"data.pairs": 20})[1][0]
+    assert few.startswith(("20 pairs", "19 pairs"))
+
+
+TEXTS = {
+    "few words": sentences(5, seed=1),
+    "our own": sentences(300, seed=1),
+    "one word": [("a", "b")],
+    "numbers": [(f"{n}", f"{n * 7} {n}") for n in range(200)],
+    "letters": [(f"{chr(97 + n % 26)} {chr(97 + n % 25)}", chr(98 + n % 24)) for n in range(500)],
+    "no blanks": [("山川草木" * (n % 7 + 1) + chr(0x4E00 + n), chr(0x5E00 + n)) for n in range(99)],
+    "words seen once": [(f"x{n:x}q{n * 37 % 91:o}", f"{n**3:x}z") for n in range(40)],
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_text_supports_the_vocabulary_that_is_chosen(name):
+    recipe, _ = fitted(TEXTS[name], {"data.ratio": 1_000.0})
+    kept = Cleaner(Data(ratio=1_000.0)).pairs(TEXTS[name])
+    lines = [line for pair in kept for line in pair]
+    assert len(learn(lines, recipe.data.vocabulary_size)) == recipe.data.vocabulary_size

@@ -1,0 +1,131 @@
+"""A run that is stopped anywhere and gone on with ends as if it had never been stopped."""
+
+import hashlib
+
+import pytest
+import torch
+from tests.runs.corpora import STEPS, TOY, prepared_toy
+from tests.training.alone import alone_until
+
+from transduce.checkpoint import read_run, snapshots
+from transduce.checkpoint.saves import read_save
+from transduce.corpus.plan import Plan
+from transduce.runs.run_folder import begun, feed, go
+from transduce.settings.recipe import with_changes
+from transduce.training import step as update_step
+from transduce.training.journal import read_journal
+from transduce.training.loop import Audience
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    torch.set_num_threads(1)
+    return prepared_toy(tmp_path_factory.mktemp("toy") / "store")
+
+
+def trained(folder, prepared, *, asks=None, recipe=TOY):
+    """Train on, until the loop has asked so often whether it should stop.
+
+    The progress, and after which update each question came: one before every micro-batch,
+    and several in a look.
+    """
+    done, questions = [0], []
+
+    def stopped():
+        questions.append(done[-1])
+        return asks is not None and len(questions) > asks
+
+    recipe = begun(folder, recipe, prepared)
+    audience = Audience(told=lambda update, _: done.append(update.step))
+    company = alone_until(stopped)
+    return go(folder, recipe, prepared, audience, lambda _: None, company), questions
+
+
+def numbers(folder):
+    """A hash of all that was learned, and the losses, looks and norms on the way."""
+    save = read_save(folder, STEPS)
+    digest = hashlib.sha256()
+    kept = [save.weights, save.moments, *(one.weights() for one in snapshots(folder))]
+    for tensors in kept:
+        for name in sorted(tensors):
+            digest.update(tensors[name].numpy().tobytes())
+    said = [
+        {name: fact for name, fact in event.items() if name not in ("at", "seconds")}
+        for event in read_journal(folder / "log.jsonl")
+        if event["event"] in ("update", "validation", "snapshot")
+    ]
+    # a look that was left comes after the snapshot of its step
+    return digest.hexdigest(), sorted(said, key=lambda event: (event["step"], event["event"]))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory, prepared):
+    """The numbers of a run that nothing disturbed, and its questions."""
+    folder = tmp_path_factory.mktemp("straight")
+    _, questions = trained(folder, prepared)
+    return numbers(folder), questions
+
+
+@pytest.fixture
+def straight(undisturbed):
+    return undisturbed[0]
+
+
+def test_updates_have_several_micro_batches_and_epochs_end_on_the_way(prepared):
+    plan = Plan(
+        prepared.train.source_lengths,
+        prepared.train.target_lengths,
+        source_tokens=TOY.data.source_tokens,
+        target_tokens=TOY.data.target_tokens,
+        seed=TOY.training.seed,
+    )
+    assert plan.place(STEPS)[0] >= 3
+    batches = feed(TOY, prepared)
+    assert {len(batches(step)) for step in range(1, STEPS + 1)} == {2}
+
+
+@pytest.mark.slow
+def test_a_run_that_is_stopped_again_and_again_ends_the_same(tmp_path, prepared, straight):
+    step, starts = 0, 0
+    while step < STEPS:
+        progress, _ = trained(tmp_path, prepared, asks=7 + 5 * (starts % 4))
+        step, starts = progress.step, starts + 1
+    assert starts >= 8
+    assert numbers(tmp_path) == straight
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", range(STEPS))
+def test_a_stop_anywhere_after_an_update_changes_no_bit(tmp_path, prepared, undisturbed, step):
+    straight, questions = undisturbed
+    places = [place for place, done in enumerate(questions) if done == step]
+    stop = places[step % len(places)]  # before an update, between micro-batches, or in a look
+    progress, _ = trained(tmp_path, prepared, asks=stop)
+    assert progress.step == step
+    trained(tmp_path, prepared)
+    assert numbers(tmp_path) == straight
+
+
+def test_the_control_a_dropout_that_does_not_know_its_step_is_noticed(
+    tmp_path, prepared, straight, monkeypatch
+):
+    def carried_along(_seed, _step, number):
+        return torch.initial_seed() + number + 1
+
+    monkeypatch.setattr(update_step, "dropout_seed", carried_along)
+    trained(tmp_path / "straight", prepared)
+    trained(tmp_path / "stopped", prepared, asks=50)
+    torch.manual_seed(7)  # what another process begins with
+    trained(tmp_path / "stopped", prepared)
+    assert numbers(tmp_path / "stopped") != numbers(tmp_path / "straight")
+    assert numbers(tmp_path / "straight")[0] != straight[0]
+
+
+def test_a_run_that_is_trained_longer_equals_one_that_was_to_be_longer_from_the_start(
+    tmp_path, prepared, straight
+):
+    for steps in (7, 20, STEPS):
+        recipe = with_changes(TOY, {"training.steps": steps})
+        progress, _ = trained(tmp_path, prepared, recipe=recipe)
+        assert progress.step == read_run(tmp_path).recipe.training.steps == steps
+    assert numbers(tmp_path)[0] == straight[0]

@@ -1,0 +1,195 @@
+"""Sampling: the distribution that was asked for, and nothing but seed, source and number in it."""
+
+import math
+import random
+from collections import Counter
+
+import pytest
+import torch
+from tests.reference.exhaustive_search import END, every_sentence
+from tests.reference.toy_decoder import ToyDecoder, random_model
+from tests.search.test_beam_search import sources_of
+from tests.search.test_constraints import Brackets, obeys
+
+from transduce.errors import InputError, NotFiniteError
+from transduce.search import Ruled, RuledDecoder, sample_in_any_order, translate_ids
+from transduce.search.sampling import draw, likeliest
+from transduce.settings import Search
+from transduce.settings.search import Sampling
+
+SEARCH = Search(penalty="none", extra=3)
+DRAWS = 4_000
+
+
+def samples_of(model, sources, sampling, *, samples=1, search=SEARCH, keys=None):
+    decoder = ToyDecoder(model, samples)
+    found = dict(
+        sample_in_any_order(decoder, sources, search, sampling, samples=samples, keys=keys)
+    )
+    return [found[number] for number in range(len(sources))]
+
+
+def by_definition(log_probs, temperature=1.0, top_k=0, top_p=1.0):
+    """The distribution that a symbol is drawn from, step by step on a list."""
+    weights = {symbol: math.exp(p / temperature) for symbol, p in enumerate(log_probs)}
+    order = sorted(weights, key=lambda symbol: -weights[symbol])[: top_k or None]
+    kept, share, total = [], 0.0, sum(weights[symbol] for symbol in order)
+    for symbol in order:
+        if share < top_p:
+            kept.append(symbol)
+        share += weights[symbol] / total
+    total = sum(weights[symbol] for symbol in kept)
+    return {symbol: weights[symbol] / total for symbol in kept}
+
+
+def chi_square(counts, expected, total):
+    return sum((counts[key] - total * p) ** 2 / (total * p) for key, p in expected.items())
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"temperature": 0.5},
+        {"temperature": 2.0},
+        {"top_k": 3},
+        {"top_p": 0.7},
+        {"temperature": 1.5, "top_k": 5, "top_p": 0.8},
+    ],
+    ids=str,
+)
+def test_symbols_come_as_often_as_their_distribution_says(asked):
+    log_probs = random_model(2, symbols=8, sharpness=1.0)((), ())
+    rows = torch.tensor([log_probs]).expand(20_000, -1)
+    counts = Counter(draw(rows, torch.arange(20_000), Sampling(**asked)).tolist())
+    expected = by_definition(log_probs, **asked)
+    assert counts.keys() == expected.keys()
+    assert chi_square(counts, expected, 20_000) < 24.3  # 7 degrees of freedom: 0.1 % are above
+
+
+def test_whole_outputs_come_as_often_as_the_model_says():
+    """Every output of up to 3 symbols and END, with its probability; the last place must end."""
+    model = random_model(6, symbols=3, sharpness=1.0)
+    (found,) = samples_of(model, [(END,)], Sampling(), samples=DRAWS)
+    assert len(found) == DRAWS
+    counts = Counter(one.ids for one in found)
+    expected = {}
+    for log_p, n, ids in every_sentence(model, (END,), 3, 4):
+        forced = model((END,), ids)[END] if n == 4 else 0.0
+        expected[ids] = math.exp(log_p - forced)
+    assert sum(expected.values()) == pytest.approx(1)
+    distance = sum(abs(counts[ids] / DRAWS - p) for ids, p in expected.items()) / 2
+    assert distance < 0.03
+
+
+def test_scores_are_the_model_s_own_whatever_the_temperature():
+    model, search = random_model(6, symbols=5), Search(penalty="average", extra=4)
+    for sampling in (Sampling(), Sampling(temperature=3.0), Sampling(top_k=2)):
+        (found,) = samples_of(model, [(7, END)], sampling, samples=20, search=search)
+        for one in found:
+            places = range(len(one.ids) + 1)
+            log_p = sum(model((7, END), one.ids[:i])[(*one.ids, END)[i]] for i in places)
+            assert one.log_prob == pytest.approx(log_p, abs=1e-5)
+            assert one.score == pytest.approx(log_p / (len(one.ids) + 1), abs=1e-5)
+
+
+@pytest.mark.parametrize("asked", [{}, {"top_k": 4}, {"temperature": 0.7, "top_p": 0.9}], ids=str)
+def test_a_sample_depends_on_seed_source_and_number_and_not_on_the_company(asked):
+    model, sources, sampling = random_model(3, symbols=9), sources_of(40), Sampling(**asked)
+    search = Search(extra=9)
+    alone = [
+        samples_of(model, [source], sampling, samples=3, search=search, keys=[key])[0]
+        for key, source in enumerate(sources)
+    ]
+    for batch in (1, 7, 64):
+        order = random.Random(batch).sample(range(40), 40)
+        together = samples_of(
+            model,
+            [sources[number] for number in order],
+            sampling,
+            samples=3,
+            search=Search(extra=9, batch=batch),
+            keys=order,
+        )
+        assert together == [alone[number] for number in order]
+
+
+def test_fewer_samples_are_the_first_of_more():
+    model, sources = random_model(3, symbols=9), sources_of(10)
+    more = samples_of(model, sources, Sampling(), samples=5)
+    assert samples_of(model, sources, Sampling(), samples=2) == [five[:2] for five in more]
+    assert samples_of(model, sources, Sampling()) == [five[:1] for five in more]
+
+
+def test_another_seed_another_place_another_number_another_sample():
+    model = random_model(3, symbols=50)
+    source = (7, 8, END)
+    found = [
+        one.ids
+        for seed in (1, 2)
+        for line in samples_of(
+            model, [source] * 5, Sampling(seed=seed), samples=3, search=Search(extra=20)
+        )
+        for one in line
+    ]
+    assert len(set(found)) > 25  # of 30: short ones may be drawn twice
+
+
+def test_the_one_likeliest_symbol_is_greedy_search():
+    model, sources = random_model(3, symbols=9), sources_of(30)
+    greedy = translate_ids(ToyDecoder(model, 1), sources, Search(beam=1, extra=9))
+    for sampling in (Sampling(top_k=1), Sampling(top_p=1e-9), Sampling(temperature=1e-6)):
+        assert samples_of(model, sources, sampling, search=Search(extra=9)) == greedy
+
+
+def test_samples_obey_rules():
+    model, sources = random_model(3, symbols=4), sources_of(30, longest=3)
+    ruled = [Ruled(source, Brackets(len(source) + 6)) for source in sources]
+    decoder, search = RuledDecoder(ToyDecoder(model, 4)), Search(extra=6, batch=5)
+    found = dict(sample_in_any_order(decoder, ruled, search, Sampling(), samples=4))
+    outputs = [one.ids for number in range(30) for one in found[number]]
+    assert len(outputs) == 120
+    assert all(obeys(Brackets(99), ids) for ids in outputs)
+    assert len(set(outputs)) > 4
+
+
+def test_of_equals_the_lower_symbol_is_among_the_top():
+    values = torch.tensor([[-1.0, -2.0, -2.0, -2.0]])
+    assert likeliest(values, Sampling(top_k=2))[1].tolist() == [[0, 1]]
+
+
+def test_more_symbols_at_the_top_than_there_are_is_all():
+    values = torch.tensor([[-1.0, -2.0]])
+    assert likeliest(values, Sampling(top_k=9))[1].tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "answer"),
+    [
+        (
+            {"temperature": 0.0},
+            "sampling.temperature must be a number above 0, not 0.0\nhint: near 0",
+        ),
+        ({"temperature": math.nan}, "sampling.temperature must be a number above 0, not nan"),
+        ({"temperature": math.inf}, "sampling.temperature must be a number above 0, not inf"),
+        ({"top_k": -1}, "sampling.top_k must be a count, or 0 for all symbols, not -1"),
+        ({"top_p": 0.0}, "sampling.top_p must be above 0 and at most 1, not 0.0"),
+        ({"top_p": 1.5}, "sampling.top_p must be above 0 and at most 1, not 1.5"),
+        ({"seed": -1}, "sampling.seed must be a number from 0 to 2^63 - 1, not -1"),
+    ],
+)
+def test_what_cannot_be_drawn_from_is_refused(wrong, answer):
+    with pytest.raises(InputError) as error:
+        Sampling(**wrong)
+    assert str(error.value).startswith(answer)
+
+
+def test_no_samples_are_refused():
+    with pytest.raises(InputError, match="0 samples are asked for"):
+        sample_in_any_order(ToyDecoder(random_model(1, 3), 1), [], SEARCH, Sampling(), samples=0)
+
+
+@pytest.mark.parametrize("value", [math.nan, -math.inf])
+def test_a_model_that_gives_no_probabilities_is_an_error_not_a_sample(value):
+    with pytest.raises(NotFiniteError, match="no translation of sentence 1 has a finite"):
+        samples_of(lambda *_: [value] * 4, [(END,)], Sampling())

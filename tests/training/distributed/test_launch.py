@@ -1,0 +1,147 @@
+"""Processes on one machine: who was lost is named, and nobody is left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.processes import is_alive
+
+from transduce.training.distributed.launcher import is_stopped
+
+pytestmark = [
+    pytest.mark.workers,
+    pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: prctl and /proc"),
+]
+
+PROGRAM = """
+import os, signal, sys, time
+from transduce.cli.signals import die_with
+from transduce.errors import LostProcessError
+from transduce.training.distributed.launcher import crew
+from transduce.training.distributed.rank import Place
+
+place = Place.of(os.environ)
+if place.is_alone:
+    try:
+        with crew(2) as processes:
+            print(*(one.pid for one in processes.processes), flush=True)
+            sys.exit(processes.wait(2))
+    except LostProcessError as fault:
+        print(fault.fact)
+        sys.exit(7)
+die_with(place.parent)
+first, second = sys.argv[1:3]
+exec(first if place.rank == 0 else second)
+"""
+NOTICES = "import time; time.sleep(1); sys.exit(7)"  # as who loses contact with another
+
+
+def started(first, second):
+    """The launcher of two processes that do as they are told."""
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, first, second],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def ended(first, second):
+    """Its exit code and what it said; nobody is there any more."""
+    with started(first, second) as launcher:
+        pids = launcher.stdout.readline().split()
+        said = launcher.stdout.read().strip()
+        launcher.wait()
+    assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
+    return launcher.returncode, said
+
+
+KILLED = "os.kill(os.getpid(), signal.SIGKILL)"
+STOPPED = "os.kill(os.getpid(), signal.SIGSTOP)"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "fate"),
+    [
+        (NOTICES, KILLED, "process 1 of 2 was killed by SIGKILL"),
+        (NOTICES, STOPPED, "process 1 of 2 was stopped and did not answer any more"),
+        (NOTICES, "1 / 0", "process 1 of 2 ended with exit code 1"),
+        (NOTICES, NOTICES, "the processes of this run have lost each other"),
+        (KILLED, NOTICES, "process 0 of 2 was killed by SIGKILL"),
+        (STOPPED, NOTICES, "process 0 of 2 was stopped and did not answer any more"),
+        (STOPPED, "sys.exit(0)", "process 0 of 2 was stopped and did not answer any more"),
+        ("1 / 0", NOTICES, "process 0 of 2 ended with exit code 1"),
+        ("time.sleep(99)", KILLED, "process 1 of 2 was killed by SIGKILL"),
+    ],
+)
+def test_a_process_that_is_lost_is_named(first, second, fate):
+    assert ended(first, second) == (7, f"{fate}, and the others have ended")
+
+
+@pytest.mark.parametrize("code", [0, 2, 5, 143])
+def test_what_the_first_has_explained_is_the_end(code):
+    assert ended(f"sys.exit({code})", "time.sleep(0.1); sys.exit(7)") == (code, "")
+
+
+def test_a_launcher_that_is_killed_leaves_nobody_behind():
+    with started("time.sleep(99)", "time.sleep(99)") as launcher:
+        pids = launcher.stdout.readline().split()
+        wait_until_they_know(pids)
+        launcher.kill()
+    until = time.monotonic() + 5
+    while left := [pid for pid in pids if is_alive(pid)]:
+        assert time.monotonic() < until, left
+        time.sleep(0.05)
+
+
+def test_control_without_the_promise_of_the_system_they_would_stay():
+    program = PROGRAM.replace("die_with(place.parent)", "")
+    with subprocess.Popen(
+        [sys.executable, "-c", program, "time.sleep(99)", "time.sleep(99)"], stdout=subprocess.PIPE
+    ) as launcher:
+        assert launcher.stdout is not None
+        pids = launcher.stdout.readline().decode().split()
+        time.sleep(0.5)
+        launcher.kill()
+    time.sleep(0.5)
+    left = [pid for pid in pids if is_alive(pid)]
+    for pid in left:
+        os.kill(int(pid), signal.SIGKILL)
+    assert left == pids
+
+
+def wait_until_they_know(pids):
+    """Until both sleep, for then they have asked to die with their parent."""
+    until = time.monotonic() + 60
+    while any("nanosleep" not in where(pid) for pid in pids):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def where(pid):
+    """The system call that a process waits in."""
+    return Path(f"/proc/{pid}/wchan").read_text(encoding="ascii")
+
+
+def test_they_meet_where_only_this_user_can_look():
+    with started("time.sleep(99)", "time.sleep(99)") as launcher:
+        pids = launcher.stdout.readline().split()
+        environment = Path(f"/proc/{pids[0]}/environ").read_bytes().decode().split("\0")
+        (meeting,) = (Path(one.split("=")[1]) for one in environment if "MEETING" in one)
+        assert meeting.parent.stat().st_mode & 0o777 == 0o700
+        assert "GLOO_SOCKET_IFNAME=lo" in environment
+        os.kill(int(pids[0]), signal.SIGKILL)
+        launcher.wait()
+    assert not meeting.parent.exists()
+
+
+def test_a_process_that_ends_while_it_is_looked_at_is_not_stopped(monkeypatch):
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        with monkeypatch.context() as before:
+            before.setattr(process, "poll", lambda: None)  # as it was a moment ago
+            assert not is_stopped(process)
