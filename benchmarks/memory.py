@@ -17,7 +17,7 @@ SETTINGS = {
     "data.source_tokens": 1_024,
     "data.target_tokens": 1_024,
     "training.steps": 5,
-    "training.micro_tokens": 2_048,
+    "training.micro_batch_tokens": 2_048,
     "training.threads": 1,
 }
 

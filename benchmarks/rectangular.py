@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
-from transduce.model.attention.mask import Sight
+from transduce.model.attention.mask import AttentionMask
 from transduce.model.attention.padded_blocks import laid
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
@@ -19,7 +19,11 @@ class Rectangular:
     """scaled_dot_product_attention over all sentences side by side."""
 
     def __init__(
-        self, queries: Sequence[int], keys: Sequence[int], sight: Sight, device: torch.device
+        self,
+        queries: Sequence[int],
+        keys: Sequence[int],
+        sight: AttentionMask,
+        device: torch.device,
     ) -> None:
         (ours, self.height), (theirs, self.width) = laid(queries), laid(keys)
         self.query_tokens, self.key_tokens, self.query_real = (

@@ -29,7 +29,7 @@ def main(shape: str, count: str, at_once: str, length: str, precision: str, shar
     lay_for_answers(model.to(getattr(torch, precision)))
     decoder = TransformerDecoder(model)
     first_source, every = map(int, share.split("/"))
-    sources, search = sources[first_source::every], Search(batch=int(at_once))
+    sources, search = sources[first_source::every], Search(batch_size=int(at_once))
 
     def turn(_: int) -> Turn:
         began = time.perf_counter()

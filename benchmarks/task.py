@@ -9,7 +9,14 @@ from transduce.model.transformer import Transformer, transformer
 from transduce.settings import Architecture
 from transduce.text.files import read_lines
 
-SAME = ("tie", "norm", "positions", "mixing", "encoder_neighbourhood", "decoder_neighbourhood")
+SAME = (
+    "tie_embeddings",
+    "norm",
+    "positions",
+    "mixing",
+    "encoder_neighbourhood",
+    "decoder_neighbourhood",
+)
 
 
 def task(shape: str, what: str) -> tuple[Transformer, list[list[int]]]:
@@ -21,8 +28,8 @@ def task(shape: str, what: str) -> tuple[Transformer, list[list[int]]]:
     if any(getattr(mine, name) != getattr(papers, name) for name in SAME) or mine.d_k != mine.d_v:
         raise SystemExit(f"{shape}: it differs from the paper in more than sizes, as no peer does")
     sources = translator.task.read(list(read_lines(what)))
-    if max(map(len, sources)) > translator.recipe.data.longest:
-        raise SystemExit(f"{what}: a line has more than {translator.recipe.data.longest} pieces")
+    if max(map(len, sources)) > translator.recipe.data.max_length:
+        raise SystemExit(f"{what}: a line has more than {translator.recipe.data.max_length} pieces")
     return translator.model, sources
 
 

@@ -8,17 +8,17 @@ from torch import Tensor
 from benchmarks.on_gpu.ladder import Rung, remembered
 from benchmarks.on_gpu.scale import Cases, Figures, Scale
 from transduce.model.attention.bucketed import Grouped
-from transduce.model.attention.mask import Sight
+from transduce.model.attention.mask import AttentionMask
 from transduce.model.attention.reference import Attend, Plain
 from transduce.model.attention.varlen import VariableLength
 from transduce.training.compiling import compile_layers
 from transduce.training.step import queue_update
 
 SIGHTS = {
-    "everybody": Sight(),
-    "past only": Sight(past_only=True),
-    "neighbourhood 5": Sight(neighbourhood=5),
-    "neighbourhood 5, past only": Sight(past_only=True, neighbourhood=5),
+    "everybody": AttentionMask(),
+    "past only": AttentionMask(causal=True),
+    "neighbourhood 5": AttentionMask(neighbourhood=5),
+    "neighbourhood 5, past only": AttentionMask(causal=True, neighbourhood=5),
 }
 LENGTHS = [3, 1, 120, 28, 64, 65, 2]
 WIDTHS = ((64, 64), (16, 64), (32, 64), (256, 256))  # rows (B) and (A) of Table 3 among them
@@ -30,11 +30,11 @@ def cases(scale: Scale) -> Cases:
         for d_k, d_v in WIDTHS:
             yield f"attention, {name}, d_k {d_k}, d_v {d_v}", partial(apart, scale, sight, d_k, d_v)
     yield "losses, rectangles", partial(losses_apart, scale, Grouped)
-    yield "losses, fixed shapes", partial(losses_apart, scale, slots=scale.slots)
+    yield "losses, fixed shapes", partial(losses_apart, scale, pad_to_tokens=scale.slots)
     yield "losses, compiled", partial(losses_apart, scale, compile=True)
 
 
-def apart(scale: Scale, sight: Sight, d_k: int, d_v: int) -> Figures:
+def apart(scale: Scale, sight: AttentionMask, d_k: int, d_v: int) -> Figures:
     """‖ours - plain‖ / ‖plain‖, the plain one in float32; of what is seen, and of gradients."""
     tokens, heads = sum(LENGTHS), 4
     sides = [torch.randn(tokens, heads, width, device=scale.device) for width in (d_k, d_k, d_v)]

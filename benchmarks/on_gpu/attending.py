@@ -11,11 +11,11 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, lengths, milliseconds
 from benchmarks.rectangular import Rectangular
 from transduce.model.attention.bucketed import Grouped
-from transduce.model.attention.mask import EVERYWHERE, Sight
+from transduce.model.attention.mask import FULL_ATTENTION, AttentionMask
 from transduce.model.attention.reference import Attend
 from transduce.model.attention.varlen import VariableLength
 
-SIGHTS = {"past only": Sight(past_only=True), "over the source": EVERYWHERE}
+SIGHTS = {"past only": AttentionMask(causal=True), "over the source": FULL_ATTENTION}
 SPREADS = {"near-equal lengths, about 28": 0.05, "lengths 3 to 120, mean 28": 0.6}
 
 
@@ -41,7 +41,7 @@ def attended(
     scale: Scale,
     kernel: Callable[..., Attend],
     sides: tuple[Sequence[int], Sequence[int]],
-    sight: Sight,
+    sight: AttentionMask,
 ) -> Figures:
     """One layer's attention of an update, and of its gradients."""
     attend = kernel(*sides, sight, scale.device)
@@ -77,7 +77,11 @@ class Documents:
     """FlexAttention over the whole batch, a sentence being a document."""
 
     def __init__(
-        self, queries: Sequence[int], keys: Sequence[int], sight: Sight, device: torch.device
+        self,
+        queries: Sequence[int],
+        keys: Sequence[int],
+        sight: AttentionMask,
+        device: torch.device,
     ) -> None:
         of_query, of_key = (
             torch.arange(len(side)).repeat_interleave(torch.tensor(side)).to(device)
@@ -86,7 +90,7 @@ class Documents:
 
         def seen(_b: Tensor, _h: Tensor, query: Tensor, key: Tensor) -> Tensor:
             same = of_query[query] == of_key[key]
-            return same & (query >= key) if sight.past_only else same
+            return same & (query >= key) if sight.causal else same
 
         self.mask = create_block_mask(seen, None, None, len(of_query), len(of_key), device)
         self.attend = torch.compile(flex_attention, dynamic=False)

@@ -11,7 +11,7 @@ from benchmarks.on_gpu.scale import Cases, Figures, Scale, lengths, milliseconds
 from benchmarks.rectangular import Rectangular
 from transduce.corpus.batch import Batch
 from transduce.model.attention.bucketed import Grouped
-from transduce.model.attention.mask import Sight
+from transduce.model.attention.mask import AttentionMask
 from transduce.model.attention.reference import Attend, Kernel
 from transduce.model.attention.select import fitting
 from transduce.model.initialise import initialise
@@ -75,15 +75,15 @@ def cases(scale: Scale) -> Cases:
     yield "packed, attention that fits", lambda: Rung(scale).measured()
     yield "the same, nobody reads what an update did", partial(unread, scale)
     yield "and compiled", partial(compiled, scale)
-    yield "and fixed shapes", partial(compiled, scale, slots=scale.slots)
+    yield "and fixed shapes", partial(compiled, scale, pad_to_tokens=scale.slots)
     yield (
         "and compiled for these shapes alone",
-        partial(compiled, scale, slots=scale.slots, dynamic=False),
+        partial(compiled, scale, pad_to_tokens=scale.slots, dynamic=False),
     )
     yield "packed and fixed shapes as one graph, one batch again and again", partial(graphed, scale)
     yield (
         "compiled, fixed shapes, torch's own graphs",
-        partial(compiled, scale, slots=scale.slots, dynamic=False, mode="reduce-overhead"),
+        partial(compiled, scale, pad_to_tokens=scale.slots, dynamic=False, mode="reduce-overhead"),
     )
 
 
@@ -105,14 +105,14 @@ def compiled(
 ) -> Figures:
     """Layers and slices of the loss as compiled code."""
     torch.compiler.reset()
-    rung = Rung(scale, compile=True, slots=slots)
+    rung = Rung(scale, compile=True, pad_to_tokens=slots)
     compile_layers(rung.model, mode=mode, dynamic=dynamic)
     return rung.measured()
 
 
 def graphed(scale: Scale) -> Figures:
     """All kernels of an update started at once: the most that graphs could gain."""
-    rung = Rung(scale, slots=scale.slots)
+    rung = Rung(scale, pad_to_tokens=scale.slots)
     rung.model.kernel = remembered(scale)
     rung.batches = [rung.batches[0].to(scale.device).filled(scale.slots)]
     rung.real = UPDATES * tokens_of(rung.batches[0])
@@ -155,7 +155,7 @@ def remembered(scale: Scale) -> Kernel:
 
     @cache
     def prepared(
-        queries: Sequence[int], keys: Sequence[int], sight: Sight, device: torch.device
+        queries: Sequence[int], keys: Sequence[int], sight: AttentionMask, device: torch.device
     ) -> Attend:
         return chosen(queries, keys, sight, device)
 

@@ -32,7 +32,7 @@ def searched(scale: Scale, count: int, kind: torch.dtype) -> Figures:
     draws = np.random.default_rng(1)
     source = (lengths(40 * count, 28, 0.3, 1)[0] * count)[:count]
     sources = [[*draws.integers(2, scale.symbols, n - 1).tolist(), 0] for n in source]
-    search = Search(batch=count)
+    search = Search(batch_size=count)
     seconds = scale.timed(lambda: translate_ids(decoder, sources, search), rounds=3)
     return {
         **milliseconds(seconds),

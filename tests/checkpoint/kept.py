@@ -26,7 +26,7 @@ def folder(run, step):
     return run / "checkpoints" / f"step-{step:08d}"
 
 
-def demand_step(found, step):
+def require_step(found, step):
     """Every part is of this step, to the bit."""
     assert found is not None
     assert found.step == step

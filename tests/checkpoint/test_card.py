@@ -47,7 +47,7 @@ def test_the_papers_base_model_differs_nowhere():
 def test_every_setting_that_differs_is_in_the_ledger_with_the_papers_words():
     recipe = with_changes(
         Recipe(name="mine", because="It has to fit."),
-        {"architecture.layers": 2, "training.steps": 7_000, "data.ratio": 3.0,
+        {"architecture.layers": 2, "training.steps": 7_000, "data.max_length_ratio": 3.0,
          "data.drop_identical": False},
     )  # fmt: skip
     assert lines_of(model_card(recipe, FACTS), "Where it differs from the paper's base model") == [
@@ -56,7 +56,7 @@ def test_every_setting_that_differs_is_in_the_ledger_with_the_papers_words():
         "| setting | base model | here | source |",
         "| --- | --- | --- | --- |",
         "| architecture.layers | 6 | 2 | section 3.1: N = 6 identical layers in each stack |",
-        "| data.ratio | 9.0 | 3.0 | the paper is silent; ours: "
+        "| data.max_length_ratio | 9.0 | 3.0 | the paper is silent; ours: "
         "pairs whose lengths in characters differ more are left out |",
         "| data.drop_identical | yes | no | the paper is silent; ours: "
         "pairs with equal sides teach copying, not translation |",

@@ -7,14 +7,16 @@ import pytest
 import torch
 
 from transduce.checkpoint import begin_run, is_model, is_run, load_model, save_model
-from transduce.durable import open_folder, whole_folder
+from transduce.durable import atomic_folder, open_folder
 from transduce.errors import FolderError, InputError, NotFiniteError
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
 from transduce.vocabulary import learn
 
 RECIPE = Recipe(name="tiny", about="für Tests")
-TWO = with_changes(RECIPE, {"data.shared_vocabulary": False, "architecture.tie": "target"})
+TWO = with_changes(
+    RECIPE, {"data.shared_vocabulary": False, "architecture.tie_embeddings": "target"}
+)
 ENGLISH = learn(["a dog runs", "a cat runs"] * 3, 260)
 GERMAN = learn(["ein Hund rennt", "eine Katze rennt"] * 3, 262)
 WEIGHTS = {"w": torch.arange(6.0).view(2, 3) / 7, "v": torch.tensor([-0.0, 1e-40])}
@@ -116,7 +118,7 @@ def foreign(path, **changes):
         "vocabulary.json": ENGLISH.to_bytes(),
         "README.md": b"",
     }
-    with whole_folder(path, kind="model", about={}) as writer:
+    with atomic_folder(path, kind="model", about={}) as writer:
         for name, data in {**files, **changes}.items():
             if data is not None:
                 writer.write(name, data)

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 import torch
-from tests.checkpoint.kept import demand_step, flip, folder, saved, weights
+from tests.checkpoint.kept import flip, folder, require_step, saved, weights
 
 from transduce.checkpoint import averaged, begin_run, newest, prune, save_snapshot, snapshots
 from transduce.errors import FolderError
@@ -33,7 +33,7 @@ def test_the_newest_sound_save_is_never_deleted(run):
         flip(folder(run, step) / "state.json", 3)
     prune(run, 5)
     assert kept(run) == [2, 3, 4]
-    demand_step(newest(run)[0], 2)
+    require_step(newest(run)[0], 2)
 
 
 def test_what_is_not_this_runs_is_not_deleted_but_told(run, tmp_path):

@@ -8,14 +8,15 @@ import pytest
 
 from transduce.checkpoint import begin_run, is_run, read_run
 from transduce.checkpoint.stored_recipe import stored_recipe
-from transduce.durable import seal
+from transduce.durable import to_checksummed_json
 from transduce.errors import FolderError, InputError
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
 
 FILE = Path("recipe.json")
 RECIPE = with_changes(
-    Recipe(name="tiny", about="für Tests"), {"training.steps": 7, "training.factor": 0.1}
+    Recipe(name="tiny", about="für Tests"),
+    {"training.steps": 7, "training.learning_rate_factor": 0.1},
 )
 
 
@@ -65,13 +66,13 @@ def test_a_newer_run_says_what_to_install(tmp_path):
 @pytest.mark.parametrize("change", [{"id": 3}, {"fingerprints": []}, {"more": 1}])
 def test_a_run_file_of_another_shape_is_refused(tmp_path, change):
     values = {"id": "a", "recipe": RECIPE.as_json(), "fingerprints": {}, **change}
-    (tmp_path / "run.json").write_bytes(seal(values))
+    (tmp_path / "run.json").write_bytes(to_checksummed_json(values))
     with pytest.raises(FolderError, match="is not as a run's first file is written"):
         read_run(tmp_path)
 
 
 def test_a_recipe_from_before_a_setting_existed_does_what_was_done_then():
-    younger = {"precision": "float32", "compile": False, "slots": 0}
+    younger = {"precision": "float32", "compile": False, "pad_to_tokens": 0}
     for name, before in younger.items():
         values = changed(lambda v, name=name: v["training"].pop(name))
         assert getattr(stored_recipe(values, FILE).training, name) == before

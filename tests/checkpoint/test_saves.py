@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.checkpoint.kept import demand_step, flip, folder, moments, saved, state, weights
+from tests.checkpoint.kept import flip, folder, moments, require_step, saved, state, weights
 
 from transduce.checkpoint import begin_run, newest, save, save_snapshot, snapshots
 from transduce.durable import hold, open_folder
@@ -20,7 +20,7 @@ FILES = ("model.safetensors", "moments.safetensors", "state.json", "manifest.jso
 def test_the_newest_save_comes_back_to_the_bit(run):
     saved(run, 2, 10, 4)
     found, rejected = newest(run)
-    demand_step(found, 10)
+    require_step(found, 10)
     assert rejected == []
     assert found is not None
     assert found.folder == folder(run, 10)
@@ -42,7 +42,7 @@ def test_a_step_that_is_kept_is_not_written_again(run):
     before = written(folder(run, 3))
     save(run, 3, weights(99), moments(99), state(99))
     assert written(folder(run, 3)) == before
-    demand_step(newest(run)[0], 3)
+    require_step(newest(run)[0], 3)
 
 
 def test_a_step_whose_writer_died_before_its_name_was_safe_is_made_safe(run, monkeypatch):
@@ -62,7 +62,7 @@ def test_a_damaged_step_is_written_anew_when_it_comes_again(run):
     saved(run, 2, 3)
     flip(folder(run, 3) / "state.json", 5)
     saved(run, 3)
-    demand_step(newest(run)[0], 3)
+    require_step(newest(run)[0], 3)
 
 
 @pytest.mark.parametrize("part", ["weights", "moments"])
@@ -95,14 +95,14 @@ def test_a_flip_in_any_class_of_bytes_is_named_and_the_save_before_is_taken(run)
         whole = (folder(run, 3) / name).read_bytes()
         flip(folder(run, 3) / name, place)
         found, rejected = newest(run)
-        demand_step(found, 2)
+        require_step(found, 2)
         [(path, reason)] = rejected
         assert path == folder(run, 3)
         assert reason.startswith(f"{folder(run, 3)}/"), f"{name} at {place}: {reason}"
         if name != "manifest.json":
             assert f"/{name}: is not as it was written: expected sha256 " in reason
         (folder(run, 3) / name).write_bytes(whole)
-    demand_step(newest(run)[0], 3)
+    require_step(newest(run)[0], 3)
 
 
 def test_a_cut_emptied_or_missing_file_is_named_and_the_save_before_is_taken(run):
@@ -112,11 +112,11 @@ def test_a_cut_emptied_or_missing_file_is_named_and_the_save_before_is_taken(run
         for size in {0, 1, 7, 8, 9, len(whole) // 2, len(whole) - 1}:
             (folder(run, 3) / name).write_bytes(whole[:size])
             found, [(_, reason)] = newest(run)
-            demand_step(found, 2)
+            require_step(found, 2)
             assert f"/{name}: " in reason
         (folder(run, 3) / name).unlink()
         found, [(_, reason)] = newest(run)
-        demand_step(found, 2)
+        require_step(found, 2)
         assert name in reason
         (folder(run, 3) / name).write_bytes(whole)
 
@@ -129,7 +129,7 @@ def test_steps_are_never_mixed(run):
             whole = files[0].read_bytes()
             files[0].write_bytes(files[1].read_bytes())
             found, rejected = newest(run)
-            demand_step(found, 3 if one == 2 else 2)
+            require_step(found, 3 if one == 2 else 2)
             assert len(rejected) == (one == 3)
             files[0].write_bytes(whole)
 
@@ -138,7 +138,7 @@ def test_a_step_under_another_steps_name_is_refused(run):
     saved(run, 1, 2)
     folder(run, 2).rename(folder(run, 5))
     found, [(path, reason)] = newest(run)
-    demand_step(found, 1)
+    require_step(found, 1)
     assert path == folder(run, 5)
     assert "'step': 5} is expected here" in reason
 
@@ -149,7 +149,7 @@ def test_a_step_of_another_run_is_refused(run, tmp_path):
     saved(run, 1)
     shutil.copytree(folder(tmp_path / "other", 9), folder(run, 9))
     found, [(_, reason)] = newest(run)
-    demand_step(found, 1)
+    require_step(found, 1)
     assert "says that it is {'run': " in reason
 
 
@@ -158,7 +158,7 @@ def test_a_snapshot_is_no_save(run):
     save_snapshot(run, 5, weights(5))
     shutil.copytree(run / "snapshots" / "step-00000005", folder(run, 5))
     found, [(_, reason)] = newest(run)
-    demand_step(found, 1)
+    require_step(found, 1)
     assert "is not a save folder, but one of kind 'snapshot'" in reason
 
 
@@ -179,7 +179,7 @@ def test_leftovers_and_other_names_are_no_saves(run):
     for name in (".tmp-0123456789abcdef-step-00000009", "step-9", "step-000000009", "step-x"):
         shutil.copytree(folder(run, 1), run / "checkpoints" / name)
     found, rejected = newest(run)
-    demand_step(found, 1)
+    require_step(found, 1)
     assert rejected == []
     with hold(run):
         pass
@@ -196,7 +196,7 @@ def test_a_disk_without_room_is_told_before_anything_is_written(run, monkeypatch
     said = f"{folder(run, 2)}: needs 0.0 MB, and 0.0 MB are free on this disk"
     assert error.value.fact == said
     assert "free some space" in error.value.hint
-    demand_step(newest(run)[0], 1)
+    require_step(newest(run)[0], 1)
 
 
 def test_a_save_that_fails_leaves_the_ones_before_and_can_be_tried_again(run, monkeypatch):
@@ -209,14 +209,14 @@ def test_a_save_that_fails_leaves_the_ones_before_and_can_be_tried_again(run, mo
         patch.setattr(os, "fsync", full)
         with pytest.raises(SaveError, match="step-00000002"):
             saved(run, 2)
-    demand_step(newest(run)[0], 1)
+    require_step(newest(run)[0], 1)
     saved(run, 2)
-    demand_step(newest(run)[0], 2)
+    require_step(newest(run)[0], 2)
 
 
 def test_nothing_is_unpickled(run, monkeypatch):
     saved(run, 1)
     monkeypatch.setattr(torch, "load", None)
     monkeypatch.setattr("pickle.loads", None)
-    demand_step(newest(run)[0], 1)
+    require_step(newest(run)[0], 1)
     open_folder(folder(run, 1), "save").check()

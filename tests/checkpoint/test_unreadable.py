@@ -4,7 +4,7 @@ import errno
 from pathlib import Path
 
 import pytest
-from tests.checkpoint.kept import demand_step, folder, saved
+from tests.checkpoint.kept import folder, require_step, saved
 
 from transduce.checkpoint import newest, prune, saves
 from transduce.checkpoint.steps import kept_steps
@@ -38,7 +38,7 @@ def test_a_run_file_that_cannot_be_read_is_a_save_that_failed(run):
         saved(run, 1)
     (run / "aside").rename(run / "run.json")
     saved(run, 1)
-    demand_step(newest(run)[0], 1)
+    require_step(newest(run)[0], 1)
 
 
 def test_saves_that_would_lie_elsewhere_are_neither_read_nor_written(run, tmp_path):
@@ -66,5 +66,5 @@ def test_a_save_deleted_for_a_newer_one_while_it_was_looked_for_is_no_damage(run
 
     monkeypatch.setattr(saves, "kept_steps", then_go_on)
     found, rejected = newest(run)
-    demand_step(found, 2)
+    require_step(found, 2)
     assert rejected == []

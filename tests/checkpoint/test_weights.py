@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from transduce.checkpoint.weights import (
-    demand_finite,
     first_not_finite,
     from_bytes,
     matching,
+    require_finite,
     to_bytes,
 )
 from transduce.errors import FolderError, NotFiniteError
@@ -118,7 +118,7 @@ def test_numbers_that_are_not_finite_are_refused_by_name(number):
     assert first_not_finite(weights) == "bad"
     assert "tensor 'bad' holds numbers that are not finite" in refused(to_bytes(weights))
     with pytest.raises(NotFiniteError) as error:
-        demand_finite(weights, "step 12")
+        require_finite(weights, "step 12")
     said = "step 12: bad holds numbers that are not finite, so nothing is saved"
     assert error.value.fact == said
     assert error.value.exit_code == 5

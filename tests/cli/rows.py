@@ -2,5 +2,5 @@
 
 TINY = (
     "--scale", "toy", "--set", "training.steps=4", "--set", "training.threads=1",
-    "--set", "data.pairs=300", "--set", "training.validate_lines=5", "--quiet",
+    "--set", "data.max_pairs=300", "--set", "training.validate_lines=5", "--quiet",
 )  # fmt: skip

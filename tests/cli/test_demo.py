@@ -11,13 +11,13 @@ SMALL = {
     "architecture.layers": 1,
     "architecture.d_model": 16,
     "architecture.d_ff": 16,
-    "data.pairs": 200,
+    "data.max_pairs": 200,
     "data.vocabulary_size": 300,
     "training.steps": 2,
     "training.threads": 1,
     "training.validate_lines": 2,
     "search.beam": 1,
-    "search.extra": 1,
+    "search.extra_length": 1,
 }
 
 

@@ -111,7 +111,7 @@ def test_the_perplexity_is_of_the_lines_that_fit_in_parts_that_fit(model, corpus
     assert (found.pieces, found.words) == (whole.pieces, whole.words)
     assert found.nats == pytest.approx(whole.nats)
     assert len(sizes) > 1
-    assert max(sizes) <= 2 * translator.recipe.data.longest
+    assert max(sizes) <= 2 * translator.recipe.data.max_length
     with pytest.raises(InputError, match="every line has more than 256 pieces on a side"):
         perplexity(translator, [long], ["a"])
 

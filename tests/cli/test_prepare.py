@@ -120,7 +120,7 @@ def test_a_file_is_no_place_for_a_corpus(call, corpus):
 
 
 def test_two_vocabularies_on_request(prepare, corpus):
-    own = ("--set", "data.shared_vocabulary=false", "--set", "architecture.tie=target")
+    own = ("--set", "data.shared_vocabulary=false", "--set", "architecture.tie_embeddings=target")
     assert "vocabulary: 270 and 270 symbols\n" in prepare(*own, size=270).stderr
     assert (corpus / "p" / "target.vocabulary.json").is_file()
 

@@ -94,7 +94,7 @@ def test_set_changes_settings_and_the_name_says_so(call):
 def test_settings_that_depend_on_each_other_change_together(call):
     ended = call(
         "recipes", "show", "table3/base",
-        "--set", "data.shared_vocabulary=false", "--set", "architecture.tie=target",
+        "--set", "data.shared_vocabulary=false", "--set", "architecture.tie_embeddings=target",
     )  # fmt: skip
     assert ended.code == 0
 
@@ -105,7 +105,10 @@ def test_settings_that_depend_on_each_other_change_together(call):
         ("training.stepps=3", "error: unknown setting 'training.stepps'\nhint: did you mean tra"),
         ("training.steps", "error: --set training.steps: no value\nhint: --set training.steps=2"),
         ("training.steps=x", "error: training.steps must be a whole number, not 'x'\n"),
-        ("architecture.tie=some", "error: architecture.tie is one of all, target, none, not"),
+        (
+            "architecture.tie_embeddings=some",
+            "error: architecture.tie_embeddings is one of all, target, none, not",
+        ),
     ],
 )
 def test_a_change_that_means_nothing_is_refused(call, change, answer):

@@ -11,7 +11,7 @@ from transduce.cli import reproducing
 from transduce.cli.reproduce_table2 import lines_of
 from transduce.errors import FolderError, InputError
 from transduce.runs.average import average_of
-from transduce.runs.texts import TwoFiles
+from transduce.runs.texts import FilePair
 from transduce.settings import Data
 
 
@@ -35,7 +35,7 @@ def test_rows_are_averaged_scored_and_set_beside_the_paper_s(call, tmp_path):
     assert (done.code, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == "Table 2, en-de, at the scale toy"
-    changed = "data.pairs=300, training.steps=4, training.validate_lines=5"
+    changed = "data.max_pairs=300, training.steps=4, training.validate_lines=5"
     assert f"changed in every row: {changed}" in lines
     assert any(line.startswith("ConvS2S ") and "25.16" in line for line in lines)
     assert any(line.startswith("recurrent in attention's place") for line in lines)
@@ -115,7 +115,7 @@ def test_wrong_wishes_are_refused_in_a_sentence(call, arguments, answer, monkeyp
 
 
 def test_the_test_set_of_a_fetched_corpus_is_taken(monkeypatch, own_text):
-    files = TwoFiles(own_text[1], own_text[3])
+    files = FilePair(own_text[1], own_text[3])
     asked = []
 
     def from_cache(*said):

@@ -33,7 +33,7 @@ def test_rows_are_trained_measured_and_set_beside_the_paper_s(call, tmp_path):
     ]
     assert rows(out / "table3.csv") == ["base", "C-N2"]
     page = (out / "table3.md").read_text(encoding="utf-8")
-    assert "changed in every row: data.pairs=300, training.steps=4" in page
+    assert "changed in every row: data.max_pairs=300, training.steps=4" in page
     assert "two layers are worse than six" in page
 
 

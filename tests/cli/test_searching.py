@@ -6,7 +6,7 @@ import shutil
 import pytest
 from tests.cli.language import write
 
-FAST = ("--extra=1",)
+FAST = ("--extra-length=1",)
 LINES = b"the dog sees a cat.\n\na woman\nwho runs now\n"
 
 
@@ -47,7 +47,7 @@ def test_prefixes_may_come_from_standard_input(call, babbler, said, tmp_path):
     lines = tmp_path / "lines"
     lines.write_bytes(LINES)
     prefixes = write(tmp_path / "prefixes", ["ein", "", "", "wer"])
-    options = ("--beam=1", "--extra=1", "--prefix")
+    options = ("--beam=1", "--extra-length=1", "--prefix")
     piped = call("translate", babbler, lines, *options, "-", stdin=prefixes.read_bytes())
     assert piped.stdout[:-1].split("\n") == said("--beam=1", "--prefix", prefixes)
 
@@ -78,7 +78,7 @@ def test_samples_depend_on_the_seed_and_on_their_line_only(said):
     rows = drawn()
     assert [row[0] for row in rows] == ["1"] * 3 + ["2"] + ["3"] * 3 + ["4"] * 3
     assert len({text for _, text in rows}) == 10
-    assert drawn("--batch=1", "--seed=1") == rows
+    assert drawn("--batch-size=1", "--seed=1") == rows
     assert drawn("--line-buffered") == rows
     assert drawn("--seed=2") != rows
     assert said("--sample") == [rows[place][1] for place in (0, 3, 4, 7)]
@@ -160,7 +160,7 @@ def test_models_with_other_vocabularies_are_refused(call, babbler, tmp_path):
 def test_an_ensemble_in_python_is_that_of_the_command_line(said, babbler, made):
     import transduce
 
-    translate = transduce.load(babbler, made / "model").searching(beam=1, extra=1)
+    translate = transduce.load(babbler, made / "model").searching(beam=1, extra_length=1)
     lines = LINES.decode().split("\n")[:-1]
     assert translate(lines) == said("--beam=1", "--ensemble", made / "model")
 

@@ -10,7 +10,7 @@ from transduce.checkpoint import read_run
 from transduce.durable import hold
 from transduce.durable.checksummed_json import sealed
 from transduce.runs.recommend import fitting
-from transduce.runs.texts import TwoFiles
+from transduce.runs.texts import FilePair
 
 SHORT = ("--set", "training.steps=3", "--set", "training.threads=1")
 
@@ -31,7 +31,7 @@ def again(call, corpus, trained):
     """The command that made the finished run, with more options."""
     text = (f"--source={corpus}/a.en", f"--target={corpus}/a.de")
     dev = (f"--dev-source={corpus}/d.en", f"--dev-target={corpus}/d.de")
-    tiny = ("--set", "training.threads=1", "--set", "training.save_minutes=0.0001")
+    tiny = ("--set", "training.threads=1", "--set", "training.checkpoint_minutes=0.0001")
     return lambda *more: call("train", "tiny", *text, *dev, *tiny, "-o", trained, *more)
 
 
@@ -55,17 +55,17 @@ def test_the_short_way_says_what_it_chose_and_why(train, corpus):
 
 
 def test_what_was_set_decides_what_is_chosen(corpus):
-    text = TwoFiles(corpus / "a.en", corpus / "a.de")
+    text = FilePair(corpus / "a.en", corpus / "a.de")
     changes = {
         "training.steps": "2000",
-        "training.snapshot_steps": "7",
+        "training.snapshot_every": "7",
         "data.source_tokens": "512",
         "data.target_tokens": "512",
         "data.vocabulary_size": "290",
     }
     recipe, reasons = fitting(text, changes, gpu=False, told=lambda *_: None)
     training = recipe.training
-    assert (training.warmup, training.snapshot_steps, training.validate_steps) == (1000, 7, 100)
+    assert (training.warmup, training.snapshot_every, training.validate_every) == (1000, 7, 100)
     assert "a vocabulary of 290 symbols" in reasons[1]
     characters = sum(map(len, (corpus / "a.en").read_text().splitlines()))
     passes = 2_000 * 512 / (characters / 4)  # a piece is about four characters
@@ -97,8 +97,8 @@ def test_a_corpus_that_was_prepared_elsewhere(call, corpus):
     assert call(*command).code == 0
     assert not (corpus / "run" / "store").exists()
     assert "going on from step 3" in call(*command).stderr
-    assert call(*command, "--set", "data.longest=200").stderr == (
-        f"error: {corpus / 'p'}: was prepared with data.longest = 256, the recipe says 200\n"
+    assert call(*command, "--set", "data.max_length=200").stderr == (
+        f"error: {corpus / 'p'}: was prepared with data.max_length = 256, the recipe says 200\n"
         "hint: prepare it anew, or --set the recipe to what was prepared\n"
     )
     for name, option in (("a.en", "--source"), ("d.en", "--dev-source")):
@@ -108,7 +108,7 @@ def test_a_corpus_that_was_prepared_elsewhere(call, corpus):
 
 
 def test_a_toy_whose_preparation_was_killed_is_prepared_again(call, corpus):
-    command = ("train", "toy-copy", "-o", corpus / "run", *SHORT, "--set", "data.pairs=50")
+    command = ("train", "toy-copy", "-o", corpus / "run", *SHORT, "--set", "data.max_pairs=50")
     (corpus / "run" / "store").mkdir(parents=True)
     assert call(*command).code == 0
 
@@ -228,10 +228,15 @@ def test_a_run_that_another_process_holds_is_refused(again, trained):
 
 
 def test_numbers_that_leave_the_finite_world_end_the_run(train):
-    ended = train("tiny", "--set", "training.factor=1e30", "--set", "training.threads=1")
+    ended = train(
+        "tiny", "--set", "training.learning_rate_factor=1e30", "--set", "training.threads=1"
+    )
     assert ended.code == 5
     assert "error: 10 updates in a row were not finite, the last at step " in ended.stderr
-    assert "\nhint: its last save is sound; a new run with a lower training.factor" in ended.stderr
+    assert (
+        "\nhint: its last save is sound; a new run with a lower training.learning_rate_factor"
+        in ended.stderr
+    )
 
 
 @pytest.mark.parametrize(
@@ -294,7 +299,10 @@ def test_a_scale_without_a_recipe_is_refused(call, tmp_path):
 
 def test_a_scale_makes_the_recipe_smaller_before_settings_are_changed(call, tmp_path, monkeypatch):
     monkeypatch.setattr("transduce.cli.inputs.DEV_PAIRS", 20)
-    run, small = tmp_path / "run", ("--scale=toy", "--set=training.steps=2", "--set=data.pairs=200")
+    run, small = (
+        tmp_path / "run",
+        ("--scale=toy", "--set=training.steps=2", "--set=data.max_pairs=200"),
+    )
     assert call("train", "table3/C-N2", *small, "--set=training.threads=1", "-o", run).code == 0
     recipe = read_run(run).recipe
     assert (recipe.architecture.d_model, recipe.training.steps) == (32, 2)

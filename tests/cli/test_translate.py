@@ -8,7 +8,7 @@ from tests.cli.language import write
 
 from transduce.durable.checksummed_json import sealed
 
-FAST = ("--beam=1", "--extra=1")  # of a model that has learned nothing
+FAST = ("--beam=1", "--extra-length=1")  # of a model that has learned nothing
 LINES = ["the dog sees a cat.", "", "a woman", "who runs now and not today"]
 
 

@@ -17,7 +17,7 @@ pytestmark = [
 ]
 
 MANY = "".join(f"the dog sees {number} cats.\n\na woman\n" for number in range(200)).encode()
-FAST = ("--beam=1", "--extra=1")
+FAST = ("--beam=1", "--extra-length=1")
 
 
 def started(*arguments):
@@ -78,13 +78,13 @@ def test_two_workers_give_the_text_of_one_process(call, babbler):
 
 
 def test_two_workers_draw_the_samples_of_one_process(call, babbler):
-    options = ("--extra=1", "--sample", "--seed=7")
+    options = ("--extra-length=1", "--sample", "--seed=7")
     expected = call("translate", babbler, *options, stdin=MANY).stdout.encode()
     assert started(babbler, *options, "--workers=2").communicate(MANY)[0] == expected
 
 
 def test_a_killed_worker_is_named_and_ends_the_rest(babbler):
-    process = started(babbler, "--beam=4", "--extra=60", "--workers=2")
+    process = started(babbler, "--beam=4", "--extra-length=60", "--workers=2")
     assert process.stdin is not None
     process.stdin.write(MANY)
     process.stdin.flush()  # and held open: there is more to come
@@ -101,7 +101,7 @@ def test_a_killed_worker_is_named_and_ends_the_rest(babbler):
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_command_that_is_stopped_leaves_nobody_behind(babbler, number, code):
-    process = started(babbler, "--beam=4", "--extra=60", "--workers=2")
+    process = started(babbler, "--beam=4", "--extra-length=60", "--workers=2")
     assert process.stdin is not None
     process.stdin.write(MANY)
     process.stdin.flush()
@@ -114,7 +114,7 @@ def test_a_command_that_is_stopped_leaves_nobody_behind(babbler, number, code):
 
 
 def test_a_killed_command_leaves_nobody_behind(babbler):
-    process = started(babbler, "--beam=4", "--extra=60", "--workers=2")
+    process = started(babbler, "--beam=4", "--extra-length=60", "--workers=2")
     assert process.stdin is not None
     process.stdin.write(MANY)
     process.stdin.flush()

@@ -14,7 +14,7 @@ from transduce.errors import InputError, LostProcessError, NotFiniteError
 from transduce.recipes import by_name
 from transduce.settings.recipe import with_changes
 from transduce.training.distributed.rank import Place
-from transduce.training.distributed.rendezvous import demand_devices
+from transduce.training.distributed.rendezvous import require_devices
 
 ROOT = Path(__file__).parents[2]
 HERE = Path("meeting")  # of our own launcher
@@ -62,18 +62,18 @@ def knows(path):
 
 def test_more_processes_than_gpus_are_refused(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    demand_devices(Place(size=2, local_size=1))
+    require_devices(Place(size=2, local_size=1))
     refused = (
         r"2 processes on this machine need as many GPUs, and 1 are here\nhint: fewer --workers"
     )
     with pytest.raises(InputError, match=refused):
-        demand_devices(Place(size=2, local_size=2))
+        require_devices(Place(size=2, local_size=2))
 
 
 def test_processes_without_a_micro_batch_are_counted():
     recipe = with_changes(
         by_name("tiny"),
-        {"data.source_tokens": 900, "data.target_tokens": 900, "training.micro_tokens": 600},
+        {"data.source_tokens": 900, "data.target_tokens": 900, "training.micro_batch_tokens": 600},
     )
     assert idle(recipe, 3) == ""
     assert idle(recipe, 5).startswith(

@@ -8,7 +8,7 @@ from transduce.corpus.build import Origin, build
 from transduce.settings import Data
 from transduce.vocabulary import learn
 
-DATA = Data(vocabulary_size=258, longest=12, source_tokens=40, target_tokens=40)
+DATA = Data(vocabulary_size=258, max_length=12, source_tokens=40, target_tokens=40)
 
 
 def quiet(_):

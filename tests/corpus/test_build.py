@@ -15,7 +15,7 @@ def manifest_of(store):
 
 def test_a_pair_of_just_the_longest_is_kept_and_one_piece_more_is_left_out(store_of):
     pairs = [("a" * 11, "b"), ("a" * 12, "b"), ("a", "b" * 11), ("a", "b" * 12), ("a", "ü" * 6)]
-    store = store_of(pairs, longest=12)
+    store = store_of(pairs, max_length=12)
     assert store.source_lengths.tolist() == [12, 2]
     assert store.target_lengths.tolist() == [2, 12]
     assert manifest_of(store)["pairs"] == {"read": 5, "too_long": 3, "kept": 2}
@@ -25,7 +25,7 @@ def test_the_manifest_says_what_the_store_was_made_from(store_of):
     store = store_of(PAIRS)
     manifest = manifest_of(store)
     assert manifest["inputs"] == {"source": "1a2b", "target": "3c4d"}
-    assert manifest["data"]["longest"] == 12
+    assert manifest["data"]["max_length"] == 12
     assert manifest["pieces"] == {
         "source": store.source_lengths.sum(),
         "target": store.target_lengths.sum(),
@@ -38,7 +38,7 @@ def test_only_too_long_pairs_are_refused_with_their_number(store_of, tmp_path):
     with pytest.raises(InputError) as error:
         store_of([("a" * 20, "b"), ("a", "b" * 20)])
     assert "no pair is left to train on: all 2 have more than 12 pieces" in str(error.value)
-    assert "hint: raise data.longest" in str(error.value)
+    assert "hint: raise data.max_length" in str(error.value)
     assert list(tmp_path.iterdir()) == []
 
 

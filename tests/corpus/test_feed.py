@@ -7,10 +7,10 @@ from transduce.corpus.toys import pairs
 
 @pytest.fixture
 def feed(store_of):
-    store = store_of(pairs("reverse", 300), longest=40)
+    store = store_of(pairs("reverse", 300), max_length=40)
     lengths = (store.source_lengths, store.target_lengths)
     plan = Plan(*lengths, source_tokens=500, target_tokens=500, seed=3)
-    return Feed(store, plan, micro_tokens=200)
+    return Feed(store, plan, micro_batch_tokens=200)
 
 
 def sentences(batches):
@@ -38,7 +38,7 @@ def test_no_micro_batch_is_over_the_limit(feed):
 
 
 def test_the_limit_decides_the_split_not_the_pairs(feed):
-    whole = Feed(feed.store, feed.plan, micro_tokens=10_000).update(5)
+    whole = Feed(feed.store, feed.plan, micro_batch_tokens=10_000).update(5)
     assert len(whole) == 1
     assert sentences(whole) == sentences(feed.update(5))
 

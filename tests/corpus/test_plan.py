@@ -124,7 +124,7 @@ def test_a_pair_over_a_budget_is_refused_with_its_number(side):
         Plan(*lengths.values(), source_tokens=10, target_tokens=10, seed=1)
     assert str(error.value) == (
         f"pair 2 has 11 {side} pieces, more than an update may hold (data.{side}_tokens = 10)\n"
-        f"hint: raise data.{side}_tokens, or lower data.longest"
+        f"hint: raise data.{side}_tokens, or lower data.max_length"
     )
 
 

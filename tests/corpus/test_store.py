@@ -5,7 +5,7 @@ import pytest
 
 from transduce.corpus.side import id_type
 from transduce.corpus.store import Store, made_from
-from transduce.durable import open_folder, whole_folder
+from transduce.durable import atomic_folder, open_folder
 from transduce.errors import FolderError
 from transduce.settings import Data
 from transduce.vocabulary import END, learn
@@ -25,7 +25,7 @@ def with_manifest(store, change):
     about = json.loads(json.dumps(verified.about))
     change(about)
     other = store.folder.with_name("other")
-    with whole_folder(other, kind="store", about=about) as writer:
+    with atomic_folder(other, kind="store", about=about) as writer:
         for name in FILES:
             writer.write(name, verified.read(name))
     return other
@@ -139,26 +139,27 @@ def origin_of(**changes):
     """What `store_of` makes a store from, or what it would be after changes."""
     vocabulary = changes.pop("vocabulary", learn(["a line"], 258))
     inputs = changes.pop("inputs", {"source": "1a2b", "target": "3c4d"})
-    settings = {"vocabulary_size": 258, "longest": 12, "source_tokens": 40, "target_tokens": 40}
+    settings = {"vocabulary_size": 258, "max_length": 12, "source_tokens": 40, "target_tokens": 40}
     return made_from(inputs, (vocabulary, vocabulary), Data(**(settings | changes)))
 
 
 def test_a_store_made_from_the_same_is_fresh(store_of):
     store = store_of(PAIRS)
-    store.demand(origin_of())
+    store.require(origin_of())
 
 
 def test_the_size_of_an_update_does_not_make_a_store_stale(store_of):
     store = store_of(PAIRS)
-    store.demand(origin_of(source_tokens=99, target_tokens=98))
+    store.require(origin_of(source_tokens=99, target_tokens=98))
 
 
 def test_a_store_made_with_another_setting_is_stale(store_of):
     store = store_of(PAIRS)
     with pytest.raises(FolderError) as error:
-        store.demand(origin_of(ratio=3.0))
-    assert "manifest.json: the store is stale: data.ratio: expected 3.0, found 9.0" in str(
-        error.value
+        store.require(origin_of(max_length_ratio=3.0))
+    assert (
+        "manifest.json: the store is stale: data.max_length_ratio: expected 3.0, found 9.0"
+        in str(error.value)
     )
     assert "hint: delete the store and prepare it again" in str(error.value)
 
@@ -166,24 +167,24 @@ def test_a_store_made_with_another_setting_is_stale(store_of):
 def test_a_store_made_from_another_file_is_stale(store_of):
     store = store_of(PAIRS)
     with pytest.raises(FolderError, match=r"inputs\.target: expected 'ffff', found '3c4d'"):
-        store.demand(origin_of(inputs={"source": "1a2b", "target": "ffff"}))
+        store.require(origin_of(inputs={"source": "1a2b", "target": "ffff"}))
 
 
 def test_a_store_made_from_one_more_file_is_stale(store_of):
     store = store_of(PAIRS)
     with pytest.raises(FolderError, match=r"inputs\.target: expected None, found '3c4d'"):
-        store.demand(origin_of(inputs={"source": "1a2b"}))
+        store.require(origin_of(inputs={"source": "1a2b"}))
 
 
 def test_a_store_made_with_another_vocabulary_is_stale(store_of):
     store = store_of(PAIRS)
     other = learn(["other other other"], 259)
     with pytest.raises(FolderError, match=f"vocabularies.source: expected '{other.hash}', found"):
-        store.demand(origin_of(vocabulary=other))
+        store.require(origin_of(vocabulary=other))
 
 
 def test_the_fingerprint_tells_the_content_whatever_made_it(store_of):
-    one, same = store_of(PAIRS), store_of(PAIRS, "same", ratio=3.0)
+    one, same = store_of(PAIRS), store_of(PAIRS, "same", max_length_ratio=3.0)
     turned = store_of(PAIRS[::-1], "turned")
     assert one.fingerprint == same.fingerprint == Store.open(one.folder).fingerprint
     assert turned.fingerprint != one.fingerprint

@@ -14,7 +14,7 @@ from transduce.datasets.readings import but_each, each, hashed
 from transduce.datasets.values import Corpus, Download, Part, Split, Text, Way
 from transduce.durable import open_folder
 from transduce.errors import FolderError, InputError
-from transduce.runs.texts import TwoFiles
+from transduce.runs.texts import FilePair
 from transduce.scores.test_sets import GERMAN_2014_FILTERED, name_of
 
 
@@ -169,6 +169,6 @@ def test_a_split_is_found_in_both_directions_and_where_else_it_lies(
     place = place_of(of_languages("newstest2013", ("en", "de")), tmp_path)
     assert dev == (place / "test.de", place / "test.en")
     assert texts_of("newstest2014", "train", ("en", "fr"), tmp_path) is None
-    assert TwoFiles(*dev).fingerprint().split()[0] == (
+    assert FilePair(*dev).fingerprint().split()[0] == (
         open_folder(place, fetching.KIND).files["test.de"].sha256
     )

@@ -7,37 +7,37 @@ import stat
 
 import pytest
 
-from transduce.durable import whole_file, write_whole
+from transduce.durable import atomic_file, write_atomically
 from transduce.durable.temporary import temporary_beside, trash_beside
 from transduce.errors import InputError, SaveError
 
 
 def test_a_file_has_the_bytes_that_were_written(tmp_path):
-    write_whole(tmp_path / "a", b"once")
-    write_whole(tmp_path / "a", b"twice")
+    write_atomically(tmp_path / "a", b"once")
+    write_atomically(tmp_path / "a", b"twice")
     assert (tmp_path / "a").read_bytes() == b"twice"
     assert [p.name for p in tmp_path.iterdir()] == ["a"]
 
 
 def test_folders_on_the_way_are_made(tmp_path):
-    write_whole(tmp_path / "x" / "y" / "a", b"deep")
+    write_atomically(tmp_path / "x" / "y" / "a", b"deep")
     assert (tmp_path / "x" / "y" / "a").read_bytes() == b"deep"
 
 
 def test_the_mode_follows_the_umask(tmp_path):
     before = os.umask(0o027)
     try:
-        write_whole(tmp_path / "a", b"")
+        write_atomically(tmp_path / "a", b"")
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
 
 
 def test_an_interrupt_leaves_the_old_file_and_nothing_else(tmp_path):
-    write_whole(tmp_path / "a", b"old")
+    write_atomically(tmp_path / "a", b"old")
 
     def interrupted():
-        with whole_file(tmp_path / "a") as stream:
+        with atomic_file(tmp_path / "a") as stream:
             stream.write(b"half of the n")
             raise KeyboardInterrupt
 
@@ -50,7 +50,7 @@ def test_an_interrupt_leaves_the_old_file_and_nothing_else(tmp_path):
 def test_short_writes_are_continued(tmp_path, monkeypatch):
     whole = os.write
     monkeypatch.setattr(os, "write", lambda fd, data: whole(fd, bytes(data)[:7]))
-    write_whole(tmp_path / "a", bytes(range(256)))
+    write_atomically(tmp_path / "a", bytes(range(256)))
     monkeypatch.undo()
     assert (tmp_path / "a").read_bytes() == bytes(range(256))
 
@@ -58,13 +58,13 @@ def test_short_writes_are_continued(tmp_path, monkeypatch):
 def test_a_disk_that_takes_no_bytes_and_says_nothing_is_a_fault(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "write", lambda *_: 0)
     with pytest.raises(SaveError, match="input/output error"):
-        write_whole(tmp_path / "a", b"some")
+        write_atomically(tmp_path / "a", b"some")
 
 
 @pytest.mark.parametrize("name", ["write", "fsync", "open"])
 @pytest.mark.parametrize("number", ["ENOSPC", "EDQUOT", "EROFS", "EIO", "EFBIG", "EACCES"])
 def test_a_fault_names_the_file_and_a_next_move(tmp_path, monkeypatch, name, number):
-    write_whole(tmp_path / "a", b"old")
+    write_atomically(tmp_path / "a", b"old")
     calls = []
 
     def fault(*arguments, **_):
@@ -73,7 +73,7 @@ def test_a_fault_names_the_file_and_a_next_move(tmp_path, monkeypatch, name, num
 
     monkeypatch.setattr(os, name, fault)
     with pytest.raises(SaveError) as error:
-        write_whole(tmp_path / "a", b"new")
+        write_atomically(tmp_path / "a", b"new")
     monkeypatch.undo()
     assert error.value.fact.startswith(f"{tmp_path / 'a'}: cannot be written: ")
     assert error.value.hint
@@ -88,7 +88,7 @@ def test_macos_is_asked_to_empty_the_disk_s_own_cache(tmp_path, monkeypatch):
     monkeypatch.setattr(fcntl, "F_FULLFSYNC", 51, raising=False)
     monkeypatch.setattr(fcntl, "fcntl", lambda _, command: asked.append(command))
     monkeypatch.setattr(os, "fsync", lambda _: asked.append("fsync"))
-    write_whole(tmp_path / "a", b"some")
+    write_atomically(tmp_path / "a", b"some")
     assert asked == [51, 51]  # the file, and the folder that has its name
 
     def not_here(*_):
@@ -96,10 +96,10 @@ def test_macos_is_asked_to_empty_the_disk_s_own_cache(tmp_path, monkeypatch):
 
     monkeypatch.setattr(fcntl, "fcntl", not_here)
     monkeypatch.setattr(os, "fsync", plain)
-    write_whole(tmp_path / "a", b"other")
+    write_atomically(tmp_path / "a", b"other")
     monkeypatch.setattr(fcntl, "fcntl", faulty)
     with pytest.raises(SaveError, match="input/output error"):
-        write_whole(tmp_path / "a", b"lost")
+        write_atomically(tmp_path / "a", b"lost")
 
 
 def faulty(*_):
@@ -111,15 +111,15 @@ def test_what_a_killed_process_left_under_the_same_name_goes(tmp_path):
     left.append(trash_beside(tmp_path / "a"))
     for path in left:
         path.write_bytes(b"half of")
-    with whole_file(tmp_path / "a") as stream:
+    with atomic_file(tmp_path / "a") as stream:
         stream.write(b"new")
-        write_whole(tmp_path / "a", b"the other writer's, which is alive, stays")
+        write_atomically(tmp_path / "a", b"the other writer's, which is alive, stays")
     assert {path.name for path in tmp_path.iterdir()} == {"a", left[1].name, left[2].name}
     assert (tmp_path / "a").read_bytes() == b"new"
 
 
 def test_an_error_of_the_caller_stays_what_it_is(tmp_path):
-    with pytest.raises(FileNotFoundError), whole_file(tmp_path / "a"):
+    with pytest.raises(FileNotFoundError), atomic_file(tmp_path / "a"):
         (tmp_path / "no such input").read_bytes()
     assert list(tmp_path.iterdir()) == []
 
@@ -129,5 +129,5 @@ def test_a_device_or_folder_is_not_replaced_by_a_file(tmp_path):
     (tmp_path / "folder").mkdir()
     for name in ("pipe", "folder"):
         with pytest.raises(InputError, match=f"{name}: is no regular file"):
-            write_whole(tmp_path / name, b"")
+            write_atomically(tmp_path / name, b"")
     assert {path.name for path in tmp_path.iterdir()} == {"pipe", "folder"}

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from transduce.durable import open_folder, remove_folder, whole_folder
+from transduce.durable import atomic_folder, open_folder, remove_folder
 from transduce.errors import InputError, SaveError
 
 
 def write(path, **about):
-    with whole_folder(path, kind="store", about=about) as writer:
+    with atomic_folder(path, kind="store", about=about) as writer:
         writer.write("a", b"alpha")
         with writer.open("b") as stream:
             stream.write(b"be")
@@ -37,7 +37,7 @@ def test_what_was_written_is_read(tmp_path):
 def test_a_name_that_is_no_plain_file_is_our_mistake(tmp_path, name):
     with (
         pytest.raises(AssertionError),
-        whole_folder(tmp_path / "f", kind="store", about={}) as writer,
+        atomic_folder(tmp_path / "f", kind="store", about={}) as writer,
     ):
         writer.write(name, b"")
     assert names(tmp_path) == []
@@ -56,7 +56,7 @@ def test_what_exists_is_not_written_over(tmp_path):
 
 def test_what_came_into_being_meanwhile_is_not_written_over(tmp_path):
     def late():
-        with whole_folder(tmp_path / "f", kind="store", about={}) as writer:
+        with atomic_folder(tmp_path / "f", kind="store", about={}) as writer:
             writer.write("a", b"alpha")
             (tmp_path / "f").mkdir()
 
@@ -68,7 +68,7 @@ def test_what_came_into_being_meanwhile_is_not_written_over(tmp_path):
 
 def test_an_interrupt_leaves_nothing(tmp_path):
     def interrupted():
-        with whole_folder(tmp_path / "f", kind="store", about={}) as writer:
+        with atomic_folder(tmp_path / "f", kind="store", about={}) as writer:
             writer.write("a", b"alpha")
             with writer.open("b") as stream:
                 stream.write(b"be")
@@ -195,7 +195,7 @@ def test_a_file_over_the_limit_of_the_system_is_told(tmp_path):
     try:
         with (
             pytest.raises(SaveError, match="f/big: cannot be written: file too large"),
-            whole_folder(tmp_path / "f", kind="store", about={}) as writer,
+            atomic_folder(tmp_path / "f", kind="store", about={}) as writer,
         ):
             writer.write("big", bytes(20_000))
     finally:
@@ -223,7 +223,7 @@ def test_a_full_disk_keeps_what_was_there(small_disk):
     write(small_disk / "first")
 
     def too_much():
-        with whole_folder(small_disk / "second", kind="store", about={}) as writer:
+        with atomic_folder(small_disk / "second", kind="store", about={}) as writer:
             writer.write("small", bytes(100))
             writer.write("big", bytes(1_000_000))
 

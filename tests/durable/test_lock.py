@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from transduce.durable import hold, remove_folder, whole_folder, write_whole
+from transduce.durable import atomic_folder, hold, remove_folder, write_atomically
 from transduce.durable.temporary import temporary_beside, trash_beside
 from transduce.errors import InUseError
 
@@ -99,7 +99,7 @@ def test_leftovers_of_killed_processes_are_cleaned_and_nothing_else(tmp_path):
     keep = ["keep", ".tmp-mine", ".hidden", ".tmp-0123456789abcdef"]
     for place in (tmp_path, inner):
         for path in (temporary_beside(place / "file"), trash_beside(place / "folder")):
-            write_whole(path / "inside", b"half")
+            write_atomically(path / "inside", b"half")
         temporary_beside(place / "file").write_bytes(b"half")
         temporary_beside(place / "link").symlink_to(tmp_path)
         for name in keep:
@@ -115,7 +115,7 @@ def test_leftovers_of_killed_processes_are_cleaned_and_nothing_else(tmp_path):
 
 
 def test_what_another_process_still_writes_is_left_alone(tmp_path):
-    with whole_folder(tmp_path / "f", kind="store", about={}) as writer:
+    with atomic_folder(tmp_path / "f", kind="store", about={}) as writer:
         writer.write("a", b"alpha")
         with hold(tmp_path):
             pass

@@ -7,13 +7,13 @@ import random
 
 import pytest
 
-from transduce.durable import open_folder, whole_folder
+from transduce.durable import atomic_folder, open_folder
 from transduce.errors import FolderError
 
 
 @pytest.fixture
 def folder(tmp_path):
-    with whole_folder(tmp_path / "f", kind="store", about={"step": 3, "word": "Wort"}) as writer:
+    with atomic_folder(tmp_path / "f", kind="store", about={"step": 3, "word": "Wort"}) as writer:
         writer.write("a", bytes(range(256)))
         writer.write("b", b"beta" * 300)
         writer.write("empty", b"")

@@ -36,7 +36,7 @@ from transduce.training import loop
 from transduce.training.journal import read_journal
 
 set_clock = ctypes.CDLL(None).set_clock
-training = training_of(steps={STEPS}, save_minutes=1e-6)  # a time that a clock can tell
+training = training_of(steps={STEPS}, checkpoint_minutes=1e-6)  # a time that a clock can tell
 if sys.argv[2] == "by the wall":
     loop.time = SimpleNamespace(monotonic=time.time)
 for way in [0, *map(int, sys.argv[3:])]:

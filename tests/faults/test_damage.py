@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from tests.checkpoint.kept import demand_step, folder, saved
+from tests.checkpoint.kept import folder, require_step, saved
 from tests.training.run import go
 from tests.training.tiny import training_of
 
@@ -37,7 +37,7 @@ def damaged(request, run):
     if request.param == "small":
         return run, 2, 3
     trained = run.parent / "trained"
-    go(trained, training_of(steps=2, save_minutes=1e-9))
+    go(trained, training_of(steps=2, checkpoint_minutes=1e-9))
     return trained, 1, 2
 
 
@@ -96,12 +96,12 @@ def test_a_missing_or_doubled_file_is_named_and_the_save_before_is_taken(run, re
         if act in ("empty", "a folder"):
             file.touch() if act == "empty" else file.mkdir()
         found, rejected = newest(run)
-        demand_step(found, 2)
+        require_step(found, 2)
         assert len(rejected) == 1
         done += 1
         shutil.rmtree(folder(run, 3))
         kept.rename(folder(run, 3))
-    demand_step(newest(run)[0], 3)
+    require_step(newest(run)[0], 3)
     record(damaged=done, refused=done)
 
 
@@ -124,11 +124,11 @@ def test_files_of_two_steps_are_never_mixed(run, record):
     for names in mixtures():
         swapped(run, names)
         found, rejected = newest(run)
-        demand_step(found, 1)
+        require_step(found, 1)
         assert len(rejected) == 2, names
         swapped(run, names)
         done += 1
-    demand_step(newest(run)[0], 3)
+    require_step(newest(run)[0], 3)
     record(mixtures=done, mixed_loads=0)
 
 

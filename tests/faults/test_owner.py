@@ -33,10 +33,10 @@ def run(tmp_path_factory):
     return folder
 
 
-def contend(run, page, number, holding, end):
+def contend(run, page, number, locked_folder, end):
     """One of those who want the folder; the owner works until all others have been answered."""
     try:
-        with holding(run):
+        with locked_folder(run):
             page[number], page[OWNERS + number] = OWNS, 1
             until = time.monotonic() + 10
             while WAITS in page[: page[-1]] and time.monotonic() < until:
@@ -59,7 +59,7 @@ def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def race(run, contenders, holding, end):
+def race(run, contenders, locked_folder, end):
     """How many had the folder, and what each came to."""
     page = mmap.mmap(-1, mmap.PAGESIZE)
     page[len(page) - 1] = contenders
@@ -71,7 +71,7 @@ def race(run, contenders, holding, end):
             try:
                 os.close(opened)
                 os.read(gate, 1)  # until the other end is closed
-                contend(run, page, number, holding, end)
+                contend(run, page, number, locked_folder, end)
             finally:
                 os._exit(0)
         children.append(child)

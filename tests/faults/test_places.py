@@ -157,7 +157,7 @@ def contents(place, *, but):
     }
 
 
-def demand_refused(code, said):
+def require_refused(code, said):
     """A sentence and a hint, and no step was taken."""
     assert code in (2, 3, 4), said
     assert said.startswith("error: "), said
@@ -172,7 +172,7 @@ def test_a_place_that_cannot_hold_a_run_is_refused_before_the_first_step(place, 
     output = case(place)
     before = contents(place, but="run")
     code, said = trained(place, output)
-    demand_refused(code, said)
+    require_refused(code, said)
     assert contents(place, but="run") == before
     assert not list(place.glob("run/checkpoints/step-*"))
     record(exit_code=code, because=said.split("\n")[0].rsplit(": ")[-1])
@@ -198,7 +198,7 @@ def test_a_read_only_disk_is_refused_before_the_first_step(place, record):
     (place / "disk").mkdir()
     with mounted(place / "disk", "ro"):
         code, said = trained(place, "disk/run")
-    demand_refused(code, said)
+    require_refused(code, said)
     assert "read-only file system" in said
     record(exit_code=code, because=said.split("\n")[0].rsplit(": ")[-1])
 
@@ -207,7 +207,7 @@ def test_a_read_only_disk_is_refused_before_the_first_step(place, record):
 def test_a_current_folder_that_is_gone_is_told(place, record):
     (place / "here").mkdir(mode=0o777)
     code, said = trained(place, "run", here=place / "here")
-    demand_refused(code, said)
+    require_refused(code, said)
     record(exit_code=code, because=said.split("\n")[0].rsplit(": ")[-1])
 
 
@@ -222,7 +222,7 @@ def test_a_strange_name_is_a_name(place, name, record):
     (place / name / "run.json").unlink()
     (place / name / "mine").touch()
     code, said = trained(place, place / name)
-    demand_refused(code, said)
+    require_refused(code, said)
     assert not any(ord(c) < 32 and c != "\n" for c in said)
     assert said.count("\n") == 2
     record(exit_code=0)
@@ -248,7 +248,7 @@ def test_on_a_disk_that_knows_no_case_the_same_run_is_found(place, record):
 
 def test_a_run_folder_that_vanishes_ends_the_run_and_comes_not_back(tmp_path, record):
     said: list[str] = []
-    run, training = tmp_path / "run", training_of(steps=9, save_minutes=1e-9)
+    run, training = tmp_path / "run", training_of(steps=9, checkpoint_minutes=1e-9)
 
     def batches(step):
         from tests.training.tiny import batches
@@ -289,7 +289,7 @@ def test_the_control_that_looks_only_at_the_first_save_is_caught(tmp_path, monke
 def test_the_control_that_follows_links_is_caught(tmp_path, monkeypatch, record):
     run = linked(tmp_path)
     before = contents(tmp_path, but="run")
-    monkeypatch.setattr(steps, "demand_no_link", lambda _: None)
+    monkeypatch.setattr(steps, "require_no_link", lambda _: None)
     go(run)
     files = len(contents(tmp_path, but="run")) - len(before)
     record(files_written_outside=files)

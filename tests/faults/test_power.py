@@ -24,7 +24,7 @@ import sys
 from pathlib import Path
 from tests.training.run import go
 from tests.training.tiny import training_of
-go(Path(sys.argv[1]), training_of(steps={STEPS}, save_minutes=1e-9, snapshot_steps=2, snapshots=1))
+go(Path(sys.argv[1]), training_of(steps={STEPS}, checkpoint_minutes=1e-9, snapshot_every=2, average_last=1))
 """
 
 

@@ -18,7 +18,7 @@ from transduce.durable import folder
 from transduce.errors import TransduceError
 
 pytestmark = pytest.mark.slow
-TRAINING = training_of(steps=6, save_minutes=1e-9, snapshot_steps=100)  # a save every step
+TRAINING = training_of(steps=6, checkpoint_minutes=1e-9, snapshot_every=100)  # a save every step
 EVENTS = ("update", "save")
 SOAK = pytest.mark.soak
 
@@ -60,7 +60,7 @@ def counts(begun):
     return [collections.Counter(line.split("(")[0] for line in calls[:end]) for end in ends]
 
 
-def demand_whole(run):
+def require_whole(run):
     """Nothing half-written has a final name, and the good saves are not lost."""
     assert half_written(run) == []
     save, _ = newest(run)
@@ -89,7 +89,7 @@ def test_one_call_of_a_save_fails_and_training_goes_on_to_the_same_bits(
             assert outcome == begun[1], (number, error, found.outcome)
             assert len(messages) <= 1
             said[messages[0].rsplit(": ")[-1] if messages else "nothing"] += 1
-            demand_whole(run)
+            require_whole(run)
             assert read_save(run, TRAINING.steps).step
     record(failed_calls=said.total(), calls=saving - loading, errors=errors, said=said)
     assert said.total() >= 2
@@ -108,7 +108,7 @@ def test_a_disk_that_refuses_for_good_ends_the_run_with_exit_code_4(
             outcome, *messages = found.outcome.split("\n")
             assert outcome == "exit 4", (number, error, found.outcome)
             assert sum(said.startswith("could not keep step ") for said in messages) >= 3
-            demand_whole(run)
+            require_whole(run)
             assert go(run, TRAINING)[1] == begun[1], "it goes on when there is room"
             disks += 1
     record(disks=disks, errors=errors)
@@ -123,7 +123,7 @@ def test_a_disk_that_cannot_be_read_at_the_start_is_told_and_loses_nothing(begun
         outcome = found.outcome.split("\n")[0]
         outcomes["went on" if outcome == begun[1] else outcome] += 1
         assert outcome in ("exit 3", "exit 4", begun[1]), found.outcome
-        demand_whole(run)
+        require_whole(run)
         assert go(run, TRAINING)[1] == begun[1]
     record(failed_calls=outcomes.total(), outcomes=outcomes)
 
@@ -131,7 +131,7 @@ def test_a_disk_that_cannot_be_read_at_the_start_is_told_and_loses_nothing(begun
 def in_place(patch):
     """Every folder is written under its final name from the start, and left as it is."""
     patch.setattr(folder, "temporary_beside", lambda path: path)
-    patch.setattr(folder, "refuse_existing", lambda _: None)
+    patch.setattr(folder, "require_absent", lambda _: None)
     patch.setattr(folder, "put_in_place", lambda *_: None)
     patch.setattr(folder, "discard", lambda _: None)
 

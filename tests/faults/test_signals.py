@@ -21,17 +21,17 @@ from tests.training.tiny import batches, training_of
 from transduce.checkpoint import newest
 from transduce.cli.outcome import Terminated
 from transduce.cli.signals import stopping
-from transduce.training.distributed.process_group import Alone
+from transduce.training.distributed.process_group import SingleProcess
 from transduce.training.distributed.requests import Requests
 from transduce.training.journal import Journal
-from transduce.training.loop import Audience
-from transduce.training.progress import Look
+from transduce.training.loop import TrainingCallbacks
+from transduce.training.progress import ValidationResult
 
 pytestmark = pytest.mark.slow
 STEPS, AT, SEED = 8, 4, 11
-SELDOM = training_of(steps=STEPS, validate_steps=AT, snapshot_steps=2, snapshots=1)
+SELDOM = training_of(steps=STEPS, validate_every=AT, snapshot_every=2, average_last=1)
 OFTEN = training_of(
-    steps=STEPS, validate_steps=AT, snapshot_steps=2, snapshots=1, save_minutes=1e-9
+    steps=STEPS, validate_every=AT, snapshot_every=2, average_last=1, checkpoint_minutes=1e-9
 )
 ASKS = {
     "SIGTERM": [signal.SIGTERM],
@@ -54,7 +54,7 @@ def straight():
 
 
 def look(_model):
-    return Look(nats=2.0)
+    return ValidationResult(nats=2.0)
 
 
 def training(folder, settings, requests, told, act=lambda _place: None):
@@ -66,16 +66,16 @@ def training(folder, settings, requests, told, act=lambda _place: None):
 
     def looked(_model):
         act("a look")
-        return None if requests.stop else Look(nats=2.0)
+        return None if requests.stop else ValidationResult(nats=2.0)
 
     def asked(step):
         at("an update", step - 1)
         return batches(step)
 
-    audience = Audience(told=lambda update, _progress: told.append(update.step))
+    audience = TrainingCallbacks(told=lambda update, _progress: told.append(update.step))
     patch = pytest.MonkeyPatch()  # in a child, and never undone
-    patch.setattr(runs, "alone_until", lambda _: Alone(requests))
-    patch.setattr(runs, "Audience", lambda **_: audience)
+    patch.setattr(runs, "alone_until", lambda _: SingleProcess(requests))
+    patch.setattr(runs, "TrainingCallbacks", lambda **_: audience)
     act("loading")
     return go(folder, settings, batches=asked, look=looked)
 
@@ -127,7 +127,7 @@ def signalled(folder, settings, numbers, place, listening=stopping):
     return ended, int(step)
 
 
-def demand_kept(folder, ended, step, asks, straight):
+def require_kept(folder, ended, step, asks, straight):
     """Stopped: the last finished update is saved. Ended at once: what was saved is whole."""
     assert half_written(folder) == []
     save, rejected = newest(folder)
@@ -154,7 +154,7 @@ def test_a_signal_at_any_place_keeps_the_last_finished_update(straight, asks, re
         folder = place / "run"
         ended, step = signalled(folder, settings, ASKS[asks], here)
         often = "often" if settings is OFTEN else "seldom"
-        kept[f"{here}, saving {often}"] = demand_kept(folder, ended, step, asks, bits)
+        kept[f"{here}, saving {often}"] = require_kept(folder, ended, step, asks, bits)
         assert go(folder, settings, look=look)[1] == bits, here
         shutil.rmtree(folder)
     record(signals=len(kept), kept_step=kept)

@@ -18,7 +18,7 @@ FILE = "tests/golden/tiny_run_losses.txt"
 def losses():
     """Step and loss of every update of a model of two layers with dropout."""
     training = training_of()
-    dropouts = {"dropout": 0.1, "relu_dropout": 0.1}
+    dropouts = {"dropout": 0.1, "feed_forward_dropout": 0.1}
     model, optimiser = fresh(training, layers=2, **dropouts)
     found = []
     for step in range(1, training.steps + 1):

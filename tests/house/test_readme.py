@@ -17,8 +17,8 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```console\n(.*?)```", README, flags=re.DOTALL)
 SHORTER = (
-    "--set training.steps=5 --set training.snapshot_steps=1 --set training.validate_steps=2 "
-    "--set training.validate_lines=2 --set data.pairs=2000 --set training.threads=1"
+    "--set training.steps=5 --set training.snapshot_every=1 --set training.validate_every=2 "
+    "--set training.validate_lines=2 --set data.max_pairs=2000 --set training.threads=1"
 )
 SENTENCES = ("    ", "  ✓", "  ✗")  # how the demo shows them
 COMMAND = "import sys; from transduce.cli.main import main; main()"

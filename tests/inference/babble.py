@@ -13,7 +13,7 @@ from transduce.vocabulary import learn
 
 LINES = ["the dog sees a cat.", "", "a woman", "who runs now and not today", "the old red house"]
 SIZES = Architecture(layers=1, d_model=16, d_ff=16, heads=2, d_k=8, d_v=8, dropout=0.0)
-SEARCH = Search(beam=2, extra=3)
+SEARCH = Search(beam=2, extra_length=3)
 WORDS = learn(LINES * 9, 300)
 
 
@@ -26,7 +26,7 @@ def babbler(seed: int = 1, *, longest: int = 24) -> Translator:
         for weight in model.parameters():
             if weight.ndim == 2:
                 weight.copy_(0.5 * torch.randn(weight.shape, generator=draws))
-    data = Data(longest=longest)
+    data = Data(max_length=longest)
     recipe = Recipe(name="babble", architecture=SIZES, data=data, search=SEARCH)
     return Translator(model.eval(), Translation(WORDS, WORDS), recipe)
 

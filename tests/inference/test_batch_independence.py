@@ -7,10 +7,10 @@ import torch
 from tests.runs.corpora import TOY, prepared_toy
 
 from transduce.inference.load import load
-from transduce.runs.run_folder import begun, go
-from transduce.runs.texts import Generated
+from transduce.runs.run_folder import begin_or_resume, go
+from transduce.runs.texts import GeneratedCorpus
 from transduce.settings.recipe import with_changes
-from transduce.training.loop import Audience
+from transduce.training.loop import TrainingCallbacks
 
 LINES = 1_000
 
@@ -21,25 +21,25 @@ def translator(tmp_path_factory):
     torch.set_num_threads(1)
     changes: dict[str, int | float | str] = {
         "data.corpus": "toy-sort",
-        "data.pairs": 2_000,
+        "data.max_pairs": 2_000,
         "data.source_tokens": 1_024,
         "data.target_tokens": 1_024,
         "training.steps": 300,
         "training.warmup": 150,
-        "training.factor": 0.5,
-        "training.micro_tokens": 2_048,
-        "training.validate_steps": 1_000,
+        "training.learning_rate_factor": 0.5,
+        "training.micro_batch_tokens": 2_048,
+        "training.validate_every": 1_000,
         "search.beam": 4,
-        "search.extra": 5,
+        "search.extra_length": 5,
     }
     recipe = with_changes(TOY, changes)
     folder = tmp_path_factory.mktemp("company")
     prepared = prepared_toy(folder / "p", recipe)
     go(
         folder / "run",
-        begun(folder / "run", recipe, prepared),
+        begin_or_resume(folder / "run", recipe, prepared),
         prepared,
-        Audience(),
+        TrainingCallbacks(),
         lambda _: None,
     )
     return load(folder / "run")
@@ -47,19 +47,19 @@ def translator(tmp_path_factory):
 
 @pytest.mark.slow
 def test_a_thousand_sentences_alone_in_batches_and_shuffled_give_the_same_text(translator):
-    lines = [source for source, _ in Generated("toy-sort", "test", LINES).read()]
+    lines = [source for source, _ in GeneratedCorpus("toy-sort", "test", LINES).read()]
     together = translator(lines)
     assert len(set(together)) > LINES // 2
     alone = [output for line in lines for output in translator([line])]
     order = random.Random(1).sample(range(LINES), LINES)
-    shuffled = translator.searching(batch=17)([lines[place] for place in order])
+    shuffled = translator.searching(batch_size=17)([lines[place] for place in order])
     assert alone == together
     assert shuffled == [together[place] for place in order]
 
 
 @pytest.mark.slow
 def test_scores_agree_too_and_in_any_block(translator):
-    lines = [source for source, _ in Generated("toy-sort", "dev", 200).read()]
+    lines = [source for source, _ in GeneratedCorpus("toy-sort", "dev", 200).read()]
     together = list(translator.lines(lines, nbest=3))
     apart = list(translator.lines(lines, nbest=3, block=7))
     for ours, theirs in zip(together, apart, strict=True):

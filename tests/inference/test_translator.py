@@ -90,9 +90,9 @@ def test_a_prefix_that_the_output_cannot_hold_is_refused_and_the_hint_helps():
     most = len(WORDS.encode("a")) + 3
     assert str(error.value) == (
         f"line 1: its prefix has {pieces} pieces, and its output at most {most}\n"
-        f"hint: raise search.extra (--extra) to {3 + pieces - most} or more"
+        f"hint: raise search.extra_length (--extra-length) to {3 + pieces - most} or more"
     )
-    longer = TRANSLATE.searching(extra=3 + pieces - most)
+    longer = TRANSLATE.searching(extra_length=3 + pieces - most)
     assert longer(["a"], prefix=["xxxxxxxxxxx"]) == ["xxxxxxxxxxx"]
 
 
@@ -113,7 +113,7 @@ def test_a_sample_is_the_same_in_any_block_and_batch_and_beside_other_samples():
     drawing = TRANSLATE.sampling(seed=5, temperature=0.9)
     whole = texts(drawing, nbest=3)
     assert texts(drawing, nbest=3, block=1) == whole
-    assert texts(drawing.searching(batch=2), nbest=3, block=4) == whole
+    assert texts(drawing.searching(batch_size=2), nbest=3, block=4) == whole
     assert texts(drawing, nbest=1) == [outputs[:1] for outputs in whole]
     assert len({text for outputs in whole for text in outputs}) > 10
     assert texts(drawing.sampling(seed=6), nbest=3) != whole
@@ -161,17 +161,20 @@ def test_two_models_give_each_output_the_mean_of_their_probabilities():
 
 
 def test_a_change_of_the_search_reaches_all_members():
-    both = together(TRANSLATE, babbler(2)).searching(extra=9)
-    assert [one.recipe.search.extra for one in (both, *both.others)] == [9, 9]
+    both = together(TRANSLATE, babbler(2)).searching(extra_length=9)
+    assert [one.recipe.search.extra_length for one in (both, *both.others)] == [9, 9]
 
 
 def test_the_members_of_an_ensemble_share_the_smallest_limit_and_the_first_one_s_search():
-    member = with_limits(babbler(longest=24), 10, Search(beam=3, extra=7))
-    assert (member.recipe.data.longest, member.recipe.search) == (10, Search(beam=3, extra=7))
-    sizes = replace(SIZES, positions="learned", places=30)
+    member = with_limits(babbler(longest=24), 10, Search(beam=3, extra_length=7))
+    assert (member.recipe.data.max_length, member.recipe.search) == (
+        10,
+        Search(beam=3, extra_length=7),
+    )
+    sizes = replace(SIZES, positions="learned", max_positions=30)
     short = replace(TRANSLATE, recipe=replace(TRANSLATE.recipe, architecture=sizes))
     with pytest.raises(InputError, match="learned positions have only 30 places"):
-        with_limits(short, 24, Search(extra=50))
+        with_limits(short, 24, Search(extra_length=50))
 
 
 def test_a_translator_is_shown_in_a_line():

@@ -118,10 +118,10 @@ def test_a_caller_who_stops_listening_ends_the_workers():
 LAUNCHER = """
 from tests.inference.test_worker_processes import MANY, load
 from transduce.inference.lines import numbered
-from transduce.inference.worker_processes import begun
+from transduce.inference.worker_processes import start_workers
 import time
 if __name__ == "__main__":
-    with begun(load, 1, 2) as staff:
+    with start_workers(load, 1, 2) as staff:
         for one in staff:
             one.way.send(list(numbered(MANY, None)))
             one.way.recv()

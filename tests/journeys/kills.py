@@ -18,7 +18,7 @@ STEPS = 40
 LIVES = 20  # of a run, which is then left in peace
 OFTEN = {"training__save_minutes": 0.0001, "training__snapshot_steps": 4}  # a save every step
 PREPARED = "train", *tiny(steps=STEPS, **OFTEN), "--dev-source", "d.en", "--dev-target", "d.de"
-COMMAND = (*PREPARED, "--set", "training.validate_steps=15")
+COMMAND = (*PREPARED, "--set", "training.validate_every=15")
 
 
 def final_bits(run: Path) -> str:

@@ -13,8 +13,8 @@ from transduce.datasets.values import Corpus
 pytestmark = pytest.mark.slow
 TINY = (
     *("--set", "training.steps=20", "--set", "training.threads=1"),
-    *("--set", "training.warmup=10", "--set", "training.snapshot_steps=4"),
-    *("--set", "training.validate_steps=10", "--set", "training.validate_lines=4"),
+    *("--set", "training.warmup=10", "--set", "training.snapshot_every=4"),
+    *("--set", "training.validate_every=10", "--set", "training.validate_lines=4"),
     *("--set", "data.vocabulary_size=300", "--set", "data.source_tokens=512"),
     *("--set", "data.target_tokens=512", "--set", "architecture.layers=1"),
     *("--set", "architecture.d_model=32", "--set", "architecture.d_ff=64"),

@@ -63,7 +63,7 @@ def test_a_killed_preparation_is_gone_on_with(place, seed):
 def test_what_a_killed_command_was_making_is_absent_or_whole(settled, seed):
     draws = random.Random(seed)
     commands = {
-        "out": ("translate", "m", "d.en", "--extra=1", "-o", "out"),
+        "out": ("translate", "m", "d.en", "--extra-length=1", "-o", "out"),
         "made": ("average", "run", "-o", "made"),
     }
     for name, command in commands.items():

@@ -21,7 +21,9 @@ def small_files(limit):
 
 def test_a_reader_that_leaves_early_is_no_fault(settled):
     (settled.folder / "many").write_bytes(b"a dog\n" * 1_500)  # as JSON more than a pipe holds
-    with settled.start("translate", "m", "many", "--json", "--beam=1", "--extra=1") as process:
+    with settled.start(
+        "translate", "m", "many", "--json", "--beam=1", "--extra-length=1"
+    ) as process:
         subprocess.run(["head", "-1"], stdin=process.stdout, stdout=subprocess.DEVNULL, check=True)
         process.stdout.close()
         assert process.stderr.read() == b""
@@ -31,7 +33,9 @@ def test_a_reader_that_leaves_early_is_no_fault(settled):
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
 def test_a_full_disk_behind_standard_output_is_told(settled):
     with FULL.open("wb") as full:
-        code, _, stderr = settled.run("translate", "m", "--extra=1", stdin=b"a dog\n", stdout=full)
+        code, _, stderr = settled.run(
+            "translate", "m", "--extra-length=1", stdin=b"a dog\n", stdout=full
+        )
     assert code == 4
     assert stderr == (
         "error: cannot write: No space left on device\nhint: free some space, then start again\n"
@@ -41,7 +45,7 @@ def test_a_full_disk_behind_standard_output_is_told(settled):
 def test_an_output_that_finds_no_room_is_absent(settled):
     before = settled.names()
     code, _, stderr = settled.run(
-        "translate", "m", "a.en", "-o", "out", "--extra=1", preexec_fn=small_files(10)
+        "translate", "m", "a.en", "-o", "out", "--extra-length=1", preexec_fn=small_files(10)
     )
     assert code == 4
     assert "out: cannot be written: file too large\nhint: no file may be so large here" in stderr

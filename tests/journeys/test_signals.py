@@ -85,7 +85,7 @@ def test_a_look_is_left_at_once_and_taken_later(place, steps):
         *tiny(steps=steps, **settings),
         *dev,
         "--set",
-        "search.extra=600",
+        "search.extra_length=600",
         "-o",
         "run",
     )
@@ -131,11 +131,11 @@ def test_translating_is_ended_with_a_sentence_and_no_file(settled, number):
 PREPARING = """
 import itertools, sys
 from transduce.runs import texts as inputs
-read = inputs.TwoFiles.read
+read = inputs.FilePair.read
 def endless(text):
     pairs = list(read(text))
     return (pairs[0] if n else print("reading", flush=True) or pairs[0] for n in itertools.count())
-inputs.TwoFiles.read = endless
+inputs.FilePair.read = endless
 from transduce.cli.main import main
 main()
 """

@@ -54,15 +54,15 @@ def test_from_a_prepared_store_and_a_file_of_pairs(place):
 def test_a_run_serves_in_place_of_a_model_while_it_is_held(settled):
     with settled.start("train", *tiny(steps=99), "-o", "other") as other:
         assert other.stderr.readline()
-        outputs = settled.good("translate", "run", "--extra=1", stdin=b"a dog\n\na cat")
+        outputs = settled.good("translate", "run", "--extra-length=1", stdin=b"a dog\n\na cat")
         assert outputs.count("\n") == 3
         other.kill()
 
 
 def test_a_line_for_a_line_whatever_it_holds(settled):
     odd = "a\u2028b\n\na\rb\r\na\0b\n\u0085\n\ufeffx\nlast".encode()
-    assert settled.good("translate", "m", "--extra=1", stdin=odd).count("\n") == 7
-    rows = settled.good("translate", "m", "--extra=1", "--nbest=2", "--json", stdin=odd)
+    assert settled.good("translate", "m", "--extra-length=1", stdin=odd).count("\n") == 7
+    rows = settled.good("translate", "m", "--extra-length=1", "--nbest=2", "--json", stdin=odd)
     assert [json.loads(row)["line"] for row in rows.split("\n")[:-1]] == [1, 2, 3, 4, 5, 6, 7]
 
 
@@ -75,5 +75,5 @@ def test_the_library_says_what_the_command_says(settled):
 
 def test_a_toy_needs_no_files(place):
     settings = ("--set", "training.steps=2", "--set", "training.threads=1")
-    place.good("train", "toy-copy", "-o", "run", "--set", "data.pairs=99", *settings)
+    place.good("train", "toy-copy", "-o", "run", "--set", "data.max_pairs=99", *settings)
     assert place.names("run") >= {"run.json", "store", "log.jsonl", "checkpoints"}

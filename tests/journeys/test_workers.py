@@ -146,7 +146,10 @@ def test_more_processes_than_an_update_has_parts_are_told_so(place):
     code, _, stderr = place.run("train", *tiny(steps=1), *TWO, "-o", "run")
     assert code == 0
     assert "warning: 1 of 2 processes have nothing to do: an update of 1,024 tokens is 1 " in stderr
-    assert "(training.micro_tokens); begin a run with --set training.micro_tokens=512\n" in stderr
+    assert (
+        "(training.micro_batch_tokens); begin a run with --set training.micro_batch_tokens=512\n"
+        in stderr
+    )
 
 
 def test_torchrun_starts_the_same_processes(place, monkeypatch):

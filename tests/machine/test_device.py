@@ -65,7 +65,7 @@ def test_training_looking_and_searching_do_without_float64():
         update = step.take_update(model, optimiser, training, 1, batches(1))
         nats, pieces = dev_loss.nats_of(model, batches(2))
         for beam in (1, 4):
-            searching = replace(translator.recipe, search=Search(beam=beam, extra=3))
+            searching = replace(translator.recipe, search=Search(beam=beam, extra_length=3))
             assert replace(translator, recipe=searching)("a b c")
     assert update is not None
     assert update.applied

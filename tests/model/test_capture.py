@@ -2,7 +2,7 @@ import pytest
 import torch
 from tests.model.tiny import BEGIN, model_of, packed, sizes
 
-from transduce.model.attention.mask import EVERYWHERE
+from transduce.model.attention.mask import FULL_ATTENTION
 from transduce.model.attention.reference import Plain
 from transduce.model.capture import Watched, watch
 from transduce.packed import Packed
@@ -90,7 +90,7 @@ def test_the_models_own_kernel_is_back_afterwards_also_after_an_error():
 def test_watching_changes_no_state():
     model = model_of()
     before = model.encode(packed(SOURCE)).states
-    seen = Watched(Plain(SOURCE, SOURCE, EVERYWHERE, torch.device("cpu")), [])
+    seen = Watched(Plain(SOURCE, SOURCE, FULL_ATTENTION, torch.device("cpu")), [])
     model.kernel = lambda *_: seen
     torch.testing.assert_close(model.encode(packed(SOURCE)).states, before, rtol=0, atol=1e-12)
     assert len(seen.seen) == 2

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from transduce.model.attention.head_rows import rows_of
-from transduce.model.attention.mask import EVERYWHERE
+from transduce.model.attention.mask import FULL_ATTENTION
 from transduce.model.attention.padded_blocks import rectangles
 
 CPU = torch.device("cpu")
@@ -11,7 +11,7 @@ HEADS, WIDTH = 3, 4
 
 
 def layout():
-    made = [one.queries for one in rectangles(LENGTHS, LENGTHS, EVERYWHERE, CPU)]
+    made = [one.queries for one in rectangles(LENGTHS, LENGTHS, FULL_ATTENTION, CPU)]
     return made, rows_of(made, HEADS, CPU)
 
 

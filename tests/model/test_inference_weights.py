@@ -32,7 +32,7 @@ def test_a_model_laid_out_in_columns_is_the_same_model():
 @torch.no_grad()
 @pytest.mark.parametrize("tie", ["all", "target", "none"])
 def test_a_model_laid_out_in_blocks_is_the_same_model(tie):
-    model = model_of(sizes(tie=tie)).to(torch.bfloat16)
+    model = model_of(sizes(tie_embeddings=tie)).to(torch.bfloat16)
     if not blocks_are_faster(model.output.weight):
         pytest.skip("this processor has no matrix instructions for bfloat16")
     before = answer(model)

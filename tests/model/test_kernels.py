@@ -6,16 +6,16 @@ from tests.reference.attention import attention_by_hand, packed_attention_by_han
 
 from transduce.model.attention import bucketed as grouped
 from transduce.model.attention.bucketed import Grouped
-from transduce.model.attention.mask import EVERYWHERE, Sight
+from transduce.model.attention.mask import FULL_ATTENTION, AttentionMask
 from transduce.model.attention.reference import Plain, scaled_dot_product_attention
 
 CPU = torch.device("cpu")
 SIGHTS = [
-    Sight(),
-    Sight(past_only=True),
-    Sight(neighbourhood=1),
-    Sight(neighbourhood=3),
-    Sight(past_only=True, neighbourhood=5),
+    AttentionMask(),
+    AttentionMask(causal=True),
+    AttentionMask(neighbourhood=1),
+    AttentionMask(neighbourhood=3),
+    AttentionMask(causal=True, neighbourhood=5),
 ]
 
 
@@ -56,7 +56,7 @@ def test_a_kernel_equals_the_definition_sentence_by_sentence(kernel, sight):
 
     def allowed(t, s):
         near = not sight.neighbourhood or abs(t - s) <= (sight.neighbourhood - 1) / 2
-        return near and (s <= t or not sight.past_only)
+        return near and (s <= t or not sight.causal)
 
     by_hand = packed_attention_by_hand(q, k, v, queries=lengths, keys=lengths, allowed=allowed)
     torch.testing.assert_close(seen, by_hand, rtol=0, atol=1e-12)
@@ -69,7 +69,7 @@ def test_queries_and_keys_may_have_different_lengths():
         *(x.detach() for x in tensors), queries=[2, 5, 1], keys=[4, 1, 6], allowed=lambda *_: True
     )
     for kernel in (Plain, Grouped):
-        seen = kernel(*lengths, EVERYWHERE, CPU)(*tensors)
+        seen = kernel(*lengths, FULL_ATTENTION, CPU)(*tensors)
         torch.testing.assert_close(seen.detach(), by_hand, rtol=0, atol=1e-12)
 
 
@@ -96,7 +96,7 @@ def test_the_backward_under_dropout_equals_numerical_gradients_for_a_fixed_mask(
 
     monkeypatch.setattr(grouped, "dropout_mask", same_mask)
     lengths = ([2, 4], [3, 3])
-    attend = Grouped(*lengths, EVERYWHERE, CPU)
+    attend = Grouped(*lengths, FULL_ATTENTION, CPU)
     q, k, v = inputs(*lengths, d_k=2, d_v=3)
     assert torch.autograd.gradcheck(lambda q, k, v: attend(q, k, v, 0.4), (q, k, v))
     dropped = (attend(q, k, v, 0.4) - attend(q, k, v)).abs().max()
@@ -106,7 +106,7 @@ def test_the_backward_under_dropout_equals_numerical_gradients_for_a_fixed_mask(
 def test_under_dropout_the_last_token_of_a_short_sentence_keeps_to_one_mask():
     """It is repeated to fill its rectangle; output and gradient must belong to the same repeat."""
     q, k, v = inputs([2, 6], [2, 6], heads=1, d_v=6)
-    seen = Grouped([2, 6], [2, 6], EVERYWHERE, CPU)(q, k, v, 0.5)
+    seen = Grouped([2, 6], [2, 6], FULL_ATTENTION, CPU)(q, k, v, 0.5)
     (d_v,) = torch.autograd.grad(seen[1, 0, 0], v)
     torch.testing.assert_close((d_v[:2, 0, 0] * v[:2, 0, 0]).sum(), seen[1, 0, 0])
 
@@ -118,7 +118,7 @@ def test_dropout_leaves_out_its_share_of_the_weights_and_scales_the_others(kerne
     q = torch.zeros(places, heads, 1)
     v = torch.eye(places)[:, None].expand(-1, heads, -1)
     torch.manual_seed(3)
-    attend = kernel([places], [places], EVERYWHERE, CPU)
+    attend = kernel([places], [places], FULL_ATTENTION, CPU)
     seen = attend(q, q, v, 0.3) * places
     kept = seen > 0
     torch.testing.assert_close(seen[kept], torch.full_like(seen[kept], 1 / 0.7))
@@ -129,7 +129,7 @@ def test_dropout_leaves_out_its_share_of_the_weights_and_scales_the_others(kerne
 
 def test_a_long_sentence_and_many_short_ones_are_laid_into_more_than_one_rectangle():
     lengths = [900, *[20] * 40]
-    assert len(Grouped(lengths, lengths, EVERYWHERE, CPU).rectangles) > 1
+    assert len(Grouped(lengths, lengths, FULL_ATTENTION, CPU).rectangles) > 1
     tensors = inputs(lengths, lengths, heads=1, d_k=2, d_v=2)
     found = [
         with_gradients(kernel, (lengths, lengths), SIGHTS[1], tensors)

@@ -10,13 +10,13 @@ from transduce.packed import Packed
 KINDS = [
     {},
     {"decoder_neighbourhood": 3, "encoder_neighbourhood": 3},
-    {"positions": "learned", "tie": "none"},
+    {"positions": "learned", "tie_embeddings": "none"},
     {"layers": 3, "heads": 1, "d_k": 7, "d_v": 2},
     {"norm": "pre"},
     {"mixing": "recurrent"},
-    {"mixing": "convolution", "kernel": 5, "positions": "learned"},
+    {"mixing": "convolution", "kernel_size": 5, "positions": "learned"},
     {"mixing": "dilated", "norm": "pre"},
-    {"mixing": "separable", "kernel": 1},
+    {"mixing": "separable", "kernel_size": 1},
 ]
 kinds = pytest.mark.parametrize("kind", KINDS)
 
@@ -34,7 +34,7 @@ def in_one_go(model, sources, inputs):
         return model.decode(batch, model.encode(Packed.of(sources))).split(list(batch.lengths))
 
 
-def begun(model, sources):
+def start_cache(model, sources):
     with torch.no_grad():
         return cache.start(model, model.encode(Packed.of(sources)))
 
@@ -57,7 +57,7 @@ def equal(found, expected):
 def test_decoding_step_by_step_equals_decoding_in_one_go(kind):
     model = model_of(sizes(**kind))
     sources, inputs = sentences([5, 1, 8]), sentences([8, 8, 8], seed=4)
-    stepwise, _ = walked(model, begun(model, sources), zip(*inputs, strict=True))
+    stepwise, _ = walked(model, start_cache(model, sources), zip(*inputs, strict=True))
     for row, states in enumerate(in_one_go(model, sources, inputs)):
         equal(stepwise[:, row], states)
 
@@ -68,7 +68,7 @@ def test_rows_of_a_sentence_may_be_spread_reordered_and_repeated(kind):
     sources, width = sentences([4, 7]), 3
     histories = [[BEGIN] for _ in range(2 * width)]
     spread = torch.arange(2).repeat_interleave(width)
-    state = begun(model, sources).select(spread)
+    state = start_cache(model, sources).select(spread)
     generator = torch.Generator().manual_seed(6)
     for _ in range(7):
         states, state = walked(model, state, [[history[-1] for history in histories]])
@@ -82,7 +82,7 @@ def test_rows_of_a_sentence_may_be_spread_reordered_and_repeated(kind):
 
 def test_what_was_written_stays_where_it_is_when_rows_move():
     model, sources = model_of(), sentences([4, 7])
-    state = begun(model, sources).select(torch.arange(2).repeat_interleave(3))
+    state = start_cache(model, sources).select(torch.arange(2).repeat_interleave(3))
     _, state = walked(model, state, [[2, 3, 4, 5, 6, 7]])
     moved = state.select(torch.tensor([1, 1, 2, 5, 3, 3]))
     assert moved.keys.data_ptr() == state.keys.data_ptr()
@@ -93,7 +93,7 @@ def test_what_was_written_stays_where_it_is_when_rows_move():
 @torch.no_grad()
 def test_what_no_row_grew_from_goes_when_the_room_is_full():
     model, width, steps = model_of(), 4, 40
-    state = begun(model, sentences([4])).select(torch.zeros(width, dtype=torch.long))
+    state = start_cache(model, sentences([4])).select(torch.zeros(width, dtype=torch.long))
     inputs = sentences([steps], seed=4)
     expected = in_one_go(model, sentences([4]), inputs)[0]
     for number, symbol in enumerate(inputs[0]):
@@ -112,7 +112,7 @@ def test_attention_is_shown_even_numbers_of_places_and_slots(monkeypatch):
         return look(q, k, v, mask)
 
     monkeypatch.setattr(past, "look", spied)
-    state = begun(model_of(), sentences([5, 7])).select(torch.tensor([0, 0, 0, 1, 1, 1]))
+    state = start_cache(model_of(), sentences([5, 7])).select(torch.tensor([0, 0, 0, 1, 1, 1]))
     assert state.memory_keys.shape[3] == 8
     walked(model_of(), state, [[2] * 6] * 9)
     assert set(shown) == {4, 8, 12, 16, 20, 24, 28}
@@ -120,14 +120,14 @@ def test_attention_is_shown_even_numbers_of_places_and_slots(monkeypatch):
 
 def test_what_no_row_grew_from_goes_when_others_join():
     model, rows = model_of(), torch.zeros(3, dtype=torch.long)
-    first, second = (begun(model, sentences([n])).select(rows) for n in (5, 6))
+    first, second = (start_cache(model, sentences([n])).select(rows) for n in (5, 6))
     _, first = walked(model, first, [[2, 3, 4]])
     assert cache.join(first.select(rows), second).slots == 1
 
 
 def test_there_is_room_for_some_steps_and_not_for_one(monkeypatch):
     monkeypatch.setattr(cache, "GROWTH", 4)
-    state = begun(model_of(), sentences([5])).select(torch.zeros(3, dtype=torch.long))
+    state = start_cache(model_of(), sentences([5])).select(torch.zeros(3, dtype=torch.long))
     rooms = []
     for _ in range(5):
         _, state = walked(model_of(), state, [[2, 3, 4]])
@@ -140,7 +140,7 @@ def test_a_row_may_become_several_after_it_was_alone():
     model, sources = model_of(), sentences([4, 7])
     inputs = [[1, 2, 4], [1, 2, 5], [1, 3, 6], [1, 3, 7]]
     expected = in_one_go(model, [sources[0], sources[0], sources[1], sources[1]], inputs)
-    first, state = walked(model, begun(model, sources), [[1, 1], [2, 3]])
+    first, state = walked(model, start_cache(model, sources), [[1, 1], [2, 3]])
     state = state.select(torch.tensor([0, 0, 1, 1]))
     second, _ = walked(model, state, [[4, 5, 6, 7]])
     equal(first[1], torch.stack([expected[0][1], expected[2][1]]))
@@ -151,7 +151,7 @@ def test_a_row_may_become_several_after_it_was_alone():
 def test_sentences_that_are_over_leave_with_their_sources(kind):
     model = model_of(sizes(**kind))
     sources, inputs = sentences([9, 3, 5]), sentences([8, 8, 8], seed=4)
-    _, state = walked(model, begun(model, sources), list(zip(*inputs, strict=True))[:5])
+    _, state = walked(model, start_cache(model, sources), list(zip(*inputs, strict=True))[:5])
     state = state.select(torch.tensor([1, 2]))
     assert state.memory_keys.shape[1] == 2
     assert state.memory_keys.shape[3] == cache.even(5) == 8, (
@@ -172,7 +172,7 @@ def test_rows_that_came_differently_far_are_joined(kind, ahead, behind):
     states = []
     for side, steps in ((0, ahead), (1, behind)):
         columns = list(zip(*inputs[side], strict=True))[:steps]
-        state = begun(model, sources[side])
+        state = start_cache(model, sources[side])
         states.append(walked(model, state, columns)[1] if columns else state)
     rows = [*((row, ahead) for row in inputs[0]), *((row, behind) for row in inputs[1])]
     following = [[row[done + n] for row, done in rows] for n in range(4)]
@@ -203,7 +203,7 @@ def test_of_groups_that_came_differently_far_any_may_leave(kind):
     inputs = [sentences([12], seed=seed) for seed in (9, 10, 11)]
     steps = (5, 2, 5)
     groups = [
-        walked(model, begun(model, source), [[symbol] for symbol in rows[0][:done]])[1]
+        walked(model, start_cache(model, source), [[symbol] for symbol in rows[0][:done]])[1]
         for source, rows, done in zip(sources, inputs, steps, strict=True)
     ]
     joined = cache.join(cache.join(groups[0], groups[1]), groups[2])
@@ -221,8 +221,8 @@ def test_of_groups_that_came_differently_far_any_may_leave(kind):
 
 @pytest.mark.parametrize("mixing", ["recurrent", "convolution", "dilated", "separable"])
 def test_a_mixing_keeps_no_more_than_it_reaches(mixing):
-    model = model_of(sizes(mixing=mixing, kernel=5, layers=1))
-    state = begun(model, sentences([2, 3]))
+    model = model_of(sizes(mixing=mixing, kernel_size=5, layers=1))
+    state = start_cache(model, sentences([2, 3]))
     reach = 1 if mixing == "recurrent" else 4
     for _ in range(30):
         _, state = walked(model, state, [[2, 3]])
@@ -231,13 +231,13 @@ def test_a_mixing_keeps_no_more_than_it_reaches(mixing):
 
 def test_a_neighbourhood_keeps_no_more_than_it_reaches():
     model = model_of(sizes(decoder_neighbourhood=5))
-    _, state = walked(model, begun(model, sentences([2, 3])), [[2, 3]] * 30)
+    _, state = walked(model, start_cache(model, sentences([2, 3])), [[2, 3]] * 30)
     assert state.keys.shape[3] <= cache.even(2 + 1 + cache.GROWTH)
 
 
 def test_learned_places_have_an_end_and_say_so():
-    model = model_of(sizes(positions="learned", places=3))
-    state = begun(model, sentences([2]))
+    model = model_of(sizes(positions="learned", max_positions=3))
+    state = start_cache(model, sentences([2]))
     _, state = walked(model, state, [[BEGIN], [2], [3]])
     with pytest.raises(InputError, match="a sentence has 4 pieces, this model learned 3 places"):
         walked(model, state, [[4]])
@@ -247,7 +247,7 @@ def test_the_log_probabilities_of_a_long_sentence_are_those_of_the_whole_model()
     model, sources, targets = model_of(), sentences([19]), sentences([20], seed=3)
     with torch.no_grad():
         states = model.decode(Packed.of(targets), model.encode(Packed.of(sources)))
-        stepwise, _ = walked(model, begun(model, sources), [[piece] for piece in targets[0]])
+        stepwise, _ = walked(model, start_cache(model, sources), [[piece] for piece in targets[0]])
         logits = model.logits(stepwise[:, 0])
         assert logits.shape == (20, SYMBOLS)
         equal(logits.log_softmax(dim=1), model.logits(states).log_softmax(dim=1))

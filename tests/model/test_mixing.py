@@ -19,13 +19,15 @@ from transduce.settings.architecture import MIXINGS
 
 OTHERS = MIXINGS[1:]
 others = pytest.mark.parametrize("mixing", OTHERS)
-stacks = pytest.mark.parametrize("past_only", [False, True])
+stacks = pytest.mark.parametrize("causal", [False, True])
 LENGTHS = (5, 1, 12, 3)
 
 
-def layer(mixing, *, past_only, number=0, kernel=3):
+def layer(mixing, *, causal, number=0, kernel_size=3):
     """One mixing in float64, every weight and bias random."""
-    made: Any = mixing_of(sizes(mixing=mixing, kernel=kernel), number, past_only=past_only).double()
+    made: Any = mixing_of(
+        sizes(mixing=mixing, kernel_size=kernel_size), number, causal=causal
+    ).double()
     generator = torch.Generator().manual_seed(7)
     with torch.no_grad():
         for weight in made.parameters():
@@ -48,19 +50,19 @@ def equal(found, expected):
 
 @others
 @stacks
-@pytest.mark.parametrize(("number", "kernel"), [(0, 3), (1, 3), (0, 5), (0, 1)])
-def test_a_packed_batch_equals_a_plain_loop_over_each_sentence(mixing, past_only, number, kernel):
-    made = layer(mixing, past_only=past_only, number=number, kernel=kernel)
+@pytest.mark.parametrize(("number", "kernel_size"), [(0, 3), (1, 3), (0, 5), (0, 1)])
+def test_a_packed_batch_equals_a_plain_loop_over_each_sentence(mixing, causal, number, kernel_size):
+    made = layer(mixing, causal=causal, number=number, kernel_size=kernel_size)
     x = words(sum(LENGTHS))
     expected = [mixing_by_hand(made, one) for one in x.split(LENGTHS)]
     equal(made(x, among(LENGTHS)), torch.cat(expected))
 
 
 @stacks
-def test_the_recurrent_layer_equals_torch_s_own_on_each_sentence(past_only):
-    made = layer("recurrent", past_only=past_only)
-    width = 8 if past_only else 4
-    its = nn.LSTM(8, width, bidirectional=not past_only, dtype=torch.float64)
+def test_the_recurrent_layer_equals_torch_s_own_on_each_sentence(causal):
+    made = layer("recurrent", causal=causal)
+    width = 8 if causal else 4
+    its = nn.LSTM(8, width, bidirectional=not causal, dtype=torch.float64)
     its.load_state_dict(made.lstm.state_dict())
     x = words(sum(LENGTHS))
     equal(made(x, among(LENGTHS)), torch.cat([its(one)[0] for one in x.split(LENGTHS)]))
@@ -68,26 +70,26 @@ def test_the_recurrent_layer_equals_torch_s_own_on_each_sentence(past_only):
 
 @stacks
 @pytest.mark.parametrize("lengths", [(5, 1, 12, 3), (21,), (7, 7, 7)])
-def test_the_recurrent_layer_is_the_same_in_float32(lengths, past_only):
+def test_the_recurrent_layer_is_the_same_in_float32(lengths, causal):
     """Sentences of one length take another way through torch, in float32 only."""
-    made, x = layer("recurrent", past_only=past_only), words(21)
+    made, x = layer("recurrent", causal=causal), words(21)
     found = [copy.deepcopy(made).float()(x.float(), among(lengths)), made(x, among(lengths))]
     torch.testing.assert_close(found[0].double(), found[1], rtol=0, atol=1e-5)
 
 
 @stacks
-def test_the_whole_convolution_equals_torch_s_own(past_only):
-    made = layer("dilated", past_only=past_only, number=1)
+def test_the_whole_convolution_equals_torch_s_own(causal):
+    made = layer("dilated", causal=causal, number=1)
     x = words(20)
     matrix = made.weigh.output.weight.view(8, 3, 8).transpose(1, 2)  # [out in k]
-    dilation, edges = (3, (6, 0)) if past_only else (2, (2, 2))
+    dilation, edges = (3, (6, 0)) if causal else (2, (2, 2))
     its = nn.functional.conv1d(nn.functional.pad(x.T, edges), matrix, dilation=dilation)
     equal(made(x, among((20,))), its.T)
 
 
 @others
 def test_gradients_are_those_of_the_plain_loop(mixing):
-    made, x = layer(mixing, past_only=False), words(6)
+    made, x = layer(mixing, causal=False), words(6)
     direction = words(6, seed=4)
     found = []
     for run in (lambda: made(x, among((2, 4))), lambda: by_hand(made, x, (2, 4))):
@@ -117,14 +119,14 @@ def test_a_sentence_has_the_same_states_alone_as_in_any_company(mixing):
 
 @others
 def test_not_even_an_infinite_neighbour_is_felt(mixing):
-    made, x = layer(mixing, past_only=False), words(9)
+    made, x = layer(mixing, causal=False), words(9)
     x[4:] = math.inf
     equal(made(x, among((4, 5)))[:4], made(x[:4], among((4,))))
 
 
 @others
 def test_no_gradient_of_the_decoder_goes_to_a_later_symbol(mixing):
-    made = layer(mixing, past_only=True, number=1)
+    made = layer(mixing, causal=True, number=1)
     x = words(9).requires_grad_()
     for place in range(9):
         (felt,) = torch.autograd.grad(made(x, among((9,)))[place].sum(), x)
@@ -135,29 +137,29 @@ def test_no_gradient_of_the_decoder_goes_to_a_later_symbol(mixing):
 @others
 def test_the_encoder_sees_both_sides(mixing):
     x = words(3).requires_grad_()
-    made = layer(mixing, past_only=False)
+    made = layer(mixing, causal=False)
     (felt,) = torch.autograd.grad(made(x, among((3,)))[1].sum(), x)
     assert felt.abs().sum(dim=1).gt(0).all()
 
 
 def test_each_dilated_layer_begins_where_those_below_it_end():
-    assert [layer("dilated", past_only=False, number=n, kernel=5).offsets for n in range(3)] == [
+    assert [layer("dilated", causal=False, number=n, kernel_size=5).offsets for n in range(3)] == [
         (-2, -1, 0, 1, 2),
         (-6, -3, 0, 3, 6),
         (-18, -9, 0, 9, 18),
     ]
-    assert [layer("dilated", past_only=True, number=n).offsets for n in range(3)] == [
+    assert [layer("dilated", causal=True, number=n).offsets for n in range(3)] == [
         (-2, -1, 0),
         (-6, -3, 0),
         (-18, -9, 0),
     ]
-    assert mixing_of(sizes(mixing="dilated"), 900, past_only=True).reach < 1 << 22
+    assert mixing_of(sizes(mixing="dilated"), 900, causal=True).reach < 1 << 22
 
 
 @others
-@pytest.mark.parametrize("kernel", [1, 5])
-def test_the_formula_counts_the_parameters_of_the_model(mixing, kernel):
-    architecture = sizes(mixing=mixing, kernel=kernel, layers=3)
+@pytest.mark.parametrize("kernel_size", [1, 5])
+def test_the_formula_counts_the_parameters_of_the_model(mixing, kernel_size):
+    architecture = sizes(mixing=mixing, kernel_size=kernel_size, layers=3)
     model = transformer(architecture, 17, 17, seed=1)
     counted = sum(weight.numel() for weight in model.weights().values())
     assert parameters.count(architecture, 17, 17) == counted

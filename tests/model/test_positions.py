@@ -21,7 +21,7 @@ def test_the_table_of_sinusoids_is_no_weight_and_is_in_no_file():
 
 
 def test_learned_places_are_rows_of_a_table():
-    positions = positions_of(sizes(positions="learned", places=5))
+    positions = positions_of(sizes(positions="learned", max_positions=5))
     assert isinstance(positions, LearnedPositions)
     places = torch.tensor([4, 0, 4])
     assert torch.equal(positions(places, 5), positions.weight[places])

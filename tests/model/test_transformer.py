@@ -57,8 +57,8 @@ def test_the_gradients_of_all_weights_equal_those_of_torch_nn_transformer(norm):
     "changes",
     [
         {},
-        {"positions": "learned", "tie": "none"},
-        {"encoder_neighbourhood": 3, "decoder_neighbourhood": 5, "tie": "target"},
+        {"positions": "learned", "tie_embeddings": "none"},
+        {"encoder_neighbourhood": 3, "decoder_neighbourhood": 5, "tie_embeddings": "target"},
     ],
 )
 def test_a_sentence_has_the_same_states_alone_as_in_any_company(changes):
@@ -97,7 +97,7 @@ def test_the_encoder_does_not_see_the_target_nor_a_state_the_symbols_after_it():
 
 @pytest.mark.parametrize(("tie", "matrices"), [("all", 1), ("target", 2), ("none", 3)])
 def test_a_tie_decides_how_many_symbol_matrices_there_are(tie, matrices):
-    model = model_of(sizes(tie=tie))
+    model = model_of(sizes(tie_embeddings=tie))
     symbols = [
         name for name in model.weights() if name.split(".")[0] in ("source", "target", "output")
     ]
@@ -105,7 +105,7 @@ def test_a_tie_decides_how_many_symbol_matrices_there_are(tie, matrices):
 
 
 def test_two_vocabularies_may_differ_in_size():
-    model = transformer(sizes(tie="target"), 7, 13, seed=1)
+    model = transformer(sizes(tie_embeddings="target"), 7, 13, seed=1)
     assert (len(model.source.weight), len(model.target.weight)) == (7, 13)
     states = model.decode(packed([3], symbols=13), model.encode(packed([4], symbols=7)))
     assert model.logits(states).shape == (3, 13)

@@ -9,7 +9,7 @@ from tests.model.tiny import model_of, packed, sizes, states_of
 from tests.reference.varlen import varlen_attn
 
 from transduce.model.attention import varlen as variable_length
-from transduce.model.attention.mask import EVERYWHERE, Sight
+from transduce.model.attention.mask import FULL_ATTENTION, AttentionMask
 from transduce.model.attention.reference import Plain
 from transduce.model.attention.varlen import VariableLength, offsets, rounded
 
@@ -19,7 +19,7 @@ def _slow_twin(monkeypatch):
     monkeypatch.setattr(variable_length, "varlen", lambda: varlen_attn)
 
 
-def demand_equal(lengths, sight, tensors, tolerance):
+def require_equal(lengths, sight, tensors, tolerance):
     ours = with_gradients(VariableLength, lengths, sight, tensors)
     plain = with_gradients(Plain, lengths, sight, tensors)
     for one, other in zip(ours, plain, strict=True):
@@ -32,17 +32,17 @@ def test_it_equals_the_plain_kernel_gradients_included(sight, widths):
     """Also where keys and values differ in width: zeros fill the narrower ones."""
     lengths = [3, 1, 7, 4]
     tensors = inputs(lengths, lengths, d_k=widths[0], d_v=widths[1])
-    demand_equal((lengths, lengths), sight, tensors, 1e-12)
+    require_equal((lengths, lengths), sight, tensors, 1e-12)
 
 
 def test_in_float32_it_equals_the_plain_kernel_to_rounding():
     lengths = ([2, 5, 1], [4, 1, 6])
     tensors = [x.detach().float().requires_grad_() for x in inputs(*lengths, d_k=16, d_v=8)]
-    demand_equal(lengths, EVERYWHERE, tensors, 1e-5)
+    require_equal(lengths, FULL_ATTENTION, tensors, 1e-5)
 
 
 def test_queries_and_keys_may_have_different_lengths():
-    demand_equal(([2, 5, 1], [4, 1, 6]), EVERYWHERE, inputs([2, 5, 1], [4, 1, 6]), 1e-12)
+    require_equal(([2, 5, 1], [4, 1, 6]), FULL_ATTENTION, inputs([2, 5, 1], [4, 1, 6]), 1e-12)
 
 
 @settings(max_examples=20)
@@ -50,17 +50,17 @@ def test_queries_and_keys_may_have_different_lengths():
 def test_any_lengths_under_any_sight(lengths, sight):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(variable_length, "varlen", lambda: varlen_attn)
-        demand_equal((lengths, lengths), sight, inputs(lengths, lengths, heads=1), 1e-12)
+        require_equal((lengths, lengths), sight, inputs(lengths, lengths, heads=1), 1e-12)
 
 
 @pytest.mark.parametrize(
     ("sight", "window"),
     [
-        (Sight(), (-1, -1)),
-        (Sight(past_only=True), (-1, 0)),
-        (Sight(neighbourhood=5), (2, 2)),
-        (Sight(past_only=True, neighbourhood=5), (2, 0)),
-        (Sight(neighbourhood=1), (0, 0)),
+        (AttentionMask(), (-1, -1)),
+        (AttentionMask(causal=True), (-1, 0)),
+        (AttentionMask(neighbourhood=5), (2, 2)),
+        (AttentionMask(causal=True, neighbourhood=5), (2, 0)),
+        (AttentionMask(neighbourhood=1), (0, 0)),
     ],
 )
 def test_a_sight_is_a_window(sight, window):
@@ -76,13 +76,13 @@ def test_empty_sentences_round_the_number_of_offsets_up():
 
 def test_the_bound_of_a_length_is_a_power_of_two():
     assert [rounded(n) for n in (1, 16, 17, 64, 65)] == [16, 16, 32, 64, 128]
-    assert VariableLength([3, 40], [200, 5], EVERYWHERE, CPU).longest == (64, 256)
+    assert VariableLength([3, 40], [200, 5], FULL_ATTENTION, CPU).longest == (64, 256)
 
 
 def test_dropout_on_the_weights_is_refused():
     q, k, v = inputs([2], [2])
     with pytest.raises(AssertionError, match="drops no weights"):
-        VariableLength([2], [2], EVERYWHERE, CPU)(q, k, v, 0.1)
+        VariableLength([2], [2], FULL_ATTENTION, CPU)(q, k, v, 0.1)
 
 
 @pytest.mark.parametrize("changes", [{}, {"encoder_neighbourhood": 3, "decoder_neighbourhood": 5}])

@@ -3,7 +3,7 @@ import torch
 from tests.model.tiny import model_of, packed, sizes, states_of
 
 from transduce.model.attention.bucketed import Grouped
-from transduce.model.attention.mask import EVERYWHERE, Sight
+from transduce.model.attention.mask import FULL_ATTENTION, AttentionMask
 from transduce.model.attention.reference import Plain
 from transduce.model.attention.windowed import Windowed, windowed
 
@@ -11,10 +11,10 @@ LENGTHS = (5, 1, 9, 3)
 CPU = torch.device("cpu")
 
 
-@pytest.mark.parametrize("past_only", [False, True])
+@pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("r", [1, 3, 5, 31])
-def test_windows_see_what_the_plain_kernel_sees(r, past_only):
-    sight = Sight(neighbourhood=r, past_only=past_only)
+def test_windows_see_what_the_plain_kernel_sees(r, causal):
+    sight = AttentionMask(neighbourhood=r, causal=causal)
     generator = torch.Generator().manual_seed(r)
     shapes = [(18, 2, 3), (18, 2, 3), (18, 2, 5)]
     parts = [torch.randn(s, generator=generator, dtype=torch.float64) for s in shapes]
@@ -41,5 +41,5 @@ def test_a_restricted_model_has_the_same_states_with_windows():
 
 
 def test_without_a_neighbourhood_there_are_no_windows():
-    assert isinstance(windowed((3,), (4,), EVERYWHERE, CPU), Grouped)
-    assert isinstance(windowed((3,), (3,), Sight(neighbourhood=3), CPU), Windowed)
+    assert isinstance(windowed((3,), (4,), FULL_ATTENTION, CPU), Grouped)
+    assert isinstance(windowed((3,), (3,), AttentionMask(neighbourhood=3), CPU), Windowed)

@@ -15,7 +15,7 @@ BEGIN = 1
 def sizes(**changes):
     """A model of two layers whose widths all differ, without dropout."""
     tiny = {"layers": 2, "d_model": 8, "d_ff": 12, "heads": 2, "d_k": 3, "d_v": 5, "dropout": 0.0}
-    return Architecture(**(tiny | {"places": 40} | changes))
+    return Architecture(**(tiny | {"max_positions": 40} | changes))
 
 
 def model_of(architecture=None, *, symbols=SYMBOLS, seed=1, kernel=Grouped):

@@ -82,9 +82,13 @@ def test_positions_are_not_sines_and_then_cosines():
 
 
 def test_a_learning_rate_factor_multiplies_equation_3_only_where_a_recipe_says_so():
-    rates = [rate_of(100, Architecture(), Training(factor=factor)) for factor in (1.0, 2.0)]
+    rates = [
+        rate_of(100, Architecture(), Training(learning_rate_factor=factor)) for factor in (1.0, 2.0)
+    ]
     assert rates[1] == 2 * rates[0]
-    assert {by_name(f"table3/{row}").training.factor for row in ("base", "big")} == {1.0}
+    assert {by_name(f"table3/{row}").training.learning_rate_factor for row in ("base", "big")} == {
+        1.0
+    }
 
 
 def test_the_last_snapshots_are_averaged_not_the_best(tmp_path):
@@ -106,6 +110,6 @@ def test_the_defaults_are_the_text_and_not_the_later_preset_of_the_published_cod
     training, architecture = Training(), Architecture()
     assert training.beta2 != 0.997
     assert training.warmup != 8_000
-    assert training.factor != 2
+    assert training.learning_rate_factor != 2
     assert architecture.attention_dropout != 0.1
-    assert architecture.relu_dropout != 0.1
+    assert architecture.feed_forward_dropout != 0.1

@@ -11,17 +11,17 @@ def test_one_matrix_serves_both_embeddings_and_the_map_before_the_softmax():
     model = built()
     assert model.source.weight is model.target.weight is model.output.weight
     assert model.output.weight.shape == (100, 512)
-    assert Architecture().tie == "all"
+    assert Architecture().tie_embeddings == "all"
 
 
 def test_two_vocabularies_share_the_matrix_of_the_target_only():
-    model = built(Architecture(tie="target"))
+    model = built(Architecture(tie_embeddings="target"))
     assert model.source.weight is not model.target.weight
     assert model.output.weight is model.target.weight
 
 
 def test_a_setting_keeps_all_three_apart():
-    model = built(Architecture(tie="none"))
+    model = built(Architecture(tie_embeddings="none"))
     assert len({id(one.weight) for one in (model.source, model.target, model.output)}) == 3
 
 
@@ -37,7 +37,7 @@ def test_embeddings_are_multiplied_by_the_root_of_d_model():
 
 
 def test_the_map_before_the_softmax_is_neither_scaled_nor_biased():
-    model = model_of(sizes(tie="none"))
+    model = model_of(sizes(tie_embeddings="none"))
     states = torch.randn(3, 8, dtype=torch.float64)
     torch.testing.assert_close(model.logits(states), states @ model.output.weight.T)
     assert not model.logits(torch.zeros_like(states)).any()

@@ -37,7 +37,7 @@ def test_the_peaks_are_6_99e_4_for_base_and_4_94e_4_for_big():
 
 
 def test_equation_3_has_no_other_factor():
-    assert Training().factor == 1
+    assert Training().learning_rate_factor == 1
     assert Training().warmup == 4_000
 
 

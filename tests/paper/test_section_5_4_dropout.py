@@ -16,7 +16,7 @@ N = 3
 
 
 @dataclass
-class Seen:
+class DuplicateFilter:
     """What was handed to dropout by whom, and what the sub-layers gave."""
 
     residual: list[Any] = field(default_factory=list)
@@ -29,7 +29,7 @@ class Seen:
 @pytest.fixture
 def seen(monkeypatch):
     """Dropout notes its argument and its rate in each of the places that call it."""
-    record = Seen()
+    record = DuplicateFilter()
     for caller, calls in (
         (residual, record.residual),
         (transformer, record.embedded),
@@ -85,14 +85,14 @@ def test_it_falls_on_the_sums_of_embeddings_and_positions_in_both_stacks(seen):
 
 def test_none_falls_on_attention_weights_or_inside_the_feed_forward_network(seen):
     """The text names no such place for translation: both are settings, 0 by default."""
-    assert (Architecture().attention_dropout, Architecture().relu_dropout) == (0, 0)
+    assert (Architecture().attention_dropout, Architecture().feed_forward_dropout) == (0, 0)
     run(seen, dropout=0.1)
     assert {p for _, p in seen.attention + seen.relu} == {0.0}
 
 
 def test_as_settings_they_fall_on_the_weights_and_on_the_relu(seen):
     """Section 6.3 drops attention, too; T2T of a later date dropped both."""
-    run(seen, attention_dropout=0.2, relu_dropout=0.3)
+    run(seen, attention_dropout=0.2, feed_forward_dropout=0.3)
     assert [p for _, p in seen.relu] == [0.3] * 2 * N
     assert all((x >= 0).all() and x.shape[1] == 12 for x, _ in seen.relu)
     assert {p for _, p in seen.attention} == {0.2}
@@ -101,7 +101,7 @@ def test_as_settings_they_fall_on_the_weights_and_on_the_relu(seen):
 
 
 def test_nothing_is_dropped_in_evaluation():
-    model = model_of(sizes(dropout=0.5, attention_dropout=0.5, relu_dropout=0.5))
+    model = model_of(sizes(dropout=0.5, attention_dropout=0.5, feed_forward_dropout=0.5))
     model.eval()
     first, again = (states_of(model, packed([4]), packed([3]))[1] for _ in range(2))
     assert torch.equal(first, again)

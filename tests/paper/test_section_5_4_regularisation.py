@@ -69,4 +69,4 @@ def test_the_best_a_smoothed_model_can_do_is_above_zero():
 
 
 def test_epsilon_is_a_tenth_after_szegedy():
-    assert (Training().label_smoothing, Training().smoothing) == (0.1, "szegedy")
+    assert (Training().label_smoothing, Training().smoothing_form) == (0.1, "szegedy")

@@ -31,14 +31,14 @@ def test_base_averages_the_last_5_and_big_the_last_20_written_every_ten_minutes(
 ):
     """Ten of the paper's minutes, at 0.4 s and at 1.0 s a step: recipes count steps."""
     training = by_name(recipe).training
-    assert (training.snapshots, training.snapshot_steps) == (last, every)
+    assert (training.average_last, training.snapshot_every) == (last, every)
 
 
 def test_beam_4_alpha_0_6_and_at_most_50_more_than_the_input():
     search = Search()
-    assert (search.beam, search.alpha, search.extra, search.penalty) == (4, 0.6, 50, "gnmt")
+    assert (search.beam, search.alpha, search.extra_length, search.penalty) == (4, 0.6, 50, "gnmt")
     ended_by_0 = [7, 8, 9, 0]
-    assert limit(ended_by_0, search.extra) == 3 + 50
+    assert limit(ended_by_0, search.extra_length) == 3 + 50
 
 
 def test_the_length_penalty_by_hand():

@@ -71,7 +71,7 @@ def test_a_row_has_the_values_of_its_columns_and_else_those_of_base(row):
 @pytest.mark.parametrize("row", LISTED)
 def test_a_row_differs_from_base_in_its_columns_alone(row):
     changed = {path for path, *_ in difference(by_name("table3/base"), by_name(f"table3/{row}"))}
-    clock = {"training.snapshot_steps", "training.snapshots"} if row == "big" else set()
+    clock = {"training.snapshot_every", "training.average_last"} if row == "big" else set()
     assert changed == {COLUMNS[column] for column in LISTED[row]} | clock
 
 
@@ -89,10 +89,10 @@ def test_the_rows_are_those_of_the_printed_table(shared):
 def test_big_writes_its_snapshots_by_the_clock_of_its_slower_steps():
     """Section 6.1: every 10 minutes, the last 20; section 5.2: 1.0 seconds a step."""
     big = by_name("table3/big").training
-    assert (big.snapshot_steps, big.snapshots) == (600, 20)
+    assert (big.snapshot_every, big.average_last) == (600, 20)
 
 
 def test_base_writes_its_snapshots_by_its_own_clock():
     """Section 6.1: every 10 minutes, the last 5; section 5.2: 0.4 seconds a step."""
     base = by_name("table3/base").training
-    assert (base.snapshot_steps, base.snapshots) == (1_500, 5)
+    assert (base.snapshot_every, base.average_last) == (1_500, 5)

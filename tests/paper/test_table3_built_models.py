@@ -46,6 +46,6 @@ def test_the_formula_that_recipes_print_counts_the_model_that_is_built(row):
 @pytest.mark.parametrize(("tie", "matrices"), [("all", 1), ("target", 2), ("none", 3)])
 def test_untied_matrices_are_counted_each(tie, matrices):
     with torch.device("meta"):
-        model = Transformer(Architecture(tie=tie), SYMBOLS, SYMBOLS)
+        model = Transformer(Architecture(tie_embeddings=tie), SYMBOLS, SYMBOLS)
     found = sum(weight.numel() for weight in model.parameters())
     assert found == 44_101_632 + matrices * 512 * SYMBOLS

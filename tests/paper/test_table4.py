@@ -10,10 +10,10 @@ ROWS = {"table4/wsj": 16_000, "table4/semi-supervised": 32_000}
 NOT_PRINTED = {
     "architecture.dropout",
     "architecture.attention_dropout",
-    "training.factor",
+    "training.learning_rate_factor",
     "training.warmup",
 }
-OURS = {"architecture.tie", "data.shared_vocabulary", "data.longest"}
+OURS = {"architecture.tie_embeddings", "data.shared_vocabulary", "data.max_length"}
 
 
 def test_the_recipes_are_the_paper_s_two_rows(shared):
@@ -36,7 +36,7 @@ def test_a_row_has_the_printed_values_and_else_those_of_base(name, symbols):
         "data.vocabulary_size": symbols,
         "search.alpha": 0.3,
         "search.beam": 21,
-        "search.extra": 300,
+        "search.extra_length": 300,
     }
     assert str(corpus).startswith("wsj")
 
@@ -48,7 +48,7 @@ def test_what_the_paper_chose_and_did_not_print_is_the_published_code_s(name, dr
     recipe = by_name(name)
     sizes, training = recipe.architecture, recipe.training
     assert (sizes.dropout, sizes.attention_dropout) == dropouts
-    assert (training.factor, training.warmup) == (0.5, warmup)
+    assert (training.learning_rate_factor, training.warmup) == (0.5, warmup)
     assert "it prints neither dropout nor learning rate" in recipe.because
 
 

@@ -1,7 +1,7 @@
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.model.test_kv_cache import begun, equal, in_one_go, walked
+from tests.model.test_kv_cache import equal, in_one_go, start_cache, walked
 from tests.model.tiny import SYMBOLS, model_of, sentences, sizes
 
 from transduce.model.decoding import kv_cache as cache
@@ -27,7 +27,7 @@ def test_a_sentence_decoded_step_by_step_until_its_own_end_has_the_states_of_the
     model = model_of(sizes(layers=2, **kind))
     sources, targets = sentences([n for n, _ in drawn]), [target for _, target in drawn]
     expected = in_one_go(model, sources, targets)
-    state, rows = begun(model, sources), list(range(len(drawn)))
+    state, rows = start_cache(model, sources), list(range(len(drawn)))
     state = state.select(torch.arange(len(rows)).repeat_interleave(width))
     for place in range(max(map(len, targets))):
         staying = [n for n, row in enumerate(rows) if place < len(targets[row])]
@@ -50,7 +50,9 @@ def test_sentences_that_join_others_on_their_way_go_on_as_alone(first, second, k
     for drawn, done in ((first, ahead), (second, 0)):
         sources = sentences([n for n, _ in drawn])
         targets = [(target * 9)[:9] for _, target in drawn]
-        state = begun(model, sources).select(torch.arange(len(drawn)).repeat_interleave(width))
+        state = start_cache(model, sources).select(
+            torch.arange(len(drawn)).repeat_interleave(width)
+        )
         columns = [[row[n] for row in targets for _ in range(width)] for n in range(done)]
         state = walked(model, state, columns)[1] if columns else state
         sides.append((state, in_one_go(model, sources, targets), targets, done))

@@ -5,12 +5,14 @@ from tests.model.test_kernels import inputs, with_gradients
 
 from transduce.model.attention import padded_blocks as rectangles
 from transduce.model.attention.bucketed import Grouped
-from transduce.model.attention.mask import Sight
+from transduce.model.attention.mask import AttentionMask
 from transduce.model.attention.reference import Plain
 
 lengths = st.lists(st.integers(1, 20), min_size=1, max_size=5)
 widths = st.integers(1, 4)
-sights = st.builds(Sight, past_only=st.booleans(), neighbourhood=st.sampled_from([0, 1, 3, 5, 7]))
+sights = st.builds(
+    AttentionMask, causal=st.booleans(), neighbourhood=st.sampled_from([0, 1, 3, 5, 7])
+)
 
 
 def held_against_plain(queries, keys, sight, **shape):
@@ -32,7 +34,7 @@ def test_the_fast_kernel_equals_the_plain_one_in_self_attention(
 @given(st.lists(st.tuples(st.integers(1, 20), st.integers(1, 20)), min_size=1, max_size=5))
 def test_the_fast_kernel_equals_the_plain_one_over_sources_of_other_lengths(pairs):
     queries, keys = (list(side) for side in zip(*pairs, strict=True))
-    held_against_plain(queries, keys, Sight())
+    held_against_plain(queries, keys, AttentionMask())
 
 
 @settings(max_examples=8)

@@ -12,7 +12,7 @@ from transduce.settings.recipe import resolved
 @pytest.mark.parametrize("recipe", PAPERS, ids=lambda recipe: recipe.name)
 def test_every_setting_in_which_a_run_of_the_paper_leaves_base_is_cited_for_that_run(recipe):
     changed = {path for path, *_ in difference(by_name("table3/base"), recipe)}
-    assert changed - {"data.longest"} <= CITED.get(recipe.name, {}).keys()
+    assert changed - {"data.max_length"} <= CITED.get(recipe.name, {}).keys()
 
 
 def test_what_is_cited_is_a_setting_of_a_recipe():
@@ -24,8 +24,8 @@ SAID = {
     ("table3/C-N2", "architecture.layers"): "6.2 row C-N2 of Table 3: N = 2",
     ("table3/D-ls0.2", "training.label_smoothing"): "6.2 row D-ls0.2 of Table 3: epsilon_ls = 0.2",
     ("table3/big", "training.steps"): "5.2 the big models were trained for 300,000 steps",
-    ("table3/big", "training.snapshot_steps"): "6.1 10 minutes at 1.0 s a step, for averaging",
-    ("table2/big-en-de", "training.snapshots"): "6.1 of the big models the last 20 are averaged",
+    ("table3/big", "training.snapshot_every"): "6.1 10 minutes at 1.0 s a step, for averaging",
+    ("table2/big-en-de", "training.average_last"): "6.1 of the big models the last 20 are averaged",
     ("table2/big-en-de", "architecture.dropout"): "6.2 row big of Table 3: P_drop = 0.3",
     ("table2/big-en-fr", "architecture.dropout"): "6.1 P_drop = 0.1 instead of 0.3",
     ("table2/big-en-fr", "architecture.heads"): "6.2 row big of Table 3: h = 16",

@@ -27,7 +27,7 @@ def test_a_file_changes_the_recipe_that_it_starts_from(tmp_path):
     assert recipe.name == "mine"
     assert recipe.about == "table3/big, changed by mine.toml"
     assert recipe.training.steps == 2000
-    assert recipe.training.snapshots == 20
+    assert recipe.training.average_last == 20
     assert recipe.architecture == by_name("table3/big").architecture
 
 

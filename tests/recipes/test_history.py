@@ -20,7 +20,7 @@ def peak(name):
 
 
 def test_the_first_preset_of_the_authors_code_is_the_paper_s_model():
-    assert changed("t2t-v1") == {"training.smoothing": "t2t", "search.extra": 100}
+    assert changed("t2t-v1") == {"training.smoothing_form": "t2t", "search.extra_length": 100}
 
 
 def test_the_later_presets_are_another_model():
@@ -28,9 +28,9 @@ def test_the_later_presets_are_another_model():
     assert second == changed("t2t-v1") | {
         "architecture.norm": "pre",
         "architecture.attention_dropout": 0.1,
-        "architecture.relu_dropout": 0.1,
+        "architecture.feed_forward_dropout": 0.1,
         "training.warmup": 8_000,
-        "training.factor": 2.0,
+        "training.learning_rate_factor": 2.0,
     }
     assert changed("t2t-v3") == second | {"training.beta2": 0.997}
 
@@ -44,7 +44,7 @@ def test_the_highest_rate_is_the_one_that_each_system_has(name, rate):
 
 
 def test_fairseq_differs_in_rate_epsilon_and_smoothing():
-    names = {"training.factor", "training.epsilon", "training.smoothing"}
+    names = {"training.learning_rate_factor", "training.epsilon", "training.smoothing_form"}
     assert changed("fairseq-base").keys() == names
     assert changed("fairseq-big", by_name("table2/big-en-de")).keys() == names
 
@@ -59,9 +59,12 @@ def test_what_no_setting_can_say_of_fairseq_stands_in_its_reason():
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("training.smoothing", "V - 2 in Joey NMT"),
+        ("training.smoothing_form", "V - 2 in Joey NMT"),
         ("architecture.d_ff", "8,192 in T2T's big model for English to French"),
-        ("architecture.tie", "no matrix is shared in T2T's big model for English to French"),
+        (
+            "architecture.tie_embeddings",
+            "no matrix is shared in T2T's big model for English to French",
+        ),
     ],
 )
 def test_where_one_system_differs_is_said_of_it(path, said):

@@ -44,8 +44,8 @@ def counted(architecture: Architecture, *, backward: bool) -> int:
     [
         {},
         {"heads": 1, "d_k": 3, "d_v": 11},
-        {"tie": "none", "layers": 1},
-        {"mixing": "convolution", "kernel": 5},
+        {"tie_embeddings": "none", "layers": 1},
+        {"mixing": "convolution", "kernel_size": 5},
         {"mixing": "dilated"},
     ],
 )

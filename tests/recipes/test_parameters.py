@@ -17,15 +17,21 @@ def test_the_count_is_the_sum_of_all_matrices():
 
 
 def test_a_tied_target_leaves_the_source_a_matrix_of_its_own():
-    assert parameters.count(replace(SMALLEST, tie="target"), 10, 11) == STACKS + (10 + 11) * 4
+    assert (
+        parameters.count(replace(SMALLEST, tie_embeddings="target"), 10, 11)
+        == STACKS + (10 + 11) * 4
+    )
 
 
 def test_without_ties_there_are_three_matrices():
-    assert parameters.count(replace(SMALLEST, tie="none"), 10, 11) == STACKS + (10 + 11 + 11) * 4
+    assert (
+        parameters.count(replace(SMALLEST, tie_embeddings="none"), 10, 11)
+        == STACKS + (10 + 11 + 11) * 4
+    )
 
 
 def test_learned_positions_are_a_table_in_each_stack():
-    learned = replace(SMALLEST, positions="learned", places=9)
+    learned = replace(SMALLEST, positions="learned", max_positions=9)
     assert parameters.count(learned, 10, 10) == STACKS + 10 * 4 + 2 * 9 * 4
 
 

@@ -23,7 +23,7 @@ def test_a_row_differs_from_base_in_the_same_settings_and_proportions_at_every_s
     small = {
         path: (a, b)
         for path, a, b in difference(scaled(BASE, scale), scaled(TABLE_3[row], scale))
-        if path != "training.validate_steps"
+        if path != "training.validate_every"
     }
     assert small.keys() == large.keys()
     for path in WIDTHS & large.keys():
@@ -44,8 +44,8 @@ def test_a_small_recipe_says_so_in_its_name_and_says_why():
 def test_a_gpu_hour_has_the_paper_s_widths_updates_and_corpus():
     assert {path for path, *_ in difference(BASE, scaled(BASE, SCALES["gpu-hour"]))} == {
         "training.steps",
-        "training.snapshot_steps",
-        "training.validate_steps",
+        "training.snapshot_every",
+        "training.validate_every",
     }
 
 

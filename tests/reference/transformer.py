@@ -14,7 +14,7 @@ def twin_of(model):
     """A torch.nn.Transformer in float64 with the same weights."""
     sizes = model.sizes
     assert sizes.d_model == sizes.heads * sizes.d_k == sizes.heads * sizes.d_v
-    assert sizes.dropout == sizes.attention_dropout == sizes.relu_dropout == 0
+    assert sizes.dropout == sizes.attention_dropout == sizes.feed_forward_dropout == 0
     kind = {
         "d_model": sizes.d_model,
         "nhead": sizes.heads,

@@ -8,7 +8,7 @@ from transduce.recipes.scale import PAPER, TOY
 from transduce.recipes.table2 import ROWS
 from transduce.recipes.table3 import TABLE_3
 from transduce.reproduce import job as job_module
-from transduce.reproduce.job import Wanted, demand_fits, is_lack_of_memory, jobs
+from transduce.reproduce.job import Wanted, is_lack_of_memory, jobs, require_fits
 
 
 def names(**wanted):
@@ -45,7 +45,7 @@ def test_a_row_that_does_not_fit_memory_is_refused_with_the_number(monkeypatch):
     monkeypatch.setattr(job_module, "memory_here", lambda _: 10**9)
     (job,) = jobs("table3", TABLE_3, Wanted(scale=PAPER, rows=("base",)))
     with pytest.raises(InputError, match=r"row base: to train .* more than 1\.0 GB.*\nhint: a sma"):
-        demand_fits(job)
+        require_fits(job)
 
 
 def too_much():

@@ -6,17 +6,17 @@ import re
 import pytest
 from tests.reproduce.results import elsewhere, german, result
 
-from transduce.durable import seal
+from transduce.durable import to_checksummed_json
 from transduce.errors import FolderError, InputError
 from transduce.recipes.scale import LAPTOP
 from transduce.reproduce.job import Job
 from transduce.reproduce.result import (
     AGAIN,
     RESULT,
-    demand_same_row,
     gathered,
     metrics_for,
     read_result,
+    require_same_row,
     write_result,
 )
 from transduce.scores.test_sets import name_of
@@ -30,7 +30,7 @@ YOUNGER = ("averaged", "cost", "paper_bleu")
 
 def write_without(folder, *names):
     values = {k: v for k, v in vars(ONE).items() if k not in names}
-    (folder / RESULT).write_bytes(seal(values | {"recipe": ONE.recipe.as_json()}))
+    (folder / RESULT).write_bytes(to_checksummed_json(values | {"recipe": ONE.recipe.as_json()}))
 
 
 def test_what_is_written_is_read(tmp_path):
@@ -86,7 +86,12 @@ def test_other_seeds_and_rows_of_other_recipes_are_results_of_their_own(tmp_path
 def test_what_is_no_result_is_named_once_and_loses_no_other(tmp_path):
     write_result(tmp_path, ONE)
     whole = (tmp_path / RESULT).read_bytes()
-    broken = {"a": whole[:-9], "b": b"[1]", "c": whole.replace(b"30.0", b"39.0"), "d": seal({})}
+    broken = {
+        "a": whole[:-9],
+        "b": b"[1]",
+        "c": whole.replace(b"30.0", b"39.0"),
+        "d": to_checksummed_json({}),
+    }
     for name, data in broken.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / RESULT).write_bytes(data)
@@ -126,10 +131,10 @@ def test_on_a_test_set_of_the_paper_its_own_bleu_is_taken(shared, change):
 def test_a_result_is_of_one_recipe_and_one_test_set(tmp_path):
     lines = (["a"], ["b"])
     same = elsewhere(ONE, bleu={**ONE.bleu, "test_set": name_of(lines[1])})
-    demand_same_row(JOB, same, lines, tmp_path)
-    demand_same_row(JOB, ONE, None, tmp_path)
+    require_same_row(JOB, same, lines, tmp_path)
+    require_same_row(JOB, ONE, None, tmp_path)
     with pytest.raises(InputError, match="was measured with test set = some lines, and "):
-        demand_same_row(JOB, ONE, lines, tmp_path)
+        require_same_row(JOB, ONE, lines, tmp_path)
     wide = elsewhere(ONE, recipe=with_changes(ONE.recipe, {"search.beam": 9}))
     with pytest.raises(InputError, match=r"was measured with search\.beam = 9, and 4 is wanted"):
-        demand_same_row(JOB, wide, None, tmp_path)
+        require_same_row(JOB, wide, None, tmp_path)

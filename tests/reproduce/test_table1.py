@@ -9,7 +9,7 @@ import pytest
 
 from transduce.durable import open_folder
 from transduce.errors import InputError
-from transduce.reproduce.picture import demand_plots
+from transduce.reproduce.picture import require_plots
 from transduce.reproduce.table1.findings import findings
 from transduce.reproduce.table1.kinds import KINDS
 from transduce.reproduce.table1.measure import Row, measure
@@ -106,7 +106,7 @@ def test_the_picture_is_a_png(table):
 def test_without_matplotlib_it_is_said_how_to_get_it(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(InputError, match="a picture needs the package matplotlib") as refusal:
-        demand_plots()
+        require_plots()
     assert refusal.value.hint == "pip install 'transduce[plots]'"
 
 

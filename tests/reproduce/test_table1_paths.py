@@ -10,10 +10,10 @@ kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 in_layers = pytest.mark.parametrize(  # the steps of a recurrent layer are positions
     "kind", [kind for kind in KINDS if kind.mixing != "recurrent"], ids=lambda kind: kind.name
 )
-stacks = pytest.mark.parametrize("past_only", [False, True], ids=["encoder", "decoder"])
+stacks = pytest.mark.parametrize("causal", [False, True], ids=["encoder", "decoder"])
 
 
-def seen_from(kind, n, layer, *, side, past_only):
+def seen_from(kind, n, layer, *, side, causal):
     """The places that each place sees in one layer, by the definition of the kind."""
     if kind.mixing == "self-attention" and not kind.restricted:
         steps = set(range(-n, n))
@@ -21,17 +21,17 @@ def seen_from(kind, n, layer, *, side, past_only):
         apart = (side + 1) ** layer if kind.mixing == "dilated" else 1
         steps = {apart * step for step in range(-side, side + 1)}
     return [
-        {place + s for s in steps if 0 <= place + s < n and not (past_only and s > 0)}
+        {place + s for s in steps if 0 <= place + s < n and not (causal and s > 0)}
         for place in range(n)
     ]
 
 
-def layers_by_search(kind, n, *, side, past_only):
+def layers_by_search(kind, n, *, side, causal):
     """Add layers until every place has heard of every other that it may hear of."""
     heard, layers = [{place} for place in range(n)], 0
-    wanted = [set(range(place + 1 if past_only else n)) for place in range(n)]
+    wanted = [set(range(place + 1 if causal else n)) for place in range(n)]
     while heard != wanted:
-        seen = seen_from(kind, n, layers, side=side, past_only=past_only)
+        seen = seen_from(kind, n, layers, side=side, causal=causal)
         heard = [set().union(*(heard[one] for one in places)) for places in seen]
         layers += 1
     return layers
@@ -40,33 +40,33 @@ def layers_by_search(kind, n, *, side, past_only):
 @in_layers
 @stacks
 @pytest.mark.parametrize(("k", "r"), [(3, 5), (5, 3)])
-def test_formulas_are_exact(kind, past_only, k, r):
+def test_formulas_are_exact(kind, causal, k, r):
     sizes = sizes_of(kind, 8, k, r)
-    side = side_of(kind, sizes, past_only=past_only)
+    side = side_of(kind, sizes, causal=causal)
     for n in range(2, 30):
-        expected = layers_by_search(kind, n, side=side, past_only=past_only)
+        expected = layers_by_search(kind, n, side=side, causal=causal)
         assert kind.path(n, side) == expected, n
 
 
 @kinds
 @stacks
 @pytest.mark.parametrize("n", [2, 3, 7, 10])
-def test_gradients_reach_as_far_as_the_formula_says(kind, past_only, n):
+def test_gradients_reach_as_far_as_the_formula_says(kind, causal, n):
     sizes = sizes_of(kind, 8, 3, 5)
-    side = side_of(kind, sizes, past_only=past_only)
-    assert path_length(kind, n, sizes, past_only=past_only) == kind.path(n, side)
+    side = side_of(kind, sizes, causal=causal)
+    assert path_length(kind, n, sizes, causal=causal) == kind.path(n, side)
 
 
 def test_it_is_not_enough_that_the_last_output_sees_all():
     kind = next(kind for kind in KINDS if kind.mixing == "convolution")
-    stack = stack_of(kind, 5, sizes_of(kind, 8, 3, 5), 4, past_only=True)
-    assert every_output_sees_all(stack, past_only=True)
-    assert not every_output_sees_all(stack, past_only=False)
+    stack = stack_of(kind, 5, sizes_of(kind, 8, 3, 5), 4, causal=True)
+    assert every_output_sees_all(stack, causal=True)
+    assert not every_output_sees_all(stack, causal=False)
 
 
 def test_the_decoder_s_dilated_path_is_the_paper_s_log_k():
     dilated = next(kind for kind in KINDS if kind.mixing == "dilated")
-    side = side_of(dilated, sizes_of(dilated, 8, 3, 5), past_only=True)
+    side = side_of(dilated, sizes_of(dilated, 8, 3, 5), causal=True)
     assert [dilated.path(3**power, side) for power in range(1, 6)] == [1, 2, 3, 4, 5]
 
 

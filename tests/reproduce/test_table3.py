@@ -134,8 +134,8 @@ def test_the_head_says_what_may_stand_beside_the_paper():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"training.precision": "bfloat16", "training.validate_steps": 50}, "near them"),
-        ({"training.precision": "bfloat16", "data.pairs": 50_000}, "settings changed"),
+        ({"training.precision": "bfloat16", "training.validate_every": 50}, "near them"),
+        ({"training.precision": "bfloat16", "data.max_pairs": 50_000}, "settings changed"),
     ],
 )
 def test_settings_of_the_machine_leave_a_figure_comparable(change, said):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from transduce.recipes import by_name
 from transduce.runs.prepare import Prepared, prepare
-from transduce.runs.texts import Generated
+from transduce.runs.texts import GeneratedCorpus
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
 
@@ -19,21 +19,21 @@ TOY: Recipe = with_changes(
         "architecture.d_v": 16,
         "architecture.dropout": 0.1,
         "data.vocabulary_size": 258,
-        "data.pairs": 120,
-        "data.longest": 100,
+        "data.max_pairs": 120,
+        "data.max_length": 100,
         "data.source_tokens": 256,
         "data.target_tokens": 256,
         "training.steps": STEPS,
         "training.warmup": 20,
-        "training.factor": 1.0,
-        "training.snapshot_steps": 10,
-        "training.snapshots": 2,
-        "training.validate_steps": 15,
+        "training.learning_rate_factor": 1.0,
+        "training.snapshot_every": 10,
+        "training.average_last": 2,
+        "training.validate_every": 15,
         "training.validate_lines": 4,
-        "training.micro_tokens": 300,  # an update is two micro-batches
+        "training.micro_batch_tokens": 300,  # an update is two micro-batches
         "training.threads": 1,
         "search.beam": 1,
-        "search.extra": 2,
+        "search.extra_length": 2,
     },
 )
 
@@ -41,5 +41,8 @@ TOY: Recipe = with_changes(
 def prepared_toy(folder: Path, recipe: Recipe = TOY) -> Prepared:
     """Some 15 updates an epoch."""
     corpus = recipe.data.corpus
-    train, dev = Generated(corpus, "train", recipe.data.pairs), Generated(corpus, "dev", 8)
+    train, dev = (
+        GeneratedCorpus(corpus, "train", recipe.data.max_pairs),
+        GeneratedCorpus(corpus, "dev", 8),
+    )
     return prepare(folder, recipe.data, train, dev, lambda _what, _pairs: None)

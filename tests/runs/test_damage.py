@@ -13,23 +13,23 @@ from transduce.errors import FolderError
 from transduce.inference.load import load
 from transduce.runs.average import average
 from transduce.runs.prepare import open_prepared
-from transduce.runs.run_folder import begun, go
-from transduce.training.distributed.process_group import Alone
-from transduce.training.loop import Audience
+from transduce.runs.run_folder import begin_or_resume, go
+from transduce.training.distributed.process_group import SingleProcess
+from transduce.training.loop import TrainingCallbacks
 from transduce.training.progress import Progress
 from transduce.training.update import Update
 
 RANDOM_FLIPS = 16  # in each file, beside its first byte, two of its header, and its last
 
 
-def until(last: int) -> tuple[Audience, Alone]:
+def until(last: int) -> tuple[TrainingCallbacks, SingleProcess]:
     """An audience that sees a step, and who stops after it."""
     done = [0]
 
     def told(update: Update, _: Progress) -> None:
         done.append(update.step)
 
-    return Audience(told=told), alone_until(lambda: done[-1] >= last)
+    return TrainingCallbacks(told=told), alone_until(lambda: done[-1] >= last)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def made(tmp_path_factory):
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("made")
     prepared = prepared_toy(folder / "run" / "store")
-    begun(folder / "run", TOY, prepared)
+    begin_or_resume(folder / "run", TOY, prepared)
     for last in (30, STEPS):
         audience, company = until(last)
         go(folder / "run", TOY, prepared, audience, lambda _: None, company)
@@ -78,7 +78,7 @@ def files(folder):
     return sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
 
 
-def demand_refused(file, use, *names, damage=flips):
+def require_refused(file, use, *names, damage=flips):
     """Whoever uses the file is told so, by its name or that of the folder that lists it."""
     use()
     times = 0
@@ -95,16 +95,16 @@ def test_a_model_folder_is_refused(made, record):
     model, flipped = made / "m", {}
     for file in files(model):
         if file.name == "README.md":  # for people; a translation does not read it
-            flipped[file.name] = demand_refused(file, lambda: open_folder(model, "model").check())
+            flipped[file.name] = require_refused(file, lambda: open_folder(model, "model").check())
         else:
-            flipped[file.name] = demand_refused(file, lambda: load(model))
+            flipped[file.name] = require_refused(file, lambda: load(model))
     record(flips=sum(flipped.values()), refused_and_named=flipped)
 
 
 def test_a_corpus_is_refused(made, record):
     store = made / "run" / "store"
     flipped = {
-        str(file.relative_to(store)): demand_refused(
+        str(file.relative_to(store)): require_refused(
             file, lambda: open_prepared(store), file.parent.name
         )
         for file in files(store)
@@ -116,9 +116,9 @@ def test_what_a_run_was_begun_with_is_refused(made, tmp_path, record):
     run = made / "run"
     outputs = (tmp_path / str(number) for number in range(1000))
     flipped = {
-        "run.json": demand_refused(run / "run.json", lambda: read_run(run)),
-        "vocabulary.json": demand_refused(run / "vocabulary.json", lambda: load(run)),
-        "data.json": demand_refused(run / "data.json", lambda: average(run, next(outputs), None)),
+        "run.json": require_refused(run / "run.json", lambda: read_run(run)),
+        "vocabulary.json": require_refused(run / "vocabulary.json", lambda: load(run)),
+        "data.json": require_refused(run / "data.json", lambda: average(run, next(outputs), None)),
     }
     record(flips=sum(flipped.values()), refused_and_named=flipped)
 
@@ -126,7 +126,7 @@ def test_what_a_run_was_begun_with_is_refused(made, tmp_path, record):
 def test_a_snapshot_is_refused(made, tmp_path, record):
     outputs = (tmp_path / str(number) for number in range(1000))
     flips = sum(
-        demand_refused(file, lambda: average(made / "run", next(outputs), None), "step-")
+        require_refused(file, lambda: average(made / "run", next(outputs), None), "step-")
         for file in files(made / "run" / "snapshots")
     )
     assert next(tmp_path.glob("*/model.safetensors"))
@@ -136,11 +136,11 @@ def test_a_snapshot_is_refused(made, tmp_path, record):
 def test_a_file_of_a_model_or_a_corpus_that_was_cut_is_refused(made, record):
     model, store = made / "m", made / "run" / "store"
     done = sum(
-        demand_refused(file, lambda: open_folder(model, "model").check(), damage=cuts)
+        require_refused(file, lambda: open_folder(model, "model").check(), damage=cuts)
         for file in files(model)
     )
     done += sum(
-        demand_refused(file, lambda: open_prepared(store), file.parent.name, damage=cuts)
+        require_refused(file, lambda: open_prepared(store), file.parent.name, damage=cuts)
         for file in files(store)
         if file.stat().st_size
     )

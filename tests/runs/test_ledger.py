@@ -24,7 +24,7 @@ def test_what_differs_is_said_with_the_paper_s_value_and_the_reason():
     first, why = ledger.differs(scaled(by_name("table3/base"), LAPTOP))
     assert first.startswith("the paper's base model, but for d_model 128 (512), ")
     assert "vocabulary_size 4,000 (37,000)" in first
-    assert "validate_steps" not in first, "the paper is silent there"
+    assert "validate_every" not in first, "the paper is silent there"
     assert why == f"because: laptop: {LAPTOP.about}"
 
 
@@ -52,7 +52,10 @@ def test_a_row_made_smaller_is_compared_with_the_row():
 
 def test_another_system_s_preset_is_no_run_of_the_paper():
     first, _ = ledger.differs(by_name("history/t2t-v1"))
-    assert first == "the paper's base model, but for smoothing t2t (szegedy), extra 100 (50)"
+    assert (
+        first
+        == "the paper's base model, but for smoothing_form t2t (szegedy), extra_length 100 (50)"
+    )
 
 
 @pytest.mark.parametrize(

@@ -75,8 +75,8 @@ def test_the_steps_of_a_look_and_a_snapshot_fit_into_the_run(counted):
         counted(pairs)
         training = fitted([])[0].training
         assert training.warmup < training.steps
-        assert training.snapshot_steps * training.snapshots < training.steps
-        assert training.validate_steps < training.steps
+        assert training.snapshot_every * training.average_last < training.steps
+        assert training.validate_every < training.steps
 
 
 def test_every_choice_is_said():
@@ -93,7 +93,7 @@ def test_what_the_cleaning_is_told_decides_what_is_counted():
     with pytest.raises(InputError, match=r"no pair is left of 50, .*identical sides: 50"):
         fitted(pairs)
     assert "pairs after cleaning" in fitted(pairs, {"data.drop_identical": False})[1][0]
-    few = fitted(sentences(50, seed=1), {"data.pairs": 20})[1][0]
+    few = fitted(sentences(50, seed=1), {"data.max_pairs": 20})[1][0]
     assert few.startswith(("20 pairs", "19 pairs"))
 
 
@@ -110,7 +110,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_text_supports_the_vocabulary_that_is_chosen(name):
-    recipe, _ = fitted(TEXTS[name], {"data.ratio": 1_000.0})
-    kept = Cleaner(Data(ratio=1_000.0)).pairs(TEXTS[name])
+    recipe, _ = fitted(TEXTS[name], {"data.max_length_ratio": 1_000.0})
+    kept = Cleaner(Data(max_length_ratio=1_000.0)).pairs(TEXTS[name])
     lines = [line for pair in kept for line in pair]
     assert len(learn(lines, recipe.data.vocabulary_size)) == recipe.data.vocabulary_size

@@ -10,11 +10,11 @@ from tests.training.alone import alone_until
 from transduce.checkpoint import read_run, snapshots
 from transduce.checkpoint.saves import read_save
 from transduce.corpus.plan import Plan
-from transduce.runs.run_folder import begun, feed, go
+from transduce.runs.run_folder import begin_or_resume, feed, go
 from transduce.settings.recipe import with_changes
 from transduce.training import step as update_step
 from transduce.training.journal import read_journal
-from transduce.training.loop import Audience
+from transduce.training.loop import TrainingCallbacks
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +35,8 @@ def trained(folder, prepared, *, asks=None, recipe=TOY):
         questions.append(done[-1])
         return asks is not None and len(questions) > asks
 
-    recipe = begun(folder, recipe, prepared)
-    audience = Audience(told=lambda update, _: done.append(update.step))
+    recipe = begin_or_resume(folder, recipe, prepared)
+    audience = TrainingCallbacks(told=lambda update, _: done.append(update.step))
     company = alone_until(stopped)
     return go(folder, recipe, prepared, audience, lambda _: None, company), questions
 

@@ -26,7 +26,7 @@ def plain(model, source, search, nbest):
         model,
         source,
         beam=search.beam,
-        longest=len(source) + search.extra,
+        longest=len(source) + search.extra_length,
         divisor=lambda n: DIVISORS[search.penalty](n, search.alpha),
     )
     return found[:nbest]
@@ -44,7 +44,7 @@ def test_the_toy_decoder_is_a_decoder():
 
 @pytest.mark.parametrize("penalty", DIVISORS)
 def test_a_width_that_covers_all_finds_the_best_of_all_sentences(penalty):
-    search = Search(beam=8, penalty=penalty, extra=3)
+    search = Search(beam=8, penalty=penalty, extra_length=3)
     for seed in range(20):
         model = random_model(seed, symbols=3)
         divisor = DIVISORS[penalty]
@@ -75,7 +75,7 @@ def test_a_beam_of_1_takes_the_likeliest_symbol_until_it_is_end():
         ids: tuple[int, ...] = ()
         while len(ids) < 9 and (symbol := max(range(5), key=model((7, END), ids).__getitem__)):
             ids = (*ids, symbol)
-        (found,) = translate_ids(ToyDecoder(model, 1), [(7, END)], Search(beam=1, extra=8))
+        (found,) = translate_ids(ToyDecoder(model, 1), [(7, END)], Search(beam=1, extra_length=8))
         assert found[0].ids == ids
 
 
@@ -88,7 +88,7 @@ def test_stopping_early_changes_nothing():
             beam=beam,
             penalty=draw.choice(list(DIVISORS)),
             alpha=draw.choice([0.0, 0.6, 1.0]),
-            extra=6,
+            extra_length=6,
         )
         nbest, model = draw.randint(1, beam), random_model(seed, draw.randint(2, 12))
         decoder = ToyDecoder(model, beam)
@@ -100,7 +100,7 @@ def test_stopping_early_changes_nothing():
 
 def test_many_symbols_are_searched_as_few_are():
     """Wide rows are searched block by block, and the blocks do not divide the symbols."""
-    model, search = random_model(1, symbols=1_111, sharpness=1.0), Search(beam=3, extra=5)
+    model, search = random_model(1, symbols=1_111, sharpness=1.0), Search(beam=3, extra_length=5)
     for source in sources_of(3):
         (found,) = translate_ids(ToyDecoder(model, 3), [source], search, nbest=3)
         same(found, plain(model, source, search, 3))
@@ -110,11 +110,13 @@ def test_many_symbols_are_searched_as_few_are():
 def test_a_result_does_not_depend_on_the_company(beam):
     model, sources = random_model(3, symbols=9), sources_of(40)
     alone = [
-        translate_ids(ToyDecoder(model, beam), [s], Search(beam=beam, extra=9), nbest=beam)[0]
+        translate_ids(ToyDecoder(model, beam), [s], Search(beam=beam, extra_length=9), nbest=beam)[
+            0
+        ]
         for s in sources
     ]
     for batch in (1, 3, 7, 64):
-        search = Search(beam=beam, extra=9, batch=batch)
+        search = Search(beam=beam, extra_length=9, batch_size=batch)
         order = random.Random(batch).sample(range(40), 40)
         shuffled = [sources[number] for number in order]
         found = translate_ids(ToyDecoder(model, beam), shuffled, search, nbest=beam)
@@ -124,11 +126,11 @@ def test_a_result_does_not_depend_on_the_company(beam):
 def test_waiting_sentences_take_the_places_of_finished_ones():
     model, sources = random_model(3, symbols=9), sources_of(40)
     decoder = ToyDecoder(model, 2)
-    translate_ids(decoder, sources, Search(beam=2, extra=9, batch=8))
+    translate_ids(decoder, sources, Search(beam=2, extra_length=9, batch_size=8))
     one_batch_after_the_other = 0
     for first in range(0, 40, 8):
         twin, some = ToyDecoder(model, 2), sorted(sources, key=len, reverse=True)[first : first + 8]
-        translate_ids(twin, some, Search(beam=2, extra=9, batch=8))
+        translate_ids(twin, some, Search(beam=2, extra_length=9, batch_size=8))
         one_batch_after_the_other += twin.steps
     assert decoder.steps < one_batch_after_the_other
 
@@ -138,7 +140,7 @@ def test_results_come_as_they_are_final():
         return [0.0 if i == (*source, END)[len(prefix)] else -9.0 for i in range(10)]
 
     sources = [(5, END), (5, 6, 7, END), (END,), (8, 9, END)]
-    found = translate_in_any_order(ToyDecoder(model, 2), sources, Search(beam=2, batch=2))
+    found = translate_in_any_order(ToyDecoder(model, 2), sources, Search(beam=2, batch_size=2))
     pairs = [(number, best[0].ids) for number, best in found]
     assert [number for number, _ in pairs] == [3, 1, 0, 2]
     assert dict(pairs) == {0: (5,), 1: (5, 6, 7), 2: (), 3: (8, 9)}
@@ -153,7 +155,7 @@ def test_the_longest_output_is_the_input_and_50_more_and_ends(beam):
     def model(_, prefix):  # never wants to end
         return [-30.0, -9.0, -0.1 - len(prefix) / 100, -3.0]
 
-    search = Search(beam=beam, penalty="average", extra=50)
+    search = Search(beam=beam, penalty="average", extra_length=50)
     ((found,),) = translate_ids(ToyDecoder(model, beam), [(4, 5, 6, END)], search)
     assert found.ids == (2,) * 53
     assert found.log_prob == pytest.approx(-30.0 + sum(-0.1 - i / 100 for i in range(53)), abs=1e-4)
@@ -194,7 +196,9 @@ def test_a_model_that_gives_no_probabilities_is_an_error_not_a_translation(beam,
         return [value] * 4 if len(source) == 2 else [-0.1, -9.0, -9.0, -9.0]
 
     with pytest.raises(NotFiniteError) as error:
-        translate_ids(ToyDecoder(model, beam), [(END,), (7, END)], Search(beam=beam, extra=2))
+        translate_ids(
+            ToyDecoder(model, beam), [(END,), (7, END)], Search(beam=beam, extra_length=2)
+        )
     assert "no translation of sentence 2 has a finite probability" in str(error.value)
     assert "hint: the weights are damaged" in str(error.value)
 

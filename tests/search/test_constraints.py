@@ -59,7 +59,7 @@ def obeys(rule: Rule, ids):
 
 def best_of_all(model, source, rule, search, symbols=4):
     """Every output that obeys, best first."""
-    divisor, longest = DIVISORS[search.penalty], len(source) + search.extra
+    divisor, longest = DIVISORS[search.penalty], len(source) + search.extra_length
     return sorted(
         (
             (log_p / divisor(n, search.alpha), log_p, ids)
@@ -90,7 +90,7 @@ def test_a_decoder_with_rules_is_a_decoder_and_its_sources_are_sequences():
     ids=str,
 )
 def test_a_width_that_covers_all_finds_the_best_of_all_outputs_that_obey(rule, penalty):
-    search = Search(beam=27, penalty=penalty, extra=3)
+    search = Search(beam=27, penalty=penalty, extra_length=3)
     for seed in range(5):
         model = random_model(seed, symbols=4)
         expected = best_of_all(model, (END,), rule, search)
@@ -101,7 +101,7 @@ def test_a_width_that_covers_all_finds_the_best_of_all_outputs_that_obey(rule, p
 
 @pytest.mark.parametrize("beam", [1, 2, 4])
 def test_any_beam_finds_outputs_that_obey_with_the_model_s_own_scores(beam):
-    search = Search(beam=beam, extra=6, batch=7, penalty="average")
+    search = Search(beam=beam, extra_length=6, batch_size=7, penalty="average")
     model, sources = random_model(3, symbols=4), sources_of(30, longest=3)
     found = found_with(model, sources, [Brackets(len(s) + 6) for s in sources], search)
     lengths = set()
@@ -116,7 +116,7 @@ def test_any_beam_finds_outputs_that_obey_with_the_model_s_own_scores(beam):
 
 @pytest.mark.parametrize("beam", [1, 3])
 def test_a_rule_changes_nothing_where_the_free_result_obeys(beam):
-    model, search = random_model(4, symbols=5), Search(beam=beam, extra=5)
+    model, search = random_model(4, symbols=5), Search(beam=beam, extra_length=5)
     sources = sources_of(30, longest=3)
     free = translate_ids(ToyDecoder(model, beam), sources, search)
     prefixes = [Prefix(best.ids[:2]) for (best,) in free]
@@ -132,7 +132,7 @@ def test_rules_move_with_their_rows_and_never_to_others(batch):
     draw = random.Random(batch)
     model, sources = random_model(5, symbols=9), sources_of(40)
     rules = [Prefix(tuple(draw.choices(range(1, 9), k=draw.randint(0, 6)))) for _ in sources]
-    search = Search(beam=3, extra=9, batch=batch)
+    search = Search(beam=3, extra_length=9, batch_size=batch)
     together = found_with(model, sources, rules, search, nbest=2)
     alone = [
         found_with(model, [source], [rule], search, nbest=2)[0]
@@ -153,7 +153,7 @@ def test_a_row_that_is_over_stays_over():
 
 def test_many_symbols_are_searched_under_a_rule_as_few_are():
     """Of 1,111 symbols three are allowed: wide rows are searched block by block."""
-    model, search = random_model(1, symbols=1_111, sharpness=1.0), Search(beam=8, extra=2)
+    model, search = random_model(1, symbols=1_111, sharpness=1.0), Search(beam=8, extra_length=2)
     rule = Only((END, 700, 1_110))
     (found,) = found_with(model, [(END,)], [rule], search, nbest=8)
 

@@ -34,7 +34,7 @@ def test_an_ensemble_is_a_decoder():
 @pytest.mark.parametrize("beam", [1, 4])
 def test_an_ensemble_finds_what_one_model_of_mean_probabilities_finds(beam):
     models = [random_model(seed, symbols=7) for seed in (1, 2, 3)]
-    search, sources = Search(beam=beam, extra=6, batch=8), sources_of(30)
+    search, sources = Search(beam=beam, extra_length=6, batch_size=8), sources_of(30)
     found = translate_ids(together(models, beam), sources, search, nbest=beam)
     expected = translate_ids(ToyDecoder(mean_of(models), beam), sources, search, nbest=beam)
     for ours, theirs in zip(found, expected, strict=True):
@@ -45,7 +45,7 @@ def test_an_ensemble_finds_what_one_model_of_mean_probabilities_finds(beam):
 
 @pytest.mark.parametrize("times", [1, 2, 3])
 def test_one_model_several_times_is_the_model_alone(times):
-    model, search, sources = random_model(5, symbols=7), Search(extra=6), sources_of(20)
+    model, search, sources = random_model(5, symbols=7), Search(extra_length=6), sources_of(20)
     found = translate_ids(together([model] * times, 4), sources, search, nbest=4)
     for ours, theirs in zip(
         found, translate_ids(ToyDecoder(model, 4), sources, search, nbest=4), strict=True
@@ -70,7 +70,7 @@ def test_a_member_may_end_where_others_go_on():
     def goes_on(_, prefix):
         return [math.log(0.2), math.log(0.8)] if len(prefix) < 2 else [0.0, -math.inf]
 
-    search = Search(beam=1, penalty="none", extra=9)
+    search = Search(beam=1, penalty="none", extra_length=9)
     ((found,),) = translate_ids(together([ends, goes_on], 1), [(END,)], search)
     assert found.ids == (1, 1)
     assert found.log_prob == pytest.approx(math.log(0.6 * 0.6 * 0.8), abs=1e-6)

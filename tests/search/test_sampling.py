@@ -17,7 +17,7 @@ from transduce.search.sampling import draw, likeliest
 from transduce.settings import Search
 from transduce.settings.search import Sampling
 
-SEARCH = Search(penalty="none", extra=3)
+SEARCH = Search(penalty="none", extra_length=3)
 DRAWS = 4_000
 
 
@@ -83,7 +83,7 @@ def test_whole_outputs_come_as_often_as_the_model_says():
 
 
 def test_scores_are_the_model_s_own_whatever_the_temperature():
-    model, search = random_model(6, symbols=5), Search(penalty="average", extra=4)
+    model, search = random_model(6, symbols=5), Search(penalty="average", extra_length=4)
     for sampling in (Sampling(), Sampling(temperature=3.0), Sampling(top_k=2)):
         (found,) = samples_of(model, [(7, END)], sampling, samples=20, search=search)
         for one in found:
@@ -96,7 +96,7 @@ def test_scores_are_the_model_s_own_whatever_the_temperature():
 @pytest.mark.parametrize("asked", [{}, {"top_k": 4}, {"temperature": 0.7, "top_p": 0.9}], ids=str)
 def test_a_sample_depends_on_seed_source_and_number_and_not_on_the_company(asked):
     model, sources, sampling = random_model(3, symbols=9), sources_of(40), Sampling(**asked)
-    search = Search(extra=9)
+    search = Search(extra_length=9)
     alone = [
         samples_of(model, [source], sampling, samples=3, search=search, keys=[key])[0]
         for key, source in enumerate(sources)
@@ -108,7 +108,7 @@ def test_a_sample_depends_on_seed_source_and_number_and_not_on_the_company(asked
             [sources[number] for number in order],
             sampling,
             samples=3,
-            search=Search(extra=9, batch=batch),
+            search=Search(extra_length=9, batch_size=batch),
             keys=order,
         )
         assert together == [alone[number] for number in order]
@@ -128,7 +128,7 @@ def test_another_seed_another_place_another_number_another_sample():
         one.ids
         for seed in (1, 2)
         for line in samples_of(
-            model, [source] * 5, Sampling(seed=seed), samples=3, search=Search(extra=20)
+            model, [source] * 5, Sampling(seed=seed), samples=3, search=Search(extra_length=20)
         )
         for one in line
     ]
@@ -137,15 +137,15 @@ def test_another_seed_another_place_another_number_another_sample():
 
 def test_the_one_likeliest_symbol_is_greedy_search():
     model, sources = random_model(3, symbols=9), sources_of(30)
-    greedy = translate_ids(ToyDecoder(model, 1), sources, Search(beam=1, extra=9))
+    greedy = translate_ids(ToyDecoder(model, 1), sources, Search(beam=1, extra_length=9))
     for sampling in (Sampling(top_k=1), Sampling(top_p=1e-9), Sampling(temperature=1e-6)):
-        assert samples_of(model, sources, sampling, search=Search(extra=9)) == greedy
+        assert samples_of(model, sources, sampling, search=Search(extra_length=9)) == greedy
 
 
 def test_samples_obey_rules():
     model, sources = random_model(3, symbols=4), sources_of(30, longest=3)
     ruled = [Ruled(source, Brackets(len(source) + 6)) for source in sources]
-    decoder, search = RuledDecoder(ToyDecoder(model, 4)), Search(extra=6, batch=5)
+    decoder, search = RuledDecoder(ToyDecoder(model, 4)), Search(extra_length=6, batch_size=5)
     found = dict(sample_in_any_order(decoder, ruled, search, Sampling(), samples=4))
     outputs = [one.ids for number in range(30) for one in found[number]]
     assert len(outputs) == 120

@@ -20,7 +20,7 @@ def refused(**changes):
 
 
 def test_a_recipe_survives_the_way_to_json_and_back():
-    changes: dict[str, Any] = {"training.steps": 7, "data.ratio": 2.5, "search.beam": 1}
+    changes: dict[str, Any] = {"training.steps": 7, "data.max_length_ratio": 2.5, "search.beam": 1}
     changed = with_changes(BASE, changes)
     assert Recipe.from_mapping(changed.as_json()) == changed
 
@@ -41,7 +41,9 @@ def test_a_value_of_another_type_is_refused_with_the_setting_it_was_for(value):
 
 @pytest.mark.parametrize("value", ["inf", "nan", "-inf"])
 def test_no_number_without_an_end_is_taken(value):
-    assert "training.save_minutes must be a number" in refused(training__save_minutes=value)
+    assert "training.checkpoint_minutes must be a number" in refused(
+        training__checkpoint_minutes=value
+    )
 
 
 def test_an_unknown_setting_is_answered_with_the_nearest():
@@ -59,23 +61,29 @@ def test_an_unknown_setting_is_answered_with_the_nearest():
         ({"architecture__d_model": 63}, "architecture.d_model must be even"),
         ({"architecture__encoder_neighbourhood": 4}, "must be odd, not 4"),
         ({"architecture__mixing": "lstm"}, "mixing is one of self-attention, recurrent, convol"),
-        ({"architecture__kernel": 4}, "architecture.kernel must be odd and at most 1,001, not 4"),
-        ({"architecture__kernel": 1_003}, "must be odd and at most 1,001, not 1003"),
+        (
+            {"architecture__kernel_size": 4},
+            "architecture.kernel_size must be odd and at most 1,001, not 4",
+        ),
+        ({"architecture__kernel_size": 1_003}, "must be odd and at most 1,001, not 1003"),
         (
             {"architecture__mixing": "recurrent", "architecture__encoder_neighbourhood": 3},
             "architecture.encoder_neighbourhood restricts self-attention",
         ),
         ({"architecture__positions": "none"}, "is one of sinusoidal, learned"),
         ({"architecture__dropout": 1.0}, r"architecture.dropout must lie in [0, 1)"),
-        ({"data__shared_vocabulary": False}, "architecture.tie is 'all'"),
+        ({"data__shared_vocabulary": False}, "architecture.tie_embeddings is 'all'"),
         ({"data__vocabulary_size": 200}, "must be at least 258"),
-        ({"data__longest": 30_000}, "data.source_tokens is 25000"),
-        ({"data__pairs": -1}, "data.pairs must not be negative"),
+        ({"data__max_length": 30_000}, "data.source_tokens is 25000"),
+        ({"data__max_pairs": -1}, "data.max_pairs must not be negative"),
         ({"training__seed": -1}, "training.seed must not be negative"),
-        ({"training__micro_tokens": 300}, "training.micro_tokens is 300"),
-        ({"training__slots": 100}, "training.slots must be a multiple of 64, it is 100"),
-        ({"training__slots": -64}, "training.slots must not be negative"),
-        ({"training__slots": 1 << 30}, "training.slots is at most 16,777,216"),
+        ({"training__micro_batch_tokens": 300}, "training.micro_batch_tokens is 300"),
+        (
+            {"training__pad_to_tokens": 100},
+            "training.pad_to_tokens must be a multiple of 64, it is 100",
+        ),
+        ({"training__pad_to_tokens": -64}, "training.pad_to_tokens must not be negative"),
+        ({"training__pad_to_tokens": 1 << 30}, "training.pad_to_tokens is at most 16,777,216"),
         ({"search__penalty": "wu"}, "search.penalty is one of gnmt, average, none"),
         ({"search__alpha": -0.1}, "search.alpha must not be negative"),
     ],
@@ -85,10 +93,10 @@ def test_sizes_that_contradict_each_other_are_refused_by_name(changes, words):
 
 
 def test_learned_positions_must_reach_as_far_as_an_output():
-    fits: dict[str, Any] = {"architecture.positions": "learned", "architecture.places": 306}
-    assert with_changes(BASE, fits).architecture.places == 306
-    said = refused(architecture__positions="learned", architecture__places=305)
-    assert "data.longest + search.extra = 306" in said
+    fits: dict[str, Any] = {"architecture.positions": "learned", "architecture.max_positions": 306}
+    assert with_changes(BASE, fits).architecture.max_positions == 306
+    said = refused(architecture__positions="learned", architecture__max_positions=305)
+    assert "data.max_length + search.extra_length = 306" in said
 
 
 @pytest.mark.parametrize("noun", [Architecture, Data, Training, Search])

@@ -10,8 +10,8 @@ from tests.training.tiny import training_of
 STEPS = 200
 SETTINGS: dict[str, dict[str, object]] = {
     "plain": {},
-    "saves often": {"save_minutes": 1e-9},
-    "snapshots often": {"snapshot_steps": 3},
+    "saves often": {"checkpoint_minutes": 1e-9},
+    "snapshots often": {"snapshot_every": 3},
     "another seed": {"seed": 8},
     "no smoothing": {"label_smoothing": 0.0},
 }

@@ -2,7 +2,7 @@
 
 import random
 
-from transduce.text.alignment_drift import Pace
+from transduce.text.alignment_drift import DriftDetector
 
 
 def sides(lines, seed):
@@ -14,7 +14,7 @@ def sides(lines, seed):
 
 
 def lost(source, target):
-    pace = Pace()
+    pace = DriftDetector()
     for pair in zip(source, target, strict=False):
         pace.see(*pair)
     return pace.lost

@@ -84,14 +84,14 @@ def test_an_empty_side_is_reported_with_its_line(pair):
     ],
 )
 def test_a_pair_that_teaches_nothing_goes_for_its_reason(pair, reason):
-    kept, report = cleaned([pair], longest_characters=10, ratio=3.0)
+    kept, report = cleaned([pair], max_characters=10, max_length_ratio=3.0)
     assert kept == []
     assert {name: part["count"] for name, part in report["dropped"].items()} == {reason: 1}
 
 
 def test_pairs_at_the_limits_stay():
     pairs = [("a" * 10, "b" * 10), ("ab", "abcdef")]
-    assert cleaned(pairs, longest_characters=10, ratio=3.0)[0] == pairs
+    assert cleaned(pairs, max_characters=10, max_length_ratio=3.0)[0] == pairs
 
 
 def test_a_pair_seen_before_goes_but_a_new_translation_stays():

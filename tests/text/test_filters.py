@@ -2,12 +2,12 @@
 
 import random
 
-from transduce.text.filters import Seen
+from transduce.text.filters import DuplicateFilter
 
 
 def test_the_table_agrees_with_a_set():
     draw = random.Random(1)
-    seen, truth = Seen(), set()
+    seen, truth = DuplicateFilter(), set()
     for _ in range(20_000):
         pair = (str(draw.randrange(120)), str(draw.randrange(120)))
         assert seen.add(*pair) == (pair not in truth)
@@ -16,7 +16,7 @@ def test_the_table_agrees_with_a_set():
 
 
 def test_the_table_stays_small_while_it_grows():
-    seen = Seen()
+    seen = DuplicateFilter()
     for count in range(1, 50_001):
         seen.add(str(count), "x")
         assert seen.count == count
@@ -24,6 +24,6 @@ def test_the_table_stays_small_while_it_grows():
 
 
 def test_the_border_between_the_sides_counts():
-    seen = Seen()
+    seen = DuplicateFilter()
     assert seen.add("ab", "c")
     assert seen.add("a", "bc")

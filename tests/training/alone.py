@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from transduce.training.distributed.process_group import Alone
+from transduce.training.distributed.process_group import SingleProcess
 from transduce.training.distributed.requests import Requests
 
 
-def alone_until(stopped: Callable[[], bool]) -> Alone:
+def alone_until(stopped: Callable[[], bool]) -> SingleProcess:
     """It asks before every micro-batch, and often in a look."""
 
     class Asked(Requests):
@@ -14,4 +14,4 @@ def alone_until(stopped: Callable[[], bool]) -> Alone:
         def stop(self) -> int:  # type: ignore[override]
             return 15 * stopped()
 
-    return Alone(Asked())
+    return SingleProcess(Asked())

@@ -8,7 +8,7 @@ from tests.training.tiny import batches, fresh, training_of
 
 from transduce.checkpoint import begin_run, is_run, newest
 from transduce.settings import Recipe
-from transduce.training.loop import Audience, Trainee, nothing, train
+from transduce.training.loop import TrainingCallbacks, TrainingJob, nothing, train
 from transduce.training.progress import Progress
 
 STEPS = 12
@@ -19,17 +19,17 @@ def together(group, folder, training=RECIPE, batches=batches):
     """The same run by one of several processes: the first keeps the folder, all have a hash."""
     model, optimiser = fresh(training, dropout=0.1)
 
-    def where_it_stands():
+    def resume_point():
         if not is_run(folder):
             begin_run(folder, Recipe(name="tiny"), {})
         return restored(folder, optimiser)
 
-    progress = group.by_first(where_it_stands)
+    progress = group.on_rank_0(resume_point)
     group.spread(optimiser.numbers)
-    trainee = Trainee(
+    job = TrainingJob(
         folder=folder, model=model, optimiser=optimiser, training=training, batches=batches
     )
-    progress = train(trainee, progress, Audience(), group)
+    progress = train(job, progress, TrainingCallbacks(), group)
     return progress, fingerprint(model, optimiser)
 
 
@@ -60,15 +60,15 @@ def go(folder, training=RECIPE, *, stop_at=None, patience_of_asks=None, **around
         return enough or (stop_at is not None and steps[-1:] == [stop_at])
 
     said = around.pop("said", nothing)
-    trainee = Trainee(
+    job = TrainingJob(
         folder=folder,
         model=model,
         optimiser=optimiser,
         training=training,
         **({"batches": batches} | around),
     )
-    audience = Audience(told=lambda update, _: steps.append(update.step), said=said)
-    progress = train(trainee, progress, audience, alone_until(stopped))
+    audience = TrainingCallbacks(told=lambda update, _: steps.append(update.step), said=said)
+    progress = train(job, progress, audience, alone_until(stopped))
     return progress, fingerprint(model, optimiser)
 
 

@@ -13,9 +13,9 @@ from torch import Tensor
 from transduce.errors import InputError
 from transduce.model.attention import varlen as variable_length
 from transduce.model.attention.bucketed import Grouped
-from transduce.model.attention.mask import EVERYWHERE
+from transduce.model.attention.mask import FULL_ATTENTION
 from transduce.model.attention.varlen import VariableLength
-from transduce.training.compiling import Beside, compile_layers, demand_compiler
+from transduce.training.compiling import Beside, compile_layers, require_compiler
 from transduce.training.dev_loss import nats_of
 from transduce.training.step import take_update
 
@@ -111,9 +111,9 @@ def test_a_missing_compiler_is_said_before_the_run_begins(monkeypatch, device, n
     monkeypatch.setattr("shutil.which", lambda _: None)
     monkeypatch.setattr("transduce.training.compiling.PROCESSOR", ("CXX", ("g++",)))
     monkeypatch.delenv(named, raising=False)
-    demand_compiler(training_of(), device)
+    require_compiler(training_of(), device)
     with pytest.raises(InputError) as caught:
-        demand_compiler(training_of(compile=True), device)
+        require_compiler(training_of(compile=True), device)
     assert caught.value.fact == (
         f"training.compile needs the compiler {missing}, which is not here"
     )
@@ -124,15 +124,15 @@ def test_a_missing_compiler_is_said_before_the_run_begins(monkeypatch, device, n
 def test_a_compiler_of_ones_own_is_asked_for_by_its_name(monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: name if name == "mine" else None)
     monkeypatch.setenv("CXX", "mine")
-    demand_compiler(training_of(compile=True), CPU)
+    require_compiler(training_of(compile=True), CPU)
     monkeypatch.setenv("CXX", "gone")
     with pytest.raises(InputError, match="needs the compiler gone"):
-        demand_compiler(training_of(compile=True), CPU)
+        require_compiler(training_of(compile=True), CPU)
 
 
 def test_rectangles_stay_outside_and_torchs_kernel_goes_in():
     model, _ = fresh(training_of())
-    inside = Beside(model)([2], [2], EVERYWHERE, CPU)
+    inside = Beside(model)([2], [2], FULL_ATTENTION, CPU)
     assert not isinstance(inside, Grouped), "wrapped, so that no compiler looks into it"
     model.kernel = VariableLength
-    assert isinstance(Beside(model)([2], [2], EVERYWHERE, CPU), VariableLength)
+    assert isinstance(Beside(model)([2], [2], FULL_ATTENTION, CPU), VariableLength)

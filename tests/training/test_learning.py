@@ -35,7 +35,7 @@ def unigram_nats(batches):
 @pytest.mark.slow
 def test_six_layers_begin_to_copy_within_200_steps():
     """Equation 3 at a tenth: so few steps warm up so fast that its own peak would be 0.0125."""
-    training = Training(steps=200, warmup=100, factor=0.1)
+    training = Training(steps=200, warmup=100, learning_rate_factor=0.1)
     model = transformer(SIX, SYMBOLS, SYMBOLS, seed=1)
     optimiser = Optimiser(model, training)
     for step in range(1, training.steps + 1):

@@ -13,7 +13,7 @@ from transduce.checkpoint import newest, snapshots
 from transduce.errors import NotFiniteError, SaveError
 from transduce.training import loop, step
 from transduce.training.journal import read_journal
-from transduce.training.progress import Look
+from transduce.training.progress import ValidationResult
 
 ALWAYS = 1e-9  # minutes between saves: one after every step
 
@@ -23,18 +23,18 @@ def events(folder, kind):
 
 
 def test_snapshots_are_kept_at_their_steps_and_at_the_last(tmp_path):
-    go(tmp_path, training_of(steps=10, snapshot_steps=3, snapshots=9))
+    go(tmp_path, training_of(steps=10, snapshot_every=3, average_last=9))
     assert [one.step for one in snapshots(tmp_path)] == [3, 6, 9, 10]
     assert events(tmp_path, "snapshot") == [3, 6, 9, 10]
 
 
 def test_only_the_last_snapshots_stay(tmp_path):
-    go(tmp_path, training_of(steps=10, snapshot_steps=2, snapshots=3))
+    go(tmp_path, training_of(steps=10, snapshot_every=2, average_last=3))
     assert [one.step for one in snapshots(tmp_path)] == [6, 8, 10]
 
 
 def test_a_snapshot_holds_the_weights_of_its_step(tmp_path):
-    go(tmp_path, training_of(steps=4, snapshot_steps=4))
+    go(tmp_path, training_of(steps=4, snapshot_every=4))
     save, _ = newest(tmp_path)
     assert save is not None
     for name, weight in snapshots(tmp_path)[-1].weights().items():
@@ -42,9 +42,9 @@ def test_a_snapshot_holds_the_weights_of_its_step(tmp_path):
 
 
 def test_saves_come_by_minutes_and_at_the_end(tmp_path):
-    go(tmp_path / "often", training_of(steps=5, save_minutes=ALWAYS))
+    go(tmp_path / "often", training_of(steps=5, checkpoint_minutes=ALWAYS))
     assert events(tmp_path / "often", "save") == [1, 2, 3, 4, 5]
-    go(tmp_path / "seldom", training_of(steps=5, save_minutes=60.0))
+    go(tmp_path / "seldom", training_of(steps=5, checkpoint_minutes=60.0))
     assert events(tmp_path / "seldom", "save") == [5]
 
 
@@ -56,7 +56,7 @@ def test_the_first_save_comes_after_a_minute_and_the_next_when_they_are_due(tmp_
         clock.now += 30
         return batches(number)
 
-    go(tmp_path, training_of(steps=14, save_minutes=3.0), batches=half_a_minute_later)
+    go(tmp_path, training_of(steps=14, checkpoint_minutes=3.0), batches=half_a_minute_later)
     assert events(tmp_path, "save") == [2, 8, 14]
 
 
@@ -76,7 +76,7 @@ def test_a_save_that_fails_does_not_end_the_run(tmp_path, monkeypatch):
     refusing(monkeypatch, {3, 4})
     said: list[str] = []
     progress, bits = go(
-        tmp_path / "full", training_of(steps=8, save_minutes=ALWAYS), said=said.append
+        tmp_path / "full", training_of(steps=8, checkpoint_minutes=ALWAYS), said=said.append
     )
     assert progress.step == 8
     assert said == [f"could not keep step {step}: no space is left" for step in (3, 4)]
@@ -87,7 +87,7 @@ def test_a_save_that_fails_does_not_end_the_run(tmp_path, monkeypatch):
 
 def test_three_failures_in_a_row_end_the_run_and_what_was_kept_stays(tmp_path, monkeypatch):
     refusing(monkeypatch, {3, 4, 5})
-    training = training_of(steps=8, save_minutes=ALWAYS)
+    training = training_of(steps=8, checkpoint_minutes=ALWAYS)
     with pytest.raises(SaveError, match="no space is left"):
         go(tmp_path, training)
     save, _ = newest(tmp_path)
@@ -131,7 +131,7 @@ def poison(monkeypatch):
 
 def test_updates_that_are_not_finite_are_skipped_and_counted(tmp_path, poison):
     poison({2, 5})
-    progress, _ = go(tmp_path, training_of(steps=6, bad_updates=2))
+    progress, _ = go(tmp_path, training_of(steps=6, max_nonfinite_updates=2))
     assert (progress.step, progress.skipped, progress.bad_in_a_row) == (6, 2, 0)
     updates = [e for e in read_journal(tmp_path / "log.jsonl") if e["event"] == "update"]
     assert [e["step"] for e in updates if not e["applied"]] == [2, 5]
@@ -139,11 +139,11 @@ def test_updates_that_are_not_finite_are_skipped_and_counted(tmp_path, poison):
 
 def test_several_in_a_row_end_the_run_and_no_save_holds_what_is_not_finite(tmp_path, poison):
     poison({4, 5, 6})
-    training = training_of(steps=9, bad_updates=3, save_minutes=ALWAYS)
+    training = training_of(steps=9, max_nonfinite_updates=3, checkpoint_minutes=ALWAYS)
     with pytest.raises(NotFiniteError) as caught:
         go(tmp_path, training)
     assert caught.value.fact == "3 updates in a row were not finite, the last at step 6"
-    assert "training.factor" in caught.value.hint
+    assert "training.learning_rate_factor" in caught.value.hint
     save, rejected = newest(tmp_path)
     assert save is not None
     assert rejected == []
@@ -154,10 +154,10 @@ def test_weights_that_are_not_finite_are_never_saved(tmp_path):
     def ruined(model, *_):
         with torch.no_grad():
             model.target.weight[0, 0] = math.nan
-        return Look(nats=1.0)
+        return ValidationResult(nats=1.0)
 
     with pytest.raises(NotFiniteError, match=r"target.weight holds numbers that are not finite"):
-        go(tmp_path, training_of(steps=4, validate_steps=2), look=ruined)
+        go(tmp_path, training_of(steps=4, validate_every=2), look=ruined)
     assert newest(tmp_path) == (None, [])
 
 
@@ -166,9 +166,9 @@ def test_looks_come_every_so_many_steps_and_after_the_last(tmp_path):
 
     def look(model):
         looks.append(model)
-        return Look(nats=2.0, bleu=30.0, signature="tok:13a")
+        return ValidationResult(nats=2.0, bleu=30.0, signature="tok:13a")
 
-    go(tmp_path, training_of(steps=7, validate_steps=3), look=look)
+    go(tmp_path, training_of(steps=7, validate_every=3), look=look)
     assert events(tmp_path, "validation") == [3, 6, 7]
     assert len(looks) == 3
     found = [e for e in read_journal(tmp_path / "log.jsonl") if e["event"] == "validation"]
@@ -176,30 +176,30 @@ def test_looks_come_every_so_many_steps_and_after_the_last(tmp_path):
 
 
 def test_patience_ends_a_run_after_so_many_looks_without_gain_and_it_stays_ended(tmp_path):
-    training = training_of(steps=9, validate_steps=1, patience=2)
+    training = training_of(steps=9, validate_every=1, patience=2)
     nats = iter([3.0, 2.0, 2.5, 2.0])
-    progress, bits = go(tmp_path, training, look=lambda _: Look(nats=next(nats)))
+    progress, bits = go(tmp_path, training, look=lambda _: ValidationResult(nats=next(nats)))
     assert progress.step == 4, "equal is no gain"
     assert progress.best_nats == 2.0
     save, _ = newest(tmp_path)
     assert save is not None
     assert save.step == 4
-    assert go(tmp_path, training, look=lambda _: Look(nats=1.0)) == (progress, bits)
+    assert go(tmp_path, training, look=lambda _: ValidationResult(nats=1.0)) == (progress, bits)
 
 
 def test_a_look_that_was_stopped_is_taken_when_the_run_goes_on(tmp_path):
-    training = training_of(steps=6, validate_steps=3)
+    training = training_of(steps=6, validate_every=3)
     go(tmp_path, training, stop_at=3, look=lambda _: None)
     assert events(tmp_path, "validation") == []
-    go(tmp_path, training, look=lambda _: Look(nats=2.0))
+    go(tmp_path, training, look=lambda _: ValidationResult(nats=2.0))
     assert events(tmp_path, "validation") == [3, 6]
 
 
 def test_without_patience_all_steps_are_trained(tmp_path):
     progress, _ = go(
-        tmp_path, training_of(steps=6, validate_steps=1), look=lambda _: Look(nats=5.0)
+        tmp_path, training_of(steps=6, validate_every=1), look=lambda _: ValidationResult(nats=5.0)
     )
-    assert (progress.step, progress.looks_without_gain) == (6, 5)
+    assert (progress.step, progress.validations_without_improvement) == (6, 5)
 
 
 def test_a_run_that_is_over_does_nothing_more(tmp_path):
@@ -210,7 +210,7 @@ def test_a_run_that_is_over_does_nothing_more(tmp_path):
 
 
 def test_a_run_that_patience_ended_keeps_its_last_snapshot(tmp_path):
-    training = training_of(steps=8, snapshot_steps=100, validate_steps=1, patience=1)
-    go(tmp_path, training, look=lambda _: Look(nats=1.0))
+    training = training_of(steps=8, snapshot_every=100, validate_every=1, patience=1)
+    go(tmp_path, training, look=lambda _: ValidationResult(nats=1.0))
     assert [kept.step for kept in snapshots(tmp_path)] == [2]
     assert read_journal(tmp_path / "log.jsonl")[-1]["event"] == "finish"

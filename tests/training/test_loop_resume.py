@@ -11,7 +11,7 @@ from transduce.checkpoint import newest, read_run
 from transduce.training import step as room
 from transduce.training.journal import read_journal
 from transduce.training.optimiser import Optimiser
-from transduce.training.progress import Look
+from transduce.training.progress import ValidationResult
 
 
 @pytest.fixture(scope="module")
@@ -98,9 +98,9 @@ def test_looks_and_snapshots_change_no_bit(tmp_path, unbroken):
     def look(model):
         model.eval()
         torch.rand(5)
-        return Look(nats=1.0)
+        return ValidationResult(nats=1.0)
 
-    often = training_of(steps=STEPS, validate_steps=3, snapshot_steps=2, save_minutes=1e-9)
+    often = training_of(steps=STEPS, validate_every=3, snapshot_every=2, checkpoint_minutes=1e-9)
     assert go(tmp_path, often, look=look)[1] == unbroken
 
 

@@ -1,6 +1,6 @@
 import json
 
-from transduce.training.progress import Look, Progress
+from transduce.training.progress import Progress, ValidationResult
 from transduce.training.update import Update
 
 
@@ -29,8 +29,8 @@ def test_a_look_gains_when_it_is_better_than_all_before():
     progress = Progress()
     seen = []
     for nats in (3.0, 2.0, 2.0, 2.5, 1.9):
-        progress = progress.having_seen(Look(nats=nats))
-        seen.append((progress.best_nats, progress.looks_without_gain))
+        progress = progress.after_validation(ValidationResult(nats=nats))
+        seen.append((progress.best_nats, progress.validations_without_improvement))
     assert seen == [(3.0, 0), (2.0, 0), (2.0, 1), (2.0, 2), (1.9, 0)]
 
 

@@ -34,7 +34,7 @@ def heard_in(work):
     return heard.waits
 
 
-@pytest.mark.parametrize("changes", [{}, {"precision": "bfloat16"}, {"slots": 64}])
+@pytest.mark.parametrize("changes", [{}, {"precision": "bfloat16"}, {"pad_to_tokens": 64}])
 def test_nothing_is_asked_of_the_device_before_an_update_is_read(changes):
     training = training_of(**changes)
     model, optimiser = fresh(training, dropout=0.1)
@@ -85,9 +85,9 @@ def test_the_next_updates_batches_may_be_read_while_one_is_under_way(tmp_path, m
     _, plain = go(tmp_path / "plain", training)
     steps = []
 
-    def ahead(trainee, step):
+    def ahead(job, step):
         steps.append(step)
-        return trainee.batches(step) if step <= training.steps else None
+        return job.batches(step) if step <= training.steps else None
 
     monkeypatch.setattr(loop, "read_ahead", ahead)
     _, found = go(tmp_path / "ahead", training)

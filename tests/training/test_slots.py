@@ -23,7 +23,7 @@ def learned(training, parts, *, kernel=Grouped):
 @pytest.mark.parametrize("kernel", [Grouped, Plain])
 def test_loss_and_gradient_are_those_without_fillers(slots, kernel):
     plain, gradient = learned(training_of(), PAIRS)
-    update, found = learned(training_of(slots=slots), PAIRS, kernel=kernel)
+    update, found = learned(training_of(pad_to_tokens=slots), PAIRS, kernel=kernel)
     assert update.loss == pytest.approx(plain.loss, rel=1e-6)
     assert update.nats == pytest.approx(plain.nats, rel=1e-6)
     assert (update.source_tokens, update.target_tokens) == (47, 53), "fillers are not counted"
@@ -33,7 +33,7 @@ def test_loss_and_gradient_are_those_without_fillers(slots, kernel):
 def test_losses_of_several_updates_agree_in_float32():
     found = []
     for slots in (0, 128):
-        training = training_of(slots=slots)
+        training = training_of(pad_to_tokens=slots)
         model, optimiser = fresh(training)
         taken = [take_update(model, optimiser, training, n, batches(n)) for n in range(1, 6)]
         found.append([update.loss for update in taken if update])
@@ -42,7 +42,7 @@ def test_losses_of_several_updates_agree_in_float32():
 
 def test_every_micro_batch_has_the_same_shape(monkeypatch):
     shapes = []
-    training = training_of(slots=128)
+    training = training_of(pad_to_tokens=128)
     model, optimiser = fresh(training)
     encode, decode = model.encode, model.decode
 
@@ -76,7 +76,7 @@ def test_a_side_with_too_little_room_gets_as_many_slots_again(lengths, slots):
 
 def test_more_tokens_than_slots_take_a_multiple():
     _, gradient = learned(training_of(), PAIRS[1:2])
-    _, found = learned(training_of(slots=64), [batch_of([30, 2], seed=2)])
+    _, found = learned(training_of(pad_to_tokens=64), [batch_of([30, 2], seed=2)])
     torch.testing.assert_close(found, gradient, rtol=0, atol=1e-12)
     wide = batch_of([40, 40], seed=1).filled(64)
     assert [len(side.ids) for side in (wide.source, wide.target)] == [128, 128]

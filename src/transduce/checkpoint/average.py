@@ -22,7 +22,7 @@ def averaged(checkpoints: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
             kinds = {name: tensor.dtype for name, tensor in weights.items()}
             totals = {name: tensor.to(torch.float64, copy=True) for name, tensor in weights.items()}
         else:
-            demand_alike(totals, weights, count)
+            require_alike(totals, weights, count)
             for name, total in totals.items():
                 total += weights[name]
     if not count:
@@ -30,7 +30,7 @@ def averaged(checkpoints: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
     return {name: (total / count).to(kinds[name]) for name, total in totals.items()}
 
 
-def demand_alike(first: Mapping[str, Tensor], other: Mapping[str, Tensor], number: int) -> None:
+def require_alike(first: Mapping[str, Tensor], other: Mapping[str, Tensor], number: int) -> None:
     """Refuse checkpoints of different models."""
     hint = "average snapshots of one run only"
     for name in sorted(first.keys() ^ other.keys()):

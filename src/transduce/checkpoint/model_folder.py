@@ -9,8 +9,8 @@ from typing import Any, final
 from torch import Tensor
 
 from transduce.checkpoint.stored_recipe import stored_recipe
-from transduce.checkpoint.weights import demand_finite, from_bytes, to_bytes
-from transduce.durable import open_folder, read_json, to_json, whole_folder
+from transduce.checkpoint.weights import from_bytes, require_finite, to_bytes
+from transduce.durable import atomic_folder, open_folder, read_json, to_json
 from transduce.settings import Recipe
 from transduce.vocabulary.files import (
     LIMIT,
@@ -49,8 +49,8 @@ def save_model(
     about: Mapping[str, object] | None = None,
 ) -> None:
     """Write a model folder; `about` is what else its manifest should say, as the averaged steps."""
-    demand_finite(weights, "the model")
-    with whole_folder(folder, kind=KIND, about=about or {}) as writer:
+    require_finite(weights, "the model")
+    with atomic_folder(folder, kind=KIND, about=about or {}) as writer:
         writer.write(WEIGHTS, to_bytes(weights))
         writer.write(RECIPE, to_json(recipe.as_json()))
         for name, vocabulary in vocabulary_files(vocabularies).items():

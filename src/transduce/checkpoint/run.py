@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Any, final
 
 from transduce.checkpoint.stored_recipe import stored_recipe
-from transduce.durable import read_regular, seal, unseal, write_whole
+from transduce.durable import (
+    from_checksummed_json,
+    read_regular,
+    to_checksummed_json,
+    write_atomically,
+)
 from transduce.errors import FolderError, InputError
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
@@ -49,7 +54,7 @@ def lengthen_run(folder: Path, steps: int) -> Run:
 def write_run(folder: Path, run: Run) -> None:
     """The whole file, in place of one that may stand there."""
     values = {"id": run.id, "recipe": run.recipe.as_json(), "fingerprints": run.fingerprints}
-    write_whole(folder / RUN_FILE, seal(values))
+    write_atomically(folder / RUN_FILE, to_checksummed_json(values))
 
 
 def is_run(folder: Path) -> bool:
@@ -75,7 +80,7 @@ def read_values(folder: Path) -> dict[str, Any]:
     file = folder / RUN_FILE
     if not is_run(folder):
         raise FolderError("is not a run folder", "look at the path", file=folder)
-    values = unseal(read_regular(file, LIMIT), file)
+    values = from_checksummed_json(read_regular(file, LIMIT), file)
     match values:
         case {"id": str(), "recipe": dict(), "fingerprints": dict()} if len(values) == 3:
             return values

@@ -17,7 +17,7 @@ from transduce.checkpoint.steps import (
     step_folder,
     write_step,
 )
-from transduce.checkpoint.weights import demand_finite, from_bytes, to_bytes
+from transduce.checkpoint.weights import from_bytes, require_finite, to_bytes
 from transduce.durable import read_json, to_json
 from transduce.errors import FolderError
 
@@ -48,7 +48,7 @@ def save(
     state: Mapping[str, object],
 ) -> Path:
     """Keep a step for resuming; when this returns, a power cut cannot take it away."""
-    demand_finite({**weights, **moments}, f"step {step}")
+    require_finite({**weights, **moments}, f"step {step}")
     size = sum(tensor.nbytes for tensor in (*weights.values(), *moments.values()))
     files = {
         WEIGHTS: lambda: to_bytes(weights),

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from transduce.checkpoint.saves import WEIGHTS
 from transduce.checkpoint.steps import SNAPSHOTS, kept_steps, open_step, step_folder, write_step
-from transduce.checkpoint.weights import demand_finite, from_bytes, to_bytes
+from transduce.checkpoint.weights import from_bytes, require_finite, to_bytes
 
 
 @final
@@ -28,7 +28,7 @@ class Snapshot:
 
 def save_snapshot(run: Path, step: int, weights: Mapping[str, Tensor]) -> Path:
     """Keep a step's weights; when this returns, they are on the disk."""
-    demand_finite(weights, f"step {step}")
+    require_finite(weights, f"step {step}")
     size = sum(tensor.nbytes for tensor in weights.values())
     write_step(run / SNAPSHOTS, step, {WEIGHTS: lambda: to_bytes(weights)}, size)
     return step_folder(run / SNAPSHOTS, step)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from transduce.checkpoint.run import run_id
 from transduce.durable import (
-    Verified,
+    VerifiedFolder,
+    atomic_folder,
     names_in,
     open_folder,
     remove_folder,
     sync_folder,
-    whole_folder,
 )
 from transduce.durable.write_errors import saving
 from transduce.errors import FolderError, SaveError
@@ -28,7 +28,7 @@ def write_step(place: Path, step: int, files: Makers, size: int) -> None:
     """Keep a step; when this returns, it is on the disk. A step that is kept already stays."""
     folder = step_folder(place, step)
     try:
-        demand_no_link(place)
+        require_no_link(place)
         about = {"run": run_id(place.parent), "step": step}
     except FolderError as fault:  # it may be readable the next time
         raise SaveError(fault.fact, fault.hint) from fault
@@ -38,13 +38,13 @@ def write_step(place: Path, step: int, files: Makers, size: int) -> None:
                 sync_folder(place)  # who wrote it may have died between rename and this
             return
         remove_folder(folder)
-    demand_room(place.parent, size, folder)
-    with whole_folder(folder, kind=KINDS[place.name], about=about) as writer:
+    require_room(place.parent, size, folder)
+    with atomic_folder(folder, kind=KINDS[place.name], about=about) as writer:
         for name, make in files.items():
             writer.write(name, make())
 
 
-def open_step(place: Path, step: int) -> Verified:
+def open_step(place: Path, step: int) -> VerifiedFolder:
     """A step's folder, if it is this step's and this run's."""
     folder = step_folder(place, step)
     found = open_folder(folder, KINDS[place.name])
@@ -70,7 +70,7 @@ def step_folder(place: Path, step: int) -> Path:
 
 def kept_steps(place: Path) -> list[int]:
     """The steps whose folders lie here, oldest first, sound or not."""
-    demand_no_link(place)
+    require_no_link(place)
     if not place.is_dir():
         return []
     names = names_in(place)
@@ -78,7 +78,7 @@ def kept_steps(place: Path) -> list[int]:
     return sorted(step for step in steps if step_folder(place, step).name in names)
 
 
-def demand_no_link(place: Path) -> None:
+def require_no_link(place: Path) -> None:
     """A run writes and deletes in its own folder only."""
     if place.is_symlink():
         hint = "put the folder itself here, or name a link to the whole run"
@@ -97,7 +97,7 @@ def remove_steps(place: Path, steps: list[int]) -> list[str]:
     return kept
 
 
-def demand_room(run: Path, size: int, folder: Path) -> None:
+def require_room(run: Path, size: int, folder: Path) -> None:
     """Say so before the disk is filled to its last byte; only a hint, for quotas are not seen."""
     with saving(run):
         disk = os.statvfs(run)

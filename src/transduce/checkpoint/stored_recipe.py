@@ -13,10 +13,10 @@ from transduce.settings.recipe import Value, with_changes
 YOUNGER: Mapping[str, Value] = {
     "training.precision": "float32",
     "training.compile": False,
-    "training.slots": 0,
+    "training.pad_to_tokens": 0,
     "architecture.norm": "post",
     "architecture.mixing": "self-attention",
-    "architecture.kernel": 3,
+    "architecture.kernel_size": 3,
 }
 HINT = "the file was edited, or written by another version: take the folder from its source again"
 

@@ -25,7 +25,7 @@ def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
 
 def from_bytes(data: bytes, file: Path) -> dict[str, Tensor]:
     """The tensors in bytes whose sha256 was verified; every number is finite."""
-    demand_header(data, file)
+    require_header(data, file)
     try:
         weights = safetensors.torch.load(data)
     except SafetensorError as fault:
@@ -36,7 +36,7 @@ def from_bytes(data: bytes, file: Path) -> dict[str, Tensor]:
     return weights
 
 
-def demand_header(data: bytes, file: Path) -> None:
+def require_header(data: bytes, file: Path) -> None:
     """Our own limits, before the library parses anything."""
     length = int.from_bytes(data[:8], "little")
     if not 8 <= 8 + length <= len(data):
@@ -58,7 +58,7 @@ def first_not_finite(weights: Mapping[str, Tensor]) -> str | None:
     return next((n for n, tensor in weights.items() if not torch.isfinite(tensor).all()), None)
 
 
-def demand_finite(weights: Mapping[str, Tensor], place: str) -> None:
+def require_finite(weights: Mapping[str, Tensor], place: str) -> None:
     """A model that left the finite world is never saved."""
     name = first_not_finite(weights)
     if name is not None:

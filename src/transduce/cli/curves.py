@@ -12,7 +12,7 @@ import click
 from transduce.cli import display, options
 from transduce.cli.curve import mean, parts, perplexity
 from transduce.errors import InputError
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,23 +47,23 @@ def command(*, runs: tuple[Path, ...], output: Path, quiet: bool) -> None:
     transduce curves run -o curves.svg
     transduce curves run -o curves.csv
     """
-    from transduce.durable.files import write_whole
-    from transduce.reproduce.picture import demand_plots
+    from transduce.durable.files import write_atomically
+    from transduce.reproduce.picture import require_plots
 
     kind = KINDS.get(output.suffix)
-    demand(
+    require(
         kind is not None,
         f"{output}: a picture is one of {', '.join(PICTURES)}, and figures are {FIGURES}",
         "-o curves.svg",
     )
     if kind == "picture":
-        demand_plots()
-    options.demand_place_for(output)
+        require_plots()
+    options.require_place_for(output)
     journals = {name: journal(run) for name, run in zip(names(runs), runs, strict=True)}
     if kind == "picture":
-        write_whole(output, picture(journals, output.suffix.removeprefix(".")))
+        write_atomically(output, picture(journals, output.suffix.removeprefix(".")))
     else:
-        write_whole(output, in_figures(journals))
+        write_atomically(output, in_figures(journals))
     if not quiet:
         display.tell(f"the {kind}: {output}")
 

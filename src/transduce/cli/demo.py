@@ -46,15 +46,15 @@ def command(
     from transduce.inference.load import load
     from transduce.recipes import by_name
     from transduce.runs.average import average_of
-    from transduce.runs.output_folder import holding
+    from transduce.runs.output_folder import locked_folder
     from transduce.runs.prepare import STORE
-    from transduce.runs.run_folder import demand_run_place
+    from transduce.runs.run_folder import require_run_place
 
     keep_freed_memory()
     run = folder / "run"
     recipe = options.changed(by_name("demo"), changes)
-    demand_run_place(run)
-    with holding(run):
+    require_run_place(run)
+    with locked_folder(run):
         prepared = prepared_in(run / STORE, recipe.data, live=not no_progress)
         code = trained(run, recipe, prepared, Wishes(live=not no_progress))
         if code:

@@ -13,7 +13,7 @@ from transduce.cli.inputs import cache_folder
 from transduce.cli.searching import ensemble_option, precision_option, tell_if_unfinished
 from transduce.errors import InputError
 from transduce.scores import METRICS
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from transduce.inference.evaluate import Evaluation
@@ -60,7 +60,7 @@ def command(
     figure of the paper, and the perplexity of the reference without smoothing. -o keeps the
     translations.
     """
-    from transduce.durable import whole_file
+    from transduce.durable import atomic_file
     from transduce.inference.evaluate import Trial, judged, made_by, translated
     from transduce.inference.load import load
     from transduce.machine.process_settings import keep_freed_memory
@@ -68,17 +68,19 @@ def command(
     model, source, reference = (paths[name] for name in ("model", "source", "reference"))
     assert model
     assert source
-    demand(str(output) != "-", "standard output is for the scores", "-o FILE")
-    demand(
+    require(str(output) != "-", "standard output is for the scores", "-o FILE")
+    require(
         not str(source) == str(reference) == "-",
         "standard input can be one of the files only",
         "name the other",
     )
-    options.demand_place_for(output, source, reference)
+    options.require_place_for(output, source, reference)
     keep_freed_memory()
     tell_if_unfinished((model, *ensemble))
     texts = lines_of(source, reference) if reference else None
-    with nullcontext() if output is None else whole_file(output) as file:  # refused before the work
+    with (
+        nullcontext() if output is None else atomic_file(output) as file
+    ):  # refused before the work
         models = load(model, *ensemble, precision=precision)
         lines, references = texts or lines_of(*fetched(str(source), models.recipe.data))
         trial = Trial(lines, references, metrics, language or models.recipe.data.target_language)
@@ -106,7 +108,7 @@ def fetched(name: str, data: "Data") -> tuple[Path, Path]:
     from transduce.datasets.fetch import corpus_here, texts_of
 
     hint = "transduce evaluate MODEL SOURCE REFERENCE, or the name of a test set"
-    demand(not Path(name).is_file(), f"{name} is a source without a reference", hint)
+    require(not Path(name).is_file(), f"{name} is a source without a reference", hint)
     corpus, _, split = name.partition(":")
     languages = (data.source_language, data.target_language)
     texts = texts_of(corpus, split or "test", languages, cache_folder())
@@ -127,5 +129,5 @@ def as_object(found: "Evaluation", made_by: Mapping[str, object]) -> str:
 def as_lines(found: "Evaluation") -> list[str]:
     """For people."""
     lines = [*map(str, found.scores), str(found.perplexity)]
-    left_out = f"  without {found.left_out} lines that are longer than data.longest"
+    left_out = f"  without {found.left_out} lines that are longer than data.max_length"
     return [*lines, left_out] if found.left_out else lines

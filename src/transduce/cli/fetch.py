@@ -17,10 +17,10 @@ from transduce.datasets.fetch import fetch, place_of
 from transduce.datasets.transfer import Network, Told
 from transduce.datasets.values import Corpus
 from transduce.durable import hold
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 
 if TYPE_CHECKING:
-    from transduce.durable import Verified
+    from transduce.durable import VerifiedFolder
 
 FOLDER = click.Path(path_type=Path)
 
@@ -72,7 +72,7 @@ def command(
         for line in listed(cache, as_json=as_json):
             display.result(line)
         return
-    demand(bool(names), "no corpus was named", "transduce fetch NAME; --list shows the names")
+    require(bool(names), "no corpus was named", "transduce fetch NAME; --list shows the names")
     network = None if offline else replace(Network(), seconds=timeout)
     places = Places(cache / "downloads", folders["copies"], network)
     corpora = [part for name in names for one in named(name) for part in with_elsewhere(one)]
@@ -82,7 +82,7 @@ def command(
             say(corpus, found, as_json=as_json, quiet=quiet)
 
 
-def say(corpus: Corpus, found: "Verified", *, as_json: bool, quiet: bool) -> None:
+def say(corpus: Corpus, found: "VerifiedFolder", *, as_json: bool, quiet: bool) -> None:
     """Where it lies, how many lines it has, and what is not as it was expected."""
     splits = {name: split["lines"] for name, split in found.about["splits"].items()}
     if as_json:

@@ -10,7 +10,7 @@ import click
 
 from transduce.errors import InputError
 from transduce.recipes.table4 import TREES
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from transduce.runs.texts import Pairs
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FILE = click.Path(path_type=Path)
 DEV_PAIRS = 1_000  # of a generated corpus
-TRAIN_PAIRS = 100_000  # of a generated corpus, unless data.pairs says otherwise
+TRAIN_PAIRS = 100_000  # of a generated corpus, unless data.max_pairs says otherwise
 FILES = ("source", "target", "pairs", "dev_source", "dev_target", "dev_pairs")  # as options
 
 
@@ -40,9 +40,9 @@ def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def chosen_pairs(data: "Data", files: Mapping[str, Path | None]) -> "tuple[Pairs, Pairs | None]":
     """The training text and the development set that options or the recipe name."""
-    from transduce.runs.texts import GENERATED, Generated
+    from transduce.runs.texts import GENERATED, GeneratedCorpus
 
-    demand(
+    require(
         data.target_language != TREES,
         "parsing is not built: recipes of Table 4 state settings only",
         "transduce recipes show table4/wsj",
@@ -56,16 +56,16 @@ def chosen_pairs(data: "Data", files: Mapping[str, Path | None]) -> "tuple[Pairs
             fact = f"{data.corpus} is a test set and has no training text"
             raise InputError(fact, "name another corpus: --set data.corpus=NAME")
         return found, dev or from_cache(data, "dev")
-    count = data.pairs or TRAIN_PAIRS
-    dev = dev or Generated(data.corpus, "dev", DEV_PAIRS)
-    return Generated(data.corpus, "train", count), dev
+    count = data.max_pairs or TRAIN_PAIRS
+    dev = dev or GeneratedCorpus(data.corpus, "dev", DEV_PAIRS)
+    return GeneratedCorpus(data.corpus, "train", count), dev
 
 
 def from_cache(data: "Data", split: str) -> "Pairs | None":
     """A split of the public corpus that the recipe names; it must have been fetched."""
     from transduce.datasets.catalogue import is_public
     from transduce.datasets.fetch import texts_of
-    from transduce.runs.texts import TwoFiles
+    from transduce.runs.texts import FilePair
 
     if not is_public(data.corpus):
         raise InputError(
@@ -74,7 +74,7 @@ def from_cache(data: "Data", split: str) -> "Pairs | None":
         )
     languages = (data.source_language, data.target_language)
     texts = texts_of(data.corpus, split, languages, cache_folder())
-    return TwoFiles(*texts) if texts else None
+    return FilePair(*texts) if texts else None
 
 
 def cache_folder() -> Path:
@@ -88,15 +88,15 @@ def cache_folder() -> Path:
 
 def from_files(files: Mapping[str, Path | None], before: str) -> "Pairs | None":
     """A parallel text from the options that begin with `before`."""
-    from transduce.runs.texts import TabbedFile, TwoFiles
+    from transduce.runs.texts import FilePair, TsvFile
 
     source, target, pairs = (files[before + name] for name in ("source", "target", "pairs"))
     dashed = "--" + before.replace("_", "-")
     if pairs is not None:
         if source or target:
             raise InputError(f"{dashed}pairs and {dashed}source name the text twice", "leave one")
-        return TabbedFile(pairs)
+        return TsvFile(pairs)
     if (source is None) != (target is None):
         missing = "source" if source is None else "target"
         raise InputError(f"{dashed}{missing} is missing", "a parallel text has two sides")
-    return TwoFiles(source, target) if source and target else None
+    return FilePair(source, target) if source and target else None

@@ -13,7 +13,7 @@ from transduce.cli.searching import (
     precision_option,
     tell_if_unfinished,
 )
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 from transduce.settings.search import PENALTIES
 
 
@@ -44,7 +44,7 @@ def command(
     from transduce.machine.process_settings import keep_freed_memory
     from transduce.text.files import read_pairs
 
-    demand(
+    require(
         not str(source) == str(target) == "-",
         "standard input can be one of the files only",
         "name the other",

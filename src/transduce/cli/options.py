@@ -49,7 +49,7 @@ class Change(click.ParamType):  # type: ignore[type-arg]
         return path.strip(), text.strip()
 
 
-def demand_place_for(output: Path | None, *inputs: Path | None) -> None:
+def require_place_for(output: Path | None, *inputs: Path | None) -> None:
     """An output lies in a folder that exists, and not in place of a file that it is made from."""
     if output is None:
         return

@@ -41,13 +41,13 @@ def command(
     The same command again goes on where it was interrupted. `transduce train` does this by itself
     for the texts that it is given; a corpus prepared once can serve many runs (`--store`).
     """
-    from transduce.runs.output_folder import holding
-    from transduce.runs.prepare import demand_corpus_place, prepare
+    from transduce.runs.output_folder import locked_folder
+    from transduce.runs.prepare import prepare, require_corpus_place
 
-    demand_corpus_place(output)
+    require_corpus_place(output)
     data = options.changed(recipe, changes, scale).data
     train, dev = chosen_pairs(data, files)
-    with holding(output), display.counting(shown=not quiet) as told:
+    with locked_folder(output), display.counting(shown=not quiet) as told:
         prepared = prepare(output, data, train, dev, told)
     if not quiet:
         for line in report(prepared):

@@ -16,7 +16,7 @@ from transduce.cli.inputs import FILES, corpus_options
 from transduce.errors import TransduceError
 from transduce.recipes.scale import SCALES
 from transduce.settings import Data, Recipe
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from transduce.reproduce.job import Job
@@ -64,7 +64,7 @@ class Asked:
         from transduce.recipes.scale import scale_by_name
         from transduce.reproduce.job import Wanted, jobs
 
-        demand(
+        require(
             self.seed is None or self.seeds == 1, "--seed and --seeds both name seeds", "leave one"
         )
         seeds = range(1, self.seeds + 1) if self.seed is None else (self.seed,)
@@ -143,18 +143,18 @@ class Rows:
 
     def reproduce(self, asked: Asked) -> None:
         """Train what is not measured yet, and print all that is."""
-        from transduce.reproduce.picture import demand_plots
-        from transduce.reproduce.report import demand_place
+        from transduce.reproduce.picture import require_plots
+        from transduce.reproduce.report import require_place
         from transduce.reproduce.result import gathered
 
         todo = asked.jobs(self.name, self.recipes)
-        demand_place(asked.output)
+        require_place(asked.output)
         if asked.print_jobs:
             for job in todo:
                 display.result(self.as_command(job, asked))
             return
         if asked.plot:
-            demand_plots()
+            require_plots()
         try:
             failed = [] if asked.gather else self.train(todo, asked)
         except (SystemExit, KeyboardInterrupt):  # a signal

@@ -10,7 +10,7 @@ import click
 from transduce.cli import display, options
 from transduce.cli.reproduce_rows import plot as plotted
 from transduce.errors import InputError
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from transduce.reproduce.table1.measure import Table
@@ -70,15 +70,15 @@ def table1(
     transduce reproduce table1
     transduce reproduce table1 --n 64,256,1024 --d 128,512 -o table1 --plot
     """
-    demand(
+    require(
         output is not None or not plot, "--plot: the picture needs a folder", "-o FOLDER takes it"
     )
     from transduce.cli.signals import import_undisturbed
-    from transduce.durable.folder import refuse_existing
+    from transduce.durable.folder import require_absent
     from transduce.machine.process_settings import use_threads
 
     import_undisturbed("transduce.reproduce.table1.report")
-    from transduce.reproduce.picture import demand_plots
+    from transduce.reproduce.picture import require_plots
     from transduce.reproduce.table1.measure import measure
     from transduce.reproduce.table1.picture import picture
     from transduce.reproduce.table1.plan import QUICK, Plan
@@ -87,9 +87,9 @@ def table1(
     given = {name: value for name, value in sizes.items() if value is not None}
     plan = replace(QUICK if quick else Plan(), **given)
     if output:
-        refuse_existing(output)
+        require_absent(output)
     if plot:
-        demand_plots()
+        require_plots()
     use_threads(threads)
     table = measure(plan, (lambda _kind: None) if quiet else display.tell)
     for line in as_lines(table, as_json=as_json):

@@ -12,7 +12,7 @@ from transduce.errors import InputError
 from transduce.machine.process_settings import use_passive_waiting
 from transduce.recipes.table2 import ROWS
 from transduce.settings import Data
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from transduce.reproduce.result import Lines
@@ -64,19 +64,19 @@ def lines_of(
     data: Data, files: Mapping[str, Path | None], test: Mapping[str, Path | None]
 ) -> "Lines":
     """Both sides of the test set that options name, or else that the corpus has."""
-    from transduce.runs.texts import GENERATED, Generated
+    from transduce.runs.texts import GENERATED, GeneratedCorpus
 
     pairs = inputs.from_files(test, "test_")
     if pairs is None:
-        demand(
+        require(
             not (files["source"] or files["pairs"]),
             "the rows are scored on a test set, and none was named beside your own text",
             NAME_ONE,
         )
         if data.corpus in GENERATED:
-            pairs = Generated(data.corpus, "test", inputs.DEV_PAIRS)
+            pairs = GeneratedCorpus(data.corpus, "test", inputs.DEV_PAIRS)
         elif (pairs := inputs.from_cache(data, "test")) is None:
             raise InputError(f"the corpus {data.corpus} has no test set", NAME_ONE)
     lines = list(pairs.read())
-    demand(bool(lines), "the test set is empty", NAME_ONE)
+    require(bool(lines), "the test set is empty", NAME_ONE)
     return [source for source, _ in lines], [target for _, target in lines]

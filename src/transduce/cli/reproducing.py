@@ -14,7 +14,7 @@ from transduce.cli.signals import import_undisturbed
 from transduce.cli.training import Wishes
 from transduce.errors import InputError, InUseError, TransduceError
 from transduce.machine.process_settings import keep_freed_memory
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from transduce.reproduce.job import Job
@@ -39,18 +39,18 @@ class Given:
 def trained_all(todo: Sequence["Job"], given: Given, wishes: Wishes) -> list[TransduceError]:
     """Train and measure every row that nobody else has or holds; what went wrong."""
     import_undisturbed("transduce.runs.run_folder")
-    from transduce.reproduce.job import demand_fits
-    from transduce.reproduce.result import demand_measurable
+    from transduce.reproduce.job import require_fits
+    from transduce.reproduce.result import require_measurable
 
     keep_freed_memory()
     for job in todo:
-        demand_fits(job)
+        require_fits(job)
     tell = display.tell if not wishes.quiet else lambda _line: None
     scale = todo[0].scale
     tell(f"{len(todo)} rows at the scale {scale.name}: {scale.about}")
     tell(f"a row like base takes {scale.costs}; to be seen: {scale.visible}")
     prepared = corpus(todo[0].recipe, given, quiet=wishes.quiet)
-    demand_measurable(todo[0].recipe, prepared, given.test)
+    require_measurable(todo[0].recipe, prepared, given.test)
     failed: list[TransduceError] = []
     for number, job in enumerate(todo, start=1):
         row = f"row {job.row}, seed {job.seed} ({number} of {len(todo)})"
@@ -80,7 +80,7 @@ def tried(job: "Job", given: Given, prepared: "Prepared", wishes: Wishes) -> str
     raise InputError(
         "memory ran out",
         "free some, and the same command tries the row again; or begin it in another folder "
-        "with less: -o FOLDER --set training.micro_tokens=NUMBER, or a smaller --scale",
+        "with less: -o FOLDER --set training.micro_batch_tokens=NUMBER, or a smaller --scale",
     )
 
 
@@ -88,18 +88,18 @@ def train_row(job: "Job", given: Given, prepared: "Prepared", wishes: Wishes) ->
     """Train one row, or go on with it, and measure it; what became of it."""
     from transduce.cli.train import trained
     from transduce.durable import ensure_folder
-    from transduce.reproduce.result import demand_same_row, measured, read_result, write_result
-    from transduce.runs.output_folder import holding
-    from transduce.runs.run_folder import demand_run_place
+    from transduce.reproduce.result import measured, read_result, require_same_row, write_result
+    from transduce.runs.output_folder import locked_folder
+    from transduce.runs.run_folder import require_run_place
 
     folder = job.folder(given.output)
     if (result := read_result(folder)) is not None:
-        demand_same_row(job, result, given.test, folder)
+        require_same_row(job, result, given.test, folder)
         return "measured before"
     run = folder / "run"
     ensure_folder(folder)
-    demand_run_place(run)
-    with holding(run):
+    require_run_place(run)
+    with locked_folder(run):
         if code := trained(run, job.recipe, prepared, wishes):
             sys.exit(code)
         result = measured(job, run, prepared, given.test)
@@ -117,30 +117,30 @@ def corpus(recipe: "Recipe", given: Given, *, quiet: bool) -> "Prepared":
     if store is not None:
         return wanted_corpus(recipe, given.output, store, given.files, quiet=quiet)
     if given.test is None:
-        demand_dev(recipe.data, given.files)
+        require_dev(recipe.data, given.files)
     with waiting_for(own, quiet=quiet):
         return wanted_corpus(recipe, given.output, None, given.files, quiet=quiet)
 
 
-def demand_dev(data: "Data", files: Mapping[str, Path | None]) -> None:
+def require_dev(data: "Data", files: Mapping[str, Path | None]) -> None:
     """Refuse to prepare a corpus without the development set that rows are scored on."""
     from transduce.cli.inputs import chosen_pairs
     from transduce.reproduce.result import NO_DEV
 
     _, dev = chosen_pairs(data, files)
-    demand(dev is not None, NO_DEV, "--dev-source FILE --dev-target FILE")
+    require(dev is not None, NO_DEV, "--dev-source FILE --dev-target FILE")
 
 
 @contextmanager
 def waiting_for(folder: Path, *, quiet: bool) -> Iterator[None]:
     """Hold a folder as soon as nobody else does."""
-    from transduce.runs.output_folder import holding
+    from transduce.runs.output_folder import locked_folder
 
     told = quiet
     with ExitStack() as stack:
         while True:
             try:
-                stack.enter_context(holding(folder))
+                stack.enter_context(locked_folder(folder))
                 break
             except InUseError as fault:
                 if not told:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 import click
 
 from transduce.cli import display
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 from transduce.settings.search import PENALTIES, Sampling
 from transduce.settings.training import PRECISIONS
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from transduce.inference.translator import Translator
 
 FORMULAS = "; ".join(f"{name}: {formula}" for name, formula in PENALTIES.items())
-SEARCH = ("beam", "alpha", "penalty", "extra", "batch")
+SEARCH = ("beam", "alpha", "penalty", "extra_length", "batch_size")
 SAMPLING = ("temperature", "top_k", "top_p", "seed")
 ensemble_option = click.option(
     "--ensemble",
@@ -53,12 +53,12 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 help=f"How hypotheses are scored. {FORMULAS}; n counts the symbols with the end.",
             ),
             click.option(
-                "--extra",
+                "--extra-length",
                 type=click.IntRange(min=1),
                 help="Longest output: input + so many pieces; the paper: 50.",
             ),
             click.option(
-                "--batch",
+                "--batch-size",
                 type=click.IntRange(min=1),
                 help="Sentences at once. The texts do not depend on it.",
             ),
@@ -111,7 +111,7 @@ class Ready:
         loaded = load(*self.folders, precision=self.precision)
         translator = replace(loaded.searching(**self.search), draws=self.draws)
         beam = translator.recipe.search.beam
-        demand(
+        require(
             self.draws is not None or self.nbest <= beam,
             f"--nbest {self.nbest} asks for more outputs than the beam of {beam} holds",
             f"--beam {self.nbest}",
@@ -125,8 +125,8 @@ def ready(folders: tuple[Path, ...], options: Mapping[str, Any], nbest: int) -> 
     drawing = {name: given[name] for name in SAMPLING if name in given}
     for name in drawing:
         option = name.replace("_", "-")
-        demand(given["sample"], f"--{option} is of drawing, and a beam searches", "add --sample")
-    demand(
+        require(given["sample"], f"--{option} is of drawing, and a beam searches", "add --sample")
+    require(
         not (given["sample"] and "beam" in given),
         "--sample draws, and --beam searches",
         "leave one; --nbest says how many samples",

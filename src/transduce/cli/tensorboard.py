@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
     from transduce.cli.training import View
-    from transduce.training.progress import Look, Progress
+    from transduce.training.progress import Progress, ValidationResult
     from transduce.training.update import Update
 
 
@@ -54,7 +54,7 @@ class Board:
         }
         self.add("training", training, update.step)
 
-    def looked(self, look: "Look", progress: "Progress") -> None:
+    def looked(self, look: "ValidationResult", progress: "Progress") -> None:
         """After every look at the development set."""
         self.view.looked(look, progress)
         seen = {"perplexity": perplexity(look.nats)}

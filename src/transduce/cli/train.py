@@ -15,7 +15,7 @@ from transduce.cli.workers import Together
 from transduce.errors import InputError
 from transduce.machine.process_settings import keep_freed_memory, use_passive_waiting, use_threads
 from transduce.settings import Recipe, Training
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 from transduce.training.distributed.rank import Place
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def command(  # noqa: PLR0913 - one for each option
     transduce train table3/base --store wmt14 -o RUN --set training.steps=2000
     """
     signals.no_save_yet()
-    demand(
+    require(
         scale is None or recipe is not None,
         "--scale makes a recipe smaller, and none was named",
         "transduce train table3/base --scale laptop",
@@ -81,17 +81,17 @@ def command(  # noqa: PLR0913 - one for each option
     use_passive_waiting()
     signals.import_undisturbed("transduce.runs.run_folder")
     from transduce.checkpoint import is_run
-    from transduce.runs.output_folder import holding
-    from transduce.runs.run_folder import demand_run_place
+    from transduce.runs.output_folder import locked_folder
+    from transduce.runs.run_folder import require_run_place
 
     keep_freed_memory()
     with workers.unless_explained(together):
         meeting = together.meeting()
         if meeting is not None and together.place.rank:
             sys.exit(workers.follow(meeting, output, store))
-        demand_run_place(output)
-        with holding(output):
-            demand(
+        require_run_place(output)
+        with locked_folder(output):
+            require(
                 recipe is not None or store is None or is_run(output),
                 "a corpus alone does not say how to train",
                 "name a recipe beside --store: the one that it was prepared with",
@@ -116,12 +116,12 @@ def trained(
 ) -> int:
     """Train with somebody watching; the exit code, which is 0 unless a signal ended it."""
     from transduce.checkpoint import has_saves, is_run
-    from transduce.runs.run_folder import begun, go
-    from transduce.training.loop import Audience, ended
+    from transduce.runs.run_folder import begin_or_resume, go
+    from transduce.training.loop import TrainingCallbacks, ended
 
     began_before = is_run(folder)
     place = meeting.place if meeting else Place()
-    recipe = begun(folder, recipe, prepared, place.local_size)
+    recipe = begin_or_resume(folder, recipe, prepared, place.local_size)
     use_threads(recipe.training.threads)
     with (
         view(recipe.training.steps, wishes) as seen,
@@ -135,7 +135,7 @@ def trained(
             watched.warned(idle)
         if began_before and not has_saves(folder):
             watched.said(f"{folder} ended before its first save: it begins anew")
-        audience = Audience(  # the loop speaks of nothing but what went wrong
+        audience = TrainingCallbacks(  # the loop speaks of nothing but what went wrong
             told=watched.told, looked=watched.looked, said=watched.warned
         )
         progress = go(
@@ -232,17 +232,17 @@ def wanted_corpus(
     """The corpus that was prepared elsewhere, or one in the run's own folder."""
     from transduce.checkpoint import is_run
     from transduce.cli.prepare import report
-    from transduce.runs.prepare import STORE, demand_prepared_for, open_prepared, prepare
+    from transduce.runs.prepare import STORE, open_prepared, prepare, require_prepared_for
 
     own = folder / STORE
     named = [name for name, file in files.items() if file]
     if store is not None:
         option = "--" + "".join(named[:1]).replace("_", "-")
-        demand(
+        require(
             not named, f"{option} has no place beside --store, which holds all texts", "leave one"
         )
         prepared = open_prepared(store)
-        demand_prepared_for(prepared, recipe.data)
+        require_prepared_for(prepared, recipe.data)
         return prepared
     if is_run(folder) and own.is_dir() and not named:
         return open_prepared(own)

@@ -16,7 +16,7 @@ from transduce.cli.curve import curve, mean, perplexity
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from transduce.training.progress import Look, Progress
+    from transduce.training.progress import Progress, ValidationResult
     from transduce.training.update import Update
 
 EVERY = 15.0  # seconds between plain lines
@@ -29,7 +29,7 @@ class View(Protocol):
     """Who watches a run."""
 
     def told(self, update: "Update", progress: "Progress") -> None: ...
-    def looked(self, look: "Look", progress: "Progress") -> None: ...
+    def looked(self, look: "ValidationResult", progress: "Progress") -> None: ...
     def said(self, sentence: str) -> None: ...
     def warned(self, sentence: str) -> None: ...
 
@@ -64,7 +64,7 @@ class Silence:
     def told(self, update: "Update", progress: "Progress") -> None:
         """Nothing."""
 
-    def looked(self, look: "Look", progress: "Progress") -> None:
+    def looked(self, look: "ValidationResult", progress: "Progress") -> None:
         """Nothing."""
 
     def said(self, sentence: str) -> None:
@@ -132,7 +132,7 @@ class Lines:
         ]
         display.tell("  ".join(facts))
 
-    def looked(self, look: "Look", progress: "Progress") -> None:
+    def looked(self, look: "ValidationResult", progress: "Progress") -> None:
         """Each time."""
         display.tell(looked_line(look, progress))
 
@@ -174,7 +174,7 @@ class Panel:
         self.recent.add(update, progress)
         self.update, self.progress = update, progress
 
-    def looked(self, look: "Look", progress: "Progress") -> None:
+    def looked(self, look: "ValidationResult", progress: "Progress") -> None:
         """The last few stay in sight."""
         self.looks = [*self.looks[-4:], looked_line(look, progress)]
 
@@ -219,7 +219,7 @@ class Panel:
         ]
 
 
-def looked_line(look: "Look", progress: "Progress") -> str:
+def looked_line(look: "ValidationResult", progress: "Progress") -> str:
     """What a look at the development set found."""
     bleu = "" if look.bleu is None else f"  BLEU {look.bleu:.2f}"
     return f"dev at {progress.step:,}: perplexity {perplexity(look.nats):.3f}{bleu}"

@@ -20,7 +20,7 @@ from transduce.cli.searching import (
     search_options,
     tell_if_unfinished,
 )
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from transduce.inference.translator import Output
@@ -72,17 +72,17 @@ def command(
     each output is a line of its own: number of the input line, score, log-probability, text,
     separated by tabs. An output file is whole or absent.
     """
-    demand(
+    require(
         not str(asked["input"]) == str(asked["prefix"]) == "-",
         "standard input can be one of the files only",
         "name the other",
     )
-    demand(
+    require(
         asked["workers"] == 1 or not asked["line_buffered"],
         "--workers take many lines at once, and --line-buffered answers each",
         "leave one",
     )
-    options.demand_place_for(output, asked["input"], asked["prefix"])
+    options.require_place_for(output, asked["input"], asked["prefix"])
     models = ready((model, *ensemble), asked, nbest)
     tell_if_unfinished(models.folders)
     waiting = asked["line_buffered"] or (str(asked["input"]) == "-" and sys.stdin.isatty())
@@ -143,12 +143,12 @@ def sink(output: Path | None) -> Iterator[IO[str]]:
     """Standard output, or a file that is whole or absent."""
     import io
 
-    from transduce.durable import whole_file
+    from transduce.durable import atomic_file
 
     if output is None or str(output) == "-":
         yield sys.stdout
         return
-    with whole_file(output) as raw:
+    with atomic_file(output) as raw:
         text = io.TextIOWrapper(raw, encoding="utf-8", newline="\n")
         yield text
         text.flush()

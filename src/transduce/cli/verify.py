@@ -12,7 +12,7 @@ from transduce.durable import open_folder, read_json, read_regular
 from transduce.durable.folder import MANIFEST
 from transduce.durable.verified import MANIFEST_LIMIT
 from transduce.errors import FolderError
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 
 HINT = "a run goes on from its newest good save; take any other folder from its source again"
 Part = tuple[Path, Callable[[], object]]  # what is verified, and the way to do it
@@ -27,7 +27,7 @@ def command(*, folder: Path, as_json: bool) -> None:
     FOLDER may also be one save of a run. Each part is listed as good or bad, with the reason. The
     exit code is 3 if one is bad.
     """
-    demand(folder.exists(), f"{folder}: no such folder", "name a run, a store or a model folder")
+    require(folder.exists(), f"{folder}: no such folder", "name a run, a store or a model folder")
     bad = 0
     parts = list(_parts(folder))
     for path, check in parts:

@@ -13,13 +13,13 @@ import click
 
 from transduce.errors import LostProcessError, NotFiniteError
 from transduce.settings import Recipe
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 from transduce.training.distributed.rank import Place
 from transduce.training.distributed.requests import Requests
 
 if TYPE_CHECKING:
     from transduce.runs.prepare import Prepared
-    from transduce.training.distributed.process_group import Company
+    from transduce.training.distributed.process_group import ProcessGroup
     from transduce.training.distributed.rendezvous import Meeting
 
 
@@ -53,7 +53,7 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def with_together(*, workers: int, exact: bool, lost_after: float, **others: Any) -> None:  # noqa: ANN401
         place = Place.of(os.environ)
-        demand(
+        require(
             workers == 1 or place.is_alone or place.meeting is not None,
             "--workers starts the processes of one machine, and torchrun has started some",
             "leave --workers out: torchrun's --nproc-per-node says how many",
@@ -115,13 +115,13 @@ def unless_explained(together: Together) -> Iterator[None]:
 @contextmanager
 def company_of(
     meeting: "Meeting | None", requests: Requests, recipe: Recipe, prepared: "Prepared"
-) -> Iterator["Company"]:
+) -> Iterator["ProcessGroup"]:
     """Who takes part: this process alone, or all who came to the meeting."""
     from transduce.runs.run_folder import fingerprints
-    from transduce.training.distributed.process_group import Alone
+    from transduce.training.distributed.process_group import SingleProcess
 
     if meeting is None:
-        yield Alone(requests)
+        yield SingleProcess(requests)
         return
     word = {"recipe": recipe.as_json(), "corpus": fingerprints(prepared)}
     meeting.tell(json.dumps(word))
@@ -134,28 +134,28 @@ def follow(meeting: "Meeting", folder: Path, store: Path | None) -> int:
     from transduce.cli.signals import stopping
     from transduce.machine.process_settings import use_threads
     from transduce.runs.prepare import STORE, open_prepared
-    from transduce.runs.run_folder import demand_same_data, fingerprints, go
-    from transduce.training.loop import Audience, ended, nothing
+    from transduce.runs.run_folder import fingerprints, go, require_same_data
+    from transduce.training.loop import TrainingCallbacks, ended, nothing
 
     word = json.loads(meeting.hear())
     recipe = Recipe.from_mapping(word["recipe"])
     prepared = open_prepared(store or folder / STORE)
-    demand_same_data(folder, word["corpus"], fingerprints(prepared))
+    require_same_data(folder, word["corpus"], fingerprints(prepared))
     use_threads(recipe.training.threads)
     with stopping(nothing) as requests, meeting.joined(requests) as group:
-        progress = go(folder, recipe, prepared, Audience(), nothing, group)
+        progress = go(folder, recipe, prepared, TrainingCallbacks(), nothing, group)
     return 0 if ended(progress, recipe.training) else 128 + requests.stop
 
 
 def idle(recipe: Recipe, size: int) -> str:
     """A sentence if an update has fewer parts than there are processes."""
     tokens = recipe.data.source_tokens + recipe.data.target_tokens
-    limit = recipe.training.micro_tokens
+    limit = recipe.training.micro_batch_tokens
     parts = -(-tokens // limit)
     if parts >= size:
         return ""
     return (
         f"{size - parts} of {size} processes have nothing to do: an update of {tokens:,} tokens is "
-        f"{parts} micro-batch{'es'[: 2 * (parts > 1)]} of {limit:,} (training.micro_tokens); begin "
-        f"a run with --set training.micro_tokens={max(2 * recipe.data.longest, tokens // size)}"
+        f"{parts} micro-batch{'es'[: 2 * (parts > 1)]} of {limit:,} (training.micro_batch_tokens); begin "
+        f"a run with --set training.micro_batch_tokens={max(2 * recipe.data.max_length, tokens // size)}"
     )

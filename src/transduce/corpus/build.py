@@ -15,7 +15,7 @@ import numpy as np
 
 from transduce.corpus.side import OFFSETS, SIDES, id_type
 from transduce.corpus.store import KIND, Store, made_from
-from transduce.durable import FolderWriter, whole_folder
+from transduce.durable import FolderWriter, atomic_folder
 from transduce.errors import InputError
 from transduce.settings import Data
 from transduce.vocabulary import END, Vocabulary
@@ -36,7 +36,7 @@ class Origin:
 @final
 @dataclass
 class Counts:
-    """Pairs before and after the one filter that needs pieces: data.longest."""
+    """Pairs before and after the one filter that needs pieces: data.max_length."""
 
     read: int = 0
     too_long: int = 0
@@ -57,7 +57,7 @@ def build(
         "symbols": {side: len(each) for side, each in zip(SIDES, vocabularies, strict=True)},
         "versions": {package: version(package) for package in PACKAGES},
     }
-    with whole_folder(folder, kind=KIND, about=about) as writer:
+    with atomic_folder(folder, kind=KIND, about=about) as writer:
         counts = Counts()
         with ExitStack() as streams:
             source, target = (
@@ -65,9 +65,9 @@ def build(
                 for side, vocabulary in zip(SIDES, vocabularies, strict=True)
             )
             for block in blocks(pairs):
-                write_block(block, source, target, data.longest, counts)
+                write_block(block, source, target, data.max_length, counts)
                 progress(counts.read)
-        demand_pairs(counts, data.longest)
+        require_pairs(counts, data.max_length)
         about["pairs"] = vars(counts)
         about["pieces"] = {"source": source.pieces, "target": target.pieces}
         about["cleaning"] = dict(origin.cleaning())
@@ -135,15 +135,15 @@ class SideWriter:
         self.pieces += int(lengths.sum())
 
 
-def demand_pairs(counts: Counts, longest: int) -> None:
+def require_pairs(counts: Counts, longest: int) -> None:
     """Refuse a store with nothing in it."""
     if counts.kept:
         return
     if counts.read:
         raise InputError(
             f"no pair is left to train on: all {counts.read:,} have more than {longest} pieces "
-            "on a side (data.longest, the end counted)",
-            "raise data.longest, or split the lines into sentences",
+            "on a side (data.max_length, the end counted)",
+            "raise data.max_length, or split the lines into sentences",
         )
     raise InputError(
         "no pair is left to train on: none came in",

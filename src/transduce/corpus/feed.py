@@ -16,10 +16,10 @@ class Feed:
 
     store: Store
     plan: Plan
-    micro_tokens: int  # of both sides together, in one micro-batch
+    micro_batch_tokens: int  # of both sides together, in one micro-batch
 
     def update(self, step: int) -> list[Batch]:
         """The micro-batches of an update, steps counted from 1."""
         lengths = (self.store.source_lengths, self.store.target_lengths)
-        parts = micro_batches(self.plan.update(step), *lengths, self.micro_tokens)
+        parts = micro_batches(self.plan.update(step), *lengths, self.micro_batch_tokens)
         return [Batch.of(self.store, part) for part in parts]

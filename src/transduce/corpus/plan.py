@@ -34,9 +34,9 @@ class Plan:
         target_tokens: int,
         seed: int,
     ) -> None:
-        demand_pairs(source_lengths, target_lengths)
-        demand_fit("source", source_lengths, source_tokens)
-        demand_fit("target", target_lengths, target_tokens)
+        require_pairs(source_lengths, target_lengths)
+        require_fit("source", source_lengths, source_tokens)
+        require_fit("target", target_lengths, target_tokens)
         self.lengths = (source_lengths, target_lengths)
         self.budgets = (source_tokens, target_tokens)
         self.seed = seed
@@ -134,19 +134,19 @@ def window_pairs(
     return math.ceil(len(lengths[0]) * WINDOW_UPDATES / updates)
 
 
-def demand_pairs(source: Integer[np.ndarray, " N"], target: Integer[np.ndarray, " M"]) -> None:
+def require_pairs(source: Integer[np.ndarray, " N"], target: Integer[np.ndarray, " M"]) -> None:
     """Refuse what nothing can be trained on."""
     assert len(source) == len(target), "a pair has two sides"
     if not len(source):
         raise InputError("there is no pair to train on", "look at what the cleaning left out")
 
 
-def demand_fit(side: str, lengths: Integer[np.ndarray, " N"], budget: int) -> None:
+def require_fit(side: str, lengths: Integer[np.ndarray, " N"], budget: int) -> None:
     """Refuse a pair that no update could hold."""
     longest = int(lengths.argmax())
     if lengths[longest] > budget:
         raise InputError(
             f"pair {longest + 1} has {lengths[longest]} {side} pieces, "
             f"more than an update may hold (data.{side}_tokens = {budget})",
-            f"raise data.{side}_tokens, or lower data.longest",
+            f"raise data.{side}_tokens, or lower data.max_length",
         )

@@ -26,8 +26,8 @@ def micro_batches(
     if len(tokens) and tokens.max() > limit:
         raise InputError(
             f"pair {indices[order[tokens.argmax()]] + 1} has {tokens.max()} pieces, "
-            f"more than may be in memory at once (training.micro_tokens = {limit})",
-            "raise training.micro_tokens, or lower data.longest",
+            f"more than may be in memory at once (training.micro_batch_tokens = {limit})",
+            "raise training.micro_batch_tokens, or lower data.max_length",
         )
     cuts = greedy_cut([tokens], [limit])
     return np.split(indices[order], cuts[1:-1])

@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 from jaxtyping import Int, Int32, UInt, UInt64
 
-from transduce.durable import Verified
+from transduce.durable import VerifiedFolder
 from transduce.errors import FolderError
 
 # N sentences · T tokens of all of them together
@@ -40,25 +40,27 @@ def id_type(symbols: int) -> np.dtype[np.unsignedinteger]:
     return np.min_scalar_type(symbols - 1).newbyteorder("<")
 
 
-def open_side(verified: Verified, side: str, symbols: int, pairs: int) -> Side:
+def open_side(verified: VerifiedFolder, side: str, symbols: int, pairs: int) -> Side:
     """Map the two files of a side, once their bytes have proved to be those that were written."""
     ids = mapped(verified.path(f"{side}.ids"), id_type(symbols))
     offsets = mapped(verified.path(f"{side}.offsets"), OFFSETS)
     file = verified.folder / f"{side}.offsets"
-    demand(len(offsets) == pairs + 1, file, f"{pairs + 1:,} offsets", f"{len(offsets):,}")
+    require(len(offsets) == pairs + 1, file, f"{pairs + 1:,} offsets", f"{len(offsets):,}")
     end = int(offsets[-1])
-    demand(end == len(ids), file, f"{len(ids):,} ids", f"{end:,}")
+    require(end == len(ids), file, f"{len(ids):,} ids", f"{end:,}")
     return Side(np.diff(offsets).astype(np.int32), offsets, ids)
 
 
 def mapped(file: Path, kind: "np.dtype[np.unsignedinteger]") -> "UInt[np.ndarray, ' _']":
     """A file as an array of numbers that are read when they are asked for."""
     size = file.stat().st_size
-    demand(size > 0 and size % kind.itemsize == 0, file, f"ids of {kind.itemsize} bytes", str(size))
+    require(
+        size > 0 and size % kind.itemsize == 0, file, f"ids of {kind.itemsize} bytes", str(size)
+    )
     return np.memmap(file, dtype=kind, mode="r").view(np.ndarray)
 
 
-def demand(holds: bool, file: Path, expected: str, found: str) -> None:  # noqa: FBT001
+def require(holds: bool, file: Path, expected: str, found: str) -> None:  # noqa: FBT001
     """Refuse files that contradict the manifest, though each is as it was written."""
     if not holds:
         raise FolderError(f"expected {expected}, found {found}", AGAIN, file=file)

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Int, Int32
 
 from transduce.corpus.side import AGAIN, SIDES, Side, open_side
-from transduce.durable import Verified, open_folder
+from transduce.durable import VerifiedFolder, open_folder
 from transduce.errors import FolderError
 from transduce.settings import Data
 from transduce.vocabulary import Vocabulary
@@ -46,7 +46,7 @@ class Store:
         source, target = (open_side(verified, side, symbols[side], pairs) for side in SIDES)
         return Store(source, target, verified.about, fingerprint(verified), folder)
 
-    def demand(self, origin: Mapping[str, object]) -> None:
+    def require(self, origin: Mapping[str, object]) -> None:
         """Refuse a store that was made from something else: `made_from` says what is wanted."""
         wanted, found = flat(origin), flat({name: self.about.get(name) for name in origin})
         for name in sorted(wanted.keys() | found.keys()):
@@ -90,7 +90,7 @@ def made_from(
 
 
 def flat(values: Mapping[str, object], before: str = "") -> dict[str, object]:
-    """Nested tables as one, with names as `--set` writes them: data.longest."""
+    """Nested tables as one, with names as `--set` writes them: data.max_length."""
     found: dict[str, object] = {}
     for name, value in values.items():
         if isinstance(value, Mapping):
@@ -100,7 +100,7 @@ def flat(values: Mapping[str, object], before: str = "") -> dict[str, object]:
     return found
 
 
-def read_counts(verified: Verified) -> tuple[dict[str, int], int]:
+def read_counts(verified: VerifiedFolder) -> tuple[dict[str, int], int]:
     """Symbols of each vocabulary, which give the width of an id, and how many pairs there are."""
     match verified.about:
         case {
@@ -112,7 +112,7 @@ def read_counts(verified: Verified) -> tuple[dict[str, int], int]:
     raise FolderError("has no usable counts of symbols and pairs", AGAIN, file=file)
 
 
-def fingerprint(verified: Verified) -> str:
+def fingerprint(verified: VerifiedFolder) -> str:
     """One sha256 for the content: ids, offsets, and what the ids mean."""
     files = [
         verified.entry(f"{side}.{part}").sha256 for side in SIDES for part in ("ids", "offsets")

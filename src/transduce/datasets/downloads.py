@@ -13,7 +13,14 @@ from typing import final
 from transduce.datasets.partial import NOTE_LIMIT, Partial
 from transduce.datasets.transfer import CHUNK, Network, RefusedError, Told, transfer
 from transduce.datasets.values import Download
-from transduce.durable import ensure_folder, read_regular, seal, sync_folder, unseal, write_whole
+from transduce.durable import (
+    ensure_folder,
+    from_checksummed_json,
+    read_regular,
+    sync_folder,
+    to_checksummed_json,
+    write_atomically,
+)
 from transduce.durable.write_errors import saving
 from transduce.errors import FolderError, InputError, SaveError
 
@@ -70,7 +77,7 @@ def kept_before(what: Download, folder: Path) -> Found | None:
     """A download of an earlier time, if every byte is as it was."""
     path = folder / what.kept_as
     try:
-        note = unseal(read_regular(note_of(path), NOTE_LIMIT), path)
+        note = from_checksummed_json(read_regular(note_of(path), NOTE_LIMIT), path)
         sha256 = verified(what, path)
     except (FolderError, OSError, RefusedError):
         return None  # there is none, or a damaged one, which is fetched again
@@ -88,7 +95,9 @@ def fetched(what: Download, folder: Path, network: Network, told: Told) -> Found
         except RefusedError as error:
             refused.setdefault(str(error), []).append(address)
             continue
-        write_whole(note_of(path), seal({"address": address, "content": sha256}))
+        write_atomically(
+            note_of(path), to_checksummed_json({"address": address, "content": sha256})
+        )
         with saving(path):
             Partial(what, path).path.replace(path)
             sync_folder(folder)
@@ -99,7 +108,7 @@ def fetched(what: Download, folder: Path, network: Network, told: Told) -> Found
 
 def from_address(address: str, part: Partial, network: Network, told: Told) -> str:
     """The sha256 of the whole file, whose bytes lie in the part by then."""
-    demand_room(part)
+    require_room(part)
     begun = part.size
     transfer(address, part, network, told)
     try:
@@ -130,7 +139,7 @@ def verified(what: Download, path: Path) -> str:
     return sha256.hexdigest()
 
 
-def demand_room(part: Partial) -> None:
+def require_room(part: Partial) -> None:
     """Refuse before it begins what the disk cannot hold."""
     free = shutil.disk_usage(part.path.parent).free
     wanted = part.what.size - part.size

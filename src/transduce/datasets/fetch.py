@@ -19,7 +19,7 @@ from transduce.datasets.transfer import Told
 from transduce.datasets.units import OTHER_NAMES
 from transduce.datasets.unpack import lines_of
 from transduce.datasets.values import WHOLE, Corpus, Pair, Part, Split, Text, Way
-from transduce.durable import FolderWriter, Verified, open_folder, whole_folder
+from transduce.durable import FolderWriter, VerifiedFolder, atomic_folder, open_folder
 from transduce.errors import InputError
 
 KIND = "corpus"
@@ -59,7 +59,7 @@ def texts_of(
 
 def corpus_here(
     name: str, languages: tuple[str, str], cache: Path, *, brought_by: str = ""
-) -> Verified:
+) -> VerifiedFolder:
     """The folder of a corpus that was fetched, by its own name or by another's."""
     folder = place_of(of_languages(name, languages), cache)
     if not folder.is_dir():
@@ -68,7 +68,7 @@ def corpus_here(
     return open_folder(folder, KIND)
 
 
-def fetch(corpus: Corpus, cache: Path, places: Places, told: Told) -> Verified:
+def fetch(corpus: Corpus, cache: Path, places: Places, told: Told) -> VerifiedFolder:
     """The corpus, fetched if it is not here yet."""
     folder = place_of(corpus, cache)
     if folder.is_dir():
@@ -79,7 +79,7 @@ def fetch(corpus: Corpus, cache: Path, places: Places, told: Told) -> Verified:
     record = Record({"name": corpus.name, "languages": list(corpus.languages)})
     record.about |= {"licence": corpus.licence, "splits": {}, "unlike": record.unlike}
     chosen = choose_all(corpus, places, told)
-    with whole_folder(folder, kind=KIND, about=record.about) as writer:
+    with atomic_folder(folder, kind=KIND, about=record.about) as writer:
         for split in corpus.splits:
             told(f"unpacking {split.name}", 0, 0)
             write(split, corpus.languages, chosen, writer, record)

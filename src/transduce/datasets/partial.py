@@ -11,7 +11,12 @@ from pathlib import Path
 from typing import final
 
 from transduce.datasets.values import Download
-from transduce.durable import read_regular, seal, unseal, write_whole
+from transduce.durable import (
+    from_checksummed_json,
+    read_regular,
+    to_checksummed_json,
+    write_atomically,
+)
 from transduce.durable.files import sync, write_some
 from transduce.durable.write_errors import saving
 from transduce.errors import FolderError
@@ -45,7 +50,7 @@ class Partial:
     def origin(self) -> tuple[str, str]:
         """The address that the bytes are from, and the version."""
         try:
-            said = unseal(read_regular(self.note, NOTE_LIMIT), self.note)
+            said = from_checksummed_json(read_regular(self.note, NOTE_LIMIT), self.note)
             return str(said["address"]), str(said["version"])
         except (FolderError, KeyError):
             return "", ""
@@ -53,7 +58,7 @@ class Partial:
     @contextmanager
     def adding(self, begun: int, address: str, version: str) -> Iterator[Callable[[bytes], None]]:
         """Add bytes behind the first so many; however the block ends, the disk has them."""
-        write_whole(self.note, seal({"address": address, "version": version}))
+        write_atomically(self.note, to_checksummed_json({"address": address, "version": version}))
         with saving(self.path):
             flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             descriptor = os.open(self.path, flags, 0o666)

@@ -13,9 +13,9 @@ AGAIN = "the file is damaged or was edited: take the folder from its source agai
 NEWER = "install a newer transduce: pip install --upgrade transduce"
 
 
-def seal(values: Mapping[str, object]) -> bytes:
+def to_checksummed_json(values: Mapping[str, object]) -> bytes:
     """A file that begins with its format and ends with the sha256 of what stands before."""
-    assert not {"format", "sha256"} & set(values), "these words are the seal's own"
+    assert not {"format", "sha256"} & set(values), "these words are the to_checksummed_json's own"
     return sealed({"format": FORMAT, **values})
 
 
@@ -24,10 +24,10 @@ def sealed(body: Mapping[str, object]) -> bytes:
     return to_json({**body, "sha256": hashlib.sha256(to_json(body)).hexdigest()})
 
 
-def unseal(data: bytes, file: Path) -> dict[str, Any]:
+def from_checksummed_json(data: bytes, file: Path) -> dict[str, Any]:
     """The values that were sealed, if they are as they were and this version knows their format."""
     values = read_json(data, file)
-    demand_format(values.get("format"), file)
+    require_format(values.get("format"), file)
     expected = values.pop("sha256", None)
     if data != sealed(values):
         found = hashlib.sha256(to_json(values)).hexdigest()
@@ -37,7 +37,7 @@ def unseal(data: bytes, file: Path) -> dict[str, Any]:
     return values
 
 
-def demand_format(written: object, file: Path) -> None:
+def require_format(written: object, file: Path) -> None:
     """Refuse what a later version wrote."""
     if type(written) is not int or written < 1:
         raise FolderError("names no format", AGAIN, file=file)

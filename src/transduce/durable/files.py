@@ -22,14 +22,14 @@ from transduce.errors import InputError
 CHUNK = 1 << 20
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes) -> None:
     """Put these bytes under this name; whoever looks finds the old file or all of the new one."""
-    with whole_file(path) as stream:
+    with atomic_file(path) as stream:
         stream.write(data)
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """The same for bytes that come one after the other; an error leaves what was there before."""
     if path.exists() and not path.is_file():  # above all /dev/null
         raise InputError("is no regular file", "choose another name", file=path)

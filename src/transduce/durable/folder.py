@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, final
 
-from transduce.durable.checksummed_json import seal
+from transduce.durable.checksummed_json import to_checksummed_json
 from transduce.durable.files import ensure_folder, new_file, sync_folder
 from transduce.durable.temporary import (
     discard,
@@ -24,9 +24,11 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
 
 @contextmanager
-def whole_folder(path: Path, *, kind: str, about: Mapping[str, object]) -> Iterator["FolderWriter"]:
+def atomic_folder(
+    path: Path, *, kind: str, about: Mapping[str, object]
+) -> Iterator["FolderWriter"]:
     """Write a folder that appears under its name only when every byte of it is on the disk."""
-    refuse_existing(path)
+    require_absent(path)
     ensure_folder(path.parent)
     discard_abandoned(path)
     temporary = temporary_beside(path)
@@ -39,7 +41,7 @@ def whole_folder(path: Path, *, kind: str, about: Mapping[str, object]) -> Itera
             writer.write_manifest(kind, about)
             with saving(path):
                 sync_folder(temporary)
-            refuse_existing(path)
+            require_absent(path)
             put_in_place(temporary, path)
     except BaseException:  # Ctrl-C too leaves nothing behind
         discard(temporary)
@@ -73,10 +75,10 @@ class FolderWriter:
         assert not {"kind", "files"} & set(about), "these words are the manifest's own"
         assert MANIFEST not in self.files, "the manifest is written here"
         with new_file(self.folder / MANIFEST, self.known_as / MANIFEST) as (stream, _):
-            stream.write(seal({"kind": kind, **about, "files": self.files}))
+            stream.write(to_checksummed_json({"kind": kind, **about, "files": self.files}))
 
 
-def refuse_existing(path: Path) -> None:
+def require_absent(path: Path) -> None:
     """Nothing that exists is ever written over."""
     if os.path.lexists(path):
         raise InputError("exists already", "choose another name, or delete it first", file=path)

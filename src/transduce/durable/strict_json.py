@@ -22,7 +22,7 @@ def read_json(data: bytes, file: Path) -> dict[str, Any]:
         value = json.loads(
             data.decode(), object_pairs_hook=without_repeats, parse_constant=refuse_constant
         )
-        demand_plain(value)
+        require_plain(value)
     except (ValueError, RecursionError) as fault:
         reason = str(fault) if isinstance(fault, ValueError) else "nested too deep"
         raise FolderError(f"is no JSON that can be used: {reason}", DAMAGED, file=file) from fault
@@ -49,7 +49,7 @@ def refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number")
 
 
-def demand_plain(value: object) -> None:
+def require_plain(value: object) -> None:
     """Refuse nests deeper than any file of ours, and numbers too large for a float."""
     layer: list[Any] = [value]
     for _ in range(DEEPEST):

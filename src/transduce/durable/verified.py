@@ -11,7 +11,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, final
 
-from transduce.durable.checksummed_json import unseal
+from transduce.durable.checksummed_json import from_checksummed_json
 from transduce.durable.folder import MANIFEST, PLAIN_NAME
 from transduce.errors import FolderError
 
@@ -31,7 +31,7 @@ class Entry:
 
 @final
 @dataclass(frozen=True)
-class Verified:
+class VerifiedFolder:
     """A folder whose manifest makes sense and names exactly the files that lie there."""
 
     folder: Path
@@ -46,7 +46,7 @@ class Verified:
         if limit is not None and entry.size > limit:
             raise FolderError(f"has {entry.size:,} bytes, over {limit:,}", AGAIN, file=path)
         with open_regular(path) as stream:
-            demand_size(path, entry, stream)
+            require_size(path, entry, stream)
             data = stream.read(entry.size)
         demand_sha256(path, entry, hashlib.sha256(data).hexdigest())
         return data
@@ -55,7 +55,7 @@ class Verified:
         """Where a verified file lies, for those that are mapped and not read."""
         path, entry = self.folder / name, self.entry(name)
         with open_regular(path) as stream:
-            demand_size(path, entry, stream)
+            require_size(path, entry, stream)
             digest = hashlib.file_digest(stream, "sha256")
         demand_sha256(path, entry, digest.hexdigest())
         return path
@@ -72,20 +72,20 @@ class Verified:
         return self.files[name]
 
 
-def open_folder(path: Path, kind: str) -> Verified:
+def open_folder(path: Path, kind: str) -> VerifiedFolder:
     """Open a folder of ours; the error names the file that is not as it was written."""
     manifest = path / MANIFEST
     if not os.path.lexists(manifest):
         raise FolderError(why_foreign(path, kind), "look at the path", file=path)
     data = read_regular(manifest, MANIFEST_LIMIT)
-    values = unseal(data, manifest)
+    values = from_checksummed_json(data, manifest)
     found = values.pop("kind", None)
     if found != kind:
         fact = f"is not a {kind} folder, but one of kind {str(found)[:40]!r}"
         raise FolderError(fact, "look at the path", file=path)
     files = read_entries(values.pop("files", None), manifest)
-    demand_same_names(path, set(files))
-    return Verified(path, kind, values, files, hashlib.sha256(data).hexdigest())
+    require_same_names(path, set(files))
+    return VerifiedFolder(path, kind, values, files, hashlib.sha256(data).hexdigest())
 
 
 def why_foreign(path: Path, kind: str) -> str:
@@ -116,7 +116,7 @@ def read_entries(values: object, manifest: Path) -> dict[str, Entry]:
     return found
 
 
-def demand_same_names(path: Path, listed: set[str]) -> None:
+def require_same_names(path: Path, listed: set[str]) -> None:
     """Refuse a folder in which a file is missing or too many; hidden files are never read."""
     found = {name for name in names_in(path) if not name.startswith(".")}
     for name in sorted(listed - found):
@@ -157,7 +157,7 @@ def open_regular(path: Path) -> Iterator[BufferedReader]:
         raise FolderError(f"cannot be read: {fault.strerror}", AGAIN, file=path) from fault
 
 
-def demand_size(path: Path, entry: Entry, stream: BufferedReader) -> None:
+def require_size(path: Path, entry: Entry, stream: BufferedReader) -> None:
     """Refuse a file that was cut or grew, before it fills the memory."""
     found = os.fstat(stream.fileno()).st_size
     if found != entry.size:

@@ -6,7 +6,7 @@ from typing import final
 
 from transduce.inference.translator import Translator
 from transduce.model.transformer import transformer
-from transduce.runs.texts import Generated
+from transduce.runs.texts import GeneratedCorpus
 from transduce.scores import Score
 
 SPLITS = {
@@ -33,7 +33,7 @@ def shown(translator: Translator, lines: int) -> list[Shown]:
     fresh = untrained(translator)
     found = []
     for split, about in SPLITS.items():
-        pairs = list(Generated("phrasebook", split, lines).read())
+        pairs = list(GeneratedCorpus("phrasebook", split, lines).read())
         sources, references = (list(side) for side in zip(*pairs, strict=True))
         outputs, babble = translator(sources), fresh(sources[: lines // 10])
         found.append(

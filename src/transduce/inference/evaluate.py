@@ -11,8 +11,8 @@ from transduce.inference.likelihood import log_probs_of
 from transduce.inference.translator import Translator
 from transduce.machine.environment import environment
 from transduce.scores import Perplexity, Score, scored
-from transduce.scores.scoring import demand_scores
-from transduce.settings.fields import demand
+from transduce.scores.scoring import require_scores
+from transduce.settings.fields import require
 
 TOKENS = 8_192  # of both sides at once
 
@@ -57,7 +57,7 @@ def translated(translator: Translator, trial: Trial) -> list[str]:
             f"{len(trial.references):,}",
             "line i of one must be the translation of line i of the other",
         )
-    demand_scores(trial.metrics, trial.references, trial.language)
+    require_scores(trial.metrics, trial.references, trial.language)
     return [best[0].text for best in translator.lines(trial.sources)]
 
 
@@ -77,11 +77,11 @@ def perplexity(
 
     Lines longer than the model has seen are left out; how many they are.
     """
-    task, longest = translator.task, translator.recipe.data.longest
+    task, longest = translator.task, translator.recipe.data.max_length
     every = zip(task.read(sources), task.read_target(references), references, strict=True)
     fit = [line for line in every if max(len(line[0]), len(line[1])) <= longest]
     left_out = len(references) - len(fit)
-    demand(left_out == 0 or fit != [], f"every line has more than {longest} pieces on a side")
+    require(left_out == 0 or fit != [], f"every line has more than {longest} pieces on a side")
     words = sum(len(line.split()) + 1 for _, _, line in fit)  # END counts as one
     known, wanted = [line[0] for line in fit], [line[1] for line in fit]
     log_probs = log_probs_of(translator.models, known, wanted, max(TOKENS, 2 * longest))

@@ -9,7 +9,7 @@ from transduce.errors import InputError
 from transduce.search import Prefix, Ruled
 from transduce.search.beam_state import limit
 from transduce.settings import Recipe
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 from transduce.tasks.translation import Translation
 from transduce.text import sentences
 from transduce.text.clean import normalise
@@ -53,21 +53,21 @@ def blocks(parts: Iterable[Part], size: int) -> Iterator[list[Part]]:
 
 def sources_of(line: Line, task: Translation, recipe: Recipe) -> Sequence[Sequence[int]]:
     """The ids of a line; of its sentences, if it is longer than the model has seen."""
-    parts = parts_of(line, task, recipe.data.longest)
+    parts = parts_of(line, task, recipe.data.max_length)
     if line.prefix is None:
         return parts
     (prefix,) = task.read_target([line.prefix])
     forced = tuple(prefix[:-1])
-    demand(
+    require(
         bool(parts) or not forced,
         f"line {line.number} is empty, but its prefix is not",
         "an empty line has an empty output",
     )
-    most = limit(parts[0], recipe.search.extra) if parts else 0
-    demand(
+    most = limit(parts[0], recipe.search.extra_length) if parts else 0
+    require(
         len(forced) <= most,
         f"line {line.number}: its prefix has {len(forced)} pieces, and its output at most {most}",
-        f"raise search.extra (--extra) to {recipe.search.extra + len(forced) - most} or more",
+        f"raise search.extra_length (--extra-length) to {recipe.search.extra_length + len(forced) - most} or more",
     )
     rules = [Prefix(forced), *(Prefix(()) for _ in parts[1:])]
     return [Ruled(ids, rule) for ids, rule in zip(parts, rules, strict=False)]
@@ -85,6 +85,6 @@ def parts_of(line: Line, task: Translation, longest: int) -> list[list[int]]:
     if worst > longest:
         raise InputError(
             f"line {line.number}: a sentence of {worst:,} pieces, and this model takes {longest:,}",
-            "split the sentence, or train with a larger data.longest",
+            "split the sentence, or train with a larger data.max_length",
         )
     return parts

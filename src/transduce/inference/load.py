@@ -22,7 +22,7 @@ from transduce.model.decoding.inference_weights import lay_for_answers
 from transduce.model.transformer import Transformer
 from transduce.runs.run_folder import vocabularies_of_run
 from transduce.settings import Recipe, Search
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 from transduce.settings.training import PRECISIONS
 from transduce.tasks.translation import Translation
 from transduce.vocabulary.files import Vocabularies
@@ -30,12 +30,12 @@ from transduce.vocabulary.files import Vocabularies
 
 def load(folder: Path | str, *more: Path | str, precision: str = "float32") -> Translator:
     """Read a model folder, or the newest sound save of a run folder; several as an ensemble."""
-    demand(precision in PRECISIONS, f"the precision is {' or '.join(PRECISIONS)}, not {precision}")
+    require(precision in PRECISIONS, f"the precision is {' or '.join(PRECISIONS)}, not {precision}")
     first, *rest = (alone(Path(one)) for one in (folder, *more))
     others = tuple(rest)
     for other, place in zip(others, more, strict=True):
-        demand_same_vocabularies(first, other, Path(place))
-    longest = min(one.recipe.data.longest for one in (first, *others))
+        require_same_vocabularies(first, other, Path(place))
+    longest = min(one.recipe.data.max_length for one in (first, *others))
     search = first.recipe.search
     members = tuple(with_limits(one, longest, search) for one in others)
     for one in (first, *members):
@@ -44,7 +44,7 @@ def load(folder: Path | str, *more: Path | str, precision: str = "float32") -> T
     return replace(with_limits(first, longest, search), others=members)
 
 
-def demand_same_vocabularies(first: Translator, other: Translator, folder: Path) -> None:
+def require_same_vocabularies(first: Translator, other: Translator, folder: Path) -> None:
     """Models answer together only if a symbol means the same to all."""
     ours, theirs = first.task, other.task
     for side in ("source", "target"):
@@ -58,7 +58,7 @@ def demand_same_vocabularies(first: Translator, other: Translator, folder: Path)
 
 def with_limits(one: Translator, longest: int, search: Search) -> Translator:
     """A member, with the longest input and the search that all share."""
-    data = replace(one.recipe.data, longest=longest)
+    data = replace(one.recipe.data, max_length=longest)
     return replace(one, recipe=replace(one.recipe, data=data, search=search))
 
 

@@ -145,19 +145,19 @@ class Translator:
 
     def block_of_pairs(self, pairs: Sequence[tuple[str, str]], before: int) -> Iterator[Output]:
         """One block of pairs; none may be longer than what could have been found."""
-        longest, search = self.recipe.data.longest, self.recipe.search
+        longest, search = self.recipe.data.max_length, self.recipe.search
         sides = zip(*pairs, strict=True)
         sources, targets = self.task.read(next(sides)), self.task.read_target(next(sides))
-        ranges = (("source", sources, longest), ("target", targets, longest + search.extra))
+        ranges = (("source", sources, longest), ("target", targets, longest + search.extra_length))
         for name, side, most in ranges:
             for number, ids in enumerate(side, start=before + 1):
                 if len(ids) > most:
                     raise InputError(
                         f"line {number}: a {name} of {len(ids):,} pieces, and this model takes "
                         f"{most:,}",
-                        "split the sentence, or train with a larger data.longest",
+                        "split the sentence, or train with a larger data.max_length",
                     )
-        tokens = max(TOKENS, 2 * longest + search.extra)
+        tokens = max(TOKENS, 2 * longest + search.extra_length)
         log_probs = log_probs_of(self.models, sources, targets, tokens)
         for (_, text), ids, log_prob in zip(pairs, targets, log_probs, strict=True):
             divisor = DIVISORS[search.penalty](len(ids), search.alpha)

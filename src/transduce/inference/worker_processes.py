@@ -40,7 +40,7 @@ def translated(
 ) -> Generator[list[Output], None, None]:
     """The outputs of every line, in order. `load` is called in each process."""
     work = enumerate(blocks(lines, BLOCK))
-    with begun(load, nbest, workers) as staff:
+    with start_workers(load, nbest, workers) as staff:
         answers: dict[int, Answer] = {}
         tasks: dict[int, int] = {}  # the block that a worker works at
         for wanted in itertools.count():
@@ -58,7 +58,7 @@ def translated(
 
 
 @contextmanager
-def begun(load: Load, nbest: int, workers: int) -> Iterator[list[Worker]]:
+def start_workers(load: Load, nbest: int, workers: int) -> Iterator[list[Worker]]:
     """So many processes, all ended in the end."""
     context, staff = multiprocessing.get_context("spawn"), list[Worker]()
     try:

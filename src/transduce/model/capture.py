@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transduce.model.attention.mask import Sight
+from transduce.model.attention.mask import AttentionMask
 from transduce.model.attention.reference import Plain
 from transduce.model.transformer import Transformer
 from transduce.packed import Packed
@@ -35,7 +35,7 @@ def watch(model: Transformer, source: Packed, inputs: Packed) -> Weights:
     uses = iter((*own, weights.cross))  # in the order they are prepared
 
     def watched(
-        queries: Sequence[int], keys: Sequence[int], sight: Sight, device: torch.device
+        queries: Sequence[int], keys: Sequence[int], sight: AttentionMask, device: torch.device
     ) -> "Watched":
         return Watched(Plain(queries, keys, sight, device), next(uses))
 

@@ -17,7 +17,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.inner = nn.Linear(sizes.d_model, sizes.d_ff)
         self.outer = nn.Linear(sizes.d_ff, sizes.d_model)
-        self.dropout = sizes.relu_dropout
+        self.dropout = sizes.feed_forward_dropout
 
     def forward(self, x: Float[Tensor, "T d_model"]) -> Float[Tensor, "T d_model"]:
         """Two linear maps with a ReLU between."""

@@ -21,7 +21,7 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, sizes: Architecture, number: int) -> None:
         super().__init__()
-        self.self_attention: Mixing = mixing_of(sizes, number, past_only=False)
+        self.self_attention: Mixing = mixing_of(sizes, number, causal=False)
         self.add_self = around(sizes)
         self.feed_forward, self.add_feed_forward = FeedForward(sizes), around(sizes)
 
@@ -44,7 +44,7 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, sizes: Architecture, number: int) -> None:
         super().__init__()
-        self.self_attention: Mixing = mixing_of(sizes, number, past_only=True)
+        self.self_attention: Mixing = mixing_of(sizes, number, causal=True)
         self.add_self = around(sizes)
         self.cross_attention, self.add_cross = CrossAttention(sizes), around(sizes)
         self.feed_forward, self.add_feed_forward = FeedForward(sizes), around(sizes)

@@ -53,7 +53,7 @@ class LearnedPositions(nn.Module):
         if longest > len(self.weight):
             raise InputError(
                 f"a sentence has {longest} pieces, this model learned {len(self.weight)} places",
-                "split the line, or train with more architecture.places or with sinusoids",
+                "split the line, or train with more architecture.max_positions or with sinusoids",
             )
         return self.weight[positions]
 
@@ -64,5 +64,5 @@ class LearnedPositions(nn.Module):
 def positions_of(architecture: Architecture) -> SinusoidalPositions | LearnedPositions:
     """The positions that a recipe asks for."""
     if architecture.positions == "learned":
-        return LearnedPositions(architecture.places, architecture.d_model)
+        return LearnedPositions(architecture.max_positions, architecture.d_model)
     return SinusoidalPositions(architecture.d_model)

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transduce.model.attention.mask import EVERYWHERE, Sight
+from transduce.model.attention.mask import FULL_ATTENTION, AttentionMask
 from transduce.model.attention.reference import Attend, Kernel
 from transduce.model.attention.select import fitting
 from transduce.model.dropout import dropout
@@ -49,10 +49,14 @@ class Transformer(nn.Module):
         self.sizes, self.kernel = sizes, kernel
         self.target = Embedding(target_symbols, sizes.d_model)
         self.source = (
-            self.target if sizes.tie == "all" else Embedding(source_symbols, sizes.d_model)
+            self.target
+            if sizes.tie_embeddings == "all"
+            else Embedding(source_symbols, sizes.d_model)
         )
         self.output = (
-            self.target if sizes.tie != "none" else Embedding(target_symbols, sizes.d_model)
+            self.target
+            if sizes.tie_embeddings != "none"
+            else Embedding(target_symbols, sizes.d_model)
         )
         self.source_positions = positions_of(sizes)
         self.target_positions = positions_of(sizes)
@@ -62,7 +66,7 @@ class Transformer(nn.Module):
 
     def encode(self, source: Packed) -> Memory:
         """x1 .. xn to z1 .. zn, every sentence of the batch for itself."""
-        sight = Sight(neighbourhood=self.sizes.encoder_neighbourhood)
+        sight = AttentionMask(neighbourhood=self.sizes.encoder_neighbourhood)
         among = self.among(source.lengths, sight)
         x = self.embedded(source, self.source, self.source_positions)
         for layer in self.encoder:
@@ -71,9 +75,9 @@ class Transformer(nn.Module):
 
     def decode(self, inputs: Packed, memory: Memory) -> Float[Tensor, "T d_model"]:
         """The decoder's states, of outputs already shifted right by one."""
-        sight = Sight(past_only=True, neighbourhood=self.sizes.decoder_neighbourhood)
+        sight = AttentionMask(causal=True, neighbourhood=self.sizes.decoder_neighbourhood)
         among = self.among(inputs.lengths, sight)
-        attend_cross = self.attend(inputs.lengths, memory.lengths, EVERYWHERE)
+        attend_cross = self.attend(inputs.lengths, memory.lengths, FULL_ATTENTION)
         x = self.embedded(inputs, self.target, self.target_positions)
         for layer in self.decoder:
             x = layer(x, memory.states, among, attend_cross)
@@ -90,13 +94,13 @@ class Transformer(nn.Module):
         x = embedding(words.ids) + places(words.positions(), max(words.lengths))
         return dropout(x, self.sizes.dropout, training=self.training)
 
-    def among(self, lengths: Sequence[int], sight: Sight) -> Attend | Sentences:
+    def among(self, lengths: Sequence[int], sight: AttentionMask) -> Attend | Sentences:
         """What the layers' mixing asks of a batch: made once, used by all of them."""
         if self.sizes.mixing == "self-attention":
             return self.attend(lengths, lengths, sight)
         return Sentences(lengths, self.output.weight.device)
 
-    def attend(self, queries: Sequence[int], keys: Sequence[int], sight: Sight) -> Attend:
+    def attend(self, queries: Sequence[int], keys: Sequence[int], sight: AttentionMask) -> Attend:
         """The kernel, prepared for the lengths of a batch."""
         weight = self.output.weight
         kernel = self.kernel or fitting(self.sizes, weight.device, weight.dtype).kernel

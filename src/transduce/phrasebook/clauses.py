@@ -56,7 +56,6 @@ from transduce.phrasebook.times import (
     weekday,
 )
 from transduce.phrasebook.verbs import (
-    ALONE,
     BELONG,
     DOING,
     GIVING,
@@ -65,12 +64,13 @@ from transduce.phrasebook.verbs import (
     PUTTING,
     RESTING,
     RISING,
+    SINGLE_PROCESS,
     STATES,
 )
 from transduce.phrasebook.words import Adverb, Modal, Person, Pronoun, Verb
 
 ACTIONS: tuple[Verb, ...] = (
-    ALONE * 3 + RISING * 3 + RESTING * 3 + MOVING * 4 + DOING * 2 + STATES * 2 + PUTTING * 2
+    SINGLE_PROCESS * 3 + RISING * 3 + RESTING * 3 + MOVING * 4 + DOING * 2 + STATES * 2 + PUTTING * 2
     + GIVING * 3 + HELPING * 3 + (BELONG,) * 5
 )  # fmt: skip
 BY_PERSONS = tuple(verb for verb in ACTIONS if "person" in verb.who.split())

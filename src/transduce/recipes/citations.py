@@ -43,8 +43,8 @@ ROWS = {name: _of_row(name, row) for name, row in TABLE_3.items()}
 BIG: Citations = {
     **ROWS["big"],
     "training.steps": ("5.2", "the big models were trained for 300,000 steps"),
-    "training.snapshot_steps": ("6.1", "10 minutes at 1.0 s a step, for averaging"),
-    "training.snapshots": ("6.1", "of the big models the last 20 are averaged"),
+    "training.snapshot_every": ("6.1", "10 minutes at 1.0 s a step, for averaging"),
+    "training.average_last": ("6.1", "of the big models the last 20 are averaged"),
 }
 FRENCH: Citations = {
     "data.corpus": ("5.1", "WMT 2014, about 36 million pairs"),
@@ -62,17 +62,20 @@ PARSING: Citations = {
     "architecture.d_model": ("6.3", "d_model = 1024"),
     "architecture.dropout": ("6.3", f"dropout, {TUNED}"),
     "architecture.attention_dropout": ("6.3", f"dropout, both attention and residual, {TUNED}"),
-    "architecture.tie": ("", "with two vocabularies only the target's can be one with the map"),
+    "architecture.tie_embeddings": (
+        "",
+        "with two vocabularies only the target's can be one with the map",
+    ),
     "data.source_language": ("6.3", "from English sentences"),
     "data.target_language": ("6.3", "to their constituency trees"),
     "data.vocabulary": ("6.3", AS_BASE),
     "data.shared_vocabulary": ("", "brackets are no words: each side has its own"),
     "training.steps": ("6.3", AS_BASE),
-    "training.factor": ("6.3", f"learning rate, {TUNED}"),
+    "training.learning_rate_factor": ("6.3", f"learning rate, {TUNED}"),
     "training.warmup": ("6.3", f"learning rate, {TUNED}"),
     "search.beam": ("6.3", "a beam of 21"),
     "search.alpha": ("6.3", "length penalty alpha = 0.3"),
-    "search.extra": ("6.3", "output of at most input length + 300"),
+    "search.extra_length": ("6.3", "output of at most input length + 300"),
 }
 WSJ: Citations = {
     "data.corpus": ("6.3", "the Wall Street Journal of the Penn Treebank, about 40,000 sentences"),

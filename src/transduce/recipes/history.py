@@ -24,7 +24,7 @@ FAIRSEQ_DIFFERS = (
 
 
 def _as(start: Recipe, name: str, about: str, because: str, **changes: Value) -> Recipe:
-    """Another system's preset, as a difference; `search__extra` is search.extra."""
+    """Another system's preset, as a difference; `search__extra` is search.extra_length."""
     named = replace(start, name=f"history/{name}", about=about, because=because)
     return with_changes(named, {path.replace("__", "."): v for path, v in changes.items()})
 
@@ -34,8 +34,8 @@ T2T_V1 = _as(
     "t2t-v1",
     "tensor2tensor transformer_base_v1: the preset that is the paper's model",
     T2T_DIFFERS,
-    training__smoothing="t2t",
-    search__extra=100,
+    training__smoothing_form="t2t",
+    search__extra_length=100,
 )
 T2T_V2 = _as(
     T2T_V1,
@@ -44,9 +44,9 @@ T2T_V2 = _as(
     T2T_DIFFERS,
     architecture__norm="pre",
     architecture__attention_dropout=0.1,
-    architecture__relu_dropout=0.1,
+    architecture__feed_forward_dropout=0.1,
     training__warmup=8_000,
-    training__factor=2.0,
+    training__learning_rate_factor=2.0,
 )
 T2T_V3 = _as(
     T2T_V2,
@@ -65,9 +65,9 @@ def _fairseq(start: Recipe, name: str, peak: float) -> Recipe:
         f"fairseq-{name}",
         f"fairseq, English to German, {name}: a peak rate of {peak:g}",
         FAIRSEQ_DIFFERS,
-        training__factor=peak / own,
+        training__learning_rate_factor=peak / own,
         training__epsilon=1e-8,
-        training__smoothing="t2t",
+        training__smoothing_form="t2t",
     )
 
 

@@ -10,8 +10,8 @@ from transduce.settings import Architecture, Data, Recipe, Training
 TINY = Architecture(layers=4, d_model=128, d_ff=256, heads=4, d_k=32, d_v=32, dropout=0.3)
 SMALL = Architecture(layers=3, d_model=256, d_ff=1024, heads=4, d_k=64, d_v=64, dropout=0.2)
 DATA = Data(vocabulary_size=10_000, source_tokens=4_096, target_tokens=4_096)
-FEW = Training(steps=8_000, warmup=1_000, snapshot_steps=100, snapshots=10, validate_steps=500)
-MORE = Training(steps=20_000, snapshot_steps=400, snapshots=5)
+FEW = Training(steps=8_000, warmup=1_000, snapshot_every=100, average_last=10, validate_every=500)
+MORE = Training(steps=20_000, snapshot_every=400, average_last=5)
 
 
 def captions(target: str) -> Recipe:

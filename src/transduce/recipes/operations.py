@@ -45,9 +45,9 @@ def mixing(a: Architecture, directions: int) -> int:
     return {
         "self-attention": a.heads * d * (2 * a.d_k + 2 * a.d_v),
         "recurrent": directions * 4 * width * (d + width),
-        "convolution": a.kernel * d**2,
-        "dilated": a.kernel * d**2,
-        "separable": a.kernel * d + d**2,
+        "convolution": a.kernel_size * d**2,
+        "dilated": a.kernel_size * d**2,
+        "separable": a.kernel_size * d + d**2,
     }[a.mixing]
 
 

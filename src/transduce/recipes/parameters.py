@@ -56,7 +56,7 @@ def top(a: Architecture) -> int:
 
 def positions(a: Architecture) -> int:
     """Sinusoids have none; learned positions are a table of their own in each stack    (3.5)"""
-    return 2 * a.places * a.d_model if a.positions == "learned" else 0
+    return 2 * a.max_positions * a.d_model if a.positions == "learned" else 0
 
 
 def embeddings(a: Architecture, source_symbols: int, target_symbols: int) -> int:
@@ -66,4 +66,4 @@ def embeddings(a: Architecture, source_symbols: int, target_symbols: int) -> int
         "target": source_symbols + target_symbols,  # target embedding and map share one
         "none": source_symbols + 2 * target_symbols,
     }
-    return matrices[a.tie] * a.d_model
+    return matrices[a.tie_embeddings] * a.d_model

@@ -12,7 +12,7 @@ from typing import final
 
 from transduce.errors import InputError, nearest
 from transduce.settings import Recipe
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
 
 WIDTHS = ("d_model", "d_ff", "d_k", "d_v")
@@ -46,7 +46,7 @@ TOY = Scale(
         "data.vocabulary_size": 600,
         "data.source_tokens": 512,
         "data.target_tokens": 512,
-        "data.pairs": 5_000,
+        "data.max_pairs": 5_000,
     },
     corpora={"de": "phrasebook"},
 )
@@ -112,7 +112,7 @@ def narrowed(recipe: Recipe, scale: Scale) -> dict[str, Value]:
     changes: dict[str, Value] = {}
     for name in WIDTHS:
         width = getattr(recipe.architecture, name)
-        demand(
+        require(
             width % scale.narrower == 0,
             f"architecture.{name} = {width} cannot be divided by {scale.narrower}, "
             f"as the scale {scale.name} does",
@@ -128,8 +128,8 @@ def shortened(recipe: Recipe, scale: Scale) -> dict[str, Value]:
     steps = max(1, training.steps // scale.shorter)
     return {
         "training.steps": steps,
-        "training.snapshot_steps": max(1, training.snapshot_steps // scale.shorter),
-        "training.validate_steps": max(1, steps // DEV_LOOKS),
+        "training.snapshot_every": max(1, training.snapshot_every // scale.shorter),
+        "training.validate_every": max(1, steps // DEV_LOOKS),
     }
 
 
@@ -138,7 +138,7 @@ def corpus(recipe: Recipe, scale: Scale) -> dict[str, Value]:
     if not scale.corpora:
         return {}
     language = recipe.data.target_language
-    demand(
+    require(
         language in scale.corpora,
         f"the scale {scale.name} has no corpus into {language!r}",
         f"it has: {', '.join(scale.corpora)}; another scale may have one",

@@ -8,7 +8,7 @@ DEMO = Recipe(
     architecture=Architecture(layers=2, d_model=128, d_ff=512, heads=4, d_k=32, d_v=32),
     data=Data(corpus="phrasebook", vocabulary_size=1_500, source_tokens=2_048, target_tokens=2_048),
     training=Training(
-        steps=2_000, warmup=400, snapshot_steps=50, validate_steps=500, validate_lines=200
+        steps=2_000, warmup=400, snapshot_every=50, validate_every=500, validate_lines=200
     ),
     because="sized so that a visitor sees it learn in minutes, without a GPU",
 )
@@ -34,11 +34,11 @@ def _toy(task: str, about: str) -> Recipe:
         training=Training(
             steps=2_000,
             warmup=300,
-            factor=0.35,
+            learning_rate_factor=0.35,
             threads=1,
-            snapshot_steps=50,
-            snapshots=10,
-            validate_steps=500,
+            snapshot_every=50,
+            average_last=10,
+            validate_every=500,
             validate_lines=200,
         ),
         because="a toy: small, with wide keys, so that one thread learns to point in two minutes",
@@ -55,7 +55,7 @@ TINY = Recipe(
     architecture=Architecture(layers=2, d_model=32, d_ff=64, heads=2, d_k=16, d_v=16),
     data=Data(corpus="phrasebook", vocabulary_size=300, source_tokens=512, target_tokens=512),
     training=Training(
-        steps=20, warmup=10, snapshot_steps=5, snapshots=2, validate_steps=10, validate_lines=10
+        steps=20, warmup=10, snapshot_every=5, average_last=2, validate_every=10, validate_lines=10
     ),
     because="a test wants seconds",
 )

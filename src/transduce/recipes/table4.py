@@ -22,17 +22,17 @@ WSJ = Recipe(
     name="table4/wsj",
     about=f"parsing, 40,000 sentences of the Wall Street Journal ({NOT_BUILT})",
     architecture=Architecture(
-        layers=4, d_model=1024, dropout=0.2, attention_dropout=0.2, tie="target"
+        layers=4, d_model=1024, dropout=0.2, attention_dropout=0.2, tie_embeddings="target"
     ),
     data=Data(
         corpus="wsj",
         target_language=TREES,
         vocabulary_size=16_000,
         shared_vocabulary=False,
-        longest=512,  # a tree has about 2.5 symbols a word
+        max_length=512,  # a tree has about 2.5 symbols a word
     ),
-    training=Training(factor=0.5, warmup=16_000),
-    search=Search(beam=21, alpha=0.3, extra=300),
+    training=Training(learning_rate_factor=0.5, warmup=16_000),
+    search=Search(beam=21, alpha=0.3, extra_length=300),
     because=BECAUSE.format(preset="transformer_parsing_base", symbols=16_000),
 )
 SEMI_SUPERVISED = replace(

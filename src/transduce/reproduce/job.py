@@ -12,9 +12,9 @@ from typing import final
 from transduce.errors import InputError, nearest
 from transduce.recipes.scale import Scale, scaled
 from transduce.recipes.table2 import at_cost_of
-from transduce.runs.run_folder import demand_memory, memory_here
+from transduce.runs.run_folder import memory_here, require_memory
 from transduce.settings import Recipe
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
 
 ROWS = "rows"
@@ -63,7 +63,7 @@ def jobs(table: str, recipes: Mapping[str, Recipe], wanted: Wanted) -> list[Job]
     for row in wanted.rows:
         if row not in recipes:
             raise InputError(f"{table} has no row {row!r}", nearest(row, recipes))
-    demand(SEED not in wanted.changes, f"{SEED} is no change of a row", "--seeds 3, or --seed 2")
+    require(SEED not in wanted.changes, f"{SEED} is no change of a row", "--seeds 3, or --seed 2")
     names = [row for row in recipes if row in wanted.rows or not wanted.rows]
     base = recipe_of(recipes["base"], wanted)
     small = {row: at_cost_of(base, recipe_of(recipes[row], wanted)) for row in names}
@@ -89,9 +89,9 @@ def is_lack_of_memory(error: Exception) -> bool:
     return isinstance(error, MemoryError) or any(words in str(error) for words in LACKING)
 
 
-def demand_fits(job: Job) -> None:
+def require_fits(job: Job) -> None:
     """Refuse what this machine cannot hold, before any row is trained."""
     try:
-        demand_memory(job.recipe, memory_here(1))
+        require_memory(job.recipe, memory_here(1))
     except InputError as fault:
         raise InputError(f"row {job.row}: {fault.fact}", "a smaller --scale, or --rows") from None

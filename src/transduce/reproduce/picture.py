@@ -98,7 +98,7 @@ def as_image(figure: "Figure", kind: str) -> bytes:
     return out.getvalue()
 
 
-def demand_plots() -> None:
+def require_plots() -> None:
     """Refuse a picture before anything is measured."""
     if importlib.util.find_spec("matplotlib") is None:
         raise InputError("a picture needs the package matplotlib", "pip install 'transduce[plots]'")

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any, final
 
 from transduce.checkpoint.card import markdown_table
-from transduce.durable import write_whole
+from transduce.durable import write_atomically
 from transduce.recipes.scale import PAPER, scale_by_name
 from transduce.reproduce.job import ROWS
 from transduce.reproduce.picture import KINDS, Picture
 from transduce.reproduce.result import Result
 from transduce.reproduce.spreadsheet import as_csv
 from transduce.reproduce.table import Table
-from transduce.runs.output_folder import demand_own
+from transduce.runs.output_folder import require_own
 
 TEXTS = ("md", "csv", "json")
 TABLES = ("table2", "table3")
@@ -24,18 +24,18 @@ MACHINES = frozenset(  # settings of how a run is made and watched, not of what 
     for name in (
         "precision",
         "compile",
-        "slots",
-        "save_minutes",
-        "validate_steps",
+        "pad_to_tokens",
+        "checkpoint_minutes",
+        "validate_every",
         "validate_lines",
     )
 )
 Cells = Sequence[Sequence[str]]  # the first is the head
 
 
-def demand_place(folder: Path) -> None:
+def require_place(folder: Path) -> None:
     """Refuse a folder of something else."""
-    demand_own(folder, ROWS, OURS, "folder of a table's rows")
+    require_own(folder, ROWS, OURS, "folder of a table's rows")
 
 
 @final
@@ -61,7 +61,7 @@ class Report:
             **drawn,
         }
         for kind, content in files.items():
-            write_whole(folder / f"{self.name}.{kind}", content)
+            write_atomically(folder / f"{self.name}.{kind}", content)
         return [folder / f"{self.name}.{kind}" for kind in files]
 
     def as_markdown(self) -> str:

@@ -7,7 +7,12 @@ from typing import Any, final
 
 from transduce.checkpoint import newest, read_run
 from transduce.checkpoint.stored_recipe import stored_recipe
-from transduce.durable import read_regular, seal, unseal, write_whole
+from transduce.durable import (
+    from_checksummed_json,
+    read_regular,
+    to_checksummed_json,
+    write_atomically,
+)
 from transduce.durable.checksummed_json import NEWER
 from transduce.errors import FolderError, InputError
 from transduce.inference.evaluate import evaluate, today
@@ -20,7 +25,7 @@ from transduce.runs.ledger import spent
 from transduce.runs.prepare import Prepared
 from transduce.runs.run_folder import RESOLVED
 from transduce.scores.comparability import PRINTED
-from transduce.scores.scoring import demand_scores
+from transduce.scores.scoring import require_scores
 from transduce.scores.test_sets import ELSEHOW, known_since, name_of
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
@@ -105,10 +110,10 @@ def metrics_for(references: Sequence[str]) -> tuple[str, ...]:
     return ("bleu", "bleu-paper" if looks_tokenised(references) else "bleu-paper-plain")
 
 
-def demand_measurable(recipe: Recipe, prepared: Prepared, test: Lines | None) -> None:
+def require_measurable(recipe: Recipe, prepared: Prepared, test: Lines | None) -> None:
     """Refuse before hours of training what could not be scored after them."""
     _, references = test or development_set(prepared)
-    demand_scores(metrics_for(references), references, recipe.data.target_language)
+    require_scores(metrics_for(references), references, recipe.data.target_language)
 
 
 def development_set(prepared: Prepared) -> Lines:
@@ -126,7 +131,7 @@ def development_set(prepared: Prepared) -> Lines:
 def write_result(folder: Path, result: Result) -> None:
     """Keep it beside its run."""
     values = {**vars(result), "recipe": result.recipe.as_json()}
-    write_whole(folder / RESULT, seal(values))
+    write_atomically(folder / RESULT, to_checksummed_json(values))
 
 
 def read_result(folder: Path) -> Result | None:
@@ -135,7 +140,7 @@ def read_result(folder: Path) -> Result | None:
     if not file.exists():
         return None
     try:
-        values = unseal(read_regular(file, LIMIT), file)
+        values = from_checksummed_json(read_regular(file, LIMIT), file)
     except FolderError as fault:
         raise FolderError(fault.fact, NEWER if fault.hint == NEWER else AGAIN) from fault
     try:
@@ -157,7 +162,7 @@ def gathered(folders: Iterable[Path]) -> tuple[list[Result], list[FolderError]]:
             continue
         assert result is not None
         first, known = found.setdefault((result.recipe.name, result.seed), (file.parent, result))
-        demand_same(result, file.parent, known, first)
+        require_same(result, file.parent, known, first)
     return [result for _, result in found.values()], faults
 
 
@@ -172,7 +177,7 @@ def files_below(folders: Iterable[Path]) -> list[Path]:
     return list(files.values())
 
 
-def demand_same(result: Result, folder: Path, known: Result, first: Path) -> None:
+def require_same(result: Result, folder: Path, known: Result, first: Path) -> None:
     """A row has one result from one seed: two would pass for a spread between seeds."""
     if (result.model, result.bleu["value"]) != (known.model, known.bleu["value"]):
         raise InputError(
@@ -182,7 +187,7 @@ def demand_same(result: Result, folder: Path, known: Result, first: Path) -> Non
         )
 
 
-def demand_same_row(job: Job, result: Result, test: Lines | None, folder: Path) -> None:
+def require_same_row(job: Job, result: Result, test: Lines | None, folder: Path) -> None:
     """A row's folder is of one recipe and one test set."""
     differ = [d for d in difference(job.recipe, result.recipe) if d[0] not in RESOLVED]
     if test and (name := name_of(test[1])) != result.bleu["test_set"]:

@@ -12,7 +12,7 @@ from transduce.reproduce.job import SEED
 from transduce.reproduce.result import Result
 from transduce.runs.run_folder import RESOLVED
 from transduce.settings import Recipe
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 from transduce.settings.recipe import Value
 
 STEPS = "training.steps"
@@ -101,11 +101,11 @@ def table_of(results: Sequence[Result], recipes: Mapping[str, Recipe]) -> Table:
     """The table of these results, if they belong together; rows in the order of the recipes."""
     if not results:
         raise InputError("no row has been measured yet", "without --gather they are trained here")
-    demand_one("scales", {result.scale for result in results})
+    require_one("scales", {result.scale for result in results})
     for result in results:
-        demand_row(result, recipes)
-    demand_one("corpora", {tuple(sorted(result.data.items())) for result in results})
-    demand_one("test sets", {result.bleu["test_set"] for result in results})
+        require_row(result, recipes)
+    require_one("corpora", {tuple(sorted(result.data.items())) for result in results})
+    require_one("test sets", {result.bleu["test_set"] for result in results})
     rows = {
         name: Row(name, runs)
         for name in recipes
@@ -114,7 +114,7 @@ def table_of(results: Sequence[Result], recipes: Mapping[str, Recipe]) -> Table:
     return Table(results[0].scale, recipes, rows, changes_of(results, recipes))
 
 
-def demand_row(result: Result, recipes: Mapping[str, Recipe]) -> None:
+def require_row(result: Result, recipes: Mapping[str, Recipe]) -> None:
     """A result is of a row of this table."""
     known = [scaled(recipe, scale_by_name(result.scale)).name for recipe in recipes.values()]
     if result.recipe.name not in known:
@@ -122,9 +122,9 @@ def demand_row(result: Result, recipes: Mapping[str, Recipe]) -> None:
         raise InputError(fact, "gather the folders of one table at a time")
 
 
-def demand_one(what: str, kinds: Collection[object]) -> None:
+def require_one(what: str, kinds: Collection[object]) -> None:
     """Rows stand in one table if nothing but the row differs."""
-    demand(
+    require(
         len(kinds) == 1,
         f"these results are of {len(kinds)} different {what}: they make no one table",
         "gather the folders of one at a time",
@@ -143,8 +143,8 @@ def changes_of(results: Sequence[Result], recipes: Mapping[str, Recipe]) -> dict
         if recipes[result.row].architecture.mixing == recipes["base"].architecture.mixing
     ]
     others = [{path: value for path, value in one.items() if path != STEPS} for one in own]
-    demand_one("settings", {tuple(sorted(one.items())) for one in others})
-    demand_one("settings", {one.get(STEPS) for one in as_told} or {None})
+    require_one("settings", {tuple(sorted(one.items())) for one in others})
+    require_one("settings", {one.get(STEPS) for one in as_told} or {None})
     return as_told[0] if as_told else others[0]
 
 

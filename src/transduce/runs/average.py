@@ -16,8 +16,8 @@ from transduce.checkpoint import (
     snapshots,
 )
 from transduce.checkpoint.model_folder import KIND
-from transduce.durable import Verified, open_folder, read_regular, unseal
-from transduce.durable.folder import refuse_existing
+from transduce.durable import VerifiedFolder, from_checksummed_json, open_folder, read_regular
+from transduce.durable.folder import require_absent
 from transduce.errors import FolderError, InputError
 from transduce.runs import ledger
 from transduce.runs.run_folder import DATA, vocabularies_of_run
@@ -29,9 +29,9 @@ PACKAGES = ("transduce", "torch", "tokenizers")
 
 def average(run: Path, output: Path, last: int | None) -> list[int]:
     """Average the last snapshots of a run into a model folder; the steps that were averaged."""
-    refuse_existing(output)
+    require_absent(output)
     recipe = read_run(run).recipe
-    steps, weights = mean_of_last(run, last or recipe.training.snapshots)
+    steps, weights = mean_of_last(run, last or recipe.training.average_last)
     data, vocabularies = about_data(run), vocabularies_of_run(run)
     facts = Facts(
         parameters=sum(weight.numel() for weight in weights.values()),
@@ -51,10 +51,10 @@ def average(run: Path, output: Path, last: int | None) -> list[int]:
     return steps
 
 
-def average_of(run: Path) -> Verified:
+def average_of(run: Path) -> VerifiedFolder:
     """The model of a run's last snapshots beside it: as many as the recipe says, if there are."""
     output, kept = run.parent / KIND, [snapshot.step for snapshot in snapshots(run)]
-    last = kept[-read_run(run).recipe.training.snapshots :]
+    last = kept[-read_run(run).recipe.training.average_last :]
     if not output.exists():
         average(run, output, len(last))
     model = open_folder(output, KIND)
@@ -109,7 +109,7 @@ def last_snapshots(run: Path, last: int) -> list[Snapshot]:
 
 def about_data(run: Path) -> dict[str, Any]:
     """What a run took along about its corpus."""
-    return unseal(read_regular(run / DATA, 1 << 24), run / DATA)
+    return from_checksummed_json(read_regular(run / DATA, 1 << 24), run / DATA)
 
 
 def left_out(data: dict[str, Any]) -> dict[str, int]:

@@ -9,7 +9,7 @@ from transduce.durable import hold
 from transduce.errors import InputError
 
 
-def demand_own(folder: Path, sign: str, ours: Collection[str], kind: str) -> None:
+def require_own(folder: Path, sign: str, ours: Collection[str], kind: str) -> None:
     """Refuse a file, and a folder that is somebody else's.
 
     It is ours if it has the file that is its sign, or nothing but what is written before that one.
@@ -23,7 +23,7 @@ def demand_own(folder: Path, sign: str, ours: Collection[str], kind: str) -> Non
 
 
 @contextmanager
-def holding(folder: Path) -> Iterator[None]:
+def locked_folder(folder: Path) -> Iterator[None]:
     """Hold a folder; a new one in which nothing was made before a mistake goes with it."""
     new = not folder.exists()
     with hold(folder):

@@ -16,9 +16,16 @@ from typing import final
 
 from transduce.corpus.build import Origin, build
 from transduce.corpus.store import BUDGETS, Store, made_from
-from transduce.durable import ensure_folder, read_regular, remove_folder, seal, unseal, write_whole
+from transduce.durable import (
+    ensure_folder,
+    from_checksummed_json,
+    read_regular,
+    remove_folder,
+    to_checksummed_json,
+    write_atomically,
+)
 from transduce.errors import FolderError, InputError
-from transduce.runs.output_folder import demand_own
+from transduce.runs.output_folder import require_own
 from transduce.runs.texts import Pairs, cleaned, first
 from transduce.settings import Data
 from transduce.text.clean import Cleaner
@@ -69,11 +76,11 @@ def open_prepared(folder: Path) -> Prepared:
     stores = {}
     for split, fingerprint in inputs.items():
         stores[split] = Store.open(folder / split)
-        stores[split].demand(made_from({split: fingerprint}, vocabularies, data))
+        stores[split].require(made_from({split: fingerprint}, vocabularies, data))
     return Prepared(folder, data, vocabularies, stores["train"], stores.get("dev"))
 
 
-def demand_prepared_for(prepared: Prepared, data: Data) -> None:
+def require_prepared_for(prepared: Prepared, data: Data) -> None:
     """Refuse a corpus that was prepared with other settings; budgets may differ."""
     wanted, found = (decisive(one) for one in (data, prepared.data))
     differ = [name for name in wanted if wanted[name] != found[name]]
@@ -97,7 +104,7 @@ def declare(folder: Path, data: Data, inputs: Mapping[str, str]) -> None:
 
     What was begun from something else and never finished makes room: the input was mended.
     """
-    demand_corpus_place(folder)
+    require_corpus_place(folder)
     if (folder / INTENT).exists():
         stands, known = read_intent(folder)
         if decisive(stands) == decisive(data) and known == dict(inputs):
@@ -111,12 +118,12 @@ def declare(folder: Path, data: Data, inputs: Mapping[str, str]) -> None:
         clear(folder)
     ensure_folder(folder)
     intent = {"data": dataclasses.asdict(data), "inputs": dict(inputs)}
-    write_whole(folder / INTENT, seal(intent))
+    write_atomically(folder / INTENT, to_checksummed_json(intent))
 
 
-def demand_corpus_place(folder: Path) -> None:
+def require_corpus_place(folder: Path) -> None:
     """Refuse a folder that holds anything but a corpus."""
-    demand_own(folder, INTENT, ("lock",), "prepared corpus")
+    require_own(folder, INTENT, ("lock",), "prepared corpus")
 
 
 def clear(folder: Path) -> None:
@@ -133,7 +140,7 @@ def read_intent(folder: Path) -> tuple[Data, dict[str, str]]:
     file = folder / INTENT
     if not file.exists():
         raise FolderError("is no prepared corpus", "`transduce prepare` makes one", file=folder)
-    values = unseal(read_regular(file, 1 << 20), file)
+    values = from_checksummed_json(read_regular(file, 1 << 20), file)
     try:
         return Data(**values["data"]), dict(values["inputs"])
     except (KeyError, TypeError, ValueError, InputError) as error:
@@ -147,7 +154,7 @@ def learned(folder: Path, data: Data, train: Pairs, told: Told) -> Vocabularies:
         if not (folder / name).exists():
             lines = lines_of(train, data, None if data.shared_vocabulary else side, told)
             vocabulary = learn(lines, data.vocabulary_size, data.vocabulary)
-            write_whole(folder / name, vocabulary.to_bytes())
+            write_atomically(folder / name, vocabulary.to_bytes())
     return vocabularies_in(folder, data)
 
 
@@ -160,7 +167,7 @@ def vocabularies_in(folder: Path, data: Data) -> Vocabularies:
 
 def lines_of(pairs: Pairs, data: Data, side: int | None, told: Told) -> Iterator[str]:
     """The lines that a vocabulary is learned from: cleaned, of one side or both."""
-    kept = cleaned(Cleaner(data), first(pairs, data.pairs))
+    kept = cleaned(Cleaner(data), first(pairs, data.max_pairs))
     for number, pair in enumerate(kept, start=1):
         yield from pair if side is None else pair[side : side + 1]
         if number % 10_000 == 0:
@@ -180,7 +187,7 @@ def encode(
     cleaner = Cleaner(rules)
     build(
         folder,
-        cleaned(cleaner, first(pairs, data.pairs if folder.name == "train" else 0)),
+        cleaned(cleaner, first(pairs, data.max_pairs if folder.name == "train" else 0)),
         vocabularies,
         data,
         origin=Origin({folder.name: fingerprint}, lambda: cleaner.report.as_json()),
@@ -190,4 +197,6 @@ def encode(
 
 def lenient(data: Data) -> Data:
     """The rules for a development set: all of it counts but what is empty or too long."""
-    return dataclasses.replace(data, ratio=math.inf, drop_identical=False, drop_duplicates=False)
+    return dataclasses.replace(
+        data, max_length_ratio=math.inf, drop_identical=False, drop_duplicates=False
+    )

@@ -108,8 +108,8 @@ def schedule(steps: int) -> dict[str, Value]:
     return {
         "training.steps": steps,
         "training.warmup": max(200, min(4_000, steps // 2)),
-        "training.snapshot_steps": max(20, steps // 50),
-        "training.validate_steps": max(100, steps // 20),
+        "training.snapshot_every": max(20, steps // 50),
+        "training.validate_every": max(100, steps // 20),
     }
 
 
@@ -118,7 +118,7 @@ def count(train: Pairs, data: Data, told: Callable[[str, int], None]) -> Counted
     characters = 0
     words: set[str] = set()
     cleaner = Cleaner(data)
-    for source, target in cleaned(cleaner, first(train, data.pairs)):
+    for source, target in cleaned(cleaner, first(train, data.max_pairs)):
         characters += max(len(source), len(target))
         if len(words) < 200_000:
             words.update(source.split(), target.split())

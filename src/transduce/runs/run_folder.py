@@ -21,11 +21,11 @@ from transduce.checkpoint import (
     read_run,
 )
 from transduce.checkpoint.run import RUN_FILE
-from transduce.checkpoint.steps import CHECKPOINTS, SNAPSHOTS, demand_no_link
+from transduce.checkpoint.steps import CHECKPOINTS, SNAPSHOTS, require_no_link
 from transduce.corpus.batch import Batch
 from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
-from transduce.durable import ensure_folder, seal, write_whole
+from transduce.durable import ensure_folder, to_checksummed_json, write_atomically
 from transduce.errors import FolderError, InputError
 from transduce.machine.cpus import processors
 from transduce.machine.device import device
@@ -34,16 +34,16 @@ from transduce.machine.memory import device_memory
 from transduce.model.transformer import transformer
 from transduce.recipes.parameters import of_recipe
 from transduce.runs.ledger import computing, note, text_of
-from transduce.runs.output_folder import demand_own
+from transduce.runs.output_folder import require_own
 from transduce.runs.prepare import STORE, Prepared, vocabularies_in
 from transduce.runs.validation import look
 from transduce.settings import Recipe
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 from transduce.settings.recipe import with_changes
-from transduce.training.compiling import compile_layers, demand_compiler
-from transduce.training.distributed.process_group import ALONE, Company
+from transduce.training.compiling import compile_layers, require_compiler
+from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
 from transduce.training.journal import LOG, Journal
-from transduce.training.loop import Audience, Trainee, train
+from transduce.training.loop import TrainingCallbacks, TrainingJob, train
 from transduce.training.memory import fitting_micro_tokens
 from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
@@ -64,7 +64,7 @@ OURS = (
     SOURCE,
     TARGET,
 )
-RESOLVED = ("training.threads", "training.micro_tokens")  # 0 asks the machine, once
+RESOLVED = ("training.threads", "training.micro_batch_tokens")  # 0 asks the machine, once
 
 
 @final
@@ -78,34 +78,34 @@ class Start:
     changed: list[str]  # what may change the last bits since the save
 
 
-def begun(folder: Path, recipe: Recipe, prepared: Prepared, processes: int = 1) -> Recipe:
+def begin_or_resume(folder: Path, recipe: Recipe, prepared: Prepared, processes: int = 1) -> Recipe:
     """Begin a run, or find it begun with the same recipe; the recipe with nothing left open.
 
     So many processes of the run share this machine.
     """
-    demand_memory(recipe, memory_here(processes))
-    demand_compiler(recipe.training, device())
+    require_memory(recipe, memory_here(processes))
+    require_compiler(recipe.training, device())
     if is_run(folder):
         stored = read_run(folder)
-        demand_same(folder, recipe, stored.recipe)
-        demand_same_data(folder, stored.fingerprints, fingerprints(prepared))
+        require_same(folder, recipe, stored.recipe)
+        require_same_data(folder, stored.fingerprints, fingerprints(prepared))
         if recipe.training.steps > stored.recipe.training.steps:
             return lengthen_run(folder, recipe.training.steps).recipe
         return stored.recipe
     recipe = resolved(recipe, processes)
     ensure_folder(folder)
     for name, vocabulary in vocabulary_files(prepared.vocabularies).items():
-        write_whole(folder / name, vocabulary.to_bytes())
-    write_whole(folder / DATA, seal(prepared.train.about))
+        write_atomically(folder / name, vocabulary.to_bytes())
+    write_atomically(folder / DATA, to_checksummed_json(prepared.train.about))
     begin_run(folder, recipe, fingerprints(prepared))
     return recipe
 
 
-def demand_run_place(folder: Path) -> None:
+def require_run_place(folder: Path) -> None:
     """Refuse a folder that holds anything but a run, or whose parts lie elsewhere."""
-    demand_own(folder, RUN_FILE, OURS, "run")
+    require_own(folder, RUN_FILE, OURS, "run")
     for name in (CHECKPOINTS, SNAPSHOTS):
-        demand_no_link(folder / name)
+        require_no_link(folder / name)
 
 
 def vocabularies_of_run(folder: Path) -> Vocabularies:
@@ -122,13 +122,13 @@ def vocabularies_of_run(folder: Path) -> Vocabularies:
     return vocabularies
 
 
-def demand_memory(recipe: Recipe, memory: int) -> None:
+def require_memory(recipe: Recipe, memory: int) -> None:
     """Refuse a model whose weights, gradients and two moments alone are more than the machine has.
 
     The system would end the process without a word, or another one instead.
     """
     needs = 4 * 4 * of_recipe(recipe)
-    demand(
+    require(
         needs < memory,
         f"to train this model takes more than {needs / 1e9:,.1f} GB of memory, and "
         f"{memory / 1e9:,.1f} GB are here",
@@ -138,14 +138,14 @@ def demand_memory(recipe: Recipe, memory: int) -> None:
 
 def resolved(recipe: Recipe, processes: int) -> Recipe:
     """With the machine's answer where the recipe asks it: it stays with the run."""
-    longest, training = recipe.data.longest, recipe.training
+    longest, training = recipe.data.max_length, recipe.training
     memory = memory_here(processes)
     fitting = fitting_micro_tokens(recipe.architecture, longest, memory, device())
     return with_changes(
         recipe,
         {
             "training.threads": training.threads or max(1, processors() // processes),
-            "training.micro_tokens": training.micro_tokens or fitting,
+            "training.micro_batch_tokens": training.micro_batch_tokens or fitting,
         },
     )
 
@@ -155,7 +155,7 @@ def memory_here(processes: int) -> int:
     return device_memory(device()) // (processes if device().type == "cpu" else 1)
 
 
-def demand_same(folder: Path, recipe: Recipe, stored: Recipe) -> None:
+def require_same(folder: Path, recipe: Recipe, stored: Recipe) -> None:
     """A run has one recipe; only its last step may be put off."""
     given, stands = recipe.flat(), stored.flat()
     if recipe.training.steps > stored.training.steps:
@@ -174,7 +174,7 @@ def demand_same(folder: Path, recipe: Recipe, stored: Recipe) -> None:
         )
 
 
-def demand_same_data(folder: Path, stored: object, given: object) -> None:
+def require_same_data(folder: Path, stored: object, given: object) -> None:
     """A run has one corpus."""
     if stored != given:
         raise InputError(
@@ -195,9 +195,9 @@ def go(
     folder: Path,
     recipe: Recipe,
     prepared: Prepared,
-    audience: Audience,
+    audience: TrainingCallbacks,
     started: Callable[[Start], None],
-    company: Company = ALONE,
+    company: ProcessGroup = SINGLE_PROCESS,
 ) -> Progress:
     """Train from wherever the run stands, and look at the dev split on the way."""
     source, target = prepared.vocabularies
@@ -206,7 +206,7 @@ def go(
     if recipe.training.compile:
         compile_layers(model)
     looks = prepared.dev is not None and company.rank == 0
-    trainee = Trainee(
+    job = TrainingJob(
         folder=folder,
         model=model,
         optimiser=Optimiser(model, recipe.training),
@@ -214,23 +214,23 @@ def go(
         batches=feed(recipe, prepared),
         look=look(recipe, prepared, company.requests) if looks else None,
     )
-    progress = company.by_first(where_it_stands, trainee, started, company)
+    progress = company.on_rank_0(resume_point, job, started, company)
     if company.rank == 0:
         text = text_of(prepared.train.source_lengths, prepared.train.target_lengths)
         what = computing(recipe, text, len(target), device(), company.size)
         note(folder, progress.step, what)
-    company.spread(trainee.optimiser.numbers)
-    trainee.optimiser.show()
-    return train(trainee, progress, audience, company)
+    company.spread(job.optimiser.numbers)
+    job.optimiser.show()
+    return train(job, progress, audience, company)
 
 
-def where_it_stands(
-    trainee: Trainee, started: Callable[[Start], None], company: Company
+def resume_point(
+    job: TrainingJob, started: Callable[[Start], None], company: ProcessGroup
 ) -> Progress:
     """Choose the save to go on from and put it in place, for all who take part."""
-    folder = trainee.folder
+    folder = job.folder
     save, rejected = newest(folder)
-    start = restored(trainee, save, rejected, company)
+    start = restored(job, save, rejected, company)
     started(start)
     if (folder / LOG).exists():  # what stands there after this step is lost
         with closing(Journal(folder / LOG)) as journal:
@@ -239,10 +239,10 @@ def where_it_stands(
 
 
 def restored(
-    trainee: Trainee, save: Save | None, rejected: list[tuple[Path, str]], company: Company
+    job: TrainingJob, save: Save | None, rejected: list[tuple[Path, str]], company: ProcessGroup
 ) -> Start:
     """Put a save back in place, and say what is not as it was."""
-    model, optimiser = trainee.model, trainee.optimiser
+    model, optimiser = job.model, job.optimiser
     parameters = sum(weight.numel() for weight in optimiser.parameters)
     if save is None:
         progress, changed = Progress(), []
@@ -271,4 +271,4 @@ def feed(recipe: Recipe, prepared: Prepared) -> Callable[[int], list[Batch]]:
         target_tokens=recipe.data.target_tokens,
         seed=recipe.training.seed,
     )
-    return Feed(store, plan, recipe.training.micro_tokens).update
+    return Feed(store, plan, recipe.training.micro_batch_tokens).update

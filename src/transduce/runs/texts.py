@@ -10,7 +10,7 @@ from typing import Protocol, final, runtime_checkable
 from transduce import phrasebook
 from transduce.corpus import toys
 from transduce.errors import InputError
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 from transduce.text.clean import Cleaner
 from transduce.text.files import read_pairs, read_pairs_tsv
 
@@ -33,7 +33,7 @@ class Pairs(Protocol):
 
 @final
 @dataclass(frozen=True)
-class TwoFiles:
+class FilePair:
     """Line i of one file with line i of the other."""
 
     source: Path
@@ -41,8 +41,8 @@ class TwoFiles:
 
     def read(self) -> Iterator[Pair]:
         """Every pair; unequal counts are refused."""
-        demand_file(self.source)
-        demand_file(self.target)
+        require_file(self.source)
+        require_file(self.target)
         return read_pairs(self.source, self.target)
 
     def fingerprint(self) -> str:
@@ -52,14 +52,14 @@ class TwoFiles:
 
 @final
 @dataclass(frozen=True)
-class TabbedFile:
+class TsvFile:
     """Source and target on one line, a tab between."""
 
     path: Path
 
     def read(self) -> Iterator[Pair]:
         """Every pair."""
-        demand_file(self.path)
+        require_file(self.path)
         return read_pairs_tsv(self.path)
 
     def fingerprint(self) -> str:
@@ -69,7 +69,7 @@ class TabbedFile:
 
 @final
 @dataclass(frozen=True)
-class Generated:
+class GeneratedCorpus:
     """Pairs that a seed yields: the phrasebook's sentences, or a toy."""
 
     corpus: str
@@ -99,16 +99,16 @@ def cleaned(cleaner: Cleaner, pairs: Iterable[Pair]) -> Iterator[Pair]:
     """The pairs that stay; if none does, why."""
     yield from cleaner.pairs(pairs)
     report = cleaner.report
-    demand(report.read > 0, "the text is empty", "look at the files")
+    require(report.read > 0, "the text is empty", "look at the files")
     reasons = "; ".join(f"{reason}: {found.count:,}" for reason, found in report.dropped.items())
-    demand(
+    require(
         report.kept > 0,
         f"no pair is left of {report.read:,}, all were left out ({reasons})",
         "look at the text, or change the rule: --set data.drop_identical=false and so on",
     )
 
 
-def demand_file(path: Path) -> None:
+def require_file(path: Path) -> None:
     """Training text is read more than once, which a pipe cannot give."""
     hint = "write it to a file first"
     if str(path) == "-":
@@ -122,7 +122,7 @@ def demand_file(path: Path) -> None:
 
 def file_hash(path: Path) -> str:
     """sha256 of a file's bytes."""
-    demand_file(path)
+    require_file(path)
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

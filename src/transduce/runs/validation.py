@@ -17,18 +17,18 @@ from transduce.settings import Recipe
 from transduce.tasks.translation import Translation
 from transduce.training.dev_loss import nats_of
 from transduce.training.distributed.requests import Requests
-from transduce.training.progress import Look
+from transduce.training.progress import ValidationResult
 
 Part = TypeVar("Part")
 
 
 def look(
     recipe: Recipe, prepared: Prepared, requests: Requests
-) -> Callable[[Transformer], Look | None]:
+) -> Callable[[Transformer], ValidationResult | None]:
     """Perplexity of all dev pairs, BLEU of the first so many lines; None if it was stopped."""
     assert prepared.dev is not None
     dev, task = prepared.dev, Translation(*prepared.vocabularies)
-    batches = batches_of(dev, recipe.training.micro_tokens)
+    batches = batches_of(dev, recipe.training.micro_batch_tokens)
     lines = range(min(recipe.training.validate_lines, len(dev)))
     sources, targets = (
         [ids.tolist() for ids in side]
@@ -36,7 +36,7 @@ def look(
     )
     references = [task.say(ids) for ids in targets]
 
-    def at(model: Transformer) -> Look | None:
+    def at(model: Transformer) -> ValidationResult | None:
         device = model.output.weight.device
         going = until(requests, batches)
         nats, pieces = nats_of(model, (batch.to(device) for batch in going))
@@ -46,7 +46,7 @@ def look(
         if requests.stop:
             return None
         score = task.score([outputs[line] for line in lines], references)
-        return Look(
+        return ValidationResult(
             nats=nats / pieces, bleu=score.value, signature=score.signature, lines=len(lines)
         )
 
@@ -58,8 +58,8 @@ def until(requests: Requests, parts: Iterable[Part]) -> Iterator[Part]:
     return takewhile(lambda _: not requests.stop, parts)
 
 
-def batches_of(store: Store, micro_tokens: int) -> list[Batch]:
+def batches_of(store: Store, micro_batch_tokens: int) -> list[Batch]:
     """All pairs of a store in as few batches as fit."""
     every = np.arange(len(store))
     lengths = (store.source_lengths, store.target_lengths)
-    return [Batch.of(store, part) for part in micro_batches(every, *lengths, micro_tokens)]
+    return [Batch.of(store, part) for part in micro_batches(every, *lengths, micro_batch_tokens)]

@@ -13,7 +13,7 @@ from transduce.scores.metrics import Metric
 from transduce.scores.paper_bleu import Texts
 from transduce.scores.score import Score
 from transduce.scores.scoring import metric_for, prepared, scored
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 
 SAMPLES, SEED = 1_000, 12_345  # sacreBLEU's
 PROVEN = 0.05
@@ -72,8 +72,8 @@ def compared(
     """Our output and theirs against the same references."""
     import numpy as np
 
-    demand(samples >= 40, f"{samples} samples have no 95 % of them", "--samples 1000")
-    demand(seed >= 0, f"a seed is 0 or more, not {seed}")
+    require(samples >= 40, f"{samples} samples have no 95 % of them", "--samples 1000")
+    require(seed >= 0, f"a seed is 0 or more, not {seed}")
     ours, theirs = (scored(metric, one, *references, language=language) for one in outputs)
     chosen = metric_for(metric, language)
     a, b = (np.array(list(resampled(chosen, (one, *references), samples, seed))) for one in outputs)

@@ -19,7 +19,7 @@ UNDO = "undo the tokenisation; or --metric bleu-tok scores tokenised text as it 
 def against_tokenised(texts: Texts) -> tuple[Texts, str]:
     """The output cut, compounds of all split."""
     output, *references = texts
-    demand_plain("output", output, UNDO)
+    require_plain("output", output, UNDO)
     for reference in references:
         if looks_tokenised(reference) is False:
             raise InputError(
@@ -33,9 +33,9 @@ def against_tokenised(texts: Texts) -> tuple[Texts, str]:
 def against_plain(texts: Texts) -> tuple[Texts, str]:
     """Output and references cut alike: else their quotes would differ."""
     output, *references = texts
-    demand_plain("output", output, UNDO)
+    require_plain("output", output, UNDO)
     for reference in references:
-        demand_plain("reference", reference, "--metric bleu-paper takes it as it is")
+        require_plain("reference", reference, "--metric bleu-paper takes it as it is")
     return [cut(text) for text in texts], f"|blanks:ascii|output:{CUT}|reference:{CUT}{version()}"
 
 
@@ -45,7 +45,7 @@ def cut(text: Sequence[str]) -> list[str]:
     return [ascii_blanks(compounds_split(words(plain_punctuation(line)))) for line in text]
 
 
-def demand_plain(name: str, text: Sequence[str], hint: str) -> None:
+def require_plain(name: str, text: Sequence[str], hint: str) -> None:
     """Refuse what is cut already: cut twice, its escapes would be escaped."""
     if looks_tokenised(text):
         raise InputError(f"the {name} is tokenised already, and this score tokenises it", hint)

@@ -33,7 +33,7 @@ def scored(
     `language` is that of the text; the paper's BLEU is for German ("de") only and wants it said.
     """
     chosen = metric_for(metric, language)
-    demand_lines(hypotheses, references)
+    require_lines(hypotheses, references)
     texts, mark = prepared(chosen, (hypotheses, *references))
     sacre, test_set = chosen.make(), " + ".join(map(name_of, references))
     result = sacre.corpus_score(texts[0], texts[1:])
@@ -62,7 +62,7 @@ def metric_for(name: str, language: str) -> Metric:
     return chosen
 
 
-def demand_scores(metrics: Sequence[str], references: Sequence[str], language: str) -> None:
+def require_scores(metrics: Sequence[str], references: Sequence[str], language: str) -> None:
     """Refuse before the work of translating what would be refused after it."""
     for metric in metrics:
         prepared(metric_for(metric, language), ([], references))
@@ -73,7 +73,7 @@ def prepared(chosen: Metric, texts: Texts) -> tuple[Texts, str]:
     return chosen.prepare(texts) if chosen.prepare else (texts, "")
 
 
-def demand_lines(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
+def require_lines(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
     """Refuse what cannot be compared line by line."""
     if not references:
         raise InputError("there is no reference to score against")

@@ -78,7 +78,7 @@ def table_of(
     decoder: Decoder[State], sources: Sequence[Sequence[int]], search: Search
 ) -> Float[Tensor, " lengths"]:
     """The length penalties that these sources may need."""
-    longest = max((limit(source, search.extra) + 1 for source in sources), default=0)
+    longest = max((limit(source, search.extra_length) + 1 for source in sources), default=0)
     return divisors(search, longest).to(decoder.device)
 
 
@@ -89,9 +89,9 @@ def searched(
     waiting = deque(sorted(range(len(sources)), key=lambda n: len(sources[n]), reverse=True))
     beam: Beam[State] | None = None
     while waiting or beam:
-        free = search.batch - (len(beam.hypotheses.numbers) if beam else 0)
+        free = search.batch_size - (len(beam.hypotheses.numbers) if beam else 0)
         with torch.inference_mode():
-            if waiting and free >= search.batch / 2:
+            if waiting and free >= search.batch_size / 2:
                 numbers = [waiting.popleft() for _ in range(min(free, len(waiting)))]
                 fresh = started(decoder, sources, numbers, search, way)
                 begun, results = begin(decoder, fresh, way)

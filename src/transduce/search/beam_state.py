@@ -72,7 +72,9 @@ def started(
     """Sentences before their first symbol: one row each in the state, for all begin alike."""
     count, width, device = len(numbers), way.width, decoder.device
     chosen = [sources[number] for number in numbers]
-    longest = torch.tensor([limit(source, search.extra) + 1 for source in chosen], device=device)
+    longest = torch.tensor(
+        [limit(source, search.extra_length) + 1 for source in chosen], device=device
+    )
     dead = torch.full((count, width + way.kept), -torch.inf, device=device)
     tokens = torch.full((count, width + way.kept, int(longest.max())), END, device=device)
     hypotheses = Hypotheses(

@@ -13,7 +13,7 @@ from transduce.search.counter_rng import gumbel, key_of, keyed
 from transduce.search.decoder import END, Decoder, State
 from transduce.search.stable_topk import highest
 from transduce.settings import Search
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 from transduce.settings.search import Sampling
 
 # S sentences · N samples of each · R = S N rows · V symbols · P places, the likeliest first
@@ -33,7 +33,7 @@ def sample_in_any_order(
     A source's key stands for it in its draws; if unsaid, its place. Log P and score are the
     model's own, whatever the temperature.
     """
-    demand(samples > 0, f"{samples} samples are asked for", "ask for 1 or more")
+    require(samples > 0, f"{samples} samples are asked for", "ask for 1 or more")
     named = range(len(sources)) if keys is None else keys
     seeded = key_of(sampling.seed, decoder.device)
     draws = keyed(seeded, torch.tensor(named, dtype=torch.long, device=decoder.device))

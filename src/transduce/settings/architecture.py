@@ -5,11 +5,11 @@ from typing import final
 
 from transduce.settings.fields import (
     chosen,
-    demand,
-    demand_at_most,
-    demand_one_of,
-    demand_positive,
-    demand_share,
+    require,
+    require_at_most,
+    require_one_of,
+    require_positive,
+    require_share,
     stated,
 )
 
@@ -32,45 +32,51 @@ class Architecture:
     d_v: int = stated(64, "3.2.2", "values of a head are 64 wide, free of d_model / h")
     dropout: float = stated(0.1, "5.4", "P_drop = 0.1 on sub-layer outputs and on embedding sums")
     attention_dropout: float = stated(0.0, "5.4", "no dropout is named on attention weights")
-    relu_dropout: float = stated(0.0, "5.4", "no dropout is named inside the feed-forward network")
+    feed_forward_dropout: float = stated(
+        0.0, "5.4", "no dropout is named inside the feed-forward network"
+    )
     positions: str = stated("sinusoidal", "3.5", "sines and cosines, interleaved, are added")
-    places: int = chosen(1024, "how many places learned positions have; sinusoids need no limit")
-    tie: str = stated("all", "3.4", "one matrix: both embeddings and the map before the softmax")
+    max_positions: int = chosen(
+        1024, "how many places learned positions have; sinusoids need no limit"
+    )
+    tie_embeddings: str = stated(
+        "all", "3.4", "one matrix: both embeddings and the map before the softmax"
+    )
     encoder_neighbourhood: int = stated(0, "4", "r, announced and not used; 0 looks everywhere")
     decoder_neighbourhood: int = stated(0, "4", "as in the encoder; its past half only")
     norm: str = stated("post", "3.1", "LayerNorm(x + Sublayer(x)): after the sum, not before")
     mixing: str = stated("self-attention", "4", "Table 1's other layers may stand in its place")
-    kernel: int = chosen(3, "k, the width of convolutions: the narrowest that sees both sides")
+    kernel_size: int = chosen(3, "k, the width of convolutions: the narrowest that sees both sides")
 
     def __post_init__(self) -> None:
-        demand_positive(self, "layers", "d_model", "d_ff", "heads", "d_k", "d_v", "places")
-        demand_at_most(self, 65_536, "d_model", "d_ff", "d_k", "d_v", "places")
-        demand_at_most(self, 1_000, "layers", "heads")
-        demand_share(self, "dropout", "attention_dropout", "relu_dropout")
-        demand_one_of(self, "positions", POSITIONS)
-        demand_one_of(self, "tie", TIES)
-        demand_one_of(self, "norm", NORMS)
-        demand_one_of(self, "mixing", MIXINGS)
-        demand(
-            0 < self.kernel <= 1_001 and self.kernel % 2 == 1,
-            f"architecture.kernel must be odd and at most 1,001, not {self.kernel}",
+        require_positive(self, "layers", "d_model", "d_ff", "heads", "d_k", "d_v", "max_positions")
+        require_at_most(self, 65_536, "d_model", "d_ff", "d_k", "d_v", "max_positions")
+        require_at_most(self, 1_000, "layers", "heads")
+        require_share(self, "dropout", "attention_dropout", "feed_forward_dropout")
+        require_one_of(self, "positions", POSITIONS)
+        require_one_of(self, "tie_embeddings", TIES)
+        require_one_of(self, "norm", NORMS)
+        require_one_of(self, "mixing", MIXINGS)
+        require(
+            0 < self.kernel_size <= 1_001 and self.kernel_size % 2 == 1,
+            f"architecture.kernel_size must be odd and at most 1,001, not {self.kernel_size}",
             "a convolution of k places is centred: (k - 1) / 2 on each side",
         )
-        demand(
+        require(
             self.d_model % 2 == 0,
             f"architecture.d_model must be even, not {self.d_model}",
             "positions come in pairs of a sine and a cosine (section 3.5)",
         )
         for name in ("encoder_neighbourhood", "decoder_neighbourhood"):
             r = getattr(self, name)
-            demand(
+            require(
                 r == 0 or (r > 0 and r % 2 == 1),
                 f"architecture.{name} must be odd, not {r}",
                 "a neighbourhood of r places is centred: |i - j| <= (r - 1) / 2; 0 is no limit",
             )
-            demand(
+            require(
                 r == 0 or self.mixing == "self-attention",
                 f"architecture.{name} restricts self-attention, but architecture.mixing is "
                 f"{self.mixing!r}",
-                "leave the neighbourhood at 0; architecture.kernel is the width of convolutions",
+                "leave the neighbourhood at 0; architecture.kernel_size is the width of convolutions",
             )

@@ -5,10 +5,10 @@ from typing import final
 
 from transduce.settings.fields import (
     chosen,
-    demand,
-    demand_at_most,
-    demand_one_of,
-    demand_positive,
+    require,
+    require_at_most,
+    require_one_of,
+    require_positive,
     stated,
 )
 
@@ -26,29 +26,36 @@ class Data:
     shared_vocabulary: bool = stated(True, "5.1", "source and target share one vocabulary")
     source_tokens: int = stated(25_000, "5.1", "about 25,000 source tokens an update")
     target_tokens: int = stated(25_000, "5.1", "and about 25,000 target tokens")
-    pairs: int = chosen(0, "train on the first so many pairs; 0 takes all there are")
-    longest: int = chosen(256, "pairs with more pieces on a side are left out and counted")
-    longest_characters: int = chosen(5_000, "lines with more characters are left out and counted")
-    ratio: float = chosen(9.0, "pairs whose lengths in characters differ more are left out")
+    max_pairs: int = chosen(0, "train on the first so many pairs; 0 takes all there are")
+    max_length: int = chosen(256, "pairs with more pieces on a side are left out and counted")
+    max_characters: int = chosen(5_000, "lines with more characters are left out and counted")
+    max_length_ratio: float = chosen(
+        9.0, "pairs whose lengths in characters differ more are left out"
+    )
     drop_identical: bool = chosen(True, "pairs with equal sides teach copying, not translation")
     drop_duplicates: bool = chosen(True, "a pair seen before is left out, in one pass by hash")
 
     def __post_init__(self) -> None:
-        demand_positive(
-            self, "source_tokens", "target_tokens", "longest", "longest_characters", "ratio"
+        require_positive(
+            self,
+            "source_tokens",
+            "target_tokens",
+            "max_length",
+            "max_characters",
+            "max_length_ratio",
         )
-        demand(self.pairs >= 0, f"data.pairs must not be negative, it is {self.pairs}")
-        demand_one_of(self, "vocabulary", ("byte-pair", "word-piece"))
-        demand(
+        require(self.max_pairs >= 0, f"data.max_pairs must not be negative, it is {self.max_pairs}")
+        require_one_of(self, "vocabulary", ("byte-pair", "word-piece"))
+        require(
             self.vocabulary_size >= 258,
             f"data.vocabulary_size must be at least 258, not {self.vocabulary_size}",
             "two special symbols and the 256 bytes come first",
         )
-        demand_at_most(self, 2_000_000, "vocabulary_size")
+        require_at_most(self, 2_000_000, "vocabulary_size")
         for name in ("source_tokens", "target_tokens"):
-            demand(
-                getattr(self, name) >= self.longest,
+            require(
+                getattr(self, name) >= self.max_length,
                 f"data.{name} is {getattr(self, name)}, but a sentence may have "
-                f"{self.longest} pieces (data.longest)",
+                f"{self.max_length} pieces (data.max_length)",
                 "an update must hold at least one pair: raise the one or lower the other",
             )

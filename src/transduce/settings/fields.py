@@ -16,38 +16,38 @@ def chosen(default: Any, why: str) -> Any:  # noqa: ANN401 - stands for any fiel
     return dataclasses.field(default=default, metadata={"section": "", "says": why})
 
 
-def demand(holds: bool, fact: str, hint: str = "") -> None:  # noqa: FBT001 - reads as a sentence
+def require(holds: bool, fact: str, hint: str = "") -> None:  # noqa: FBT001 - reads as a sentence
     """Refuse a value that no run could use."""
     if not holds:
         raise InputError(fact, hint)
 
 
-def demand_positive(owner: object, *names: str) -> None:
+def require_positive(owner: object, *names: str) -> None:
     """Refuse zero and less."""
     for name in names:
         value = getattr(owner, name)
-        demand(value > 0, f"{field_path(owner, name)} must be more than 0, not {value}")
+        require(value > 0, f"{field_path(owner, name)} must be more than 0, not {value}")
 
 
-def demand_at_most(owner: object, most: int, *names: str) -> None:
+def require_at_most(owner: object, most: int, *names: str) -> None:
     """Refuse what no machine could hold, before one tries."""
     for name in names:
         value = getattr(owner, name)
-        demand(value <= most, f"{field_path(owner, name)} is at most {most:,}, not {value:,}")
+        require(value <= most, f"{field_path(owner, name)} is at most {most:,}, not {value:,}")
 
 
-def demand_share(owner: object, *names: str) -> None:
+def require_share(owner: object, *names: str) -> None:
     """Refuse what is no probability below 1."""
     for name in names:
         value = getattr(owner, name)
-        demand(0 <= value < 1, f"{field_path(owner, name)} must lie in [0, 1), not {value}")
+        require(0 <= value < 1, f"{field_path(owner, name)} must lie in [0, 1), not {value}")
 
 
-def demand_one_of(owner: object, name: str, allowed: tuple[str, ...]) -> None:
+def require_one_of(owner: object, name: str, allowed: tuple[str, ...]) -> None:
     """Refuse a word that means nothing here."""
     value = getattr(owner, name)
     known = ", ".join(allowed)
-    demand(value in allowed, f"{field_path(owner, name)} is one of {known}, not {value!r}")
+    require(value in allowed, f"{field_path(owner, name)} is one of {known}, not {value!r}")
 
 
 def field_path(owner: object, name: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, final
 from transduce.errors import InputError, nearest
 from transduce.settings.architecture import Architecture
 from transduce.settings.data import Data
-from transduce.settings.fields import demand, stated
+from transduce.settings.fields import require, stated
 from transduce.settings.search import Search
 from transduce.settings.training import Training
 
@@ -35,22 +35,23 @@ class Recipe:
     because: str = stated("", "", "why values differ from the paper's, in a sentence")
 
     def __post_init__(self) -> None:
-        demand(
-            self.data.shared_vocabulary or self.architecture.tie != "all",
-            "architecture.tie is 'all', but the two languages have vocabularies of their own",
-            "--set architecture.tie=target, or data.shared_vocabulary=true",
+        require(
+            self.data.shared_vocabulary or self.architecture.tie_embeddings != "all",
+            "architecture.tie_embeddings is 'all', but the two languages have vocabularies of their own",
+            "--set architecture.tie_embeddings=target, or data.shared_vocabulary=true",
         )
-        reach = self.data.longest + self.search.extra
-        demand(
-            self.architecture.positions == "sinusoidal" or reach <= self.architecture.places,
-            f"outputs may have data.longest + search.extra = {reach} pieces, but learned positions "
-            f"have only {self.architecture.places} places (architecture.places)",
-            "raise architecture.places or lower data.longest",
+        reach = self.data.max_length + self.search.extra_length
+        require(
+            self.architecture.positions == "sinusoidal" or reach <= self.architecture.max_positions,
+            f"outputs may have data.max_length + search.extra_length = {reach} pieces, but learned positions "
+            f"have only {self.architecture.max_positions} places (architecture.max_positions)",
+            "raise architecture.max_positions or lower data.max_length",
         )
-        demand(
-            self.training.micro_tokens == 0 or self.training.micro_tokens >= 2 * self.data.longest,
-            f"training.micro_tokens is {self.training.micro_tokens}, but a pair may have twice "
-            f"data.longest = {self.data.longest} pieces",
+        require(
+            self.training.micro_batch_tokens == 0
+            or self.training.micro_batch_tokens >= 2 * self.data.max_length,
+            f"training.micro_batch_tokens is {self.training.micro_batch_tokens}, but a pair may have twice "
+            f"data.max_length = {self.data.max_length} pieces",
             "raise the one or lower the other; 0 asks the machine",
         )
 
@@ -73,7 +74,7 @@ class Recipe:
         words = {"name", "about", "because"}
         for key, value in values.items():
             if key in words:
-                demand(isinstance(value, str), f"{key} must be text, not {value!r}")
+                require(isinstance(value, str), f"{key} must be text, not {value!r}")
             elif key not in NOUNS:
                 raise InputError(f"unknown setting {key!r}", nearest(key, [*NOUNS, *words]))
             elif not isinstance(value, Mapping):

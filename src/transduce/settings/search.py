@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import final
 
-from transduce.settings.fields import chosen, demand, demand_one_of, demand_positive, stated
+from transduce.settings.fields import chosen, require, require_one_of, require_positive, stated
 
 PENALTIES = {  # how a hypothesis is scored; n counts its symbols, END among them
     "gnmt": "log P / ((5 + n) / 6)^alpha",
@@ -21,13 +21,13 @@ class Search:
     beam: int = stated(4, "6.1", "a beam of 4")
     alpha: float = stated(0.6, "6.1", "length penalty alpha = 0.6")
     penalty: str = stated("gnmt", "6.1", "score = log P / ((5 + |Y|) / 6)^alpha, Wu et al. 2016")
-    extra: int = stated(50, "6.1", "output of at most input length + 50")
-    batch: int = chosen(64, "sentences in the search at once; the texts do not depend on it")
+    extra_length: int = stated(50, "6.1", "output of at most input length + 50")
+    batch_size: int = chosen(64, "sentences in the search at once; the texts do not depend on it")
 
     def __post_init__(self) -> None:
-        demand_positive(self, "beam", "extra", "batch")
-        demand_one_of(self, "penalty", tuple(PENALTIES))
-        demand(self.alpha >= 0, f"search.alpha must not be negative, it is {self.alpha}")
+        require_positive(self, "beam", "extra_length", "batch_size")
+        require_one_of(self, "penalty", tuple(PENALTIES))
+        require(self.alpha >= 0, f"search.alpha must not be negative, it is {self.alpha}")
 
 
 @final
@@ -43,10 +43,10 @@ class Sampling:
     def __post_init__(self) -> None:
         low = "near 0 every draw is the likeliest symbol: search with a beam of 1 for that"
         fact = f"sampling.temperature must be a number above 0, not {self.temperature}"
-        demand(0 < self.temperature < math.inf, fact, low)
+        require(0 < self.temperature < math.inf, fact, low)
         fact = f"sampling.top_k must be a count, or 0 for all symbols, not {self.top_k}"
-        demand(self.top_k >= 0, fact)
+        require(self.top_k >= 0, fact)
         fact = f"sampling.top_p must be above 0 and at most 1, not {self.top_p}"
-        demand(0 < self.top_p <= 1, fact)
+        require(0 < self.top_p <= 1, fact)
         fact = f"sampling.seed must be a number from 0 to 2^63 - 1, not {self.seed}"
-        demand(0 <= self.seed < 2**63, fact)
+        require(0 <= self.seed < 2**63, fact)

@@ -5,11 +5,11 @@ from typing import final
 
 from transduce.settings.fields import (
     chosen,
-    demand,
-    demand_at_most,
-    demand_one_of,
-    demand_positive,
-    demand_share,
+    require,
+    require_at_most,
+    require_one_of,
+    require_positive,
+    require_share,
     stated,
 )
 
@@ -25,40 +25,54 @@ class Training:
 
     steps: int = stated(100_000, "5.2", "the base models were trained for 100,000 steps")
     warmup: int = stated(4_000, "5.3", "warmup_steps = 4000")
-    factor: float = stated(1.0, "5.3", "equation 3 has no other factor")
+    learning_rate_factor: float = stated(1.0, "5.3", "equation 3 has no other factor")
     beta1: float = stated(0.9, "5.3", "Adam with beta1 = 0.9")
     beta2: float = stated(0.98, "5.3", "and beta2 = 0.98")
     epsilon: float = stated(1e-9, "5.3", "and epsilon = 10^-9")
     label_smoothing: float = stated(0.1, "5.4", "label smoothing of 0.1")
-    smoothing: str = stated("szegedy", "5.4", "after Szegedy et al.: spread over all symbols")
+    smoothing_form: str = stated("szegedy", "5.4", "after Szegedy et al.: spread over all symbols")
     seed: int = chosen(1, "the one number that decides order, dropout and first weights")
-    snapshot_steps: int = stated(1_500, "6.1", "10 minutes at 0.4 s a step, for averaging")
-    snapshots: int = stated(5, "6.1", "the last 5 are averaged")
-    save_minutes: float = chosen(10.0, "what a crash may cost; resume saves change no result")
-    validate_steps: int = chosen(1_000, "between two looks at the development set")
+    snapshot_every: int = stated(1_500, "6.1", "10 minutes at 0.4 s a step, for averaging")
+    average_last: int = stated(5, "6.1", "the last 5 are averaged")
+    checkpoint_minutes: float = chosen(10.0, "what a crash may cost; resume saves change no result")
+    validate_every: int = chosen(1_000, "between two looks at the development set")
     validate_lines: int = chosen(500, "as many lines are translated for BLEU while training")
     patience: int = chosen(0, "stop after so many looks without gain; 0 trains all steps")
-    bad_updates: int = chosen(10, "so many in a row that are not finite stop the run")
-    micro_tokens: int = chosen(0, "tokens of both sides in memory at once; 0 asks the machine")
+    max_nonfinite_updates: int = chosen(10, "so many in a row that are not finite stop the run")
+    micro_batch_tokens: int = chosen(
+        0, "tokens of both sides in memory at once; 0 asks the machine"
+    )
     precision: str = chosen("float32", "of products; weights and Adam's means are always float32")
     compile: bool = chosen(False, "layers as compiled code; costs minutes at the start")
-    slots: int = chosen(0, "tokens a side that every micro-batch is filled up to; 0 fills none")
+    pad_to_tokens: int = chosen(
+        0, "tokens a side that every micro-batch is filled up to; 0 fills none"
+    )
     threads: int = chosen(0, "of the processor; 0 takes all; stored, for it changes the last bit")
 
     def __post_init__(self) -> None:
-        demand_positive(self, "steps", "warmup", "factor", "epsilon", "snapshot_steps", "snapshots")
-        demand_positive(self, "save_minutes", "validate_steps", "validate_lines", "bad_updates")
-        demand_share(self, "beta1", "beta2", "label_smoothing")
-        demand_one_of(self, "smoothing", SMOOTHINGS)
-        demand_one_of(self, "precision", PRECISIONS)
-        for name in ("seed", "patience", "micro_tokens", "slots", "threads"):
-            value = getattr(self, name)
-            demand(value >= 0, f"training.{name} must not be negative, it is {value}")
-        demand(
-            self.slots % EVEN == 0,
-            f"training.slots must be a multiple of {EVEN}, it is {self.slots}",
-            f"take {-(-self.slots // EVEN) * EVEN}: products of even sizes are faster",
+        require_positive(
+            self,
+            "steps",
+            "warmup",
+            "learning_rate_factor",
+            "epsilon",
+            "snapshot_every",
+            "average_last",
         )
-        demand_at_most(self, 1 << 24, "slots")
-        demand_at_most(self, 1_024, "threads")
-        demand_at_most(self, 2**63 - 1, "seed")
+        require_positive(
+            self, "checkpoint_minutes", "validate_every", "validate_lines", "max_nonfinite_updates"
+        )
+        require_share(self, "beta1", "beta2", "label_smoothing")
+        require_one_of(self, "smoothing_form", SMOOTHINGS)
+        require_one_of(self, "precision", PRECISIONS)
+        for name in ("seed", "patience", "micro_batch_tokens", "pad_to_tokens", "threads"):
+            value = getattr(self, name)
+            require(value >= 0, f"training.{name} must not be negative, it is {value}")
+        require(
+            self.pad_to_tokens % EVEN == 0,
+            f"training.pad_to_tokens must be a multiple of {EVEN}, it is {self.pad_to_tokens}",
+            f"take {-(-self.pad_to_tokens // EVEN) * EVEN}: products of even sizes are faster",
+        )
+        require_at_most(self, 1 << 24, "pad_to_tokens")
+        require_at_most(self, 1_024, "threads")
+        require_at_most(self, 2**63 - 1, "seed")

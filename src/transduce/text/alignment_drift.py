@@ -7,7 +7,7 @@ PATIENCE = 8.0  # surprise that must add up: about 20 lines out of step, chance 
 
 
 @final
-class Pace:
+class DriftDetector:
     """Compares the lengths of two sides, line by line, in constant memory.
 
     Translations have lengths in some steady proportion. When a line is missing on one side, all

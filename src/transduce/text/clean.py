@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from transduce.settings import Data
-from transduce.text.filters import Seen, fault
+from transduce.text.filters import DuplicateFilter, fault
 
 # Removed: controls that are no white space (NUL among them), and what is seen on no page: soft
 # hyphen, zero-width space and no-break space (the mark of byte order), word joiner, and the marks,
@@ -53,7 +53,7 @@ def fewer_marks(run: re.Match[str]) -> str:
 
 @final
 @dataclass
-class Dropped:
+class DroppedPairs:
     """How many pairs went for one reason, and the first of them."""
 
     count: int = 0
@@ -75,7 +75,7 @@ class CleaningReport:
 
     read: int = 0
     kept: int = 0
-    dropped: dict[str, Dropped] = field(default_factory=dict)
+    dropped: dict[str, DroppedPairs] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Plain values for a manifest."""
@@ -100,7 +100,7 @@ class Cleaner:
     def pairs(self, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         """The pairs that stay. Every pass starts anew: `report` tells of the last one."""
         report = self.report = CleaningReport()
-        seen = Seen()
+        seen = DuplicateFilter()
         for line, pair in enumerate(pairs, start=1):
             source, target = map(normalise, pair)
             reason = fault(source, target, self.data)
@@ -108,7 +108,7 @@ class Cleaner:
                 reason = "duplicate"
             report.read += 1
             if reason:
-                report.dropped.setdefault(reason, Dropped()).add(line, source, target)
+                report.dropped.setdefault(reason, DroppedPairs()).add(line, source, target)
             else:
                 report.kept += 1
                 yield source, target

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import cast
 
 from transduce.errors import InputError
-from transduce.text.alignment_drift import Pace
+from transduce.text.alignment_drift import DriftDetector
 from transduce.text.zstd import open_zstd
 
 LONGEST_LINE = 1 << 26  # bytes: what has no newline for so long is no text, and must fit in memory
@@ -55,7 +55,7 @@ def read_pairs(source: Path | str, target: Path | str) -> Iterator[tuple[str, st
             "both sides cannot come from standard input",
             "name a file for one of them, or give pairs with a tab between the sides",
         )
-    pace = Pace()
+    pace = DriftDetector()
     both = itertools.zip_longest(read_lines(source), read_lines(target))
     for number, (ours, theirs) in enumerate(both, start=1):
         if ours is None or theirs is None:
@@ -126,7 +126,7 @@ def decoded(raw: bytes, name: str, number: int) -> str:
 
 
 def unequal(
-    files: tuple[Path | str, Path | str], counts: tuple[int, int], pace: Pace
+    files: tuple[Path | str, Path | str], counts: tuple[int, int], pace: DriftDetector
 ) -> InputError:
     """What is known about two files that cannot be parallel."""
     fact = f"{files[0]} has {counts[0]:,} lines, but {files[1]} has {counts[1]:,}"

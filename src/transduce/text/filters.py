@@ -12,9 +12,9 @@ def fault(source: str, target: str, data: Data) -> str:
     shorter, longer = sorted((len(source), len(target)))
     if not shorter:
         return "empty side"
-    if longer > data.longest_characters:
+    if longer > data.max_characters:
         return "too many characters"
-    if longer > data.ratio * shorter:
+    if longer > data.max_length_ratio * shorter:
         return "unequal lengths"
     if data.drop_identical and source == target:
         return "identical sides"
@@ -22,7 +22,7 @@ def fault(source: str, target: str, data: Data) -> str:
 
 
 @final
-class Seen:
+class DuplicateFilter:
     """The pairs met so far, each by a hash of 8 bytes in one table with open addressing.
 
     10 to 15 bytes a pair, 25 for the moment in which it grows; a set of integers takes 60 and

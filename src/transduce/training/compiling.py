@@ -14,7 +14,7 @@ from typing import final
 import torch
 
 from transduce.errors import InputError
-from transduce.model.attention.mask import Sight
+from transduce.model.attention.mask import AttentionMask
 from transduce.model.attention.reference import Attend
 from transduce.model.attention.select import fitting
 from transduce.model.attention.varlen import VariableLength
@@ -26,7 +26,7 @@ GPU = ("CC", ("gcc", "clang", "cc"))  # where a compiler is named, and what is l
 PROCESSOR = ("CXX", ("clang++",) if sys.platform == "darwin" else ("g++",))
 
 
-def demand_compiler(training: Training, device: torch.device) -> None:
+def require_compiler(training: Training, device: torch.device) -> None:
     """Refuse what torch would refuse in the midst of the first update, and at length."""
     named, names = GPU if device.type == "cuda" else PROCESSOR
     wanted = [os.environ[named]] if os.environ.get(named) else names
@@ -53,7 +53,11 @@ class Beside:
         self.sizes, self.weight, self.own = model.sizes, model.output.weight, model.kernel
 
     def __call__(
-        self, queries: Sequence[int], keys: Sequence[int], sight: Sight, device: torch.device
+        self,
+        queries: Sequence[int],
+        keys: Sequence[int],
+        sight: AttentionMask,
+        device: torch.device,
     ) -> Attend:
         """Prepared for the lengths of a batch."""
         kernel = self.own or fitting(self.sizes, device, self.weight.dtype).kernel

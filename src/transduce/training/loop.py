@@ -14,10 +14,10 @@ from transduce.errors import FolderError, NotFiniteError, SaveError
 from transduce.machine.environment import environment
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
-from transduce.training.distributed.process_group import ALONE, Company
+from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
 from transduce.training.journal import LOG, Journal
 from transduce.training.optimiser import Optimiser
-from transduce.training.progress import Look, Progress
+from transduce.training.progress import Progress, ValidationResult
 from transduce.training.step import queue_update
 from transduce.training.update import Update
 
@@ -28,7 +28,7 @@ FAILED_SAVES = 3  # so many in a row end the run; one alone may be a full disk t
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Trainee:
+class TrainingJob:
     """What is trained, on what, and where it is kept."""
 
     folder: Path
@@ -36,7 +36,9 @@ class Trainee:
     optimiser: Optimiser
     training: Training
     batches: Callable[[int], Sequence[Batch]]  # the micro-batches of an update, steps from 1
-    look: Callable[[Transformer], Look | None] | None = None  # at the dev set; None if stopped
+    look: Callable[[Transformer], ValidationResult | None] | None = (
+        None  # at the dev set; None if stopped
+    )
 
 
 def nothing(*_: object) -> None:
@@ -45,49 +47,52 @@ def nothing(*_: object) -> None:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Audience:
+class TrainingCallbacks:
     """Who is told what happens."""
 
     told: Callable[[Update, Progress], None] = nothing  # after every update
-    looked: Callable[[Look, Progress], None] = nothing
+    looked: Callable[[ValidationResult, Progress], None] = nothing
     said: Callable[[str], None] = nothing  # a sentence for people
 
 
 def train(
-    trainee: Trainee, progress: Progress, audience: Audience, company: Company = ALONE
+    job: TrainingJob,
+    progress: Progress,
+    audience: TrainingCallbacks,
+    company: ProcessGroup = SINGLE_PROCESS,
 ) -> Progress:
     """Train from wherever the run stands; at its end, or asked to stop, keep the last update."""
     if company.rank > 0:  # the first process does the keeping
-        return company.by_first(same, updated(trainee, progress, company, same), None)
-    with closing(Journal(trainee.folder / LOG)) as journal:
-        keeper = Keeper(trainee, audience, journal, company, progress.step)
-        progress = updated(trainee, progress, company, keeper.keep)
-        return company.by_first(keeper.finish, progress)
+        return company.on_rank_0(same, updated(job, progress, company, same), None)
+    with closing(Journal(job.folder / LOG)) as journal:
+        keeper = CheckpointKeeper(job, audience, journal, company, progress.step)
+        progress = updated(job, progress, company, keeper.keep)
+        return company.on_rank_0(keeper.finish, progress)
 
 
-def updated(trainee: Trainee, progress: Progress, company: Company, keep: Keep) -> Progress:
+def updated(job: TrainingJob, progress: Progress, company: ProcessGroup, keep: Keep) -> Progress:
     """Update and keep, until the last step or until stopped."""
-    training = trainee.training
-    progress = company.by_first(keep, progress, None)  # what a stop or a full disk left out
+    training = job.training
+    progress = company.on_rank_0(keep, progress, None)  # what a stop or a full disk left out
     following: Sequence[Batch] | None = None
     while not ended(progress, training):
         began, step = time.monotonic(), progress.step + 1
-        batches = following or trainee.batches(step)
-        queued = queue_update(trainee.model, trainee.optimiser, training, step, batches, company)
+        batches = following or job.batches(step)
+        queued = queue_update(job.model, job.optimiser, training, step, batches, company)
         if queued is None:
             break
-        following = read_ahead(trainee, step + 1)  # while a GPU is at work on this one
+        following = read_ahead(job, step + 1)  # while a GPU is at work on this one
         update = queued.read()
         progress = progress.after(update, time.monotonic() - began)
-        progress = company.by_first(keep, progress, update)
-        demand_finite(progress, training)
+        progress = company.on_rank_0(keep, progress, update)
+        require_finite(progress, training)
     return progress
 
 
-def read_ahead(trainee: Trainee, step: int) -> Sequence[Batch] | None:
+def read_ahead(job: TrainingJob, step: int) -> Sequence[Batch] | None:
     """The micro-batches of the next update, where reading them costs no time but the host's."""
-    on_gpu = trainee.optimiser.weights.device.type == "cuda"
-    return trainee.batches(step) if on_gpu and step <= trainee.training.steps else None
+    on_gpu = job.optimiser.weights.device.type == "cuda"
+    return job.batches(step) if on_gpu and step <= job.training.steps else None
 
 
 def same(progress: Progress, _update: Update | None) -> Progress:
@@ -97,23 +102,23 @@ def same(progress: Progress, _update: Update | None) -> Progress:
 
 def ended(progress: Progress, training: Training) -> bool:
     """Whether nothing is left to do: all steps are taken, or patience is at its end."""
-    patience = training.patience and progress.looks_without_gain >= training.patience
+    patience = training.patience and progress.validations_without_improvement >= training.patience
     return bool(patience) or progress.step >= training.steps
 
 
-def demand_finite(progress: Progress, training: Training) -> None:
+def require_finite(progress: Progress, training: Training) -> None:
     """End a run that has left the finite world; its last save has not."""
     if is_lost(progress, training):
         raise NotFiniteError(
             f"{progress.bad_in_a_row} updates in a row were not finite, the last at step "
             f"{progress.step}",
-            "its last save is sound; a new run with a lower training.factor may do better",
+            "its last save is sound; a new run with a lower training.learning_rate_factor may do better",
         )
 
 
 def is_lost(progress: Progress, training: Training) -> bool:
     """Whether too many updates in a row were not finite."""
-    return progress.bad_in_a_row >= training.bad_updates
+    return progress.bad_in_a_row >= training.max_nonfinite_updates
 
 
 def minutes_from_now(minutes: float) -> float:
@@ -122,25 +127,25 @@ def minutes_from_now(minutes: float) -> float:
 
 
 @final
-class Keeper:
+class CheckpointKeeper:
     """Looks, snapshots by steps, saves by minutes, and the journal of all of it."""
 
     def __init__(
         self,
-        trainee: Trainee,
-        audience: Audience,
+        job: TrainingJob,
+        audience: TrainingCallbacks,
         journal: Journal,
-        company: Company,
+        company: ProcessGroup,
         step: int,
     ) -> None:
-        self.trainee, self.audience, self.journal = trainee, audience, journal
+        self.job, self.audience, self.journal = job, audience, journal
         self.company = company
         # asked once: the files that name the versions may be gone before the run is over
         self.environment = environment(
-            trainee.model.output.weight.device, adds=company.adds, processes=company.size
+            job.model.output.weight.device, adds=company.adds, processes=company.size
         )
         self.saved_step = step
-        self.next_save = minutes_from_now(min(FIRST_SAVE, trainee.training.save_minutes))
+        self.next_save = minutes_from_now(min(FIRST_SAVE, job.training.checkpoint_minutes))
         self.failures = {"snapshot": 0, "save": 0}  # in a row
 
     def keep(self, progress: Progress, update: Update | None) -> Progress:
@@ -148,7 +153,7 @@ class Keeper:
         if update is not None:
             self.journal_update(update, progress)
             self.audience.told(update, progress)
-        if is_lost(progress, self.trainee.training):
+        if is_lost(progress, self.job.training):
             return progress
         progress = self.look_if_due(progress)
         self.snapshot_if_due(progress)
@@ -173,23 +178,23 @@ class Keeper:
 
     def look_if_due(self, progress: Progress) -> Progress:
         """Look at the development set every so many steps, and after the last."""
-        trainee, training, step = self.trainee, self.trainee.training, progress.step
-        due = step % training.validate_steps == 0 or step == training.steps
-        if trainee.look is None or not due or progress.looked_step == step:
+        job, training, step = self.job, self.job.training, progress.step
+        due = step % training.validate_every == 0 or step == training.steps
+        if job.look is None or not due or progress.validated_step == step:
             return progress
-        look = trainee.look(trainee.model)
+        look = job.look(job.model)
         if look is None:
             return progress
-        progress = progress.having_seen(look)
+        progress = progress.after_validation(look)
         self.journal.write("validation", step=step, **dataclasses.asdict(look))
         self.audience.looked(look, progress)
         return progress
 
     def snapshot_if_due(self, progress: Progress) -> None:
         """On the paper's clock, and at the last step."""
-        step, training = progress.step, self.trainee.training
-        due = step > 0 and (step % training.snapshot_steps == 0 or ended(progress, training))
-        if due and not has_snapshot(self.trainee.folder, step):
+        step, training = progress.step, self.job.training
+        due = step > 0 and (step % training.snapshot_every == 0 or ended(progress, training))
+        if due and not has_snapshot(self.job.folder, step):
             self.attempt("snapshot", progress)
 
     def save_if_due(self, progress: Progress) -> None:
@@ -206,9 +211,9 @@ class Keeper:
             raise SaveError(
                 f"the last {failed[0]} could not be written, and training has ended",
                 f"free some space; the same command goes on from step {self.saved_step}",
-                file=self.trainee.folder,
+                file=self.job.folder,
             )
-        if ended(progress, self.trainee.training):
+        if ended(progress, self.job.training):
             self.journal.write("finish", step=progress.step)
         return progress
 
@@ -219,7 +224,7 @@ class Keeper:
         except (SaveError, FolderError) as fault:
             self.failures[kind] += 1
             if kind == "save":
-                self.next_save = minutes_from_now(self.trainee.training.save_minutes)
+                self.next_save = minutes_from_now(self.job.training.checkpoint_minutes)
             self.journal.write("failure", step=progress.step, fact=fault.fact)
             self.audience.said(f"could not keep step {progress.step}: {fault.fact}")
             if self.failures[kind] >= FAILED_SAVES:
@@ -230,13 +235,13 @@ class Keeper:
 
     def write(self, kind: str, progress: Progress) -> None:
         """Write, then delete what is no longer needed."""
-        folder, optimiser = self.trainee.folder, self.trainee.optimiser
+        folder, optimiser = self.job.folder, self.job.optimiser
         if kind == "snapshot":
             save_snapshot(folder, progress.step, optimiser.named_weights)
         else:
             state = {"progress": progress.as_json(), "environment": self.environment}
             save(folder, progress.step, optimiser.named_weights, optimiser.moments, state)
             self.saved_step = progress.step
-            self.next_save = minutes_from_now(self.trainee.training.save_minutes)
-        for fact in prune(folder, self.trainee.training.snapshots):
+            self.next_save = minutes_from_now(self.job.training.checkpoint_minutes)
+        for fact in prune(folder, self.job.training.average_last):
             self.audience.said(fact)

@@ -10,7 +10,7 @@ from transduce.training.update import Update
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Look:
+class ValidationResult:
     """What a look at the development set found."""
 
     nats: float  # per target piece, without smoothing; its exponential is the perplexity
@@ -31,8 +31,8 @@ class Progress:
     skipped: int = 0  # updates that were not finite and moved no weight
     bad_in_a_row: int = 0
     best_nats: float = 0.0  # of the looks so far; 0 before the first
-    looks_without_gain: int = 0
-    looked_step: int = 0  # when the last look was taken to its end
+    validations_without_improvement: int = 0
+    validated_step: int = 0  # when the last look was taken to its end
 
     def after(self, update: Update, seconds: float) -> "Progress":
         """One update further."""
@@ -46,12 +46,14 @@ class Progress:
             bad_in_a_row=0 if update.applied else self.bad_in_a_row + 1,
         )
 
-    def having_seen(self, look: Look) -> "Progress":
+    def after_validation(self, look: ValidationResult) -> "Progress":
         """After a look at the development set."""
-        looked = replace(self, looked_step=self.step)
+        looked = replace(self, validated_step=self.step)
         if not self.best_nats or look.nats < self.best_nats:
-            return replace(looked, best_nats=look.nats, looks_without_gain=0)
-        return replace(looked, looks_without_gain=self.looks_without_gain + 1)
+            return replace(looked, best_nats=look.nats, validations_without_improvement=0)
+        return replace(
+            looked, validations_without_improvement=self.validations_without_improvement + 1
+        )
 
     def as_json(self) -> dict[str, Any]:
         """For state.json."""

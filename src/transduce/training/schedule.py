@@ -10,4 +10,4 @@ def learning_rate(step: int, d_model: int, warmup: int) -> float:
 
 def rate_of(step: int, sizes: Architecture, training: Training) -> float:
     """Equation 3 times the recipe's factor, which is 1 in the paper."""
-    return training.factor * learning_rate(step, sizes.d_model, training.warmup)
+    return training.learning_rate_factor * learning_rate(step, sizes.d_model, training.warmup)

@@ -11,11 +11,11 @@ from transduce.model.transformer import Transformer
 from transduce.settings import Training
 from transduce.settings.training import EVEN
 from transduce.training.compiling import compiled_softened
-from transduce.training.distributed.process_group import ALONE, Company
+from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
 from transduce.training.loss import smoothed_loss, softened, spread_share
 from transduce.training.optimiser import Optimiser
 from transduce.training.schedule import rate_of
-from transduce.training.update import Queued, Update
+from transduce.training.update import PendingUpdate, Update
 from transduce.vocabulary import BEGIN
 
 
@@ -25,7 +25,7 @@ def take_update(
     training: Training,
     step: int,
     batches: Sequence[Batch],
-    company: Company = ALONE,
+    company: ProcessGroup = SINGLE_PROCESS,
 ) -> Update | None:
     """Update number `step` on its micro-batches; None, and nothing done, if it was stopped."""
     queued = queue_update(model, optimiser, training, step, batches, company)
@@ -38,8 +38,8 @@ def queue_update(
     training: Training,
     step: int,
     batches: Sequence[Batch],
-    company: Company = ALONE,
-) -> Queued | None:
+    company: ProcessGroup = SINGLE_PROCESS,
+) -> PendingUpdate | None:
     """The same; what it did can be read later, and a GPU may still be at work on it."""
     model.train()
     optimiser.clear()
@@ -62,7 +62,7 @@ def queue_update(
     norm, rate = optimiser.gradients.norm(), rate_of(step, model.sizes, training)
     skipped = (~torch.isfinite(norm + found[:, 0].sum())).float()
     optimiser.update(rate, skipped)
-    return Queued(
+    return PendingUpdate(
         step=step,
         source_tokens=source_tokens,
         target_tokens=target_tokens,
@@ -78,10 +78,10 @@ def batch_loss(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Summed loss of a micro-batch, and summed nats without smoothing."""
     weight = model.output.weight
-    full = batch.filled(training.slots or (EVEN if training.precision == "bfloat16" else 1))
+    full = batch.filled(training.pad_to_tokens or (EVEN if training.precision == "bfloat16" else 1))
     memory = model.encode(full.source)
     states = model.decode(full.target.shifted(BEGIN), memory)
-    spread = spread_share(training.label_smoothing, training.smoothing, len(weight))
+    spread = spread_share(training.label_smoothing, training.smoothing_form, len(weight))
     soften = compiled_softened() if training.compile else softened
     return smoothed_loss(states, weight, batch.target.ids, spread, soften)
 

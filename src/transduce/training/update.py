@@ -27,7 +27,7 @@ class Update:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Queued:
+class PendingUpdate:
     """An update that a device may still be at work on; its numbers lie there."""
 
     step: int

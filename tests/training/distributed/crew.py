@@ -13,10 +13,10 @@ from tests.training.tiny import batch_of, training_of
 from transduce.training.distributed.rank import Place
 from transduce.training.distributed.rendezvous import Meeting
 from transduce.training.distributed.requests import Requests
-from transduce.training.distributed.torch_group import Group
+from transduce.training.distributed.torch_group import TorchProcessGroup
 
 STEPS = 6
-RECIPE = training_of(steps=STEPS, bad_updates=3)
+RECIPE = training_of(steps=STEPS, max_nonfinite_updates=3)
 
 
 def five_batches(step):
@@ -73,7 +73,7 @@ def member(pipe, settings, work, given):
     place, seconds, exact = settings
     try:
         with Meeting(place, seconds, exact=exact).joined(Requests()) as group:
-            assert isinstance(group, Group)
+            assert isinstance(group, TorchProcessGroup)
             pipe.send(work(group, *given))
     except Exception as error:  # noqa: BLE001 - the test judges it
         traceback.print_exc()

@@ -100,7 +100,7 @@ def slow(member):
         time.sleep(4.5)
         return Progress(step=7, best_nats=0.1)
 
-    return member.by_first(work)
+    return member.on_rank_0(work)
 
 
 def test_work_of_the_first_is_waited_for_however_long_it_takes():
@@ -115,7 +115,7 @@ def ending(member, how):
         if member.rank == 1:
             how()
         member.spread([tensor, tensor])
-        member.by_first(Progress)
+        member.on_rank_0(Progress)
         member.agreed(torch.zeros(2, 2))
     except LostProcessError as fault:
         return time.monotonic() - began, str(fault)

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from transduce.model.attention.head_rows import Rows, rows_of
-from transduce.model.attention.mask import Sight
+from transduce.model.attention.mask import AttentionMask
 from transduce.model.attention.padded_blocks import Rectangle, rectangles
 from transduce.model.dropout import dropout_mask
 
@@ -28,7 +28,11 @@ class Grouped:
     """Attention over sentences of near-equal length side by side."""
 
     def __init__(
-        self, queries: Sequence[int], keys: Sequence[int], sight: Sight, device: torch.device
+        self,
+        queries: Sequence[int],
+        keys: Sequence[int],
+        sight: AttentionMask,
+        device: torch.device,
     ) -> None:
         self.rectangles, self.device = rectangles(queries, keys, sight, device), device
         self.layouts: dict[int, Layout] = {}  # by how many heads there are

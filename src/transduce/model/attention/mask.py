@@ -12,17 +12,17 @@ from torch import Tensor
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Sight:
+class AttentionMask:
     """The positions that a position attends to    (sections 3.2.3 and 4)"""
 
-    past_only: bool = False  # "up to and including that position"
+    causal: bool = False  # "up to and including that position"
     neighbourhood: int = 0  # r, odd: |i - j| <= (r - 1) / 2; 0 is no limit
 
     def allowed(self, queries: Int[Tensor, " T"], keys: Int[Tensor, " S"]) -> Bool[Tensor, "T S"]:
         """True where a query position may see a key position."""
         ahead = keys[None, :] - queries[:, None]  # [T S]
         allowed = torch.ones_like(ahead, dtype=torch.bool)
-        if self.past_only:
+        if self.causal:
             allowed &= ahead <= 0
         if self.neighbourhood:
             allowed &= ahead.abs() <= (self.neighbourhood - 1) // 2
@@ -31,7 +31,7 @@ class Sight:
     @property
     def is_whole(self) -> bool:
         """Everybody sees everybody."""
-        return not self.past_only and self.neighbourhood == 0
+        return not self.causal and self.neighbourhood == 0
 
 
-EVERYWHERE = Sight()
+FULL_ATTENTION = AttentionMask()

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transduce.model.attention.mask import Sight
+from transduce.model.attention.mask import AttentionMask
 from transduce.packed import sent
 
 # G sentences of one rectangle · t query places and s key places of each · L: one or the other
@@ -38,7 +38,7 @@ class Rectangle:
 
 
 def rectangles(
-    queries: Sequence[int], keys: Sequence[int], sight: Sight, device: torch.device
+    queries: Sequence[int], keys: Sequence[int], sight: AttentionMask, device: torch.device
 ) -> list[Rectangle]:
     """Lay a batch into as few rectangles as waste little."""
     query_lengths, key_lengths = np.asarray(queries), np.asarray(keys)
@@ -68,7 +68,7 @@ def rectangle(
     queries: "np.ndarray",
     keys: "np.ndarray",
     chosen: "np.ndarray",
-    sight: Sight,
+    sight: AttentionMask,
     device: torch.device,
 ) -> Rectangle:
     """The places of one rectangle."""

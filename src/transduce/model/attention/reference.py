@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn import functional
 
-from transduce.model.attention.mask import Sight
+from transduce.model.attention.mask import AttentionMask
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
 
@@ -38,7 +38,11 @@ class Kernel(Protocol):
     """Prepares attention for the lengths of a batch."""
 
     def __call__(
-        self, queries: Sequence[int], keys: Sequence[int], sight: Sight, device: torch.device
+        self,
+        queries: Sequence[int],
+        keys: Sequence[int],
+        sight: AttentionMask,
+        device: torch.device,
     ) -> Attend: ...
 
 
@@ -62,7 +66,7 @@ class Plain:
 
     queries: Sequence[int]
     keys: Sequence[int]
-    sight: Sight
+    sight: AttentionMask
     device: torch.device
 
     def __call__(

@@ -15,7 +15,7 @@ from jaxtyping import Float, Int32
 from torch import Tensor
 from torch.nn import functional
 
-from transduce.model.attention.mask import Sight
+from transduce.model.attention.mask import AttentionMask
 from transduce.packed import sent
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
@@ -36,7 +36,11 @@ class VariableLength:
     """softmax(Q Kᵀ / √d_k) V, every sentence for itself    (equation 1)"""
 
     def __init__(
-        self, queries: Sequence[int], keys: Sequence[int], sight: Sight, device: torch.device
+        self,
+        queries: Sequence[int],
+        keys: Sequence[int],
+        sight: AttentionMask,
+        device: torch.device,
     ) -> None:
         self.attend, self.window = varlen(), window(sight)
         self.query_offsets, self.key_offsets = (
@@ -67,10 +71,10 @@ class VariableLength:
         return seen[..., : v.shape[-1]]
 
 
-def window(sight: Sight) -> tuple[int, int]:
+def window(sight: AttentionMask) -> tuple[int, int]:
     """How many tokens before and after each are seen    (sections 3.2.3 and 4)"""
     half = (sight.neighbourhood - 1) // 2 if sight.neighbourhood else UNLIMITED
-    return half, 0 if sight.past_only else half
+    return half, 0 if sight.causal else half
 
 
 def offsets(lengths: Sequence[int]) -> Int32[Tensor, " n"]:

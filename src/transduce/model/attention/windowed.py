@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from transduce.model.attention.bucketed import Grouped
-from transduce.model.attention.mask import Sight
+from transduce.model.attention.mask import AttentionMask
 from transduce.model.attention.reference import Attend
 from transduce.model.mixing.sentence_layout import Sentences
 
@@ -22,7 +22,7 @@ from transduce.model.mixing.sentence_layout import Sentences
 
 
 def windowed(
-    queries: Sequence[int], keys: Sequence[int], sight: Sight, device: torch.device
+    queries: Sequence[int], keys: Sequence[int], sight: AttentionMask, device: torch.device
 ) -> Attend:
     """Windows where a neighbourhood is set; the look at the source has none."""
     if not sight.neighbourhood:
@@ -34,9 +34,9 @@ def windowed(
 class Windowed:
     """Self-attention of each position over a window of the tokens beside it."""
 
-    def __init__(self, lengths: Sequence[int], sight: Sight, device: torch.device) -> None:
+    def __init__(self, lengths: Sequence[int], sight: AttentionMask, device: torch.device) -> None:
         half = (sight.neighbourhood - 1) // 2
-        self.edges = (half, 0 if sight.past_only else half)
+        self.edges = (half, 0 if sight.causal else half)
         batch = Sentences(lengths, device)
         offsets = torch.arange(-half, self.edges[1] + 1, device=device)  # [w]
         early = offsets < -batch.before[:, None]

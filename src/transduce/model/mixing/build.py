@@ -15,17 +15,17 @@ FAR = 1 << 20  # no sentence is as long: a wider dilation reaches nobody more
 Mixing = SelfAttention | Recurrent | Convolution
 
 
-def mixing_of(sizes: Architecture, number: int, *, past_only: bool) -> Mixing:
+def mixing_of(sizes: Architecture, number: int, *, causal: bool) -> Mixing:
     """The mixing of layer `number`, from 0, that a recipe asks for."""
     if sizes.mixing == "self-attention":
         return SelfAttention(sizes)
     if sizes.mixing == "recurrent":
-        return Recurrent(sizes.d_model, past_only=past_only)
+        return Recurrent(sizes.d_model, causal=causal)
     weigh = Separable if sizes.mixing == "separable" else Whole
-    side = sizes.kernel - 1 if past_only else sizes.kernel // 2
+    side = sizes.kernel_size - 1 if causal else sizes.kernel_size // 2
     dilation = dilation_of(side, number) if sizes.mixing == "dilated" else 1
-    offsets = [dilation * (place - side) for place in range(sizes.kernel)]
-    return Convolution(offsets, weigh(sizes.kernel, sizes.d_model))
+    offsets = [dilation * (place - side) for place in range(sizes.kernel_size)]
+    return Convolution(offsets, weigh(sizes.kernel_size, sizes.d_model))
 
 
 def dilation_of(side: int, number: int) -> int:

@@ -17,10 +17,10 @@ from transduce.model.mixing.sentence_layout import Sentences
 class Recurrent(nn.Module):
     """d_model numbers of state; to see both sides, half of them run from each end."""
 
-    def __init__(self, d_model: int, *, past_only: bool) -> None:
+    def __init__(self, d_model: int, *, causal: bool) -> None:
         super().__init__()
-        width = d_model if past_only else d_model // 2
-        self.lstm = nn.LSTM(d_model, width, bidirectional=not past_only)
+        width = d_model if causal else d_model // 2
+        self.lstm = nn.LSTM(d_model, width, bidirectional=not causal)
         self.kept, self.reach = (1, d_model, d_model), 1  # h and c of the step before
 
     def forward(

@@ -55,19 +55,19 @@ def recurrent(n: int, a: Architecture) -> int:
 
 def convolution(n: int, a: Architecture) -> int:
     """One d x d matrix for each of the k neighbours."""
-    return 2 * a.kernel * n * a.d_model**2
+    return 2 * a.kernel_size * n * a.d_model**2
 
 
 def separable(n: int, a: Architecture) -> int:
     """One number for each neighbour and channel, then one d x d matrix."""
-    return 2 * n * a.d_model * (a.kernel + a.d_model)
+    return 2 * n * a.d_model * (a.kernel_size + a.d_model)
 
 
-def side_of(kind: Kind, a: Architecture, *, past_only: bool) -> int:
+def side_of(kind: Kind, a: Architecture, *, causal: bool) -> int:
     """m: how many places a layer sees on a side, where it sees only some."""
     if kind.restricted:
         return (a.encoder_neighbourhood - 1) // 2
-    return a.kernel - 1 if past_only else a.kernel // 2
+    return a.kernel_size - 1 if causal else a.kernel_size // 2
 
 
 def contiguous_layers(n: int, m: int) -> int:

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transduce.model.attention.mask import Sight
+from transduce.model.attention.mask import AttentionMask
 from transduce.model.attention.windowed import windowed
 from transduce.model.initialise import initialise
 from transduce.model.mixing.build import Mixing, mixing_of
@@ -61,7 +61,7 @@ def sizes_of(kind: Kind, d: int, k: int, r: int) -> Architecture:
         d_k=d // HEADS,
         d_v=d // HEADS,
         mixing=kind.mixing,
-        kernel=k,
+        kernel_size=k,
         encoder_neighbourhood=r if kind.restricted else 0,
         decoder_neighbourhood=r if kind.restricted else 0,
     )
@@ -71,26 +71,24 @@ def layer_of(
     kind: Kind, n: int, sizes: Architecture, *, dtype: torch.dtype = torch.float32
 ) -> Layer:
     """The first layer of an encoder, with its first weights."""
-    return one_of_stack(kind, n, sizes, 0, past_only=False, dtype=dtype)
+    return one_of_stack(kind, n, sizes, 0, causal=False, dtype=dtype)
 
 
-def stack_of(
-    kind: Kind, n: int, sizes: Architecture, layers: int, *, past_only: bool
-) -> list[Layer]:
+def stack_of(kind: Kind, n: int, sizes: Architecture, layers: int, *, causal: bool) -> list[Layer]:
     """So many layers of an encoder, or of a decoder, in float64."""
     return [
-        one_of_stack(kind, n, sizes, number, past_only=past_only, dtype=torch.float64)
+        one_of_stack(kind, n, sizes, number, causal=causal, dtype=torch.float64)
         for number in range(layers)
     ]
 
 
 def one_of_stack(
-    kind: Kind, n: int, sizes: Architecture, number: int, *, past_only: bool, dtype: torch.dtype
+    kind: Kind, n: int, sizes: Architecture, number: int, *, causal: bool, dtype: torch.dtype
 ) -> Layer:
     """Layer `number` of a stack."""
-    mixing = mixing_of(sizes, number, past_only=past_only)
+    mixing = mixing_of(sizes, number, causal=causal)
     initialise(mixing, torch.Generator().manual_seed(number))
-    sight = Sight(neighbourhood=sizes.encoder_neighbourhood, past_only=past_only)
+    sight = AttentionMask(neighbourhood=sizes.encoder_neighbourhood, causal=causal)
     by_attention = kind.mixing == "self-attention"
     among = windowed((n,), (n,), sight, CPU) if by_attention else Sentences((n,), CPU)
     return Layer(kind, sizes, mixing.to(dtype), among, n)

@@ -102,10 +102,10 @@ def measure(plan: Plan, told: Callable[[str], None]) -> Table:
 def paths(kind: Kind, plan: Plan) -> Iterator[Path]:
     """In both stacks."""
     sizes = sizes_of(kind, WIDE, plan.k, plan.r)
-    for stack, past_only in (("encoder", False), ("decoder", True)):
-        side = side_of(kind, sizes, past_only=past_only)
+    for stack, causal in (("encoder", False), ("decoder", True)):
+        side = side_of(kind, sizes, causal=causal)
         for n in plan.paths:
-            length = path_length(kind, n, sizes, past_only=past_only)
+            length = path_length(kind, n, sizes, causal=causal)
             yield Path(stack=stack, n=n, length=length, by_hand=kind.path(n, side))
 
 

@@ -5,7 +5,7 @@ from typing import final
 
 from transduce.machine.memory import memory_bytes
 from transduce.reproduce.table1.layer import HEADS
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 
 SCORES = 5  # about so many times all n² scores of all heads live at once, forward and back
 
@@ -25,18 +25,18 @@ class Plan:
     def __post_init__(self) -> None:
         for name, sizes in (("n", self.n), ("d", self.d)):
             hint = f"such as --{name} {','.join(map(str, getattr(type(self), name)))}"
-            demand(len(set(sizes)) > 1, f"--{name}: growth needs at least two sizes", hint)
-            demand(min(sizes) > 1, f"--{name}: sizes are at least 2, not {min(sizes)}", hint)
+            require(len(set(sizes)) > 1, f"--{name}: growth needs at least two sizes", hint)
+            require(min(sizes) > 1, f"--{name}: sizes are at least 2, not {min(sizes)}", hint)
         for d in self.d:
             fact = f"--d {d}: there are {HEADS} heads of d / {HEADS} numbers each"
-            demand(d % HEADS == 0, fact, f"a multiple of {HEADS}")
+            require(d % HEADS == 0, fact, f"a multiple of {HEADS}")
         for name, wide in (("k", self.k), ("r", self.r)):
-            demand(wide > 2, f"--{name} {wide} reaches nobody else", "3 is the narrowest")
-            demand(
+            require(wide > 2, f"--{name} {wide} reaches nobody else", "3 is the narrowest")
+            require(
                 wide % 2 == 1, f"--{name} must be odd, not {wide}", "it is centred on a position"
             )
         needed, there = SCORES * HEADS * 4 * max(self.n) ** 2, memory_bytes()
-        demand(
+        require(
             needed < there,
             f"--n {max(self.n)}: self-attention needs about {needed / 2**30:,.0f} GiB, "
             f"and this machine has {there / 2**30:,.0f}",

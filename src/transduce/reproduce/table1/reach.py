@@ -23,14 +23,14 @@ WIDE = 16  # d, of which no path depends
 EXACT = torch.float64  # a gradient over long ways is small, and must not be taken for none
 
 
-def path_length(kind: Kind, n: int, sizes: Architecture, *, past_only: bool) -> int:
+def path_length(kind: Kind, n: int, sizes: Architecture, *, causal: bool) -> int:
     """Of a sentence of n words, in an encoder or a decoder."""
     if kind.mixing == "recurrent":
         return states_passed(n, sizes)
 
     def reaches(layers: int) -> bool:
-        stack = stack_of(kind, n, sizes, layers, past_only=past_only)
-        return every_output_sees_all(stack, past_only=past_only)
+        stack = stack_of(kind, n, sizes, layers, causal=causal)
+        return every_output_sees_all(stack, causal=causal)
 
     return fewest(reaches, most=n)
 
@@ -47,7 +47,7 @@ def fewest(enough: Callable[[int], bool], most: int) -> int:
     return high
 
 
-def every_output_sees_all(stack: Sequence[Layer], *, past_only: bool) -> bool:
+def every_output_sees_all(stack: Sequence[Layer], *, causal: bool) -> bool:
     """All inputs, or those up to its own place; the ends, which are farthest, are asked first."""
     x = stack[0].words(EXACT)
     y: Float[Tensor, "n d"] = x
@@ -55,7 +55,7 @@ def every_output_sees_all(stack: Sequence[Layer], *, past_only: bool) -> bool:
         y = layer(y)
     last = len(y) - 1
     places = [last, *range(last)]
-    return all(felt_by(y[place], x)[: place + 1 if past_only else None].all() for place in places)
+    return all(felt_by(y[place], x)[: place + 1 if causal else None].all() for place in places)
 
 
 def felt_by(output: Float[Tensor, " d"], x: Float[Tensor, "n d"]) -> Tensor:
@@ -66,7 +66,7 @@ def felt_by(output: Float[Tensor, " d"], x: Float[Tensor, "n d"]) -> Tensor:
 
 def states_passed(n: int, sizes: Architecture) -> int:
     """How many states of an LSTM the first word comes through, the last output among them."""
-    layer = Recurrent(sizes.d_model, past_only=True).to(EXACT)
+    layer = Recurrent(sizes.d_model, causal=True).to(EXACT)
     initialise(layer, torch.Generator().manual_seed(0))
     x = torch.randn(n, 1, sizes.d_model, dtype=EXACT).requires_grad_()
     state, sides = None, []

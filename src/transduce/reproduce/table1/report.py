@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from transduce.checkpoint.card import markdown_table
-from transduce.durable import whole_folder
+from transduce.durable import atomic_folder
 from transduce.reproduce.spreadsheet import as_csv
 from transduce.reproduce.table1.findings import findings
 from transduce.reproduce.table1.measure import Point, Row, Table
@@ -19,7 +19,7 @@ Cells = list[list[str]]
 def write_report(folder: Path, table: Table, picture: bytes | None) -> None:
     """A folder with all of it, whole or absent."""
     about = {"date": table.date, "transduce": table.environment["transduce"]}
-    with whole_folder(folder, kind=NAME, about=about) as writer:
+    with atomic_folder(folder, kind=NAME, about=about) as writer:
         writer.write(f"{NAME}.md", as_markdown(table, picture).encode())
         writer.write(f"{NAME}.json", (json.dumps(as_object(table), indent=1) + "\n").encode())
         writer.write("points.csv", as_csv(points(table)).encode())

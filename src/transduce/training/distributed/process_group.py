@@ -13,7 +13,7 @@ Given = ParamSpec("Given")
 
 
 @runtime_checkable
-class Company(Protocol):
+class ProcessGroup(Protocol):
     """All processes of a run, seen from one of them."""
 
     requests: Requests
@@ -33,7 +33,7 @@ class Company(Protocol):
         False if a process was asked to stop: then nothing of it counts.
         """
 
-    def by_first(
+    def on_rank_0(
         self, work: Callable[Given, Progress], *given: Given.args, **named: Given.kwargs
     ) -> Progress:
         """What the first process does for all; the others wait as long as it takes."""
@@ -43,7 +43,7 @@ class Company(Protocol):
 
 
 @final
-class Alone:
+class SingleProcess:
     """One process does everything."""
 
     rank, size, adds = 0, 1, "in order"
@@ -65,7 +65,7 @@ class Alone:
             learn(number)
         return True
 
-    def by_first(
+    def on_rank_0(
         self, work: Callable[Given, Progress], *given: Given.args, **named: Given.kwargs
     ) -> Progress:
         """It is the first."""
@@ -75,4 +75,4 @@ class Alone:
         """There is nobody to give them to."""
 
 
-ALONE = Alone()
+SINGLE_PROCESS = SingleProcess()

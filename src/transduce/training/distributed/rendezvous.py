@@ -17,11 +17,11 @@ from torch.distributed.rendezvous import rendezvous
 
 from transduce.errors import InputError
 from transduce.machine.device import APPLES, device
-from transduce.settings.fields import demand
+from transduce.settings.fields import require
 from transduce.training.distributed.collectives import losing
 from transduce.training.distributed.rank import Place
 from transduce.training.distributed.requests import Requests
-from transduce.training.distributed.torch_group import Group
+from transduce.training.distributed.torch_group import TorchProcessGroup
 
 BEGUN = "begun"
 PAUSE = 0.05  # seconds
@@ -54,13 +54,13 @@ class Meeting:
             return bytes(self.board.get(BEGUN)).decode()
 
     @contextmanager
-    def joined(self, requests: Requests) -> Iterator[Group]:
+    def joined(self, requests: Requests) -> Iterator[TorchProcessGroup]:
         """Take part: everybody must come within the limit."""
         kinds = "cpu:gloo"
         where = device().type
-        demand(where != APPLES, "several processes cannot share Apple's device", "no --workers")
+        require(where != APPLES, "several processes cannot share Apple's device", "no --workers")
         if where == "cuda":
-            demand_devices(self.place)
+            require_devices(self.place)
             torch.cuda.set_device(self.place.local_rank)
             kinds += ",cuda:nccl"
         with losing():
@@ -71,11 +71,11 @@ class Meeting:
                 world_size=self.place.size,
                 timeout=self.limit,
             )
-        yield Group(self.place, requests, self.seconds, exact=self.exact)
+        yield TorchProcessGroup(self.place, requests, self.seconds, exact=self.exact)
         processes.destroy_process_group()
 
 
-def demand_devices(place: Place) -> None:
+def require_devices(place: Place) -> None:
     """Each process of a machine has a GPU of its own."""
     count = torch.cuda.device_count()
     if place.local_size > count:

@@ -26,7 +26,7 @@ Given = ParamSpec("Given")
 
 
 @final
-class Group:
+class TorchProcessGroup:
     """This process and the others; `Meeting.joined` has brought them together."""
 
     def __init__(self, place: Place, requests: Requests, seconds: float, *, exact: bool) -> None:
@@ -67,7 +67,7 @@ class Group:
             self.requests.save = True
         return not stop
 
-    def by_first(
+    def on_rank_0(
         self, work: Callable[Given, Progress], *given: Given.args, **named: Given.kwargs
     ) -> Progress:
         """The first works and says what came of it; the others listen until it does."""
