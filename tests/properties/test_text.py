@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from transduce.settings import Data
 from transduce.text.clean import Cleaner, normalise
 from transduce.text.files import read_lines
-from transduce.text.sentences import split
+from transduce.text.sentences import split_clauses, split_sentences
 
 anything = st.text(st.characters())
 odd = st.text(st.sampled_from('aÄ.?!…"»()1 \t\r\u2028\u0301\u0316\u0344\u200d\u1100\u1161\ud800'))
@@ -32,11 +32,12 @@ def test_storms_become_regular_at_once(parts):
     assert unicodedata.is_normalized("NFC", regular)
 
 
-@given(anything | odd)
-def test_sentences_joined_are_the_text(text):
-    sentences = split(text)
-    assert " ".join(sentences) == normalise(text)
-    assert all(sentences)
+@given(anything | odd | st.text(st.sampled_from("a ,;:-–()[].")))
+def test_sentences_and_clauses_joined_are_the_text(text):
+    regular = normalise(text)
+    for parts in (split_sentences(regular), split_clauses(regular)):
+        assert " ".join(parts) == regular
+        assert all(parts)
 
 
 @given(lines)

@@ -1,8 +1,9 @@
-"""Where sentences end."""
+"""Where sentences and clauses end."""
 
 import pytest
 
-from transduce.text.sentences import split
+from transduce.text.clean import normalise
+from transduce.text.sentences import split_clauses, split_sentences
 
 
 @pytest.mark.parametrize(
@@ -26,8 +27,33 @@ from transduce.text.sentences import split
     ],
 )
 def test_sentences_are_parted_where_a_reader_would(sentences):
-    assert split(" ".join(sentences)) == sentences
+    assert split_sentences(" ".join(sentences)) == sentences
 
 
-def test_the_text_is_made_regular_first():
-    assert split(" Ja.\u2028Nein.\x00\n") == ["Ja.", "Nein."]
+def test_a_text_that_was_normalised_has_no_blank_or_invisible_ends():
+    assert split_sentences(normalise(" Ja.\u2028Nein.\x00\n")) == ["Ja.", "Nein."]
+
+
+@pytest.mark.parametrize(
+    "clauses",
+    [
+        ["Er kam,", "sah;", "und siegte:", "dreimal."],
+        ["He came –", "late –", "and left —", "at last -", "alone."],
+        ["No mark in here."],
+        ["The others (tall, thin; and old - all of them),", "stayed."],
+        ["He said:", '"No,"', "and left."],
+        ["An open (bracket,", "never closed,", "hides nothing."],
+        ["A closed) bracket,", "never opened."],
+        ["[a (b, c) d, e],", "f"],
+        ["3.5 well-known e-mails cost 1,000 euros,", "not 1:2."],
+        ["the end,"],
+        [],
+    ],
+)
+def test_clauses_are_parted_at_commas_semicolons_colons_and_dashes_outside_brackets(clauses):
+    assert split_clauses(" ".join(clauses)) == clauses
+
+
+def test_ten_thousand_nested_brackets_take_no_quadratic_time():
+    deep = " ".join(["(a,"] * 10_000 + ["b)"] * 10_000 + ["c,", "d"])
+    assert split_clauses(deep)[1:] == ["d"]

@@ -11,8 +11,8 @@ from transduce.search.beam_state import limit
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.tasks.translation import Translation
-from transduce.text import sentences
 from transduce.text.clean import normalise
+from transduce.text.sentences import split_sentences
 
 Part = TypeVar("Part")
 
@@ -75,12 +75,13 @@ def sources_of(line: Line, task: Translation, recipe: Recipe) -> Sequence[Sequen
 
 def parts_of(line: Line, task: Translation, longest: int) -> list[list[int]]:
     """The same, without its prefix."""
-    if not normalise(line.text):
+    text = normalise(line.text)
+    if not text:
         return []
-    (ids,) = task.read([line.text])
+    (ids,) = task.read([text])
     if len(ids) <= longest:
         return [ids]
-    parts = task.read(sentences.split(line.text))
+    parts = task.read(split_sentences(text))
     worst = max(map(len, parts))
     if worst > longest:
         raise InputError(
