@@ -32,21 +32,21 @@ class Forced:
         """Nothing written yet."""
         return self.decoder.start(sources), 0
 
-    def next(
+    def step(
         self, state: tuple[Cache, int], ids: Int[Tensor, " R"]
     ) -> tuple[Float[Tensor, "R V"], tuple[Cache, int]]:
         """As the model says, but for END."""
         cache, written = state
-        log_probs, cache = self.decoder.next(cache, ids)
+        log_probs, cache = self.decoder.step(cache, ids)
         log_probs[:, END] = -torch.inf
         if written == self.length:
             log_probs.fill_(-torch.inf)[:, END] = 0.0
         return log_probs, (cache, written + 1)
 
-    def select(self, state: tuple[Cache, int], rows: Int[Tensor, " R2"]) -> tuple[Cache, int]:
+    def reorder(self, state: tuple[Cache, int], rows: Int[Tensor, " R2"]) -> tuple[Cache, int]:
         """These rows."""
-        return self.decoder.select(state[0], rows), state[1]
+        return self.decoder.reorder(state[0], rows), state[1]
 
-    def join(self, first: tuple[Cache, int], second: tuple[Cache, int]) -> tuple[Cache, int]:
+    def concatenate(self, first: tuple[Cache, int], second: tuple[Cache, int]) -> tuple[Cache, int]:
         """Never asked: with one length for all, a batch ends as one."""
         raise NotImplementedError

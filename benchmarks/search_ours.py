@@ -17,7 +17,7 @@ from benchmarks.turns import Turn, serve
 from transduce.machine.process_settings import keep_freed_memory
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.decoding.inference_weights import lay_for_answers
-from transduce.search import translate_ids
+from transduce.search import beam_search
 from transduce.settings import Search
 
 
@@ -36,9 +36,9 @@ def main(shape: str, count: str, at_once: str, length: str, precision: str, shar
         if int(length):
             parts = in_parts(sources, int(at_once))
             forced = Forced(decoder, int(length))
-            found = [best for part in parts for best in translate_ids(forced, part, search)]
+            found = [best for part in parts for best in beam_search(forced, part, search)]
         else:
-            found = translate_ids(decoder, sources, search)
+            found = beam_search(decoder, sources, search)
         seconds = time.perf_counter() - began
         return searched([best[0].ids for best in found], seconds, start)
 

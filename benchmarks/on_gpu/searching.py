@@ -10,7 +10,7 @@ from benchmarks.forced import Forced
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, lengths, milliseconds
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.transformer import transformer
-from transduce.search import translate_ids
+from transduce.search import beam_search
 from transduce.settings import Search
 
 LENGTH = 25  # symbols of every output, then END
@@ -33,7 +33,7 @@ def searched(scale: Scale, count: int, kind: torch.dtype) -> Figures:
     source = (lengths(40 * count, 28, 0.3, 1)[0] * count)[:count]
     sources = [[*draws.integers(2, scale.symbols, n - 1).tolist(), 0] for n in source]
     search = Search(batch_size=count)
-    seconds = scale.timed(lambda: translate_ids(decoder, sources, search), rounds=3)
+    seconds = scale.timed(lambda: beam_search(decoder, sources, search), rounds=3)
     return {
         **milliseconds(seconds),
         "output tokens/s": count * (length + 1) / median(seconds),

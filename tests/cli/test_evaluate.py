@@ -164,7 +164,9 @@ def test_another_language_can_be_said(evaluate):
 
 
 def test_a_figure_says_whether_it_may_stand_beside_one_of_the_paper(evaluate, monkeypatch):
-    monkeypatch.setattr("transduce.scores.scoring.name_of", lambda _: "newstest2013, German")
+    monkeypatch.setattr(
+        "transduce.scores.scoring.identify_test_set", lambda _: "newstest2013, German"
+    )
     ended = evaluate("--metric=bleu")
     assert ended.stderr == (
         "  BLEU: not beside 25.8 (base) and 26.4 (big) of Table 3: the paper counts other words, "

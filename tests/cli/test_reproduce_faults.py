@@ -16,7 +16,7 @@ from transduce.cli.reproducing import Given
 from transduce.cli.reproducing import corpus as corpus_of
 from transduce.errors import InputError, NotFiniteError
 from transduce.reproduce.result import write_result
-from transduce.scores.test_sets import ELSEHOW, GERMAN_2013
+from transduce.scores.test_sets import GERMAN_2013, OTHER_FORM
 
 TABLE = ("reproduce", "table3", *TINY)
 
@@ -150,7 +150,9 @@ def test_the_words_of_the_paper_are_demanded_before_the_first_row(
     call, tmp_path, monkeypatch, store
 ):
     monkeypatch.setattr(reproducing, "train_row", None)
-    monkeypatch.setattr("transduce.reproduce.result.name_of", lambda _: GERMAN_2013 + ELSEHOW)
+    monkeypatch.setattr(
+        "transduce.reproduce.result.identify_test_set", lambda _: GERMAN_2013 + OTHER_FORM
+    )
     monkeypatch.setitem(sys.modules, "sacremoses", None)
     done = call(*TABLE, "--rows", "base", "--store", store, "-o", tmp_path / "out")
     assert done.code == 2

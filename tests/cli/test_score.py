@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from transduce.scores import bleu, chrf, compared, ter
+from transduce.scores import bleu, chrf, compare_outputs, ter
 
 OURS = ["The dog runs .", "A red house stands there .", "We drink coffee .", "It is late ."]
 THEIRS = ["The dog runs .", "A red house stands here .", "We are drinking coffee .", "It is late ."]
@@ -79,7 +79,7 @@ def test_two_outputs_are_compared_line_by_line_of_the_answer(call, files):
     ended = call(
         "score", "--metric=chrf", files / "ours", files / "theirs", "--against", files / "others"
     )
-    found = compared("chrf", (OURS, OTHERS), THEIRS)
+    found = compare_outputs("chrf", (OURS, OTHERS), THEIRS)
     assert ended.code == 0
     assert ended.stdout.splitlines() == [
         f"{chrf(OURS, THEIRS)} | {files / 'ours'}",
@@ -95,7 +95,7 @@ def test_a_comparison_as_json_is_one_object_a_score(call, files):
     found = [json.loads(line) for line in ended.stdout.splitlines()]
     assert [one["name"] for one in found] == ["BLEU", "chrF", "TER"]
     assert {(one["samples"], one["seed"]) for one in found} == {(50, 7)}
-    assert found[1]["p"] == compared("chrf", (OURS, OTHERS), THEIRS, samples=50, seed=7).p
+    assert found[1]["p"] == compare_outputs("chrf", (OURS, OTHERS), THEIRS, samples=50, seed=7).p
 
 
 def test_the_other_output_may_come_from_standard_input_but_not_both(call, files):
@@ -133,4 +133,4 @@ def test_a_figure_on_a_set_of_the_paper_says_whether_it_may_stand_beside_it(call
         "edition, 2,737 of the 3,003 lines\n"
     )
     found = json.loads(call("score", "--json", "--metric=bleu", reference, reference).stdout)
-    assert f"  BLEU: {found['beside_the_paper']}\n" == ended.stderr
+    assert f"  BLEU: {found['paper_comparability']}\n" == ended.stderr

@@ -15,7 +15,7 @@ from transduce.datasets.values import Corpus, Download, Part, Split, Text, Way
 from transduce.durable import open_folder
 from transduce.errors import FolderError, InputError
 from transduce.runs.texts import FilePair
-from transduce.scores.test_sets import GERMAN_2014_FILTERED, name_of
+from transduce.scores.test_sets import GERMAN_2014_FILTERED, identify_test_set
 
 
 def silent(*_):
@@ -145,7 +145,10 @@ def test_captions_are_taken_from_a_copy_of_their_authors_files(shared, tmp_path,
     own = replace(places, copies=shared / "data/multi30k", network=None)
     found = fetch(corpus, tmp_path, own, silent)
     assert found.about["unlike"] == []
-    assert name_of(found.read("test.de").decode().splitlines()) == "Multi30k test 2016, German"
+    assert (
+        identify_test_set(found.read("test.de").decode().splitlines())
+        == "Multi30k test 2016, German"
+    )
 
 
 def test_the_filtered_edition_is_found_in_the_whole_one(shared, tmp_path, places):
@@ -155,7 +158,7 @@ def test_the_filtered_edition_is_found_in_the_whole_one(shared, tmp_path, places
     own = replace(places, copies=tmp_path, network=None)
     found = fetch(named("newstest2014-filtered")[0], tmp_path, own, silent)
     assert found.about["unlike"] == []
-    assert name_of(found.read("test.de").decode().splitlines()) == GERMAN_2014_FILTERED
+    assert identify_test_set(found.read("test.de").decode().splitlines()) == GERMAN_2014_FILTERED
 
 
 def test_a_split_is_found_in_both_directions_and_where_else_it_lies(

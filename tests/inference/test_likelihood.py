@@ -12,7 +12,7 @@ from transduce.errors import InputError
 from transduce.inference.decoders import decoder_of
 from transduce.inference.likelihood import log_probs_of
 from transduce.packed import Packed
-from transduce.search import END, translate_ids
+from transduce.search import END, beam_search
 from transduce.search.penalties import DIVISORS
 from transduce.training.loss import smoothed_loss
 from transduce.vocabulary import BEGIN
@@ -36,7 +36,7 @@ def test_they_are_the_loss_of_training_without_smoothing():
 def test_they_are_those_of_the_search_for_what_it_found(members, beam):
     models = MEMBERS[members]
     search = TRANSLATE.searching(beam=beam).recipe.search
-    found = translate_ids(decoder_of(models), SOURCES, search, nbest=beam)
+    found = beam_search(decoder_of(models), SOURCES, search, nbest=beam)
     pairs = [(s, one) for s, best in zip(SOURCES, found, strict=True) for one in best]
     targets = [[*one.ids, END] for _, one in pairs]
     scores = log_probs_of(models, [source for source, _ in pairs], targets, 300)
@@ -49,7 +49,7 @@ def test_they_are_those_of_decoding_symbol_by_symbol():
     for source, target, log_prob in zip(SOURCES, TARGETS, found, strict=True):
         state, total = decoder.start([source]), 0.0
         for given, wanted in zip([BEGIN, *target], target, strict=False):
-            log_probs, state = decoder.next(state, torch.tensor([given]))
+            log_probs, state = decoder.step(state, torch.tensor([given]))
             total += log_probs[0, wanted].item()
         assert log_prob == pytest.approx(total, abs=1e-4)
 
@@ -81,7 +81,7 @@ def test_all_first_symbols_together_are_certain():
     """Targets of one symbol and END, and the empty one: with all that goes on, probability 1."""
     source = SOURCES[0]
     decoder = decoder_of((TRANSLATE.model,))
-    first, _ = decoder.next(decoder.start([source]), torch.tensor([BEGIN]))
+    first, _ = decoder.step(decoder.start([source]), torch.tensor([BEGIN]))
     (empty,) = log_probs_of((TRANSLATE.model,), [source], [[END]], 8_192)
     rest = 1 - first[0].exp()[END].item()
     assert math.exp(empty) + rest == pytest.approx(1, abs=1e-6)
@@ -115,7 +115,7 @@ def test_in_bfloat16_they_are_nearly_the_same():
 
 def test_in_bfloat16_the_search_says_what_it_scores():
     model = copy.deepcopy(TRANSLATE.model).to(torch.bfloat16)
-    found = translate_ids(decoder_of((model,)), SOURCES, TRANSLATE.recipe.search)
+    found = beam_search(decoder_of((model,)), SOURCES, TRANSLATE.recipe.search)
     targets = [[*best.ids, END] for best, *_ in found]
     scores = log_probs_of((model,), SOURCES, targets, 8_192)
     assert scores == pytest.approx([best.log_prob for best, *_ in found], rel=0.02)
@@ -123,8 +123,8 @@ def test_in_bfloat16_the_search_says_what_it_scores():
 
 def test_the_search_counts_in_float32_whatever_the_model_does():
     decoder = decoder_of((copy.deepcopy(TRANSLATE.model).to(torch.bfloat16),))
-    state = decoder.select(decoder.start(SOURCES[:1]), torch.tensor([0]))
+    state = decoder.reorder(decoder.start(SOURCES[:1]), torch.tensor([0]))
     with torch.inference_mode():
-        log_probs, _ = decoder.next(state, torch.tensor([BEGIN]))
+        log_probs, _ = decoder.step(state, torch.tensor([BEGIN]))
     assert log_probs.dtype == torch.float32
     assert log_probs.exp().sum().item() == pytest.approx(1, abs=1e-5)

@@ -21,7 +21,7 @@ class ToyState:
 
 
 class ToyDecoder:
-    """Knows no tensors inside; counts its calls of `next`."""
+    """Knows no tensors inside; counts its calls of `step`."""
 
     device = torch.device("cpu")
 
@@ -32,7 +32,7 @@ class ToyDecoder:
         assert sources
         return ToyState(tuple(map(tuple, sources)), ((),) * len(sources))
 
-    def next(self, state: ToyState, ids: torch.Tensor) -> tuple[torch.Tensor, ToyState]:
+    def step(self, state: ToyState, ids: torch.Tensor) -> tuple[torch.Tensor, ToyState]:
         self.steps += 1
         assert len(ids) == len(state.sources)
         width = self.beam if any(state.prefixes) else 1
@@ -45,14 +45,14 @@ class ToyDecoder:
         rows = [self.model(s, p[1:]) for s, p in zip(state.sources, prefixes, strict=True)]
         return torch.tensor(rows), ToyState(state.sources, prefixes)
 
-    def select(self, state: ToyState, rows: torch.Tensor) -> ToyState:
+    def reorder(self, state: ToyState, rows: torch.Tensor) -> ToyState:
         chosen = rows.tolist()
         return ToyState(
             tuple(state.sources[row] for row in chosen),
             tuple(state.prefixes[row] for row in chosen),
         )
 
-    def join(self, first: ToyState, second: ToyState) -> ToyState:
+    def concatenate(self, first: ToyState, second: ToyState) -> ToyState:
         return ToyState(first.sources + second.sources, first.prefixes + second.prefixes)
 
 

@@ -19,7 +19,7 @@ from transduce.reproduce.result import (
     require_same_row,
     write_result,
 )
-from transduce.scores.test_sets import name_of
+from transduce.scores.test_sets import identify_test_set
 from transduce.settings.recipe import with_changes
 from transduce.text.clean import normalise
 
@@ -130,7 +130,7 @@ def test_on_a_test_set_of_the_paper_its_own_bleu_is_taken(shared, change):
 
 def test_a_result_is_of_one_recipe_and_one_test_set(tmp_path):
     lines = (["a"], ["b"])
-    same = elsewhere(ONE, bleu={**ONE.bleu, "test_set": name_of(lines[1])})
+    same = elsewhere(ONE, bleu={**ONE.bleu, "test_set": identify_test_set(lines[1])})
     require_same_row(JOB, same, lines, tmp_path)
     require_same_row(JOB, ONE, None, tmp_path)
     with pytest.raises(InputError, match="was measured with test set = some lines, and "):

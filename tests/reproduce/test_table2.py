@@ -70,11 +70,11 @@ def test_the_head_says_what_may_stand_beside_the_paper():
 
 
 def test_at_the_paper_s_scale_the_score_says_what_it_may_stand_beside():
-    bleu = {**BASE.bleu, "beside_the_paper": "not beside: other words"}
+    bleu = {**BASE.bleu, "paper_comparability": "not beside: other words"}
     one = german("base", 27.0)
     recipe = ROWS["en-de"]["base"]
     for paper_bleu, said in (
-        ({"value": 26.0, "signature": "s", "beside_the_paper": "near 27.3"}, "near 27.3"),
+        ({"value": 26.0, "signature": "s", "paper_comparability": "near 27.3"}, "near 27.3"),
         ({}, "not beside: other words"),
     ):
         large = vars(one) | {"scale": PAPER.name, "recipe": recipe, "bleu": bleu}

@@ -124,7 +124,7 @@ def test_the_paper_s_own_bleu_has_a_column_where_a_row_has_it():
 def test_the_head_says_what_may_stand_beside_the_paper():
     said = "- beside the paper's figures: "
     assert f"{said}not comparable: multi30k, scale laptop" in report(table(*BASE)).as_markdown()
-    near = {"value": 25.1, "signature": "words", "beside_the_paper": "near them"}
+    near = {"value": 25.1, "signature": "words", "paper_comparability": "near them"}
     large = elsewhere(BASE[0], scale=PAPER.name, recipe=TABLE_3["base"], paper_bleu=near)
     page = report(table(large)).as_markdown()
     assert f"{said}near them\n" in page
@@ -139,7 +139,7 @@ def test_the_head_says_what_may_stand_beside_the_paper():
     ],
 )
 def test_settings_of_the_machine_leave_a_figure_comparable(change, said):
-    near = {"value": 25.1, "signature": "words", "beside_the_paper": "near them"}
+    near = {"value": 25.1, "signature": "words", "paper_comparability": "near them"}
     recipe = with_changes(TABLE_3["base"], change)
     large = elsewhere(BASE[0], scale=PAPER.name, recipe=recipe, paper_bleu=near)
     assert f"{said}\n" in report(table(large)).as_markdown()

@@ -7,7 +7,7 @@ import pytest
 from sacrebleu.significance import PairedTest, Result
 
 from transduce.errors import InputError
-from transduce.scores import METRICS, compared, scored
+from transduce.scores import METRICS, compare_outputs, compute_score
 
 WORDS = ["the", "a", "dog", "cat", "runs", "sits", "under", "table", "green", "old", "cup", "and"]
 
@@ -42,25 +42,25 @@ def test_scores_and_p_are_those_of_sacrebleu(seed, monkeypatch):
         _, scores = test()
         (system,) = (results[1] for name, results in scores.items() if name != "System")
         assert isinstance(system, Result)
-        found = compared(metric, (good, poor), references, samples=200, seed=seed)
+        found = compare_outputs(metric, (good, poor), references, samples=200, seed=seed)
         assert (found.ours.value, found.p) == (system.score, system.p_value)
 
 
 def test_both_scores_are_those_of_each_alone():
     references, good, poor = texts()
-    found = compared("bleu", (good, poor), references, samples=40)
-    assert found.ours == scored("bleu", good, references)
-    assert found.theirs == scored("bleu", poor, references)
+    found = compare_outputs("bleu", (good, poor), references, samples=40)
+    assert found.ours == compute_score("bleu", good, references)
+    assert found.theirs == compute_score("bleu", poor, references)
     assert found.difference == found.ours.value - found.theirs.value
 
 
 def test_a_large_difference_is_more_than_chance_and_a_small_one_may_be():
     references, good, poor = texts()
-    large = compared("bleu", (references, poor), references, samples=200)
+    large = compare_outputs("bleu", (references, poor), references, samples=200)
     assert large.p == pytest.approx(1 / 201)
     assert 0 < large.low < large.difference < large.high
     assert "more than chance" in str(large)
-    small = compared("bleu", ([*good[:-1], poor[-1]], good), references, samples=200)
+    small = compare_outputs("bleu", ([*good[:-1], poor[-1]], good), references, samples=200)
     assert small.p > 0.05
     assert small.low <= 0 <= small.high
     assert "may be chance" in str(small)
@@ -68,7 +68,7 @@ def test_a_large_difference_is_more_than_chance_and_a_small_one_may_be():
 
 def test_equal_outputs_do_not_differ():
     references, good, _ = texts()
-    found = compared("chrf", (good, good), references, samples=40)
+    found = compare_outputs("chrf", (good, good), references, samples=40)
     assert (found.difference, found.low, found.high) == (0, 0, 0)
     assert "+0.00 to +0.00 in 95 % of 40 resampled test sets" in str(found)
     assert found.p == 1.0
@@ -77,8 +77,8 @@ def test_equal_outputs_do_not_differ():
 
 def test_the_other_way_round_the_signs_change_and_p_does_not():
     references, good, poor = texts()
-    one = compared("ter", (good, poor), references, samples=100)
-    other = compared("ter", (poor, good), references, samples=100)
+    one = compare_outputs("ter", (good, poor), references, samples=100)
+    other = compare_outputs("ter", (poor, good), references, samples=100)
     assert (other.low, other.high) == (-one.high, -one.low)
     assert other.p == one.p
 
@@ -89,12 +89,12 @@ def test_95_of_100_differences_lie_between_low_and_high(monkeypatch):
     draws = iter([range(100), [0] * 100])
     monkeypatch.setattr(bootstrap, "resampled", lambda *_: map(float, next(draws)))
     references, good, poor = texts(lines=4)
-    found = compared("bleu", (good, poor), references, samples=100)
+    found = compare_outputs("bleu", (good, poor), references, samples=100)
     assert (found.low, found.high) == (2, 97)
 
 
 def test_the_paper_s_bleu_is_compared_too():
-    found = compared(
+    found = compare_outputs(
         "bleu-paper",
         (["Er kam zur EU-Kommission."] * 4, ["Er kam zur EU-Kommission nicht."] * 4),
         ["Er kam zur EU-Kommission ."] * 4,
@@ -107,7 +107,7 @@ def test_the_paper_s_bleu_is_compared_too():
 
 def test_a_comparison_goes_to_json_whole():
     references, good, poor = texts()
-    found = compared("bleu", (good, poor), references, samples=40, seed=3)
+    found = compare_outputs("bleu", (good, poor), references, samples=40, seed=3)
     back = json.loads(json.dumps(found.as_json()))
     assert back["theirs"]["value"] == found.theirs.value
     assert (back["difference"], back["p"]) == (found.difference, found.p)
@@ -124,4 +124,4 @@ def test_a_comparison_goes_to_json_whole():
 def test_numbers_that_mean_nothing_are_refused(values, said):
     references, good, poor = texts(lines=4)
     with pytest.raises(InputError, match=said):
-        compared("bleu", (good, poor), references, **values)
+        compare_outputs("bleu", (good, poor), references, **values)

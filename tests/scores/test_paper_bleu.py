@@ -6,7 +6,7 @@ import pytest
 from tests.reference.bleu_by_definition import bleu_by_definition
 
 from transduce.errors import InputError
-from transduce.scores import scored
+from transduce.scores import compute_score
 from transduce.text.moses import compounds_split
 
 PLAIN = ["Die EU-Kommission sagte: „Ja“.", "Das 3:2-Spiel, so heißt's, war gut!", "Er kam nicht."]
@@ -29,14 +29,14 @@ CUT_REFERENCE = [
 
 
 def test_the_output_is_cut_and_compounds_are_split_on_both_sides():
-    found = scored("bleu-paper", OUTPUT, TOKENISED, language="de")
+    found = compute_score("bleu-paper", OUTPUT, TOKENISED, language="de")
     assert found.value == pytest.approx(bleu_by_definition(CUT, CUT_REFERENCE))
     assert 30 < found.value < 90
 
 
 def test_a_plain_reference_is_cut_as_the_output_is():
-    found = scored("bleu-paper-plain", OUTPUT, PLAIN, language="de")
-    assert found.value == scored("bleu-paper", OUTPUT, TOKENISED, language="de").value
+    found = compute_score("bleu-paper-plain", OUTPUT, PLAIN, language="de")
+    assert found.value == compute_score("bleu-paper", OUTPUT, TOKENISED, language="de").value
 
 
 def test_the_signature_says_what_was_done_to_either_side():
@@ -44,7 +44,7 @@ def test_the_signature_says_what_was_done_to_either_side():
         ("bleu-paper", TOKENISED, "compounds"),
         ("bleu-paper-plain", PLAIN, "punctuation+moses2017de+compounds"),
     ):
-        signature = scored(metric, OUTPUT, reference, language="de").signature
+        signature = compute_score(metric, OUTPUT, reference, language="de").signature
         assert signature.startswith("nrefs:1|case:mixed|eff:no|tok:none|smooth:none|version:")
         assert (
             "|blanks:ascii|output:punctuation+moses2017de+compounds"
@@ -59,7 +59,7 @@ def test_plain_german_to_a_figure_equals_the_programs_and_the_definition(shared)
     references = [
         f"{row['tok_2017']} {other['tok_2017']}" for row, other in zip(rows, others, strict=True)
     ]
-    found = scored("bleu-paper", [row["in"] for row in rows], references, language="de")
+    found = compute_score("bleu-paper", [row["in"] for row in rows], references, language="de")
     by_programs = [row["replace_tok_atat_2017"] for row in rows]
     assert found.value == pytest.approx(
         bleu_by_definition(by_programs, [compounds_split(line) for line in references])
@@ -71,7 +71,7 @@ def test_plain_german_to_a_figure_equals_the_programs_and_the_definition(shared)
 @pytest.mark.parametrize(("language", "said"), [("fr", "said to be 'fr'"), ("", "not said")])
 def test_it_is_refused_for_any_language_but_german(metric, language, said):
     with pytest.raises(InputError) as error:
-        scored(metric, OUTPUT, PLAIN, language=language)
+        compute_score(metric, OUTPUT, PLAIN, language=language)
     assert str(error.value) == (
         f"{metric} is for German only, and the language of this text is {said}\n"
         "hint: --language de if it is German; --metric bleu is for any language"
@@ -89,7 +89,7 @@ def test_it_is_refused_for_any_language_but_german(metric, language, said):
 )
 def test_text_in_the_wrong_form_is_refused(metric, output, reference, fact, hint):
     with pytest.raises(InputError) as error:
-        scored(metric, output, reference, language="de")
+        compute_score(metric, output, reference, language="de")
     said, way = str(error.value).split("\nhint: ")
     assert said.startswith(fact)
     assert f"--metric {hint}" in way

@@ -7,7 +7,7 @@ import pytest
 from tests.reference.bleu_by_definition import bleu_by_definition
 
 from transduce.errors import InputError
-from transduce.scores import METRICS, Score, bleu, chrf, scored, ter
+from transduce.scores import METRICS, Score, bleu, chrf, compute_score, ter
 
 REFERENCE = [
     "The green cup stands on the table.",
@@ -46,7 +46,7 @@ def test_every_score_equals_the_command_of_sacrebleu(metric, arguments, referenc
         [sys.executable, "-m", "sacrebleu", *command], cwd=tmp_path, capture_output=True, check=True
     )
     expected = json.loads(output.stdout)
-    found = scored(metric, HYPOTHESIS, *references)
+    found = compute_score(metric, HYPOTHESIS, *references)
     assert found.value == pytest.approx(expected["score"], abs=1e-9)
     assert found.signature.removesuffix("|blanks:ascii") == expected["signature"]
 
@@ -62,7 +62,7 @@ def test_bleu_of_tokenised_text_equals_the_definition(references):
     hypotheses, *texts = (random_lines(seed) for seed in range(references + 1))
     expected = bleu_by_definition(hypotheses, *texts)
     assert expected > 1
-    assert scored("bleu-tok", hypotheses, *texts).value == pytest.approx(expected, abs=1e-9)
+    assert compute_score("bleu-tok", hypotheses, *texts).value == pytest.approx(expected, abs=1e-9)
 
 
 FIELDS = {"bleu": "13a", "bleu-lc": "13a_lc", "chrf": "chrF2", "ter": "TER"}
@@ -74,7 +74,7 @@ def test_every_score_equals_the_shared_cases(shared):
     for case in cases:
         for metric, name in FIELDS.items():
             expected = case["sacrebleu"][name]["score"]
-            found = scored(metric, case["hyp"], *case["refs"]).value
+            found = compute_score(metric, case["hyp"], *case["refs"]).value
             assert found == pytest.approx(expected, abs=1e-9), (case["name"], metric)
 
 
@@ -84,7 +84,7 @@ def test_every_score_equals_the_shared_cases(shared):
 def test_bleu_of_tokenised_text_equals_multi_bleu_on_the_shared_cases(shared, metric, name):
     cases = json.loads((shared / "fixtures/mt/bleu.json").read_text("utf-8"))["cases"]
     for case in cases:
-        found, expected = scored(metric, case["hyp"], *case["refs"]), case[name]
+        found, expected = compute_score(metric, case["hyp"], *case["refs"]), case[name]
         assert found.details["multi_bleu"] == expected["output"], case["name"]
         if expected["exit_code"] == 255:  # all hypotheses empty: the program divides by zero
             assert found.value == 0.0
@@ -99,21 +99,21 @@ def test_bleu_of_tokenised_text_equals_multi_bleu_on_the_shared_cases(shared, me
 
 
 def test_lowering_reaches_from_a_to_z_and_no_further():
-    assert scored("bleu-tok-lc", ["A B Y Z É"], ["a b y z É"]).value == pytest.approx(100)
-    assert scored("bleu-tok-lc", ["a b c d É"], ["a b c d é"]).value < 90
-    signature = scored("bleu-tok-lc", ["a b c d"], ["a b c d"]).signature
+    assert compute_score("bleu-tok-lc", ["A B Y Z É"], ["a b y z É"]).value == pytest.approx(100)
+    assert compute_score("bleu-tok-lc", ["a b c d É"], ["a b c d é"]).value < 90
+    signature = compute_score("bleu-tok-lc", ["a b c d"], ["a b c d"]).signature
     assert signature.endswith("|blanks:ascii|lowered:A-Z")
 
 
 def test_without_any_reference_word_multi_bleu_says_so_in_its_own_way():
-    empty = scored("bleu-tok", ["a b c d"], [""])
+    empty = compute_score("bleu-tok", ["a b c d"], [""])
     assert empty.details["multi_bleu"] == "BLEU = 0, 0/0/0/0 (BP=0, ratio=0, hyp_len=0, ref_len=0)"
 
 
 def test_the_short_names_score_as_the_long_ones():
-    assert bleu(HYPOTHESIS, REFERENCE) == scored("bleu", HYPOTHESIS, REFERENCE)
-    assert chrf(HYPOTHESIS, REFERENCE) == scored("chrf", HYPOTHESIS, REFERENCE)
-    assert ter(HYPOTHESIS, REFERENCE) == scored("ter", HYPOTHESIS, REFERENCE)
+    assert bleu(HYPOTHESIS, REFERENCE) == compute_score("bleu", HYPOTHESIS, REFERENCE)
+    assert chrf(HYPOTHESIS, REFERENCE) == compute_score("chrf", HYPOTHESIS, REFERENCE)
+    assert ter(HYPOTHESIS, REFERENCE) == compute_score("ter", HYPOTHESIS, REFERENCE)
 
 
 def test_a_score_is_one_line_with_its_evidence():
@@ -132,7 +132,7 @@ def test_a_score_survives_json_with_the_counts_it_comes_from():
 def test_nothing_is_logged_about_odd_text(caplog):
     for metric in METRICS:
         dot = " ." if metric == "bleu-paper" else "."
-        scored(metric, ["a b c."] * 200, [f"a b c{dot}"] * 200, language="de")
+        compute_score(metric, ["a b c."] * 200, [f"a b c{dot}"] * 200, language="de")
     assert caplog.records == []
 
 
@@ -152,7 +152,7 @@ def test_no_lines_and_no_references_are_refused():
 
 def test_an_unknown_score_is_refused_with_the_nearest_names():
     with pytest.raises(InputError) as error:
-        scored("blue", ["one"], ["one"])
+        compute_score("blue", ["one"], ["one"])
     assert str(error.value).startswith("unknown score 'blue'\nhint: did you mean bleu")
 
 

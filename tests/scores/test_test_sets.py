@@ -3,7 +3,13 @@ import gzip
 import pytest
 
 from transduce.scores import bleu
-from transduce.scores.test_sets import ELSEHOW, GERMAN_2014_ALL, KNOWN, known_since, name_of
+from transduce.scores.test_sets import (
+    GERMAN_2014_ALL,
+    KNOWN,
+    OTHER_FORM,
+    current_test_set_name,
+    identify_test_set,
+)
 from transduce.text.clean import normalise
 from transduce.text.moses import compounds_split, moses_words
 
@@ -26,13 +32,13 @@ def lines_of(path):
 )
 def test_public_test_sets_are_known_by_their_lines(shared, file, name):
     lines = lines_of(shared / "data" / file)
-    assert name_of(lines) == name
-    assert name_of(lines[:-1]).startswith("unknown")
+    assert identify_test_set(lines) == name
+    assert identify_test_set(lines[:-1]).startswith("unknown")
 
 
 def test_a_split_of_sentences_is_known_by_each_side(shared):
     pairs = [line.split("\t") for line in lines_of(shared / "data/tatoeba-en-de/test.tsv.gz")]
-    assert [name_of(list(side)) for side in zip(*pairs, strict=True)] == [
+    assert [identify_test_set(list(side)) for side in zip(*pairs, strict=True)] == [
         "Tatoeba en-de of 2018, test, English",
         "Tatoeba en-de of 2018, test, German",
     ]
@@ -43,34 +49,42 @@ def test_the_two_editions_of_newstest2014_are_told_apart(shared):
     lines = lines_of(folder / "newstest2014.en-de.de.gz")
     numbers = map(int, (folder / "newstest2014.en-de.filtered-2737.txt").read_text().split())
     short = [lines[number - 1] for number in numbers]
-    assert name_of(short) == "newstest2014 en-de, the filtered 2,737, German"
+    assert identify_test_set(short) == "newstest2014 en-de, the filtered 2,737, German"
 
 
 def test_an_edition_is_known_after_a_tokeniser_and_in_another_order(shared):
     lines = lines_of(shared / "data/wmt-newstest/newstest2014.en-de.de.gz")
     words = moses_words()
     others = [compounds_split(words(line)) for line in reversed(lines)]
-    assert name_of(others) == GERMAN_2014_ALL + ELSEHOW
-    assert name_of(others[1:]).startswith("unknown")
-    assert name_of([line.lower() for line in others]).startswith("unknown")
+    assert identify_test_set(others) == GERMAN_2014_ALL + OTHER_FORM
+    assert identify_test_set(others[1:]).startswith("unknown")
+    assert identify_test_set([line.lower() for line in others]).startswith("unknown")
 
 
 def test_an_unknown_test_set_is_named_by_its_hash():
-    assert name_of(["a", "b"]) == "unknown (sha256 7e18f737311b)"  # printf 'a\nb' | sha256sum
+    assert (
+        identify_test_set(["a", "b"]) == "unknown (sha256 7e18f737311b)"
+    )  # printf 'a\nb' | sha256sum
     assert bleu(["a"], ["a"], ["b"]).test_set == (
         "unknown (sha256 ca978112ca1b) + unknown (sha256 3e23e8160039)"
     )
 
 
 def test_a_test_set_that_was_unknown_once_has_the_name_that_it_got_since():
-    assert known_since("unknown (sha256 e4a42d2b6885)") == "Multi30k val, German, as it is stored"
+    assert (
+        current_test_set_name("unknown (sha256 e4a42d2b6885)")
+        == "Multi30k val, German, as it is stored"
+    )
     for said in ("unknown (sha256 e4a42d2b6880)", "newstest2013, German"):
-        assert known_since(said) == said
+        assert current_test_set_name(said) == said
 
 
 def test_a_development_set_is_known_as_it_is_stored(shared):
     lines = lines_of(shared / "data/multi30k/val.de.gz")
-    assert name_of([normalise(line) for line in lines]) == "Multi30k val, German, as it is stored"
+    assert (
+        identify_test_set([normalise(line) for line in lines])
+        == "Multi30k val, German, as it is stored"
+    )
 
 
 def test_no_two_test_sets_share_a_name():

@@ -8,7 +8,7 @@ from tests.reference.plain_beam_search import plain_beam_search
 from tests.reference.toy_decoder import ToyDecoder, random_model
 
 from transduce.errors import InputError, NotFiniteError
-from transduce.search import Decoder, translate_ids, translate_in_any_order
+from transduce.search import Decoder, beam_search, beam_search_unordered
 from transduce.search.batching import staying
 from transduce.search.penalties import DIVISORS
 from transduce.settings import Search
@@ -52,7 +52,7 @@ def test_a_width_that_covers_all_finds_the_best_of_all_sentences(penalty):
             ((p / divisor(n, 0.6), p, ids) for p, n, ids in every_sentence(model, (END,), 3, 4)),
             reverse=True,
         )
-        (found,) = translate_ids(ToyDecoder(model, 8), [(END,)], search, nbest=8)
+        (found,) = beam_search(ToyDecoder(model, 8), [(END,)], search, nbest=8)
         same(found, everything[:8])
 
 
@@ -63,7 +63,7 @@ def test_a_beam_of_2_finds_what_greedy_search_misses():
 
     def best(beam):
         search = Search(beam=beam, penalty="none")
-        return translate_ids(ToyDecoder(model, beam), [(END,)], search)[0][0].ids
+        return beam_search(ToyDecoder(model, beam), [(END,)], search)[0][0].ids
 
     assert best(1) == (2,)
     assert best(2) == (3,)
@@ -75,7 +75,7 @@ def test_a_beam_of_1_takes_the_likeliest_symbol_until_it_is_end():
         ids: tuple[int, ...] = ()
         while len(ids) < 9 and (symbol := max(range(5), key=model((7, END), ids).__getitem__)):
             ids = (*ids, symbol)
-        (found,) = translate_ids(ToyDecoder(model, 1), [(7, END)], Search(beam=1, extra_length=8))
+        (found,) = beam_search(ToyDecoder(model, 1), [(7, END)], Search(beam=1, extra_length=8))
         assert found[0].ids == ids
 
 
@@ -92,7 +92,7 @@ def test_stopping_early_changes_nothing():
         )
         nbest, model = draw.randint(1, beam), random_model(seed, draw.randint(2, 12))
         decoder = ToyDecoder(model, beam)
-        (found,) = translate_ids(decoder, [(5, 6, END)], search, nbest=nbest)
+        (found,) = beam_search(decoder, [(5, 6, END)], search, nbest=nbest)
         same(found, plain(model, (5, 6, END), search, nbest))
         stopped_early += decoder.steps < 9
     assert stopped_early > 150
@@ -102,7 +102,7 @@ def test_many_symbols_are_searched_as_few_are():
     """Wide rows are searched block by block, and the blocks do not divide the symbols."""
     model, search = random_model(1, symbols=1_111, sharpness=1.0), Search(beam=3, extra_length=5)
     for source in sources_of(3):
-        (found,) = translate_ids(ToyDecoder(model, 3), [source], search, nbest=3)
+        (found,) = beam_search(ToyDecoder(model, 3), [source], search, nbest=3)
         same(found, plain(model, source, search, 3))
 
 
@@ -110,27 +110,25 @@ def test_many_symbols_are_searched_as_few_are():
 def test_a_result_does_not_depend_on_the_company(beam):
     model, sources = random_model(3, symbols=9), sources_of(40)
     alone = [
-        translate_ids(ToyDecoder(model, beam), [s], Search(beam=beam, extra_length=9), nbest=beam)[
-            0
-        ]
+        beam_search(ToyDecoder(model, beam), [s], Search(beam=beam, extra_length=9), nbest=beam)[0]
         for s in sources
     ]
     for batch in (1, 3, 7, 64):
         search = Search(beam=beam, extra_length=9, batch_size=batch)
         order = random.Random(batch).sample(range(40), 40)
         shuffled = [sources[number] for number in order]
-        found = translate_ids(ToyDecoder(model, beam), shuffled, search, nbest=beam)
+        found = beam_search(ToyDecoder(model, beam), shuffled, search, nbest=beam)
         assert found == [alone[number] for number in order]
 
 
 def test_waiting_sentences_take_the_places_of_finished_ones():
     model, sources = random_model(3, symbols=9), sources_of(40)
     decoder = ToyDecoder(model, 2)
-    translate_ids(decoder, sources, Search(beam=2, extra_length=9, batch_size=8))
+    beam_search(decoder, sources, Search(beam=2, extra_length=9, batch_size=8))
     one_batch_after_the_other = 0
     for first in range(0, 40, 8):
         twin, some = ToyDecoder(model, 2), sorted(sources, key=len, reverse=True)[first : first + 8]
-        translate_ids(twin, some, Search(beam=2, extra_length=9, batch_size=8))
+        beam_search(twin, some, Search(beam=2, extra_length=9, batch_size=8))
         one_batch_after_the_other += twin.steps
     assert decoder.steps < one_batch_after_the_other
 
@@ -140,14 +138,14 @@ def test_results_come_as_they_are_final():
         return [0.0 if i == (*source, END)[len(prefix)] else -9.0 for i in range(10)]
 
     sources = [(5, END), (5, 6, 7, END), (END,), (8, 9, END)]
-    found = translate_in_any_order(ToyDecoder(model, 2), sources, Search(beam=2, batch_size=2))
+    found = beam_search_unordered(ToyDecoder(model, 2), sources, Search(beam=2, batch_size=2))
     pairs = [(number, best[0].ids) for number, best in found]
     assert [number for number, _ in pairs] == [3, 1, 0, 2]
     assert dict(pairs) == {0: (5,), 1: (5, 6, 7), 2: (), 3: (8, 9)}
 
 
 def test_no_sources_no_results():
-    assert translate_ids(ToyDecoder(random_model(1, 3), 4), [], Search()) == []
+    assert beam_search(ToyDecoder(random_model(1, 3), 4), [], Search()) == []
 
 
 @pytest.mark.parametrize("beam", [1, 4])
@@ -156,7 +154,7 @@ def test_the_longest_output_is_the_input_and_50_more_and_ends(beam):
         return [-30.0, -9.0, -0.1 - len(prefix) / 100, -3.0]
 
     search = Search(beam=beam, penalty="average", extra_length=50)
-    ((found,),) = translate_ids(ToyDecoder(model, beam), [(4, 5, 6, END)], search)
+    ((found,),) = beam_search(ToyDecoder(model, beam), [(4, 5, 6, END)], search)
     assert found.ids == (2,) * 53
     assert found.log_prob == pytest.approx(-30.0 + sum(-0.1 - i / 100 for i in range(53)), abs=1e-4)
     assert found.score == pytest.approx(found.log_prob / 54, abs=1e-6)
@@ -167,7 +165,7 @@ def test_hypotheses_come_best_first_and_no_more_than_there_are():
         return [-0.5, -math.inf, -1.0 if len(prefix) < 2 else -math.inf]
 
     search = Search(beam=5, penalty="none")
-    (found,) = translate_ids(ToyDecoder(model, 5), [(END,)], search, nbest=5)
+    (found,) = beam_search(ToyDecoder(model, 5), [(END,)], search, nbest=5)
     same(found, [(-0.5, -0.5, ()), (-1.5, -1.5, (2,)), (-2.5, -2.5, (2, 2))])
 
 
@@ -176,17 +174,17 @@ def test_equal_scores_are_ordered_by_the_lower_symbol():
         return [-1.0] * 300 if not prefix else [-1.0] + [-math.inf] * 299
 
     search = Search(beam=4, penalty="none")
-    (found,) = translate_ids(ToyDecoder(model, 4), [(END,)], search, nbest=4)
+    (found,) = beam_search(ToyDecoder(model, 4), [(END,)], search, nbest=4)
     assert [h.ids for h in found] == [(), (1,), (2,), (3,)]
 
 
 def test_more_hypotheses_than_the_beam_holds_are_refused():
     with pytest.raises(InputError) as error:
-        translate_in_any_order(ToyDecoder(random_model(1, 3), 4), [], Search(), nbest=5)
+        beam_search_unordered(ToyDecoder(random_model(1, 3), 4), [], Search(), nbest=5)
     assert "5 best hypotheses are asked for, but the beam holds 4" in str(error.value)
     assert "hint: ask for 1 or more, and at most as many as search.beam" in str(error.value)
     with pytest.raises(InputError, match="0 best hypotheses are asked for"):
-        translate_ids(ToyDecoder(random_model(1, 3), 4), [], Search(), nbest=0)
+        beam_search(ToyDecoder(random_model(1, 3), 4), [], Search(), nbest=0)
 
 
 @pytest.mark.parametrize("value", [math.nan, -math.inf])
@@ -196,20 +194,18 @@ def test_a_model_that_gives_no_probabilities_is_an_error_not_a_translation(beam,
         return [value] * 4 if len(source) == 2 else [-0.1, -9.0, -9.0, -9.0]
 
     with pytest.raises(NotFiniteError) as error:
-        translate_ids(
-            ToyDecoder(model, beam), [(END,), (7, END)], Search(beam=beam, extra_length=2)
-        )
+        beam_search(ToyDecoder(model, beam), [(END,), (7, END)], Search(beam=beam, extra_length=2))
     assert "no translation of sentence 2 has a finite probability" in str(error.value)
     assert "hint: the weights are damaged" in str(error.value)
 
 
 def test_searching_leaves_no_gradients_and_tells_the_decoder_so():
     class Watching(ToyDecoder):
-        def next(self, state, ids):
+        def step(self, state, ids):
             assert torch.is_inference_mode_enabled()
-            return super().next(state, ids)
+            return super().step(state, ids)
 
-    translate_ids(Watching(random_model(1, 4), 4), [(END,)], Search())
+    beam_search(Watching(random_model(1, 4), 4), [(END,)], Search())
     assert not torch.is_inference_mode_enabled()
 
 

@@ -8,7 +8,14 @@ from tests.reference.exhaustive_search import END, every_sentence
 from tests.reference.toy_decoder import ToyDecoder, random_model
 from tests.search.test_beam_search import same, sources_of
 
-from transduce.search import Decoder, Prefix, Rule, Ruled, RuledDecoder, translate_ids
+from transduce.search import (
+    ConstrainedDecoder,
+    ConstrainedSource,
+    Constraint,
+    Decoder,
+    ForcedPrefix,
+    beam_search,
+)
 from transduce.search.constraints import after
 from transduce.search.penalties import DIVISORS
 from transduce.settings import Search
@@ -47,7 +54,7 @@ class Only:
         return self
 
 
-def obeys(rule: Rule, ids):
+def obeys(rule: Constraint, ids):
     """Whether an output obeys, by walking through it."""
     for symbol in (*ids, END):
         allowed = rule.allowed()
@@ -71,22 +78,29 @@ def best_of_all(model, source, rule, search, symbols=4):
 
 
 def found_with(model, sources, rules, search, nbest=1):
-    decoder = RuledDecoder(ToyDecoder(model, search.beam))
-    ruled = [Ruled(source, rule) for source, rule in zip(sources, rules, strict=True)]
-    return translate_ids(decoder, ruled, search, nbest=nbest)
+    decoder = ConstrainedDecoder(ToyDecoder(model, search.beam))
+    ruled = [ConstrainedSource(source, rule) for source, rule in zip(sources, rules, strict=True)]
+    return beam_search(decoder, ruled, search, nbest=nbest)
 
 
 def test_a_decoder_with_rules_is_a_decoder_and_its_sources_are_sequences():
-    assert isinstance(RuledDecoder(ToyDecoder(random_model(1, 3), 2)), Decoder)
-    assert isinstance(Prefix((1,)), Rule)
-    ruled = Ruled((5, 6, END), Prefix(()))
+    assert isinstance(ConstrainedDecoder(ToyDecoder(random_model(1, 3), 2)), Decoder)
+    assert isinstance(ForcedPrefix((1,)), Constraint)
+    ruled = ConstrainedSource((5, 6, END), ForcedPrefix(()))
     assert (list(ruled), len(ruled), ruled[1], ruled[:2]) == ([5, 6, END], 3, 6, (5, 6))
 
 
 @pytest.mark.parametrize("penalty", DIVISORS)
 @pytest.mark.parametrize(
     "rule",
-    [Prefix((2,)), Prefix((3, 1)), Prefix((1, 2)), Prefix(()), Brackets(4), Only((END, 1))],
+    [
+        ForcedPrefix((2,)),
+        ForcedPrefix((3, 1)),
+        ForcedPrefix((1, 2)),
+        ForcedPrefix(()),
+        Brackets(4),
+        Only((END, 1)),
+    ],
     ids=str,
 )
 def test_a_width_that_covers_all_finds_the_best_of_all_outputs_that_obey(rule, penalty):
@@ -118,10 +132,10 @@ def test_any_beam_finds_outputs_that_obey_with_the_model_s_own_scores(beam):
 def test_a_rule_changes_nothing_where_the_free_result_obeys(beam):
     model, search = random_model(4, symbols=5), Search(beam=beam, extra_length=5)
     sources = sources_of(30, longest=3)
-    free = translate_ids(ToyDecoder(model, beam), sources, search)
-    prefixes = [Prefix(best.ids[:2]) for (best,) in free]
+    free = beam_search(ToyDecoder(model, beam), sources, search)
+    prefixes = [ForcedPrefix(best.ids[:2]) for (best,) in free]
     assert any(len(rule.ids) == 2 for rule in prefixes)
-    assert found_with(model, sources, [Prefix(())] * 30, search) == free
+    assert found_with(model, sources, [ForcedPrefix(())] * 30, search) == free
     if beam == 1:  # a wider beam is narrowed by a prefix, and may find better ones
         assert found_with(model, sources, prefixes, search) == free
 
@@ -131,7 +145,7 @@ def test_rules_move_with_their_rows_and_never_to_others(batch):
     """Sentences come, leave and join at different times, each with a rule of its own."""
     draw = random.Random(batch)
     model, sources = random_model(5, symbols=9), sources_of(40)
-    rules = [Prefix(tuple(draw.choices(range(1, 9), k=draw.randint(0, 6)))) for _ in sources]
+    rules = [ForcedPrefix(tuple(draw.choices(range(1, 9), k=draw.randint(0, 6)))) for _ in sources]
     search = Search(beam=3, extra_length=9, batch_size=batch)
     together = found_with(model, sources, rules, search, nbest=2)
     alone = [
@@ -145,10 +159,10 @@ def test_rules_move_with_their_rows_and_never_to_others(batch):
 
 def test_a_row_that_is_over_stays_over():
     assert after(None, 5) is None
-    assert after(Prefix(()), END) is None
-    assert after(Prefix((5,)), 6) is None
-    assert after(Prefix((5,)), 5) == Prefix(())
-    assert after(Prefix(()), 7) == Prefix(())
+    assert after(ForcedPrefix(()), END) is None
+    assert after(ForcedPrefix((5,)), 6) is None
+    assert after(ForcedPrefix((5,)), 5) == ForcedPrefix(())
+    assert after(ForcedPrefix(()), 7) == ForcedPrefix(())
 
 
 def test_many_symbols_are_searched_under_a_rule_as_few_are():

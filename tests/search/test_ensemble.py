@@ -8,8 +8,8 @@ from tests.reference.exhaustive_search import END
 from tests.reference.toy_decoder import ToyDecoder, random_model
 from tests.search.test_beam_search import same, sources_of
 
-from transduce.search import Decoder, Ensemble, translate_ids
-from transduce.search.ensemble import log_mean
+from transduce.search import Decoder, Ensemble, beam_search
+from transduce.search.ensemble import log_mean_exp
 from transduce.settings import Search
 
 
@@ -35,20 +35,20 @@ def test_an_ensemble_is_a_decoder():
 def test_an_ensemble_finds_what_one_model_of_mean_probabilities_finds(beam):
     models = [random_model(seed, symbols=7) for seed in (1, 2, 3)]
     search, sources = Search(beam=beam, extra_length=6, batch_size=8), sources_of(30)
-    found = translate_ids(together(models, beam), sources, search, nbest=beam)
-    expected = translate_ids(ToyDecoder(mean_of(models), beam), sources, search, nbest=beam)
+    found = beam_search(together(models, beam), sources, search, nbest=beam)
+    expected = beam_search(ToyDecoder(mean_of(models), beam), sources, search, nbest=beam)
     for ours, theirs in zip(found, expected, strict=True):
         same(ours, [(one.score, one.log_prob, one.ids) for one in theirs])
-    first = translate_ids(ToyDecoder(models[0], beam), sources, search)
+    first = beam_search(ToyDecoder(models[0], beam), sources, search)
     assert [best[0].ids for best in found] != [best[0].ids for best in first]
 
 
 @pytest.mark.parametrize("times", [1, 2, 3])
 def test_one_model_several_times_is_the_model_alone(times):
     model, search, sources = random_model(5, symbols=7), Search(extra_length=6), sources_of(20)
-    found = translate_ids(together([model] * times, 4), sources, search, nbest=4)
+    found = beam_search(together([model] * times, 4), sources, search, nbest=4)
     for ours, theirs in zip(
-        found, translate_ids(ToyDecoder(model, 4), sources, search, nbest=4), strict=True
+        found, beam_search(ToyDecoder(model, 4), sources, search, nbest=4), strict=True
     ):
         same(ours, [(one.score, one.log_prob, one.ids) for one in theirs])
 
@@ -56,10 +56,10 @@ def test_one_model_several_times_is_the_model_alone(times):
 def test_a_mean_is_never_above_0_and_what_no_member_allows_stays_impossible():
     certain = torch.tensor([[0.0, -math.inf, -math.inf]])
     for members in (2, 3, 5, 7):
-        mean = log_mean([certain] * members)
+        mean = log_mean_exp([certain] * members)
         assert mean.tolist() == [[pytest.approx(0.0, abs=1e-6), -math.inf, -math.inf]]
         assert (mean <= 0).all()
-    half = log_mean([certain, certain.flip(1)])
+    half = log_mean_exp([certain, certain.flip(1)])
     assert half.exp().tolist() == [pytest.approx([0.5, 0.0, 0.5])]
 
 
@@ -71,6 +71,6 @@ def test_a_member_may_end_where_others_go_on():
         return [math.log(0.2), math.log(0.8)] if len(prefix) < 2 else [0.0, -math.inf]
 
     search = Search(beam=1, penalty="none", extra_length=9)
-    ((found,),) = translate_ids(together([ends, goes_on], 1), [(END,)], search)
+    ((found,),) = beam_search(together([ends, goes_on], 1), [(END,)], search)
     assert found.ids == (1, 1)
     assert found.log_prob == pytest.approx(math.log(0.6 * 0.6 * 0.8), abs=1e-6)

@@ -12,7 +12,7 @@ from tests.search.test_beam_search import sources_of
 from tests.search.test_constraints import Brackets, obeys
 
 from transduce.errors import InputError, NotFiniteError
-from transduce.search import Ruled, RuledDecoder, sample_in_any_order, translate_ids
+from transduce.search import ConstrainedDecoder, ConstrainedSource, beam_search, sample_unordered
 from transduce.search.sampling import draw, likeliest
 from transduce.settings import Search
 from transduce.settings.search import Sampling
@@ -23,9 +23,7 @@ DRAWS = 4_000
 
 def samples_of(model, sources, sampling, *, samples=1, search=SEARCH, keys=None):
     decoder = ToyDecoder(model, samples)
-    found = dict(
-        sample_in_any_order(decoder, sources, search, sampling, samples=samples, keys=keys)
-    )
+    found = dict(sample_unordered(decoder, sources, search, sampling, samples=samples, keys=keys))
     return [found[number] for number in range(len(sources))]
 
 
@@ -137,16 +135,16 @@ def test_another_seed_another_place_another_number_another_sample():
 
 def test_the_one_likeliest_symbol_is_greedy_search():
     model, sources = random_model(3, symbols=9), sources_of(30)
-    greedy = translate_ids(ToyDecoder(model, 1), sources, Search(beam=1, extra_length=9))
+    greedy = beam_search(ToyDecoder(model, 1), sources, Search(beam=1, extra_length=9))
     for sampling in (Sampling(top_k=1), Sampling(top_p=1e-9), Sampling(temperature=1e-6)):
         assert samples_of(model, sources, sampling, search=Search(extra_length=9)) == greedy
 
 
 def test_samples_obey_rules():
     model, sources = random_model(3, symbols=4), sources_of(30, longest=3)
-    ruled = [Ruled(source, Brackets(len(source) + 6)) for source in sources]
-    decoder, search = RuledDecoder(ToyDecoder(model, 4)), Search(extra_length=6, batch_size=5)
-    found = dict(sample_in_any_order(decoder, ruled, search, Sampling(), samples=4))
+    ruled = [ConstrainedSource(source, Brackets(len(source) + 6)) for source in sources]
+    decoder, search = ConstrainedDecoder(ToyDecoder(model, 4)), Search(extra_length=6, batch_size=5)
+    found = dict(sample_unordered(decoder, ruled, search, Sampling(), samples=4))
     outputs = [one.ids for number in range(30) for one in found[number]]
     assert len(outputs) == 120
     assert all(obeys(Brackets(99), ids) for ids in outputs)
@@ -186,7 +184,7 @@ def test_what_cannot_be_drawn_from_is_refused(wrong, answer):
 
 def test_no_samples_are_refused():
     with pytest.raises(InputError, match="0 samples are asked for"):
-        sample_in_any_order(ToyDecoder(random_model(1, 3), 1), [], SEARCH, Sampling(), samples=0)
+        sample_unordered(ToyDecoder(random_model(1, 3), 1), [], SEARCH, Sampling(), samples=0)
 
 
 @pytest.mark.parametrize("value", [math.nan, -math.inf])

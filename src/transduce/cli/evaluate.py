@@ -92,8 +92,8 @@ def command(
     for line in said:
         display.result(line)
     for score in found.scores:
-        if score.beside_the_paper and not as_json:
-            display.tell(f"  {score.name}: {score.beside_the_paper}")
+        if score.paper_comparability and not as_json:
+            display.tell(f"  {score.name}: {score.paper_comparability}")
 
 
 def lines_of(source: Path, reference: Path) -> tuple[list[str], list[str]]:

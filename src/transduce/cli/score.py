@@ -7,7 +7,7 @@ import click
 
 from transduce.cli import display, options
 from transduce.errors import InputError
-from transduce.scores import METRICS, Score, compared, scored
+from transduce.scores import METRICS, Score, compare_outputs, compute_score
 from transduce.scores.bootstrap import SAMPLES, SEED
 from transduce.text.files import read_lines
 
@@ -65,12 +65,12 @@ def command(
     ours, *texts = (list(read_lines(file)) for file in files)
     if against is None:
         for metric in metrics:
-            score = scored(metric, ours, *texts, language=language)
+            score = compute_score(metric, ours, *texts, language=language)
             say(score.as_json(), [str(score)], score, as_json=as_json)
         return
     theirs, *texts = texts
     for metric in metrics:
-        found = compared(metric, (ours, theirs), *texts, language=language, **draws)
+        found = compare_outputs(metric, (ours, theirs), *texts, language=language, **draws)
         lines = [f"{found.ours} | {hypotheses}", f"{found.theirs} | {against}", str(found)]
         say(found.as_json(), lines, found.ours, as_json=as_json)
 
@@ -79,5 +79,5 @@ def say(result: object, lines: Sequence[str], score: Score, *, as_json: bool) ->
     """A result for a program, or for people, with what they should know about the score."""
     for line in [json.dumps(result, ensure_ascii=False)] if as_json else lines:
         display.result(line)
-    if score.beside_the_paper and not as_json:
-        display.tell(f"  {score.name}: {score.beside_the_paper}")
+    if score.paper_comparability and not as_json:
+        display.tell(f"  {score.name}: {score.paper_comparability}")

@@ -10,8 +10,8 @@ from transduce.errors import InputError
 from transduce.inference.likelihood import log_probs_of
 from transduce.inference.translator import Translator
 from transduce.machine.environment import environment
-from transduce.scores import Perplexity, Score, scored
-from transduce.scores.scoring import require_scores
+from transduce.scores import Perplexity, Score, compute_score
+from transduce.scores.scoring import require_scorable
 from transduce.settings.fields import require
 
 TOKENS = 8_192  # of both sides at once
@@ -57,14 +57,14 @@ def translated(translator: Translator, trial: Trial) -> list[str]:
             f"{len(trial.references):,}",
             "line i of one must be the translation of line i of the other",
         )
-    require_scores(trial.metrics, trial.references, trial.language)
+    require_scorable(trial.metrics, trial.references, trial.language)
     return [best[0].text for best in translator.lines(trial.sources)]
 
 
 def judged(translator: Translator, trial: Trial, outputs: list[str]) -> Evaluation:
     """How good the outputs are, and how well the references were foreseen."""
     scores = [
-        scored(metric, outputs, trial.references, language=trial.language)
+        compute_score(metric, outputs, trial.references, language=trial.language)
         for metric in trial.metrics
     ]
     return Evaluation(scores, *perplexity(translator, trial.sources, trial.references))

@@ -10,7 +10,7 @@ from torch import Tensor
 from transduce.corpus.shard import micro_batches
 from transduce.model.transformer import Transformer
 from transduce.packed import Packed
-from transduce.search.ensemble import log_mean
+from transduce.search.ensemble import log_mean_exp
 from transduce.training.loss import log_probs
 from transduce.vocabulary import BEGIN
 
@@ -28,7 +28,7 @@ def log_probs_of(
     first, second = (np.array(list(map(len, side)), np.int64) for side in (sources, targets))
     for part in micro_batches(np.arange(len(sources)), first, second, tokens):
         source, target = (Packed.of([side[n] for n in part]) for side in (sources, targets))
-        pieces = log_mean([pieces_of(model, source, target) for model in models])
+        pieces = log_mean_exp([pieces_of(model, source, target) for model in models])
         for number, own in zip(
             part.tolist(), pieces.cpu().double().split(target.lengths), strict=True
         ):

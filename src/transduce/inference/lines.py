@@ -6,8 +6,8 @@ from itertools import islice, zip_longest
 from typing import TypeVar, final
 
 from transduce.errors import InputError
-from transduce.search import Prefix, Ruled
-from transduce.search.beam_state import limit
+from transduce.search import ConstrainedSource, ForcedPrefix
+from transduce.search.beam_state import max_output_length
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.tasks.translation import Translation
@@ -63,14 +63,14 @@ def sources_of(line: Line, task: Translation, recipe: Recipe) -> Sequence[Sequen
         f"line {line.number} is empty, but its prefix is not",
         "an empty line has an empty output",
     )
-    most = limit(parts[0], recipe.search.extra_length) if parts else 0
+    most = max_output_length(parts[0], recipe.search.extra_length) if parts else 0
     require(
         len(forced) <= most,
         f"line {line.number}: its prefix has {len(forced)} pieces, and its output at most {most}",
         f"raise search.extra_length (--extra-length) to {recipe.search.extra_length + len(forced) - most} or more",
     )
-    rules = [Prefix(forced), *(Prefix(()) for _ in parts[1:])]
-    return [Ruled(ids, rule) for ids, rule in zip(parts, rules, strict=False)]
+    rules = [ForcedPrefix(forced), *(ForcedPrefix(()) for _ in parts[1:])]
+    return [ConstrainedSource(ids, rule) for ids, rule in zip(parts, rules, strict=False)]
 
 
 def parts_of(line: Line, task: Translation, longest: int) -> list[list[int]]:

@@ -10,11 +10,11 @@ from transduce.inference.likelihood import log_probs_of
 from transduce.inference.lines import Line, blocks, numbered, sources_of
 from transduce.model.transformer import Transformer
 from transduce.search import (
+    ConstrainedDecoder,
+    ConstrainedSource,
     Hypothesis,
-    Ruled,
-    RuledDecoder,
-    sample_in_any_order,
-    translate_in_any_order,
+    beam_search_unordered,
+    sample_unordered,
 )
 from transduce.search.penalties import DIVISORS
 from transduce.settings import Recipe, Search
@@ -121,13 +121,11 @@ class Translator:
     ) -> dict[int, list[Hypothesis]]:
         """What the search, or chance, makes of each part."""
         decoder, search = decoder_of(self.models), self.recipe.search
-        if any(isinstance(part, Ruled) for part in parts):
-            decoder = RuledDecoder(decoder)
+        if any(isinstance(part, ConstrainedSource) for part in parts):
+            decoder = ConstrainedDecoder(decoder)
         if self.draws is None:
-            return dict(translate_in_any_order(decoder, parts, search, nbest=nbest))
-        return dict(
-            sample_in_any_order(decoder, parts, search, self.draws, samples=nbest, keys=keys)
-        )
+            return dict(beam_search_unordered(decoder, parts, search, nbest=nbest))
+        return dict(sample_unordered(decoder, parts, search, self.draws, samples=nbest, keys=keys))
 
     def outputs(self, parts: Sequence[Sequence[Hypothesis]], nbest: int) -> list[Output]:
         """The translations of a line from those of its sentences; an empty line's is empty."""

@@ -119,7 +119,7 @@ def beside(table: Table, run: Result) -> str:
     if table.scale != PAPER.name or other:
         changed = ", settings changed" if other else ""
         return f"not comparable: {run.recipe.data.corpus}, scale {table.scale}{changed}"
-    known = run.paper_bleu.get("beside_the_paper") or run.bleu.get("beside_the_paper")
+    known = run.paper_bleu.get("paper_comparability") or run.bleu.get("paper_comparability")
     return known or f"not comparable: scored on {run.bleu['test_set']}"
 
 

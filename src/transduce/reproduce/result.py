@@ -24,9 +24,9 @@ from transduce.runs.average import average_of
 from transduce.runs.ledger import spent
 from transduce.runs.prepare import Prepared
 from transduce.runs.run_folder import RESOLVED
-from transduce.scores.comparability import PRINTED
-from transduce.scores.scoring import require_scores
-from transduce.scores.test_sets import ELSEHOW, known_since, name_of
+from transduce.scores.comparability import PAPER_FIGURES
+from transduce.scores.scoring import require_scorable
+from transduce.scores.test_sets import OTHER_FORM, current_test_set_name, identify_test_set
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
 from transduce.text.moses import looks_tokenised
@@ -105,7 +105,7 @@ def measured(job: Job, run: Path, prepared: Prepared, test: Lines | None) -> Res
 
 def metrics_for(references: Sequence[str]) -> tuple[str, ...]:
     """BLEU; on a test set of the paper also that of words as the paper cuts them."""
-    if name_of(references).removesuffix(ELSEHOW) not in PRINTED:
+    if identify_test_set(references).removesuffix(OTHER_FORM) not in PAPER_FIGURES:
         return ("bleu",)
     return ("bleu", "bleu-paper" if looks_tokenised(references) else "bleu-paper-plain")
 
@@ -113,7 +113,7 @@ def metrics_for(references: Sequence[str]) -> tuple[str, ...]:
 def require_measurable(recipe: Recipe, prepared: Prepared, test: Lines | None) -> None:
     """Refuse before hours of training what could not be scored after them."""
     _, references = test or development_set(prepared)
-    require_scores(metrics_for(references), references, recipe.data.target_language)
+    require_scorable(metrics_for(references), references, recipe.data.target_language)
 
 
 def development_set(prepared: Prepared) -> Lines:
@@ -144,7 +144,7 @@ def read_result(folder: Path) -> Result | None:
     except FolderError as fault:
         raise FolderError(fault.fact, NEWER if fault.hint == NEWER else AGAIN) from fault
     try:
-        bleu = values["bleu"] | {"test_set": known_since(values["bleu"]["test_set"])}
+        bleu = values["bleu"] | {"test_set": current_test_set_name(values["bleu"]["test_set"])}
         return Result(**values | {"recipe": stored_recipe(values["recipe"], file), "bleu": bleu})
     except (KeyError, TypeError) as error:
         raise FolderError("is no result as this version writes it", AGAIN, file=file) from error
@@ -190,7 +190,7 @@ def require_same(result: Result, folder: Path, known: Result, first: Path) -> No
 def require_same_row(job: Job, result: Result, test: Lines | None, folder: Path) -> None:
     """A row's folder is of one recipe and one test set."""
     differ = [d for d in difference(job.recipe, result.recipe) if d[0] not in RESOLVED]
-    if test and (name := name_of(test[1])) != result.bleu["test_set"]:
+    if test and (name := identify_test_set(test[1])) != result.bleu["test_set"]:
         differ.append(("test set", name, result.bleu["test_set"]))
     if differ:
         path, wanted, stands = differ[0]

@@ -12,7 +12,7 @@ from transduce.corpus.store import Store
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.transformer import Transformer
 from transduce.runs.prepare import Prepared
-from transduce.search import translate_in_any_order
+from transduce.search import beam_search_unordered
 from transduce.settings import Recipe
 from transduce.tasks.translation import Translation
 from transduce.training.dev_loss import nats_of
@@ -41,7 +41,7 @@ def look(
         going = until(requests, batches)
         nats, pieces = nats_of(model, (batch.to(device) for batch in going))
         decoder = TransformerDecoder(model.eval())
-        found = translate_in_any_order(decoder, sources, recipe.search)
+        found = beam_search_unordered(decoder, sources, recipe.search)
         outputs = {number: task.say(best[0].ids) for number, best in until(requests, found)}
         if requests.stop:
             return None

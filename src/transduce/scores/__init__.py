@@ -1,10 +1,10 @@
 """Text to figures that carry their signature, the difference of two, and perplexity."""
 
-from transduce.scores.bootstrap import Comparison, compared
+from transduce.scores.bootstrap import Comparison, compare_outputs
 from transduce.scores.metrics import METRICS
 from transduce.scores.perplexity import Perplexity
 from transduce.scores.score import Score
-from transduce.scores.scoring import bleu, chrf, scored, ter
+from transduce.scores.scoring import bleu, chrf, compute_score, ter
 
 __all__ = [
     "METRICS",
@@ -13,7 +13,7 @@ __all__ = [
     "Score",
     "bleu",
     "chrf",
-    "compared",
-    "scored",
+    "compare_outputs",
+    "compute_score",
     "ter",
 ]

@@ -12,7 +12,7 @@ from typing import Any, final
 from transduce.scores.metrics import Metric
 from transduce.scores.paper_bleu import Texts
 from transduce.scores.score import Score
-from transduce.scores.scoring import metric_for, prepared, scored
+from transduce.scores.scoring import compute_score, metric_for, prepared
 from transduce.settings.fields import require
 
 SAMPLES, SEED = 1_000, 12_345  # sacreBLEU's
@@ -61,7 +61,7 @@ class Comparison:
         }
 
 
-def compared(
+def compare_outputs(
     metric: str,
     outputs: tuple[Sequence[str], Sequence[str]],
     *references: Sequence[str],
@@ -74,7 +74,7 @@ def compared(
 
     require(samples >= 40, f"{samples} samples have no 95 % of them", "--samples 1000")
     require(seed >= 0, f"a seed is 0 or more, not {seed}")
-    ours, theirs = (scored(metric, one, *references, language=language) for one in outputs)
+    ours, theirs = (compute_score(metric, one, *references, language=language) for one in outputs)
     chosen = metric_for(metric, language)
     a, b = (np.array(list(resampled(chosen, (one, *references), samples, seed))) for one in outputs)
     # a difference is beyond chance where it is larger than they are spread around their mean

@@ -6,32 +6,32 @@ that the authors published reads the shorter one, with references that others ha
 """
 
 from transduce.scores.test_sets import (
-    ELSEHOW,
     FRENCH_2014,
     GERMAN_2013,
     GERMAN_2014_ALL,
     GERMAN_2014_FILTERED,
+    OTHER_FORM,
 )
 
 TABLE_2 = "27.3 (base) and 28.4 (big) of Table 2"
 TABLE_2_FRENCH = "38.1 (base) and 41.8 (big) of Table 2"
 TABLE_3 = "25.8 (base) and 26.4 (big) of Table 3"
-PRINTED = {GERMAN_2014_FILTERED: TABLE_2, GERMAN_2013: TABLE_3}
+PAPER_FIGURES = {GERMAN_2014_FILTERED: TABLE_2, GERMAN_2013: TABLE_3}
 BLEU = ("bleu", "bleu-lc", "bleu-tok", "bleu-tok-lc", "bleu-paper", "bleu-paper-plain")
 
 
-def beside_the_paper(metric: str, test_set: str) -> str:
+def paper_comparability(metric: str, test_set: str) -> str:
     """One sentence; nothing where the paper prints nothing that one could compare with."""
-    test_set = test_set.removesuffix(ELSEHOW)
+    test_set = test_set.removesuffix(OTHER_FORM)
     if metric not in BLEU:
         return ""
     if test_set == GERMAN_2014_ALL:
         return f"not beside {TABLE_2}: these are on the shorter edition, 2,737 of the 3,003 lines"
     if test_set == FRENCH_2014:
         return f"not beside {TABLE_2_FRENCH}: the paper does not say how it cut French into words"
-    if test_set not in PRINTED:
+    if test_set not in PAPER_FIGURES:
         return ""
-    printed = PRINTED[test_set]
+    printed = PAPER_FIGURES[test_set]
     if metric == "bleu-paper":
         return f"may stand beside {printed}, if the reference is tokenised as the authors' was"
     if metric == "bleu-paper-plain":

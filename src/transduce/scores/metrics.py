@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from transduce.scores.multi_bleu import ascii_blanks, ascii_lower, printed
-from transduce.scores.paper_bleu import Texts, against_plain, against_tokenised
+from transduce.scores.paper_bleu import Texts, tokenise_both_sides, tokenise_output
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
@@ -104,7 +104,7 @@ METRICS = {
         "compounds split",
         multi_bleu,
         of_multi_bleu,
-        against_tokenised,
+        tokenise_output,
         "de",
     ),
     "bleu-paper-plain": Metric(
@@ -112,7 +112,7 @@ METRICS = {
         "the same with a plain reference, tokenised here as the output is",
         multi_bleu,
         of_multi_bleu,
-        against_plain,
+        tokenise_both_sides,
         "de",
     ),
     "chrf": Metric("chrF", "characters instead of words", chrf),

@@ -16,7 +16,7 @@ CUT = "punctuation+moses2017de+compounds"
 UNDO = "undo the tokenisation; or --metric bleu-tok scores tokenised text as it is"
 
 
-def against_tokenised(texts: Texts) -> tuple[Texts, str]:
+def tokenise_output(texts: Texts) -> tuple[Texts, str]:
     """The output cut, compounds of all split."""
     output, *references = texts
     require_plain("output", output, UNDO)
@@ -30,7 +30,7 @@ def against_tokenised(texts: Texts) -> tuple[Texts, str]:
     return [cut(output), *split], f"|blanks:ascii|output:{CUT}|reference:compounds{version()}"
 
 
-def against_plain(texts: Texts) -> tuple[Texts, str]:
+def tokenise_both_sides(texts: Texts) -> tuple[Texts, str]:
     """Output and references cut alike: else their quotes would differ."""
     output, *references = texts
     require_plain("output", output, UNDO)

@@ -16,7 +16,7 @@ class Score:
     lines: int
     test_set: str  # what the references are, by their hash
     details: Mapping[str, Any] = field(default_factory=dict)  # the counts it comes from
-    beside_the_paper: str = ""  # whether it may stand there, where the paper has such a figure
+    paper_comparability: str = ""  # whether it may stand there, where the paper has such a figure
 
     def __str__(self) -> str:
         return (

@@ -3,29 +3,29 @@
 from collections.abc import Sequence
 
 from transduce.errors import InputError, nearest
-from transduce.scores.comparability import beside_the_paper
+from transduce.scores.comparability import paper_comparability
 from transduce.scores.metrics import METRICS, Metric
 from transduce.scores.paper_bleu import Texts
 from transduce.scores.score import Score
-from transduce.scores.test_sets import name_of
+from transduce.scores.test_sets import identify_test_set
 
 
 def bleu(hypotheses: Sequence[str], *references: Sequence[str]) -> Score:
     """Corpus BLEU of plain text, cased."""
-    return scored("bleu", hypotheses, *references)
+    return compute_score("bleu", hypotheses, *references)
 
 
 def chrf(hypotheses: Sequence[str], *references: Sequence[str]) -> Score:
     """F-score of character n-grams."""
-    return scored("chrf", hypotheses, *references)
+    return compute_score("chrf", hypotheses, *references)
 
 
 def ter(hypotheses: Sequence[str], *references: Sequence[str]) -> Score:
     """Edits a reference word, in percent."""
-    return scored("ter", hypotheses, *references)
+    return compute_score("ter", hypotheses, *references)
 
 
-def scored(
+def compute_score(
     metric: str, hypotheses: Sequence[str], *references: Sequence[str], language: str = ""
 ) -> Score:
     """Lines against one or several reference texts, by any of METRICS.
@@ -35,7 +35,7 @@ def scored(
     chosen = metric_for(metric, language)
     require_lines(hypotheses, references)
     texts, mark = prepared(chosen, (hypotheses, *references))
-    sacre, test_set = chosen.make(), " + ".join(map(name_of, references))
+    sacre, test_set = chosen.make(), " + ".join(map(identify_test_set, references))
     result = sacre.corpus_score(texts[0], texts[1:])
     return Score(
         name=chosen.name,
@@ -44,7 +44,7 @@ def scored(
         lines=len(hypotheses),
         test_set=test_set,
         details=chosen.details(result),
-        beside_the_paper=beside_the_paper(metric, test_set),
+        paper_comparability=paper_comparability(metric, test_set),
     )
 
 
@@ -62,7 +62,7 @@ def metric_for(name: str, language: str) -> Metric:
     return chosen
 
 
-def require_scores(metrics: Sequence[str], references: Sequence[str], language: str) -> None:
+def require_scorable(metrics: Sequence[str], references: Sequence[str], language: str) -> None:
     """Refuse before the work of translating what would be refused after it."""
     for metric in metrics:
         prepared(metric_for(metric, language), ([], references))

@@ -56,20 +56,20 @@ KNOWN_BY_LETTERS = {
     "6fe1c0214d02369d": GERMAN_2014_FILTERED,
     "360a6267c3195256": FRENCH_2014,
 }
-ELSEHOW = ", in another form or order"
+OTHER_FORM = ", in another form or order"
 ESCAPES = re.compile("&(?:amp|quot|apos|lt|gt|bar|#124|#91|#93);|##AT##")
 
 
-def name_of(references: Sequence[str]) -> str:
+def identify_test_set(references: Sequence[str]) -> str:
     """The name of a known test set, else the hash that would make it known."""
     digest = hash_of(references)
     if digest[:16] in KNOWN:
         return KNOWN[digest[:16]]
     known = KNOWN_BY_LETTERS.get(hash_of(sorted(map(letters, references)))[:16])
-    return known + ELSEHOW if known else f"unknown (sha256 {digest[:12]})"
+    return known + OTHER_FORM if known else f"unknown (sha256 {digest[:12]})"
 
 
-def known_since(said: str) -> str:
+def current_test_set_name(said: str) -> str:
     """The name of a test set that was unknown when it was written down, if it has one by now."""
     begun = re.fullmatch(r"unknown \(sha256 (\w+)\)", said)
     names = (name for digest, name in KNOWN.items() if begun and digest.startswith(begun[1]))

@@ -18,7 +18,7 @@ from transduce.search.beam_state import (
     Hypotheses,
     Way,
     joined,
-    limit,
+    max_output_length,
     of_sentences,
     started,
 )
@@ -41,7 +41,7 @@ class Hypothesis:
 Result = tuple[int, list[Hypothesis]]  # the number of a source, from 0, and its best, best first
 
 
-def translate_ids(
+def beam_search(
     decoder: Decoder[State],
     sources: Sequence[Sequence[int]],
     search: Search,
@@ -52,11 +52,11 @@ def translate_ids(
 
     In input order. What is found for a source does not depend on its company.
     """
-    found = dict(translate_in_any_order(decoder, sources, search, nbest=nbest))
+    found = dict(beam_search_unordered(decoder, sources, search, nbest=nbest))
     return [found[number] for number in range(len(sources))]
 
 
-def translate_in_any_order(
+def beam_search_unordered(
     decoder: Decoder[State],
     sources: Sequence[Sequence[int]],
     search: Search,
@@ -78,7 +78,9 @@ def table_of(
     decoder: Decoder[State], sources: Sequence[Sequence[int]], search: Search
 ) -> Float[Tensor, " lengths"]:
     """The length penalties that these sources may need."""
-    longest = max((limit(source, search.extra_length) + 1 for source in sources), default=0)
+    longest = max(
+        (max_output_length(source, search.extra_length) + 1 for source in sources), default=0
+    )
     return divisors(search, longest).to(decoder.device)
 
 
@@ -107,7 +109,7 @@ def begin(
 ) -> tuple[Beam[State] | None, list[Result]]:
     """The first symbol of all hypotheses of a sentence, from the one row that they share."""
     hypotheses = beam.hypotheses
-    log_probs, state = decoder.next(beam.state, hypotheses.ids[:, 0])
+    log_probs, state = decoder.step(beam.state, hypotheses.ids[:, 0])
     growth = way.grow(hypotheses, log_probs.repeat_interleave(way.width, dim=0))
     rows = torch.arange(len(log_probs), device=log_probs.device).repeat_interleave(way.width)
     return settled(decoder, state, growth._replace(rows=rows))
@@ -117,7 +119,7 @@ def advanced(
     decoder: Decoder[State], beam: Beam[State], way: Way
 ) -> tuple[Beam[State] | None, list[Result]]:
     """The sentences that go on, a symbol further, and the results of those that are over."""
-    log_probs, state = decoder.next(beam.state, beam.hypotheses.ids.flatten())
+    log_probs, state = decoder.step(beam.state, beam.hypotheses.ids.flatten())
     return settled(decoder, state, way.grow(beam.hypotheses, log_probs))
 
 
@@ -128,13 +130,13 @@ def settled(
     hypotheses, rows, over = growth
     flags: list[bool] = over.tolist()  # here the device is waited for, and when a cache makes room
     if not any(flags):
-        return Beam(state if rows is None else decoder.select(state, rows), hypotheses), []
+        return Beam(state if rows is None else decoder.reorder(state, rows), hypotheses), []
     results = results_of(hypotheses, [sentence for sentence, flag in enumerate(flags) if flag])
     goes_on = staying(flags)
     if not goes_on:
         return None, results
     rows = torch.arange(hypotheses.ids.numel(), device=over.device) if rows is None else rows
-    state = decoder.select(state, rows.view(len(flags), -1)[goes_on].flatten())
+    state = decoder.reorder(state, rows.view(len(flags), -1)[goes_on].flatten())
     return Beam(state, of_sentences(hypotheses, goes_on)), results
 
 

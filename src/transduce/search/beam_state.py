@@ -57,7 +57,7 @@ class Beam(Generic[State]):
     hypotheses: Hypotheses
 
 
-def limit(source: Sequence[int], extra: int) -> int:
+def max_output_length(source: Sequence[int], extra: int) -> int:
     """The longest output: input length + extra, END counted on neither side    (section 6.1)"""
     return len(source) - 1 + extra
 
@@ -73,7 +73,7 @@ def started(
     count, width, device = len(numbers), way.width, decoder.device
     chosen = [sources[number] for number in numbers]
     longest = torch.tensor(
-        [limit(source, search.extra_length) + 1 for source in chosen], device=device
+        [max_output_length(source, search.extra_length) + 1 for source in chosen], device=device
     )
     dead = torch.full((count, width + way.kept), -torch.inf, device=device)
     tokens = torch.full((count, width + way.kept, int(longest.max())), END, device=device)
@@ -98,7 +98,7 @@ def joined(decoder: Decoder[State], first: Beam[State], second: Beam[State]) -> 
         with_places(first.hypotheses, places), with_places(second.hypotheses, places), strict=True
     )
     return Beam(
-        decoder.join(first.state, second.state),
+        decoder.concatenate(first.state, second.state),
         Hypotheses(*map(torch.cat, both)),
     )
 

@@ -19,7 +19,7 @@ from transduce.search.decoder import BEGIN, END, Decoder, State
 
 
 @runtime_checkable
-class Rule(Protocol):
+class Constraint(Protocol):
     """What one output must still obey: a value, never changed, that moves with its row.
 
     Within the length allowed there must always be something allowed, and END at last.
@@ -29,9 +29,23 @@ class Rule(Protocol):
         """The symbols that may follow; None if all may."""
         ...
 
-    def advance(self, symbol: int) -> "Rule":
+    def advance(self, symbol: int) -> "Constraint":
         """The rule after an allowed symbol; never asked for END."""
         ...
+
+
+@final
+@dataclass(frozen=True)
+class ForcedPrefix:
+    """The constraint that an output begins with these symbols; what follows them is free."""
+
+    ids: tuple[int, ...]
+
+    def allowed(self) -> Sequence[int] | None:
+        return self.ids[:1] or None
+
+    def advance(self, _symbol: int) -> "ForcedPrefix":
+        return ForcedPrefix(self.ids[1:]) if self.ids else self
 
 
 @final
@@ -39,24 +53,24 @@ class Rule(Protocol):
 class Beginning:
     """Before the search gives BEGIN."""
 
-    rule: Rule
+    rule: Constraint
 
     def allowed(self) -> Sequence[int]:
         """Nothing else."""
         return (BEGIN,)
 
-    def advance(self, _symbol: int) -> Rule:
+    def advance(self, _symbol: int) -> Constraint:
         """The rule itself."""
         return self.rule
 
 
 @final
 @dataclass(frozen=True)
-class Ruled(Sequence[int]):
+class ConstrainedSource(Sequence[int]):
     """A source, with the rule for its output."""
 
     ids: Sequence[int]
-    rule: Rule
+    rule: Constraint
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -71,17 +85,17 @@ class Ruled(Sequence[int]):
 
 @final
 @dataclass(frozen=True)
-class RuledState(Generic[State]):
+class ConstrainedState(Generic[State]):
     """The inner decoder's state and a rule for every row; None once the row is over."""
 
     inner: State
-    rules: tuple[Rule | None, ...]
+    rules: tuple[Constraint | None, ...]
 
 
 @final
 @dataclass(frozen=True)
-class RuledDecoder(Generic[State]):
-    """A decoder whose sources are `Ruled`."""
+class ConstrainedDecoder(Generic[State]):
+    """A decoder whose sources are `ConstrainedSource`."""
 
     inner: Decoder[State]
 
@@ -90,33 +104,37 @@ class RuledDecoder(Generic[State]):
         """That of the inner decoder."""
         return self.inner.device
 
-    def start(self, sources: Sequence[Sequence[int]]) -> RuledState[State]:
+    def start(self, sources: Sequence[Sequence[int]]) -> ConstrainedState[State]:
         """Every row obeys the rule of its source."""
-        ruled = [source for source in sources if isinstance(source, Ruled)]
+        ruled = [source for source in sources if isinstance(source, ConstrainedSource)]
         assert len(ruled) == len(sources)
         state = self.inner.start([source.ids for source in ruled])
-        return RuledState(state, tuple(Beginning(source.rule) for source in ruled))
+        return ConstrainedState(state, tuple(Beginning(source.rule) for source in ruled))
 
-    def next(
-        self, state: RuledState[State], ids: Int[Tensor, " R"]
-    ) -> tuple[Float[Tensor, "R V"], RuledState[State]]:
+    def step(
+        self, state: ConstrainedState[State], ids: Int[Tensor, " R"]
+    ) -> tuple[Float[Tensor, "R V"], ConstrainedState[State]]:
         """The inner decoder's log-probabilities, -inf where a rule forbids."""
-        log_probs, inner = self.inner.next(state.inner, ids)
+        log_probs, inner = self.inner.step(state.inner, ids)
         rules = tuple(map(after, state.rules, ids.tolist()))
-        return obeying(log_probs, rules), RuledState(inner, rules)
+        return obeying(log_probs, rules), ConstrainedState(inner, rules)
 
-    def select(self, state: RuledState[State], rows: Int[Tensor, " R2"]) -> RuledState[State]:
+    def reorder(
+        self, state: ConstrainedState[State], rows: Int[Tensor, " R2"]
+    ) -> ConstrainedState[State]:
         """Rules move with their rows."""
         rules = tuple(state.rules[row] for row in rows.tolist())
-        return RuledState(self.inner.select(state.inner, rows), rules)
+        return ConstrainedState(self.inner.reorder(state.inner, rows), rules)
 
-    def join(self, first: RuledState[State], second: RuledState[State]) -> RuledState[State]:
+    def concatenate(
+        self, first: ConstrainedState[State], second: ConstrainedState[State]
+    ) -> ConstrainedState[State]:
         """The rows of both."""
-        inner = self.inner.join(first.inner, second.inner)
-        return RuledState(inner, first.rules + second.rules)
+        inner = self.inner.concatenate(first.inner, second.inner)
+        return ConstrainedState(inner, first.rules + second.rules)
 
 
-def after(rule: Rule | None, symbol: int) -> Rule | None:
+def after(rule: Constraint | None, symbol: int) -> Constraint | None:
     """None after END, and after what was not allowed: the search gives dead rows any symbol."""
     if rule is None or symbol == END:
         return None
@@ -124,7 +142,9 @@ def after(rule: Rule | None, symbol: int) -> Rule | None:
     return rule.advance(symbol) if allowed is None or symbol in allowed else None
 
 
-def obeying(log_probs: Float[Tensor, "R V"], rules: Sequence[Rule | None]) -> Float[Tensor, "R V"]:
+def obeying(
+    log_probs: Float[Tensor, "R V"], rules: Sequence[Constraint | None]
+) -> Float[Tensor, "R V"]:
     """-inf for all that is not allowed; free rows and those that are over stay as they are."""
     allowed = [None if rule is None else rule.allowed() for rule in rules]
     bound = [row for row, symbols in enumerate(allowed) if symbols is not None]

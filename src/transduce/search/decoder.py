@@ -20,10 +20,10 @@ class Decoder(Protocol[State]):
     """A model, an ensemble or a table: anything that says how likely each next symbol is.
 
     What the search promises in return, so that hypotheses can share what they have in common: the
-    first `next` has one row a source, then `select` spreads every source over `beam` rows; from
+    first `step` has one row a source, then `reorder` spreads every source over `beam` rows; from
     then on the rows of a sentence stand together and are exactly `beam`, the dead among them too.
     While none leaves, sentences keep their places. A state that something was made of is not used
-    again. `join` is called between two such states.
+    again. `concatenate` is called between two such states.
     """
 
     @property
@@ -35,14 +35,14 @@ class Decoder(Protocol[State]):
         """Read the sources, each with its END; one row a source, nothing written yet."""
         ...
 
-    def next(self, state: State, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], State]:
+    def step(self, state: State, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], State]:
         """Append one symbol to every row: log-probabilities (none above 0) of what may follow."""
         ...
 
-    def select(self, state: State, rows: Int[Tensor, " R2"]) -> State:
+    def reorder(self, state: State, rows: Int[Tensor, " R2"]) -> State:
         """The rows named, in that order; a row may be named often or not at all."""
         ...
 
-    def join(self, first: State, second: State) -> State:
+    def concatenate(self, first: State, second: State) -> State:
         """The rows of both in this order; they may have come differently far."""
         ...

@@ -30,23 +30,25 @@ class Ensemble(Generic[State]):
         """Every member reads the sources."""
         return tuple(member.start(sources) for member in self.members)
 
-    def next(
+    def step(
         self, state: tuple[State, ...], ids: Int[Tensor, " R"]
     ) -> tuple[Float[Tensor, "R V"], tuple[State, ...]]:
         """log((P_1 + … + P_M) / M)"""
-        answers = [m.next(own, ids) for m, own in zip(self.members, state, strict=True)]
-        return log_mean([log_p for log_p, _ in answers]), tuple(own for _, own in answers)
+        answers = [m.step(own, ids) for m, own in zip(self.members, state, strict=True)]
+        return log_mean_exp([log_p for log_p, _ in answers]), tuple(own for _, own in answers)
 
-    def select(self, state: tuple[State, ...], rows: Int[Tensor, " R2"]) -> tuple[State, ...]:
+    def reorder(self, state: tuple[State, ...], rows: Int[Tensor, " R2"]) -> tuple[State, ...]:
         """The same rows of every member."""
-        return tuple(m.select(own, rows) for m, own in zip(self.members, state, strict=True))
+        return tuple(m.reorder(own, rows) for m, own in zip(self.members, state, strict=True))
 
-    def join(self, first: tuple[State, ...], second: tuple[State, ...]) -> tuple[State, ...]:
+    def concatenate(self, first: tuple[State, ...], second: tuple[State, ...]) -> tuple[State, ...]:
         """The rows of both, member by member."""
-        return tuple(m.join(a, b) for m, a, b in zip(self.members, first, second, strict=True))
+        return tuple(
+            m.concatenate(a, b) for m, a, b in zip(self.members, first, second, strict=True)
+        )
 
 
-def log_mean(log_probs: Sequence[Float[Tensor, "*shape"]]) -> Float[Tensor, "*shape"]:
+def log_mean_exp(log_probs: Sequence[Float[Tensor, "*shape"]]) -> Float[Tensor, "*shape"]:
     """The logarithm of the mean probability; rounding must not lift it above 0."""
     total = torch.stack(list(log_probs)).logsumexp(dim=0)
     return (total - math.log(len(log_probs))).clamp(max=0)

@@ -19,7 +19,7 @@ from transduce.settings.search import Sampling
 # S sentences · N samples of each · R = S N rows · V symbols · P places, the likeliest first
 
 
-def sample_in_any_order(
+def sample_unordered(
     decoder: Decoder[State],
     sources: Sequence[Sequence[int]],
     search: Search,

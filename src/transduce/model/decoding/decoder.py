@@ -30,7 +30,7 @@ class TransformerDecoder:
         """Encode the sources, each with its END."""
         return cache.start(self.model, self.model.encode(Packed.of(sources).to(self.device)))
 
-    def next(self, state: Cache, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], Cache]:
+    def step(self, state: Cache, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], Cache]:
         """Log-probabilities of what may follow one more symbol."""
         states, state = cache.step(self.model, ids, state)
         logits = self.model.logits(states)
@@ -38,10 +38,10 @@ class TransformerDecoder:
         logits = logits.to(kind)
         return torch.log_softmax(logits, dim=-1, out=logits), state
 
-    def select(self, state: Cache, rows: Int[Tensor, " R2"]) -> Cache:
+    def reorder(self, state: Cache, rows: Int[Tensor, " R2"]) -> Cache:
         """These rows, in this order."""
         return state.select(rows)
 
-    def join(self, first: Cache, second: Cache) -> Cache:
+    def concatenate(self, first: Cache, second: Cache) -> Cache:
         """The rows of both."""
         return cache.join(first, second)
