@@ -1,4 +1,4 @@
-"""Measure, keep the figures in results/, and make docs/speed.md of them."""
+"""Measure, keep the figures in results/, and make docs/records/speed.md of them."""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ from benchmarks.page import Part, page
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks/results"
-PAGE = ROOT / "docs/speed.md"
+PAGE = ROOT / "docs/records/speed.md"
 
 Measure = Callable[[Options], dict[str, Any]]
 PARTS: Mapping[str, tuple[Measure, Part]] = MappingProxyType(

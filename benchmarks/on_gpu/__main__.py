@@ -20,7 +20,7 @@ from benchmarks.on_gpu.page import HEAD, section
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks/results"
-PAGE = ROOT / "docs/speed.md"
+PAGE = ROOT / "docs/records/speed.md"
 MOST = 9 * 60  # seconds of all parts together
 SECONDS = {  # of a part, at most; what compiles comes first and leaves its work to the next
     "agreement": 90,

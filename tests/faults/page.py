@@ -1,4 +1,4 @@
-"""docs/reliability.md, made from what the rows recorded: no figure in it is typed."""
+"""docs/records/reliability.md, made from what the rows recorded: no figure in it is typed."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from tests.faults.rows import ROWS, Row, row_of
 
 ROOT = Path(__file__).parents[2]
 RECORDS = Path(__file__).with_name("records.json")
-PAGE = ROOT / "docs" / "reliability.md"
+PAGE = ROOT / "docs/records/reliability.md"
 HEAD = """# Reliability
 
 What happens to a run when the machine, the disk, the clock or a person misbehaves. Made from the
@@ -84,11 +84,11 @@ def section(row: Row, tests: Tests) -> Iterator[str]:
         outcome = fact["outcome"] + (f": {fact['reason']}" if fact.get("reason") else "")
         if is_control(row, name) and outcome == "passed":
             outcome = "caught"
-        cells = (f"{sentence(test)} (`{file}`)", fact["form"], f"{fact['seconds']:.1f}", outcome)
+        cells = (f"{sentence(test)} (`tests/{file}`)", fact["form"], f"{fact['seconds']:.1f}", outcome)
         yield f"| {' | '.join((*cells, counts(fact)))} |\n"
     for name in not_run(row, tests):
         file, test = name.split("::")
-        yield f"| {sentence(test)} (`{file}`) | | | not run yet | |\n"
+        yield f"| {sentence(test)} (`tests/{file}`) | | | not run yet | |\n"
 
 
 def sentence(test: str) -> str:

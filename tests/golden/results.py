@@ -1,8 +1,8 @@
-"""docs/results.md: the text of docs/results/page.md, with what was measured at the places it names.
+"""Make docs/records/results.md: results/page.md there, with measured figures put in.
 
-{scores NAME}         of docs/results/NAME.json, which `evaluate --json` or `demo --json` wrote
-{learned NAME}        of docs/results/NAME.csv, which `curves -o` wrote
-{facts FILE}          the list at the top of a page that `reproduce` wrote, FILE below docs/
+{scores NAME}         from results/NAME.json, which `evaluate --json` or `demo --json` wrote
+{learned NAME}        from results/NAME.csv, which `curves -o` wrote
+{facts FILE}          the list at the top of a page that `reproduce` wrote, FILE below docs/records/
 {part FILE, HEADING}  a section of it
 """
 
@@ -15,8 +15,8 @@ from typing import Any
 
 from transduce.checkpoint.card import markdown_table
 
-DOCS = Path(__file__).parents[2] / "docs"
-RECORDED = DOCS / "results"
+RECORDS = Path(__file__).parents[2] / "docs/records"
+RECORDED = RECORDS / "results"
 PLACE = re.compile(r"^\{(scores|learned|facts|part) ([^,}]+)(?:, ([^}]+))?\}$", re.MULTILINE)
 LOOKS = 10  # so many columns at most
 
@@ -36,9 +36,9 @@ def filled(kind: str, name: str, heading: str | None) -> str:
         case "learned":
             return learned(RECORDED / f"{name}.csv")
         case "facts":
-            return (DOCS / name).read_text(encoding="utf-8").split("\n\n")[1]
+            return (RECORDS / name).read_text(encoding="utf-8").split("\n\n")[1]
         case _:
-            return section((DOCS / name).read_text(encoding="utf-8"), str(heading))
+            return section((RECORDS / name).read_text(encoding="utf-8"), str(heading))
 
 
 def section(text: str, heading: str) -> str:

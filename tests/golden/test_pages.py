@@ -25,8 +25,8 @@ def test_the_page_of_commands_is_fresh(golden):
         transduce, info_name="transduce", terminal_width=90, **transduce.context_settings
     )
     parts = [f"## {path}\n\n```text\n{text}\n```\n" for path, text in helps(transduce, top)]
-    golden("docs/commands.md", "\n".join(["# Commands\n", ABOUT, *parts]))
+    golden("docs/reference/commands.md", "\n".join(["# Commands\n", ABOUT, *parts]))
 
 
 def test_the_page_of_results_is_fresh(golden):
-    golden("docs/results.md", results.page())
+    golden("docs/records/results.md", results.page())

@@ -26,7 +26,8 @@ def test_the_line_in_the_table_is_the_first_of_the_command_s_help(name):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_documented(name):
-    assert f"\n## transduce {name}\n" in (ROOT / "docs/commands.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/reference/commands.md").read_text(encoding="utf-8")
+    assert f"\n## transduce {name}\n" in page
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -13,7 +13,7 @@ LABELS = ("Question", "Choice", "Because", "Cost", "Tried")
 
 
 def page(name: str) -> str:
-    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+    return (ROOT / "docs/internals" / name).read_text(encoding="utf-8")
 
 
 def test_every_room_is_on_the_map():
@@ -51,7 +51,7 @@ def test_every_file_of_tests_of_the_paper_is_in_the_page_of_the_paper():
 
 
 def test_decisions_are_numbered_and_say_what_was_asked_chosen_paid_and_tried():
-    decisions = sorted((ROOT / "docs/decisions").glob("*.md"))
+    decisions = sorted((ROOT / "docs/internals/decisions").glob("*.md"))
     for number, path in enumerate(decisions, start=1):
         text = path.read_text(encoding="utf-8")
         assert path.name.startswith(f"{number:04d}-")

@@ -185,7 +185,7 @@ def test_a_negative_number_of_pairs_is_refused():
 
 
 def test_the_pairs_in_the_documentation_are_what_the_code_says():
-    page = (Path(__file__).parents[2] / "docs" / "phrasebook.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/internals/phrasebook.md").read_text(encoding="utf-8")
     shown = re.findall(r"^\| ([^|]+[.?]) \| ([^|]+[.?]) \|$", page, flags=re.MULTILINE)
     tested, combined = spoken(("test", 60, 3), ("combinations", 20, 3))
     assert len(shown) == 12

@@ -8,7 +8,7 @@ import pytest
 from transduce.errors import InputError
 from transduce.text.moses import compounds_split, looks_tokenised, moses_words, plain_punctuation
 
-# where the library differs from the programs of 2017, all odd: docs/deviations.md names them
+# where the library differs from the programs of 2017: docs/internals/deviations.md names them
 DIFFERENT = {
     "   ",
     "中文，标点。“引号”！？",

@@ -11,7 +11,7 @@ k numbers to k numbers.
 The last matrix of each sub-layer is divided by the root of the number of sub-layers in its stack
 (2N or 3N). Norms after every sum take the way around the sub-layers down step by step; so it is
 left almost whole, and all sub-layers of a stack together begin as large as what they are added
-to. Post-norm learns to look at the source in half the updates (docs/decisions/0014). An LSTM has no
+to. Post-norm learns to look at the source in half the updates (decision 0014). An LSTM has no
 such matrix; its states begin about as small.
 """
 

@@ -102,7 +102,8 @@ def schedule(steps: int) -> dict[str, Value]:
     """What follows from the number of updates.
 
     The narrower a model, the higher equation 3's peak, and post-norm stacks that climb to it too
-    soon may learn the target language and never look at the source (docs/log.md): half the run,
+    soon may learn the target language and never look at the source (docs/records/log.md):
+    half the run,
     at most the paper's 4,000 steps.
     """
     return {
