@@ -84,7 +84,12 @@ def section(row: Row, tests: Tests) -> Iterator[str]:
         outcome = fact["outcome"] + (f": {fact['reason']}" if fact.get("reason") else "")
         if is_control(row, name) and outcome == "passed":
             outcome = "caught"
-        cells = (f"{sentence(test)} (`tests/{file}`)", fact["form"], f"{fact['seconds']:.1f}", outcome)
+        cells = (
+            f"{sentence(test)} (`tests/{file}`)",
+            fact["form"],
+            f"{fact['seconds']:.1f}",
+            outcome,
+        )
         yield f"| {' | '.join((*cells, counts(fact)))} |\n"
     for name in not_run(row, tests):
         file, test = name.split("::")
