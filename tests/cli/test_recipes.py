@@ -169,4 +169,4 @@ def test_scales_say_what_they_change_cost_and_show(call):
     ):
         assert word in said
     lines = call("recipes", "scales", "--json").stdout.splitlines()
-    assert [json.loads(line)["narrower"] for line in lines] == [16, 4, 1, 1]
+    assert [json.loads(line)["width_divisor"] for line in lines] == [16, 4, 1, 1]

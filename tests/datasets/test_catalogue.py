@@ -9,7 +9,7 @@ from transduce.datasets.catalogue import CORPORA, named, of_languages, with_else
 from transduce.datasets.news import WMT13, WMT14_FULL
 from transduce.errors import InputError
 from transduce.recipes import by_name, names
-from transduce.recipes.open import OWN_FILES
+from transduce.recipes.open import USER_FILES
 from transduce.runs.texts import GENERATED
 
 TEXTS = [
@@ -24,7 +24,7 @@ DOWNLOADS = {text.download for text in TEXTS}
 
 
 def test_every_corpus_of_a_recipe_is_generated_or_in_the_catalogue_in_its_languages():
-    own = {"wsj", "wsj-semi-supervised", *(recipe.data.corpus for recipe in OWN_FILES)}
+    own = {"wsj", "wsj-semi-supervised", *(recipe.data.corpus for recipe in USER_FILES)}
     for data in (by_name(name).data for name in names()):
         if data.corpus not in {*GENERATED, *own}:
             of_languages(data.corpus, (data.source_language, data.target_language))

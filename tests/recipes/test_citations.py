@@ -3,7 +3,7 @@
 import pytest
 
 from transduce.recipes import by_name, difference
-from transduce.recipes.citations import CITED, citation
+from transduce.recipes.citations import CITATIONS, cite
 from transduce.recipes.names import PAPERS
 from transduce.recipes.scale import LAPTOP, scaled
 from transduce.settings.recipe import resolved
@@ -12,11 +12,11 @@ from transduce.settings.recipe import resolved
 @pytest.mark.parametrize("recipe", PAPERS, ids=lambda recipe: recipe.name)
 def test_every_setting_in_which_a_run_of_the_paper_leaves_base_is_cited_for_that_run(recipe):
     changed = {path for path, *_ in difference(by_name("table3/base"), recipe)}
-    assert changed - {"data.max_length"} <= CITED.get(recipe.name, {}).keys()
+    assert changed - {"data.max_length"} <= CITATIONS.get(recipe.name, {}).keys()
 
 
 def test_what_is_cited_is_a_setting_of_a_recipe():
-    for name, cited in CITED.items():
+    for name, cited in CITATIONS.items():
         assert by_name(name).flat().keys() >= cited.keys()
 
 
@@ -37,15 +37,15 @@ SAID = {
 
 @pytest.mark.parametrize(("name", "path"), SAID)
 def test_the_paper_s_sentence_is_the_one_about_this_run(name, path):
-    assert " ".join(citation(by_name(name), path)) == SAID[name, path]
+    assert " ".join(cite(by_name(name), path)) == SAID[name, path]
 
 
 @pytest.mark.parametrize("name", ["table3/base", "table3/big", "demo"])
 def test_where_nothing_else_is_said_the_sentence_is_base_s(name):
     stated = resolved("training.warmup")[1].metadata
-    assert citation(by_name(name), "training.warmup") == (stated["section"], stated["says"])
+    assert cite(by_name(name), "training.warmup") == (stated["section"], stated["says"])
 
 
 def test_a_recipe_made_smaller_keeps_the_sentences_of_its_row():
     small = scaled(by_name("table3/C-N2"), LAPTOP)
-    assert citation(small, "architecture.layers") == ("6.2", "row C-N2 of Table 3: N = 2")
+    assert cite(small, "architecture.layers") == ("6.2", "row C-N2 of Table 3: N = 2")

@@ -28,7 +28,7 @@ def test_a_row_differs_from_base_in_the_same_settings_and_proportions_at_every_s
     assert small.keys() == large.keys()
     for path in WIDTHS & large.keys():
         base, own = large[path]
-        assert small[path] == (base // scale.narrower, own // scale.narrower)
+        assert small[path] == (base // scale.width_divisor, own // scale.width_divisor)
 
 
 def test_the_paper_s_scale_changes_nothing():
@@ -77,8 +77,8 @@ def test_what_a_laptop_is_said_to_show_is_what_it_showed():
     }
     assert len(verdicts) == 12
     assert {claim: word for claim, word in verdicts.items() if word != "seen"} == unseen
-    assert "not that one head is worse, nor what label smoothing does" in LAPTOP.visible
-    assert "learned positions have a higher perplexity here" in LAPTOP.visible
+    assert "not that one head is worse, nor what label smoothing does" in LAPTOP.visible_findings
+    assert "learned positions have a higher perplexity here" in LAPTOP.visible_findings
 
 
 def test_an_unknown_scale_is_refused_with_the_nearest():

@@ -7,7 +7,7 @@ import pytest
 from transduce.recipes import difference
 from transduce.recipes.printed import TABLE_2 as PUBLISHED
 from transduce.recipes.scale import SCALES, scaled
-from transduce.recipes.table2 import ROWS, at_cost_of, update_cost
+from transduce.recipes.table2 import ROWS, estimate_update_cost, match_training_cost
 from transduce.settings.recipe import with_changes
 
 GERMAN = ROWS["en-de"]
@@ -50,9 +50,11 @@ def test_a_row_is_base_with_another_layer_and_other_steps(pair):
 @pytest.mark.parametrize("mixing", LAYERS)
 def test_the_operations_are_those_of_base_at_every_scale(mixing, scale):
     base = scaled(GERMAN["base"], scale)
-    row = at_cost_of(base, scaled(GERMAN[mixing], scale))
-    whole = base.training.steps * update_cost(base)
-    assert row.training.steps * update_cost(row) == pytest.approx(whole, abs=update_cost(row))
+    row = match_training_cost(base, scaled(GERMAN[mixing], scale))
+    whole = base.training.steps * estimate_update_cost(base)
+    assert row.training.steps * estimate_update_cost(row) == pytest.approx(
+        whole, abs=estimate_update_cost(row)
+    )
 
 
 def test_a_place_in_an_lstm_costs_more_and_in_a_convolution_less():
@@ -63,9 +65,9 @@ def test_a_place_in_an_lstm_costs_more_and_in_a_convolution_less():
 
 
 def test_rows_with_attention_train_as_they_are_told():
-    assert at_cost_of(GERMAN["base"], GERMAN["big"]) is GERMAN["big"]
+    assert match_training_cost(GERMAN["base"], GERMAN["big"]) is GERMAN["big"]
 
 
 def test_however_short_base_is_there_is_a_step():
     short = with_changes(GERMAN["base"], {"training.steps": 1})
-    assert at_cost_of(short, GERMAN["recurrent"]).training.steps == 1
+    assert match_training_cost(short, GERMAN["recurrent"]).training.steps == 1

@@ -5,7 +5,7 @@ from tests.reproduce.results import elsewhere, german, result
 
 from transduce.errors import InputError
 from transduce.recipes.scale import LAPTOP, scaled
-from transduce.recipes.table2 import ROWS, at_cost_of
+from transduce.recipes.table2 import ROWS, match_training_cost
 from transduce.recipes.table3 import TABLE_3
 from transduce.reproduce.report import conditions
 from transduce.reproduce.table import table_of
@@ -52,7 +52,7 @@ def test_what_was_changed_in_every_row_is_said():
 def test_steps_that_follow_from_those_of_base_are_no_change():
     base = german("base", 30.0)
     small = scaled(GERMAN["recurrent"], LAPTOP)
-    fair = at_cost_of(base.recipe, small).training.steps
+    fair = match_training_cost(base.recipe, small).training.steps
     assert fair != small.training.steps
     table = table_of([base, german("recurrent", 29.0, training__steps=fair)], GERMAN)
     assert table.changes == {}

@@ -8,10 +8,8 @@ import click
 
 from transduce.cli import display, options
 from transduce.cli.group import Commands
-from transduce.recipes import by_name, difference, names, parameters
-from transduce.recipes.citations import citation
+from transduce.recipes import SCALES, by_name, cite, difference, names, parameters
 from transduce.recipes.peers import PEERS
-from transduce.recipes.scale import SCALES
 from transduce.settings import Recipe
 from transduce.settings.recipe import Value, resolved
 
@@ -22,12 +20,12 @@ COUNTS = (
 
 
 class ListFirst(Commands):
-    """`transduce recipes` alone lists."""
+    """The commands below `transduce recipes`, which lists when none of them is named."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the word `list` where no command is named."""
-        alone = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
-        return super().parse_args(ctx, ["list", *args] if alone else args)
+        """Insert the command `list` where no command is named."""
+        no_command = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
+        return super().parse_args(ctx, ["list", *args] if no_command else args)
 
 
 @click.group("recipes", cls=ListFirst)
@@ -44,11 +42,11 @@ def command() -> None:
 @options.as_json
 @options.quiet
 def list_recipes(*, as_json: bool, quiet: bool) -> None:
-    """All recipes: name, parameters, what it is."""
+    """All recipes: name, number of parameters, description."""
     recipes = [by_name(name) for name in names()]
     if as_json:
         for recipe in recipes:
-            display.result(json.dumps(_head(recipe), ensure_ascii=False))
+            display.result(json.dumps(_describe(recipe), ensure_ascii=False))
         return
     rows = [(r.name, f"{parameters.of_recipe(r) / 1e6:.1f} M", r.about) for r in recipes]
     for line in display.columns(rows):
@@ -78,8 +76,8 @@ def show(
     """
     recipe = options.changed(recipe, changes, scale)
     if as_json:
-        settings = [_setting(recipe, path, value) for path, value in recipe.flat().items()]
-        display.result(json.dumps(_head(recipe) | {"settings": settings}, ensure_ascii=False))
+        settings = [_describe_setting(recipe, path, value) for path, value in recipe.flat().items()]
+        display.result(json.dumps(_describe(recipe) | {"settings": settings}, ensure_ascii=False))
         return
     display.result(f"{recipe.name}: {recipe.about}")
     symbols = f"{recipe.data.vocabulary_size:,} symbols"
@@ -88,7 +86,7 @@ def show(
         display.result(f"why it differs: {recipe.because}")
     display.result("")
     flat = recipe.flat()
-    lines = display.columns([_row(recipe, path, value) for path, value in flat.items()])
+    lines = display.columns([_format_setting(recipe, path, value) for path, value in flat.items()])
     for path, line in zip(flat, lines, strict=True):
         display.result(line)
         if peers and path in PEERS:
@@ -112,7 +110,7 @@ def diff(*, first: Recipe, second: Recipe, as_json: bool) -> None:
         return
     table = [
         ("setting", first.name, second.name),
-        *((path, _said(a), _said(b)) for path, a, b in rows),
+        *((path, _format_value(a), _format_value(b)) for path, a, b in rows),
         ("parameters", *(f"{count:,}" for count in counts)),
     ]
     for line in display.columns(table):
@@ -129,12 +127,12 @@ def scales(*, as_json: bool) -> None:
         return
     for scale in SCALES.values():
         display.result(f"{scale.name}: {scale.about}")
-        display.result(f"    a row like base takes {scale.costs}")
-        display.result(f"    to be seen: {scale.visible}")
+        display.result(f"    a row like base takes {scale.cost}")
+        display.result(f"    to be seen: {scale.visible_findings}")
 
 
-def _head(recipe: Recipe) -> dict[str, object]:
-    """What a list says of a recipe."""
+def _describe(recipe: Recipe) -> dict[str, object]:
+    """Return a recipe's name, description, reason and number of parameters, for JSON."""
     return {
         "name": recipe.name,
         "about": recipe.about,
@@ -144,31 +142,37 @@ def _head(recipe: Recipe) -> dict[str, object]:
     }
 
 
-def _setting(recipe: Recipe, path: str, value: Value) -> dict[str, object]:
-    """One setting with its source: the paper's section, or an empty one where it is silent."""
-    section, says = citation(recipe, path)
+def _describe_setting(recipe: Recipe, path: str, value: Value) -> dict[str, object]:
+    """Return a setting with its default, the paper's section (empty if silent) and sentence."""
+    section, says = cite(recipe, path)
     default = resolved(path)[1].default
-    said = {"setting": path, "value": value, "default": default, "section": section, "says": says}
-    return said | ({"peers": PEERS[path]} if path in PEERS else {})
+    described = {
+        "setting": path,
+        "value": value,
+        "default": default,
+        "section": section,
+        "says": says,
+    }
+    return described | ({"peers": PEERS[path]} if path in PEERS else {})
 
 
-def _row(recipe: Recipe, path: str, value: Value) -> tuple[str, ...]:
-    """One setting for people."""
-    section, says = citation(recipe, path)
+def _format_setting(recipe: Recipe, path: str, value: Value) -> tuple[str, ...]:
+    """Return the table cells that show a setting, its default if it differs, and its source."""
+    section, says = cite(recipe, path)
     default = resolved(path)[1].default
     differs = value != default
     return (
         "*" if differs else " ",
         path,
-        _said(value),
-        f"({_said(default)})" if differs else "",
+        _format_value(value),
+        f"({_format_value(default)})" if differs else "",
         f"section {section}" if section else "ours",
         says,
     )
 
 
-def _said(value: object) -> str:
-    """A value as `--set` and TOML take it."""
+def _format_value(value: object) -> str:
+    """Format a value as `--set` and TOML accept it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:,}".replace(",", "_") if isinstance(value, int) else str(value)

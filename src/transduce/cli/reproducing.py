@@ -48,7 +48,7 @@ def trained_all(todo: Sequence["Job"], given: Given, wishes: Wishes) -> list[Tra
     tell = display.tell if not wishes.quiet else lambda _line: None
     scale = todo[0].scale
     tell(f"{len(todo)} rows at the scale {scale.name}: {scale.about}")
-    tell(f"a row like base takes {scale.costs}; to be seen: {scale.visible}")
+    tell(f"a row like base takes {scale.cost}; to be seen: {scale.visible_findings}")
     prepared = corpus(todo[0].recipe, given, quiet=wishes.quiet)
     require_measurable(todo[0].recipe, prepared, given.test)
     failed: list[TransduceError] = []

@@ -57,7 +57,6 @@ ADJECTIVES = tuple(
     for row in ROWS
 )
 ADJECTIVE = {entry.english: entry for entry in ADJECTIVES}
-MOODS = tuple(ADJECTIVE[name] for name in ("tired", "happy", "sad", "ill"))
 VERY = Adverb("very", "sehr")
 TOO = Adverb("too", "zu")
 

@@ -64,13 +64,13 @@ from transduce.phrasebook.verbs import (
     PUTTING,
     RESTING,
     RISING,
-    SINGLE_PROCESS,
+    INTRANSITIVE,
     STATES,
 )
 from transduce.phrasebook.words import Adverb, Modal, Person, Pronoun, Verb
 
 ACTIONS: tuple[Verb, ...] = (
-    SINGLE_PROCESS * 3 + RISING * 3 + RESTING * 3 + MOVING * 4 + DOING * 2 + STATES * 2 + PUTTING * 2
+    INTRANSITIVE * 3 + RISING * 3 + RESTING * 3 + MOVING * 4 + DOING * 2 + STATES * 2 + PUTTING * 2
     + GIVING * 3 + HELPING * 3 + (BELONG,) * 5
 )  # fmt: skip
 BY_PERSONS = tuple(verb for verb in ACTIONS if "person" in verb.who.split())

@@ -46,7 +46,7 @@ SAY = verb("say said", "sagen sagst sagt gesagt", "person")
 TRY = verb("try tried", "versuchen versuchst versucht versucht", "person")
 FORGET_TO = verb("forget forgot", "vergessen vergisst vergisst vergessen", "person")
 
-SINGLE_PROCESS = (  # no object
+INTRANSITIVE = (  # no object
     verb("sleep slept", "schlafen schläfst schläft geschlafen", "person animal",
          where="room house garden bed", how="well alone"),
     verb("work worked", "arbeiten arbeitest arbeitet gearbeitet", "adult brother sister friend",
@@ -204,6 +204,6 @@ BELONG = verb(
     whom="person", traits="state",
 )  # fmt: skip
 ALL_VERBS = (
-    *SINGLE_PROCESS, *RISING, *RESTING, *MOVING, *DOING, *STATES, *PUTTING, *GIVING, *HELPING, PLEASING,
+    *INTRANSITIVE, *RISING, *RESTING, *MOVING, *DOING, *STATES, *PUTTING, *GIVING, *HELPING, PLEASING,
     BELONG, BE, COST, RAIN, SHINE, KNOW_THAT, THINK, HOPE, SAY, TRY, FORGET_TO,
 )  # fmt: skip

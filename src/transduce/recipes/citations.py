@@ -1,14 +1,14 @@
-"""What the paper says of a setting in those of its runs that are not base, English to German.
+"""Citations of the paper for the settings of its runs other than base, English to German.
 
-Of that one each field knows it (`settings/fields.py`). Here is what is said of the rows of Table 3
-(the big model among them), of English to French and of parsing: a section, and the sentence in our
-words. Where the section is empty, the paper is silent and the sentence is our reason.
+The citations for that run stand with each field (`settings/fields.py`). Here are those for the rows
+of Table 3 (with the big model), for English to French and for parsing: a section and the sentence
+in our words. Where the section is empty, the paper is silent and the sentence is our reason.
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from transduce.recipes.names import difference, origin
+from transduce.recipes.names import difference, find_original_name
 from transduce.recipes.table2 import LAYERS
 from transduce.recipes.table3 import BASE, TABLE_3
 from transduce.settings import Recipe
@@ -30,8 +30,8 @@ COLUMNS = {
 }
 
 
-def _of_row(name: str, row: Recipe) -> Citations:
-    """What a row of Table 3 prints where it is not base."""
+def _cite_row(name: str, row: Recipe) -> Citations:
+    """Return a citation of Table 3 for each column in which a row differs from base."""
     return {
         path: ("6.2", f"row {name} of Table 3: {COLUMNS[path]} = {value}")
         for path, _, value in difference(BASE, row)
@@ -39,7 +39,7 @@ def _of_row(name: str, row: Recipe) -> Citations:
     }
 
 
-ROWS = {name: _of_row(name, row) for name, row in TABLE_3.items()}
+ROWS = {name: _cite_row(name, row) for name, row in TABLE_3.items()}
 BIG: Citations = {
     **ROWS["big"],
     "training.steps": ("5.2", "the big models were trained for 300,000 steps"),
@@ -86,7 +86,7 @@ SEMI_SUPERVISED: Citations = {
     "data.vocabulary_size": ("6.3", "32,000 symbols"),
 }
 
-CITED: Mapping[str, Citations] = MappingProxyType(
+CITATIONS: Mapping[str, Citations] = MappingProxyType(
     {
         **{f"table3/{name}": cited for name, cited in ROWS.items()},
         **{one.name: FRENCH for one in LAYERS if one.data.target_language == "fr"},
@@ -99,7 +99,9 @@ CITED: Mapping[str, Citations] = MappingProxyType(
 )
 
 
-def citation(recipe: Recipe, path: str) -> Citation:
-    """Section and sentence for a setting of the run that this recipe is, or is made from."""
+def cite(recipe: Recipe, path: str) -> Citation:
+    """Return the paper's section, and its sentence in our words, for a setting of a recipe."""
     stated = resolved(path)[1].metadata
-    return CITED.get(origin(recipe), {}).get(path, (stated["section"], stated["says"]))
+    return CITATIONS.get(find_original_name(recipe), {}).get(
+        path, (stated["section"], stated["says"])
+    )

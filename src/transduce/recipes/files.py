@@ -1,4 +1,4 @@
-"""Recipes in files: TOML or JSON, a start by name and what differs from it."""
+"""Read recipes from TOML or JSON files: the name of a recipe to start from, and what differs."""
 
 import json
 import re
@@ -14,10 +14,10 @@ FORM = 'a recipe reads: start = "table3/base", then [training] and below it step
 
 
 def from_file(path: Path) -> Recipe:
-    """The recipe that a file describes; `start = "table3/base"` names the one that it changes."""
-    values = _tables(path)
+    """Read a recipe from a TOML or JSON file; its `start` names the recipe that it changes."""
+    values = _parse_tables(path)
     try:
-        start = _start(values.pop("start", "table3/base"))
+        start = _find_start(values.pop("start", "table3/base"))
         about = f"{start.name}, changed by {path.name}"
         recipe = Recipe.from_mapping({"name": path.stem, "about": about, **values}, start)
     except InputError as error:
@@ -31,16 +31,16 @@ def from_file(path: Path) -> Recipe:
     return recipe
 
 
-def _start(name: object) -> Recipe:
-    """The recipe that the file changes."""
+def _find_start(name: object) -> Recipe:
+    """Return the recipe that a file names as its start."""
     if not isinstance(name, str):
         raise InputError(f"start must be the name of a recipe, not {name!r}", FORM)
     return by_name(name)
 
 
-def _tables(path: Path) -> dict[str, Any]:
-    """What stands in the file, or where its syntax is wrong."""
-    text = _text(path)
+def _parse_tables(path: Path) -> dict[str, Any]:
+    """Parse the file into tables of settings; a syntax error is refused with its line."""
+    text = _read_text(path)
     try:
         values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except ValueError as error:  # tomllib says the line in its sentence only
@@ -52,8 +52,8 @@ def _tables(path: Path) -> dict[str, Any]:
     return values
 
 
-def _text(path: Path) -> str:
-    """The file as text; a byte-order mark is dropped."""
+def _read_text(path: Path) -> str:
+    """Read the file as UTF-8 text without its byte-order mark."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:

@@ -1,7 +1,7 @@
-"""Presets of other systems that are taken for the paper, frozen, for comparison.
+"""Frozen presets of other systems that are often taken for the paper's model, for comparison.
 
-Values are those of the systems' own sources; what no setting of ours can say stands in `because`.
-First weights, batching by real tokens and exact resume are ours throughout.
+Values are those of the systems' own sources; what no setting here can express stands in `because`.
+Initialisation, batching by real tokens and exact resume are transduce's throughout.
 """
 
 from dataclasses import replace
@@ -23,13 +23,13 @@ FAIRSEQ_DIFFERS = (
 )
 
 
-def _as(start: Recipe, name: str, about: str, because: str, **changes: Value) -> Recipe:
-    """Another system's preset, as a difference; `search__extra` is search.extra_length."""
+def _derive_preset(start: Recipe, name: str, about: str, because: str, **changes: Value) -> Recipe:
+    """Derive a named preset from a recipe; the key `search__beam` changes search.beam."""
     named = replace(start, name=f"history/{name}", about=about, because=because)
     return with_changes(named, {path.replace("__", "."): v for path, v in changes.items()})
 
 
-T2T_V1 = _as(
+T2T_V1 = _derive_preset(
     BASE_EN_DE,
     "t2t-v1",
     "tensor2tensor transformer_base_v1: the preset that is the paper's model",
@@ -37,7 +37,7 @@ T2T_V1 = _as(
     training__smoothing_form="t2t",
     search__extra_length=100,
 )
-T2T_V2 = _as(
+T2T_V2 = _derive_preset(
     T2T_V1,
     "t2t-v2",
     "tensor2tensor transformer_base_v2: pre-norm, inner dropouts, twice the rate",
@@ -48,7 +48,7 @@ T2T_V2 = _as(
     training__warmup=8_000,
     training__learning_rate_factor=2.0,
 )
-T2T_V3 = _as(
+T2T_V3 = _derive_preset(
     T2T_V2,
     "t2t-v3",
     "tensor2tensor transformer_base since v3: v2 with another Adam",
@@ -57,21 +57,21 @@ T2T_V3 = _as(
 )
 
 
-def _fairseq(start: Recipe, name: str, peak: float) -> Recipe:
-    """A peak rate is a factor of equation 3's own: d_model^-0.5 · warmup^-0.5."""
-    own = (start.architecture.d_model * start.training.warmup) ** -0.5
-    return _as(
+def _derive_fairseq_preset(start: Recipe, name: str, peak: float) -> Recipe:
+    """Derive fairseq's preset: its peak rate as a factor of equation 3's peak    (section 5.3)"""
+    paper_peak = (start.architecture.d_model * start.training.warmup) ** -0.5
+    return _derive_preset(
         start,
         f"fairseq-{name}",
         f"fairseq, English to German, {name}: a peak rate of {peak:g}",
         FAIRSEQ_DIFFERS,
-        training__learning_rate_factor=peak / own,
+        training__learning_rate_factor=peak / paper_peak,
         training__epsilon=1e-8,
         training__smoothing_form="t2t",
     )
 
 
-FAIRSEQ_BASE = _fairseq(BASE_EN_DE, "base", 7e-4)
-FAIRSEQ_BIG = _fairseq(BIG_EN_DE, "big", 5e-4)
+FAIRSEQ_BASE = _derive_fairseq_preset(BASE_EN_DE, "base", 7e-4)
+FAIRSEQ_BIG = _derive_fairseq_preset(BIG_EN_DE, "big", 5e-4)
 
 HISTORY = (T2T_V1, T2T_V2, T2T_V3, FAIRSEQ_BASE, FAIRSEQ_BIG)

@@ -1,4 +1,4 @@
-"""All recipes by their names: a look-up, no registry."""
+"""All recipes by name, and the setting-by-setting difference of two of them."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -20,29 +20,29 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
 
 
 def names() -> tuple[str, ...]:
-    """The name of every recipe, the paper's first."""
+    """Return the names of all recipes, those of the paper first."""
     return tuple(RECIPES)
 
 
 def by_name(name: str) -> Recipe:
-    """The recipe of that name, or a hint at the nearest names."""
+    """Return the recipe of that name; an unknown name is refused with the nearest as a hint."""
     if name not in RECIPES:
         raise InputError(f"unknown recipe {name!r}", nearest(name, RECIPES))
     return RECIPES[name]
 
 
-def origin(recipe: Recipe) -> str:
-    """The name that the recipe began with: a scale and `--set` add words to it."""
+def find_original_name(recipe: Recipe) -> str:
+    """Return the name of the recipe that this one derives from: derived names add words to it."""
     return recipe.name.partition(" ")[0]
 
 
-def own_run(recipe: Recipe) -> Recipe | None:
-    """The run of the paper that a recipe is, or is made from; None if it is none by name."""
-    return next((run for run in PAPERS if run.name == origin(recipe)), None)
+def find_paper_run(recipe: Recipe) -> Recipe | None:
+    """Return the paper's own run that a recipe is or derives from, None if there is none."""
+    return next((run for run in PAPERS if run.name == find_original_name(recipe)), None)
 
 
 def difference(a: Recipe, b: Recipe) -> list[tuple[str, Value, Value]]:
-    """Every setting in which two recipes differ, with both values."""
+    """Return every setting in which two recipes differ, as (path, value in a, value in b)."""
     others = b.flat()
     return [
         (path, value, others[path]) for path, value in a.flat().items() if value != others[path]

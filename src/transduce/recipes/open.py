@@ -1,6 +1,6 @@
-"""Corpora that anyone can have, with the paper's model and schedule at their size.
+"""Recipes for corpora that anyone can have: the paper's model and schedule at the corpus' size.
 
-Some are fetched by their names; of the others the user has the files and names them.
+Some corpora are fetched by their names; of the others the user has the files and names them.
 """
 
 from dataclasses import replace
@@ -9,33 +9,35 @@ from transduce.settings import Architecture, Data, Recipe, Training
 
 TINY = Architecture(layers=4, d_model=128, d_ff=256, heads=4, d_k=32, d_v=32, dropout=0.3)
 SMALL = Architecture(layers=3, d_model=256, d_ff=1024, heads=4, d_k=64, d_v=64, dropout=0.2)
+NARROW = Architecture(layers=6, d_model=256, d_ff=1024, heads=8, d_k=32, d_v=32, dropout=0.1)
 DATA = Data(vocabulary_size=10_000, source_tokens=4_096, target_tokens=4_096)
-FEW = Training(steps=8_000, warmup=1_000, snapshot_every=100, average_last=10, validate_every=500)
-MORE = Training(steps=20_000, snapshot_every=400, average_last=5)
+SHORT = Training(steps=8_000, warmup=1_000, snapshot_every=100, average_last=10, validate_every=500)
+LONG = Training(steps=20_000, snapshot_every=400, average_last=5)
+FITS_CORPUS = "a model, a vocabulary and updates of a size that fits the corpus"
 
 
-def captions(target: str) -> Recipe:
-    """One sentence a picture."""
+def build_captions_recipe(target: str) -> Recipe:
+    """Build the recipe for Multi30k, English image captions translated into a target language."""
     return Recipe(
         name=f"multi30k-en-{target}",
         about="image captions, 29,000 pairs; "
         "sizes and updates of Wu et al. 2021 (Transformer-Tiny)",
         architecture=TINY,
         data=replace(DATA, corpus="multi30k", target_language=target),
-        training=FEW,
+        training=SHORT,
         because="a small corpus wants a small model, more dropout, fewer and smaller updates; "
         "about an epoch lies between two of the averaged snapshots",
     )
 
 
-def sentences(language: str, target: str, pairs: str) -> Recipe:
-    """Short everyday sentences by volunteers."""
+def build_tatoeba_recipe(language: str, target: str, pairs: str) -> Recipe:
+    """Build the recipe for Tatoeba's short everyday sentences, English to a target language."""
     return Recipe(
         name=f"tatoeba-en-{target}",
         about=f"everyday sentences, English to {language}, {pairs} pairs",
         architecture=SMALL,
         data=replace(DATA, corpus=f"tatoeba-en-{target}", target_language=target),
-        training=MORE,
+        training=LONG,
         because="a model, a vocabulary and updates of a size that fits short sentences",
     )
 
@@ -45,36 +47,54 @@ TALKS = Recipe(
     about="subtitles of talks, German to English, 160,000 pairs",
     architecture=replace(SMALL, dropout=0.3),
     data=replace(DATA, corpus="iwslt14-de-en", source_language="de", target_language="en"),
-    training=MORE,
+    training=LONG,
     because="a model, a vocabulary and updates of a size that fits some hours of talk",
 )
 
 
-def own_files(name: str, about: str, architecture: Architecture, training: Training) -> Recipe:
-    """A corpus that no address is known of: --source and --target, or --pairs, name it."""
+def build_user_files_recipe(
+    name: str,
+    about: str,
+    architecture: Architecture,
+    training: Training,
+    because: str = FITS_CORPUS,
+) -> Recipe:
+    """Build a recipe for a corpus without a public address, whose files the user names."""
     return Recipe(
         name=name,
         about=f"{about}; name its files",
         architecture=architecture,
         data=replace(DATA, corpus=name, target_language=name.rsplit("-", 1)[1]),
         training=training,
-        because="a model, a vocabulary and updates of a size that fits the corpus",
+        because=because,
     )
 
 
-OWN_FILES = (
-    own_files(
-        "wmt-news-en-de", "test sets of many years as training text, 60,000 pairs", TINY, FEW
+USER_FILES = (
+    build_user_files_recipe(
+        "wmt-news-en-de", "test sets of many years as training text, 60,000 pairs", TINY, SHORT
     ),
-    own_files("libreoffice-help-en-de", "the help of an office program, 30,000 pairs", TINY, FEW),
-    own_files("canada-laws-en-fr", "acts and regulations, 300,000 pairs", SMALL, MORE),
-    own_files("open-en-de", "all open English-German text together, 250,000 pairs", SMALL, MORE),
+    build_user_files_recipe(
+        "libreoffice-help-en-de", "the help of an office program, 30,000 pairs", TINY, SHORT
+    ),
+    build_user_files_recipe(
+        "canada-laws-en-fr", "acts and regulations, 300,000 pairs", SMALL, LONG
+    ),
+    build_user_files_recipe(
+        "open-en-de",
+        "all open English-German text together, 250,000 pairs",
+        NARROW,
+        Training(steps=20_000, warmup=2_000, snapshot_every=250, average_last=5),
+        "the depth, heads and dropout of the paper's base model at half its width, so that its "
+        "attention can be drawn head by head as in the paper and a CPU can train it; half the "
+        "warm-up for a fifth of the steps; snapshots close enough to average the last five",
+    ),
 )
 OPEN = (
-    captions("de"),
-    captions("fr"),
-    sentences("German", "de", "164,000"),
-    sentences("French", "fr", "160,000"),
+    build_captions_recipe("de"),
+    build_captions_recipe("fr"),
+    build_tatoeba_recipe("German", "de", "164,000"),
+    build_tatoeba_recipe("French", "fr", "160,000"),
     TALKS,
-    *OWN_FILES,
+    *USER_FILES,
 )

@@ -1,4 +1,4 @@
-"""What the paper prints in the tables that are reproduced."""
+"""The figures that the paper prints in its Tables 2 and 3, digit by digit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,19 +9,19 @@ from typing import final
 @final
 @dataclass(frozen=True)
 class Published:
-    """A row of Table 2, digit by digit: BLEU on newstest2014, and operations of training."""
+    """A row of the printed Table 2: BLEU on newstest2014 and training cost in operations."""
 
     model: str
-    bleu: Mapping[str, str]  # by the pair of languages, where the paper has a figure
+    bleu: Mapping[str, str]  # by language pair, where the paper has a figure
     cost: Mapping[str, str]
-    source: str = ""  # whose system it is
-    row: str = ""  # ours of the same model
+    source: str = ""  # the publication of the system
+    row: str = ""  # the row here with the same model
 
 
-def _published(
+def _build_row(
     model: str, german: tuple[str, str], french: tuple[str, str], source: str = "", row: str = ""
 ) -> Published:
-    """BLEU and cost for each pair of languages; what is not printed is empty."""
+    """Build a row from (BLEU, cost) for each language pair; empty where nothing is printed."""
     both = {"en-de": german, "en-fr": french}
     bleu = {pair: figure for pair, (figure, _) in both.items() if figure}
     return Published(
@@ -31,23 +31,27 @@ def _published(
 
 _GNMT, _CONV = "Wu et al. 2016", "Gehring et al. 2017"
 TABLE_2 = (
-    _published("ByteNet", ("23.75", ""), ("", ""), "Kalchbrenner et al. 2016"),
-    _published("Deep-Att + PosUnk", ("", ""), ("39.2", "1.0e20"), "Zhou et al. 2016"),
-    _published("GNMT + RL", ("24.6", "2.3e19"), ("39.92", "1.4e20"), _GNMT),
-    _published("ConvS2S", ("25.16", "9.6e18"), ("40.46", "1.5e20"), _CONV),
-    _published("MoE", ("26.03", "2.0e19"), ("40.56", "1.2e20"), "Shazeer et al. 2017"),
-    _published("Deep-Att + PosUnk Ensemble", ("", ""), ("40.4", "8.0e20"), "Zhou et al. 2016"),
-    _published("GNMT + RL Ensemble", ("26.30", "1.8e20"), ("41.16", "1.1e21"), _GNMT),
-    _published("ConvS2S Ensemble", ("26.36", "7.7e19"), ("41.29", "1.2e21"), _CONV),
-    _published("Transformer (base model)", ("27.3", "3.3e18"), ("38.1", "3.3e18"), row="base"),
-    _published("Transformer (big)", ("28.4", "2.3e19"), ("41.8", "2.3e19"), row="big"),
+    _build_row("ByteNet", ("23.75", ""), ("", ""), "Kalchbrenner et al. 2016"),
+    _build_row("Deep-Att + PosUnk", ("", ""), ("39.2", "1.0e20"), "Zhou et al. 2016"),
+    _build_row("GNMT + RL", ("24.6", "2.3e19"), ("39.92", "1.4e20"), _GNMT),
+    _build_row("ConvS2S", ("25.16", "9.6e18"), ("40.46", "1.5e20"), _CONV),
+    _build_row("MoE", ("26.03", "2.0e19"), ("40.56", "1.2e20"), "Shazeer et al. 2017"),
+    _build_row(
+        "Deep-Att + PosUnk Ensemble", ("", ""), ("40.4", "8.0e20"), "Zhou et al. 2016"
+    ),
+    _build_row("GNMT + RL Ensemble", ("26.30", "1.8e20"), ("41.16", "1.1e21"), _GNMT),
+    _build_row("ConvS2S Ensemble", ("26.36", "7.7e19"), ("41.29", "1.2e21"), _CONV),
+    _build_row(
+        "Transformer (base model)", ("27.3", "3.3e18"), ("38.1", "3.3e18"), row="base"
+    ),
+    _build_row("Transformer (big)", ("28.4", "2.3e19"), ("41.8", "2.3e19"), row="big"),
 )
 
 
 @final
 @dataclass(frozen=True)
 class Printed:
-    """A row of Table 3: perplexity a piece and BLEU on newstest2013, parameters in millions."""
+    """A row of the printed Table 3: perplexity, BLEU on newstest2013, parameters in millions."""
 
     perplexity: float
     bleu: float

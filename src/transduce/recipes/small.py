@@ -1,4 +1,4 @@
-"""Runs of minutes and seconds: the demo, the toys, and one for tests."""
+"""Recipes for runs of seconds and minutes: the demo, the toy tasks, and one for tests."""
 
 from transduce.settings import Architecture, Data, Recipe, Training
 
@@ -16,8 +16,8 @@ DEMO = Recipe(
 LETTERS = 278  # two special symbols, the 256 bytes, and each of the 20 letters with its blank
 
 
-def _toy(task: str, about: str) -> Recipe:
-    """A task whose right answer is known, for seeing that a model can learn at all."""
+def _build_toy(task: str, about: str) -> Recipe:
+    """Build the recipe of a toy task, whose right answer is known, to check that models learn."""
     return Recipe(
         name=f"toy-{task}",
         about=about,
@@ -45,9 +45,9 @@ def _toy(task: str, about: str) -> Recipe:
     )
 
 
-COPY = _toy("copy", "say the same again")
-REVERSE = _toy("reverse", "say it backwards")
-SORT = _toy("sort", "put the symbols in order")
+COPY = _build_toy("copy", "repeat the symbols")
+REVERSE = _build_toy("reverse", "reverse the symbols")
+SORT = _build_toy("sort", "sort the symbols")
 
 TINY = Recipe(
     name="tiny",

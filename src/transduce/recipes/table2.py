@@ -1,7 +1,7 @@
 """Table 2: the four runs whose BLEU the paper reports, on newstest2014.
 
-Beside base stand other layers of Table 1 in attention's place, on the same data at the same cost:
-so many steps that their products of matrices come to as many operations as base's.
+Rows with another layer of Table 1 in place of self-attention train on the same data at the same
+cost: so many steps that their matrix products take as many operations as base's.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
 
 LENGTH = 25  # pieces on each side of the sentences that operations are counted over beforehand
-AT_BASE_S_COST = (
+SAME_COST = (
     "the paper compares other layers by Table 1 alone; here they train until base's cost is spent"
 )
 FOR_FRENCH = (
@@ -23,14 +23,14 @@ FOR_FRENCH = (
 )
 
 
-def _german(row: str, averaged: int) -> Recipe:
-    """A row of Table 3, trained for Table 2."""
+def _build_german(row: str, averaged: int) -> Recipe:
+    """Build the English-German run of Table 2 from a row of Table 3."""
     about = f"the {row} model, English to German, newstest2014, the last {averaged} averaged"
     return replace(TABLE_3[row], name=f"table2/{row}-en-de", about=about)
 
 
-def _french(german: Recipe, dropout: float) -> Recipe:
-    """The same model on the other language pair."""
+def _build_french(german: Recipe, dropout: float) -> Recipe:
+    """Build the English-French run of Table 2 from the English-German one."""
     return replace(
         german,
         name=german.name.replace("en-de", "en-fr"),
@@ -47,53 +47,53 @@ def _french(german: Recipe, dropout: float) -> Recipe:
     )
 
 
-BASE_EN_DE = _german("base", 5)
-BIG_EN_DE = _german("big", 20)
-BASE_EN_FR = _french(BASE_EN_DE, dropout=0.1)
-BIG_EN_FR = _french(BIG_EN_DE, dropout=0.1)  # section 6.1: 0.1 in place of 0.3
+BASE_EN_DE = _build_german("base", 5)
+BIG_EN_DE = _build_german("big", 20)
+BASE_EN_FR = _build_french(BASE_EN_DE, dropout=0.1)
+BIG_EN_FR = _build_french(BIG_EN_DE, dropout=0.1)  # section 6.1: 0.1 in place of 0.3
 
 TABLE_2 = (BASE_EN_DE, BIG_EN_DE, BASE_EN_FR, BIG_EN_FR)
 
 
-def at_cost_of(base: Recipe, recipe: Recipe) -> Recipe:
-    """Other layers in attention's place train for what base costs; attention as it is told."""
+def match_training_cost(base: Recipe, recipe: Recipe) -> Recipe:
+    """Return the recipe with as many steps as cost what base costs; attention rows stay as is."""
     if recipe.architecture.mixing == base.architecture.mixing:
         return recipe
-    steps = round(base.training.steps * update_cost(base) / update_cost(recipe))
+    steps = round(base.training.steps * estimate_update_cost(base) / estimate_update_cost(recipe))
     return with_changes(recipe, {"training.steps": max(1, steps)})
 
 
-def update_cost(recipe: Recipe) -> float:
-    """Operations of one update."""
+def estimate_update_cost(recipe: Recipe) -> float:
+    """Estimate the operations of one update from its token budgets and a sentence length of 25."""
     source, target = float(recipe.data.source_tokens), float(recipe.data.target_tokens)
     text = Text(source, target, source * LENGTH, target * LENGTH, target * LENGTH)
     return training(recipe.architecture, recipe.data.vocabulary_size, text)
 
 
-def _layer(base: Recipe, mixing: str) -> Recipe:
-    """The stack of base with another layer of Table 1 in attention's place, at base's cost."""
+def _build_layer_row(base: Recipe, mixing: str) -> Recipe:
+    """Build base with another layer of Table 1 in place of self-attention, at base's cost."""
     recipe = replace(
         with_changes(base, {"architecture.mixing": mixing}),
         name=base.name.replace("base", mixing),
         about=base.about.replace("the base model", f"base, {mixing} layers in attention's place"),
-        because=" · ".join(filter(None, (base.because, AT_BASE_S_COST))),
+        because=" · ".join(filter(None, (base.because, SAME_COST))),
     )
-    return at_cost_of(base, recipe)
+    return match_training_cost(base, recipe)
 
 
 LAYERS = tuple(
-    _layer(base, mixing)
+    _build_layer_row(base, mixing)
     for base in (BASE_EN_DE, BASE_EN_FR)
     for mixing in ("recurrent", "convolution", "separable")
 )
 
 
-def _rows(pair: str) -> Mapping[str, Recipe]:
-    """Table 2 for one pair of languages, by the names of its rows."""
+def _select_rows(pair: str) -> Mapping[str, Recipe]:
+    """Select the rows of Table 2 for a language pair, by row name."""
     ours = (recipe for recipe in (*TABLE_2, *LAYERS) if recipe.name.endswith(pair))
     return MappingProxyType({one.name.split("/")[1].removesuffix(f"-{pair}"): one for one in ours})
 
 
 ROWS: Mapping[str, Mapping[str, Recipe]] = MappingProxyType(
-    {pair: _rows(pair) for pair in ("en-de", "en-fr")}
+    {pair: _select_rows(pair) for pair in ("en-de", "en-fr")}
 )

@@ -1,6 +1,6 @@
 """Table 4: English constituency parsing, as settings    (section 6.3)
 
-The task itself is not built: trees as symbols and back, F1 on section 23. What the paper prints is
+The task itself (trees as symbols and back, F1 on section 23) is not built. What the paper prints is
 here with what it leaves open: it chose dropout and learning rates on section 22 and prints neither,
 so these are those of the published code (tensor2tensor). All else is as in base.
 """

@@ -11,7 +11,7 @@ from typing import final
 
 from transduce.errors import InputError, nearest
 from transduce.recipes.scale import Scale, scaled
-from transduce.recipes.table2 import at_cost_of
+from transduce.recipes.table2 import match_training_cost
 from transduce.runs.run_folder import memory_here, require_memory
 from transduce.settings import Recipe
 from transduce.settings.fields import require
@@ -66,7 +66,7 @@ def jobs(table: str, recipes: Mapping[str, Recipe], wanted: Wanted) -> list[Job]
     require(SEED not in wanted.changes, f"{SEED} is no change of a row", "--seeds 3, or --seed 2")
     names = [row for row in recipes if row in wanted.rows or not wanted.rows]
     base = recipe_of(recipes["base"], wanted)
-    small = {row: at_cost_of(base, recipe_of(recipes[row], wanted)) for row in names}
+    small = {row: match_training_cost(base, recipe_of(recipes[row], wanted)) for row in names}
     return [
         Job(
             table=table,

@@ -96,7 +96,7 @@ def conditions(table: Table) -> Iterator[str]:
     scale, one = scale_by_name(table.scale), table.runs[0]
     search, bleu = one.recipe.search, one.bleu
     yield f"scale {scale.name}: {scale.about}"
-    yield f"to be seen at this scale: {scale.visible}"
+    yield f"to be seen at this scale: {scale.visible_findings}"
     yield (
         f"corpus {one.recipe.data.corpus}, scored on {bleu['lines']:,} lines ({bleu['test_set']}), "
         f"beam {search.beam}, alpha {search.alpha}"

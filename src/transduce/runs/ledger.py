@@ -17,7 +17,7 @@ from jaxtyping import Int32
 from transduce.checkpoint.card import shown
 from transduce.machine.environment import environment
 from transduce.machine.rate import sustained_rate
-from transduce.recipes.names import own_run
+from transduce.recipes.names import find_paper_run
 from transduce.recipes.operations import Text, training
 from transduce.recipes.parameters import count, embeddings
 from transduce.recipes.printed import TABLE_3 as PRINTED
@@ -34,7 +34,7 @@ OF_THE_OTHERS = "41,004 to 41,208"
 
 def differs(recipe: Recipe) -> list[str]:
     """Which run of the paper a recipe is, where it leaves what the paper states of it, and why."""
-    run = own_run(recipe) or BASE
+    run = find_paper_run(recipe) or BASE
     in_paper, here = stated(deviations(run)), stated(deviations(recipe, run))
     if not in_paper and not here:
         return ["every setting that the paper states is that of its base model"]
