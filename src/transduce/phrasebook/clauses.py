@@ -60,11 +60,11 @@ from transduce.phrasebook.verbs import (
     DOING,
     GIVING,
     HELPING,
+    INTRANSITIVE,
     MOVING,
     PUTTING,
     RESTING,
     RISING,
-    INTRANSITIVE,
     STATES,
 )
 from transduce.phrasebook.words import Adverb, Modal, Person, Pronoun, Verb
