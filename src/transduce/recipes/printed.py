@@ -36,14 +36,10 @@ TABLE_2 = (
     _build_row("GNMT + RL", ("24.6", "2.3e19"), ("39.92", "1.4e20"), _GNMT),
     _build_row("ConvS2S", ("25.16", "9.6e18"), ("40.46", "1.5e20"), _CONV),
     _build_row("MoE", ("26.03", "2.0e19"), ("40.56", "1.2e20"), "Shazeer et al. 2017"),
-    _build_row(
-        "Deep-Att + PosUnk Ensemble", ("", ""), ("40.4", "8.0e20"), "Zhou et al. 2016"
-    ),
+    _build_row("Deep-Att + PosUnk Ensemble", ("", ""), ("40.4", "8.0e20"), "Zhou et al. 2016"),
     _build_row("GNMT + RL Ensemble", ("26.30", "1.8e20"), ("41.16", "1.1e21"), _GNMT),
     _build_row("ConvS2S Ensemble", ("26.36", "7.7e19"), ("41.29", "1.2e21"), _CONV),
-    _build_row(
-        "Transformer (base model)", ("27.3", "3.3e18"), ("38.1", "3.3e18"), row="base"
-    ),
+    _build_row("Transformer (base model)", ("27.3", "3.3e18"), ("38.1", "3.3e18"), row="base"),
     _build_row("Transformer (big)", ("28.4", "2.3e19"), ("41.8", "2.3e19"), row="big"),
 )
 
