@@ -61,7 +61,7 @@ from transduce.phrasebook.sentence import (
     Tense,
 )
 from transduce.phrasebook.times import TOMORROW
-from transduce.phrasebook.verbs import BE, DOING, HAVE, HELPING, MOVING, RAIN, SHINE, SINGLE_PROCESS
+from transduce.phrasebook.verbs import BE, DOING, HAVE, HELPING, INTRANSITIVE, MOVING, RAIN, SHINE
 from transduce.phrasebook.words import Adjective, Noun, Pronoun
 
 # What may surprise about a thing of which something else was said first.
@@ -80,12 +80,12 @@ CONTRASTS = {
     "big": "empty cheap dark",
 }
 TOO_MUCH = ("expensive", "big", "small", "dark", "cold", "heavy", "long", "short")
-DURING = tuple(verb for verb in SINGLE_PROCESS + DOING + HELPING if verb in ON_PURPOSE)
+DURING = tuple(verb for verb in INTRANSITIVE + DOING + HELPING if verb in ON_PURPOSE)
 EARLIER = named("work, swim, dance, sing, travel, visit, read, drink, cook, wear, help")
 
 BEFOREHAND = tuple(verb for verb in DOING if verb in ON_PURPOSE)
 CONTRASTED = PRICED + " food house kitchen room garden restaurant library shop station"
-LEAVING = (*MOVING, SINGLE_PROCESS[0])
+LEAVING = (*MOVING, INTRANSITIVE[0])
 COMING = named("arrive, come back, fall asleep")
 
 
@@ -133,7 +133,7 @@ def meanwhile(draw: Draw) -> Sentence:
         return Sentence(main, link=link, other=other, turned=draw.chance(0.4))
     if link is UNTIL:
         main = action(
-            draw, SINGLE_PROCESS, subject=somebody(draw, known=True), mode=mode, extras=0.2
+            draw, INTRANSITIVE, subject=somebody(draw, known=True), mode=mode, extras=0.2
         )
         other = action(draw, COMING, mode=mode, extras=0.0)
         return Sentence(main, link=link, other=other)

@@ -38,11 +38,11 @@ from transduce.phrasebook.verbs import (
     DOING,
     GIVING,
     HELPING,
+    INTRANSITIVE,
     MOVING,
     PLEASING,
     RESTING,
     RISING,
-    SINGLE_PROCESS,
     THERE_IS,
 )
 
@@ -114,7 +114,7 @@ def asking_circumstance(draw: Draw, subject: Phrase | None = None) -> Clause:
     verbs = {
         WHERE: LOCATED,
         WHERE_TO: MOVING,
-        WHEN_ASKED: SINGLE_PROCESS + RISING * 2 + MOVING + DOING + GIVING,
+        WHEN_ASKED: INTRANSITIVE + RISING * 2 + MOVING + DOING + GIVING,
         WHY: ACTIONS,
     }[word]
     verb = draw.pick(verbs)
@@ -127,7 +127,7 @@ def asking_circumstance(draw: Draw, subject: Phrase | None = None) -> Clause:
     return replace(clause, time=None) if word is WHEN_ASKED else clause
 
 
-LOCATED = tuple(verb for verb in SINGLE_PROCESS + RESTING + DOING if verb.where)
+LOCATED = tuple(verb for verb in INTRANSITIVE + RESTING + DOING if verb.where)
 
 
 def whom(draw: Draw) -> Sentence:
