@@ -132,9 +132,7 @@ def meanwhile(draw: Draw) -> Sentence:
         main, other = two_actions(draw, mode)
         return Sentence(main, link=link, other=other, turned=draw.chance(0.4))
     if link is UNTIL:
-        main = action(
-            draw, INTRANSITIVE, subject=somebody(draw, known=True), mode=mode, extras=0.2
-        )
+        main = action(draw, INTRANSITIVE, subject=somebody(draw, known=True), mode=mode, extras=0.2)
         other = action(draw, COMING, mode=mode, extras=0.0)
         return Sentence(main, link=link, other=other)
     subject = personal_subject(draw)
