@@ -15,7 +15,7 @@ import torch
 
 from transduce.checkpoint import newest, prune, save, save_snapshot
 from transduce.checkpoint.steps import is_sound, kept_steps, step_folder
-from transduce.durable import hold
+from transduce.durable import lock_folder
 
 CALLS = ("mkdir", "open", "write", "fsync", "rename", "unlink", "rmdir")
 PLACE, ANNOUNCED = 0, 1  # bytes of the page that a killed child leaves behind
@@ -55,7 +55,7 @@ def straight(run, step):
 
 def train(run, keep, page, steps):
     """Save, announce, keep a snapshot, prune."""
-    with hold(run):
+    with lock_folder(run):
         for step in steps:
             keep(run, step)
             page[ANNOUNCED] = step
@@ -153,7 +153,7 @@ def test_forty_kills_lose_nothing_and_leave_nothing(run_in_memory, record):
     landed = kill_often(run, 40, choose)
     record(kills=40, landed_in=landed, seeds=[1])
     assert landed.keys() >= {"open", "write", "fsync", "rename", "unlink"}
-    with hold(run):
+    with lock_folder(run):
         pass
     assert list(run.rglob(".t*-*")) == []
 

@@ -107,7 +107,7 @@ def test_a_card_that_was_edited_is_no_reason_not_to_translate_but_shows(model):
     (model / "README.md").write_text("my own words", encoding="utf-8")
     assert load_model(model).recipe == RECIPE
     with pytest.raises(FolderError, match=r"README\.md: is not as it was written"):
-        open_folder(model, "model").check()
+        open_folder(model, "model").verify()
 
 
 def foreign(path, **changes):

@@ -10,7 +10,7 @@ import torch
 from tests.checkpoint.kept import flip, folder, moments, require_step, saved, state, weights
 
 from transduce.checkpoint import begin_run, newest, save, save_snapshot, snapshots
-from transduce.durable import hold, open_folder
+from transduce.durable import lock_folder, open_folder
 from transduce.errors import FolderError, NotFiniteError, SaveError
 from transduce.settings import Recipe
 
@@ -181,7 +181,7 @@ def test_leftovers_and_other_names_are_no_saves(run):
     found, rejected = newest(run)
     require_step(found, 1)
     assert rejected == []
-    with hold(run):
+    with lock_folder(run):
         pass
     assert not (run / "checkpoints" / ".tmp-0123456789abcdef-step-00000009").exists()
 
@@ -219,4 +219,4 @@ def test_nothing_is_unpickled(run, monkeypatch):
     monkeypatch.setattr(torch, "load", None)
     monkeypatch.setattr("pickle.loads", None)
     require_step(newest(run)[0], 1)
-    open_folder(folder(run, 1), "save").check()
+    open_folder(folder(run, 1), "save").verify()

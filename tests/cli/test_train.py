@@ -7,8 +7,8 @@ import pytest
 from tests.cli.language import write
 
 from transduce.checkpoint import read_run
-from transduce.durable import hold
-from transduce.durable.checksummed_json import sealed
+from transduce.durable import lock_folder
+from transduce.durable.checksummed_json import add_checksum
 from transduce.runs.recommend import fitting
 from transduce.runs.texts import FilePair
 
@@ -191,7 +191,7 @@ def test_a_run_that_was_killed_before_its_first_save_says_that_it_begins_anew(ag
 
 def test_a_run_of_a_newer_version_is_refused(again, trained):
     values = json.loads((trained / "run.json").read_bytes())
-    (trained / "run.json").write_bytes(sealed({**values, "format": 2}))
+    (trained / "run.json").write_bytes(add_checksum({**values, "format": 2}))
     ended = again()
     assert ended.code == 3
     assert "run.json: has format 2, and this version reads format 1 at most\nhint: inst" in (
@@ -220,7 +220,7 @@ def test_a_place_that_is_taken_is_refused(train, corpus, name):
 
 
 def test_a_run_that_another_process_holds_is_refused(again, trained):
-    with hold(trained):
+    with lock_folder(trained):
         ended = again()
     assert ended.code == 6
     assert f"error: {trained}: another process works here (process " in ended.stderr

@@ -6,7 +6,7 @@ import json
 import pytest
 from tests.cli.language import write
 
-from transduce.durable.checksummed_json import sealed
+from transduce.durable.checksummed_json import add_checksum
 
 FAST = ("--beam=1", "--extra-length=1")  # of a model that has learned nothing
 LINES = ["the dog sees a cat.", "", "a woman", "who runs now and not today"]
@@ -152,7 +152,7 @@ def edit(model):
 def renew(model):
     values = json.loads((model / "manifest.json").read_bytes())
     del values["sha256"]
-    (model / "manifest.json").write_bytes(sealed({**values, "format": 2}))
+    (model / "manifest.json").write_bytes(add_checksum({**values, "format": 2}))
 
 
 def add(model):

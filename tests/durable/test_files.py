@@ -8,7 +8,7 @@ import stat
 import pytest
 
 from transduce.durable import atomic_file, write_atomically
-from transduce.durable.temporary import temporary_beside, trash_beside
+from transduce.durable.temporary import temporary_path, trash_path
 from transduce.errors import InputError, SaveError
 
 
@@ -67,11 +67,11 @@ def test_a_fault_names_the_file_and_a_next_move(tmp_path, monkeypatch, name, num
     write_atomically(tmp_path / "a", b"old")
     calls = []
 
-    def fault(*arguments, **_):
+    def error(*arguments, **_):
         calls.append(arguments)
         raise OSError(getattr(errno, number), "said by the system")
 
-    monkeypatch.setattr(os, name, fault)
+    monkeypatch.setattr(os, name, error)
     with pytest.raises(SaveError) as error:
         write_atomically(tmp_path / "a", b"new")
     monkeypatch.undo()
@@ -107,8 +107,8 @@ def faulty(*_):
 
 
 def test_what_a_killed_process_left_under_the_same_name_goes(tmp_path):
-    left = [temporary_beside(tmp_path / name) for name in ("a", "b", "a-b")]
-    left.append(trash_beside(tmp_path / "a"))
+    left = [temporary_path(tmp_path / name) for name in ("a", "b", "a-b")]
+    left.append(trash_path(tmp_path / "a"))
     for path in left:
         path.write_bytes(b"half of")
     with atomic_file(tmp_path / "a") as stream:

@@ -29,8 +29,8 @@ def test_what_was_written_is_read(tmp_path):
     found = open_folder(tmp_path / "deep" / "f", "store")
     assert found.about == {"step": 3}
     assert (found.read("a"), found.read("b")) == (b"alpha", b"beta")
-    assert found.path("b") == tmp_path / "deep" / "f" / "b"
-    found.check()
+    assert found.verified_path("b") == tmp_path / "deep" / "f" / "b"
+    found.verify()
 
 
 @pytest.mark.parametrize("name", ["../a", "/a", "", ".hidden", "a/b", "manifest.json", "a\n"])
@@ -99,7 +99,7 @@ def watched(monkeypatch, act):
         monkeypatch.setattr(os, name, stand_in)
 
 
-def known_as(descriptor):
+def final_path(descriptor):
     """The end of the path that a descriptor stands for, without what is random in it."""
     name = Path(f"/proc/self/fd/{descriptor}").readlink().name
     return "temporary" if name.startswith((".tmp-", ".trash-")) else name
@@ -111,7 +111,7 @@ def test_everything_is_on_the_disk_before_the_name_is_given(tmp_path, monkeypatc
 
     def note(name, arguments, call):
         if name == "fsync":
-            told.append(f"fsync {known_as(arguments[0])}")
+            told.append(f"fsync {final_path(arguments[0])}")
         elif name in ("rename", "replace"):
             told.append("rename")
         return call()
@@ -174,7 +174,7 @@ def test_whatever_call_fails_the_name_is_not_given(tmp_path, monkeypatch, number
         assert "cannot be written: " in error.fact
         assert error.hint
         assert names(place) == [], f"after a failed {failed_at[-1]}, call {nth}"
-    open_folder(place / "f", "store").check()
+    open_folder(place / "f", "store").verify()
     assert {"mkdir", "open", "write", "fsync", "rename"} == set(failed_at)
 
 
@@ -186,7 +186,7 @@ def test_a_file_system_that_syncs_no_folders_is_no_fault(tmp_path, monkeypatch):
 
     watched(monkeypatch, refuse)
     write(tmp_path / "f")
-    open_folder(tmp_path / "f", "store").check()
+    open_folder(tmp_path / "f", "store").verify()
 
 
 def test_a_file_over_the_limit_of_the_system_is_told(tmp_path):
@@ -232,4 +232,4 @@ def test_a_full_disk_keeps_what_was_there(small_disk):
     assert error.value.fact.endswith("second/big: cannot be written: no space left on device")
     assert "free some space" in error.value.hint
     assert names(small_disk) == ["first"]
-    open_folder(small_disk / "first", "store").check()
+    open_folder(small_disk / "first", "store").verify()

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from transduce.durable import atomic_folder, hold, remove_folder, write_atomically
-from transduce.durable.temporary import temporary_beside, trash_beside
+from transduce.durable import atomic_folder, lock_folder, remove_folder, write_atomically
+from transduce.durable.temporary import temporary_path, trash_path
 from transduce.errors import InUseError
 
 
@@ -33,7 +33,7 @@ def held_by_a_child(folder):
     ready, tell = os.pipe()
 
     def stay():
-        with hold(folder):
+        with lock_folder(folder):
             os.write(tell, b"1")
             time.sleep(60)
 
@@ -47,7 +47,7 @@ def held_by_a_child(folder):
 def test_a_second_holder_is_refused_and_told_who_works_here(tmp_path):
     child = held_by_a_child(tmp_path)
     try:
-        with pytest.raises(InUseError) as error, hold(tmp_path):
+        with pytest.raises(InUseError) as error, lock_folder(tmp_path):
             pytest.fail("two hold one folder")
     finally:
         ended(child, signal.SIGKILL)
@@ -59,26 +59,26 @@ def test_a_second_holder_is_refused_and_told_who_works_here(tmp_path):
 
 
 def test_the_same_process_is_refused_too(tmp_path):
-    with hold(tmp_path), pytest.raises(InUseError), hold(tmp_path):
+    with lock_folder(tmp_path), pytest.raises(InUseError), lock_folder(tmp_path):
         pytest.fail("two hold one folder")
 
 
 def test_the_lock_goes_with_a_killed_process(tmp_path):
     ended(held_by_a_child(tmp_path), signal.SIGKILL)
-    with hold(tmp_path):
+    with lock_folder(tmp_path):
         pass
-    with hold(tmp_path):
+    with lock_folder(tmp_path):
         pass
 
 
 def test_a_forked_worker_neither_keeps_nor_releases_the_lock(tmp_path):
-    with hold(tmp_path):
+    with lock_folder(tmp_path):
         worker = in_a_child(lambda: time.sleep(60))
         ended(in_a_child(lambda: None))  # its end releases nothing
-        with pytest.raises(InUseError), hold(tmp_path):
+        with pytest.raises(InUseError), lock_folder(tmp_path):
             pytest.fail("two hold one folder")
     try:
-        with hold(tmp_path):
+        with lock_folder(tmp_path):
             pass
     finally:
         ended(worker, signal.SIGKILL)
@@ -88,7 +88,7 @@ def test_what_the_lock_says_cannot_harm_a_terminal(tmp_path):
     child = held_by_a_child(tmp_path)
     (tmp_path / "lock").write_bytes(b"\x1b[2J\xff\nme")
     try:
-        with pytest.raises(InUseError, match=r"\(\[2J\ufffdme\)"), hold(tmp_path):
+        with pytest.raises(InUseError, match=r"\(\[2J\ufffdme\)"), lock_folder(tmp_path):
             pytest.fail("two hold one folder")
     finally:
         ended(child, signal.SIGKILL)
@@ -98,13 +98,13 @@ def test_leftovers_of_killed_processes_are_cleaned_and_nothing_else(tmp_path):
     inner = tmp_path / "checkpoints"
     keep = ["keep", ".tmp-mine", ".hidden", ".tmp-0123456789abcdef"]
     for place in (tmp_path, inner):
-        for path in (temporary_beside(place / "file"), trash_beside(place / "folder")):
+        for path in (temporary_path(place / "file"), trash_path(place / "folder")):
             write_atomically(path / "inside", b"half")
-        temporary_beside(place / "file").write_bytes(b"half")
-        temporary_beside(place / "link").symlink_to(tmp_path)
+        temporary_path(place / "file").write_bytes(b"half")
+        temporary_path(place / "link").symlink_to(tmp_path)
         for name in keep:
             (place / name).touch()
-    with hold(tmp_path):
+    with lock_folder(tmp_path):
         pass
     assert {p.name for p in tmp_path.iterdir() if not p.is_symlink()} == {
         *keep,
@@ -117,7 +117,7 @@ def test_leftovers_of_killed_processes_are_cleaned_and_nothing_else(tmp_path):
 def test_what_another_process_still_writes_is_left_alone(tmp_path):
     with atomic_folder(tmp_path / "f", kind="store", about={}) as writer:
         writer.write("a", b"alpha")
-        with hold(tmp_path):
+        with lock_folder(tmp_path):
             pass
         writer.write("b", b"beta")
     assert (tmp_path / "f" / "b").read_bytes() == b"beta"

@@ -22,7 +22,7 @@ def folder(tmp_path):
 
 def refused(folder):
     with pytest.raises(FolderError) as error:
-        open_folder(folder, "store").check()
+        open_folder(folder, "store").verify()
     assert error.value.exit_code == 3
     assert error.value.hint
     return error.value.fact
@@ -67,7 +67,7 @@ def test_no_truncation_goes_through(folder):
             (folder / name).write_bytes(whole[:size])
             assert f"{folder}/{name}: " in refused(folder)
         (folder / name).write_bytes(whole)
-    open_folder(folder, "store").check()
+    open_folder(folder, "store").verify()
 
 
 def test_a_file_that_grew_is_named_with_both_sizes(folder):
@@ -87,7 +87,7 @@ def test_a_file_too_many_is_named(folder):
 
 def test_hidden_files_of_systems_and_tools_do_not_matter(folder):
     (folder / ".DS_Store").touch()
-    open_folder(folder, "store").check()
+    open_folder(folder, "store").verify()
 
 
 def test_a_file_that_the_manifest_does_not_list_is_not_read(folder):
@@ -112,7 +112,7 @@ def test_a_link_a_pipe_and_a_folder_are_no_files(folder):
         assert f"{folder}/a: {said}" in refused(folder), name
         (folder / "a").rename(folder.parent / name)
         (folder.parent / "away").rename(folder / "a")
-    open_folder(folder, "store").check()
+    open_folder(folder, "store").verify()
 
 
 def test_a_folder_without_manifest_is_no_folder_of_ours(folder):

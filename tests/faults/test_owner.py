@@ -15,7 +15,7 @@ from tests.journeys.kills import half_written
 
 from transduce.checkpoint import begin_run, newest, prune
 from transduce.checkpoint.steps import kept_steps
-from transduce.durable import hold
+from transduce.durable import lock_folder
 from transduce.errors import InUseError
 from transduce.settings import Recipe
 
@@ -89,7 +89,7 @@ def races(run, times):
     fared: collections.Counter[str] = collections.Counter()
     for _ in range(times):
         end = draws.choice(ENDS)
-        had_it, told = race(run, draws.randint(2, 8), hold, end)
+        had_it, told = race(run, draws.randint(2, 8), lock_folder, end)
         owners[had_it] += 1
         fared[f"owner ended {end}"] += 1
         fared["told who works"] += told.count(NAMED)
@@ -108,7 +108,7 @@ def test_of_many_at_once_one_works_and_a_dead_one_is_in_nobodys_way(run, times, 
     assert fared["stumbled"] == 0
     assert fared["told who works"] > fared["told before the owner had written its name"]
     assert newest(run)[1] == []
-    with hold(run):
+    with lock_folder(run):
         pass
     assert list(run.rglob(".t*")) == [], "the next owner cleaned what the dead ones left"
 
@@ -137,17 +137,17 @@ def test_the_control_with_a_file_of_the_process_id_is_caught(run, record):
 def test_an_owner_that_stands_still_is_still_the_owner(run, record):
     child = os.fork()
     if child == 0:
-        with hold(run):
+        with lock_folder(run):
             os.kill(os.getpid(), signal.SIGSTOP)
             os._exit(0)
     os.waitpid(child, os.WUNTRACED)
     try:
-        with pytest.raises(InUseError, match=f"process {child} on "), hold(run):
+        with pytest.raises(InUseError, match=f"process {child} on "), lock_folder(run):
             pytest.fail("two hold one folder")
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-    with hold(run):
+    with lock_folder(run):
         record(owners_stopped=1)
 
 

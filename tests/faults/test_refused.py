@@ -130,10 +130,10 @@ def test_a_disk_that_cannot_be_read_at_the_start_is_told_and_loses_nothing(begun
 
 def in_place(patch):
     """Every folder is written under its final name from the start, and left as it is."""
-    patch.setattr(folder, "temporary_beside", lambda path: path)
+    patch.setattr(folder, "temporary_path", lambda path: path)
     patch.setattr(folder, "require_absent", lambda _: None)
-    patch.setattr(folder, "put_in_place", lambda *_: None)
-    patch.setattr(folder, "discard", lambda _: None)
+    patch.setattr(folder, "publish_folder", lambda *_: None)
+    patch.setattr(folder, "delete", lambda _: None)
 
 
 def test_the_control_that_saves_straight_to_the_final_name_is_caught(

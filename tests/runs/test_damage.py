@@ -95,7 +95,7 @@ def test_a_model_folder_is_refused(made, record):
     model, flipped = made / "m", {}
     for file in files(model):
         if file.name == "README.md":  # for people; a translation does not read it
-            flipped[file.name] = require_refused(file, lambda: open_folder(model, "model").check())
+            flipped[file.name] = require_refused(file, lambda: open_folder(model, "model").verify())
         else:
             flipped[file.name] = require_refused(file, lambda: load(model))
     record(flips=sum(flipped.values()), refused_and_named=flipped)
@@ -136,7 +136,7 @@ def test_a_snapshot_is_refused(made, tmp_path, record):
 def test_a_file_of_a_model_or_a_corpus_that_was_cut_is_refused(made, record):
     model, store = made / "m", made / "run" / "store"
     done = sum(
-        require_refused(file, lambda: open_folder(model, "model").check(), damage=cuts)
+        require_refused(file, lambda: open_folder(model, "model").verify(), damage=cuts)
         for file in files(model)
     )
     done += sum(

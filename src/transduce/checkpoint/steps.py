@@ -10,12 +10,12 @@ from transduce.checkpoint.run import run_id
 from transduce.durable import (
     VerifiedFolder,
     atomic_folder,
-    names_in,
+    list_names,
     open_folder,
     remove_folder,
     sync_folder,
 )
-from transduce.durable.write_errors import saving
+from transduce.durable.write_errors import raise_save_errors
 from transduce.errors import FolderError, SaveError
 
 STEP = re.compile(r"step-([0-9]{8,})")
@@ -34,7 +34,7 @@ def write_step(place: Path, step: int, files: Makers, size: int) -> None:
         raise SaveError(fault.fact, fault.hint) from fault
     if os.path.lexists(folder):
         if is_sound(place, step):
-            with saving(place):
+            with raise_save_errors(place):
                 sync_folder(place)  # who wrote it may have died between rename and this
             return
         remove_folder(folder)
@@ -58,7 +58,7 @@ def open_step(place: Path, step: int) -> VerifiedFolder:
 def is_sound(place: Path, step: int) -> bool:
     """Whether every byte of a step is as it was written."""
     with suppress(FolderError):
-        open_step(place, step).check()
+        open_step(place, step).verify()
         return True
     return False
 
@@ -73,7 +73,7 @@ def kept_steps(place: Path) -> list[int]:
     require_no_link(place)
     if not place.is_dir():
         return []
-    names = names_in(place)
+    names = list_names(place)
     steps = (int(named[1]) for name in names if (named := STEP.fullmatch(name)))
     return sorted(step for step in steps if step_folder(place, step).name in names)
 
@@ -99,7 +99,7 @@ def remove_steps(place: Path, steps: list[int]) -> list[str]:
 
 def require_room(run: Path, size: int, folder: Path) -> None:
     """Say so before the disk is filled to its last byte; only a hint, for quotas are not seen."""
-    with saving(run):
+    with raise_save_errors(run):
         disk = os.statvfs(run)
     free = disk.f_bavail * disk.f_frsize
     if disk.f_blocks and free < size:

@@ -16,7 +16,7 @@ from transduce.datasets.downloads import Places
 from transduce.datasets.fetch import fetch, place_of
 from transduce.datasets.transfer import Network, Told
 from transduce.datasets.values import Corpus
-from transduce.durable import hold
+from transduce.durable import lock_folder
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def command(
     network = None if offline else replace(Network(), seconds=timeout)
     places = Places(cache / "downloads", folders["copies"], network)
     corpora = [part for name in names for one in named(name) for part in with_elsewhere(one)]
-    with hold(cache), progress(shown=not quiet) as told:
+    with lock_folder(cache), progress(shown=not quiet) as told:
         for corpus in dict.fromkeys(corpora):
             found = fetch(corpus, cache, places, told)
             say(corpus, found, as_json=as_json, quiet=quiet)

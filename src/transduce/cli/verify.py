@@ -88,7 +88,7 @@ def _check_step(place: Path, step: int) -> None:
     """Verify a save or a snapshot, and that it is this run's."""
     from transduce.checkpoint.steps import open_step
 
-    open_step(place, step).check()
+    open_step(place, step).verify()
 
 
 def _check_folder(folder: Path) -> None:
@@ -97,4 +97,4 @@ def _check_folder(folder: Path) -> None:
     manifest = folder / MANIFEST
     if manifest.exists():
         kind = str(read_json(read_regular(manifest, MANIFEST_LIMIT), manifest).get("kind"))
-    open_folder(folder, kind).check()
+    open_folder(folder, kind).verify()

@@ -42,8 +42,8 @@ def id_type(symbols: int) -> np.dtype[np.unsignedinteger]:
 
 def open_side(verified: VerifiedFolder, side: str, symbols: int, pairs: int) -> Side:
     """Map the two files of a side, once their bytes have proved to be those that were written."""
-    ids = mapped(verified.path(f"{side}.ids"), id_type(symbols))
-    offsets = mapped(verified.path(f"{side}.offsets"), OFFSETS)
+    ids = mapped(verified.verified_path(f"{side}.ids"), id_type(symbols))
+    offsets = mapped(verified.verified_path(f"{side}.offsets"), OFFSETS)
     file = verified.folder / f"{side}.offsets"
     require(len(offsets) == pairs + 1, file, f"{pairs + 1:,} offsets", f"{len(offsets):,}")
     end = int(offsets[-1])

@@ -21,7 +21,7 @@ from transduce.durable import (
     to_checksummed_json,
     write_atomically,
 )
-from transduce.durable.write_errors import saving
+from transduce.durable.write_errors import raise_save_errors
 from transduce.errors import FolderError, InputError, SaveError
 
 NOT_YOURS = "it is another file of that name, or damaged: move it elsewhere, or take it anew"
@@ -98,7 +98,7 @@ def fetched(what: Download, folder: Path, network: Network, told: Told) -> Found
         write_atomically(
             note_of(path), to_checksummed_json({"address": address, "content": sha256})
         )
-        with saving(path):
+        with raise_save_errors(path):
             Partial(what, path).path.replace(path)
             sync_folder(folder)
         Partial(what, path).forget()

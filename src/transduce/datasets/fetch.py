@@ -53,7 +53,7 @@ def texts_of(
         split = WHOLE
     if split not in have:
         return None
-    source, target = (here.path(f"{split}.{language}") for language in languages)
+    source, target = (here.verified_path(f"{split}.{language}") for language in languages)
     return source, target
 
 
@@ -73,7 +73,7 @@ def fetch(corpus: Corpus, cache: Path, places: Places, told: Told) -> VerifiedFo
     folder = place_of(corpus, cache)
     if folder.is_dir():
         here = open_folder(folder, KIND)
-        here.check()
+        here.verify()
         return here
     corpus = with_texts(corpus)
     record = Record({"name": corpus.name, "languages": list(corpus.languages)})

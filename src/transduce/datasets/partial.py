@@ -18,7 +18,7 @@ from transduce.durable import (
     write_atomically,
 )
 from transduce.durable.files import sync, write_some
-from transduce.durable.write_errors import saving
+from transduce.durable.write_errors import raise_save_errors
 from transduce.errors import FolderError
 
 NOTE_LIMIT = 1 << 16
@@ -59,23 +59,23 @@ class Partial:
     def adding(self, begun: int, address: str, version: str) -> Iterator[Callable[[bytes], None]]:
         """Add bytes behind the first so many; however the block ends, the disk has them."""
         write_atomically(self.note, to_checksummed_json({"address": address, "version": version}))
-        with saving(self.path):
+        with raise_save_errors(self.path):
             flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             descriptor = os.open(self.path, flags, 0o666)
 
         def add(chunk: bytes) -> None:
             rest = memoryview(chunk)
-            with saving(self.path):
+            with raise_save_errors(self.path):
                 while rest:
                     rest = rest[write_some(descriptor, rest) :]
 
         try:
-            with saving(self.path):
+            with raise_save_errors(self.path):
                 os.ftruncate(descriptor, begun)
                 os.lseek(descriptor, begun, os.SEEK_SET)
             yield add
         finally:
-            with saving(self.path):
+            with raise_save_errors(self.path):
                 try:
                     sync(descriptor)
                 finally:

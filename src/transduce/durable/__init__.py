@@ -1,11 +1,11 @@
-"""What is kept on disk is whole or absent, and damage is noticed when it is read."""
+"""Files and folders on disk: whole or absent, and with checksums that reveal damage."""
 
 from transduce.durable.checksummed_json import from_checksummed_json, to_checksummed_json
 from transduce.durable.files import atomic_file, ensure_folder, sync_folder, write_atomically
 from transduce.durable.folder import FolderWriter, atomic_folder, remove_folder
-from transduce.durable.lock import hold
+from transduce.durable.lock import lock_folder
 from transduce.durable.strict_json import read_json, to_json
-from transduce.durable.verified import VerifiedFolder, names_in, open_folder, read_regular
+from transduce.durable.verified import VerifiedFolder, list_names, open_folder, read_regular
 
 __all__ = [
     "FolderWriter",
@@ -14,8 +14,8 @@ __all__ = [
     "atomic_folder",
     "ensure_folder",
     "from_checksummed_json",
-    "hold",
-    "names_in",
+    "list_names",
+    "lock_folder",
     "open_folder",
     "read_json",
     "read_regular",

@@ -1,4 +1,4 @@
-"""JSON files that notice their own damage, and that tell which version can read them."""
+"""JSON files with a format number and a sha256 of their own content."""
 
 import hashlib
 from collections.abc import Mapping
@@ -14,22 +14,22 @@ NEWER = "install a newer transduce: pip install --upgrade transduce"
 
 
 def to_checksummed_json(values: Mapping[str, object]) -> bytes:
-    """A file that begins with its format and ends with the sha256 of what stands before."""
-    assert not {"format", "sha256"} & set(values), "these words are the to_checksummed_json's own"
-    return sealed({"format": FORMAT, **values})
+    """Return a JSON file whose first entry is the format number and last its own sha256."""
+    assert not {"format", "sha256"} & set(values), "these keys are reserved"
+    return add_checksum({"format": FORMAT, **values})
 
 
-def sealed(body: Mapping[str, object]) -> bytes:
-    """These values with their sum at the end; there is one way only to write them."""
+def add_checksum(body: Mapping[str, object]) -> bytes:
+    """Serialise these values to JSON bytes with their sha256 as the last entry."""
     return to_json({**body, "sha256": hashlib.sha256(to_json(body)).hexdigest()})
 
 
 def from_checksummed_json(data: bytes, file: Path) -> dict[str, Any]:
-    """The values that were sealed, if they are as they were and this version knows their format."""
+    """Parse a checksummed JSON file; raise FolderError if it was altered or its format is newer."""
     values = read_json(data, file)
     require_format(values.get("format"), file)
     expected = values.pop("sha256", None)
-    if data != sealed(values):
+    if data != add_checksum(values):
         found = hashlib.sha256(to_json(values)).hexdigest()
         fact = f"is not as it was written: expected sha256 {str(expected)[:64]}, found {found}"
         raise FolderError(fact, AGAIN, file=file)
@@ -38,7 +38,7 @@ def from_checksummed_json(data: bytes, file: Path) -> dict[str, Any]:
 
 
 def require_format(written: object, file: Path) -> None:
-    """Refuse what a later version wrote."""
+    """Raise FolderError unless the file's format number is one that this version reads."""
     if type(written) is not int or written < 1:
         raise FolderError("names no format", AGAIN, file=file)
     if written > FORMAT:

@@ -1,4 +1,4 @@
-"""One file, whole or absent: written beside its name, made durable, then renamed."""
+"""One file, whole or absent: written under a temporary name, synced to disk, then renamed."""
 
 import errno
 import fcntl
@@ -11,53 +11,53 @@ from pathlib import Path
 from typing import Any, BinaryIO, final
 
 from transduce.durable.temporary import (
-    discard,
-    discard_abandoned,
+    delete,
+    delete_abandoned,
     mark_alive,
-    temporary_beside,
+    temporary_path,
 )
-from transduce.durable.write_errors import saving
+from transduce.durable.write_errors import raise_save_errors
 from transduce.errors import InputError
 
 CHUNK = 1 << 20
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Put these bytes under this name; whoever looks finds the old file or all of the new one."""
+    """Write bytes to a file in one step: readers see the old content or all of the new."""
     with atomic_file(path) as stream:
         stream.write(data)
 
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """The same for bytes that come one after the other; an error leaves what was there before."""
+    """Open a binary stream that replaces `path` when the block ends without an error."""
     if path.exists() and not path.is_file():  # above all /dev/null
         raise InputError("is no regular file", "choose another name", file=path)
     ensure_folder(path.parent)
-    discard_abandoned(path)
-    temporary = temporary_beside(path)
+    delete_abandoned(path)
+    temporary = temporary_path(path)
     try:
-        with new_file(temporary, path) as (stream, _):
+        with create_file(temporary, path) as (stream, _):
             yield stream
-        with saving(path):
+        with raise_save_errors(path):
             temporary.replace(path)
             sync_folder(path.parent)
     except BaseException:  # Ctrl-C too leaves nothing behind
-        discard(temporary)
+        delete(temporary)
         raise
 
 
 @final
-class Meant(io.RawIOBase):
-    """A new file, and the sha256 of the bytes meant for it: from memory, not read back."""
+class HashingFile(io.RawIOBase):
+    """A new file that counts and hashes (sha256) the bytes written to it."""
 
-    def __init__(self, path: Path, known_as: Path) -> None:
+    def __init__(self, path: Path, final_path: Path) -> None:
         super().__init__()
-        self.known_as = known_as  # what people will find it under
+        self.final_path = final_path  # what people will find it under
         self.size = 0
         self.digest = hashlib.sha256()
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with saving(known_as):
+        with raise_save_errors(final_path):
             self.descriptor = os.open(path, flags, 0o666)  # the umask takes away what it must
         mark_alive(self.descriptor)
 
@@ -69,7 +69,7 @@ class Meant(io.RawIOBase):
         self.digest.update(rest)
         self.size += rest.nbytes
         total = rest.nbytes
-        with saving(self.known_as):
+        with raise_save_errors(self.final_path):
             while rest.nbytes:
                 rest = rest[write_some(self.descriptor, rest) :]
         return total
@@ -77,26 +77,26 @@ class Meant(io.RawIOBase):
     def close(self) -> None:
         if not self.closed:
             super().close()
-            with saving(self.known_as):
+            with raise_save_errors(self.final_path):
                 os.close(self.descriptor)
 
 
 @contextmanager
-def new_file(path: Path, known_as: Path) -> Iterator[tuple[BinaryIO, Meant]]:
-    """A buffered stream into a new file that is on the disk when the block ends well."""
-    meant = Meant(path, known_as)
+def create_file(path: Path, final_path: Path) -> Iterator[tuple[BinaryIO, HashingFile]]:
+    """Create a file and yield a buffered stream and its hashing file; sync it at the end."""
+    file = HashingFile(path, final_path)
     try:
-        stream = io.BufferedWriter(meant, CHUNK)
-        yield stream, meant
+        stream = io.BufferedWriter(file, CHUNK)
+        yield stream, file
         stream.flush()
-        with saving(known_as):
-            sync(meant.descriptor)  # never twice: after a failure the second one lies
+        with raise_save_errors(final_path):
+            sync(file.descriptor)  # never twice: after a failure the second one lies
     finally:
-        meant.close()  # not the stream, which would try again to write what failed
+        file.close()  # not the stream, which would try again to write what failed
 
 
 def write_some(descriptor: int, data: memoryview) -> int:
-    """Write what the system takes at once, which may be less than all."""
+    """Write as many bytes as the system accepts in one call and return their number."""
     written = os.write(descriptor, data)
     if written == 0:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
@@ -104,13 +104,13 @@ def write_some(descriptor: int, data: memoryview) -> int:
 
 
 def sync(descriptor: int) -> None:
-    """Wait until the disk has it; fsync of macOS waits only until the disk has heard of it."""
+    """Wait until the disk has stored a file's content (fsync; F_FULLFSYNC on macOS)."""
     full = getattr(fcntl, "F_FULLFSYNC", None)
     if full is not None:
         try:
             fcntl.fcntl(descriptor, full)
-        except OSError as fault:
-            if fault.errno not in (errno.ENOTSUP, errno.EINVAL):
+        except OSError as error:
+            if error.errno not in (errno.ENOTSUP, errno.EINVAL):
                 raise
         else:
             return
@@ -118,22 +118,22 @@ def sync(descriptor: int) -> None:
 
 
 def ensure_folder(folder: Path) -> None:
-    """Make a folder and those above it, each one durable in the one that holds it."""
+    """Create a folder and its missing parents, and sync each new name to disk."""
     if folder.is_dir():
         return
     ensure_folder(folder.parent)
-    with saving(folder):
+    with raise_save_errors(folder):
         folder.mkdir(exist_ok=True)
         sync_folder(folder.parent)
 
 
 def sync_folder(folder: Path) -> None:
-    """Make durable which names a folder holds."""
+    """Sync a folder's list of names to disk."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         sync(descriptor)
-    except OSError as fault:
-        if fault.errno != errno.EINVAL:  # some file systems know no such thing for folders
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # some file systems know no such thing for folders
             raise
     finally:
         os.close(descriptor)

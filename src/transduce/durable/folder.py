@@ -1,4 +1,4 @@
-"""One folder, whole or absent: its files, then its manifest, then its name."""
+"""One folder, whole or absent: its files are written, then its manifest, then it is renamed."""
 
 import os
 import re
@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import BinaryIO, final
 
 from transduce.durable.checksummed_json import to_checksummed_json
-from transduce.durable.files import ensure_folder, new_file, sync_folder
+from transduce.durable.files import create_file, ensure_folder, sync_folder
 from transduce.durable.temporary import (
-    discard,
-    discard_abandoned,
+    delete,
+    delete_abandoned,
     mark_alive,
-    temporary_beside,
-    trash_beside,
+    temporary_path,
+    trash_path,
 )
-from transduce.durable.write_errors import saving
+from transduce.durable.write_errors import raise_save_errors
 from transduce.errors import InputError
 
 MANIFEST = "manifest.json"
@@ -27,66 +27,66 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 def atomic_folder(
     path: Path, *, kind: str, about: Mapping[str, object]
 ) -> Iterator["FolderWriter"]:
-    """Write a folder that appears under its name only when every byte of it is on the disk."""
+    """Yield a writer for a folder that appears under its name only when every byte is on disk."""
     require_absent(path)
     ensure_folder(path.parent)
-    discard_abandoned(path)
-    temporary = temporary_beside(path)
-    with saving(path):
+    delete_abandoned(path)
+    temporary = temporary_path(path)
+    with raise_save_errors(path):
         temporary.mkdir()
     try:
-        with marked(temporary, path):
+        with protect_folder(temporary, path):
             writer = FolderWriter(temporary, path)
             yield writer
             writer.write_manifest(kind, about)
-            with saving(path):
+            with raise_save_errors(path):
                 sync_folder(temporary)
             require_absent(path)
-            put_in_place(temporary, path)
+            publish_folder(temporary, path)
     except BaseException:  # Ctrl-C too leaves nothing behind
-        discard(temporary)
+        delete(temporary)
         raise
 
 
 @final
 class FolderWriter:
-    """Takes the files of one folder and remembers what they are meant to hold."""
+    """Writes the files of one new folder and records their sizes and sha256 for the manifest."""
 
-    def __init__(self, folder: Path, known_as: Path) -> None:
+    def __init__(self, folder: Path, final_path: Path) -> None:
         self.folder = folder
-        self.known_as = known_as
+        self.final_path = final_path
         self.files: dict[str, dict[str, int | str]] = {}
 
     def write(self, name: str, data: bytes) -> None:
-        """Add a file of these bytes."""
+        """Add a file with these bytes to the folder."""
         with self.open(name) as stream:
             stream.write(data)
 
     @contextmanager
     def open(self, name: str) -> Iterator[BinaryIO]:
-        """Add a file whose bytes come one after the other; several may be open at once."""
+        """Open a binary stream that adds a file to the folder; several may be open at once."""
         assert PLAIN_NAME.fullmatch(name), f"{name!r} is no plain file name"
-        with new_file(self.folder / name, self.known_as / name) as (stream, meant):
+        with create_file(self.folder / name, self.final_path / name) as (stream, file):
             yield stream
-        self.files[name] = {"size": meant.size, "sha256": meant.digest.hexdigest()}
+        self.files[name] = {"size": file.size, "sha256": file.digest.hexdigest()}
 
     def write_manifest(self, kind: str, about: Mapping[str, object]) -> None:
-        """Last of all, the list of what lies here."""
-        assert not {"kind", "files"} & set(about), "these words are the manifest's own"
+        """Write manifest.json: the kind, the given values, size and sha256 of each file."""
+        assert not {"kind", "files"} & set(about), "these keys are reserved"
         assert MANIFEST not in self.files, "the manifest is written here"
-        with new_file(self.folder / MANIFEST, self.known_as / MANIFEST) as (stream, _):
+        with create_file(self.folder / MANIFEST, self.final_path / MANIFEST) as (stream, _):
             stream.write(to_checksummed_json({"kind": kind, **about, "files": self.files}))
 
 
 def require_absent(path: Path) -> None:
-    """Nothing that exists is ever written over."""
+    """Raise InputError if anything exists under this path, so that nothing is ever overwritten."""
     if os.path.lexists(path):
         raise InputError("exists already", "choose another name, or delete it first", file=path)
 
 
-def put_in_place(temporary: Path, path: Path) -> None:
-    """Give a finished folder its name, for good."""
-    with saving(path):
+def publish_folder(temporary: Path, path: Path) -> None:
+    """Rename a finished temporary folder to its final name and sync the rename to disk."""
+    with raise_save_errors(path):
         temporary.rename(path)
         try:
             sync_folder(path.parent)
@@ -96,9 +96,9 @@ def put_in_place(temporary: Path, path: Path) -> None:
 
 
 @contextmanager
-def marked(folder: Path, known_as: Path) -> Iterator[None]:
-    """Keep the broom away from a folder while it is written."""
-    with saving(known_as):
+def protect_folder(folder: Path, final_path: Path) -> Iterator[None]:
+    """Hold a file lock on an unfinished folder, so that no process deletes it as abandoned."""
+    with raise_save_errors(final_path):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         mark_alive(descriptor)
@@ -108,9 +108,9 @@ def marked(folder: Path, known_as: Path) -> Iterator[None]:
 
 
 def remove_folder(path: Path) -> None:
-    """Delete a folder so that a crash never leaves its name with half of its files."""
-    trash = trash_beside(path)
-    with saving(path):
+    """Delete a folder: rename it first, so that a crash never leaves half of it under its name."""
+    trash = trash_path(path)
+    with raise_save_errors(path):
         path.rename(trash)
         sync_folder(path.parent)  # before the first file goes
-    discard(trash)
+    delete(trash)

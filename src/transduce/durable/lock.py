@@ -1,4 +1,4 @@
-"""One process at a time works in a folder."""
+"""A lock file that lets one process at a time work in a folder."""
 
 import fcntl
 import functools
@@ -10,36 +10,36 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from transduce.durable.files import ensure_folder
-from transduce.durable.temporary import sweep
-from transduce.durable.write_errors import saving
+from transduce.durable.temporary import delete_leftovers
+from transduce.durable.write_errors import raise_save_errors
 from transduce.errors import InUseError
 
 LOCK = "lock"
-held: set[int] = set()
+held_descriptors: set[int] = set()
 
 
 @contextmanager
-def hold(folder: Path) -> Iterator[None]:
-    """Hold a folder, and clean what a killed process left; the lock goes with this process."""
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Lock a folder for this process and delete what killed processes left in it."""
     ensure_folder(folder)
-    forget_in_children()
+    close_locks_in_children()
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    with saving(folder / LOCK):
+    with raise_save_errors(folder / LOCK):
         descriptor = os.open(folder / LOCK, flags, 0o666)
-    held.add(descriptor)
+    held_descriptors.add(descriptor)
     try:
-        take(descriptor, folder)
-        sweep(folder)
+        acquire_lock(descriptor, folder)
+        delete_leftovers(folder)
         yield
     finally:
-        if descriptor in held:  # not in a forked child, which has closed its copy
-            held.remove(descriptor)
+        if descriptor in held_descriptors:  # not in a forked child, which has closed its copy
+            held_descriptors.remove(descriptor)
             os.close(descriptor)
 
 
-def take(descriptor: int, folder: Path) -> None:
-    """Take the lock, or say who has it. What the file says is for people only."""
-    with saving(folder / LOCK):
+def acquire_lock(descriptor: int, folder: Path) -> None:
+    """Lock a folder's open lock file and write this process's id into it, or raise InUseError."""
+    with raise_save_errors(folder / LOCK):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -55,12 +55,12 @@ def take(descriptor: int, folder: Path) -> None:
 
 
 @functools.cache
-def forget_in_children() -> None:
-    """A forked child closes its copy, or it would keep the lock alive after its parent."""
-    os.register_at_fork(after_in_child=close_copies)
+def close_locks_in_children() -> None:
+    """Make forked child processes close their copies of locks."""
+    os.register_at_fork(after_in_child=close_inherited_locks)
 
 
-def close_copies() -> None:
-    """Close without unlocking: the lock belongs to the parent."""
-    while held:
-        os.close(held.pop())
+def close_inherited_locks() -> None:
+    """Close this process's lock files without unlocking them, which would unlock the parent's."""
+    while held_descriptors:
+        os.close(held_descriptors.pop())

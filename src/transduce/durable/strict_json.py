@@ -1,4 +1,4 @@
-"""JSON that means one thing only: what Python's parser lets through is refused here."""
+"""JSON without ambiguity: repeated keys, NaN, huge numbers and deep nesting are refused."""
 
 import json
 import math
@@ -8,24 +8,24 @@ from typing import Any
 
 from transduce.errors import FolderError
 
-DEEPEST = 20
+MAX_DEPTH = 20
 
 
 def to_json(value: object) -> bytes:
-    """The bytes of a JSON file that people can read too."""
+    """Serialise a value to ASCII JSON bytes, indented for people and ending with a newline."""
     return json.dumps(value, allow_nan=False, indent=1).encode("ascii") + b"\n"
 
 
 def read_json(data: bytes, file: Path) -> dict[str, Any]:
-    """The object in these bytes; repeated keys, NaN and deep nests are refused."""
+    """Parse a JSON object strictly; raise FolderError for repeated keys, NaN or deep nesting."""
     try:
         value = json.loads(
-            data.decode(), object_pairs_hook=without_repeats, parse_constant=refuse_constant
+            data.decode(), object_pairs_hook=build_unique_dict, parse_constant=refuse_constant
         )
-        require_plain(value)
-    except (ValueError, RecursionError) as fault:
-        reason = str(fault) if isinstance(fault, ValueError) else "nested too deep"
-        raise FolderError(f"is no JSON that can be used: {reason}", DAMAGED, file=file) from fault
+        require_shallow_and_finite(value)
+    except (ValueError, RecursionError) as error:
+        reason = str(error) if isinstance(error, ValueError) else "nested too deep"
+        raise FolderError(f"is no JSON that can be used: {reason}", DAMAGED, file=file) from error
     if not isinstance(value, dict):
         raise FolderError("is no JSON object", DAMAGED, file=file)
     return value
@@ -34,8 +34,8 @@ def read_json(data: bytes, file: Path) -> dict[str, Any]:
 DAMAGED = "the file is damaged or was edited: take the folder from its source again"
 
 
-def without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose keys each stand once."""
+def build_unique_dict(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Build a dict from key-value pairs; raise ValueError if a key is repeated."""
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -45,14 +45,14 @@ def without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def refuse_constant(name: str) -> None:
-    """NaN and the infinities are no JSON."""
+    """Raise ValueError for the constants NaN, Infinity and -Infinity, which are not JSON."""
     raise ValueError(f"{name} is no number")
 
 
-def require_plain(value: object) -> None:
-    """Refuse nests deeper than any file of ours, and numbers too large for a float."""
+def require_shallow_and_finite(value: object) -> None:
+    """Raise ValueError if a parsed value is nested too deep or holds an infinite number."""
     layer: list[Any] = [value]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         if any(isinstance(item, float) and not math.isfinite(item) for item in layer):
             raise ValueError("a number is too large")
         inner = [item for item in layer if isinstance(item, dict | list)]

@@ -1,4 +1,4 @@
-"""Names for what is not finished yet, and the broom for what a killed process left."""
+"""Temporary names for unfinished files, and the deletion of those that killed processes left."""
 
 import fcntl
 import os
@@ -12,24 +12,24 @@ from pathlib import Path
 LEFTOVER = re.compile(r"\.(tmp|trash)-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
 
 
-def temporary_beside(path: Path) -> Path:
-    """A new name in the same folder: a rename to another file system would fail."""
+def temporary_path(path: Path) -> Path:
+    """Return a new random temporary name in the same folder, so that a later rename cannot fail."""
     return path.with_name(f".tmp-{secrets.token_hex(8)}-{path.name}")
 
 
-def trash_beside(path: Path) -> Path:
-    """The name under which something waits for its deletion."""
+def trash_path(path: Path) -> Path:
+    """Return a new random name in the same folder for something that is about to be deleted."""
     return path.with_name(f".trash-{secrets.token_hex(8)}-{path.name}")
 
 
 def mark_alive(descriptor: int) -> None:
-    """Tell the broom that somebody works here; the mark goes with the process, however it ends."""
+    """Take a shared lock on an open file or folder, which shows that a living process writes it."""
     with suppress(OSError):  # a file system without flock: then there is nothing to tell
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 
-def discard(path: Path) -> None:
-    """Delete a file or folder of ours; what cannot be deleted now is a leftover for later."""
+def delete(path: Path) -> None:
+    """Delete a file or folder and ignore errors: what remains is deleted as a leftover later."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -37,35 +37,35 @@ def discard(path: Path) -> None:
             path.unlink()
 
 
-def discard_abandoned(path: Path) -> None:
-    """Delete what killed processes left beside a path when they wrote under this very name."""
-    for entry in entries(path.parent):
+def delete_abandoned(path: Path) -> None:
+    """Delete the temporary files that killed processes left when they wrote to this path."""
+    for entry in list_entries(path.parent):
         found = LEFTOVER.fullmatch(entry.name)
         if found and found["name"] == path.name and is_abandoned(entry):
-            discard(entry)
+            delete(entry)
 
 
-def sweep(folder: Path) -> None:
-    """Delete what killed processes left in this folder and in the folders inside it."""
-    for place in (folder, *(inner for inner in entries(folder) if is_plain_folder(inner))):
-        for entry in entries(place):
+def delete_leftovers(folder: Path) -> None:
+    """Delete the temporary files that killed processes left in a folder and its subfolders."""
+    for each in (folder, *(inner for inner in list_entries(folder) if is_plain_folder(inner))):
+        for entry in list_entries(each):
             if LEFTOVER.fullmatch(entry.name) and is_abandoned(entry):
-                discard(entry)
+                delete(entry)
 
 
-def entries(folder: Path) -> Iterator[Path]:
-    """What lies in a folder, as it is now."""
+def list_entries(folder: Path) -> Iterator[Path]:
+    """Return the paths inside a folder; none if it cannot be read."""
     with suppress(OSError):
         yield from list(folder.iterdir())
 
 
 def is_plain_folder(path: Path) -> bool:
-    """A folder itself: no link to one, and none of our unfinished ones."""
+    """Return whether a path is a visible folder and not a symbolic link."""
     return path.is_dir() and not path.is_symlink() and not path.name.startswith(".")
 
 
 def is_abandoned(path: Path) -> bool:
-    """Whether no living process still writes under this name."""
+    """Return whether no living process holds the lock of this temporary file or folder."""
     try:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         descriptor = os.open(path, flags)

@@ -1,4 +1,4 @@
-"""A folder that is read: nothing is used whose sha256 is not the one that was written down."""
+"""Reading folders of ours: no file is used unless its sha256 is the one in the manifest."""
 
 import hashlib
 import os
@@ -23,7 +23,7 @@ AGAIN = "the folder is damaged or was edited: take it from its source again"
 @final
 @dataclass(frozen=True)
 class Entry:
-    """What the manifest says of one file."""
+    """Size and sha256 of one file, as the manifest lists them."""
 
     size: int
     sha256: str
@@ -32,7 +32,7 @@ class Entry:
 @final
 @dataclass(frozen=True)
 class VerifiedFolder:
-    """A folder whose manifest makes sense and names exactly the files that lie there."""
+    """An existing folder whose manifest is valid and lists exactly the files that are there."""
 
     folder: Path
     kind: str
@@ -41,42 +41,42 @@ class VerifiedFolder:
     hash: str  # sha256 of the manifest, and so of all that it names
 
     def read(self, name: str, limit: int | None = None) -> bytes:
-        """A file's bytes, of which the sha256 was taken: these very bytes, not the file's later."""
+        """Return a file's bytes after checking their size and sha256 against the manifest."""
         path, entry = self.folder / name, self.entry(name)
         if limit is not None and entry.size > limit:
             raise FolderError(f"has {entry.size:,} bytes, over {limit:,}", AGAIN, file=path)
         with open_regular(path) as stream:
             require_size(path, entry, stream)
             data = stream.read(entry.size)
-        demand_sha256(path, entry, hashlib.sha256(data).hexdigest())
+        require_sha256(path, entry, hashlib.sha256(data).hexdigest())
         return data
 
-    def path(self, name: str) -> Path:
-        """Where a verified file lies, for those that are mapped and not read."""
+    def verified_path(self, name: str) -> Path:
+        """Return the path of a file after checking its size and sha256 against the manifest."""
         path, entry = self.folder / name, self.entry(name)
         with open_regular(path) as stream:
             require_size(path, entry, stream)
             digest = hashlib.file_digest(stream, "sha256")
-        demand_sha256(path, entry, digest.hexdigest())
+        require_sha256(path, entry, digest.hexdigest())
         return path
 
-    def check(self) -> None:
-        """Verify every file."""
+    def verify(self) -> None:
+        """Check size and sha256 of every file; raise FolderError for the first that differs."""
         for name in self.files:
-            self.path(name)
+            self.verified_path(name)
 
     def entry(self, name: str) -> Entry:
-        """What the manifest says of a file that this kind of folder must have."""
+        """Return the manifest's entry of a required file; raise FolderError if it has none."""
         if name not in self.files:
             raise FolderError(f"has no {name}", AGAIN, file=self.folder)
         return self.files[name]
 
 
 def open_folder(path: Path, kind: str) -> VerifiedFolder:
-    """Open a folder of ours; the error names the file that is not as it was written."""
+    """Open a folder of this kind after checking its manifest and its list of files."""
     manifest = path / MANIFEST
     if not os.path.lexists(manifest):
-        raise FolderError(why_foreign(path, kind), "look at the path", file=path)
+        raise FolderError(foreign_reason(path, kind), "look at the path", file=path)
     data = read_regular(manifest, MANIFEST_LIMIT)
     values = from_checksummed_json(data, manifest)
     found = values.pop("kind", None)
@@ -88,15 +88,15 @@ def open_folder(path: Path, kind: str) -> VerifiedFolder:
     return VerifiedFolder(path, kind, values, files, hashlib.sha256(data).hexdigest())
 
 
-def why_foreign(path: Path, kind: str) -> str:
-    """What keeps a path from being a folder of ours."""
+def foreign_reason(path: Path, kind: str) -> str:
+    """Return why a path without a manifest cannot be opened as a folder of this kind."""
     if path.is_dir():
         return f"is not a {kind} folder: it has no {MANIFEST}"
     return "is no folder" if os.path.lexists(path) else "does not exist"
 
 
 def read_entries(values: object, manifest: Path) -> dict[str, Entry]:
-    """The list of files, every field checked."""
+    """Parse and check the manifest's list of files."""
     if not isinstance(values, dict):
         raise FolderError("lists no files", AGAIN, file=manifest)
     found = {}
@@ -117,8 +117,8 @@ def read_entries(values: object, manifest: Path) -> dict[str, Entry]:
 
 
 def require_same_names(path: Path, listed: set[str]) -> None:
-    """Refuse a folder in which a file is missing or too many; hidden files are never read."""
-    found = {name for name in names_in(path) if not name.startswith(".")}
+    """Raise FolderError if a listed file is missing or a visible one is not listed."""
+    found = {name for name in list_names(path) if not name.startswith(".")}
     for name in sorted(listed - found):
         raise FolderError("is missing, but the manifest lists it", AGAIN, file=path / name)
     for name in sorted(found - listed - {MANIFEST}):
@@ -127,16 +127,16 @@ def require_same_names(path: Path, listed: set[str]) -> None:
         )
 
 
-def names_in(path: Path) -> set[str]:
-    """All names in a folder."""
+def list_names(path: Path) -> set[str]:
+    """Return the names of everything in a folder; raise FolderError if it cannot be read."""
     try:
         return {entry.name for entry in path.iterdir()}
-    except OSError as fault:
-        raise FolderError(f"cannot be read: {fault.strerror}", AGAIN, file=path) from fault
+    except OSError as error:
+        raise FolderError(f"cannot be read: {error.strerror}", AGAIN, file=path) from error
 
 
 def read_regular(path: Path, limit: int) -> bytes:
-    """All bytes of a regular file that has at most so many."""
+    """Return all bytes of a regular file; raise FolderError if it has more than `limit`."""
     with open_regular(path) as stream:
         data = stream.read(limit + 1)
     if len(data) > limit:
@@ -146,27 +146,27 @@ def read_regular(path: Path, limit: int) -> bytes:
 
 @contextmanager
 def open_regular(path: Path) -> Iterator[BufferedReader]:
-    """A regular file: no link that leads elsewhere, no pipe that waits for ever."""
+    """Open a regular file for reading; raise FolderError for links, pipes and devices."""
     try:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with os.fdopen(os.open(path, flags), "rb") as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
                 raise FolderError("is no regular file", AGAIN, file=path)
             yield stream
-    except OSError as fault:
-        raise FolderError(f"cannot be read: {fault.strerror}", AGAIN, file=path) from fault
+    except OSError as error:
+        raise FolderError(f"cannot be read: {error.strerror}", AGAIN, file=path) from error
 
 
 def require_size(path: Path, entry: Entry, stream: BufferedReader) -> None:
-    """Refuse a file that was cut or grew, before it fills the memory."""
+    """Raise FolderError if an open file does not have the size that the manifest lists."""
     found = os.fstat(stream.fileno()).st_size
     if found != entry.size:
         fact = f"is not as it was written: expected {entry.size:,} bytes, found {found:,}"
         raise FolderError(f"{fact} (expected sha256 {entry.sha256})", AGAIN, file=path)
 
 
-def demand_sha256(path: Path, entry: Entry, found: str) -> None:
-    """Refuse bytes that are not those that were written."""
+def require_sha256(path: Path, entry: Entry, found: str) -> None:
+    """Raise FolderError if the sha256 found is not the one that the manifest lists."""
     if found != entry.sha256:
         fact = f"is not as it was written: expected sha256 {entry.sha256}, found {found}"
         raise FolderError(fact, AGAIN, file=path)

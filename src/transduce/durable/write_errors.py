@@ -1,4 +1,4 @@
-"""What the system says when it does not take our bytes, in one sentence and a next move."""
+"""System errors while writing, turned into one sentence and a hint."""
 
 import errno
 import os
@@ -23,11 +23,11 @@ NEXT_MOVE = {
 
 
 @contextmanager
-def saving(file: Path) -> Iterator[None]:
-    """Say which file the system would not take, and why."""
+def raise_save_errors(file: Path) -> Iterator[None]:
+    """Raise each OSError of the block as a SaveError that names the file and what to do."""
     try:
         yield
-    except OSError as fault:
-        number = fault.errno or errno.EIO
+    except OSError as error:
+        number = error.errno or errno.EIO
         fact = f"cannot be written: {os.strerror(number).lower()}"
-        raise SaveError(fact, NEXT_MOVE.get(number, "choose another place"), file=file) from fault
+        raise SaveError(fact, NEXT_MOVE.get(number, "choose another place"), file=file) from error

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from transduce.durable import hold
+from transduce.durable import lock_folder
 from transduce.errors import InputError
 
 
@@ -26,7 +26,7 @@ def require_own(folder: Path, sign: str, ours: Collection[str], kind: str) -> No
 def locked_folder(folder: Path) -> Iterator[None]:
     """Hold a folder; a new one in which nothing was made before a mistake goes with it."""
     new = not folder.exists()
-    with hold(folder):
+    with lock_folder(folder):
         try:
             yield
         except BaseException:

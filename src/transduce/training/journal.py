@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, final
 
-from transduce.durable.write_errors import saving
+from transduce.durable.write_errors import raise_save_errors
 
 LOG = "log.jsonl"
 
@@ -28,7 +28,7 @@ class Journal:
     """
 
     def __init__(self, path: Path) -> None:
-        with saving(path):
+        with raise_save_errors(path):
             self.torn, self.lost = not ends_with_newline(path), 0
             self.file = io.FileIO(str(path), "a", opener=not_elsewhere)
 
