@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.shapes import SHAPES, V, sentences
-from transduce.inference.load import alone
+from transduce.inference.load import load_member
 from transduce.model.transformer import Transformer, transformer
 from transduce.settings import Architecture
 from transduce.text.files import read_lines
@@ -23,14 +23,14 @@ def task(shape: str, what: str) -> tuple[Transformer, list[list[int]]]:
     """A shape and a number of sentences, or a model folder and a file of lines."""
     if shape in SHAPES:
         return transformer(SHAPES[shape], V, V, 1).eval(), sentences(int(what))
-    translator = alone(Path(shape))
-    mine, papers = translator.recipe.architecture, Architecture()
+    member = load_member(Path(shape))
+    mine, papers = member.recipe.architecture, Architecture()
     if any(getattr(mine, name) != getattr(papers, name) for name in SAME) or mine.d_k != mine.d_v:
         raise SystemExit(f"{shape}: it differs from the paper in more than sizes, as no peer does")
-    sources = translator.task.read(list(read_lines(what)))
-    if max(map(len, sources)) > translator.recipe.data.max_length:
-        raise SystemExit(f"{what}: a line has more than {translator.recipe.data.max_length} pieces")
-    return translator.model, sources
+    sources = member.task.read(list(read_lines(what)))
+    if max(map(len, sources)) > member.recipe.data.max_length:
+        raise SystemExit(f"{what}: a line has more than {member.recipe.data.max_length} pieces")
+    return member.model, sources
 
 
 def in_parts(sources: list[list[int]], size: int) -> Iterator[list[list[int]]]:

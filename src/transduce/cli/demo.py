@@ -15,7 +15,7 @@ from transduce.cli.inputs import FILES, chosen_pairs
 from transduce.machine.process_settings import keep_freed_memory, use_passive_waiting
 
 if TYPE_CHECKING:
-    from transduce.inference.demo import Shown
+    from transduce.inference.demo import SplitEvaluation
     from transduce.runs.prepare import Prepared
     from transduce.settings import Data
 
@@ -41,8 +41,8 @@ def command(
     signals.import_undisturbed("transduce.runs.run_folder")
     from transduce.cli.train import trained
     from transduce.cli.training import Wishes
-    from transduce.inference.demo import shown
-    from transduce.inference.evaluate import made_by
+    from transduce.inference.demo import evaluate_splits
+    from transduce.inference.evaluate import provenance
     from transduce.inference.load import load
     from transduce.recipes import by_name
     from transduce.runs.average import average_of
@@ -62,8 +62,8 @@ def command(
         model = average_of(run).folder
     display.tell("translating sentences that it never saw …")
     translator = load(model)
-    for split in shown(translator, LINES):
-        for line in [as_object(split, made_by(translator))] if as_json else told(split):
+    for split in evaluate_splits(translator, LINES):
+        for line in [as_object(split, provenance(translator))] if as_json else told(split):
             display.result(line)
     for line in what_next(model):
         display.tell(line)
@@ -80,24 +80,24 @@ def prepared_in(folder: Path, data: "Data", *, live: bool) -> "Prepared":
         return prepare(folder, data, train, dev, counted)
 
 
-def told(split: "Shown") -> list[str]:
+def told(split: "SplitEvaluation") -> list[str]:
     """The score beside an untrained model's, and some sentences."""
-    from transduce.inference.demo import telling
+    from transduce.inference.demo import choose_examples
 
     lines = ["", f"{split.about}:"]
     lines += [f"  BLEU {split.score.value:.1f}, untrained {split.untrained.value:.1f}"]
     lines += [f"  {split.score.lines} lines, {split.score.signature}"]
-    for source, output, reference in telling(split, SENTENCES):
+    for source, output, reference in choose_examples(split, SENTENCES):
         mark = "✓" if output == reference else "✗"
         lines += [f"    {source}", f"  {mark} {output}"]
         lines += [] if output == reference else [f"    {reference}  (the reference)"]
     return lines
 
 
-def as_object(split: "Shown", made_by: Mapping[str, object]) -> str:
+def as_object(split: "SplitEvaluation", about: Mapping[str, object]) -> str:
     """For programs."""
     scores = {"scores": [split.score.as_json()], "untrained": split.untrained.as_json()}
-    return json.dumps({"split": split.about, **scores, **made_by}, ensure_ascii=False)
+    return json.dumps({"split": split.about, **scores, **about}, ensure_ascii=False)
 
 
 def what_next(model: Path) -> list[str]:

@@ -61,7 +61,12 @@ def command(
     translations.
     """
     from transduce.durable import atomic_file
-    from transduce.inference.evaluate import Trial, judged, made_by, translated
+    from transduce.inference.evaluate import (
+        EvaluationSet,
+        provenance,
+        score_outputs,
+        translate_sources,
+    )
     from transduce.inference.load import load
     from transduce.machine.process_settings import keep_freed_memory
 
@@ -83,12 +88,12 @@ def command(
     ):  # refused before the work
         models = load(model, *ensemble, precision=precision)
         lines, references = texts or lines_of(*fetched(str(source), models.recipe.data))
-        trial = Trial(lines, references, metrics, language or models.recipe.data.target_language)
-        outputs = translated(models, trial)
+        test_set = EvaluationSet(lines, references, metrics, language or models.recipe.data.target_language)
+        outputs = translate_sources(models, test_set)
         if file is not None:
             file.write("".join(f"{line}\n" for line in outputs).encode())
-    found = judged(models, trial, outputs)
-    said = [as_object(found, made_by(models))] if as_json else as_lines(found)
+    found = score_outputs(models, test_set, outputs)
+    said = [as_object(found, provenance(models))] if as_json else as_lines(found)
     for line in said:
         display.result(line)
     for score in found.scores:
@@ -118,11 +123,11 @@ def fetched(name: str, data: "Data") -> tuple[Path, Path]:
     return texts
 
 
-def as_object(found: "Evaluation", made_by: Mapping[str, object]) -> str:
+def as_object(found: "Evaluation", about: Mapping[str, object]) -> str:
     """For programs."""
     perplexity = found.perplexity.as_json() | {"left_out": found.left_out}
     scores = [score.as_json() for score in found.scores]
-    whole = {"scores": scores, "perplexity": perplexity, **made_by}
+    whole = {"scores": scores, "perplexity": perplexity, **about}
     return json.dumps(whole, ensure_ascii=False)
 
 

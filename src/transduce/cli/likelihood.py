@@ -52,7 +52,7 @@ def command(
     keep_freed_memory()
     models = Ready((model, *ensemble), chosen(penalty), draws=None, nbest=1, precision=precision)
     tell_if_unfinished(models.folders)
-    found = models().likelihoods(read_pairs(source, target))
+    found = models().likelihood(read_pairs(source, target))
     for number, one in enumerate(found, start=1):
         if as_json:
             display.result(json.dumps({"line": number, **vars(one)}, ensure_ascii=False))

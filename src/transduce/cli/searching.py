@@ -109,7 +109,7 @@ class Ready:
         from transduce.inference.load import load
 
         loaded = load(*self.folders, precision=self.precision)
-        translator = replace(loaded.searching(**self.search), draws=self.draws)
+        translator = replace(loaded.searching(**self.search), sampling_settings=self.draws)
         beam = translator.recipe.search.beam
         require(
             self.draws is not None or self.nbest <= beam,

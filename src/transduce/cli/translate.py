@@ -99,19 +99,20 @@ def answers(
     models: Ready, source: Path, prefix: Path | None, workers: int, *, waiting: bool
 ) -> "Iterator[list[Output]]":
     """The outputs of every line, from this process or from several."""
-    from transduce.inference.lines import numbered
-    from transduce.inference.translator import BLOCK
-    from transduce.inference.worker_processes import translated
+    from transduce.inference.lines import number_lines
+    from transduce.inference.translator import BLOCK, translate_in_workers
     from transduce.machine.process_settings import keep_freed_memory
     from transduce.text.files import read_lines
 
     prefixes = None if prefix is None else read_lines(prefix)
     if workers > 1:
-        lines = numbered(read_lines(source), prefixes)
-        return translated(partial(in_worker, models), lines, models.nbest, workers)
+        lines = number_lines(read_lines(source), prefixes)
+        return translate_in_workers(partial(in_worker, models), lines, models.nbest, workers)
     keep_freed_memory()
     size = 1 if waiting else BLOCK
-    return models().lines(read_lines(source), nbest=models.nbest, block=size, prefixes=prefixes)
+    return models().nbest_lines(
+        read_lines(source), models.nbest, block=size, prefixes=prefixes
+    )
 
 
 def watched(outputs: "Iterator[list[Output]]", *, live: bool) -> "Iterator[list[Output]]":

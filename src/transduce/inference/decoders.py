@@ -1,4 +1,4 @@
-"""Models as the search takes them: one decoder, or an ensemble of several."""
+"""Models in the form that the search decodes with: one decoder, or an ensemble of several."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from transduce.model.transformer import Transformer
 from transduce.search import Decoder, Ensemble
 
 
-def decoder_of(models: Sequence[Transformer]) -> Decoder[Any]:
+def build_decoder(models: Sequence[Transformer]) -> Decoder[Any]:
     """Wrap one model as a decoder, or several as an ensemble, in evaluation mode."""
     members = tuple(TransformerDecoder(model.eval()) for model in models)
     return members[0] if len(members) == 1 else Ensemble(members)

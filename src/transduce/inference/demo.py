@@ -1,4 +1,4 @@
-"""What the demo shows: how well a model translates sentences that it never saw."""
+"""The demo's evaluation: translations of held-out sentences, beside those of an untrained model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,8 +17,8 @@ SPLITS = {
 
 @final
 @dataclass(frozen=True)
-class Shown:
-    """One split: what was to be translated, what came out, and how good that is."""
+class SplitEvaluation:
+    """Sources, outputs and references of one split, its score and that of an untrained model."""
 
     about: str
     sources: list[str]
@@ -28,38 +28,42 @@ class Shown:
     untrained: Score
 
 
-def shown(translator: Translator, lines: int) -> list[Shown]:
-    """Both splits, translated by the model and by one of the same size with its first weights."""
-    fresh = untrained(translator)
-    found = []
-    for split, about in SPLITS.items():
-        pairs = list(GeneratedCorpus("phrasebook", split, lines).read())
-        sources, references = (list(side) for side in zip(*pairs, strict=True))
-        outputs, babble = translator(sources), fresh(sources[: lines // 10])
-        found.append(
-            Shown(
-                about,
-                sources,
-                outputs,
-                references,
-                translator.task.score(outputs, references),
-                translator.task.score(babble, references[: lines // 10]),
-            )
-        )
-    return found
+def evaluate_splits(translator: Translator, lines: int) -> list[SplitEvaluation]:
+    """Translate and score `lines` sentences of each held-out split of the phrasebook."""
+    fresh = untrained_translator(translator)
+    return [
+        evaluate_split(translator, fresh, split, about, lines) for split, about in SPLITS.items()
+    ]
 
 
-def untrained(translator: Translator) -> Translator:
-    """The same model before its first update."""
-    recipe = translator.recipe
+def evaluate_split(
+    translator: Translator, untrained: Translator, split: str, about: str, lines: int
+) -> SplitEvaluation:
+    """Translate one split with both models, a tenth of it with the untrained one, and score it."""
+    pairs = list(GeneratedCorpus("phrasebook", split, lines).read())
+    sources, references = (list(side) for side in zip(*pairs, strict=True))
+    outputs, baseline = translator(sources), untrained(sources[: lines // 10])
+    return SplitEvaluation(
+        about,
+        sources,
+        outputs,
+        references,
+        translator.task.score(outputs, references),
+        translator.task.score(baseline, references[: lines // 10]),
+    )
+
+
+def untrained_translator(translator: Translator) -> Translator:
+    """Return the same translator with the weights that its model had before the first update."""
+    recipe, device = translator.recipe, translator.models[0].output.weight.device
     source, target = translator.task.source, translator.task.target
     model = transformer(recipe.architecture, len(source), len(target), recipe.training.seed)
-    return replace(translator, model=model.to(translator.model.output.weight.device), hash="")
+    return replace(translator, models=(model.to(device),), hashes=())
 
 
-def telling(one: Shown, count: int) -> Sequence[tuple[str, str, str]]:
-    """A few sentences to read, the same each time, of different lengths."""
-    step = len(one.sources) // count
-    order = sorted(range(len(one.sources)), key=lambda place: len(one.sources[place]))
+def choose_examples(split: SplitEvaluation, count: int) -> Sequence[tuple[str, str, str]]:
+    """Return `count` (source, output, reference) triples of evenly spread source lengths."""
+    step = len(split.sources) // count
+    order = sorted(range(len(split.sources)), key=lambda index: len(split.sources[index]))
     chosen = order[step // 2 :: step][:count]
-    return [(one.sources[n], one.outputs[n], one.references[n]) for n in chosen]
+    return [(split.sources[n], split.outputs[n], split.references[n]) for n in chosen]

@@ -1,4 +1,4 @@
-"""How good a model is on a test set: its translations, their scores, its perplexity."""
+"""A model on a test set: its translations, their scores, and the perplexity of the references."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, final
 
 from transduce.errors import InputError
-from transduce.inference.likelihood import log_probs_of
+from transduce.inference.likelihood import target_log_probs
 from transduce.inference.translator import Translator
 from transduce.machine.environment import environment
 from transduce.scores import Perplexity, Score, compute_score
@@ -20,7 +20,7 @@ TOKENS = 8_192  # of both sides at once
 @final
 @dataclass(frozen=True)
 class Evaluation:
-    """How good what a model said is."""
+    """Scores of a model's translations of a test set, and its perplexity on the references."""
 
     scores: list[Score]
     perplexity: Perplexity
@@ -29,13 +29,13 @@ class Evaluation:
 
 @final
 @dataclass(frozen=True)
-class Trial:
-    """What is to be translated, what should come out, and by which scores it is measured."""
+class EvaluationSet:
+    """Sources and references line by line, the metrics to score by, the references' language."""
 
     sources: Sequence[str]
     references: Sequence[str]
     metrics: Sequence[str]
-    language: str  # of the references
+    language: str
 
 
 def evaluate(
@@ -44,38 +44,41 @@ def evaluate(
     references: Sequence[str],
     metrics: Sequence[str],
 ) -> Evaluation:
-    """Translate a test set in the language of the recipe, and score it."""
-    trial = Trial(sources, references, metrics, translator.recipe.data.target_language)
-    return judged(translator, trial, translated(translator, trial))
+    """Translate a test set and score it; its language is the recipe's target language."""
+    language = translator.recipe.data.target_language
+    test_set = EvaluationSet(sources, references, metrics, language)
+    return score_outputs(translator, test_set, translate_sources(translator, test_set))
 
 
-def translated(translator: Translator, trial: Trial) -> list[str]:
-    """The best translation of every line; what could not be scored is refused before the work."""
-    if len(trial.sources) != len(trial.references):
+def translate_sources(translator: Translator, test_set: EvaluationSet) -> list[str]:
+    """Return the best translation of every source; refuse first what could not be compute_score."""
+    if len(test_set.sources) != len(test_set.references):
         raise InputError(
-            f"the source has {len(trial.sources):,} lines, but the reference has "
-            f"{len(trial.references):,}",
+            f"the source has {len(test_set.sources):,} lines, but the reference has "
+            f"{len(test_set.references):,}",
             "line i of one must be the translation of line i of the other",
         )
-    require_scorable(trial.metrics, trial.references, trial.language)
-    return [best[0].text for best in translator.lines(trial.sources)]
+    require_scorable(test_set.metrics, test_set.references, test_set.language)
+    return [best[0].text for best in translator.nbest_lines(test_set.sources)]
 
 
-def judged(translator: Translator, trial: Trial, outputs: list[str]) -> Evaluation:
-    """How good the outputs are, and how well the references were foreseen."""
+def score_outputs(
+    translator: Translator, test_set: EvaluationSet, outputs: list[str]
+) -> Evaluation:
+    """Score the outputs by every metric, and compute the model's perplexity on the references."""
     scores = [
-        compute_score(metric, outputs, trial.references, language=trial.language)
-        for metric in trial.metrics
+        compute_score(metric, outputs, test_set.references, language=test_set.language)
+        for metric in test_set.metrics
     ]
-    return Evaluation(scores, *perplexity(translator, trial.sources, trial.references))
+    return Evaluation(scores, *perplexity(translator, test_set.sources, test_set.references))
 
 
 def perplexity(
     translator: Translator, sources: Sequence[str], references: Sequence[str]
 ) -> tuple[Perplexity, int]:
-    """How well the model foresees the references, per piece and per word.
+    """Return the perplexity of the references per piece and per word, and how many lines it omits.
 
-    Lines longer than the model has seen are left out; how many they are.
+    It omits lines of more than data.max_length pieces on a side.
     """
     task, longest = translator.task, translator.recipe.data.max_length
     every = zip(task.read(sources), task.read_target(references), references, strict=True)
@@ -83,17 +86,18 @@ def perplexity(
     left_out = len(references) - len(fit)
     require(left_out == 0 or fit != [], f"every line has more than {longest} pieces on a side")
     words = sum(len(line.split()) + 1 for _, _, line in fit)  # END counts as one
-    known, wanted = [line[0] for line in fit], [line[1] for line in fit]
-    log_probs = log_probs_of(translator.models, known, wanted, max(TOKENS, 2 * longest))
-    nats, pieces = -math.fsum(log_probs), sum(map(len, wanted))
+    source_ids, target_ids = [line[0] for line in fit], [line[1] for line in fit]
+    tokens = max(TOKENS, 2 * longest)
+    log_probs = target_log_probs(translator.models, source_ids, target_ids, tokens)
+    nats, pieces = -math.fsum(log_probs), sum(map(len, target_ids))
     return Perplexity(nats, pieces, words), left_out
 
 
-def made_by(translator: Translator) -> dict[str, Any]:
-    """What a figure is of, beside the text: models, recipe, precision, versions, machine, day."""
-    weight = translator.model.output.weight
+def provenance(translator: Translator) -> dict[str, Any]:
+    """Return what a figure depends on: model hashes, recipe, precision, versions, machine, date."""
+    weight = translator.models[0].output.weight
     return {
-        "models": [translator.hash, *(other.hash for other in translator.others)],
+        "models": list(translator.hashes),
         "recipe": translator.recipe.as_json(),
         "precision": str(weight.dtype).removeprefix("torch."),
         "environment": environment(weight.device),
@@ -102,5 +106,5 @@ def made_by(translator: Translator) -> dict[str, Any]:
 
 
 def today() -> str:
-    """The date, where clocks say UTC."""
+    """Return the date in UTC as YYYY-MM-DD."""
     return datetime.now(UTC).strftime("%Y-%m-%d")

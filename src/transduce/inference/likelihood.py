@@ -1,4 +1,4 @@
-"""How likely models find targets that are given: log P of every piece, all places at once."""
+"""log P of given targets: all positions of a target in one forward pass (teacher forcing)."""
 
 from collections.abc import Sequence
 
@@ -20,24 +20,26 @@ Sentences = Sequence[Sequence[int]]
 
 
 @torch.inference_mode()
-def log_probs_of(
+def target_log_probs(
     models: Sequence[Transformer], sources: Sentences, targets: Sentences, tokens: int
 ) -> list[float]:
-    """log P(target | source) of each pair, both closed by END; so many tokens at once."""
-    found = [0.0] * len(sources)
+    """Return log P(target | source) in nats of each pair of ids, each side closed by END.
+
+    Batches hold at most `tokens` tokens of both sides. Several models score as an ensemble.
+    """
+    totals = [0.0] * len(sources)
     first, second = (np.array(list(map(len, side)), np.int64) for side in (sources, targets))
-    for part in micro_batches(np.arange(len(sources)), first, second, tokens):
-        source, target = (Packed.of([side[n] for n in part]) for side in (sources, targets))
-        pieces = log_mean_exp([pieces_of(model, source, target) for model in models])
-        for number, own in zip(
-            part.tolist(), pieces.cpu().double().split(target.lengths), strict=True
-        ):
-            found[number] = float(own.sum())
-    return found
+    for batch in micro_batches(np.arange(len(sources)), first, second, tokens):
+        source, target = (Packed.of([side[n] for n in batch]) for side in (sources, targets))
+        by_token = log_mean_exp([token_log_probs(model, source, target) for model in models])
+        sentences = by_token.cpu().double().split(target.lengths)
+        for index, sentence in zip(batch.tolist(), sentences, strict=True):
+            totals[index] = float(sentence.sum())
+    return totals
 
 
-def pieces_of(model: Transformer, source: Packed, target: Packed) -> Float[Tensor, " T"]:
-    """log P of every target piece, given the source and the pieces before it."""
+def token_log_probs(model: Transformer, source: Packed, target: Packed) -> Float[Tensor, " T"]:
+    """Return one model's log P of every target token, given the source and the tokens before it."""
     device = model.output.weight.device
     memory = model.eval().encode(source.to(device))
     states = model.decode(target.to(device).shifted(BEGIN), memory)

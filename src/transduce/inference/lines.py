@@ -1,4 +1,4 @@
-"""Lines of text on their way into the search: numbered, with the beginning that is forced."""
+"""Input lines on their way into the search: numbered, split if too long, with forced prefixes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from itertools import islice, zip_longest
 from typing import TypeVar, final
 
 from transduce.errors import InputError
-from transduce.search import ConstrainedSource, ForcedPrefix
+from transduce.search import ForcedPrefix, ConstrainedSource
 from transduce.search.beam_state import max_output_length
 from transduce.settings import Recipe
 from transduce.settings.fields import require
@@ -14,21 +14,21 @@ from transduce.tasks.translation import Translation
 from transduce.text.clean import normalise
 from transduce.text.sentences import split_sentences
 
-Part = TypeVar("Part")
+Item = TypeVar("Item")
 
 
 @final
 @dataclass(frozen=True)
 class Line:
-    """A line of the input; if outputs are forced to begin somehow, how this one must."""
+    """An input line: its number, its text, and the forced prefix of its output, if it has one."""
 
     number: int  # from 1
     text: str
     prefix: str | None = None
 
 
-def numbered(texts: Iterable[str], prefixes: Iterable[str] | None) -> Iterator[Line]:
-    """Line by line; every line has its prefix, or none has."""
+def number_lines(texts: Iterable[str], prefixes: Iterable[str] | None) -> Iterator[Line]:
+    """Yield each text with its line number and its prefix; refuse prefixes of another count."""
     if prefixes is None:
         yield from (Line(number, text) for number, text in enumerate(texts, start=1))
         return
@@ -44,16 +44,19 @@ def numbered(texts: Iterable[str], prefixes: Iterable[str] | None) -> Iterator[L
         yield Line(number, text, prefix)
 
 
-def blocks(parts: Iterable[Part], size: int) -> Iterator[list[Part]]:
-    """So many at a time."""
-    remaining = iter(parts)
-    while some := list(islice(remaining, size)):
-        yield some
+def split_into_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yield the items in order as lists of `size` items; the last list may be shorter."""
+    remaining = iter(items)
+    while block := list(islice(remaining, size)):
+        yield block
 
 
-def sources_of(line: Line, task: Translation, recipe: Recipe) -> Sequence[Sequence[int]]:
-    """The ids of a line; of its sentences, if it is longer than the model has seen."""
-    parts = parts_of(line, task, recipe.data.max_length)
+def encode_line(line: Line, task: Translation, recipe: Recipe) -> Sequence[Sequence[int]]:
+    """Encode a line as the sources to search: one, or one a sentence if the line is too long.
+
+    A forced prefix constrains the output of the first source.
+    """
+    parts = encode_parts(line, task, recipe.data.max_length)
     if line.prefix is None:
         return parts
     (prefix,) = task.read_target([line.prefix])
@@ -69,23 +72,23 @@ def sources_of(line: Line, task: Translation, recipe: Recipe) -> Sequence[Sequen
         f"line {line.number}: its prefix has {len(forced)} pieces, and its output at most {most}",
         f"raise search.extra_length (--extra-length) to {recipe.search.extra_length + len(forced) - most} or more",
     )
-    rules = [ForcedPrefix(forced), *(ForcedPrefix(()) for _ in parts[1:])]
-    return [ConstrainedSource(ids, rule) for ids, rule in zip(parts, rules, strict=False)]
+    constraints = [ForcedPrefix(forced), *(ForcedPrefix(()) for _ in parts[1:])]
+    return [ConstrainedSource(ids, constraint) for ids, constraint in zip(parts, constraints, strict=False)]
 
 
-def parts_of(line: Line, task: Translation, longest: int) -> list[list[int]]:
-    """The same, without its prefix."""
+def encode_parts(line: Line, task: Translation, max_length: int) -> list[list[int]]:
+    """Encode a line as a whole if it has at most `max_length` pieces, else sentence by sentence."""
     text = normalise(line.text)
     if not text:
         return []
     (ids,) = task.read([text])
-    if len(ids) <= longest:
+    if len(ids) <= max_length:
         return [ids]
     parts = task.read(split_sentences(text))
     worst = max(map(len, parts))
-    if worst > longest:
+    if worst > max_length:
         raise InputError(
-            f"line {line.number}: a sentence of {worst:,} pieces, and this model takes {longest:,}",
+            f"line {line.number}: a sentence of {worst:,} pieces, and this model takes {max_length:,}",
             "split the sentence, or train with a larger data.max_length",
         )
     return parts

@@ -1,35 +1,39 @@
-"""A trained model at work: lines in, lines out, in order, empty for empty."""
+"""Trained models as a function from lines to lines: in order, an empty line for an empty one."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, pairwise
+from operator import methodcaller
 from typing import final, overload
 
 from transduce.errors import InputError
-from transduce.inference.decoders import decoder_of
-from transduce.inference.likelihood import log_probs_of
-from transduce.inference.lines import Line, blocks, numbered, sources_of
+from transduce.inference.decoders import build_decoder
+from transduce.inference.likelihood import target_log_probs
+from transduce.inference.lines import Line, encode_line, number_lines, split_into_blocks
+from transduce.inference.worker_processes import run_in_workers
 from transduce.model.transformer import Transformer
 from transduce.search import (
     ConstrainedDecoder,
     ConstrainedSource,
     Hypothesis,
+        sample_unordered,
     beam_search_unordered,
-    sample_unordered,
 )
 from transduce.search.penalties import DIVISORS
 from transduce.settings import Recipe, Search
 from transduce.settings.search import Sampling
 from transduce.tasks.translation import Translation
 
-BLOCK = 2_000  # lines that are read before the first is said: like lengths are searched together
-TOKENS = 8_192  # of given pairs at once, both sides
-PARTS = 20  # bits of a sample's key that number the sentences of a line
+BLOCK = 2_000  # lines read before the first output: sentences of like length are searched together
+WORKER_BLOCK = 250  # lines that a worker takes at once: enough of like lengths, a share for all
+TOKENS = 8_192  # tokens of a batch of given pairs, both sides
+PART_BITS = 20  # bits of a sample's random key that number the parts of a line
 
 
 @final
 @dataclass(frozen=True)
 class Output:
-    """One translation of a line, with the sums over its sentences."""
+    """One translation of a line, with score and log P summed over its sentences."""
 
     text: str
     score: float
@@ -39,23 +43,22 @@ class Output:
 @final
 @dataclass(frozen=True)
 class Translator:
-    """A model, its vocabularies, and how to search or to draw."""
+    """A callable from source text to translations: models, their task, and how to search."""
 
-    model: Transformer
+    models: tuple[Transformer, ...]  # several are an ensemble
     task: Translation
-    recipe: Recipe
-    hash: str = ""  # sha256 of the manifest of what was read, if it was
-    others: tuple["Translator", ...] = ()  # of an ensemble
-    draws: Sampling | None = None
+    recipe: Recipe  # the first model's, with the search and data.max_length that hold for all
+    hashes: tuple[str, ...] = ()  # sha256 of each model's manifest, if it was read from a folder
+    sampling_settings: Sampling | None = None  # none: beam search
+
+    def __post_init__(self) -> None:
+        for model in self.models:  # learned positions must reach as far as each may be asked
+            replace(self.recipe, architecture=model.sizes)
 
     def __repr__(self) -> str:
-        data, others = self.recipe.data, f", {len(self.models)} models" if self.others else ""
+        data, count = self.recipe.data, len(self.models)
+        others = f", {count} models" if count > 1 else ""
         return f"<{self.recipe.name}: {data.source_language} to {data.target_language}{others}>"
-
-    @property
-    def models(self) -> tuple[Transformer, ...]:
-        """All that answer together."""
-        return (self.model, *(other.model for other in self.others))
 
     @overload
     def __call__(self, text: str, *, prefix: str | None = None) -> str: ...
@@ -67,71 +70,70 @@ class Translator:
         """The best translation of one text, or of each of several; it begins with its prefix."""
         lines = [text] if isinstance(text, str) else text
         prefixes = [prefix] if isinstance(prefix, str) else prefix
-        best = [outputs[0].text for outputs in self.lines(lines, prefixes=prefixes)]
+        best = [outputs[0].text for outputs in self.nbest_lines(lines, prefixes=prefixes)]
         return best[0] if isinstance(text, str) else best
 
-    def lines(
+    def nbest_lines(
         self,
         lines: Iterable[str],
+        n: int = 1,
         *,
-        nbest: int = 1,
         block: int = BLOCK,
         prefixes: Iterable[str] | None = None,
     ) -> Iterator[list[Output]]:
-        """The best translations of every line, in order, a block of lines at a time."""
-        for some in blocks(numbered(lines, prefixes), block):
-            yield from self.block(some, nbest)
+        """Yield the `n` best translations of every line, in order; reads `block` lines at a time."""
+        for some in split_into_blocks(number_lines(lines, prefixes), block):
+            yield from self.translate_block(some, n)
 
-    def likelihoods(
+    def likelihood(
         self, pairs: Iterable[tuple[str, str]], *, block: int = BLOCK
     ) -> Iterator[Output]:
-        """Targets that are given, with the scores that they would have if they were found."""
+        """Yield each given target with the score and log P that the model gives it."""
         before = 0
-        for some in blocks(pairs, block):
-            yield from self.block_of_pairs(some, before)
+        for some in split_into_blocks(pairs, block):
+            yield from self.score_block(some, before)
             before += len(some)
 
     def searching(self, **changes: int | float | str) -> "Translator":
-        """The same with other settings of the search."""
+        """Return a translator with other settings of the beam search, such as `beam=8`."""
         search: Search = replace(self.recipe.search, **changes)  # type: ignore[arg-type]
-        others = tuple(other.searching(**changes) for other in self.others)
-        return replace(self, recipe=replace(self.recipe, search=search), others=others)
+        return replace(self, recipe=replace(self.recipe, search=search))
 
     def sampling(self, **changes: int | float) -> "Translator":
-        """The same, but outputs are drawn: with temperature, top_k, top_p and seed."""
-        draws: Sampling = replace(self.draws or Sampling(), **changes)  # type: ignore[arg-type]
-        return replace(self, draws=draws)
+        """Return a translator that samples, with `temperature`, `top_k`, `top_p` and `seed`."""
+        before = self.sampling_settings or Sampling()
+        settings: Sampling = replace(before, **changes)  # type: ignore[arg-type]
+        return replace(self, sampling_settings=settings)
 
-    def block(self, lines: Sequence[Line], nbest: int) -> Iterator[list[Output]]:
-        """One block: long lines in sentences, all in one search, lines joined again."""
-        parts, keys = [], []
+    def translate_block(self, lines: Sequence[Line], n: int) -> list[list[Output]]:
+        """Return the `n` best translations of each line; all parts of all lines share one search."""
+        parts, keys, ends = list[Sequence[int]](), list[int](), [0]
         for line in lines:
-            for place, ids in enumerate(sources_of(line, self.task, self.recipe)):
-                parts.append(ids)
-                keys.append(line.number << PARTS | place)
-        found = self.found(parts, keys, nbest)
-        grouped: dict[int, list[list[Hypothesis]]] = {line.number: [] for line in lines}
-        for part, key in enumerate(keys):
-            grouped[key >> PARTS].append(found[part])
-        for hypotheses in grouped.values():
-            yield self.outputs(hypotheses, nbest)
+            own = encode_line(line, self.task, self.recipe)
+            parts += own
+            keys += [line.number << PART_BITS | index for index in range(len(own))]
+            ends.append(len(parts))
+        found = self.search_parts(parts, keys, n)
+        by_line = ([found[part] for part in range(*span)] for span in pairwise(ends))
+        return [self.join_parts(own, n) for own in by_line]
 
-    def found(
-        self, parts: Sequence[Sequence[int]], keys: Sequence[int], nbest: int
+    def search_parts(
+        self, parts: Sequence[Sequence[int]], keys: Sequence[int], n: int
     ) -> dict[int, list[Hypothesis]]:
-        """What the search, or chance, makes of each part."""
-        decoder, search = decoder_of(self.models), self.recipe.search
+        """Return the `n` best hypotheses, or `n` samples, of each part by its index."""
+        decoder, search = build_decoder(self.models), self.recipe.search
         if any(isinstance(part, ConstrainedSource) for part in parts):
             decoder = ConstrainedDecoder(decoder)
-        if self.draws is None:
-            return dict(beam_search_unordered(decoder, parts, search, nbest=nbest))
-        return dict(sample_unordered(decoder, parts, search, self.draws, samples=nbest, keys=keys))
+        sampling = self.sampling_settings
+        if sampling is None:
+            return dict(beam_search_unordered(decoder, parts, search, nbest=n))
+        return dict(sample_unordered(decoder, parts, search, sampling, samples=n, keys=keys))
 
-    def outputs(self, parts: Sequence[Sequence[Hypothesis]], nbest: int) -> list[Output]:
-        """The translations of a line from those of its sentences; an empty line's is empty."""
+    def join_parts(self, parts: Sequence[Sequence[Hypothesis]], n: int) -> list[Output]:
+        """Join the hypotheses of a line's parts into its `n` best outputs, rank by rank."""
         if not parts:
             return [Output("", 0.0, 0.0)]
-        ranks = range(min(nbest, *map(len, parts)))
+        ranks = range(min(n, *map(len, parts)))
         return [
             Output(
                 " ".join(self.task.say(part[rank].ids) for part in parts),
@@ -141,8 +143,8 @@ class Translator:
             for rank in ranks
         ]
 
-    def block_of_pairs(self, pairs: Sequence[tuple[str, str]], before: int) -> Iterator[Output]:
-        """One block of pairs; none may be longer than what could have been found."""
+    def score_block(self, pairs: Sequence[tuple[str, str]], before: int) -> Iterator[Output]:
+        """Yield each target of a block of pairs with its score; `before` lines came earlier."""
         longest, search = self.recipe.data.max_length, self.recipe.search
         sides = zip(*pairs, strict=True)
         sources, targets = self.task.read(next(sides)), self.task.read_target(next(sides))
@@ -156,7 +158,16 @@ class Translator:
                         "split the sentence, or train with a larger data.max_length",
                     )
         tokens = max(TOKENS, 2 * longest + search.extra_length)
-        log_probs = log_probs_of(self.models, sources, targets, tokens)
+        log_probs = target_log_probs(self.models, sources, targets, tokens)
         for (_, text), ids, log_prob in zip(pairs, targets, log_probs, strict=True):
             divisor = DIVISORS[search.penalty](len(ids), search.alpha)
             yield Output(text, log_prob / divisor, log_prob)
+
+
+def translate_in_workers(
+    load: Callable[[], Translator], lines: Iterable[Line], n: int, workers: int
+) -> Iterator[list[Output]]:
+    """Yield the `n` best translations of every line in order; each worker calls `load` once."""
+    blocks = split_into_blocks(lines, WORKER_BLOCK)
+    requests = (methodcaller("translate_block", block, n) for block in blocks)
+    return chain.from_iterable(run_in_workers(load, requests, workers))

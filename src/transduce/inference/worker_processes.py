@@ -1,7 +1,7 @@
-"""Translating in several processes: each loads the models for itself and takes blocks of lines.
+"""Blocks of lines in several processes: each loads the models itself and uses one thread.
 
-The text is that of one process, for it depends neither on blocks nor on company. A process that
-is lost ends all others; when the one that began them is gone, the rest hear no more and end.
+The texts are those of one process, for they depend neither on blocks nor on batches. A process
+that is lost ends all others; workers whose launcher is gone read the end of their pipe and end.
 """
 
 import itertools
@@ -12,73 +12,82 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from typing import final
+from typing import Any, Generic, TypeVar, final
 
 from transduce.errors import LostProcessError, TransduceError
-from transduce.inference.lines import Line, blocks
-from transduce.inference.translator import Output, Translator
 
-BLOCK = 250  # lines that a worker takes at once: enough of like lengths, and a share for everyone
-AHEAD = 8  # blocks for each worker that are begun before the earliest is done
+AHEAD = 8  # requests for each worker that are begun before the earliest is done
 
-Load = Callable[[], Translator]
-Answer = list[list[Output]] | tuple[type[TransduceError], str, str]  # or an error, its fact, hint
+Model = TypeVar("Model")
+Result = TypeVar("Result")
+Load = Callable[[], Model]
+Request = Callable[[Model], Result]  # pickled, and called in a worker with what `load` returned
 
 
 @final
 @dataclass(frozen=True)
-class Worker:
-    """A process at work, and the way to it."""
+class Failure:
+    """An error of a worker in plain values: its class, its fact, its hint."""
+
+    kind: type[TransduceError]
+    fact: str
+    hint: str
+
+
+@final
+@dataclass(frozen=True)
+class Worker(Generic[Model, Result]):
+    """A worker process: its number, and the launcher's end of its pipe."""
 
     number: int
     process: SpawnProcess
-    way: "Connection[list[Line], Answer]"
+    pipe: "Connection[Request[Model, Result], Result | Failure]"
 
 
-def translated(
-    load: Load, lines: Iterable[Line], nbest: int, workers: int
-) -> Generator[list[Output], None, None]:
-    """The outputs of every line, in order. `load` is called in each process."""
-    work = enumerate(blocks(lines, BLOCK))
-    with start_workers(load, nbest, workers) as staff:
-        answers: dict[int, Answer] = {}
-        tasks: dict[int, int] = {}  # the block that a worker works at
+def run_in_workers(
+    load: Load[Model], requests: Iterable[Request[Model, Result]], workers: int
+) -> Generator[Result, None, None]:
+    """Yield the result of every request in order; each worker calls `load` once."""
+    waiting = enumerate(requests)
+    with start_workers(load, workers) as staff:
+        answers: dict[int, Result | Failure] = {}
+        running: dict[int, int] = {}  # the request of each busy worker
         for wanted in itertools.count():
             while wanted not in answers:
-                idle = [one for one in staff if one.number not in tasks]
-                room = AHEAD * workers - len(answers) - len(tasks)
-                for one, (number, some) in zip(idle[:room], work, strict=False):
-                    tasks[one.number] = number
-                    give(one, some)
-                if not tasks:
+                idle = [worker for worker in staff if worker.number not in running]
+                room = AHEAD * workers - len(answers) - len(running)
+                for worker, (number, request) in zip(idle[:room], waiting, strict=False):
+                    running[worker.number] = number
+                    send_request(worker, request)
+                if not running:
                     return
-                for one, answer in heard(staff):
-                    answers[tasks.pop(one.number)] = answer
-            yield from said(answers.pop(wanted))
+                for worker, answer in receive_answers(staff):
+                    answers[running.pop(worker.number)] = answer
+            yield result_or_raise(answers.pop(wanted))
 
 
 @contextmanager
-def start_workers(load: Load, nbest: int, workers: int) -> Iterator[list[Worker]]:
-    """So many processes, all ended in the end."""
-    context, staff = multiprocessing.get_context("spawn"), list[Worker]()
+def start_workers(load: Load[Model], workers: int) -> Iterator[list[Worker[Model, Any]]]:
+    """Start `workers` processes for the length of a with block; kill them at its end."""
+    context, staff = multiprocessing.get_context("spawn"), list[Worker[Model, Any]]()
     try:
         for number in range(1, workers + 1):
             ours, theirs = context.Pipe()
-            process = context.Process(target=work, args=(theirs, load, nbest), daemon=True)
-            with interrupts_held():
+            process = context.Process(target=serve_requests, args=(theirs, load), daemon=True)
+            with block_interrupts():
                 process.start()
-            theirs.close()  # so that its death closes the way
+            theirs.close()  # so that the worker's death closes the pipe
             staff.append(Worker(number, process, ours))
         yield staff
     finally:
-        for one in staff:
-            one.process.kill()
-            one.process.join()
+        for worker in staff:
+            worker.process.kill()
+            worker.process.join()
 
 
 @contextmanager
-def interrupts_held() -> Iterator[None]:
-    """A Ctrl-C in between is heard after it, and never by a process that is begun in between."""
+def block_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back for a with block; processes started inside never receive it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -86,47 +95,51 @@ def interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def work(way: "Connection[Answer, list[Line]]", load: Load, nbest: int) -> None:
-    """A worker's life: lines come, outputs go, until nobody is there."""
-    translator = None
+def serve_requests(
+    pipe: "Connection[Result | Failure, Request[Model, Result]]", load: Load[Model]
+) -> None:
+    """Answer requests until the launcher closes its end of the pipe: the main loop of a worker."""
+    model = None
     while True:
         try:
-            lines = way.recv()
+            request = pipe.recv()
         except (EOFError, OSError):
             return
-        answer: Answer
+        answer: Result | Failure
         try:
-            translator = translator or load()
-            answer = list(translator.block(lines, nbest))
+            model = model or load()
+            answer = request(model)
         except TransduceError as error:
-            answer = (type(error), error.fact, error.hint)
+            answer = Failure(type(error), error.fact, error.hint)
         try:
-            way.send(answer)
+            pipe.send(answer)
         except OSError:
             return
 
 
-def give(worker: Worker, lines: list[Line]) -> None:
-    """Lines to a worker."""
+def send_request(worker: Worker[Model, Result], request: Request[Model, Result]) -> None:
+    """Send a request to an idle worker, or raise LostProcessError if the worker is gone."""
     try:
-        worker.way.send(lines)
+        worker.pipe.send(request)
     except OSError:
-        raise lost(worker) from None
+        raise lost_worker_error(worker) from None
 
 
-def heard(staff: Sequence[Worker]) -> Iterator[tuple[Worker, Answer]]:
-    """The answers of all that have one, at least of one."""
-    by_way = {one.way: one for one in staff}
-    for way in wait(list(by_way)):
-        worker = by_way[way]  # type: ignore[index]  # only ways were waited for
+def receive_answers(
+    staff: Sequence[Worker[Model, Result]],
+) -> Iterator[tuple[Worker[Model, Result], Result | Failure]]:
+    """Wait for at least one worker, and yield every worker that has answered, with its answer."""
+    by_pipe = {worker.pipe: worker for worker in staff}
+    for pipe in wait(list(by_pipe)):
+        worker = by_pipe[pipe]  # type: ignore[index]  # only pipes were waited for
         try:
-            yield worker, worker.way.recv()
+            yield worker, worker.pipe.recv()
         except (EOFError, OSError):
-            raise lost(worker) from None
+            raise lost_worker_error(worker) from None
 
 
-def lost(worker: Worker) -> LostProcessError:
-    """How a worker ended."""
+def lost_worker_error(worker: Worker[Model, Result]) -> LostProcessError:
+    """Build the error that names a dead worker and the signal or exit code that ended it."""
     worker.process.join()
     code = worker.process.exitcode or 0
     how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
@@ -136,9 +149,8 @@ def lost(worker: Worker) -> LostProcessError:
     )
 
 
-def said(answer: Answer) -> list[list[Output]]:
-    """A worker's outputs, or its error as ours."""
-    if isinstance(answer, tuple):
-        kind, fact, hint = answer
-        raise kind(fact, hint)
+def result_or_raise(answer: Result | Failure) -> Result:
+    """Return a worker's result, or raise its error in this process."""
+    if isinstance(answer, Failure):
+        raise answer.kind(answer.fact, answer.hint)
     return answer

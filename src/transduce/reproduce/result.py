@@ -95,7 +95,7 @@ def measured(job: Job, run: Path, prepared: Prepared, test: Lines | None) -> Res
         seconds=progress["seconds"],
         environment=save.state["environment"],
         data=stored.fingerprints,
-        model=translator.hash,
+        model=translator.hashes[0],
         date=today(),
         averaged=model.about["averaged"] if model else [],
         cost=vars(cost) if cost else {},
