@@ -9,7 +9,7 @@ import torch
 
 from transduce.errors import InputError
 from transduce.inference.evaluate import perplexity
-from transduce.inference.likelihood import pieces_of
+from transduce.inference.likelihood import token_log_probs
 from transduce.inference.load import load
 
 
@@ -101,9 +101,9 @@ def test_the_perplexity_is_of_the_lines_that_fit_in_parts_that_fit(model, corpus
 
     def counted(model, source, target):
         sizes.append(len(source.ids) + len(target.ids))
-        return pieces_of(model, source, target)
+        return token_log_probs(model, source, target)
 
-    monkeypatch.setattr("transduce.inference.likelihood.pieces_of", counted)
+    monkeypatch.setattr("transduce.inference.likelihood.token_log_probs", counted)
     monkeypatch.setattr("transduce.inference.evaluate.TOKENS", 1)  # then two longest sentences
     long = "a very long line " * 200
     found, left_out = perplexity(translator, *([long, *side] for side in sides))
@@ -142,7 +142,9 @@ def test_an_empty_test_set_is_told(call, corpus, model):
 
 
 def test_a_score_that_cannot_be_is_refused_before_the_work(evaluate, monkeypatch):
-    monkeypatch.setattr("transduce.inference.translator.Translator.lines", None)  # never called
+    monkeypatch.setattr(
+        "transduce.inference.translator.Translator.nbest_lines", None
+    )  # never called
     ended = evaluate("--metric=bleu-paper")
     assert ended.stderr.startswith("error: the reference is plain text, and bleu-paper wants one")
     monkeypatch.setitem(sys.modules, "sacremoses", None)

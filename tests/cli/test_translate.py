@@ -204,7 +204,7 @@ def test_translating_in_python_gives_the_same(made, call):
     import transduce
 
     translate = transduce.load(made / "model")
-    assert translate.model.output.weight.t().is_contiguous(), "laid out for answers"
+    assert translate.models[0].output.weight.t().is_contiguous(), "laid out for answers"
     outputs = translate(["a dog", "", "the cat"])
     assert (
         outputs

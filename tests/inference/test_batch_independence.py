@@ -60,8 +60,8 @@ def test_a_thousand_sentences_alone_in_batches_and_shuffled_give_the_same_text(t
 @pytest.mark.slow
 def test_scores_agree_too_and_in_any_block(translator):
     lines = [source for source, _ in GeneratedCorpus("toy-sort", "dev", 200).read()]
-    together = list(translator.lines(lines, nbest=3))
-    apart = list(translator.lines(lines, nbest=3, block=7))
+    together = list(translator.nbest_lines(lines, n=3))
+    apart = list(translator.nbest_lines(lines, n=3, block=7))
     for ours, theirs in zip(together, apart, strict=True):
         assert [one.text for one in ours] == [one.text for one in theirs]
         assert [one.score for one in ours] == pytest.approx([one.score for one in theirs], abs=1e-4)

@@ -5,29 +5,29 @@ import math
 
 import pytest
 import torch
-from tests.inference.babble import LINES, SEARCH, WORDS, babbler, together
+from tests.inference.random_models import LINES, SEARCH, WORDS, ensemble_of, random_translator
 
 from transduce.corpus.batch import Batch
 from transduce.errors import InputError
-from transduce.inference.decoders import decoder_of
-from transduce.inference.likelihood import log_probs_of
+from transduce.inference.decoders import build_decoder
+from transduce.inference.likelihood import target_log_probs
 from transduce.packed import Packed
 from transduce.search import END, beam_search
 from transduce.search.penalties import DIVISORS
 from transduce.training.loss import smoothed_loss
 from transduce.vocabulary import BEGIN
 
-TRANSLATE, OTHER = babbler(), babbler(2)
-MEMBERS = {"one": (TRANSLATE.model,), "two": (TRANSLATE.model, OTHER.model)}
+TRANSLATE, OTHER = random_translator(), random_translator(2)
+MEMBERS = {"one": (TRANSLATE.models[0],), "two": (TRANSLATE.models[0], OTHER.models[0])}
 SOURCES = [[*WORDS.encode(line), END] for line in LINES]
 TARGETS = list(reversed(SOURCES))
 
 
 def test_they_are_the_loss_of_training_without_smoothing():
-    model, batch = TRANSLATE.model, Batch(Packed.of(SOURCES), Packed.of(TARGETS))
+    model, batch = TRANSLATE.models[0], Batch(Packed.of(SOURCES), Packed.of(TARGETS))
     states = model.decode(batch.target.shifted(BEGIN), model.encode(batch.source))
     loss, _ = smoothed_loss(states, model.output.weight, batch.target.ids, spread=0.0)
-    found = log_probs_of((model,), SOURCES, TARGETS, 8_192)
+    found = target_log_probs((model,), SOURCES, TARGETS, 8_192)
     assert -sum(found) == pytest.approx(loss.item(), rel=1e-6)
 
 
@@ -36,16 +36,16 @@ def test_they_are_the_loss_of_training_without_smoothing():
 def test_they_are_those_of_the_search_for_what_it_found(members, beam):
     models = MEMBERS[members]
     search = TRANSLATE.searching(beam=beam).recipe.search
-    found = beam_search(decoder_of(models), SOURCES, search, nbest=beam)
+    found = beam_search(build_decoder(models), SOURCES, search, nbest=beam)
     pairs = [(s, one) for s, best in zip(SOURCES, found, strict=True) for one in best]
     targets = [[*one.ids, END] for _, one in pairs]
-    scores = log_probs_of(models, [source for source, _ in pairs], targets, 300)
+    scores = target_log_probs(models, [source for source, _ in pairs], targets, 300)
     assert scores == pytest.approx([one.log_prob for _, one in pairs], abs=1e-4)
 
 
 def test_they_are_those_of_decoding_symbol_by_symbol():
-    decoder = decoder_of(MEMBERS["two"])
-    found = log_probs_of(MEMBERS["two"], SOURCES, TARGETS, 8_192)
+    decoder = build_decoder(MEMBERS["two"])
+    found = target_log_probs(MEMBERS["two"], SOURCES, TARGETS, 8_192)
     for source, target, log_prob in zip(SOURCES, TARGETS, found, strict=True):
         state, total = decoder.start([source]), 0.0
         for given, wanted in zip([BEGIN, *target], target, strict=False):
@@ -55,9 +55,9 @@ def test_they_are_those_of_decoding_symbol_by_symbol():
 
 
 def test_they_do_not_depend_on_the_company():
-    together_ = log_probs_of(MEMBERS["two"], SOURCES, TARGETS, 8_192)
+    together_ = target_log_probs(MEMBERS["two"], SOURCES, TARGETS, 8_192)
     alone = [
-        log_probs_of(MEMBERS["two"], [source], [target], 8_192)[0]
+        target_log_probs(MEMBERS["two"], [source], [target], 8_192)[0]
         for source, target in zip(SOURCES, TARGETS, strict=True)
     ]
     assert together_ == pytest.approx(alone, abs=1e-5)
@@ -65,24 +65,24 @@ def test_they_do_not_depend_on_the_company():
 
 def test_lines_of_text_are_scored_with_the_penalty_of_the_search_in_any_block():
     pairs = list(zip(LINES, reversed(LINES), strict=True))
-    found = list(TRANSLATE.likelihoods(pairs))
+    found = list(TRANSLATE.likelihood(pairs))
     assert [one.text for one in found] == list(reversed(LINES))
     assert [one.log_prob for one in found] == pytest.approx(
-        log_probs_of((TRANSLATE.model,), SOURCES, TARGETS, 8_192), abs=1e-5
+        target_log_probs((TRANSLATE.models[0],), SOURCES, TARGETS, 8_192), abs=1e-5
     )
     for one, ids in zip(found, TARGETS, strict=True):
         divisor = DIVISORS["gnmt"](len(ids), SEARCH.alpha)
         assert one.score == pytest.approx(one.log_prob / divisor)
-    apart = list(TRANSLATE.likelihoods(pairs, block=2))
+    apart = list(TRANSLATE.likelihood(pairs, block=2))
     assert [one.score for one in apart] == pytest.approx([one.score for one in found], abs=1e-5)
 
 
 def test_all_first_symbols_together_are_certain():
     """Targets of one symbol and END, and the empty one: with all that goes on, probability 1."""
     source = SOURCES[0]
-    decoder = decoder_of((TRANSLATE.model,))
+    decoder = build_decoder((TRANSLATE.models[0],))
     first, _ = decoder.step(decoder.start([source]), torch.tensor([BEGIN]))
-    (empty,) = log_probs_of((TRANSLATE.model,), [source], [[END]], 8_192)
+    (empty,) = target_log_probs((TRANSLATE.models[0],), [source], [[END]], 8_192)
     rest = 1 - first[0].exp()[END].item()
     assert math.exp(empty) + rest == pytest.approx(1, abs=1e-6)
 
@@ -96,33 +96,33 @@ def test_all_first_symbols_together_are_certain():
 )
 def test_what_is_too_long_is_refused_with_its_line(pair, fact):
     with pytest.raises(InputError) as error:
-        list(TRANSLATE.likelihoods([("a", "b"), ("c", "d"), pair], block=2))
+        list(TRANSLATE.likelihood([("a", "b"), ("c", "d"), pair], block=2))
     assert str(error.value).startswith(f"{fact}\nhint: split the sentence, or train with")
 
 
 def test_an_ensemble_scores_with_the_mean_at_every_piece():
     pair = [("a dog", "the cat")]
-    (found,) = together(TRANSLATE, TRANSLATE).likelihoods(pair)
-    (alone,) = TRANSLATE.likelihoods(pair)
+    (found,) = ensemble_of(TRANSLATE, TRANSLATE).likelihood(pair)
+    (alone,) = TRANSLATE.likelihood(pair)
     assert found.log_prob == pytest.approx(alone.log_prob, abs=1e-5)
 
 
 def test_in_bfloat16_they_are_nearly_the_same():
-    exact = log_probs_of((TRANSLATE.model,), SOURCES, TARGETS, 8_192)
-    model = copy.deepcopy(TRANSLATE.model).to(torch.bfloat16)
-    assert log_probs_of((model,), SOURCES, TARGETS, 8_192) == pytest.approx(exact, rel=0.02)
+    exact = target_log_probs((TRANSLATE.models[0],), SOURCES, TARGETS, 8_192)
+    model = copy.deepcopy(TRANSLATE.models[0]).to(torch.bfloat16)
+    assert target_log_probs((model,), SOURCES, TARGETS, 8_192) == pytest.approx(exact, rel=0.02)
 
 
 def test_in_bfloat16_the_search_says_what_it_scores():
-    model = copy.deepcopy(TRANSLATE.model).to(torch.bfloat16)
-    found = beam_search(decoder_of((model,)), SOURCES, TRANSLATE.recipe.search)
+    model = copy.deepcopy(TRANSLATE.models[0]).to(torch.bfloat16)
+    found = beam_search(build_decoder((model,)), SOURCES, TRANSLATE.recipe.search)
     targets = [[*best.ids, END] for best, *_ in found]
-    scores = log_probs_of((model,), SOURCES, targets, 8_192)
+    scores = target_log_probs((model,), SOURCES, targets, 8_192)
     assert scores == pytest.approx([best.log_prob for best, *_ in found], rel=0.02)
 
 
 def test_the_search_counts_in_float32_whatever_the_model_does():
-    decoder = decoder_of((copy.deepcopy(TRANSLATE.model).to(torch.bfloat16),))
+    decoder = build_decoder((copy.deepcopy(TRANSLATE.models[0]).to(torch.bfloat16),))
     state = decoder.reorder(decoder.start(SOURCES[:1]), torch.tensor([0]))
     with torch.inference_mode():
         log_probs, _ = decoder.step(state, torch.tensor([BEGIN]))

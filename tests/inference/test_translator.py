@@ -4,20 +4,20 @@ import math
 from dataclasses import replace
 
 import pytest
-from tests.inference.babble import LINES, SIZES, WORDS, babbler, together
+from tests.inference.random_models import LINES, SIZES, WORDS, ensemble_of, random_translator
 
 from transduce.errors import InputError
-from transduce.inference.lines import Line, sources_of
-from transduce.inference.load import with_limits
+from transduce.inference.lines import Line, encode_line
+from transduce.inference.load import Member, shared_recipe
 from transduce.inference.translator import Translator
-from transduce.settings import Search
+from transduce.model.transformer import Transformer
 
-TRANSLATE = babbler()
+TRANSLATE = random_translator()
 FREE = TRANSLATE(LINES)
 
 
 def texts(translator: Translator, lines=LINES, **options):
-    return [[one.text for one in outputs] for outputs in translator.lines(lines, **options)]
+    return [[one.text for one in outputs] for outputs in translator.nbest_lines(lines, **options)]
 
 
 def same(ours, theirs):
@@ -29,11 +29,11 @@ def same(ours, theirs):
 
 
 def test_a_line_for_a_line_whatever_the_block():
-    whole = texts(TRANSLATE, nbest=2)
+    whole = texts(TRANSLATE, n=2)
     assert [len(outputs) for outputs in whole] == [2, 1, 2, 2, 2]
     assert len({best for best, *_ in whole}) == 5
     for block in (1, 3):
-        assert texts(TRANSLATE, nbest=2, block=block) == whole
+        assert texts(TRANSLATE, n=2, block=block) == whole
     assert [best for best, *_ in whole] == FREE
     assert TRANSLATE(LINES[0]) == whole[0][0]
 
@@ -57,16 +57,16 @@ def test_a_prefix_of_nothing_changes_nothing():
 
 
 def test_the_score_of_a_forced_output_is_the_model_s_own():
-    ((found,),) = TRANSLATE.lines(["a dog"], prefixes=["who"])
-    (given,) = TRANSLATE.likelihoods([("a dog", found.text)])
+    ((found,),) = TRANSLATE.nbest_lines(["a dog"], prefixes=["who"])
+    (given,) = TRANSLATE.likelihood([("a dog", found.text)])
     assert WORDS.decode(WORDS.encode(found.text)) == found.text
     assert found.log_prob <= given.log_prob + 1e-4  # its own pieces may be others
 
 
 def test_a_long_line_s_prefix_begins_its_first_sentence():
     line = "The dog sees a cat and a woman. A man runs now."
-    narrow = babbler(longest=16)
-    assert len(sources_of(Line(1, line), narrow.task, narrow.recipe)) == 2
+    narrow = random_translator(longest=16)
+    assert len(encode_line(Line(1, line), narrow.task, narrow.recipe)) == 2
     forced, free = narrow(line, prefix="who"), narrow(line)
     assert forced.startswith("who")
     assert forced != free
@@ -111,21 +111,21 @@ def test_another_count_of_prefixes_is_refused(lines, prefixes, fact):
 
 def test_a_sample_is_the_same_in_any_block_and_batch_and_beside_other_samples():
     drawing = TRANSLATE.sampling(seed=5, temperature=0.9)
-    whole = texts(drawing, nbest=3)
-    assert texts(drawing, nbest=3, block=1) == whole
-    assert texts(drawing.searching(batch_size=2), nbest=3, block=4) == whole
-    assert texts(drawing, nbest=1) == [outputs[:1] for outputs in whole]
+    whole = texts(drawing, n=3)
+    assert texts(drawing, n=3, block=1) == whole
+    assert texts(drawing.searching(batch_size=2), n=3, block=4) == whole
+    assert texts(drawing, n=1) == [outputs[:1] for outputs in whole]
     assert len({text for outputs in whole for text in outputs}) > 10
-    assert texts(drawing.sampling(seed=6), nbest=3) != whole
-    assert texts(drawing.sampling(seed=6).sampling(seed=5), nbest=3) == whole
+    assert texts(drawing.sampling(seed=6), n=3) != whole
+    assert texts(drawing.sampling(seed=6).sampling(seed=5), n=3) == whole
 
 
 def test_equal_lines_and_the_sentences_of_a_line_are_drawn_apart():
-    drawing = babbler(longest=16).sampling()
+    drawing = random_translator(longest=16).sampling()
     first, second = drawing(["a woman"] * 2)
     assert first != second
     sentence = "The dog sees a cat and a man now."
-    assert len(sources_of(Line(1, f"{sentence} {sentence}"), drawing.task, drawing.recipe)) == 2
+    assert len(encode_line(Line(1, f"{sentence} {sentence}"), drawing.task, drawing.recipe)) == 2
     line = drawing(f"{sentence} {sentence}")
     assert line[: len(line) // 2] != line[-(len(line) // 2) :]
 
@@ -136,49 +136,50 @@ def test_drawing_the_likeliest_is_greedy_search():
 
 def test_samples_begin_with_their_prefixes():
     drawing = TRANSLATE.sampling()
-    for outputs in drawing.lines(["a dog"] * 5, nbest=4, prefixes=["who"] * 5):
+    for outputs in drawing.nbest_lines(["a dog"] * 5, n=4, prefixes=["who"] * 5):
         assert len({one.text for one in outputs}) > 1
         assert all(one.text.startswith("who") for one in outputs)
 
 
 def test_one_model_twice_is_the_model_alone():
     same(
-        together(TRANSLATE, TRANSLATE).lines(LINES, nbest=2),
-        TRANSLATE.lines(LINES, nbest=2),
+        ensemble_of(TRANSLATE, TRANSLATE).nbest_lines(LINES, n=2),
+        TRANSLATE.nbest_lines(LINES, n=2),
     )
 
 
 def test_two_models_give_each_output_the_mean_of_their_probabilities():
-    other = babbler(2)
-    both = together(TRANSLATE, other)
+    other = random_translator(2)
+    both = ensemble_of(TRANSLATE, other)
     assert both(LINES) not in (FREE, other(LINES))
     pair = ("a dog", "")
-    alone = [next(one.likelihoods([pair])).log_prob for one in (TRANSLATE, other)]
-    (given,) = both.likelihoods([pair])
+    alone = [next(one.likelihood([pair])).log_prob for one in (TRANSLATE, other)]
+    (given,) = both.likelihood([pair])
     mean = math.log(sum(map(math.exp, alone)) / 2)
     assert given.log_prob == pytest.approx(mean, abs=1e-5)
-    assert together(other, TRANSLATE)(LINES) == both(LINES)
-
-
-def test_a_change_of_the_search_reaches_all_members():
-    both = together(TRANSLATE, babbler(2)).searching(extra_length=9)
-    assert [one.recipe.search.extra_length for one in (both, *both.others)] == [9, 9]
+    assert ensemble_of(other, TRANSLATE)(LINES) == both(LINES)
 
 
 def test_the_members_of_an_ensemble_share_the_smallest_limit_and_the_first_one_s_search():
-    member = with_limits(babbler(longest=24), 10, Search(beam=3, extra_length=7))
-    assert (member.recipe.data.max_length, member.recipe.search) == (
-        10,
-        Search(beam=3, extra_length=7),
-    )
+    members = [
+        Member(one.models[0], one.task, one.recipe, "")
+        for one in (random_translator(longest=24).searching(beam=3), random_translator(longest=10))
+    ]
+    recipe = shared_recipe(members)
+    assert (recipe.data.max_length, recipe.search) == (10, members[0].recipe.search)
+
+
+def test_a_search_that_goes_beyond_the_positions_of_one_member_is_refused():
     sizes = replace(SIZES, positions="learned", max_positions=30)
-    short = replace(TRANSLATE, recipe=replace(TRANSLATE.recipe, architecture=sizes))
+    short = Transformer(sizes, len(WORDS), len(WORDS))
+    both = replace(TRANSLATE, models=(*TRANSLATE.models, short))
+    assert both.searching(extra_length=6).recipe.search.extra_length == 6
     with pytest.raises(InputError, match="learned positions have only 30 places"):
-        with_limits(short, 24, Search(extra_length=50))
+        both.searching(extra_length=50)
 
 
 def test_a_translator_is_shown_in_a_line():
     data = TRANSLATE.recipe.data
     said = f"<{TRANSLATE.recipe.name}: {data.source_language} to {data.target_language}>"
     assert repr(TRANSLATE) == said
-    assert repr(together(TRANSLATE, TRANSLATE)) == f"{said[:-1]}, 2 models>"
+    assert repr(ensemble_of(TRANSLATE, TRANSLATE)) == f"{said[:-1]}, 2 models>"

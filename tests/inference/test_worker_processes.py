@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 from tests.forked import SERVER
-from tests.inference.babble import LINES, babbler
+from tests.inference.random_models import LINES, random_translator
 from tests.processes import is_alive
 
 from transduce.errors import InputError, LostProcessError
+from transduce.inference import translator as translator_module
 from transduce.inference import worker_processes as workers
-from transduce.inference.lines import Line, numbered
-from transduce.inference.translator import Translator
-from transduce.inference.worker_processes import translated
+from transduce.inference.lines import Line, number_lines
+from transduce.inference.translator import Translator, translate_in_workers
 
 pytestmark = [pytest.mark.workers, pytest.mark.slow]
 
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def load() -> Translator:
-    return babbler()
+    return random_translator()
 
 
 def load_and_die(number: int) -> Translator:
@@ -46,7 +46,7 @@ def quick(monkeypatch):
     """Small blocks, and workers that begin where their imports end."""
     server = types.SimpleNamespace(get_context=lambda _: SERVER)
     monkeypatch.setattr(workers, "multiprocessing", server)
-    monkeypatch.setattr(workers, "BLOCK", 5)
+    monkeypatch.setattr(translator_module, "WORKER_BLOCK", 5)
     monkeypatch.setattr(workers, "AHEAD", 2)
 
 
@@ -54,77 +54,84 @@ def texts(outputs):
     return [[one.text for one in best] for best in outputs]
 
 
-def nobody_is_left():
+def no_worker_is_left():
     return multiprocessing.active_children() == []
 
 
 def test_several_processes_give_the_text_of_one_in_order():
-    expected = texts(babbler().lines(MANY, nbest=2))
-    assert texts(translated(load, numbered(MANY, None), 2, workers=2)) == expected
-    assert nobody_is_left()
+    expected = texts(random_translator().nbest_lines(MANY, n=2))
+    assert texts(translate_in_workers(load, number_lines(MANY, None), 2, workers=2)) == expected
+    assert no_worker_is_left()
 
 
 def test_prefixes_and_line_numbers_reach_the_workers():
     prefixes = ["who" if line else "" for line in MANY]
-    found = texts(translated(load, numbered(MANY, prefixes), 1, workers=2))
-    assert found == texts(babbler().lines(MANY, prefixes=prefixes))
+    found = texts(translate_in_workers(load, number_lines(MANY, prefixes), 1, workers=2))
+    assert found == texts(random_translator().nbest_lines(MANY, prefixes=prefixes))
 
 
 def test_more_workers_than_lines_and_no_lines_at_all():
-    assert texts(translated(load, [Line(1, "a dog")], 1, workers=3)) == [[babbler()("a dog")]]
-    assert list(translated(load, [], 1, workers=2)) == []
-    assert nobody_is_left()
+    assert texts(translate_in_workers(load, [Line(1, "a dog")], 1, workers=3)) == [
+        [random_translator()("a dog")]
+    ]
+    assert list(translate_in_workers(load, [], 1, workers=2)) == []
+    assert no_worker_is_left()
 
 
 def test_an_error_in_a_worker_is_ours_after_all_that_came_before():
     lines = ["a dog"] * 10 + ["x" * 99] + ["a dog"] * 20
-    outputs = translated(load, numbered(lines, None), 1, workers=2)
-    assert texts(next(outputs) for _ in range(10)) == [[babbler()("a dog")]] * 10
+    outputs = translate_in_workers(load, number_lines(lines, None), 1, workers=2)
+    assert texts(next(outputs) for _ in range(10)) == [[random_translator()("a dog")]] * 10
     with pytest.raises(InputError) as error:
         next(outputs)
     assert str(error.value).startswith("line 11: a sentence of 100 pieces, and this model takes")
     assert "\nhint: split the sentence" in str(error.value)
-    assert nobody_is_left()
+    assert no_worker_is_left()
 
 
 def test_a_model_that_cannot_be_loaded_is_told_once():
     with pytest.raises(InputError) as error:
-        list(translated(load_nothing, numbered(MANY, None), 1, workers=2))
+        list(translate_in_workers(load_nothing, number_lines(MANY, None), 1, workers=2))
     assert str(error.value) == "somewhere: no such folder\nhint: name another"
-    assert nobody_is_left()
+    assert no_worker_is_left()
 
 
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGSEGV"])
 def test_a_worker_that_is_lost_is_named_and_the_others_end(name):
     number = getattr(signal, name).value
     with pytest.raises(LostProcessError) as error:
-        list(translated(partial(load_and_die, number), numbered(MANY, None), 1, workers=2))
+        list(
+            translate_in_workers(
+                partial(load_and_die, number), number_lines(MANY, None), 1, workers=2
+            )
+        )
     first, hint = str(error.value).split("\nhint: ")
     assert first.startswith("worker ")
     assert first.endswith(f") was ended by {name}")
     assert hint == "the others were ended, too; with fewer --workers each has more memory"
     assert error.value.exit_code == 7
-    assert nobody_is_left()
+    assert no_worker_is_left()
 
 
 def test_a_caller_who_stops_listening_ends_the_workers():
-    outputs = translated(load, numbered(MANY, None), 1, workers=2)
+    outputs = translate_in_workers(load, number_lines(MANY, None), 1, workers=2)
     next(outputs)
-    assert not nobody_is_left()
+    assert not no_worker_is_left()
     outputs.close()
-    assert nobody_is_left()
+    assert no_worker_is_left()
 
 
 LAUNCHER = """
 from tests.inference.test_worker_processes import MANY, load
-from transduce.inference.lines import numbered
+from transduce.inference.lines import number_lines
 from transduce.inference.worker_processes import start_workers
 import time
+from operator import methodcaller
 if __name__ == "__main__":
-    with start_workers(load, 1, 2) as staff:
+    with start_workers(load, 2) as staff:
         for one in staff:
-            one.way.send(list(numbered(MANY, None)))
-            one.way.recv()
+            one.pipe.send(methodcaller("translate_block", list(number_lines(MANY, None)), 1))
+            one.pipe.recv()
         print(*[one.process.pid for one in staff], flush=True)
         time.sleep(60)
 """

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tests.inference.babble import babbler
+from tests.inference.random_models import random_translator
 from tests.training.tiny import batches, fresh, training_of
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -60,7 +60,7 @@ def apples(monkeypatch):
 def test_training_looking_and_searching_do_without_float64():
     training = training_of(steps=2)
     model, optimiser = fresh(training, dropout=0.1)
-    translator = babbler()
+    translator = random_translator()
     with WithoutFloat64():
         update = step.take_update(model, optimiser, training, 1, batches(1))
         nats, pieces = dev_loss.nats_of(model, batches(2))

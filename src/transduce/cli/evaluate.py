@@ -88,7 +88,9 @@ def command(
     ):  # refused before the work
         models = load(model, *ensemble, precision=precision)
         lines, references = texts or lines_of(*fetched(str(source), models.recipe.data))
-        test_set = EvaluationSet(lines, references, metrics, language or models.recipe.data.target_language)
+        test_set = EvaluationSet(
+            lines, references, metrics, language or models.recipe.data.target_language
+        )
         outputs = translate_sources(models, test_set)
         if file is not None:
             file.write("".join(f"{line}\n" for line in outputs).encode())

@@ -110,9 +110,7 @@ def answers(
         return translate_in_workers(partial(in_worker, models), lines, models.nbest, workers)
     keep_freed_memory()
     size = 1 if waiting else BLOCK
-    return models().nbest_lines(
-        read_lines(source), models.nbest, block=size, prefixes=prefixes
-    )
+    return models().nbest_lines(read_lines(source), models.nbest, block=size, prefixes=prefixes)
 
 
 def watched(outputs: "Iterator[list[Output]]", *, live: bool) -> "Iterator[list[Output]]":

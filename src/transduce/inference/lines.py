@@ -6,7 +6,7 @@ from itertools import islice, zip_longest
 from typing import TypeVar, final
 
 from transduce.errors import InputError
-from transduce.search import ForcedPrefix, ConstrainedSource
+from transduce.search import ConstrainedSource, ForcedPrefix
 from transduce.search.beam_state import max_output_length
 from transduce.settings import Recipe
 from transduce.settings.fields import require
@@ -73,7 +73,10 @@ def encode_line(line: Line, task: Translation, recipe: Recipe) -> Sequence[Seque
         f"raise search.extra_length (--extra-length) to {recipe.search.extra_length + len(forced) - most} or more",
     )
     constraints = [ForcedPrefix(forced), *(ForcedPrefix(()) for _ in parts[1:])]
-    return [ConstrainedSource(ids, constraint) for ids, constraint in zip(parts, constraints, strict=False)]
+    return [
+        ConstrainedSource(ids, constraint)
+        for ids, constraint in zip(parts, constraints, strict=False)
+    ]
 
 
 def encode_parts(line: Line, task: Translation, max_length: int) -> list[list[int]]:

@@ -1,8 +1,9 @@
 """Trained models as a function from lines to lines: in order, an empty line for an empty one."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import pairwise
 from operator import methodcaller
 from typing import final, overload
 
@@ -16,8 +17,8 @@ from transduce.search import (
     ConstrainedDecoder,
     ConstrainedSource,
     Hypothesis,
-        sample_unordered,
     beam_search_unordered,
+    sample_unordered,
 )
 from transduce.search.penalties import DIVISORS
 from transduce.settings import Recipe, Search
@@ -166,8 +167,10 @@ class Translator:
 
 def translate_in_workers(
     load: Callable[[], Translator], lines: Iterable[Line], n: int, workers: int
-) -> Iterator[list[Output]]:
+) -> Generator[list[Output], None, None]:
     """Yield the `n` best translations of every line in order; each worker calls `load` once."""
     blocks = split_into_blocks(lines, WORKER_BLOCK)
     requests = (methodcaller("translate_block", block, n) for block in blocks)
-    return chain.from_iterable(run_in_workers(load, requests, workers))
+    with closing(run_in_workers(load, requests, workers)) as results:
+        for outputs in results:
+            yield from outputs

@@ -1,4 +1,4 @@
-"""Translators whose weights are random: they say something else to every line."""
+"""Translators with random weights, whose outputs differ from line to line."""
 
 from dataclasses import replace
 
@@ -17,8 +17,8 @@ SEARCH = Search(beam=2, extra_length=3)
 WORDS = learn(LINES * 9, 300)
 
 
-def babbler(seed: int = 1, *, longest: int = 24) -> Translator:
-    """Nothing is ever certain to it, and everything takes its turn."""
+def random_translator(seed: int = 1, *, longest: int = 24) -> Translator:
+    """Return a translator with weights drawn by `seed`, which takes lines of `longest` pieces."""
     model = Transformer(SIZES, len(WORDS), len(WORDS))
     initialise(model, torch.Generator().manual_seed(seed))
     with torch.no_grad():
@@ -27,10 +27,11 @@ def babbler(seed: int = 1, *, longest: int = 24) -> Translator:
             if weight.ndim == 2:
                 weight.copy_(0.5 * torch.randn(weight.shape, generator=draws))
     data = Data(max_length=longest)
-    recipe = Recipe(name="babble", architecture=SIZES, data=data, search=SEARCH)
-    return Translator(model.eval(), Translation(WORDS, WORDS), recipe)
+    recipe = Recipe(name="random", architecture=SIZES, data=data, search=SEARCH)
+    return Translator((model.eval(),), Translation(WORDS, WORDS), recipe)
 
 
-def together(*translators: Translator) -> Translator:
-    """Several as an ensemble."""
-    return replace(translators[0], others=translators[1:])
+def ensemble_of(*translators: Translator) -> Translator:
+    """Return several translators as an ensemble with the first one's recipe."""
+    models = tuple(model for one in translators for model in one.models)
+    return replace(translators[0], models=models)
