@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import click
-from tests.golden import results
+from tests.golden import results, settings_page
 
 from transduce.cli.main import transduce
 
@@ -30,3 +30,7 @@ def test_the_page_of_commands_is_fresh(golden):
 
 def test_the_page_of_results_is_fresh(golden):
     golden("docs/records/results.md", results.page())
+
+
+def test_the_page_of_settings_is_fresh(golden):
+    golden("docs/reference/settings.md", settings_page.settings_page())

@@ -1,0 +1,89 @@
+"""Make docs/reference/settings.md from the fields of the settings and from what they refuse."""
+
+import dataclasses
+import re
+import typing
+from collections.abc import Iterator
+from typing import Any
+
+from transduce.checkpoint.card import markdown_table
+from transduce.errors import InputError
+from transduce.settings.recipe import NOUNS, Recipe, with_changes
+
+ABOUT = """Made from `settings/` by `scripts/renew-golden pages`; do not edit. The defaults are the paper's base
+model, English to German. A section of the paper stands where it prints the value; elsewhere the paper is
+silent, and [deviations](../internals/deviations.md) has the reasons. A range is what a setting accepts by
+itself; a few settings also limit one another, and a refusal names both. `transduce recipes show NAME`
+prints the values of a recipe; `--set training.steps=20_000`, a [recipe file](formats.md#recipe-files) and
+`settings=` of `transduce.train` change them.
+"""
+PROBES: dict[type, tuple[Any, ...]] = {
+    int: (-1, 0, 1, 2, 10**15),
+    float: (-1.0, 0.0, 1.0, 2.0, 1e15),
+    str: ("?",),
+    bool: (),
+}
+REFUSALS = (
+    (r"must be (odd), not", "0 or {}"),
+    (r"must be (.+?), (?:not|it is)", "{}"),
+    (r"must lie in (.+), not", "in {}"),
+    (r"is one of (.+), not", "{}"),
+    (r"is (at most \S+), not", "{}"),
+    (r"must not be negative", "at least 0"),
+)
+
+
+def settings_page() -> str:
+    """Return the whole page: one table for each noun of a recipe."""
+    parts = ["# Settings\n", ABOUT]
+    for noun, kind in NOUNS.items():
+        title = (kind.__doc__ or "").split("\n")[0]
+        parts.append(f"## {noun}\n\n{title}\n\n{table_of(noun, kind)}\n")
+    return "\n".join(parts)
+
+
+def table_of(noun: str, kind: type) -> str:
+    """Return the table of one noun: setting, default, range, section, meaning."""
+    head = ("setting", "default", "range", "section", "meaning")
+    types = typing.get_type_hints(kind)
+    rows = [
+        (
+            f"`{noun}.{field.name}`",
+            f"`{written(field.default)}`",
+            ", ".join(ranges_of(f"{noun}.{field.name}", types[field.name])) or "any text",
+            field.metadata["section"],
+            field.metadata["says"],
+        )
+        for field in dataclasses.fields(kind)
+    ]
+    return markdown_table(head, rows)
+
+
+def written(value: object) -> str:
+    """Return a default as `--set` takes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:_}" if isinstance(value, int) else str(value)
+
+
+def ranges_of(path: str, kind: type) -> Iterator[str]:
+    """Yield what a setting accepts, from the refusals of values that no run could use."""
+    if kind is bool:
+        yield "true, false"
+    elif kind is not str:
+        yield {int: "whole number", float: "number"}[kind]
+    seen = [accepted(path, value) for value in PROBES[kind]]
+    yield from dict.fromkeys(phrase for phrase in seen if phrase)
+
+
+def accepted(path: str, value: Any) -> str:  # noqa: ANN401 - a probe of any type
+    """Return what a refusal says about a setting's range; empty if the value passes."""
+    try:
+        with_changes(Recipe(name="probe"), {path: value})
+    except InputError as error:
+        about = str(error).split(path, 1)[-1]
+        for pattern, phrase in REFUSALS:
+            found = re.match(rf"\s*{pattern}", about)
+            if found and str(error).startswith(path):
+                return phrase.format(*found.groups())
+    return ""
