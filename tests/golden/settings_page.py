@@ -10,12 +10,12 @@ from transduce.checkpoint.card import markdown_table
 from transduce.errors import InputError
 from transduce.settings.recipe import NOUNS, Recipe, with_changes
 
-ABOUT = """Made from `settings/` by `scripts/renew-golden pages`; do not edit. The defaults are the paper's base
-model, English to German. A section of the paper stands where it prints the value; elsewhere the paper is
-silent, and [deviations](../internals/deviations.md) has the reasons. A range is what a setting accepts by
-itself; a few settings also limit one another, and a refusal names both. `transduce recipes show NAME`
-prints the values of a recipe; `--set training.steps=20_000`, a [recipe file](formats.md#recipe-files) and
-`settings=` of `transduce.train` change them.
+ABOUT = """Made from `settings/` by `scripts/renew-golden pages`; do not edit. The defaults are the
+paper's base model, English to German. A section of the paper stands where it prints the value;
+elsewhere the paper is silent, and [deviations](../internals/deviations.md) has the reasons. A range is
+what a setting accepts by itself; a few settings also limit one another, and a refusal names both.
+`transduce recipes show NAME` prints the values of a recipe; `--set training.steps=20_000` and a
+[recipe file](formats.md#recipe-files) change them.
 """
 PROBES: dict[type, tuple[Any, ...]] = {
     int: (-1, 0, 1, 2, 10**15),
@@ -76,7 +76,7 @@ def ranges_of(path: str, kind: type) -> Iterator[str]:
     yield from dict.fromkeys(phrase for phrase in seen if phrase)
 
 
-def accepted(path: str, value: Any) -> str:  # noqa: ANN401 - a probe of any type
+def accepted(path: str, value: Any) -> str:
     """Return what a refusal says about a setting's range; empty if the value passes."""
     try:
         with_changes(Recipe(name="probe"), {path: value})
