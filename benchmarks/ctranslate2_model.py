@@ -7,8 +7,8 @@ import numpy as np
 from ctranslate2.specs import TransformerSpec  # type: ignore[import-not-found]
 from torch import Tensor, nn
 
-from transduce.model.positions import sinusoids
-from transduce.model.residual import NORM_EPSILON, AddAndNorm, NormAndAdd
+from transduce.model.positions import compute_sinusoids
+from transduce.model.residual import NORM_EPSILON, PostNorm, PreNorm
 from transduce.model.transformer import Transformer
 from transduce.vocabulary import BEGIN, END
 
@@ -25,7 +25,9 @@ def write_model(ours: Transformer, folder: Path) -> None:
     spec = TransformerSpec.from_config(ours.sizes.layers, ours.sizes.heads, pre_norm=False)
     for stack in (spec.encoder, spec.decoder):
         stack.scale_embeddings = True
-        stack.position_encodings.encodings = sinusoids(PLACES, ours.sizes.d_model).float().numpy()
+        stack.position_encodings.encodings = (
+            compute_sinusoids(PLACES, ours.sizes.d_model).float().numpy()
+        )
     spec.encoder.embeddings[0].weight = numbers(ours.output.weight)
     spec.decoder.embeddings.weight = numbers(ours.output.weight)
     spec.decoder.projection.weight = numbers(ours.output.weight)
@@ -63,7 +65,7 @@ def copy_self(mine: Any, theirs: Any) -> None:  # noqa: ANN401 - layers of both 
 def copy_attention(
     theirs: Any,  # noqa: ANN401
     weights: list[Tensor],
-    add: AddAndNorm | NormAndAdd,
+    add: PostNorm | PreNorm,
 ) -> None:
     """The products of a sub-layer, whose biases the paper has not, and its norm."""
     for linear, weight in zip(theirs.linear, weights, strict=True):

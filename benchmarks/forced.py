@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from transduce.model.decoding.decoder import TransformerDecoder
-from transduce.model.decoding.kv_cache import Cache
+from transduce.model.decoding.kv_cache import KVCache
 from transduce.search.decoder import END
 
 # R rows · V symbols
@@ -28,13 +28,13 @@ class Forced:
         """Where the model lies."""
         return self.decoder.device
 
-    def start(self, sources: Sequence[Sequence[int]]) -> tuple[Cache, int]:
+    def start(self, sources: Sequence[Sequence[int]]) -> tuple[KVCache, int]:
         """Nothing written yet."""
         return self.decoder.start(sources), 0
 
     def step(
-        self, state: tuple[Cache, int], ids: Int[Tensor, " R"]
-    ) -> tuple[Float[Tensor, "R V"], tuple[Cache, int]]:
+        self, state: tuple[KVCache, int], ids: Int[Tensor, " R"]
+    ) -> tuple[Float[Tensor, "R V"], tuple[KVCache, int]]:
         """As the model says, but for END."""
         cache, written = state
         log_probs, cache = self.decoder.step(cache, ids)
@@ -43,10 +43,12 @@ class Forced:
             log_probs.fill_(-torch.inf)[:, END] = 0.0
         return log_probs, (cache, written + 1)
 
-    def reorder(self, state: tuple[Cache, int], rows: Int[Tensor, " R2"]) -> tuple[Cache, int]:
+    def reorder(self, state: tuple[KVCache, int], rows: Int[Tensor, " R2"]) -> tuple[KVCache, int]:
         """These rows."""
         return self.decoder.reorder(state[0], rows), state[1]
 
-    def concatenate(self, first: tuple[Cache, int], second: tuple[Cache, int]) -> tuple[Cache, int]:
+    def concatenate(
+        self, first: tuple[KVCache, int], second: tuple[KVCache, int]
+    ) -> tuple[KVCache, int]:
         """Never asked: with one length for all, a batch ends as one."""
         raise NotImplementedError

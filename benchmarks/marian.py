@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from transformers import MarianConfig, MarianMTModel  # type: ignore[import-not-found]
 
 from benchmarks.shapes import V
-from transduce.model.positions import sinusoids
-from transduce.model.residual import NORM_EPSILON, AddAndNorm, NormAndAdd
+from transduce.model.positions import compute_sinusoids
+from transduce.model.residual import NORM_EPSILON, PostNorm, PreNorm
 from transduce.model.transformer import Transformer
 from transduce.settings import Architecture
 from transduce.vocabulary import BEGIN, END
@@ -53,7 +53,7 @@ def with_weights(theirs: Any, ours: Transformer) -> None:  # noqa: ANN401
     inner = theirs.model
     inner.shared.weight.copy_(ours.output.weight)
     for stack in (inner.encoder, inner.decoder):
-        stack.embed_positions.weight.copy_(sinusoids(PLACES, ours.sizes.d_model))
+        stack.embed_positions.weight.copy_(compute_sinusoids(PLACES, ours.sizes.d_model))
     for mine, layer in zip(ours.encoder, inner.encoder.layers, strict=True):
         copy_self(mine, layer)
     for one, layer in zip(ours.decoder, inner.decoder.layers, strict=True):
@@ -82,6 +82,6 @@ def copy_attention(theirs: Any, rows: list[Tensor], output: Tensor) -> None:  # 
         projection.weight.copy_(weight)
 
 
-def copy_norm(theirs: nn.LayerNorm, mine: AddAndNorm | NormAndAdd) -> None:
+def copy_norm(theirs: nn.LayerNorm, mine: PostNorm | PreNorm) -> None:
     """A norm."""
     theirs.load_state_dict(mine.norm.state_dict())

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from transduce.model.attention.mask import AttentionMask
-from transduce.model.attention.padded_blocks import laid
+from transduce.model.attention.padded_blocks import index_block_tokens
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
 
@@ -22,16 +22,21 @@ class Rectangular:
         self,
         queries: Sequence[int],
         keys: Sequence[int],
-        sight: AttentionMask,
+        mask: AttentionMask,
         device: torch.device,
     ) -> None:
-        (ours, self.height), (theirs, self.width) = laid(queries), laid(keys)
+        (ours, self.height), (theirs, self.width) = (
+            index_block_tokens(queries),
+            index_block_tokens(keys),
+        )
         self.query_tokens, self.key_tokens, self.query_real = (
             torch.from_numpy(array.reshape(-1)).to(device)
-            for array in (ours.tokens, theirs.tokens, ours.real)
+            for array in (ours.indices, theirs.indices, ours.is_real)
         )
-        seen = sight.allowed(torch.arange(self.height), torch.arange(self.width))
-        self.allowed = (seen & torch.from_numpy(theirs.real)[:, None, None]).to(device)  # [B 1 t s]
+        seen = mask.compute_allowed(torch.arange(self.height), torch.arange(self.width))
+        self.allowed = (seen & torch.from_numpy(theirs.is_real)[:, None, None]).to(
+            device
+        )  # [B 1 t s]
 
     def __call__(
         self,

@@ -16,7 +16,7 @@ from benchmarks.task import in_parts, task
 from benchmarks.turns import Turn, serve
 from transduce.machine.process_settings import keep_freed_memory
 from transduce.model.decoding.decoder import TransformerDecoder
-from transduce.model.decoding.inference_weights import lay_for_answers
+from transduce.model.decoding.inference_weights import prepare_for_inference
 from transduce.search import beam_search
 from transduce.settings import Search
 
@@ -26,7 +26,7 @@ def main(shape: str, count: str, at_once: str, length: str, precision: str, shar
     keep_freed_memory()
     start = memory_now()["resident"]
     model, sources = task(shape, count)
-    lay_for_answers(model.to(getattr(torch, precision)))
+    prepare_for_inference(model.to(getattr(torch, precision)))
     decoder = TransformerDecoder(model)
     first_source, every = map(int, share.split("/"))
     sources, search = sources[first_source::every], Search(batch_size=int(at_once))

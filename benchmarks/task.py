@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchmarks.shapes import SHAPES, V, sentences
 from transduce.inference.load import load_member
-from transduce.model.transformer import Transformer, transformer
+from transduce.model.transformer import Transformer, build_transformer
 from transduce.settings import Architecture
 from transduce.text.files import read_lines
 
@@ -22,7 +22,7 @@ SAME = (
 def task(shape: str, what: str) -> tuple[Transformer, list[list[int]]]:
     """A shape and a number of sentences, or a model folder and a file of lines."""
     if shape in SHAPES:
-        return transformer(SHAPES[shape], V, V, 1).eval(), sentences(int(what))
+        return build_transformer(SHAPES[shape], V, V, 1).eval(), sentences(int(what))
     member = load_member(Path(shape))
     mine, papers = member.recipe.architecture, Architecture()
     if any(getattr(mine, name) != getattr(papers, name) for name in SAME) or mine.d_k != mine.d_v:

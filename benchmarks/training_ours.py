@@ -12,16 +12,17 @@ from benchmarks.rectangular import Rectangular
 from benchmarks.shapes import SHAPES, V, batches
 from benchmarks.turns import Turn, serve
 from transduce.machine.process_settings import keep_freed_memory
-from transduce.model.attention.bucketed import Grouped
-from transduce.model.attention.reference import Kernel, Plain
+from transduce.model.attention.bucketed import BucketedAttention
+from transduce.model.attention.kernel import AttentionKernel
+from transduce.model.attention.reference import ReferenceAttention
 from transduce.model.initialise import initialise
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
 from transduce.training.optimiser import Optimiser
 from transduce.training.step import take_update
 
-KERNELS: Mapping[str, Kernel] = MappingProxyType(
-    {"grouped": Grouped, "plain": Plain, "torch": Rectangular}
+KERNELS: Mapping[str, AttentionKernel] = MappingProxyType(
+    {"grouped": BucketedAttention, "plain": ReferenceAttention, "torch": Rectangular}
 )
 
 

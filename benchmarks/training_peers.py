@@ -18,7 +18,7 @@ from benchmarks.shapes import SHAPES, V, batches
 from benchmarks.turns import Turn, serve
 from transduce.corpus.batch import Batch
 from transduce.machine.process_settings import keep_freed_memory
-from transduce.model.positions import sinusoids
+from transduce.model.positions import compute_sinusoids
 from transduce.packed import Packed
 from transduce.settings import Architecture
 from transduce.vocabulary import BEGIN
@@ -35,7 +35,7 @@ class Torch(nn.Module):
         self.scale = math.sqrt(sizes.d_model)
         self.embedding = nn.Embedding(V, sizes.d_model)
         nn.init.normal_(self.embedding.weight, std=sizes.d_model**-0.5)
-        self.register_buffer("positions", sinusoids(256, sizes.d_model).float())
+        self.register_buffer("positions", compute_sinusoids(256, sizes.d_model).float())
         self.dropout = nn.Dropout(sizes.dropout)
         self.transformer = nn.Transformer(
             sizes.d_model,
@@ -89,7 +89,7 @@ def step(
     model: nn.Module, optimiser: torch.optim.Optimizer, batch: Batch, *, lowered: bool
 ) -> None:
     """One update, as people write it."""
-    source, inputs = padded(batch.source, BEGIN), padded(batch.target.shifted(BEGIN), BEGIN)
+    source, inputs = padded(batch.source, BEGIN), padded(batch.target.shift_right(BEGIN), BEGIN)
     labels = padded(batch.target, IGNORED)
     hidden = torch.arange(source.shape[1]) >= torch.tensor(batch.source.lengths)[:, None]
     optimiser.zero_grad()

@@ -7,10 +7,11 @@ from torch import Tensor
 
 from benchmarks.on_gpu.ladder import Rung, remembered
 from benchmarks.on_gpu.scale import Cases, Figures, Scale
-from transduce.model.attention.bucketed import Grouped
+from transduce.model.attention.bucketed import BucketedAttention
+from transduce.model.attention.kernel import BatchAttention
 from transduce.model.attention.mask import AttentionMask
-from transduce.model.attention.reference import Attend, Plain
-from transduce.model.attention.varlen import VariableLength
+from transduce.model.attention.reference import ReferenceAttention
+from transduce.model.attention.varlen import VarlenAttention
 from transduce.training.compiling import compile_layers
 from transduce.training.step import queue_update
 
@@ -29,7 +30,7 @@ def cases(scale: Scale) -> Cases:
     for name, sight in SIGHTS.items():
         for d_k, d_v in WIDTHS:
             yield f"attention, {name}, d_k {d_k}, d_v {d_v}", partial(apart, scale, sight, d_k, d_v)
-    yield "losses, rectangles", partial(losses_apart, scale, Grouped)
+    yield "losses, rectangles", partial(losses_apart, scale, BucketedAttention)
     yield "losses, fixed shapes", partial(losses_apart, scale, pad_to_tokens=scale.slots)
     yield "losses, compiled", partial(losses_apart, scale, compile=True)
 
@@ -41,8 +42,8 @@ def apart(scale: Scale, sight: AttentionMask, d_k: int, d_v: int) -> Figures:
     back = torch.randn(tokens, heads, d_v, device=scale.device)
     sides = [side.bfloat16().float() for side in sides]
     found = []
-    for kernel, kind in ((VariableLength, torch.bfloat16), (Plain, torch.float32)):
-        attend: Attend = kernel(LENGTHS, LENGTHS, sight, scale.device)
+    for kernel, kind in ((VarlenAttention, torch.bfloat16), (ReferenceAttention, torch.float32)):
+        attend: BatchAttention = kernel(LENGTHS, LENGTHS, sight, scale.device)
         given = [side.to(kind).requires_grad_() for side in sides]
         seen = attend(given[0], given[1], given[2])
         found.append([seen, *torch.autograd.grad(seen, given, back.to(kind))])

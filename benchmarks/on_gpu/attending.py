@@ -10,10 +10,10 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, lengths, milliseconds
 from benchmarks.rectangular import Rectangular
-from transduce.model.attention.bucketed import Grouped
+from transduce.model.attention.bucketed import BucketedAttention
+from transduce.model.attention.kernel import BatchAttention
 from transduce.model.attention.mask import FULL_ATTENTION, AttentionMask
-from transduce.model.attention.reference import Attend
-from transduce.model.attention.varlen import VariableLength
+from transduce.model.attention.varlen import VarlenAttention
 
 SIGHTS = {"past only": AttentionMask(causal=True), "over the source": FULL_ATTENTION}
 SPREADS = {"near-equal lengths, about 28": 0.05, "lengths 3 to 120, mean 28": 0.6}
@@ -22,8 +22,8 @@ SPREADS = {"near-equal lengths, about 28": 0.05, "lengths 3 to 120, mean 28": 0.
 def cases(scale: Scale) -> Cases:
     """Every way, every sight, two kinds of batches."""
     ways = {
-        "torch's variable-length kernel": VariableLength,
-        "rectangles, backward by hand": Grouped,
+        "torch's variable-length kernel": VarlenAttention,
+        "rectangles, backward by hand": BucketedAttention,
         "one rectangle, torch's scaled dot product": Rectangular,
         "one rectangle, products and softmax, compiled": Multiplied,
         "FlexAttention, sentences as documents, compiled": Documents,
@@ -39,7 +39,7 @@ def cases(scale: Scale) -> Cases:
 
 def attended(
     scale: Scale,
-    kernel: Callable[..., Attend],
+    kernel: Callable[..., BatchAttention],
     sides: tuple[Sequence[int], Sequence[int]],
     sight: AttentionMask,
 ) -> Figures:

@@ -10,10 +10,10 @@ import torch
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, lengths, milliseconds
 from benchmarks.rectangular import Rectangular
 from transduce.corpus.batch import Batch
-from transduce.model.attention.bucketed import Grouped
+from transduce.model.attention.bucketed import BucketedAttention
+from transduce.model.attention.kernel import AttentionKernel, BatchAttention
 from transduce.model.attention.mask import AttentionMask
-from transduce.model.attention.reference import Attend, Kernel
-from transduce.model.attention.select import fitting
+from transduce.model.attention.select import select_kernel
 from transduce.model.initialise import initialise
 from transduce.model.transformer import Transformer
 from transduce.packed import Packed
@@ -28,7 +28,9 @@ UPDATES = 4  # different ones in a turn
 class Rung:
     """A model, its optimiser and the updates of a turn."""
 
-    def __init__(self, scale: Scale, *, kernel: Kernel | None = None, **settings: object) -> None:
+    def __init__(
+        self, scale: Scale, *, kernel: AttentionKernel | None = None, **settings: object
+    ) -> None:
         self.scale = scale
         self.training = Training(precision="bfloat16", **settings)
         self.model = Transformer(scale.sizes, scale.symbols, scale.symbols, kernel=kernel)
@@ -71,7 +73,10 @@ class Rung:
 def cases(scale: Scale) -> Cases:
     """From what most programs do to what this one can; the riskiest last."""
     yield "padded to one rectangle, torch's attention", partial(padded, scale)
-    yield "packed, attention in rectangles", lambda: Rung(scale, kernel=Grouped).measured()
+    yield (
+        "packed, attention in rectangles",
+        lambda: Rung(scale, kernel=BucketedAttention).measured(),
+    )
     yield "packed, attention that fits", lambda: Rung(scale).measured()
     yield "the same, nobody reads what an update did", partial(unread, scale)
     yield "and compiled", partial(compiled, scale)
@@ -149,14 +154,14 @@ def replay(rung: Rung) -> Callable[[], None]:
     return graph.replay
 
 
-def remembered(scale: Scale) -> Kernel:
+def remembered(scale: Scale) -> AttentionKernel:
     """The way to attend that fits, prepared once for the same lengths."""
-    chosen = fitting(scale.sizes, scale.device, torch.bfloat16).kernel
+    chosen = select_kernel(scale.sizes, scale.device, torch.bfloat16).kernel
 
     @cache
     def prepared(
         queries: Sequence[int], keys: Sequence[int], sight: AttentionMask, device: torch.device
-    ) -> Attend:
+    ) -> BatchAttention:
         return chosen(queries, keys, sight, device)
 
     return prepared

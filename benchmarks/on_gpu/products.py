@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, milliseconds
-from transduce.model.residual import AddAndNorm
+from transduce.model.residual import PostNorm
 
 NUMBER = 2  # bytes of one in bfloat16
 
@@ -47,7 +47,7 @@ def copied(scale: Scale) -> Figures:
 
 def around(scale: Scale, *, compiled: bool) -> Figures:
     """LayerNorm(x + Dropout(y)); the bytes are those that one kernel each way would move."""
-    module = AddAndNorm(scale.sizes).to(scale.device, torch.bfloat16).train()
+    module = PostNorm(scale.sizes).to(scale.device, torch.bfloat16).train()
     if compiled:
         module.compile(dynamic=False)
     x, y, back = (scale.random(scale.slots, scale.sizes.d_model) for _ in range(3))

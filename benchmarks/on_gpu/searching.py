@@ -9,7 +9,7 @@ import torch
 from benchmarks.forced import Forced
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, lengths, milliseconds
 from transduce.model.decoding.decoder import TransformerDecoder
-from transduce.model.transformer import transformer
+from transduce.model.transformer import build_transformer
 from transduce.search import beam_search
 from transduce.settings import Search
 
@@ -26,7 +26,7 @@ def cases(scale: Scale) -> Cases:
 
 def searched(scale: Scale, count: int, kind: torch.dtype) -> Figures:
     """Output tokens a second, END counted."""
-    model = transformer(scale.sizes, scale.symbols, scale.symbols, 1).eval()
+    model = build_transformer(scale.sizes, scale.symbols, scale.symbols, 1).eval()
     length = 3 if scale.rehearsed else LENGTH
     decoder = Forced(TransformerDecoder(model.to(scale.device, kind)), length)
     draws = np.random.default_rng(1)

@@ -61,7 +61,7 @@ def stand_in() -> None:
     ) -> torch.Tensor:
         return query + key.mean() + value.mean()
 
-    variable_length.varlen = lambda: same_shape
+    variable_length.import_varlen_kernel = lambda: same_shape
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""The one tensor noun that every room shares: sentences laid end to end, nothing between them.
+"""The tensor type that all packages share: a packed batch, its sentences end to end, no padding.
 
-A batch of three sentences of 4, 2 and 3 pieces is nine ids and three lengths. There is no padding:
-embedding, projections, feed-forward, normalisation and loss see real tokens only, and only the
-attention kernels know where one sentence ends and the next begins.
+A batch of three sentences of 4, 2 and 3 tokens is nine ids and three lengths. Embedding,
+projections, feed-forward, normalisation and loss compute real tokens only, and only the attention
+kernels know where one sentence ends and the next begins.
 """
 
 from collections.abc import Sequence
@@ -19,50 +19,50 @@ from torch import Tensor
 @final
 @dataclass(frozen=True)
 class Packed:
-    """Sentences end to end. The lengths stay on the CPU, where layouts are made."""
+    """A packed batch of token ids and its sentence lengths; the lengths stay on the CPU."""
 
     ids: Int[Tensor, " T"]
     lengths: tuple[int, ...]
 
     @staticmethod
-    def of(sentences: Sequence[Sequence[int]]) -> "Packed":
-        """Lay sentences end to end."""
-        flat = [piece for sentence in sentences for piece in sentence]
+    def from_sentences(sentences: Sequence[Sequence[int]]) -> "Packed":
+        """Pack lists of token ids end to end into one batch."""
+        flat = [token for sentence in sentences for token in sentence]
         return Packed(torch.tensor(flat, dtype=torch.long), tuple(map(len, sentences)))
 
     def to(self, device: torch.device | str) -> "Packed":
-        """The same batch on another device."""
-        return replace(self, ids=sent(self.ids, device))
+        """Return the same batch with its ids on another device."""
+        return replace(self, ids=move_to_device(self.ids, device))
 
-    def sentences(self) -> list[list[int]]:
-        """The sentences apart again."""
+    def to_sentences(self) -> list[list[int]]:
+        """Return the token ids as one list per sentence."""
         return [part.tolist() for part in self.ids.split(list(self.lengths))]
 
-    def shifted(self, begin: int) -> "Packed":
-        """Every sentence moved right by one place, `begin` in its first    (section 3.1)"""
-        firsts = sent(starts(self.lengths), self.ids.device)
+    def shift_right(self, begin: int) -> "Packed":
+        """Shift every sentence right by one token, with id `begin` first    (section 3.1)"""
+        firsts = move_to_device(compute_sentence_starts(self.lengths), self.ids.device)
         return replace(self, ids=self.ids.roll(1).index_fill_(0, firsts, begin))
 
-    def followed_by(self, fillers: Sequence[int]) -> "Packed":
-        """The same sentences and behind them some of so many times the first symbol."""
-        ids = torch.nn.functional.pad(self.ids, (0, sum(fillers)))
-        return Packed(ids, (*self.lengths, *fillers))
+    def append_padding_sentences(self, lengths: Sequence[int]) -> "Packed":
+        """Return the batch followed by dummy sentences of these lengths, made of token id 0."""
+        ids = torch.nn.functional.pad(self.ids, (0, sum(lengths)))
+        return Packed(ids, (*self.lengths, *lengths))
 
-    def positions(self) -> Int[Tensor, " T"]:
-        """The place of every token in its own sentence, from 0."""
+    def compute_positions(self) -> Int[Tensor, " T"]:
+        """Return the position of every token in its own sentence, counted from 0."""
         lengths = torch.tensor(self.lengths)
-        offsets = torch.repeat_interleave(starts(self.lengths), lengths)  # [T]
-        return sent(torch.arange(len(offsets)) - offsets, self.ids.device)
+        offsets = torch.repeat_interleave(compute_sentence_starts(self.lengths), lengths)  # [T]
+        return move_to_device(torch.arange(len(offsets)) - offsets, self.ids.device)
 
 
-def starts(lengths: Sequence[int]) -> Int[Tensor, " B"]:
-    """Where each sentence begins in the row of all tokens."""
+def compute_sentence_starts(lengths: Sequence[int]) -> Int[Tensor, " B"]:
+    """Return the index of each sentence's first token in a packed batch."""
     counts = torch.tensor(lengths, dtype=torch.long)
     return counts.cumsum(0) - counts
 
 
-def sent(tensor: Tensor, device: torch.device | str) -> Tensor:
-    """The tensor on a device, which is not waited for: a GPU copies from memory that stays put."""
+def move_to_device(tensor: Tensor, device: torch.device | str) -> Tensor:
+    """Copy a tensor to a device without waiting for it: to a GPU from pinned memory."""
     if torch.device(device).type == "cuda" and tensor.device.type == "cpu":
         tensor = tensor.pin_memory()
     return tensor.to(device, non_blocking=True)

@@ -9,13 +9,13 @@ def test_a_batch_holds_the_named_pairs_in_the_named_order(store_of):
     store = store_of(PAIRS)
     batch = Batch.of(store, np.array([2, 0, 1]))
     expected = [[side.tolist() for side in store.pair(number)] for number in (2, 0, 1)]
-    assert batch.source.sentences() == [source for source, _ in expected]
-    assert batch.target.sentences() == [target for _, target in expected]
+    assert batch.source.to_sentences() == [source for source, _ in expected]
+    assert batch.target.to_sentences() == [target for _, target in expected]
 
 
 def test_an_empty_line_is_in_a_batch_as_its_end(store_of):
     batch = Batch.of(store_of(PAIRS), np.array([1]))
-    assert batch.source.sentences() == [[0]]
+    assert batch.source.to_sentences() == [[0]]
 
 
 def test_a_batch_goes_to_a_device_whole(store_of):
@@ -30,7 +30,7 @@ def test_fillers_bring_both_sides_to_a_multiple_and_move_no_pair(store_of):
     for side, filled in ((batch.source, full.source), (batch.target, full.target)):
         assert len(filled.ids) % 8 == 0
         assert 1 <= filled.lengths[-1] <= 8
-        assert filled.sentences()[:-1] == side.sentences()
+        assert filled.to_sentences()[:-1] == side.to_sentences()
     assert full.filled(8) is full, "nothing is missing any more"
 
 

@@ -18,7 +18,7 @@ def sentences(batches):
     return sorted(
         pair
         for batch in batches
-        for pair in zip(batch.source.sentences(), batch.target.sentences(), strict=True)
+        for pair in zip(batch.source.to_sentences(), batch.target.to_sentences(), strict=True)
     )
 
 

@@ -8,25 +8,25 @@ import torch
 from transduce.machine import cgroups as containers
 from transduce.machine.memory import device_memory, memory_bytes
 from transduce.settings import Architecture
-from transduce.training.memory import fitting_micro_tokens
+from transduce.training.memory import estimate_micro_batch_tokens
 
 CUDA = torch.device("cuda")
 GIB = 1 << 30
 
 
 def test_a_processor_takes_no_more_than_pays():
-    assert fitting_micro_tokens(Architecture(), 256, 64 * GIB) == 8_192
-    assert fitting_micro_tokens(Architecture(), 256, 8 * GIB) < 8_192
+    assert estimate_micro_batch_tokens(Architecture(), 256, 64 * GIB) == 8_192
+    assert estimate_micro_batch_tokens(Architecture(), 256, 8 * GIB) < 8_192
 
 
 def test_a_longest_pair_always_fits():
-    assert fitting_micro_tokens(Architecture(), 256, 1) == 512
-    assert fitting_micro_tokens(Architecture(), 256, 1, CUDA) == 512
+    assert estimate_micro_batch_tokens(Architecture(), 256, 1) == 512
+    assert estimate_micro_batch_tokens(Architecture(), 256, 1, CUDA) == 512
 
 
 def test_a_gpu_takes_the_papers_batch_at_once_where_it_has_the_memory():
-    assert fitting_micro_tokens(Architecture(), 256, 139 * GIB, CUDA) > 50_000
-    assert fitting_micro_tokens(Architecture(), 256, 16 * GIB, CUDA) < 50_000
+    assert estimate_micro_batch_tokens(Architecture(), 256, 139 * GIB, CUDA) > 50_000
+    assert estimate_micro_batch_tokens(Architecture(), 256, 16 * GIB, CUDA) < 50_000
 
 
 def test_the_memory_that_counts_is_that_of_the_device(monkeypatch):

@@ -3,16 +3,16 @@ import torch
 from tests.model.tiny import BEGIN, model_of, packed, sizes
 
 from transduce.model.attention.mask import FULL_ATTENTION
-from transduce.model.attention.reference import Plain
-from transduce.model.capture import Watched, watch
+from transduce.model.attention.reference import ReferenceAttention
+from transduce.model.capture import RecordingAttention, capture_attention
 from transduce.packed import Packed
 
 SOURCE, TARGET = (4, 1, 6), (3, 5, 2)
 
 
-def watched(**changes):
+def capture(**changes):
     model = model_of(sizes(**changes))
-    return model, watch(model, packed(SOURCE), packed(TARGET).shifted(BEGIN))
+    return model, capture_attention(model, packed(SOURCE), packed(TARGET).shift_right(BEGIN))
 
 
 def every(weights):
@@ -25,7 +25,7 @@ def every(weights):
 
 
 def test_there_is_a_matrix_for_every_use_layer_sentence_and_head():
-    _, weights = watched()
+    _, weights = capture()
     for use, rows, columns in (
         (weights.encoder, SOURCE, SOURCE),
         (weights.decoder, TARGET, TARGET),
@@ -38,12 +38,12 @@ def test_there_is_a_matrix_for_every_use_layer_sentence_and_head():
 
 
 def test_the_weights_of_every_query_sum_to_one():
-    for one in every(watched()[1]):
+    for one in every(capture()[1]):
         torch.testing.assert_close(one.sum(dim=-1), torch.ones(one.shape[:2], dtype=one.dtype))
 
 
 def test_nobody_looks_where_it_may_not():
-    _, weights = watched(encoder_neighbourhood=3, decoder_neighbourhood=5)
+    _, weights = capture(encoder_neighbourhood=3, decoder_neighbourhood=5)
     for layer in range(2):
         for one in weights.encoder[layer]:
             near = torch.ones_like(one).tril(1).triu(-1) > 0
@@ -56,12 +56,12 @@ def test_nobody_looks_where_it_may_not():
 
 def test_the_weights_reproduce_the_states():
     """Values weighted by hand through the first decoder layer's look at the source."""
-    model, weights = watched(layers=1)
+    model, weights = capture(layers=1)
     with torch.no_grad():
         memory = model.encode(packed(SOURCE))
-        inputs = packed(TARGET).shifted(BEGIN)
+        inputs = packed(TARGET).shift_right(BEGIN)
         layer = model.decoder[0]
-        x = model.embedded(inputs, model.target, model.target_positions)
+        x = model.embed(inputs, model.target, model.target_positions)
         _, _, values = layer.self_attention.projected(x)
         seen = by_weights(weights.decoder[0], values)
         x = layer.add_self(x, lambda _: layer.self_attention.output(seen))
@@ -79,18 +79,20 @@ def by_weights(weights, values, lengths=TARGET):
 
 
 def test_the_models_own_kernel_is_back_afterwards_also_after_an_error():
-    model, _ = watched()
+    model, _ = capture()
     own = model.kernel
     foreign = Packed(torch.tensor([99, 0]), (2,))
     with pytest.raises(IndexError):
-        watch(model, foreign, foreign)
+        capture_attention(model, foreign, foreign)
     assert model.kernel is own
 
 
-def test_watching_changes_no_state():
+def test_capturing_changes_no_state():
     model = model_of()
     before = model.encode(packed(SOURCE)).states
-    seen = Watched(Plain(SOURCE, SOURCE, FULL_ATTENTION, torch.device("cpu")), [])
+    seen = RecordingAttention(
+        ReferenceAttention(SOURCE, SOURCE, FULL_ATTENTION, torch.device("cpu")), []
+    )
     model.kernel = lambda *_: seen
     torch.testing.assert_close(model.encode(packed(SOURCE)).states, before, rtol=0, atol=1e-12)
-    assert len(seen.seen) == 2
+    assert len(seen.layers) == 2

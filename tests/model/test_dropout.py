@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from transduce.model.dropout import dropout, dropout_mask
+from transduce.model.dropout import build_dropout_mask, dropout
 
 
 @pytest.mark.parametrize("p", [0.1, 0.3, 0.5])
@@ -18,7 +18,7 @@ def test_a_share_p_is_zeroed_and_the_rest_scaled_so_that_the_mean_stays(p):
 
 def test_neighbours_that_share_a_draw_are_dropped_independently():
     torch.manual_seed(2)
-    kept = (dropout_mask(torch.empty(400_000), 0.5) > 0).view(-1, 4).double()
+    kept = (build_dropout_mask(torch.empty(400_000), 0.5) > 0).view(-1, 4).double()
     together = torch.corrcoef(kept.T) - torch.eye(4)
     assert together.abs().max() < 0.02
 
@@ -41,7 +41,7 @@ def test_the_same_seed_gives_the_same_mask_and_the_next_draw_another():
     masks = []
     for seed in (4, 4, 5):
         torch.manual_seed(seed)
-        masks.append([dropout_mask(torch.empty(99), 0.5) for _ in range(2)])
+        masks.append([build_dropout_mask(torch.empty(99), 0.5) for _ in range(2)])
     assert torch.equal(masks[0][0], masks[1][0])
     assert torch.equal(masks[0][1], masks[1][1])
     assert not torch.equal(masks[0][0], masks[0][1])

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from transduce.model.attention.head_rows import rows_of
+from transduce.model.attention.head_rows import build_head_rows
 from transduce.model.attention.mask import FULL_ATTENTION
-from transduce.model.attention.padded_blocks import rectangles
+from transduce.model.attention.padded_blocks import build_padded_blocks
 
 CPU = torch.device("cpu")
 LENGTHS = [3, 300, 40, 7, 3, 280, 41, 1]
@@ -11,11 +11,11 @@ HEADS, WIDTH = 3, 4
 
 
 def layout():
-    made = [one.queries for one in rectangles(LENGTHS, LENGTHS, FULL_ATTENTION, CPU)]
-    return made, rows_of(made, HEADS, CPU)
+    made = [one.queries for one in build_padded_blocks(LENGTHS, LENGTHS, FULL_ATTENTION, CPU)]
+    return made, build_head_rows(made, HEADS, CPU)
 
 
-def windows():
+def layouts_of_heads():
     """A row of numbers of every token's heads, alone, and between those of others."""
     tokens = sum(LENGTHS)
     others = torch.randn(tokens, 2 * HEADS * WIDTH + 8)  # 8: a step that is a multiple of 4
@@ -29,21 +29,21 @@ def windows():
     }
 
 
-@pytest.mark.parametrize("kind", windows())
-def test_every_head_of_every_token_stands_in_its_places(kind):
-    x = windows()[kind]
-    places, rows = layout()
-    for one, part in zip(places, rows.parts(rows.laid(x)), strict=True):
-        expected = x[torch.from_numpy(one.tokens)].transpose(1, 2)  # [G H L K]
+@pytest.mark.parametrize("kind", layouts_of_heads())
+def test_every_head_of_every_token_is_gathered_into_its_rows(kind):
+    x = layouts_of_heads()[kind]
+    blocks, rows = layout()
+    for one, part in zip(blocks, rows.split_into_blocks(rows.gather_into_blocks(x)), strict=True):
+        expected = x[torch.from_numpy(one.indices)].transpose(1, 2)  # [G H L K]
         assert torch.equal(part.view(expected.shape), expected)
 
 
-@pytest.mark.parametrize("kind", windows())
-def test_lifting_brings_every_token_back_from_its_real_place(kind):
-    x = windows()[kind]
-    places, rows = layout()
-    assert len(places) > 1
-    laid = rows.laid(x)
-    assert rows.past is not None
-    laid.index_fill_(0, rows.past, torch.nan)
-    assert torch.equal(rows.lifted(laid, HEADS), x)
+@pytest.mark.parametrize("kind", layouts_of_heads())
+def test_scattering_back_restores_every_token_from_its_row_that_is_no_padding(kind):
+    x = layouts_of_heads()[kind]
+    blocks, rows = layout()
+    assert len(blocks) > 1
+    gathered = rows.gather_into_blocks(x)
+    assert rows.padding is not None
+    gathered.index_fill_(0, rows.padding, torch.nan)
+    assert torch.equal(rows.scatter_back(gathered, HEADS), x)

@@ -4,16 +4,19 @@ from tests.model.tiny import model_of, sentences, sizes
 
 from transduce.model.decoding import inference_weights as layout
 from transduce.model.decoding.inference_weights import (
-    blocks_are_faster,
-    in_blocks,
-    in_columns,
-    lay_for_answers,
+    pack_weights,
+    prepare_for_inference,
+    should_pack_weights,
+    transpose_weights,
 )
 from transduce.packed import Packed
 
 
 def answer(model):
-    source, target = Packed.of(sentences([5, 2])), Packed.of(sentences([3, 6], seed=4))
+    source, target = (
+        Packed.from_sentences(sentences([5, 2])),
+        Packed.from_sentences(sentences([3, 6], seed=4)),
+    )
     return model.logits(model.decode(target, model.encode(source)))
 
 
@@ -22,7 +25,7 @@ def test_a_model_laid_out_in_columns_is_the_same_model():
     model = model_of(sizes())
     before = answer(model)
     weights = {name: weight.clone() for name, weight in model.weights().items()}
-    in_columns(model)
+    transpose_weights(model)
     assert all(torch.equal(weight, weights[name]) for name, weight in model.weights().items())
     torch.testing.assert_close(answer(model), before, rtol=0, atol=1e-12)
     assert model.output.weight.t().is_contiguous()
@@ -33,10 +36,10 @@ def test_a_model_laid_out_in_columns_is_the_same_model():
 @pytest.mark.parametrize("tie", ["all", "target", "none"])
 def test_a_model_laid_out_in_blocks_is_the_same_model(tie):
     model = model_of(sizes(tie_embeddings=tie)).to(torch.bfloat16)
-    if not blocks_are_faster(model.output.weight):
+    if not should_pack_weights(model.output.weight):
         pytest.skip("this processor has no matrix instructions for bfloat16")
     before = answer(model)
-    in_blocks(model)
+    pack_weights(model)
     torch.testing.assert_close(answer(model), before, rtol=0.02, atol=0.02)
     assert model.output.product, "the largest product of all"
     assert not [one for one in model.modules() if isinstance(one, torch.nn.Linear)]
@@ -54,8 +57,10 @@ def test_a_model_laid_out_in_blocks_is_the_same_model(tie):
 )
 def test_blocks_are_for_bfloat16_where_torch_has_them(monkeypatch, kind, device, gone, able, way):
     chosen = []
-    monkeypatch.setattr(layout, "in_blocks", lambda _: chosen.append("blocks"))
-    monkeypatch.setattr(layout, "in_columns", lambda _: chosen.append("columns"))
-    monkeypatch.setattr(layout, "of_onednn", lambda name: None if name == gone else lambda: able)
-    lay_for_answers(model_of(sizes()).to(kind).to(device))
+    monkeypatch.setattr(layout, "pack_weights", lambda _: chosen.append("blocks"))
+    monkeypatch.setattr(layout, "transpose_weights", lambda _: chosen.append("columns"))
+    monkeypatch.setattr(
+        layout, "find_onednn_operator", lambda name: None if name == gone else lambda: able
+    )
+    prepare_for_inference(model_of(sizes()).to(kind).to(device))
     assert chosen == [way]

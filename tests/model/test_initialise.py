@@ -4,7 +4,7 @@ import pytest
 import torch
 from tests.model.tiny import packed, sizes, states_of
 
-from transduce.model.transformer import transformer
+from transduce.model.transformer import build_transformer
 from transduce.settings import Architecture
 
 WIDE = Architecture(layers=1, d_model=64, d_ff=160, heads=2, d_k=16, d_v=48)
@@ -12,7 +12,7 @@ WIDE = Architecture(layers=1, d_model=64, d_ff=160, heads=2, d_k=16, d_v=48)
 
 def matrices():
     """Each matrix of a model under the name that the paper gives it, with its fan."""
-    weights = transformer(WIDE, 100, 100, seed=1).weights()
+    weights = build_transformer(WIDE, 100, 100, seed=1).weights()
     queries, values = 2 * 16, 2 * 48
     for stack in ("encoder", "decoder"):
         together = weights[f"{stack}.0.self_attention.query_key_value.weight"]
@@ -46,7 +46,7 @@ def test_every_matrix_is_uniform_within_the_bound_of_its_own_fan():
 @pytest.mark.parametrize("tie", ["all", "none"])
 def test_symbols_and_learned_places_are_normal_with_deviation_one_over_root_d_model(tie):
     architecture = sizes(tie_embeddings=tie, d_model=64, positions="learned", max_positions=200)
-    weights = transformer(architecture, 300, 300, seed=1).weights()
+    weights = build_transformer(architecture, 300, 300, seed=1).weights()
     tables = {name: weight for name, weight in weights.items() if name.count(".") == 1}
     assert len(tables) == {"all": 3, "none": 5}[tie]
     for name, table in tables.items():
@@ -55,7 +55,7 @@ def test_symbols_and_learned_places_are_normal_with_deviation_one_over_root_d_mo
 
 
 def test_biases_begin_at_zero_and_norms_at_one():
-    for name, weight in transformer(WIDE, 10, 10, seed=1).weights().items():
+    for name, weight in build_transformer(WIDE, 10, 10, seed=1).weights().items():
         if "norm" in name:
             assert (weight == (1.0 if name.endswith("weight") else 0.0)).all(), name
         elif name.endswith("bias"):
@@ -63,16 +63,19 @@ def test_biases_begin_at_zero_and_norms_at_one():
 
 
 def test_the_seed_alone_decides_the_first_weights():
-    first, other = transformer(sizes(), 9, 9, seed=4), transformer(sizes(), 9, 9, seed=5)
+    first, other = (
+        build_transformer(sizes(), 9, 9, seed=4),
+        build_transformer(sizes(), 9, 9, seed=5),
+    )
     torch.manual_seed(123)
     torch.rand(7)
-    again = transformer(sizes(), 9, 9, seed=4)
+    again = build_transformer(sizes(), 9, 9, seed=4)
     same = zip(first.weights().values(), again.weights().values(), strict=True)
     assert all(torch.equal(a, b) for a, b in same)
     assert not torch.equal(first.target.weight, other.target.weight)
 
 
 def test_the_states_of_a_new_model_of_six_layers_have_the_size_of_a_norm():
-    model = transformer(sizes(layers=6, d_model=64), 30, 30, seed=1)
+    model = build_transformer(sizes(layers=6, d_model=64), 30, 30, seed=1)
     for states in states_of(model, packed([9, 4], symbols=30), packed([5, 7], symbols=30)):
         assert states.square().mean().item() == pytest.approx(1, rel=0.02)

@@ -5,12 +5,12 @@ import torch
 from tests.reference.attention import attention_by_hand, packed_attention_by_hand
 
 from transduce.model.attention import bucketed as grouped
-from transduce.model.attention.bucketed import Grouped
+from transduce.model.attention.bucketed import BucketedAttention
 from transduce.model.attention.mask import FULL_ATTENTION, AttentionMask
-from transduce.model.attention.reference import Plain, scaled_dot_product_attention
+from transduce.model.attention.reference import ReferenceAttention, scaled_dot_product_attention
 
 CPU = torch.device("cpu")
-SIGHTS = [
+MASKS = [
     AttentionMask(),
     AttentionMask(causal=True),
     AttentionMask(neighbourhood=1),
@@ -29,9 +29,9 @@ def inputs(queries, keys, *, heads=2, d_k=3, d_v=4, seed=1):
     ]
 
 
-def with_gradients(kernel, lengths, sight, tensors):
+def with_gradients(kernel, lengths, mask, tensors):
     """What is seen, and the gradients of q, k and v."""
-    seen = kernel(*lengths, sight, CPU)(*tensors)
+    seen = kernel(*lengths, mask, CPU)(*tensors)
     direction = torch.linspace(-1, 1, seen.numel(), dtype=seen.dtype).view(seen.shape)
     return [seen, *torch.autograd.grad((seen * direction).sum(), tensors)]
 
@@ -47,16 +47,16 @@ def test_attention_equals_its_definition():
     assert not weights[:, ~allowed].any()
 
 
-@pytest.mark.parametrize("kernel", [Plain, Grouped])
-@pytest.mark.parametrize("sight", SIGHTS)
-def test_a_kernel_equals_the_definition_sentence_by_sentence(kernel, sight):
+@pytest.mark.parametrize("kernel", [ReferenceAttention, BucketedAttention])
+@pytest.mark.parametrize("mask", MASKS)
+def test_a_kernel_equals_the_definition_sentence_by_sentence(kernel, mask):
     lengths = [3, 1, 7, 4]
     q, k, v = (x.detach() for x in inputs(lengths, lengths))
-    seen = kernel(lengths, lengths, sight, CPU)(q, k, v)
+    seen = kernel(lengths, lengths, mask, CPU)(q, k, v)
 
     def allowed(t, s):
-        near = not sight.neighbourhood or abs(t - s) <= (sight.neighbourhood - 1) / 2
-        return near and (s <= t or not sight.causal)
+        near = not mask.neighbourhood or abs(t - s) <= (mask.neighbourhood - 1) / 2
+        return near and (s <= t or not mask.causal)
 
     by_hand = packed_attention_by_hand(q, k, v, queries=lengths, keys=lengths, allowed=allowed)
     torch.testing.assert_close(seen, by_hand, rtol=0, atol=1e-12)
@@ -68,24 +68,24 @@ def test_queries_and_keys_may_have_different_lengths():
     by_hand = packed_attention_by_hand(
         *(x.detach() for x in tensors), queries=[2, 5, 1], keys=[4, 1, 6], allowed=lambda *_: True
     )
-    for kernel in (Plain, Grouped):
+    for kernel in (ReferenceAttention, BucketedAttention):
         seen = kernel(*lengths, FULL_ATTENTION, CPU)(*tensors)
         torch.testing.assert_close(seen.detach(), by_hand, rtol=0, atol=1e-12)
 
 
 def test_scores_of_any_size_stay_finite():
     q, k, v = inputs([5, 2], [5, 2])
-    for kernel in (Plain, Grouped):
+    for kernel in (ReferenceAttention, BucketedAttention):
         seen, *gradients = with_gradients(
-            kernel, ([5, 2], [5, 2]), SIGHTS[1], [q * 1e4, k * 1e4, v * 1]
+            kernel, ([5, 2], [5, 2]), MASKS[1], [q * 1e4, k * 1e4, v * 1]
         )
         assert all(x.isfinite().all() for x in [seen, *gradients])
 
 
-@pytest.mark.parametrize("sight", [SIGHTS[0], SIGHTS[1], SIGHTS[4]])
-def test_the_backward_written_by_hand_equals_numerical_gradients(sight):
+@pytest.mark.parametrize("mask", [MASKS[0], MASKS[1], MASKS[4]])
+def test_the_backward_written_by_hand_equals_numerical_gradients(mask):
     lengths = [3, 1, 2]
-    attend = Grouped(lengths, lengths, sight, CPU)
+    attend = BucketedAttention(lengths, lengths, mask, CPU)
     assert torch.autograd.gradcheck(attend, inputs(lengths, lengths, heads=2, d_k=2, d_v=3))
 
 
@@ -94,9 +94,9 @@ def test_the_backward_under_dropout_equals_numerical_gradients_for_a_fixed_mask(
         kept = torch.rand(weights.shape, generator=torch.Generator().manual_seed(7)) >= dropout
         return kept.to(weights.dtype) / (1 - dropout)
 
-    monkeypatch.setattr(grouped, "dropout_mask", same_mask)
+    monkeypatch.setattr(grouped, "build_dropout_mask", same_mask)
     lengths = ([2, 4], [3, 3])
-    attend = Grouped(*lengths, FULL_ATTENTION, CPU)
+    attend = BucketedAttention(*lengths, FULL_ATTENTION, CPU)
     q, k, v = inputs(*lengths, d_k=2, d_v=3)
     assert torch.autograd.gradcheck(lambda q, k, v: attend(q, k, v, 0.4), (q, k, v))
     dropped = (attend(q, k, v, 0.4) - attend(q, k, v)).abs().max()
@@ -106,12 +106,12 @@ def test_the_backward_under_dropout_equals_numerical_gradients_for_a_fixed_mask(
 def test_under_dropout_the_last_token_of_a_short_sentence_keeps_to_one_mask():
     """It is repeated to fill its rectangle; output and gradient must belong to the same repeat."""
     q, k, v = inputs([2, 6], [2, 6], heads=1, d_v=6)
-    seen = Grouped([2, 6], [2, 6], FULL_ATTENTION, CPU)(q, k, v, 0.5)
+    seen = BucketedAttention([2, 6], [2, 6], FULL_ATTENTION, CPU)(q, k, v, 0.5)
     (d_v,) = torch.autograd.grad(seen[1, 0, 0], v)
     torch.testing.assert_close((d_v[:2, 0, 0] * v[:2, 0, 0]).sum(), seen[1, 0, 0])
 
 
-@pytest.mark.parametrize("kernel", [Plain, Grouped])
+@pytest.mark.parametrize("kernel", [ReferenceAttention, BucketedAttention])
 def test_dropout_leaves_out_its_share_of_the_weights_and_scales_the_others(kernel):
     """With v the unit vectors, what is seen are the weights themselves; all equal with q = 0."""
     places, heads = 50, 40
@@ -127,13 +127,13 @@ def test_dropout_leaves_out_its_share_of_the_weights_and_scales_the_others(kerne
     assert (kept[:, 0] != kept[:, 1]).any(), "every head has a mask of its own"
 
 
-def test_a_long_sentence_and_many_short_ones_are_laid_into_more_than_one_rectangle():
+def test_a_long_sentence_and_many_short_ones_are_laid_into_more_than_one_padded_block():
     lengths = [900, *[20] * 40]
-    assert len(Grouped(lengths, lengths, FULL_ATTENTION, CPU).rectangles) > 1
+    assert len(BucketedAttention(lengths, lengths, FULL_ATTENTION, CPU).blocks) > 1
     tensors = inputs(lengths, lengths, heads=1, d_k=2, d_v=2)
     found = [
-        with_gradients(kernel, (lengths, lengths), SIGHTS[1], tensors)
-        for kernel in (Plain, Grouped)
+        with_gradients(kernel, (lengths, lengths), MASKS[1], tensors)
+        for kernel in (ReferenceAttention, BucketedAttention)
     ]
     for plain, fast in zip(*found, strict=True):
         torch.testing.assert_close(fast, plain, rtol=0, atol=1e-12)

@@ -30,13 +30,15 @@ def _cache_that_fills_up_soon(monkeypatch):
 def in_one_go(model, sources, inputs):
     """The decoder's states of whole inputs, sentence by sentence."""
     with torch.no_grad():
-        batch = Packed.of(inputs)
-        return model.decode(batch, model.encode(Packed.of(sources))).split(list(batch.lengths))
+        batch = Packed.from_sentences(inputs)
+        return model.decode(batch, model.encode(Packed.from_sentences(sources))).split(
+            list(batch.lengths)
+        )
 
 
 def start_cache(model, sources):
     with torch.no_grad():
-        return cache.start(model, model.encode(Packed.of(sources)))
+        return cache.start(model, model.encode(Packed.from_sentences(sources)))
 
 
 @torch.no_grad()
@@ -246,7 +248,9 @@ def test_learned_places_have_an_end_and_say_so():
 def test_the_log_probabilities_of_a_long_sentence_are_those_of_the_whole_model():
     model, sources, targets = model_of(), sentences([19]), sentences([20], seed=3)
     with torch.no_grad():
-        states = model.decode(Packed.of(targets), model.encode(Packed.of(sources)))
+        states = model.decode(
+            Packed.from_sentences(targets), model.encode(Packed.from_sentences(sources))
+        )
         stepwise, _ = walked(model, start_cache(model, sources), [[piece] for piece in targets[0]])
         logits = model.logits(stepwise[:, 0])
         assert logits.shape == (20, SYMBOLS)

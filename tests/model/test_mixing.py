@@ -10,9 +10,9 @@ from tests.model.tiny import model_of, packed, sentences, sizes, states_of
 from tests.reference.mixing import mixing_by_hand
 from torch import nn
 
-from transduce.model.mixing.build import mixing_of
-from transduce.model.mixing.sentence_layout import Sentences
-from transduce.model.transformer import transformer
+from transduce.model.mixing.build import build_mixing
+from transduce.model.mixing.sentence_layout import SentenceLayout
+from transduce.model.transformer import build_transformer
 from transduce.packed import Packed
 from transduce.recipes import parameters
 from transduce.settings.architecture import MIXINGS
@@ -25,7 +25,7 @@ LENGTHS = (5, 1, 12, 3)
 
 def layer(mixing, *, causal, number=0, kernel_size=3):
     """One mixing in float64, every weight and bias random."""
-    made: Any = mixing_of(
+    made: Any = build_mixing(
         sizes(mixing=mixing, kernel_size=kernel_size), number, causal=causal
     ).double()
     generator = torch.Generator().manual_seed(7)
@@ -41,7 +41,7 @@ def words(count, seed=3):
 
 
 def among(lengths):
-    return Sentences(lengths, torch.device("cpu"))
+    return SentenceLayout(lengths, torch.device("cpu"))
 
 
 def equal(found, expected):
@@ -71,7 +71,7 @@ def test_the_recurrent_layer_equals_torch_s_own_on_each_sentence(causal):
 @stacks
 @pytest.mark.parametrize("lengths", [(5, 1, 12, 3), (21,), (7, 7, 7)])
 def test_the_recurrent_layer_is_the_same_in_float32(lengths, causal):
-    """Sentences of one length take another way through torch, in float32 only."""
+    """SentenceLayout of one length take another way through torch, in float32 only."""
     made, x = layer("recurrent", causal=causal), words(21)
     found = [copy.deepcopy(made).float()(x.float(), among(lengths)), made(x, among(lengths))]
     torch.testing.assert_close(found[0].double(), found[1], rtol=0, atol=1e-5)
@@ -108,9 +108,9 @@ def by_hand(made, x, lengths):
 def test_a_sentence_has_the_same_states_alone_as_in_any_company(mixing):
     model = model_of(sizes(mixing=mixing))
     sources, targets = sentences((5, 1, 9, 3)), sentences((2, 6, 1, 8), seed=5)
-    together = states_of(model, Packed.of(sources), Packed.of(targets))
+    together = states_of(model, Packed.from_sentences(sources), Packed.from_sentences(targets))
     alone = [
-        states_of(model, Packed.of([one]), Packed.of([other]))
+        states_of(model, Packed.from_sentences([one]), Packed.from_sentences([other]))
         for one, other in zip(sources, targets, strict=True)
     ]
     for states, parts in zip(together, zip(*alone, strict=True), strict=True):
@@ -153,21 +153,23 @@ def test_each_dilated_layer_begins_where_those_below_it_end():
         (-6, -3, 0),
         (-18, -9, 0),
     ]
-    assert mixing_of(sizes(mixing="dilated"), 900, causal=True).reach < 1 << 22
+    assert build_mixing(sizes(mixing="dilated"), 900, causal=True).reach < 1 << 22
 
 
 @others
 @pytest.mark.parametrize("kernel_size", [1, 5])
 def test_the_formula_counts_the_parameters_of_the_model(mixing, kernel_size):
     architecture = sizes(mixing=mixing, kernel_size=kernel_size, layers=3)
-    model = transformer(architecture, 17, 17, seed=1)
+    model = build_transformer(architecture, 17, 17, seed=1)
     counted = sum(weight.numel() for weight in model.weights().values())
     assert parameters.count(architecture, 17, 17) == counted
 
 
 @others
 def test_a_model_learns_to_copy(mixing):
-    model = transformer(sizes(mixing=mixing, d_model=32, d_ff=64, d_k=16, d_v=16), 11, 11, seed=1)
+    model = build_transformer(
+        sizes(mixing=mixing, d_model=32, d_ff=64, d_k=16, d_v=16), 11, 11, seed=1
+    )
     adam = torch.optim.Adam(model.parameters(), lr=3e-3)
     losses = []
     for update in range(120):

@@ -7,8 +7,8 @@ import pytest
 import torch
 from tests.model.tiny import packed, states_of
 
-from transduce.model.mixing.recurrent import Recurrent
-from transduce.model.transformer import transformer
+from transduce.model.mixing.recurrent import RecurrentLayer
+from transduce.model.transformer import build_transformer
 from transduce.settings import Architecture
 from transduce.settings.architecture import MIXINGS
 
@@ -16,7 +16,7 @@ WIDE: dict[str, Any] = {"layers": 1, "d_model": 64, "d_ff": 160, "heads": 2, "d_
 
 
 def weights_of(mixing):
-    weights = transformer(Architecture(mixing=mixing, **WIDE), 100, 100, seed=1).weights()
+    weights = build_transformer(Architecture(mixing=mixing, **WIDE), 100, 100, seed=1).weights()
     return {name.removeprefix("encoder.0.self_attention."): w for name, w in weights.items()}
 
 
@@ -61,10 +61,10 @@ def test_the_other_sub_layers_of_a_recurrent_stack_are_softened_as_elsewhere():
 
 
 def test_the_states_of_a_new_lstm_are_about_as_small_as_what_is_softened():
-    model = transformer(Architecture(mixing="recurrent", **WIDE), 100, 100, seed=1)
+    model = build_transformer(Architecture(mixing="recurrent", **WIDE), 100, 100, seed=1)
     felt = []
     for module in model.modules():
-        if isinstance(module, Recurrent):
+        if isinstance(module, RecurrentLayer):
             module.register_forward_hook(lambda *parts: felt.append(parts[2].square().mean()))
     states_of(model, packed((20, 9), symbols=100), packed((20, 9), symbols=100))
     for mean, sub_layers in zip(felt, (2, 3), strict=True):
@@ -78,7 +78,7 @@ def felt_by(weight):
 @pytest.mark.parametrize("mixing", MIXINGS)
 def test_the_gradients_of_a_new_model_of_six_layers_are_level(mixing):
     sizes = Architecture(mixing=mixing, **(WIDE | {"layers": 6, "dropout": 0.0}))
-    model = transformer(sizes, 100, 100, seed=1)
+    model = build_transformer(sizes, 100, 100, seed=1)
     lengths = (20, 9, 30)
     _, states = states_of(model, packed(lengths, symbols=100), packed(lengths, symbols=100))
     direction = torch.randn(states.shape, generator=torch.Generator().manual_seed(1))

@@ -3,25 +3,30 @@ import torch
 from tests.model.tiny import packed, sizes
 
 from transduce.errors import InputError
-from transduce.model.positions import LearnedPositions, SinusoidalPositions, positions_of, sinusoids
+from transduce.model.positions import (
+    LearnedPositions,
+    SinusoidalPositions,
+    build_positions,
+    compute_sinusoids,
+)
 from transduce.packed import Packed
 
 
 def test_the_table_of_sinusoids_grows_when_a_longer_sentence_comes():
     positions = SinusoidalPositions(6)
     places = torch.tensor([0, 511, 512, 5000])
-    assert torch.equal(positions(places, 5001), sinusoids(5001, 6).float()[places])
-    assert torch.equal(positions(places[:2], 512), sinusoids(5001, 6).float()[places[:2]])
+    assert torch.equal(positions(places, 5001), compute_sinusoids(5001, 6).float()[places])
+    assert torch.equal(positions(places[:2], 512), compute_sinusoids(5001, 6).float()[places[:2]])
 
 
 def test_the_table_of_sinusoids_is_no_weight_and_is_in_no_file():
-    positions = positions_of(sizes())
+    positions = build_positions(sizes())
     assert not list(positions.parameters())
     assert not positions.state_dict()
 
 
 def test_learned_places_are_rows_of_a_table():
-    positions = positions_of(sizes(positions="learned", max_positions=5))
+    positions = build_positions(sizes(positions="learned", max_positions=5))
     assert isinstance(positions, LearnedPositions)
     places = torch.tensor([4, 0, 4])
     assert torch.equal(positions(places, 5), positions.weight[places])
@@ -36,9 +41,9 @@ def test_a_sentence_longer_than_the_learned_places_is_refused_with_the_next_move
 
 
 def test_places_are_counted_from_zero_in_each_sentence():
-    assert packed([3, 1, 4]).positions().tolist() == [0, 1, 2, 0, 0, 1, 2, 3]
+    assert packed([3, 1, 4]).compute_positions().tolist() == [0, 1, 2, 0, 0, 1, 2, 3]
 
 
 def test_shifting_moves_every_sentence_for_itself():
-    shifted = Packed.of([[5, 6, 0], [0], [7, 0]]).shifted(1)
-    assert shifted.sentences() == [[1, 5, 6], [1], [1, 7]]
+    shifted = Packed.from_sentences([[5, 6, 0], [0], [7, 0]]).shift_right(1)
+    assert shifted.to_sentences() == [[1, 5, 6], [1], [1, 7]]

@@ -1,13 +1,13 @@
-"""Which way to attend is chosen, without a GPU: devices and types are names here."""
+"""Which attention kernel is chosen, without a GPU: devices and types are names here."""
 
 import pytest
 import torch
 from tests.model.tiny import model_of, packed, sizes, states_of
 
-from transduce.model.attention import select as room
-from transduce.model.attention.bucketed import Grouped
-from transduce.model.attention.select import fitting
-from transduce.model.attention.varlen import VariableLength, varlen
+from transduce.model.attention import select as selection
+from transduce.model.attention.bucketed import BucketedAttention
+from transduce.model.attention.select import select_kernel
+from transduce.model.attention.varlen import VarlenAttention, import_varlen_kernel
 
 CUDA, CPU, HALF = torch.device("cuda"), torch.device("cpu"), torch.bfloat16
 
@@ -25,51 +25,53 @@ def new_gpu(monkeypatch):
     [{}, {"d_k": 16, "d_v": 64}, {"d_k": 256, "d_v": 256}, {"encoder_neighbourhood": 3}],
 )
 def test_half_precision_on_a_gpu_takes_torchs_kernel(new_gpu, kind, changes):
-    assert fitting(sizes(**changes), new_gpu, kind).kernel is VariableLength
+    assert select_kernel(sizes(**changes), new_gpu, kind).kernel is VarlenAttention
 
 
 @pytest.mark.parametrize(
-    ("changes", "kind", "because"),
+    ("changes", "kind", "reason"),
     [
         ({}, torch.float32, "needs half precision, and this is torch.float32"),
         ({"d_k": 512, "d_v": 512}, HALF, "a head has 512 numbers, the kernel takes 256"),
         ({"attention_dropout": 0.1}, HALF, "has no dropout on the weights"),
     ],
 )
-def test_what_the_kernel_cannot_do_is_done_in_rectangles(new_gpu, changes, kind, because):
-    fit = fitting(sizes(**changes), new_gpu, kind)
-    assert fit.kernel is Grouped
-    assert because in fit.because
+def test_what_the_kernel_cannot_do_is_done_in_padded_blocks(new_gpu, changes, kind, reason):
+    choice = select_kernel(sizes(**changes), new_gpu, kind)
+    assert choice.kernel is BucketedAttention
+    assert reason in choice.reason
 
 
-def test_a_processor_has_rectangles():
-    fit = fitting(sizes(), CPU, HALF)
-    assert (fit.kernel, fit.because.split(": ")[0]) == (Grouped, "rectangles")
-    assert "needs CUDA, and this is cpu" in fit.because
+def test_a_processor_has_padded_blocks():
+    choice = select_kernel(sizes(), CPU, HALF)
+    assert (choice.kernel, choice.reason.split(": ")[0]) == (BucketedAttention, "padded blocks")
+    assert "needs CUDA, and this is cpu" in choice.reason
 
 
-def test_an_old_gpu_has_rectangles(monkeypatch):
+def test_an_old_gpu_has_padded_blocks(monkeypatch):
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (7, 5))
-    assert "this GPU is older" in fitting(sizes(), CUDA, HALF).because
+    assert "this GPU is older" in select_kernel(sizes(), CUDA, HALF).reason
 
 
-def test_a_torch_without_the_kernel_or_without_windows_has_rectangles(new_gpu, monkeypatch):
+def test_a_torch_without_the_kernel_or_without_windows_has_padded_blocks(new_gpu, monkeypatch):
     def windowless(*, scale):
         raise AssertionError(scale)
 
-    monkeypatch.setattr(room, "varlen", lambda: windowless)
-    assert "kernel has no window_size" in fitting(sizes(), new_gpu, HALF).because
+    monkeypatch.setattr(selection, "import_varlen_kernel", lambda: windowless)
+    assert "kernel has no window_size" in select_kernel(sizes(), new_gpu, HALF).reason
 
     def gone():
         raise ImportError
 
-    monkeypatch.setattr(room, "varlen", gone)
-    assert "this torch has no variable-length kernel" in fitting(sizes(), new_gpu, HALF).because
+    monkeypatch.setattr(selection, "import_varlen_kernel", gone)
+    assert (
+        "this torch has no variable-length kernel" in select_kernel(sizes(), new_gpu, HALF).reason
+    )
 
 
 def test_this_torchs_kernel_has_all_that_it_is_asked_for(new_gpu):
-    assert callable(varlen())
-    assert fitting(sizes(), new_gpu, HALF).kernel is VariableLength
+    assert callable(import_varlen_kernel())
+    assert select_kernel(sizes(), new_gpu, HALF).kernel is VarlenAttention
 
 
 def test_a_model_without_a_kernel_of_its_own_asks(monkeypatch):
@@ -77,8 +79,8 @@ def test_a_model_without_a_kernel_of_its_own_asks(monkeypatch):
 
     def noted(*given):
         asked.append(given)
-        return fitting(*given)
+        return select_kernel(*given)
 
-    monkeypatch.setattr("transduce.model.transformer.fitting", noted)
+    monkeypatch.setattr("transduce.model.transformer.select_kernel", noted)
     states_of(model, packed([2]), packed([3]))
     assert asked == [(model.sizes, CPU, torch.float64)] * 3

@@ -3,17 +3,17 @@ import torch
 from tests.model.tiny import BEGIN, SYMBOLS, model_of, packed, sentences, sizes, states_of
 from tests.reference.transformer import pairs, run_twin, twin_of
 
-from transduce.model.attention.reference import Plain
-from transduce.model.transformer import transformer
+from transduce.model.attention.reference import ReferenceAttention
+from transduce.model.transformer import build_transformer
 from transduce.packed import Packed
 
 SOURCE, TARGET = (5, 1, 9, 3), (2, 6, 1, 8)
 SQUARE = {"heads": 2, "d_k": 4, "d_v": 4}  # as torch.nn.Transformer has it: heads · d_k = d_model
 
 
-def embedded(model, batch, side):
+def embed(model, batch, side):
     """√d_model · E(w) + PE(pos) of each sentence, and the gradient goes back to E."""
-    places = model.source_positions(batch.positions(), max(batch.lengths))
+    places = model.source_positions(batch.compute_positions(), max(batch.lengths))
     return (side.weight[batch.ids] * model.sizes.d_model**0.5 + places).split(list(batch.lengths))
 
 
@@ -22,10 +22,8 @@ def both(architecture, seed):
     model = model_of(architecture, seed=seed)
     source, target = packed(SOURCE, seed=seed), packed(TARGET, seed=seed + 1)
     twin = twin_of(model)
-    inputs = target.shifted(BEGIN)
-    theirs = run_twin(
-        twin, embedded(model, source, model.source), embedded(model, inputs, model.target)
-    )
+    inputs = target.shift_right(BEGIN)
+    theirs = run_twin(twin, embed(model, source, model.source), embed(model, inputs, model.target))
     return model, twin, states_of(model, source, target), theirs
 
 
@@ -38,7 +36,7 @@ def test_the_model_equals_torch_nn_transformer_with_the_same_weights(layers, nor
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
-def test_the_gradients_of_all_weights_equal_those_of_torch_nn_transformer(norm):
+def test_the_gradients_of_all_weights_equal_those_of_torch_nn_build_transformer(norm):
     model, twin, ours, theirs = both(sizes(norm=norm, **SQUARE), seed=3)
     direction = torch.randn(ours[1].shape, dtype=torch.float64)
     (ours[1] * direction).sum().backward()
@@ -64,9 +62,9 @@ def test_the_gradients_of_all_weights_equal_those_of_torch_nn_transformer(norm):
 def test_a_sentence_has_the_same_states_alone_as_in_any_company(changes):
     model = model_of(sizes(**changes))
     sources, targets = sentences(SOURCE), sentences(TARGET, seed=5)
-    together = states_of(model, Packed.of(sources), Packed.of(targets))
+    together = states_of(model, Packed.from_sentences(sources), Packed.from_sentences(targets))
     alone = [
-        states_of(model, Packed.of([one]), Packed.of([other]))
+        states_of(model, Packed.from_sentences([one]), Packed.from_sentences([other]))
         for one, other in zip(sources, targets, strict=True)
     ]
     for states, parts in zip(together, zip(*alone, strict=True), strict=True):
@@ -75,7 +73,7 @@ def test_a_sentence_has_the_same_states_alone_as_in_any_company(changes):
 
 def test_both_kernels_give_the_model_the_same_states_and_gradients():
     found = []
-    for kernel in (Plain, None):
+    for kernel in (ReferenceAttention, None):
         model = model_of(sizes(decoder_neighbourhood=3))
         model.kernel = kernel or model.kernel
         _, states = states_of(model, packed(SOURCE), packed(TARGET))
@@ -105,7 +103,7 @@ def test_a_tie_decides_how_many_symbol_matrices_there_are(tie, matrices):
 
 
 def test_two_vocabularies_may_differ_in_size():
-    model = transformer(sizes(tie_embeddings="target"), 7, 13, seed=1)
+    model = build_transformer(sizes(tie_embeddings="target"), 7, 13, seed=1)
     assert (len(model.source.weight), len(model.target.weight)) == (7, 13)
     states = model.decode(packed([3], symbols=13), model.encode(packed([4], symbols=7)))
     assert model.logits(states).shape == (3, 13)

@@ -4,35 +4,40 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.model.test_kernels import CPU, SIGHTS, inputs, with_gradients
+from tests.model.test_kernels import CPU, MASKS, inputs, with_gradients
 from tests.model.tiny import model_of, packed, sizes, states_of
 from tests.reference.varlen import varlen_attn
 
 from transduce.model.attention import varlen as variable_length
 from transduce.model.attention.mask import FULL_ATTENTION, AttentionMask
-from transduce.model.attention.reference import Plain
-from transduce.model.attention.varlen import VariableLength, offsets, rounded
+from transduce.model.attention.reference import ReferenceAttention
+from transduce.model.attention.varlen import (
+    VarlenAttention,
+    compute_offsets,
+    compute_window,
+    round_up_to_power_of_two,
+)
 
 
 @pytest.fixture(autouse=True)
 def _slow_twin(monkeypatch):
-    monkeypatch.setattr(variable_length, "varlen", lambda: varlen_attn)
+    monkeypatch.setattr(variable_length, "import_varlen_kernel", lambda: varlen_attn)
 
 
-def require_equal(lengths, sight, tensors, tolerance):
-    ours = with_gradients(VariableLength, lengths, sight, tensors)
-    plain = with_gradients(Plain, lengths, sight, tensors)
+def require_equal(lengths, mask, tensors, tolerance):
+    ours = with_gradients(VarlenAttention, lengths, mask, tensors)
+    plain = with_gradients(ReferenceAttention, lengths, mask, tensors)
     for one, other in zip(ours, plain, strict=True):
         torch.testing.assert_close(one, other, rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("sight", SIGHTS)
+@pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("widths", [(8, 8), (3, 4), (16, 8), (4, 11)])
-def test_it_equals_the_plain_kernel_gradients_included(sight, widths):
+def test_it_equals_the_plain_kernel_gradients_included(mask, widths):
     """Also where keys and values differ in width: zeros fill the narrower ones."""
     lengths = [3, 1, 7, 4]
     tensors = inputs(lengths, lengths, d_k=widths[0], d_v=widths[1])
-    require_equal((lengths, lengths), sight, tensors, 1e-12)
+    require_equal((lengths, lengths), mask, tensors, 1e-12)
 
 
 def test_in_float32_it_equals_the_plain_kernel_to_rounding():
@@ -46,15 +51,15 @@ def test_queries_and_keys_may_have_different_lengths():
 
 
 @settings(max_examples=20)
-@given(st.lists(st.integers(1, 6), min_size=1, max_size=20), st.sampled_from(SIGHTS))
-def test_any_lengths_under_any_sight(lengths, sight):
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=20), st.sampled_from(MASKS))
+def test_any_lengths_under_any_mask(lengths, mask):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(variable_length, "varlen", lambda: varlen_attn)
-        require_equal((lengths, lengths), sight, inputs(lengths, lengths, heads=1), 1e-12)
+        patch.setattr(variable_length, "import_varlen_kernel", lambda: varlen_attn)
+        require_equal((lengths, lengths), mask, inputs(lengths, lengths, heads=1), 1e-12)
 
 
 @pytest.mark.parametrize(
-    ("sight", "window"),
+    ("mask", "window"),
     [
         (AttentionMask(), (-1, -1)),
         (AttentionMask(causal=True), (-1, 0)),
@@ -63,26 +68,26 @@ def test_any_lengths_under_any_sight(lengths, sight):
         (AttentionMask(neighbourhood=1), (0, 0)),
     ],
 )
-def test_a_sight_is_a_window(sight, window):
-    assert variable_length.window(sight) == window
+def test_a_mask_is_a_window(mask, window):
+    assert compute_window(mask) == window
 
 
 def test_empty_sentences_round_the_number_of_offsets_up():
-    assert offsets([3, 1, 7]).tolist() == [0, 3, 4, *[11] * 14]
-    assert len(offsets([1] * 16)) == 17
-    assert len(offsets([1] * 17)) == 33
-    assert offsets([2]).dtype == torch.int32
+    assert compute_offsets([3, 1, 7]).tolist() == [0, 3, 4, *[11] * 14]
+    assert len(compute_offsets([1] * 16)) == 17
+    assert len(compute_offsets([1] * 17)) == 33
+    assert compute_offsets([2]).dtype == torch.int32
 
 
 def test_the_bound_of_a_length_is_a_power_of_two():
-    assert [rounded(n) for n in (1, 16, 17, 64, 65)] == [16, 16, 32, 64, 128]
-    assert VariableLength([3, 40], [200, 5], FULL_ATTENTION, CPU).longest == (64, 256)
+    assert [round_up_to_power_of_two(n) for n in (1, 16, 17, 64, 65)] == [16, 16, 32, 64, 128]
+    assert VarlenAttention([3, 40], [200, 5], FULL_ATTENTION, CPU).longest == (64, 256)
 
 
 def test_dropout_on_the_weights_is_refused():
     q, k, v = inputs([2], [2])
     with pytest.raises(AssertionError, match="drops no weights"):
-        VariableLength([2], [2], FULL_ATTENTION, CPU)(q, k, v, 0.1)
+        VarlenAttention([2], [2], FULL_ATTENTION, CPU)(q, k, v, 0.1)
 
 
 @pytest.mark.parametrize("changes", [{}, {"encoder_neighbourhood": 3, "decoder_neighbourhood": 5}])
@@ -90,7 +95,7 @@ def test_a_whole_model_computes_the_same_with_it(changes):
     source, target = packed([4, 2, 9]), packed([3, 6, 5], seed=5)
     found = [
         states_of(model_of(sizes(**changes), kernel=kernel), source, target)
-        for kernel in (VariableLength, Plain)
+        for kernel in (VarlenAttention, ReferenceAttention)
     ]
     for ours, plain in zip(*found, strict=True):
         torch.testing.assert_close(ours, plain, rtol=0, atol=1e-10)

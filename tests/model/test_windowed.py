@@ -2,10 +2,10 @@ import pytest
 import torch
 from tests.model.tiny import model_of, packed, sizes, states_of
 
-from transduce.model.attention.bucketed import Grouped
+from transduce.model.attention.bucketed import BucketedAttention
 from transduce.model.attention.mask import FULL_ATTENTION, AttentionMask
-from transduce.model.attention.reference import Plain
-from transduce.model.attention.windowed import Windowed, windowed
+from transduce.model.attention.reference import ReferenceAttention
+from transduce.model.attention.windowed import WindowedAttention, build_windowed_attention
 
 LENGTHS = (5, 1, 9, 3)
 CPU = torch.device("cpu")
@@ -14,16 +14,16 @@ CPU = torch.device("cpu")
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("r", [1, 3, 5, 31])
 def test_windows_see_what_the_plain_kernel_sees(r, causal):
-    sight = AttentionMask(neighbourhood=r, causal=causal)
+    mask = AttentionMask(neighbourhood=r, causal=causal)
     generator = torch.Generator().manual_seed(r)
     shapes = [(18, 2, 3), (18, 2, 3), (18, 2, 5)]
     parts = [torch.randn(s, generator=generator, dtype=torch.float64) for s in shapes]
     direction = torch.randn(18, 2, 5, generator=generator, dtype=torch.float64)
     found = []
-    for kernel in (windowed, Plain):
+    for kernel in (build_windowed_attention, ReferenceAttention):
         fresh = [part.clone().requires_grad_() for part in parts]
         q, k, v = fresh
-        seen = kernel(LENGTHS, LENGTHS, sight, CPU)(q, k, v)
+        seen = kernel(LENGTHS, LENGTHS, mask, CPU)(q, k, v)
         (seen * direction).sum().backward()
         found.append([seen.detach(), *(part.grad for part in fresh)])
     for ours, theirs in zip(*found, strict=True):
@@ -32,7 +32,7 @@ def test_windows_see_what_the_plain_kernel_sees(r, causal):
 
 def test_a_restricted_model_has_the_same_states_with_windows():
     found = []
-    for kernel in (windowed, Grouped):
+    for kernel in (build_windowed_attention, BucketedAttention):
         architecture = sizes(encoder_neighbourhood=3, decoder_neighbourhood=5)
         model = model_of(architecture, kernel=kernel)
         found.append(states_of(model, packed(LENGTHS), packed((2, 6, 1, 8))))
@@ -41,5 +41,7 @@ def test_a_restricted_model_has_the_same_states_with_windows():
 
 
 def test_without_a_neighbourhood_there_are_no_windows():
-    assert isinstance(windowed((3,), (4,), FULL_ATTENTION, CPU), Grouped)
-    assert isinstance(windowed((3,), (3,), AttentionMask(neighbourhood=3), CPU), Windowed)
+    assert isinstance(build_windowed_attention((3,), (4,), FULL_ATTENTION, CPU), BucketedAttention)
+    assert isinstance(
+        build_windowed_attention((3,), (3,), AttentionMask(neighbourhood=3), CPU), WindowedAttention
+    )

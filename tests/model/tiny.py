@@ -2,7 +2,7 @@
 
 import torch
 
-from transduce.model.attention.bucketed import Grouped
+from transduce.model.attention.bucketed import BucketedAttention
 from transduce.model.initialise import initialise
 from transduce.model.transformer import Transformer
 from transduce.packed import Packed
@@ -18,7 +18,7 @@ def sizes(**changes):
     return Architecture(**(tiny | {"max_positions": 40} | changes))
 
 
-def model_of(architecture=None, *, symbols=SYMBOLS, seed=1, kernel=Grouped):
+def model_of(architecture=None, *, symbols=SYMBOLS, seed=1, kernel=BucketedAttention):
     """A model in float64 whose norms and biases have left their first values, too."""
     model = Transformer(architecture or sizes(), symbols, symbols, kernel=kernel).double()
     generator = torch.Generator().manual_seed(seed)
@@ -41,10 +41,10 @@ def sentences(lengths, *, symbols=SYMBOLS, seed=2):
 
 def packed(lengths, *, symbols=SYMBOLS, seed=2):
     """The same, end to end."""
-    return Packed.of(sentences(lengths, symbols=symbols, seed=seed))
+    return Packed.from_sentences(sentences(lengths, symbols=symbols, seed=seed))
 
 
 def states_of(model, source, target):
     """Encoder states and decoder states of a batch."""
     memory = model.encode(source)
-    return memory.states, model.decode(target.shifted(BEGIN), memory)
+    return memory.states, model.decode(target.shift_right(BEGIN), memory)

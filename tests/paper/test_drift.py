@@ -14,7 +14,7 @@ from tests.training.tiny import batch_of, fresh, joined, training_of
 
 from transduce.checkpoint import save_snapshot, snapshots
 from transduce.checkpoint.run import begin_run
-from transduce.model.positions import sinusoids
+from transduce.model.positions import compute_sinusoids
 from transduce.recipes import by_name
 from transduce.search.penalties import divisors
 from transduce.settings import Architecture, Recipe, Search, Training
@@ -75,7 +75,7 @@ def test_smoothing_does_not_reach_over_padding():
 
 
 def test_positions_are_not_sines_and_then_cosines():
-    first = sinusoids(2, 8)[1]
+    first = compute_sinusoids(2, 8)[1]
     halves = torch.cat([first[0::2], first[1::2]])
     assert not torch.allclose(first, halves)
     torch.testing.assert_close(first[0].square() + first[1].square(), torch.tensor(1.0).double())

@@ -50,7 +50,7 @@ def test_a_sub_layer_is_added_and_then_normalised():
     model = model_of(sizes(layers=1))
     source = packed([5, 3])
     attend = model.attend(source.lengths, source.lengths, FULL_ATTENTION)
-    x = model.embedded(source, model.source, model.source_positions)
+    x = model.embed(source, model.source, model.source_positions)
     layer = model.encoder[0]
     by_hand = normalised(x + layer.self_attention(x, attend), layer.add_self.norm)
     by_hand = normalised(by_hand + layer.feed_forward(by_hand), layer.add_feed_forward.norm)
@@ -71,7 +71,7 @@ def test_nothing_stands_above_the_last_layer():
     for layer in (model.encoder[-1], model.decoder[-1]):
         layer.add_feed_forward.register_forward_hook(lambda _, __, out: last.append(out))
     memory = model.encode(packed([4, 2]))
-    states = model.decode(packed([3, 6]).shifted(BEGIN), memory)
+    states = model.decode(packed([3, 6]).shift_right(BEGIN), memory)
     assert memory.states is last[0]
     assert states is last[1]
     assert len(norms_of(model)) == 2 * 2 + 2 * 3, "one norm a sub-layer and no other"
@@ -80,5 +80,5 @@ def test_nothing_stands_above_the_last_layer():
 def test_the_decoder_gets_the_output_shifted_right_by_one():
     """What predicts a symbol knows those before it and not the symbol itself."""
     target = packed([4, 2])
-    first, second = target.sentences()
-    assert target.shifted(BEGIN).sentences() == [[BEGIN, *first[:-1]], [BEGIN, *second[:-1]]]
+    first, second = target.to_sentences()
+    assert target.shift_right(BEGIN).to_sentences() == [[BEGIN, *first[:-1]], [BEGIN, *second[:-1]]]

@@ -3,7 +3,7 @@
 import torch
 from tests.model.tiny import BEGIN, SYMBOLS, model_of, packed
 
-from transduce.model.capture import watch
+from transduce.model.capture import capture_attention
 from transduce.packed import Packed
 
 
@@ -33,8 +33,8 @@ def test_a_decoder_position_attends_up_to_and_including_itself():
 
 def test_every_decoder_position_attends_to_all_of_the_source():
     """Queries from the decoder; keys and values from the encoder's output."""
-    model, source, inputs = model_of(), packed([4]), packed([3]).shifted(BEGIN)
-    for layer in watch(model, source, inputs).cross:
+    model, source, inputs = model_of(), packed([4]), packed([3]).shift_right(BEGIN)
+    for layer in capture_attention(model, source, inputs).cross:
         assert layer[0].shape == (2, 3, 4)
         assert (layer[0] > 0).all()
 

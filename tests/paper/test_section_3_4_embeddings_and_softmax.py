@@ -32,8 +32,8 @@ def test_embeddings_are_multiplied_by_the_root_of_d_model():
         (model.source, model.source_positions),
         (model.target, model.target_positions),
     ):
-        by_hand = 8**0.5 * embedding.weight[words.ids] + places(words.positions(), 4)
-        torch.testing.assert_close(model.embedded(words, embedding, places), by_hand)
+        by_hand = 8**0.5 * embedding.weight[words.ids] + places(words.compute_positions(), 4)
+        torch.testing.assert_close(model.embed(words, embedding, places), by_hand)
 
 
 def test_the_map_before_the_softmax_is_neither_scaled_nor_biased():

@@ -7,13 +7,13 @@ import torch
 from tests.model.tiny import model_of, packed, sizes
 from tests.paper.test_section_3_1_stacks import built
 
-from transduce.model.positions import sinusoids
+from transduce.model.positions import compute_sinusoids
 from transduce.settings import Architecture
 
 
 def test_sine_and_cosine_are_interleaved():
     """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos of the same; pos from 0."""
-    table = sinusoids(50, 12)
+    table = compute_sinusoids(50, 12)
     for pos in range(50):
         for i in range(6):
             angle = pos / 10_000 ** (2 * i / 12)
@@ -24,7 +24,7 @@ def test_sine_and_cosine_are_interleaved():
 
 def test_the_wavelengths_are_a_geometric_series_from_two_pi_to_10_000_times_two_pi():
     """The last exponent is (d_model - 2) / d_model, so the longest wave comes just below."""
-    angles = torch.atan2(sinusoids(2, 512)[1, 0::2], sinusoids(2, 512)[1, 1::2])
+    angles = torch.atan2(compute_sinusoids(2, 512)[1, 0::2], compute_sinusoids(2, 512)[1, 1::2])
     waves = 2 * math.pi / angles
     assert waves[0].item() == pytest.approx(2 * math.pi)
     assert waves[-1].item() == pytest.approx(2 * math.pi * 10_000 ** (510 / 512))
@@ -34,7 +34,7 @@ def test_the_wavelengths_are_a_geometric_series_from_two_pi_to_10_000_times_two_
 
 def test_a_fixed_offset_is_a_linear_map_of_the_encoding():
     """PE(pos + k) is a rotation of PE(pos), the same for every pos."""
-    table = sinusoids(60, 16).unflatten(1, (8, 2))
+    table = compute_sinusoids(60, 16).unflatten(1, (8, 2))
     near, far = table[:50], table[7:57]
     frequencies = 10_000 ** (-torch.arange(8, dtype=torch.float64) / 8)
     cos, sin = (7 * frequencies).cos(), (7 * frequencies).sin()
@@ -49,7 +49,7 @@ def test_they_are_added_in_both_stacks_and_have_no_longest_sentence():
     for places in (model.source_positions, model.target_positions):
         words = packed([1500])
         torch.testing.assert_close(
-            places(words.positions(), 1500), sinusoids(1500, 8), rtol=0, atol=1e-6
+            places(words.compute_positions(), 1500), compute_sinusoids(1500, 8), rtol=0, atol=1e-6
         )
 
 
@@ -62,5 +62,5 @@ def test_row_e_learns_a_table_of_the_same_width_for_each_stack():
     words = packed([3, 2])
     by_hand = learned.source.weight[words.ids] * 8**0.5
     by_hand = by_hand + learned.source_positions.weight[[0, 1, 2, 0, 1]]
-    embedded = learned.embedded(words, learned.source, learned.source_positions)
+    embedded = learned.embed(words, learned.source, learned.source_positions)
     torch.testing.assert_close(embedded, by_hand)

@@ -5,12 +5,14 @@ import torch
 from tests.model.tiny import BEGIN, model_of, packed, sizes
 
 from transduce.errors import InputError
-from transduce.model.capture import watch
+from transduce.model.capture import capture_attention
 from transduce.settings import Architecture
 
 
 def weights_of(**changes):
-    return watch(model_of(sizes(**changes)), packed([9]), packed([9]).shifted(BEGIN))
+    return capture_attention(
+        model_of(sizes(**changes)), packed([9]), packed([9]).shift_right(BEGIN)
+    )
 
 
 def seen_by(weights):

@@ -36,7 +36,9 @@ def seen(monkeypatch):
         (feed_forward, record.relu),
     ):
         monkeypatch.setattr(caller, "dropout", noting(room.dropout, calls))
-    monkeypatch.setattr(grouped, "dropout_mask", noting(room.dropout_mask, record.attention))
+    monkeypatch.setattr(
+        grouped, "build_dropout_mask", noting(room.build_dropout_mask, record.attention)
+    )
     return record
 
 
@@ -68,17 +70,17 @@ def test_it_falls_on_the_output_of_every_sub_layer_before_it_is_added(seen):
 def test_the_path_around_a_sub_layer_is_never_dropped(monkeypatch):
     """With every output dropped, LayerNorm(x + 0) is left."""
     monkeypatch.setattr(residual, "dropout", lambda x, *_, **__: torch.zeros_like(x))
-    add = residual.AddAndNorm(sizes(dropout=0.1))
+    add = residual.PostNorm(sizes(dropout=0.1))
     x = torch.randn(3, 8)
     torch.testing.assert_close(add(x, torch.randn_like), add.norm(x))
 
 
 def test_it_falls_on_the_sums_of_embeddings_and_positions_in_both_stacks(seen):
     model = run(seen, dropout=0.1)
-    source, target = packed([4, 2]), packed([3, 5]).shifted(1)
+    source, target = packed([4, 2]), packed([3, 5]).shift_right(1)
     assert len(seen.embedded) == 2
     for (argument, p), words in zip(seen.embedded, (source, target), strict=True):
-        places = model.source_positions(words.positions(), max(words.lengths))
+        places = model.source_positions(words.compute_positions(), max(words.lengths))
         torch.testing.assert_close(argument, model.target(words.ids) + places)
         assert p == 0.1
 

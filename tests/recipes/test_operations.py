@@ -29,10 +29,10 @@ def counted(architecture: Architecture, *, backward: bool) -> int:
     model = Transformer(architecture, SYMBOLS, SYMBOLS).train()
     for weight in model.parameters():
         torch.nn.init.normal_(weight)
-    source = Packed.of([range(2, 2 + N)] * B)
-    target = Packed.of([range(2, 2 + M)] * B)
+    source = Packed.from_sentences([range(2, 2 + N)] * B)
+    target = Packed.from_sentences([range(2, 2 + M)] * B)
     with FlopCounterMode(display=False) as counter:
-        states = model.decode(target.shifted(1), model.encode(source))
+        states = model.decode(target.shift_right(1), model.encode(source))
         logits = model.logits(states)
         if backward:
             logits.sum().backward()

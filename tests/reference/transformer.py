@@ -67,7 +67,10 @@ def pairs(twin, model, of=lambda tensor: tensor):
         yield from norms([(its.norm1, ours.add_self), (its.norm2, ours.add_cross)], of)
         yield from norms([(its.norm3, ours.add_feed_forward)], of)
         yield from feed_forwards(its, ours, of)
-    for its, ours in ((twin.encoder, model.encoder_top), (twin.decoder, model.decoder_top)):
+    for its, ours in (
+        (twin.encoder, model.encoder_final_norm),
+        (twin.decoder, model.decoder_final_norm),
+    ):
         if its.norm is not None:
             yield of(its.norm.weight), of(ours.weight)
             yield of(its.norm.bias), of(ours.bias)

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from transduce.errors import InputError
 from transduce.model.attention import varlen as variable_length
-from transduce.model.attention.bucketed import Grouped
+from transduce.model.attention.bucketed import BucketedAttention
 from transduce.model.attention.mask import FULL_ATTENTION
-from transduce.model.attention.varlen import VariableLength
+from transduce.model.attention.varlen import VarlenAttention
 from transduce.training.compiling import Beside, compile_layers, require_compiler
 from transduce.training.dev_loss import nats_of
 from transduce.training.step import take_update
@@ -39,11 +39,11 @@ def losses(*, compiled, **changes):
 def graphs():
     """How often a layer's graph breaks, and how many there are after training and after a look."""
     kernel = opaque()
-    variable_length.varlen = lambda: kernel
+    variable_length.import_varlen_kernel = lambda: kernel
     counted = torch._dynamo.utils.counters
     training = training_of()
     model, optimiser = fresh(training, layers=3)
-    model.kernel = VariableLength
+    model.kernel = VarlenAttention
     compile_layers(model)
     for layer in [*model.encoder, *model.decoder]:
         layer.compile(backend="eager", dynamic=True)  # traced, and no code made of it
@@ -133,6 +133,6 @@ def test_a_compiler_of_ones_own_is_asked_for_by_its_name(monkeypatch):
 def test_rectangles_stay_outside_and_torchs_kernel_goes_in():
     model, _ = fresh(training_of())
     inside = Beside(model)([2], [2], FULL_ATTENTION, CPU)
-    assert not isinstance(inside, Grouped), "wrapped, so that no compiler looks into it"
-    model.kernel = VariableLength
-    assert isinstance(Beside(model)([2], [2], FULL_ATTENTION, CPU), VariableLength)
+    assert not isinstance(inside, BucketedAttention), "wrapped, so that no compiler looks into it"
+    model.kernel = VarlenAttention
+    assert isinstance(Beside(model)([2], [2], FULL_ATTENTION, CPU), VarlenAttention)

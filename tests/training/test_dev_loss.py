@@ -13,7 +13,7 @@ def test_nats_are_summed_over_all_target_pieces_ends_included():
     nats, pieces = nats_of(model, [batch])
     assert pieces == 4 + 6
     with torch.no_grad():
-        states = model.decode(batch.target.shifted(BEGIN), model.encode(batch.source))
+        states = model.decode(batch.target.shift_right(BEGIN), model.encode(batch.source))
         log_p = model.logits(states).log_softmax(dim=1)
     by_hand = -sum(float(row[piece]) for row, piece in zip(log_p, batch.target.ids, strict=True))
     assert nats == pytest.approx(by_hand, rel=1e-12)
@@ -36,6 +36,6 @@ def test_no_smoothing_is_in_a_perplexity():
     model, _ = fresh(training_of(label_smoothing=0.9), dtype=torch.float64)
     batch = batch_of([3], seed=1)
     nats, pieces = nats_of(model, [batch])
-    states = model.decode(batch.target.shifted(BEGIN), model.encode(batch.source))
+    states = model.decode(batch.target.shift_right(BEGIN), model.encode(batch.source))
     mean = functional.cross_entropy(model.logits(states), batch.target.ids)
     assert nats / pieces == pytest.approx(float(mean.detach()))

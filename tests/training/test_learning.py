@@ -7,7 +7,7 @@ import torch
 from tests.model.tiny import packed, sizes
 
 from transduce.corpus.batch import Batch
-from transduce.model.transformer import transformer
+from transduce.model.transformer import build_transformer
 from transduce.settings import Training
 from transduce.training.dev_loss import nats_of
 from transduce.training.optimiser import Optimiser
@@ -36,7 +36,7 @@ def unigram_nats(batches):
 def test_six_layers_begin_to_copy_within_200_steps():
     """Equation 3 at a tenth: so few steps warm up so fast that its own peak would be 0.0125."""
     training = Training(steps=200, warmup=100, learning_rate_factor=0.1)
-    model = transformer(SIX, SYMBOLS, SYMBOLS, seed=1)
+    model = build_transformer(SIX, SYMBOLS, SYMBOLS, seed=1)
     optimiser = Optimiser(model, training)
     for step in range(1, training.steps + 1):
         update = take_update(model, optimiser, training, step, copies(step))
@@ -49,7 +49,7 @@ def test_six_layers_begin_to_copy_within_200_steps():
 
 def test_the_gradients_of_a_new_model_of_six_layers_are_as_large_at_the_bottom_as_at_the_top():
     """Post-norm: with last matrices as large as the others the decoder's differ sixfold."""
-    model = transformer(SIX, SYMBOLS, SYMBOLS, seed=1)
+    model = build_transformer(SIX, SYMBOLS, SYMBOLS, seed=1)
     optimiser = Optimiser(model, Training())
     update = take_update(model, optimiser, Training(), 1, copies(1))
     assert update is not None

@@ -4,14 +4,14 @@ import pytest
 import torch
 from tests.training.tiny import batch_of, batches, fresh, training_of
 
-from transduce.model.attention.bucketed import Grouped
-from transduce.model.attention.reference import Plain
+from transduce.model.attention.bucketed import BucketedAttention
+from transduce.model.attention.reference import ReferenceAttention
 from transduce.training.step import queue_update, take_update
 
 PAIRS = [batch_of([4, 1, 9], seed=1), batch_of([30, 2], seed=2), batch_of([1], seed=3)]
 
 
-def learned(training, parts, *, kernel=Grouped):
+def learned(training, parts, *, kernel=BucketedAttention):
     model, optimiser = fresh(training, dtype=torch.float64)
     model.kernel = kernel
     update = take_update(model, optimiser, training, 1, parts)
@@ -20,7 +20,7 @@ def learned(training, parts, *, kernel=Grouped):
 
 
 @pytest.mark.parametrize("slots", [64, 192])
-@pytest.mark.parametrize("kernel", [Grouped, Plain])
+@pytest.mark.parametrize("kernel", [BucketedAttention, ReferenceAttention])
 def test_loss_and_gradient_are_those_without_fillers(slots, kernel):
     plain, gradient = learned(training_of(), PAIRS)
     update, found = learned(training_of(pad_to_tokens=slots), PAIRS, kernel=kernel)

@@ -4,7 +4,7 @@ import torch
 from tests.model.tiny import sentences, sizes
 
 from transduce.corpus.batch import Batch
-from transduce.model.transformer import transformer
+from transduce.model.transformer import build_transformer
 from transduce.packed import Packed
 from transduce.settings import Training
 from transduce.training.optimiser import Optimiser
@@ -19,7 +19,7 @@ def training_of(**changes):
 
 def fresh(training, *, seed=3, dtype=torch.float32, **changes):
     """A model of one layer with its optimiser."""
-    model = transformer(sizes(**({"layers": 1} | changes)), SYMBOLS, SYMBOLS, seed).to(dtype)
+    model = build_transformer(sizes(**({"layers": 1} | changes)), SYMBOLS, SYMBOLS, seed).to(dtype)
     return model, Optimiser(model, training)
 
 
@@ -27,7 +27,7 @@ def batch_of(lengths, seed):
     """Pairs of random sentences; targets are a symbol longer than sources."""
     source = sentences(lengths, symbols=SYMBOLS, seed=seed)
     target = sentences([n + 1 for n in lengths], symbols=SYMBOLS, seed=seed + 1)
-    return Batch(Packed.of(source), Packed.of(target))
+    return Batch(Packed.from_sentences(source), Packed.from_sentences(target))
 
 
 def batches(step):
@@ -39,7 +39,9 @@ def joined(parts):
     """Several micro-batches as one."""
     return Batch(
         *(
-            Packed.of([sentence for part in parts for sentence in getattr(part, side).sentences()])
+            Packed.from_sentences(
+                [sentence for part in parts for sentence in getattr(part, side).to_sentences()]
+            )
             for side in ("source", "target")
         )
     )

@@ -43,7 +43,10 @@ class Batch:
             lacking[lacking.index(min(lacking))] += multiple
         pairs = fillers(lacking)
         return Batch(
-            *(side.followed_by(parts(n, pairs)) for side, n in zip(sides, lacking, strict=True))
+            *(
+                side.append_padding_sentences(parts(n, pairs))
+                for side, n in zip(sides, lacking, strict=True)
+            )
         )
 
     def to(self, device: torch.device | str) -> "Batch":

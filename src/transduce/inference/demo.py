@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from transduce.inference.translator import Translator
-from transduce.model.transformer import transformer
+from transduce.model.transformer import build_transformer
 from transduce.runs.texts import GeneratedCorpus
 from transduce.scores import Score
 
@@ -57,7 +57,7 @@ def untrained_translator(translator: Translator) -> Translator:
     """Return the same translator with the weights that its model had before the first update."""
     recipe, device = translator.recipe, translator.models[0].output.weight.device
     source, target = translator.task.source, translator.task.target
-    model = transformer(recipe.architecture, len(source), len(target), recipe.training.seed)
+    model = build_transformer(recipe.architecture, len(source), len(target), recipe.training.seed)
     return replace(translator, models=(model.to(device),), hashes=())
 
 

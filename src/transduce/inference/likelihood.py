@@ -30,7 +30,9 @@ def target_log_probs(
     totals = [0.0] * len(sources)
     first, second = (np.array(list(map(len, side)), np.int64) for side in (sources, targets))
     for batch in micro_batches(np.arange(len(sources)), first, second, tokens):
-        source, target = (Packed.of([side[n] for n in batch]) for side in (sources, targets))
+        source, target = (
+            Packed.from_sentences([side[n] for n in batch]) for side in (sources, targets)
+        )
         by_token = log_mean_exp([token_log_probs(model, source, target) for model in models])
         sentences = by_token.cpu().double().split(target.lengths)
         for index, sentence in zip(batch.tolist(), sentences, strict=True):
@@ -42,5 +44,5 @@ def token_log_probs(model: Transformer, source: Packed, target: Packed) -> Float
     """Return one model's log P of every target token, given the source and the tokens before it."""
     device = model.output.weight.device
     memory = model.eval().encode(source.to(device))
-    states = model.decode(target.to(device).shifted(BEGIN), memory)
+    states = model.decode(target.to(device).shift_right(BEGIN), memory)
     return log_probs(states, model.output.weight, target.ids.to(device))

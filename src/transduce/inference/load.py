@@ -20,7 +20,7 @@ from transduce.checkpoint import (
 from transduce.errors import FolderError, InputError
 from transduce.inference.translator import Translator
 from transduce.machine.device import device
-from transduce.model.decoding.inference_weights import lay_for_answers
+from transduce.model.decoding.inference_weights import prepare_for_inference
 from transduce.model.transformer import Transformer
 from transduce.runs.run_folder import vocabularies_of_run
 from transduce.settings import Recipe
@@ -49,7 +49,7 @@ def load(folder: Path | str, *more: Path | str, precision: str = "float32") -> T
     require_same_vocabularies(members, folders)
     for member in members:
         member.model.to(getattr(torch, precision))
-        lay_for_answers(member.model)
+        prepare_for_inference(member.model)
     models = tuple(member.model for member in members)
     hashes = tuple(member.hash for member in members)
     return Translator(models, members[0].task, shared_recipe(members), hashes)

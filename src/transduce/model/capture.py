@@ -1,4 +1,4 @@
-"""Attention weights, when somebody asks to see them."""
+"""Capture the attention weights of a model on a batch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,17 +9,17 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transduce.model.attention.mask import AttentionMask
-from transduce.model.attention.reference import Plain
+from transduce.model.attention.reference import ReferenceAttention
 from transduce.model.transformer import Transformer
 from transduce.packed import Packed
 
-# H heads · t query places and s key places of one sentence
+# H heads · t query positions and s key positions of one sentence
 
 
 @final
 @dataclass(frozen=True)
-class Weights:
-    """Attention weights by layer and sentence: encoder[layer][sentence] is [H t s]."""
+class AttentionRecord:
+    """Attention weights by use, layer and sentence: encoder[layer][sentence] is [H t s]."""
 
     encoder: list[list[Tensor]] = field(default_factory=list)
     decoder: list[list[Tensor]] = field(default_factory=list)
@@ -27,33 +27,39 @@ class Weights:
 
 
 @torch.no_grad()
-def watch(model: Transformer, source: Packed, inputs: Packed) -> Weights:
-    """Run a batch through the plain kernel and keep every weight that it used."""
-    weights = Weights()
-    attends = model.sizes.mixing == "self-attention"
-    own = (weights.encoder, weights.decoder) if attends else ()
-    uses = iter((*own, weights.cross))  # in the order they are prepared
+def capture_attention(model: Transformer, source: Packed, inputs: Packed) -> AttentionRecord:
+    """Run a batch through the reference kernel and return all attention weights    (section 3.2)"""
+    record = AttentionRecord()
 
-    def watched(
-        queries: Sequence[int], keys: Sequence[int], sight: AttentionMask, device: torch.device
-    ) -> "Watched":
-        return Watched(Plain(queries, keys, sight, device), next(uses))
+    def build_for_encoder(
+        queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
+    ) -> RecordingAttention:
+        return RecordingAttention(ReferenceAttention(queries, keys, mask, device), record.encoder)
 
-    kernel, model.kernel = model.eval().kernel, watched
+    def build_for_decoder(
+        queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
+    ) -> RecordingAttention:
+        attention = ReferenceAttention(queries, keys, mask, device)
+        return RecordingAttention(attention, record.decoder if mask.causal else record.cross)
+
+    kernel = model.eval().kernel
     try:
-        model.decode(inputs, model.encode(source))
+        model.kernel = build_for_encoder
+        memory = model.encode(source)
+        model.kernel = build_for_decoder
+        model.decode(inputs, memory)
     finally:
         model.kernel = kernel
-    return weights
+    return record
 
 
 @final
 @dataclass(frozen=True)
-class Watched:
-    """Plain attention that writes down where every head looked."""
+class RecordingAttention:
+    """The reference kernel, which also appends every layer's attention weights to a list."""
 
-    plain: Plain
-    seen: list[list[Tensor]]
+    attention: ReferenceAttention
+    layers: list[list[Tensor]]
 
     def __call__(
         self,
@@ -62,7 +68,7 @@ class Watched:
         v: Float[Tensor, "S H d_v"],
         dropout: float = 0.0,
     ) -> Float[Tensor, "T H d_v"]:
-        """Attend, and keep the weights of this layer."""
-        results = self.plain.sentences(q, k, v, dropout)
-        self.seen.append([weights for _, weights in results])
-        return torch.cat([seen for seen, _ in results])
+        """Compute attention and append this layer's weights, one tensor per sentence."""
+        results = self.attention.attend_by_sentence(q, k, v, dropout)
+        self.layers.append([weights for _, weights in results])
+        return torch.cat([out for out, _ in results])

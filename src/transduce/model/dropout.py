@@ -28,7 +28,7 @@ class Dropout(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, p: float) -> Tensor:  # noqa: ANN401 - torch's own context
-        mask = dropout_mask(x, p)
+        mask = build_dropout_mask(x, p)
         ctx.save_for_backward(mask)
         return x * mask
 
@@ -39,7 +39,7 @@ class Dropout(torch.autograd.Function):
         return d_x * mask, None
 
 
-def dropout_mask(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"]:
+def build_dropout_mask(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"]:
     """0 for a share p of the elements, 1 / (1 - p) for the others."""
     if x.device.type != "cpu":
         return torch.empty_like(x).bernoulli_(1 - p).div_(1 - p)

@@ -24,8 +24,8 @@ from torch import Tensor, nn
 from transduce.model.attention.multi_head import CrossAttention, SelfAttention
 from transduce.model.embedding import Embedding
 from transduce.model.feed_forward import FeedForward
-from transduce.model.mixing.convolution import Separable, Whole
-from transduce.model.mixing.recurrent import Recurrent
+from transduce.model.mixing.convolution import FullProjection, SeparableProjection
+from transduce.model.mixing.recurrent import RecurrentLayer
 from transduce.model.positions import LearnedPositions
 
 
@@ -36,7 +36,7 @@ def initialise(model: nn.Module, generator: torch.Generator) -> None:
             fill_attention(module, generator)
         elif isinstance(module, nn.LSTM):
             fill_lstm(module, generator)
-        elif isinstance(module, (Whole, Separable)):
+        elif isinstance(module, (FullProjection, SeparableProjection)):
             fill_convolution(module, generator)
         elif isinstance(module, nn.Linear) and module.bias is not None:
             glorot(module.weight, generator)
@@ -70,9 +70,11 @@ def fill_lstm(module: nn.LSTM, generator: torch.Generator) -> None:
         nn.init.ones_(bias.detach()[width : 2 * width])
 
 
-def fill_convolution(module: Whole | Separable, generator: torch.Generator) -> None:
+def fill_convolution(
+    module: FullProjection | SeparableProjection, generator: torch.Generator
+) -> None:
     """The matrix as it lies; along the sentence, k numbers to k numbers."""
-    if isinstance(module, Separable):
+    if isinstance(module, SeparableProjection):
         bound = math.sqrt(6 / (2 * len(module.along)))
         nn.init.uniform_(module.along, -bound, bound, generator=generator)
     glorot(module.output.weight, generator)
@@ -81,16 +83,16 @@ def fill_convolution(module: Whole | Separable, generator: torch.Generator) -> N
 @torch.no_grad()
 def soften(stack: nn.Module) -> None:
     """Let the sub-layers of a stack add, all together, about as much as one would alone."""
-    lasts = list(last_matrices(stack))
-    recurrent = sum(isinstance(module, Recurrent) for module in stack.modules())
+    lasts = list(find_last_matrices(stack))
+    recurrent = sum(isinstance(module, RecurrentLayer) for module in stack.modules())
     for matrix in lasts:
         matrix /= math.sqrt(len(lasts) + recurrent)
 
 
-def last_matrices(stack: nn.Module) -> Iterator[Tensor]:
+def find_last_matrices(stack: nn.Module) -> Iterator[Tensor]:
     """What each sub-layer's output went through last: W^O, or W2 of the feed-forward network."""
     for module in stack.modules():
-        if isinstance(module, (SelfAttention, CrossAttention, Whole, Separable)):
+        if isinstance(module, (SelfAttention, CrossAttention, FullProjection, SeparableProjection)):
             yield module.output.weight
         elif isinstance(module, FeedForward):
             yield module.outer.weight

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, final
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from transduce.model.attention.kernel import BatchAttention
 from transduce.model.attention.multi_head import CrossAttention
-from transduce.model.attention.reference import Attend
 from transduce.model.feed_forward import FeedForward
-from transduce.model.mixing.build import Mixing, mixing_of
+from transduce.model.mixing.build import Mixing, build_mixing
 from transduce.model.residual import around
 from transduce.settings import Architecture
 
@@ -21,7 +21,7 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, sizes: Architecture, number: int) -> None:
         super().__init__()
-        self.self_attention: Mixing = mixing_of(sizes, number, causal=False)
+        self.self_attention: Mixing = build_mixing(sizes, number, causal=False)
         self.add_self = around(sizes)
         self.feed_forward, self.add_feed_forward = FeedForward(sizes), around(sizes)
 
@@ -44,7 +44,7 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, sizes: Architecture, number: int) -> None:
         super().__init__()
-        self.self_attention: Mixing = mixing_of(sizes, number, causal=True)
+        self.self_attention: Mixing = build_mixing(sizes, number, causal=True)
         self.add_self = around(sizes)
         self.cross_attention, self.add_cross = CrossAttention(sizes), around(sizes)
         self.feed_forward, self.add_feed_forward = FeedForward(sizes), around(sizes)
@@ -54,7 +54,7 @@ class DecoderLayer(nn.Module):
         x: Float[Tensor, "T d_model"],
         z: Float[Tensor, "S d_model"],
         among: Any,  # noqa: ANN401 - what its mixing asks for
-        attend_cross: Attend,
+        attend_cross: BatchAttention,
     ) -> Float[Tensor, "T d_model"]:
         """One of the N steps of the decoder."""
         x = self.add_self(x, lambda y: self.self_attention(y, among))

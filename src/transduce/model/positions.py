@@ -12,7 +12,7 @@ from transduce.settings import Architecture
 # T tokens of a batch, end to end
 
 
-def sinusoids(places: int, d_model: int) -> Float[Tensor, "places d_model"]:
+def compute_sinusoids(places: int, d_model: int) -> Float[Tensor, "places d_model"]:
     """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(same), interleaved."""
     pos = torch.arange(places, dtype=torch.float64)[:, None]
     i = torch.arange(d_model // 2, dtype=torch.float64)[None, :]
@@ -27,13 +27,13 @@ class SinusoidalPositions(nn.Module):
     def __init__(self, d_model: int) -> None:
         super().__init__()
         self.d_model = d_model
-        self.register_buffer("table", sinusoids(512, d_model).float(), persistent=False)
+        self.register_buffer("table", compute_sinusoids(512, d_model).float(), persistent=False)
         self.table: Tensor
 
     def forward(self, positions: Int[Tensor, " T"], longest: int) -> Float[Tensor, "T d_model"]:
         """The rows of these places, which all lie below `longest`."""
         if longest > len(self.table):
-            self.table = sinusoids(2 * longest, self.d_model).to(self.table)
+            self.table = compute_sinusoids(2 * longest, self.d_model).to(self.table)
         return self.table[positions]
 
     if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class LearnedPositions(nn.Module):
         __call__ = forward
 
 
-def positions_of(architecture: Architecture) -> SinusoidalPositions | LearnedPositions:
+def build_positions(architecture: Architecture) -> SinusoidalPositions | LearnedPositions:
     """The positions that a recipe asks for."""
     if architecture.positions == "learned":
         return LearnedPositions(architecture.max_positions, architecture.d_model)

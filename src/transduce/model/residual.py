@@ -17,7 +17,7 @@ NORM_EPSILON = 1e-6
 
 
 @final
-class AddAndNorm(nn.Module):
+class PostNorm(nn.Module):
     """LayerNorm(x + Dropout(Sublayer(x))): the norm stands after the sum    (section 3.1)"""
 
     def __init__(self, sizes: Architecture) -> None:
@@ -36,7 +36,7 @@ class AddAndNorm(nn.Module):
 
 
 @final
-class NormAndAdd(nn.Module):
+class PreNorm(nn.Module):
     """x + Dropout(Sublayer(LayerNorm(x))): pre-norm, not the paper's."""
 
     def __init__(self, sizes: Architecture) -> None:
@@ -54,9 +54,9 @@ class NormAndAdd(nn.Module):
         __call__ = forward
 
 
-def around(sizes: Architecture) -> AddAndNorm | NormAndAdd:
+def around(sizes: Architecture) -> PostNorm | PreNorm:
     """The way around a sub-layer that a recipe asks for."""
-    return AddAndNorm(sizes) if sizes.norm == "post" else NormAndAdd(sizes)
+    return PostNorm(sizes) if sizes.norm == "post" else PreNorm(sizes)
 
 
 def top(sizes: Architecture) -> nn.Module:

@@ -8,15 +8,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from transduce.model.attention.kernel import AttentionKernel, BatchAttention
 from transduce.model.attention.mask import FULL_ATTENTION, AttentionMask
-from transduce.model.attention.reference import Attend, Kernel
-from transduce.model.attention.select import fitting
+from transduce.model.attention.select import select_kernel
 from transduce.model.dropout import dropout
 from transduce.model.embedding import Embedding
 from transduce.model.initialise import initialise
 from transduce.model.layers import DecoderLayer, EncoderLayer
-from transduce.model.mixing.sentence_layout import Sentences
-from transduce.model.positions import LearnedPositions, SinusoidalPositions, positions_of
+from transduce.model.mixing.sentence_layout import SentenceLayout
+from transduce.model.positions import LearnedPositions, SinusoidalPositions, build_positions
 from transduce.model.residual import top
 from transduce.packed import Packed
 from transduce.settings import Architecture
@@ -26,7 +26,7 @@ from transduce.settings import Architecture
 
 @final
 @dataclass(frozen=True)
-class Memory:
+class EncoderOutput:
     """z1 .. zn of every sentence of a batch: what the decoder looks at."""
 
     states: Float[Tensor, "S d_model"]
@@ -43,7 +43,7 @@ class Transformer(nn.Module):
         source_symbols: int,
         target_symbols: int,
         *,
-        kernel: Kernel | None = None,
+        kernel: AttentionKernel | None = None,
     ) -> None:
         super().__init__()
         self.sizes, self.kernel = sizes, kernel
@@ -58,52 +58,56 @@ class Transformer(nn.Module):
             if sizes.tie_embeddings != "none"
             else Embedding(target_symbols, sizes.d_model)
         )
-        self.source_positions = positions_of(sizes)
-        self.target_positions = positions_of(sizes)
+        self.source_positions = build_positions(sizes)
+        self.target_positions = build_positions(sizes)
         self.encoder: Sequence[EncoderLayer] = stack(EncoderLayer, sizes)
         self.decoder: Sequence[DecoderLayer] = stack(DecoderLayer, sizes)
-        self.encoder_top, self.decoder_top = top(sizes), top(sizes)
+        self.encoder_final_norm, self.decoder_final_norm = top(sizes), top(sizes)
 
-    def encode(self, source: Packed) -> Memory:
+    def encode(self, source: Packed) -> EncoderOutput:
         """x1 .. xn to z1 .. zn, every sentence of the batch for itself."""
         sight = AttentionMask(neighbourhood=self.sizes.encoder_neighbourhood)
         among = self.among(source.lengths, sight)
-        x = self.embedded(source, self.source, self.source_positions)
+        x = self.embed(source, self.source, self.source_positions)
         for layer in self.encoder:
             x = layer(x, among)
-        return Memory(self.encoder_top(x), source.lengths)
+        return EncoderOutput(self.encoder_final_norm(x), source.lengths)
 
-    def decode(self, inputs: Packed, memory: Memory) -> Float[Tensor, "T d_model"]:
+    def decode(self, inputs: Packed, memory: EncoderOutput) -> Float[Tensor, "T d_model"]:
         """The decoder's states, of outputs already shifted right by one."""
         sight = AttentionMask(causal=True, neighbourhood=self.sizes.decoder_neighbourhood)
         among = self.among(inputs.lengths, sight)
         attend_cross = self.attend(inputs.lengths, memory.lengths, FULL_ATTENTION)
-        x = self.embedded(inputs, self.target, self.target_positions)
+        x = self.embed(inputs, self.target, self.target_positions)
         for layer in self.decoder:
             x = layer(x, memory.states, among, attend_cross)
-        return self.decoder_top(x)
+        return self.decoder_final_norm(x)
 
     def logits(self, states: Float[Tensor, "T d_model"]) -> Float[Tensor, "T V"]:
         """The scores of all symbols before the softmax    (section 3.4)"""
         return self.output.logits(states)
 
-    def embedded(
+    def embed(
         self, words: Packed, embedding: Embedding, places: "SinusoidalPositions | LearnedPositions"
     ) -> Float[Tensor, "T d_model"]:
         """Dropout(√d_model · E(w) + PE(pos))    (sections 3.4, 3.5 and 5.4)"""
-        x = embedding(words.ids) + places(words.positions(), max(words.lengths))
+        x = embedding(words.ids) + places(words.compute_positions(), max(words.lengths))
         return dropout(x, self.sizes.dropout, training=self.training)
 
-    def among(self, lengths: Sequence[int], sight: AttentionMask) -> Attend | Sentences:
+    def among(
+        self, lengths: Sequence[int], sight: AttentionMask
+    ) -> BatchAttention | SentenceLayout:
         """What the layers' mixing asks of a batch: made once, used by all of them."""
         if self.sizes.mixing == "self-attention":
             return self.attend(lengths, lengths, sight)
-        return Sentences(lengths, self.output.weight.device)
+        return SentenceLayout(lengths, self.output.weight.device)
 
-    def attend(self, queries: Sequence[int], keys: Sequence[int], sight: AttentionMask) -> Attend:
+    def attend(
+        self, queries: Sequence[int], keys: Sequence[int], sight: AttentionMask
+    ) -> BatchAttention:
         """The kernel, prepared for the lengths of a batch."""
         weight = self.output.weight
-        kernel = self.kernel or fitting(self.sizes, weight.device, weight.dtype).kernel
+        kernel = self.kernel or select_kernel(self.sizes, weight.device, weight.dtype).kernel
         return kernel(queries, keys, sight, weight.device)
 
     def weights(self) -> dict[str, Tensor]:
@@ -116,7 +120,7 @@ def stack(layer: Callable[[Architecture, int], nn.Module], sizes: Architecture) 
     return nn.ModuleList(layer(sizes, number) for number in range(sizes.layers))
 
 
-def transformer(
+def build_transformer(
     sizes: Architecture, source_symbols: int, target_symbols: int, seed: int
 ) -> Transformer:
     """A new model with first weights that follow from the seed."""

@@ -31,7 +31,7 @@ from transduce.machine.cpus import processors
 from transduce.machine.device import device
 from transduce.machine.environment import changes, environment
 from transduce.machine.memory import device_memory
-from transduce.model.transformer import transformer
+from transduce.model.transformer import build_transformer
 from transduce.recipes.parameters import of_recipe
 from transduce.runs.ledger import computing, note, text_of
 from transduce.runs.output_folder import require_own
@@ -44,7 +44,7 @@ from transduce.training.compiling import compile_layers, require_compiler
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
 from transduce.training.journal import LOG, Journal
 from transduce.training.loop import TrainingCallbacks, TrainingJob, train
-from transduce.training.memory import fitting_micro_tokens
+from transduce.training.memory import estimate_micro_batch_tokens
 from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
 from transduce.vocabulary.files import SHARED, SOURCE, TARGET, Vocabularies, vocabulary_files
@@ -140,7 +140,7 @@ def resolved(recipe: Recipe, processes: int) -> Recipe:
     """With the machine's answer where the recipe asks it: it stays with the run."""
     longest, training = recipe.data.max_length, recipe.training
     memory = memory_here(processes)
-    fitting = fitting_micro_tokens(recipe.architecture, longest, memory, device())
+    fitting = estimate_micro_batch_tokens(recipe.architecture, longest, memory, device())
     return with_changes(
         recipe,
         {
@@ -201,7 +201,7 @@ def go(
 ) -> Progress:
     """Train from wherever the run stands, and look at the dev split on the way."""
     source, target = prepared.vocabularies
-    model = transformer(recipe.architecture, len(source), len(target), recipe.training.seed)
+    model = build_transformer(recipe.architecture, len(source), len(target), recipe.training.seed)
     model.to(device())
     if recipe.training.compile:
         compile_layers(model)

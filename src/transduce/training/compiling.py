@@ -14,10 +14,10 @@ from typing import final
 import torch
 
 from transduce.errors import InputError
+from transduce.model.attention.kernel import BatchAttention
 from transduce.model.attention.mask import AttentionMask
-from transduce.model.attention.reference import Attend
-from transduce.model.attention.select import fitting
-from transduce.model.attention.varlen import VariableLength
+from transduce.model.attention.select import select_kernel
+from transduce.model.attention.varlen import VarlenAttention
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
 from transduce.training.loss import Soften, softened
@@ -56,13 +56,13 @@ class Beside:
         self,
         queries: Sequence[int],
         keys: Sequence[int],
-        sight: AttentionMask,
+        mask: AttentionMask,
         device: torch.device,
-    ) -> Attend:
+    ) -> BatchAttention:
         """Prepared for the lengths of a batch."""
-        kernel = self.own or fitting(self.sizes, device, self.weight.dtype).kernel
-        attend = kernel(queries, keys, sight, device)
-        return attend if kernel is VariableLength else torch.compiler.disable(attend)
+        kernel = self.own or select_kernel(self.sizes, device, self.weight.dtype).kernel
+        attend = kernel(queries, keys, mask, device)
+        return attend if kernel is VarlenAttention else torch.compiler.disable(attend)
 
 
 @cache

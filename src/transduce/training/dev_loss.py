@@ -17,7 +17,7 @@ def nats_of(model: Transformer, batches: Iterable[Batch]) -> tuple[float, int]:
     model.eval()
     nats, pieces = 0.0, 0
     for batch in batches:
-        states = model.decode(batch.target.shifted(BEGIN), model.encode(batch.source))
+        states = model.decode(batch.target.shift_right(BEGIN), model.encode(batch.source))
         found = log_probs(states, model.output.weight, batch.target.ids)
         nats -= float(found.sum(dtype=sums_in(found.device)))
         pieces += len(batch.target.ids)

@@ -80,7 +80,7 @@ def batch_loss(
     weight = model.output.weight
     full = batch.filled(training.pad_to_tokens or (EVEN if training.precision == "bfloat16" else 1))
     memory = model.encode(full.source)
-    states = model.decode(full.target.shifted(BEGIN), memory)
+    states = model.decode(full.target.shift_right(BEGIN), memory)
     spread = spread_share(training.label_smoothing, training.smoothing_form, len(weight))
     soften = compiled_softened() if training.compile else softened
     return smoothed_loss(states, weight, batch.target.ids, spread, soften)

@@ -1,7 +1,7 @@
-"""The fast attention of a CPU: a few rectangles, two products each, the backward by hand.
+"""The fast attention of a CPU: a few padded blocks, two products each, the backward by hand.
 
-The backward is written out because torch would keep and walk some thirty small tensors a layer
-for it. tests/model/test_kernels.py holds it against `Plain`, gradients included.
+The backward is written out because torch would keep and traverse some thirty small tensors a layer
+for it. tests/model/test_kernels.py compares it with `ReferenceAttention`, gradients included.
 """
 
 import math
@@ -14,28 +14,28 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from transduce.model.attention.head_rows import Rows, rows_of
+from transduce.model.attention.head_rows import HeadRows, build_head_rows
 from transduce.model.attention.mask import AttentionMask
-from transduce.model.attention.padded_blocks import Rectangle, rectangles
-from transduce.model.dropout import dropout_mask
+from transduce.model.attention.padded_blocks import PaddedBlock, build_padded_blocks
+from transduce.model.dropout import build_dropout_mask
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
-# G sentences of one rectangle · t query places and s key places of each
+# G sentences of one block · t query positions and s key positions of each
 
 
 @final
-class Grouped:
-    """Attention over sentences of near-equal length side by side."""
+class BucketedAttention:
+    """The attention kernel of a CPU: sentences of similar length share padded blocks."""
 
     def __init__(
         self,
         queries: Sequence[int],
         keys: Sequence[int],
-        sight: AttentionMask,
+        mask: AttentionMask,
         device: torch.device,
     ) -> None:
-        self.rectangles, self.device = rectangles(queries, keys, sight, device), device
-        self.layouts: dict[int, Layout] = {}  # by how many heads there are
+        self.blocks, self.device = build_padded_blocks(queries, keys, mask, device), device
+        self.layouts: dict[int, BlockLayout] = {}  # by the number of heads
 
     def __call__(
         self,
@@ -44,37 +44,39 @@ class Grouped:
         v: Float[Tensor, "S H d_v"],
         dropout: float = 0.0,
     ) -> Float[Tensor, "T H d_v"]:
-        """Attend rectangle by rectangle."""
+        """Compute softmax(Q Kᵀ / √d_k) V block by block    (equation 1)"""
         heads = q.shape[1]
         if heads not in self.layouts:
-            self.layouts[heads] = layout_of(self.rectangles, heads, self.device)
-        seen: Tensor = GroupedAttention.apply(q, k, v, self.layouts[heads], dropout)
-        return seen
+            self.layouts[heads] = build_block_layout(self.blocks, heads, self.device)
+        out: Tensor = BucketedAttentionFunction.apply(q, k, v, self.layouts[heads], dropout)
+        return out
 
 
 @final
 @dataclass(frozen=True)
-class Layout:
-    """The places of all rectangles, and what may not be seen in each."""
+class BlockLayout:
+    """Row indices and masks of all padded blocks of a batch, for one number of heads."""
 
     heads: int
-    queries: Rows
-    keys: Rows
-    hidden: Sequence[Tensor | None]
+    queries: HeadRows
+    keys: HeadRows
+    masked: Sequence[Tensor | None]
 
 
-def layout_of(places: Sequence[Rectangle], heads: int, device: torch.device) -> Layout:
-    """All rectangles of a batch, for so many heads."""
-    return Layout(
+def build_block_layout(
+    blocks: Sequence[PaddedBlock], heads: int, device: torch.device
+) -> BlockLayout:
+    """Compute the row indices of all padded blocks for a number of heads."""
+    return BlockLayout(
         heads,
-        rows_of([one.queries for one in places], heads, device),
-        rows_of([one.keys for one in places], heads, device),
-        [one.hidden for one in places],
+        build_head_rows([one.queries for one in blocks], heads, device),
+        build_head_rows([one.keys for one in blocks], heads, device),
+        [one.masked for one in blocks],
     )
 
 
-class GroupedAttention(torch.autograd.Function):
-    """softmax(Q Kᵀ / √d_k) V over rectangles, forward and back    (equation 1)"""
+class BucketedAttentionFunction(torch.autograd.Function):
+    """softmax(Q Kᵀ / √d_k) V over padded blocks, forward and backward    (equation 1)"""
 
     @staticmethod
     def forward(
@@ -82,68 +84,70 @@ class GroupedAttention(torch.autograd.Function):
         q: Tensor,
         k: Tensor,
         v: Tensor,
-        layout: Layout,
+        layout: BlockLayout,
         dropout: float,
     ) -> Tensor:
-        ours, theirs = layout.queries, layout.keys
-        q, k, v = ours.laid(q), theirs.laid(k), theirs.laid(v)  # [P K]
-        seen = v.new_empty(len(q), v.shape[1])
-        kept: list[Tensor] = []
-        for one, to, of, hidden, into in zip(
-            *(ours.parts(q), theirs.parts(k), theirs.parts(v), layout.hidden, ours.parts(seen)),
+        of_q, of_k = layout.queries, layout.keys
+        q, k, v = (
+            rows.gather_into_blocks(x) for rows, x in ((of_q, q), (of_k, k), (of_k, v))
+        )  # [P K]
+        out = v.new_empty(len(q), v.shape[1])
+        saved: list[Tensor] = []
+        for q_block, k_block, v_block, masked, out_block in zip(
+            *(of_q.split_into_blocks(q), of_k.split_into_blocks(k), of_k.split_into_blocks(v)),
+            *(layout.masked, of_q.split_into_blocks(out)),
             strict=True,
         ):
-            weights = attention_weights(one, to, hidden, layout.heads)  # [GH t s]
-            mask = dropout_mask(weights, dropout) if dropout else weights.new_empty(0)
-            torch.bmm(weights * mask if dropout else weights, of, out=into)
-            kept += [weights, mask]
-        ctx.save_for_backward(q, k, v, *kept)
+            weights = compute_attention_weights(q_block, k_block, masked, layout.heads)  # [GH t s]
+            scale = build_dropout_mask(weights, dropout) if dropout else weights.new_empty(0)
+            torch.bmm(weights * scale if dropout else weights, v_block, out=out_block)
+            saved += [weights, scale]
+        ctx.save_for_backward(q, k, v, *saved)
         ctx.layout, ctx.dropout = layout, dropout
-        return ours.lifted(seen, layout.heads)
+        return of_q.scatter_back(out, layout.heads)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, d_seen: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        layout, (q, k, v, *kept) = ctx.layout, ctx.saved_tensors
-        ours, theirs = layout.queries, layout.keys
-        d_out = ours.laid(d_seen)
-        if ours.past is not None:
-            d_out.index_fill_(0, ours.past, 0)
+    def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+        layout, (q, k, v, *saved) = ctx.layout, ctx.saved_tensors
+        of_q, of_k = layout.queries, layout.keys
+        d_out = of_q.gather_into_blocks(d_out)
+        if of_q.padding is not None:
+            d_out.index_fill_(0, of_q.padding, 0)
         d_q, d_k, d_v = (torch.empty_like(side) for side in (q, k, v))
-        queries = zip(ours.parts(q), ours.parts(d_out), ours.parts(d_q), strict=True)
-        keys = zip(*(theirs.parts(side) for side in (k, v, d_k, d_v)), strict=True)
-        for of_queries, of_keys, weights, mask in zip(
-            queries, keys, kept[::2], kept[1::2], strict=True
-        ):
-            (one, d_one, into_q), (to, of, into_k, into_v) = of_queries, of_keys
-            d_weights = d_one @ of.transpose(1, 2)  # [GH t s]
+        queries = zip(*(of_q.split_into_blocks(side) for side in (q, d_out, d_q)), strict=True)
+        keys = zip(*(of_k.split_into_blocks(side) for side in (k, v, d_k, d_v)), strict=True)
+        for of_block in zip(queries, keys, saved[::2], saved[1::2], strict=True):
+            (q_block, d_out_block, d_q_block), of_keys, weights, scale = of_block
+            k_block, v_block, d_k_block, d_v_block = of_keys
+            d_weights = d_out_block @ v_block.transpose(1, 2)  # [GH t s]
             if ctx.dropout:
-                d_weights *= mask
+                d_weights *= scale
             inner = (d_weights * weights).sum(dim=-1, keepdim=True)
-            d_scores = d_weights.sub_(inner).mul_(weights).div_(math.sqrt(one.shape[-1]))
-            dropped = weights * mask if ctx.dropout else weights
-            torch.bmm(d_scores, to, out=into_q)
-            torch.bmm(d_scores.transpose(1, 2), one, out=into_k)
-            torch.bmm(dropped.transpose(1, 2), d_one, out=into_v)
-        back = ours.lifted(d_q, layout.heads), *(theirs.lifted(d, layout.heads) for d in (d_k, d_v))
-        return *back, None, None
+            d_scores = d_weights.sub_(inner).mul_(weights).div_(math.sqrt(q_block.shape[-1]))
+            dropped = weights * scale if ctx.dropout else weights
+            torch.bmm(d_scores, k_block, out=d_q_block)
+            torch.bmm(d_scores.transpose(1, 2), q_block, out=d_k_block)
+            torch.bmm(dropped.transpose(1, 2), d_out_block, out=d_v_block)
+        back = (of_k.scatter_back(side, layout.heads) for side in (d_k, d_v))
+        return of_q.scatter_back(d_q, layout.heads), *back, None, None
 
 
-def attention_weights(
+def compute_attention_weights(
     q: Float[Tensor, "GH t K"],
     k: Float[Tensor, "GH s K"],
-    hidden: Bool[Tensor, "G 1 t s"] | None,
+    masked: Bool[Tensor, "G 1 t s"] | None,
     heads: int,
 ) -> Float[Tensor, "GH t s"]:
-    """softmax(Q Kᵀ / √d_k), hidden places at zero."""
+    """Compute softmax(Q Kᵀ / √d_k) of a padded block; masked pairs get weight 0."""
     scores = torch.bmm(q, k.transpose(1, 2)).div_(math.sqrt(q.shape[-1]))
-    if hidden is not None:
-        scores.unflatten(0, (-1, heads)).masked_fill_(hidden, -math.inf)
+    if masked is not None:
+        scores.unflatten(0, (-1, heads)).masked_fill_(masked, -math.inf)
     return softmax(scores)
 
 
 def softmax(scores: Float[Tensor, "*B s"]) -> Float[Tensor, "*B s"]:
-    """Over the last dimension; may overwrite the scores.
+    """Compute the softmax over the last dimension; may overwrite the scores.
 
     On a CPU torch is up to seven times slower than this for rows narrower than a vector (16).
     """

@@ -1,7 +1,7 @@
-"""Heads of tokens as rows of numbers, laid into the places of rectangles and lifted back.
+"""Gather the heads of packed tokens into padded blocks, and scatter them back.
 
-Both ways are one gathering of rows for a whole batch. To scatter rows back would take three times
-as long on a CPU, and so would a head's turn to the front after tokens were laid.
+Both directions are one `index_select` of rows for a whole batch. To scatter rows with `index_copy_`
+would take three times as long on a CPU, and so would a transposition of heads after the gathering.
 """
 
 from collections.abc import Sequence
@@ -13,39 +13,39 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transduce.model.attention.padded_blocks import Places
-from transduce.packed import sent
+from transduce.model.attention.padded_blocks import BlockTokens
+from transduce.packed import move_to_device
 
 # T tokens of a whole batch, end to end · H heads · K = d_k or d_v
-# G sentences of one rectangle · L places of each · P = the sum of all its G · H · L
+# G sentences of one block · L positions of each · P = the sum of all its G · H · L
 
 
 @final
 @dataclass(frozen=True)
-class Rows:
-    """Where the rows of all rectangles are from, one rectangle after the other."""
+class HeadRows:
+    """Indices that map each head of each token to its row in the padded blocks, and back."""
 
     tokens: Int[Tensor, " P"]
     heads: Int[Tensor, " P"]
-    back: Int[Tensor, " TH"]  # the row of each head of each token before its sentence's end
-    past: Int[Tensor, " _"] | None  # the rows past it, unless there are none
-    shapes: Sequence[tuple[int, int]]  # G · H and L of each rectangle
+    rows: Int[Tensor, " TH"]  # the row of each head of each token that is not padding
+    padding: Int[Tensor, " _"] | None  # the rows past a sentence's end, unless there are none
+    shapes: Sequence[tuple[int, int]]  # G · H and L of each block
 
-    def laid(self, x: Float[Tensor, "T H K"]) -> Float[Tensor, "P K"]:
-        """Every head of every token in its places."""
+    def gather_into_blocks(self, x: Float[Tensor, "T H K"]) -> Float[Tensor, "P K"]:
+        """Copy each head of each token to its rows; padding repeats a sentence's last token."""
         step, rest = divmod(x.stride(0), x.shape[2])
         if rest or x.stride(1) != x.shape[2] or x.stride(2) != 1:
             x, step = x.contiguous(), x.shape[1]
         count = (len(x) - 1) * step + x.shape[1]
-        every = x.as_strided((count, x.shape[2]), (x.shape[2], 1))  # with what lies between heads
+        every = x.as_strided((count, x.shape[2]), (x.shape[2], 1))  # also what is between heads
         return every.index_select(0, self.tokens * step + self.heads)
 
-    def lifted(self, rows: Float[Tensor, "P K"], heads: int) -> Float[Tensor, "T H K"]:
-        """The tokens again, from their real places."""
-        return rows.index_select(0, self.back).view(-1, heads, rows.shape[1])
+    def scatter_back(self, rows: Float[Tensor, "P K"], heads: int) -> Float[Tensor, "T H K"]:
+        """Copy the rows that are not padding back to the heads of their tokens."""
+        return rows.index_select(0, self.rows).view(-1, heads, rows.shape[1])
 
-    def parts(self, rows: Float[Tensor, "P K"]) -> list[Float[Tensor, "GH L K"]]:
-        """The rectangles, windows onto the rows."""
+    def split_into_blocks(self, rows: Float[Tensor, "P K"]) -> list[Float[Tensor, "GH L K"]]:
+        """Return one view of the rows for each padded block."""
         counts = [sentences * length for sentences, length in self.shapes]
         return [
             part.view(*shape, rows.shape[1])
@@ -53,26 +53,28 @@ class Rows:
         ]
 
 
-def rows_of(places: Sequence[Places], heads: int, device: torch.device) -> Rows:
-    """The rows of one side of all rectangles."""
-    shapes = [(len(one.tokens), heads, one.tokens.shape[1]) for one in places]
-    tokens = in_one_row([one.tokens[:, None] for one in places], shapes)
-    turns = in_one_row([np.arange(heads)[:, None] for _ in places], shapes)
-    real = in_one_row([one.real[:, None] for one in places], shapes)
-    standing = np.flatnonzero(real)
-    back = np.empty(len(standing), dtype=np.int64)
-    back[tokens[standing] * heads + turns[standing]] = standing
-    past = None if real.all() else sent(torch.from_numpy(np.flatnonzero(~real)), device)
-    return Rows(
-        tokens=sent(torch.from_numpy(tokens), device),
-        heads=sent(torch.from_numpy(turns), device),
-        back=sent(torch.from_numpy(back), device),
-        past=past,
+def build_head_rows(blocks: Sequence[BlockTokens], heads: int, device: torch.device) -> HeadRows:
+    """Compute the row indices of all padded blocks of a batch, for queries or for keys."""
+    shapes = [(len(one.indices), heads, one.indices.shape[1]) for one in blocks]
+    tokens = concatenate_broadcast([one.indices[:, None] for one in blocks], shapes)
+    head = concatenate_broadcast([np.arange(heads)[:, None] for _ in blocks], shapes)
+    is_real = concatenate_broadcast([one.is_real[:, None] for one in blocks], shapes)
+    real = np.flatnonzero(is_real)
+    rows = np.empty(len(real), dtype=np.int64)
+    rows[tokens[real] * heads + head[real]] = real
+    padding = torch.from_numpy(np.flatnonzero(~is_real))
+    return HeadRows(
+        tokens=move_to_device(torch.from_numpy(tokens), device),
+        heads=move_to_device(torch.from_numpy(head), device),
+        rows=move_to_device(torch.from_numpy(rows), device),
+        padding=move_to_device(padding, device) if len(padding) else None,
         shapes=[(sentences * heads, length) for sentences, _, length in shapes],
     )
 
 
-def in_one_row(parts: Sequence[np.ndarray], shapes: Sequence[tuple[int, int, int]]) -> np.ndarray:
-    """Each part spread to [G H L], one after the other: [P]."""
+def concatenate_broadcast(
+    parts: Sequence[np.ndarray], shapes: Sequence[tuple[int, int, int]]
+) -> np.ndarray:
+    """Broadcast each array to its shape [G H L], flatten it, and concatenate all: [P]."""
     spread = [np.broadcast_to(part, shape) for part, shape in zip(parts, shapes, strict=True)]
     return np.concatenate([part.reshape(-1) for part in spread])

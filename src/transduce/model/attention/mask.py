@@ -1,4 +1,4 @@
-"""Who may look at whom: a value that attention is given, not a flag that it asks about."""
+"""The attention mask: which positions may attend to which, as a value given to a kernel."""
 
 from dataclasses import dataclass
 from typing import final
@@ -13,13 +13,15 @@ from torch import Tensor
 @final
 @dataclass(frozen=True, kw_only=True)
 class AttentionMask:
-    """The positions that a position attends to    (sections 3.2.3 and 4)"""
+    """The positions that a position may attend to    (sections 3.2.3 and 4)"""
 
     causal: bool = False  # "up to and including that position"
     neighbourhood: int = 0  # r, odd: |i - j| <= (r - 1) / 2; 0 is no limit
 
-    def allowed(self, queries: Int[Tensor, " T"], keys: Int[Tensor, " S"]) -> Bool[Tensor, "T S"]:
-        """True where a query position may see a key position."""
+    def compute_allowed(
+        self, queries: Int[Tensor, " T"], keys: Int[Tensor, " S"]
+    ) -> Bool[Tensor, "T S"]:
+        """Return True where a query position may attend to a key position."""
         ahead = keys[None, :] - queries[:, None]  # [T S]
         allowed = torch.ones_like(ahead, dtype=torch.bool)
         if self.causal:
@@ -29,8 +31,8 @@ class AttentionMask:
         return allowed
 
     @property
-    def is_whole(self) -> bool:
-        """Everybody sees everybody."""
+    def is_unrestricted(self) -> bool:
+        """Whether every position may attend to every other."""
         return not self.causal and self.neighbourhood == 0
 
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, final
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transduce.model.attention.reference import Attend
-from transduce.model.decoding.layer_cache import FOREVER, Past
+from transduce.model.attention.kernel import BatchAttention
+from transduce.model.decoding.layer_cache import FOREVER, LayerCache
 from transduce.settings import Architecture
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k · R rows
@@ -25,7 +25,9 @@ class SelfAttention(nn.Module):
         self.query_key_value = nn.Linear(sizes.d_model, inputs, bias=False)
         self.output = nn.Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=False)
 
-    def forward(self, x: Float[Tensor, "T d_model"], attend: Attend) -> Float[Tensor, "T d_model"]:
+    def forward(
+        self, x: Float[Tensor, "T d_model"], attend: BatchAttention
+    ) -> Float[Tensor, "T d_model"]:
         """Concat(head_1 .. head_h) W^O, every head attending in its own projection."""
         q, k, v = self.projected(x)
         return self.output(attend(q, k, v, self.dropout if self.training else 0.0).flatten(1))
@@ -38,7 +40,7 @@ class SelfAttention(nn.Module):
         q, k, v = (part.unflatten(1, (self.heads, -1)) for part in parts)
         return q, k, v
 
-    def step(self, x: Float[Tensor, "R d_model"], past: Past) -> Float[Tensor, "R d_model"]:
+    def step(self, x: Float[Tensor, "R d_model"], past: LayerCache) -> Float[Tensor, "R d_model"]:
         """One symbol more in every row: its key and value are kept, and it looks at all."""
         q, k, v = self.projected(x)
         past.keep(k, v)
@@ -61,7 +63,7 @@ class CrossAttention(nn.Module):
         self.output = nn.Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=False)
 
     def forward(
-        self, x: Float[Tensor, "T d_model"], z: Float[Tensor, "S d_model"], attend: Attend
+        self, x: Float[Tensor, "T d_model"], z: Float[Tensor, "S d_model"], attend: BatchAttention
     ) -> Float[Tensor, "T d_model"]:
         """Every target token looks at its own sentence's source."""
         k, v = self.memory(z)

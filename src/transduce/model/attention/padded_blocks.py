@@ -1,4 +1,4 @@
-"""Sentences of near-equal length, laid side by side: where a packed batch becomes rectangular."""
+"""Padded blocks: sentences of a packed batch, grouped by length into rectangular tensors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,88 +10,89 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from transduce.model.attention.mask import AttentionMask
-from transduce.packed import sent
+from transduce.packed import move_to_device
 
-# G sentences of one rectangle · t query places and s key places of each · L: one or the other
+# G sentences of one block · t query positions and s key positions of each · L: one or the other
 
-WASTE = 1.5  # a rectangle may hold so many times the scores that its sentences need
-FREE = 65_536  # scores that cost less than one more rectangle does
-
-
-@final
-@dataclass(frozen=True)
-class Places:
-    """Sentences side by side. A place past a sentence's end repeats its last token, unseen."""
-
-    tokens: Int[np.ndarray, "G L"]  # which token of the batch stands in each place
-    real: Bool[np.ndarray, "G L"]  # the places before a sentence's end
+MAX_PADDING_RATIO = 1.5  # a block may hold so many times the scores that its sentences need
+FREE_SCORES = 65_536  # so many padded scores cost less than one more block does
 
 
 @final
 @dataclass(frozen=True)
-class Rectangle:
-    """G sentences at once."""
+class BlockTokens:
+    """Token indices of a padded block, for its queries or its keys; padding repeats the last."""
 
-    queries: Places
-    keys: Places
-    hidden: Bool[Tensor, "G 1 t s"] | None  # what may not be seen, unless all may
+    indices: Int[np.ndarray, "G L"]  # into the packed batch
+    is_real: Bool[np.ndarray, "G L"]  # False past a sentence's end
 
 
-def rectangles(
-    queries: Sequence[int], keys: Sequence[int], sight: AttentionMask, device: torch.device
-) -> list[Rectangle]:
-    """Lay a batch into as few rectangles as waste little."""
+@final
+@dataclass(frozen=True)
+class PaddedBlock:
+    """Sentences of similar length as one rectangle: tokens of queries and keys, and the mask."""
+
+    queries: BlockTokens
+    keys: BlockTokens
+    masked: Bool[Tensor, "G 1 t s"] | None  # True where a key is hidden; None: no key is
+
+
+def build_padded_blocks(
+    queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
+) -> list[PaddedBlock]:
+    """Group the sentences of a batch, given by their lengths, into few blocks of little padding."""
     query_lengths, key_lengths = np.asarray(queries), np.asarray(keys)
     order = np.lexsort((query_lengths, key_lengths))
-    cuts = grouped(query_lengths[order], key_lengths[order])
+    bounds = find_bucket_bounds(query_lengths[order], key_lengths[order])
     return [
-        rectangle(query_lengths, key_lengths, chosen, sight, device)
-        for chosen in np.split(order, cuts)
+        build_padded_block(query_lengths, key_lengths, bucket, mask, device)
+        for bucket in np.split(order, bounds)
     ]
 
 
-def grouped(queries: "np.ndarray", keys: "np.ndarray") -> list[int]:
-    """Where to cut sentences, sorted by length, into rectangles that waste little."""
-    cuts: list[int] = []
+def find_bucket_bounds(queries: "np.ndarray", keys: "np.ndarray") -> list[int]:
+    """Return where to split sentences, sorted by length, into buckets of little padding."""
+    bounds: list[int] = []
     first, needed, tallest = 0, 0, 0
-    for place, (query, key) in enumerate(zip(queries.tolist(), keys.tolist(), strict=True)):
+    for index, (query, key) in enumerate(zip(queries.tolist(), keys.tolist(), strict=True)):
         needed += query * key
         tallest = max(tallest, query)
-        area = (place + 1 - first) * tallest * key  # keys ascend, so this key is the widest
-        if area > WASTE * needed + FREE:
-            cuts.append(place)
-            first, needed, tallest = place, query * key, query
-    return cuts
+        area = (index + 1 - first) * tallest * key  # keys ascend, so this key is the widest
+        if area > MAX_PADDING_RATIO * needed + FREE_SCORES:
+            bounds.append(index)
+            first, needed, tallest = index, query * key, query
+    return bounds
 
 
-def rectangle(
+def build_padded_block(
     queries: "np.ndarray",
     keys: "np.ndarray",
-    chosen: "np.ndarray",
-    sight: AttentionMask,
+    bucket: "np.ndarray",
+    mask: AttentionMask,
     device: torch.device,
-) -> Rectangle:
-    """The places of one rectangle."""
-    ours, height = laid(queries, chosen)
-    theirs, width = laid(keys, chosen)
-    hidden = None
-    if not (sight.is_whole and theirs.real.all()):
-        seen = sight.allowed(torch.arange(height), torch.arange(width))  # [t s]
-        place = torch.from_numpy(ours.tokens - ours.tokens[:, :1])  # [G t], repeated at the end
-        seen_of = seen[place] & torch.from_numpy(theirs.real)[:, None, :]  # [G t s]
-        hidden = sent(~seen_of[:, None], device)
-    return Rectangle(ours, theirs, hidden)
+) -> PaddedBlock:
+    """Build the padded block of one bucket, the indices of its sentences in the batch."""
+    query_tokens, height = index_block_tokens(queries, bucket)
+    key_tokens, width = index_block_tokens(keys, bucket)
+    masked = None
+    if not (mask.is_unrestricted and key_tokens.is_real.all()):
+        allowed = mask.compute_allowed(torch.arange(height), torch.arange(width))  # [t s]
+        indices = query_tokens.indices
+        position = torch.from_numpy(indices - indices[:, :1])  # [G t], repeated at the end
+        visible = allowed[position] & torch.from_numpy(key_tokens.is_real)[:, None, :]  # [G t s]
+        masked = move_to_device(~visible[:, None], device)
+    return PaddedBlock(query_tokens, key_tokens, masked)
 
 
-def laid(
-    lengths: "Sequence[int] | np.ndarray", chosen: "np.ndarray | None" = None
-) -> tuple[Places, int]:
-    """The places of the chosen sentences, and how many each has."""
+def index_block_tokens(
+    lengths: "Sequence[int] | np.ndarray", bucket: "np.ndarray | None" = None
+) -> tuple[BlockTokens, int]:
+    """Return the token indices of a bucket's sentences (default: all) and their longest length."""
     every = np.asarray(lengths)
     first = np.cumsum(every) - every
-    some = every if chosen is None else every[chosen]
+    some = every if bucket is None else every[bucket]
     longest = int(some.max())
-    places = np.arange(longest)[None, :]
-    starts = first if chosen is None else first[chosen]
-    tokens = starts[:, None] + np.minimum(places, some[:, None] - 1)
-    return Places(tokens, places < some[:, None]), longest
+    positions = np.arange(longest)[None, :]
+    starts = first if bucket is None else first[bucket]
+    indices = starts[:, None] + np.minimum(positions, some[:, None] - 1)
+    return BlockTokens(indices, positions < some[:, None]), longest

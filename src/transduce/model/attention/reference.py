@@ -1,14 +1,12 @@
-"""Ways to compute the same attention over a packed batch.
+"""The reference kernel of attention: equation 1 as written, for one sentence after the other.
 
-A kernel is prepared once for the lengths of a batch and then called by every layer. `Plain` is
-equation 1, sentence by sentence: the truth, and the one that can hand out weights. `Grouped`
-(grouped.py) lays sentences of near-equal length into rectangles: the fast one on a CPU.
+It is the truth that the fast kernels are tested against, and the one that returns weights.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, final, runtime_checkable
+from typing import final
 
 import torch
 from jaxtyping import Bool, Float
@@ -18,32 +16,7 @@ from torch.nn import functional
 from transduce.model.attention.mask import AttentionMask
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
-
-
-@runtime_checkable
-class Attend(Protocol):
-    """Attention over one batch: queries and what they look at, sentence by sentence."""
-
-    def __call__(
-        self,
-        q: Float[Tensor, "T H K"],
-        k: Float[Tensor, "S H K"],
-        v: Float[Tensor, "S H d_v"],
-        dropout: float = 0.0,
-    ) -> Float[Tensor, "T H d_v"]: ...
-
-
-@runtime_checkable
-class Kernel(Protocol):
-    """Prepares attention for the lengths of a batch."""
-
-    def __call__(
-        self,
-        queries: Sequence[int],
-        keys: Sequence[int],
-        sight: AttentionMask,
-        device: torch.device,
-    ) -> Attend: ...
+# t query tokens and s key tokens of one sentence
 
 
 def scaled_dot_product_attention(
@@ -61,12 +34,12 @@ def scaled_dot_product_attention(
 
 @final
 @dataclass(frozen=True)
-class Plain:
-    """Equation 1 for one sentence after the other."""
+class ReferenceAttention:
+    """The slow attention kernel that the others are tested against: equation 1 by sentence."""
 
     queries: Sequence[int]
     keys: Sequence[int]
-    sight: AttentionMask
+    mask: AttentionMask
     device: torch.device
 
     def __call__(
@@ -76,23 +49,27 @@ class Plain:
         v: Float[Tensor, "S H d_v"],
         dropout: float = 0.0,
     ) -> Float[Tensor, "T H d_v"]:
-        """Attend sentence by sentence."""
-        return torch.cat([seen for seen, _ in self.sentences(q, k, v, dropout)])
+        """Compute softmax(Q Kᵀ / √d_k) V sentence by sentence    (equation 1)"""
+        return torch.cat([out for out, _ in self.attend_by_sentence(q, k, v, dropout)])
 
-    def sentences(
-        self, q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0
+    def attend_by_sentence(
+        self,
+        q: Float[Tensor, "T H K"],
+        k: Float[Tensor, "S H K"],
+        v: Float[Tensor, "S H d_v"],
+        dropout: float = 0.0,
     ) -> list[tuple[Float[Tensor, "t H d_v"], Float[Tensor, "H t s"]]]:
-        """What each sentence sees, and the weights it looked with."""
+        """Return the output and the attention weights of every sentence."""
         results = []
         parts = (q.split(list(self.queries)), k.split(list(self.keys)), v.split(list(self.keys)))
         for one_q, one_k, one_v in zip(*parts, strict=True):
-            places = [torch.arange(len(one), device=self.device) for one in (one_q, one_k)]
-            seen, weights = scaled_dot_product_attention(
+            positions = [torch.arange(len(one), device=self.device) for one in (one_q, one_k)]
+            out, weights = scaled_dot_product_attention(
                 one_q.transpose(0, 1),
                 one_k.transpose(0, 1),
                 one_v.transpose(0, 1),
-                self.sight.allowed(places[0], places[1]),
+                self.mask.compute_allowed(positions[0], positions[1]),
                 dropout,
             )
-            results.append((seen.transpose(0, 1), weights))
+            results.append((out.transpose(0, 1), weights))
         return results

@@ -1,55 +1,59 @@
-"""Which way to attend fits a model on a device, and why."""
+"""Choose the attention kernel for a model on a device, with the reason."""
 
 import inspect
 from typing import NamedTuple
 
 import torch
 
-from transduce.model.attention.bucketed import Grouped
-from transduce.model.attention.reference import Kernel
-from transduce.model.attention.varlen import VariableLength, varlen
+from transduce.model.attention.bucketed import BucketedAttention
+from transduce.model.attention.kernel import AttentionKernel
+from transduce.model.attention.varlen import VarlenAttention, import_varlen_kernel
 from transduce.settings import Architecture
 
-HALVES = (torch.bfloat16, torch.float16)
-WIDEST = 256  # of a head, that torch's variable-length kernel takes
-CAPABLE = (8, 0)  # the oldest GPUs that it runs on
+HALF_PRECISIONS = (torch.bfloat16, torch.float16)
+MAX_HEAD_WIDTH = 256  # of a head, that torch's variable-length kernel takes
+MIN_COMPUTE_CAPABILITY = (8, 0)  # the oldest GPUs that it runs on
 
 
-class Fit(NamedTuple):
-    """A way to attend, and the reason in words."""
+class KernelChoice(NamedTuple):
+    """An attention kernel and the reason why it was chosen, in words."""
 
-    kernel: Kernel
-    because: str
+    kernel: AttentionKernel
+    reason: str
 
 
-def fitting(sizes: Architecture, device: torch.device, kind: torch.dtype) -> Fit:
-    """torch's variable-length kernel where it can do what is asked, rectangles elsewhere."""
-    reason = hindrance(sizes, device, kind)
+def select_kernel(
+    sizes: Architecture, device: torch.device, precision: torch.dtype
+) -> KernelChoice:
+    """Choose torch's variable-length kernel where it works, and the bucketed one elsewhere."""
+    reason = unsupported_reason(sizes, device, precision)
     if reason:
-        return Fit(Grouped, f"rectangles: {reason}")
-    return Fit(VariableLength, "torch's variable-length kernel: CUDA, half precision, no dropout")
+        return KernelChoice(BucketedAttention, f"padded blocks: {reason}")
+    return KernelChoice(
+        VarlenAttention, "torch's variable-length kernel: CUDA, half precision, no dropout"
+    )
 
 
-def hindrance(sizes: Architecture, device: torch.device, kind: torch.dtype) -> str:
-    """Why torch's variable-length kernel cannot be used; nothing if it can."""
+def unsupported_reason(sizes: Architecture, device: torch.device, precision: torch.dtype) -> str:
+    """Return why torch's variable-length kernel cannot compute a model; empty if it can."""
     if device.type != "cuda":
         return f"the variable-length kernel needs CUDA, and this is {device.type}"
-    if kind not in HALVES:
-        return f"the variable-length kernel needs half precision, and this is {kind}"
-    if max(sizes.d_k, sizes.d_v) > WIDEST:
-        return f"a head has {max(sizes.d_k, sizes.d_v)} numbers, the kernel takes {WIDEST}"
+    if precision not in HALF_PRECISIONS:
+        return f"the variable-length kernel needs half precision, and this is {precision}"
+    if max(sizes.d_k, sizes.d_v) > MAX_HEAD_WIDTH:
+        return f"a head has {max(sizes.d_k, sizes.d_v)} numbers, the kernel takes {MAX_HEAD_WIDTH}"
     if sizes.attention_dropout:
         return "the variable-length kernel has no dropout on the weights"
-    return machine_hindrance(device)
+    return unsupported_gpu_reason(device)
 
 
-def machine_hindrance(device: torch.device) -> str:
-    """What this GPU or this torch lacks."""
-    if torch.cuda.get_device_capability(device) < CAPABLE:
+def unsupported_gpu_reason(device: torch.device) -> str:
+    """Return what this GPU or torch lacks for the variable-length kernel; empty if nothing."""
+    if torch.cuda.get_device_capability(device) < MIN_COMPUTE_CAPABILITY:
         return "this GPU is older than the variable-length kernel"
     try:
-        known = inspect.signature(varlen()).parameters
+        known = inspect.signature(import_varlen_kernel()).parameters
     except ImportError:
         return "this torch has no variable-length kernel"
-    lacking = [name for name in ("scale", "window_size") if name not in known]
-    return f"this torch's variable-length kernel has no {lacking[0]}" if lacking else ""
+    missing = [name for name in ("scale", "window_size") if name not in known]
+    return f"this torch's variable-length kernel has no {missing[0]}" if missing else ""

@@ -1,8 +1,8 @@
-"""Attention of a GPU: torch's own kernel for sentences end to end, which needs no rectangle.
+"""The attention kernel of a GPU: torch's own for packed sentences, which needs no padded block.
 
-It wants CUDA, half precision and one width for queries, keys and values; it knows neither dropout
-on the weights nor a mask, but a window, and section 4's neighbourhood is one. Who asks for the
-weights asks `Plain`. When it fits is said in fitting.py.
+It needs CUDA, half precision and one width for queries, keys and values. It takes neither dropout
+on the weights nor a mask, but a window, and section 4's neighbourhood is one. It returns no
+weights: `ReferenceAttention` does. select.py decides when it is used.
 """
 
 import math
@@ -16,37 +16,37 @@ from torch import Tensor
 from torch.nn import functional
 
 from transduce.model.attention.mask import AttentionMask
-from transduce.packed import sent
+from transduce.packed import move_to_device
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
 
-STEP = 8  # the kernel takes widths that are multiples of it
+WIDTH_MULTIPLE = 8  # the kernel takes widths that are multiples of it
 UNLIMITED = -1
 
 
-def varlen() -> Callable[..., Any]:
-    """torch's kernel; imported when it is first asked for, since it comes with the compiler."""
+def import_varlen_kernel() -> Callable[..., Any]:
+    """Import torch's variable-length attention, late, since it comes with the compiler."""
     from torch.nn.attention.varlen import varlen_attn
 
     return varlen_attn
 
 
 @final
-class VariableLength:
-    """softmax(Q Kᵀ / √d_k) V, every sentence for itself    (equation 1)"""
+class VarlenAttention:
+    """The attention kernel of a GPU: torch's variable-length one on packed sentences."""
 
     def __init__(
         self,
         queries: Sequence[int],
         keys: Sequence[int],
-        sight: AttentionMask,
+        mask: AttentionMask,
         device: torch.device,
     ) -> None:
-        self.attend, self.window = varlen(), window(sight)
+        self.attend, self.window = import_varlen_kernel(), compute_window(mask)
         self.query_offsets, self.key_offsets = (
-            sent(offsets(lengths), device) for lengths in (queries, keys)
+            move_to_device(compute_offsets(lengths), device) for lengths in (queries, keys)
         )
-        self.longest = rounded(max(queries)), rounded(max(keys))
+        self.longest = round_up_to_power_of_two(max(queries)), round_up_to_power_of_two(max(keys))
 
     def __call__(
         self,
@@ -55,43 +55,43 @@ class VariableLength:
         v: Float[Tensor, "S H d_v"],
         dropout: float = 0.0,
     ) -> Float[Tensor, "T H d_v"]:
-        """Attend; zeros beside narrow queries and keys add nothing to a product."""
-        assert not dropout, "this kernel drops no weights: fitting.py chooses another"
-        width = -(-max(q.shape[-1], v.shape[-1]) // STEP) * STEP
-        seen: Tensor = self.attend(
-            widened(q, width),
-            widened(k, width),
-            widened(v, width),
+        """Compute softmax(Q Kᵀ / √d_k) V; zeros that widen q, k and v change no product."""
+        assert not dropout, "this kernel drops no weights: select.py chooses another"
+        width = -(-max(q.shape[-1], v.shape[-1]) // WIDTH_MULTIPLE) * WIDTH_MULTIPLE
+        out: Tensor = self.attend(
+            pad_width(q, width),
+            pad_width(k, width),
+            pad_width(v, width),
             self.query_offsets,
             self.key_offsets,
             *self.longest,
             scale=1 / math.sqrt(q.shape[-1]),
             window_size=self.window,
         )
-        return seen[..., : v.shape[-1]]
+        return out[..., : v.shape[-1]]
 
 
-def window(sight: AttentionMask) -> tuple[int, int]:
-    """How many tokens before and after each are seen    (sections 3.2.3 and 4)"""
-    half = (sight.neighbourhood - 1) // 2 if sight.neighbourhood else UNLIMITED
-    return half, 0 if sight.causal else half
+def compute_window(mask: AttentionMask) -> tuple[int, int]:
+    """Return how many keys before and after a query a mask allows    (sections 3.2.3 and 4)"""
+    half = (mask.neighbourhood - 1) // 2 if mask.neighbourhood else UNLIMITED
+    return half, 0 if mask.causal else half
 
 
-def offsets(lengths: Sequence[int]) -> Int32[Tensor, " n"]:
-    """Where sentences begin and end. Empty ones at the end round their number up.
+def compute_offsets(lengths: Sequence[int]) -> Int32[Tensor, " n"]:
+    """Return the bounds of packed sentences; empty ones at the end round their number up.
 
-    So few different shapes come: what was compiled or captured for one serves the next batch.
+    This leaves few different shapes: what was compiled or captured for one serves the next batch.
     """
     ends = list(accumulate(lengths, initial=0))
-    more = rounded(len(lengths)) - len(lengths)
+    more = round_up_to_power_of_two(len(lengths)) - len(lengths)
     return torch.tensor(ends + [ends[-1]] * more, dtype=torch.int32)
 
 
-def rounded(number: int) -> int:
-    """The next power of two, 16 at least."""
+def round_up_to_power_of_two(number: int) -> int:
+    """Return the smallest power of two that is at least `number` and at least 16."""
     return max(16, 1 << (number - 1).bit_length())
 
 
-def widened(x: Float[Tensor, "T H K"], width: int) -> Float[Tensor, "T H W"]:
-    """With zeros on the right."""
+def pad_width(x: Float[Tensor, "T H K"], width: int) -> Float[Tensor, "T H W"]:
+    """Append zeros to every head's numbers until there are `width`."""
     return x if x.shape[-1] == width else functional.pad(x, (0, width - x.shape[-1]))

@@ -1,7 +1,8 @@
 """Restricted self-attention whose cost falls with r: r scores a position and not n    (section 4)
 
-`Plain` and `Grouped` compute all n² scores and hide those out of the neighbourhood; on the short
-sentences of a translation that is quicker. Chosen by `Transformer(…, kernel=windowed)`.
+`ReferenceAttention` and `BucketedAttention` compute all n² scores and mask those out of the
+neighbourhood; on the short sentences of a translation that is quicker. Chosen by
+`Transformer(…, kernel=build_windowed_attention)`.
 """
 
 import math
@@ -13,34 +14,34 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
-from transduce.model.attention.bucketed import Grouped
+from transduce.model.attention.bucketed import BucketedAttention
+from transduce.model.attention.kernel import BatchAttention
 from transduce.model.attention.mask import AttentionMask
-from transduce.model.attention.reference import Attend
-from transduce.model.mixing.sentence_layout import Sentences
+from transduce.model.mixing.sentence_layout import SentenceLayout
 
-# T tokens of a whole batch, end to end · H heads · K = d_k · w places of a window
+# T tokens of a whole batch, end to end · H heads · K = d_k · w positions of a window
 
 
-def windowed(
-    queries: Sequence[int], keys: Sequence[int], sight: AttentionMask, device: torch.device
-) -> Attend:
-    """Windows where a neighbourhood is set; the look at the source has none."""
-    if not sight.neighbourhood:
-        return Grouped(queries, keys, sight, device)
-    return Windowed(queries, sight, device)
+def build_windowed_attention(
+    queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
+) -> BatchAttention:
+    """Build windowed attention where the mask has a neighbourhood, else the bucketed kernel."""
+    if not mask.neighbourhood:
+        return BucketedAttention(queries, keys, mask, device)
+    return WindowedAttention(queries, mask, device)
 
 
 @final
-class Windowed:
-    """Self-attention of each position over a window of the tokens beside it."""
+class WindowedAttention:
+    """Self-attention of each position over the window of its neighbours    (section 4)"""
 
-    def __init__(self, lengths: Sequence[int], sight: AttentionMask, device: torch.device) -> None:
-        half = (sight.neighbourhood - 1) // 2
-        self.edges = (half, 0 if sight.causal else half)
-        batch = Sentences(lengths, device)
+    def __init__(self, lengths: Sequence[int], mask: AttentionMask, device: torch.device) -> None:
+        half = (mask.neighbourhood - 1) // 2
+        self.edges = (half, 0 if mask.causal else half)
+        layout = SentenceLayout(lengths, device)
         offsets = torch.arange(-half, self.edges[1] + 1, device=device)  # [w]
-        early = offsets < -batch.before[:, None]
-        self.hidden = (early | (offsets > batch.after[:, None]))[:, None]  # [T 1 w]
+        early = offsets < -layout.before[:, None]
+        self.masked = (early | (offsets > layout.after[:, None]))[:, None]  # [T 1 w]
 
     def __call__(
         self,
@@ -49,12 +50,16 @@ class Windowed:
         v: Float[Tensor, "T H d_v"],
         dropout: float = 0.0,
     ) -> Float[Tensor, "T H d_v"]:
-        """softmax(Q Kᵀ / √d_k) V over the windows    (equation 1)"""
-        scores = (q[:, :, None] @ self.windows(k)).squeeze(2) / math.sqrt(q.shape[-1])  # [T H w]
-        weights = scores.masked_fill(self.hidden, -math.inf).softmax(dim=-1)
+        """Compute softmax(Q Kᵀ / √d_k) V over the windows    (equation 1)"""
+        scores = (q[:, :, None] @ self.gather_windows(k)).squeeze(2)  # [T H w]
+        scores = scores / math.sqrt(q.shape[-1])
+        weights = scores.masked_fill(self.masked, -math.inf).softmax(dim=-1)
         weights = functional.dropout(weights, dropout)
-        return (self.windows(v) @ weights[..., None]).squeeze(3)
+        return (self.gather_windows(v) @ weights[..., None]).squeeze(3)
 
-    def windows(self, x: Float[Tensor, "T H K"]) -> Float[Tensor, "T H K w"]:
-        """The tokens beside each, those of other sentences too; zeros at the ends of the batch."""
-        return functional.pad(x, (0, 0, 0, 0, *self.edges)).unfold(0, self.hidden.shape[2], 1)
+    def gather_windows(self, x: Float[Tensor, "T H K"]) -> Float[Tensor, "T H K w"]:
+        """Return the neighbours of each token in the batch, with zeros past the batch's ends.
+
+        Neighbours from other sentences are among them; `masked` hides these.
+        """
+        return functional.pad(x, (0, 0, 0, 0, *self.edges)).unfold(0, self.masked.shape[2], 1)

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from transduce.model.decoding import kv_cache as cache
-from transduce.model.decoding.kv_cache import Cache
+from transduce.model.decoding.kv_cache import KVCache
 from transduce.model.transformer import Transformer
 from transduce.packed import Packed
 
@@ -26,11 +26,13 @@ class TransformerDecoder:
         """Where the model lies."""
         return self.model.output.weight.device
 
-    def start(self, sources: Sequence[Sequence[int]]) -> Cache:
+    def start(self, sources: Sequence[Sequence[int]]) -> KVCache:
         """Encode the sources, each with its END."""
-        return cache.start(self.model, self.model.encode(Packed.of(sources).to(self.device)))
+        return cache.start(
+            self.model, self.model.encode(Packed.from_sentences(sources).to(self.device))
+        )
 
-    def step(self, state: Cache, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], Cache]:
+    def step(self, state: KVCache, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], KVCache]:
         """Log-probabilities of what may follow one more symbol."""
         states, state = cache.step(self.model, ids, state)
         logits = self.model.logits(states)
@@ -38,10 +40,10 @@ class TransformerDecoder:
         logits = logits.to(kind)
         return torch.log_softmax(logits, dim=-1, out=logits), state
 
-    def reorder(self, state: Cache, rows: Int[Tensor, " R2"]) -> Cache:
+    def reorder(self, state: KVCache, rows: Int[Tensor, " R2"]) -> KVCache:
         """These rows, in this order."""
         return state.select(rows)
 
-    def concatenate(self, first: Cache, second: Cache) -> Cache:
+    def concatenate(self, first: KVCache, second: KVCache) -> KVCache:
         """The rows of both."""
         return cache.join(first, second)

@@ -20,8 +20,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from transduce.model.attention.multi_head import CrossAttention
-from transduce.model.decoding.layer_cache import FOREVER, Past, look
-from transduce.model.transformer import Memory, Transformer
+from transduce.model.decoding.layer_cache import FOREVER, LayerCache, look
+from transduce.model.transformer import EncoderOutput, Transformer
 
 # N layers · S sentences · W rows of each, R in all · H heads · s source places · c slots
 # K = d_k · h, k, v: as H, d_k, d_v, or as a mixing says that it keeps
@@ -32,7 +32,7 @@ EVEN = 16  # a softmax over a multiple of so many numbers is up to twice as fast
 
 @final
 @dataclass(frozen=True)
-class Cache:
+class KVCache:
     """All that the next step needs of the steps before, and of the source.
 
     A step writes into the room of the cache that it goes on from, and a sentence that moves into
@@ -54,7 +54,7 @@ class Cache:
         """How many of a sentence were written."""
         return self.seen.shape[2]
 
-    def select(self, rows: Int[Tensor, " R2"]) -> "Cache":
+    def select(self, rows: Int[Tensor, " R2"]) -> "KVCache":
         """These rows, at least one, in this order: the only way that rows move.
 
         While no sentence leaves all keep their places; the rows of each stand together. All have as
@@ -67,7 +67,7 @@ class Cache:
         seen = some.seen.gather(1, grown_from.expand(-1, -1, some.slots))
         return replace(some, seen=seen)
 
-    def of_sentences(self, sentences: Int[Tensor, " S2"]) -> "Cache":
+    def of_sentences(self, sentences: Int[Tensor, " S2"]) -> "KVCache":
         """Without the others: what is large of a sentence moves only if it gets another place."""
         count, mask, written = len(sentences), self.memory_mask[sentences], self.written[sentences]
         sources = even(int((mask == 0).sum(dim=-1).max()))
@@ -75,7 +75,7 @@ class Cache:
         places = places[sentences != places]
         for side in (self.keys, self.values, self.memory_keys, self.memory_values):
             side[:, places] = side[:, sentences[places]]
-        return Cache(
+        return KVCache(
             keys=self.keys[:, :count],
             values=self.values[:, :count],
             seen=self.seen[sentences],
@@ -87,7 +87,7 @@ class Cache:
             memory_mask=mask[..., :sources],
         )
 
-    def with_room(self) -> "Cache":
+    def with_room(self) -> "KVCache":
         """Without the slots that no row grew from, and with room for more."""
         alive = self.seen.any(dim=1)  # [S c]
         kept = int(alive.sum(dim=1).max()) if alive.numel() else 0
@@ -118,7 +118,7 @@ def taken(
     return found
 
 
-def start(model: Transformer, memory: Memory) -> Cache:
+def start(model: Transformer, memory: EncoderOutput) -> KVCache:
     """Nothing written yet, one row a sentence."""
     sizes, device = model.sizes, memory.states.device
     lengths = torch.tensor(memory.lengths)
@@ -132,7 +132,7 @@ def start(model: Transformer, memory: Memory) -> Cache:
     heads, *widths = model.decoder[0].self_attention.kept
     sentences = len(lengths)
     none = torch.zeros(sentences, 1, 0, dtype=torch.bool, device=device)
-    return Cache(
+    return KVCache(
         keys=keys.new_empty(sizes.layers, sentences, heads, 0, widths[0]),
         values=keys.new_empty(sizes.layers, sentences, heads, 0, widths[1]),
         seen=none,
@@ -159,8 +159,8 @@ def even(count: int) -> int:
 
 
 def step(
-    model: Transformer, ids: Int[Tensor, " R"], cache: Cache
-) -> tuple[Float[Tensor, "R d_model"], Cache]:
+    model: Transformer, ids: Int[Tensor, " R"], cache: KVCache
+) -> tuple[Float[Tensor, "R d_model"], KVCache]:
     """The decoder's states after one more symbol in every row."""
     attends, r = model.sizes.mixing == "self-attention", model.sizes.decoder_neighbourhood
     reach = (r - 1) // 2 if r else max(one.self_attention.reach for one in model.decoder)
@@ -172,15 +172,15 @@ def step(
     x = model.target(ids) + model.target_positions(place, longest)
     for number, layer in enumerate(model.decoder):
         keys, values = (side[number, :, :, :shown] for side in (cache.keys, cache.values))
-        past = Past(keys, values, cache.seen, cache.places, now, mask)
+        past = LayerCache(keys, values, cache.seen, cache.places, now, mask)
         x = layer.add_self(x, partial(layer.self_attention.step, past=past))
         x = layer.add_cross(x, partial(look_back, layer.cross_attention, cache, number))
         x = layer.add_feed_forward(x, layer.feed_forward)
-    return model.decoder_top(x), replace(cache, written=now + 1, longest=longest)
+    return model.decoder_final_norm(x), replace(cache, written=now + 1, longest=longest)
 
 
 def look_back(
-    attention: CrossAttention, cache: Cache, layer: int, x: Float[Tensor, "R d_model"]
+    attention: CrossAttention, cache: KVCache, layer: int, x: Float[Tensor, "R d_model"]
 ) -> Float[Tensor, "R d_model"]:
     """What the rows see of their source."""
     keys, values = cache.memory_keys[layer], cache.memory_values[layer]
@@ -188,7 +188,7 @@ def look_back(
     return attention.output(seen.flatten(1))
 
 
-def mask_of_slots(cache: Cache, shown: int) -> Float[Tensor, "S 1 W shown"]:
+def mask_of_slots(cache: KVCache, shown: int) -> Float[Tensor, "S 1 W shown"]:
     """Hides what a row did not grow from, and what nobody wrote yet."""
     hidden = functional.pad(~cache.seen, (0, shown - cache.slots), value=True)
     return masked(cache.keys, hidden[:, None])
@@ -199,7 +199,7 @@ def masked(like: Tensor, hidden: Bool[Tensor, "..."]) -> Float[Tensor, "..."]:
     return like.new_zeros(hidden.shape).masked_fill_(hidden, -math.inf)
 
 
-def with_slots(cache: Cache, reach: int) -> Cache:
+def with_slots(cache: KVCache, reach: int) -> KVCache:
     """A slot more for every row, to be written; what is out of reach is seen no more."""
     sentences, width, slots = cache.seen.shape
     if slots + width > cache.keys.shape[3]:
@@ -212,13 +212,13 @@ def with_slots(cache: Cache, reach: int) -> Cache:
     return replace(cache, seen=seen, places=places)
 
 
-def join(first: Cache, second: Cache) -> Cache:
+def join(first: KVCache, second: KVCache) -> KVCache:
     """The rows of both."""
     first, second = first.with_room(), second.with_room()
     slots, room = max(first.slots, second.slots), max(c.keys.shape[3] for c in (first, second))
     sources = max(first.memory_keys.shape[3], second.memory_keys.shape[3])
     a, b = (widened(one, slots, room, sources) for one in (first, second))
-    return Cache(
+    return KVCache(
         keys=torch.cat([a.keys, b.keys], dim=1),
         values=torch.cat([a.values, b.values], dim=1),
         seen=torch.cat([a.seen, b.seen]),
@@ -231,7 +231,7 @@ def join(first: Cache, second: Cache) -> Cache:
     )
 
 
-def widened(cache: Cache, slots: int, room: int, sources: int) -> Cache:
+def widened(cache: KVCache, slots: int, room: int, sources: int) -> KVCache:
     """With as many slots, of which nobody saw the last, and room for longer sources."""
     more, longer = slots - cache.slots, sources - cache.memory_keys.shape[3]
     return replace(

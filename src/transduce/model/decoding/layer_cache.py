@@ -14,7 +14,7 @@ FOREVER = 1 << 62
 
 @final
 @dataclass(frozen=True)
-class Past:
+class LayerCache:
     """Windows on a cache: a layer writes into the newest slots and reads those before them.
 
     Self-attention keeps keys and values, and may be shown slots that nobody wrote yet; a recurrent

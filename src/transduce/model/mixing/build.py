@@ -6,29 +6,29 @@ for later ones (`kept`: heads and two widths) and for how many steps (`reach`).
 """
 
 from transduce.model.attention.multi_head import SelfAttention
-from transduce.model.mixing.convolution import Convolution, Separable, Whole
-from transduce.model.mixing.recurrent import Recurrent
+from transduce.model.mixing.convolution import ConvolutionLayer, FullProjection, SeparableProjection
+from transduce.model.mixing.recurrent import RecurrentLayer
 from transduce.settings import Architecture
 
 FAR = 1 << 20  # no sentence is as long: a wider dilation reaches nobody more
 
-Mixing = SelfAttention | Recurrent | Convolution
+Mixing = SelfAttention | RecurrentLayer | ConvolutionLayer
 
 
-def mixing_of(sizes: Architecture, number: int, *, causal: bool) -> Mixing:
+def build_mixing(sizes: Architecture, number: int, *, causal: bool) -> Mixing:
     """The mixing of layer `number`, from 0, that a recipe asks for."""
     if sizes.mixing == "self-attention":
         return SelfAttention(sizes)
     if sizes.mixing == "recurrent":
-        return Recurrent(sizes.d_model, causal=causal)
-    weigh = Separable if sizes.mixing == "separable" else Whole
+        return RecurrentLayer(sizes.d_model, causal=causal)
+    weigh = SeparableProjection if sizes.mixing == "separable" else FullProjection
     side = sizes.kernel_size - 1 if causal else sizes.kernel_size // 2
-    dilation = dilation_of(side, number) if sizes.mixing == "dilated" else 1
+    dilation = compute_dilation(side, number) if sizes.mixing == "dilated" else 1
     offsets = [dilation * (place - side) for place in range(sizes.kernel_size)]
-    return Convolution(offsets, weigh(sizes.kernel_size, sizes.d_model))
+    return ConvolutionLayer(offsets, weigh(sizes.kernel_size, sizes.d_model))
 
 
-def dilation_of(side: int, number: int) -> int:
+def compute_dilation(side: int, number: int) -> int:
     """How far apart the places of layer `number` lie, of kernels with so many on a side.
 
     The wider steps of upper layers begin where those below end, so every place is reached by steps

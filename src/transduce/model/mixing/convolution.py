@@ -11,29 +11,31 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transduce.model.decoding.layer_cache import Past
-from transduce.model.mixing.sentence_layout import Sentences
+from transduce.model.decoding.layer_cache import LayerCache
+from transduce.model.mixing.sentence_layout import SentenceLayout
 
 # T tokens of a whole batch, end to end · R rows · k places of a kernel
 
 
 @final
-class Convolution(nn.Module):
+class ConvolutionLayer(nn.Module):
     """Every position from those at some offsets of it; past a sentence's ends there are zeros."""
 
-    def __init__(self, offsets: Sequence[int], weigh: "Whole | Separable") -> None:
+    def __init__(
+        self, offsets: Sequence[int], weigh: "FullProjection | SeparableProjection"
+    ) -> None:
         super().__init__()
         self.offsets, self.weigh = tuple(offsets), weigh
         d_model = weigh.output.out_features
         self.kept, self.reach = (1, d_model, 0), -min(offsets)  # its inputs
 
     def forward(
-        self, x: Float[Tensor, "T d_model"], sentences: Sentences
+        self, x: Float[Tensor, "T d_model"], sentences: SentenceLayout
     ) -> Float[Tensor, "T d_model"]:
         """The neighbours of every position, weighed."""
         return self.weigh([sentences.moved(x, offset) for offset in self.offsets])
 
-    def step(self, x: Float[Tensor, "R d_model"], past: Past) -> Float[Tensor, "R d_model"]:
+    def step(self, x: Float[Tensor, "R d_model"], past: LayerCache) -> Float[Tensor, "R d_model"]:
         """One symbol more in every row; no offset looks ahead."""
         past.keep(x[:, None], x[:, None, :0])
         return self.weigh([past.rows(past.keys, -offset) for offset in self.offsets])
@@ -43,7 +45,7 @@ class Convolution(nn.Module):
 
 
 @final
-class Whole(nn.Module):
+class FullProjection(nn.Module):
     """One matrix over the k neighbours side by side: k n d² multiplications."""
 
     def __init__(self, kernel: int, d_model: int) -> None:
@@ -59,7 +61,7 @@ class Whole(nn.Module):
 
 
 @final
-class Separable(nn.Module):
+class SeparableProjection(nn.Module):
     """Each number along the sentence, then all of them at each position: k n d + n d²."""
 
     def __init__(self, kernel: int, d_model: int) -> None:

@@ -7,26 +7,28 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transduce.packed import sent
+from transduce.packed import move_to_device
 
 # B sentences · T tokens of all of them together, end to end
 
 
 @final
-class Sentences:
-    """Sentences end to end. Made once for a batch and used by every layer; no padding."""
+class SentenceLayout:
+    """SentenceLayout end to end. Made once for a batch and used by every layer; no padding."""
 
     def __init__(self, lengths: Sequence[int], device: torch.device) -> None:
         sizes = torch.tensor(lengths)
         starts = (sizes.cumsum(0) - sizes).repeat_interleave(sizes)
         place = torch.arange(len(starts)) - starts  # [T], from 0 in each sentence
-        self.before = sent(place, device)  # how many tokens of its sentence stand before each
-        self.after = sent(sizes.repeat_interleave(sizes) - 1 - place, device)
+        self.before = move_to_device(
+            place, device
+        )  # how many tokens of its sentence stand before each
+        self.after = move_to_device(sizes.repeat_interleave(sizes) - 1 - place, device)
         longest_first = torch.argsort(sizes, descending=True, stable=True).argsort()
         turn = place * len(sizes) + longest_first.repeat_interleave(sizes)
         order = turn.argsort()
-        self.order = sent(order, device)  # all first tokens, all second ones, ..
-        self.back = sent(order.argsort(), device)
+        self.order = move_to_device(order, device)  # all first tokens, all second ones, ..
+        self.back = move_to_device(order.argsort(), device)
         self.rows = place.bincount()  # how many sentences have a first token, a second one, ..
 
     def moved(self, x: Float[Tensor, "T d"], offset: int) -> Float[Tensor, "T d"]:

@@ -9,10 +9,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transduce.model.attention.mask import AttentionMask
-from transduce.model.attention.windowed import windowed
+from transduce.model.attention.windowed import build_windowed_attention
 from transduce.model.initialise import initialise
-from transduce.model.mixing.build import Mixing, mixing_of
-from transduce.model.mixing.sentence_layout import Sentences
+from transduce.model.mixing.build import Mixing, build_mixing
+from transduce.model.mixing.sentence_layout import SentenceLayout
 from transduce.reproduce.table1.kinds import Kind
 from transduce.settings import Architecture
 
@@ -28,7 +28,7 @@ class Layer:
     kind: Kind
     sizes: Architecture
     mixing: Mixing
-    among: Any  # Attend for self-attention, Sentences for the others
+    among: Any  # BatchAttention for self-attention, SentenceLayout for the others
     n: int
 
     def __call__(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
@@ -86,9 +86,13 @@ def one_of_stack(
     kind: Kind, n: int, sizes: Architecture, number: int, *, causal: bool, dtype: torch.dtype
 ) -> Layer:
     """Layer `number` of a stack."""
-    mixing = mixing_of(sizes, number, causal=causal)
+    mixing = build_mixing(sizes, number, causal=causal)
     initialise(mixing, torch.Generator().manual_seed(number))
     sight = AttentionMask(neighbourhood=sizes.encoder_neighbourhood, causal=causal)
     by_attention = kind.mixing == "self-attention"
-    among = windowed((n,), (n,), sight, CPU) if by_attention else Sentences((n,), CPU)
+    among = (
+        build_windowed_attention((n,), (n,), sight, CPU)
+        if by_attention
+        else SentenceLayout((n,), CPU)
+    )
     return Layer(kind, sizes, mixing.to(dtype), among, n)

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transduce.model.initialise import initialise
-from transduce.model.mixing.recurrent import Recurrent
+from transduce.model.mixing.recurrent import RecurrentLayer
 from transduce.reproduce.table1.kinds import Kind
 from transduce.reproduce.table1.layer import Layer, stack_of
 from transduce.settings import Architecture
@@ -66,7 +66,7 @@ def felt_by(output: Float[Tensor, " d"], x: Float[Tensor, "n d"]) -> Tensor:
 
 def states_passed(n: int, sizes: Architecture) -> int:
     """How many states of an LSTM the first word comes through, the last output among them."""
-    layer = Recurrent(sizes.d_model, causal=True).to(EXACT)
+    layer = RecurrentLayer(sizes.d_model, causal=True).to(EXACT)
     initialise(layer, torch.Generator().manual_seed(0))
     x = torch.randn(n, 1, sizes.d_model, dtype=EXACT).requires_grad_()
     state, sides = None, []
