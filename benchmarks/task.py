@@ -27,7 +27,7 @@ def task(shape: str, what: str) -> tuple[Transformer, list[list[int]]]:
     mine, papers = member.recipe.architecture, Architecture()
     if any(getattr(mine, name) != getattr(papers, name) for name in SAME) or mine.d_k != mine.d_v:
         raise SystemExit(f"{shape}: it differs from the paper in more than sizes, as no peer does")
-    sources = member.task.read(list(read_lines(what)))
+    sources = member.task.encode_sources(list(map(member.task.normalise, read_lines(what))))
     if max(map(len, sources)) > member.recipe.data.max_length:
         raise SystemExit(f"{what}: a line has more than {member.recipe.data.max_length} pieces")
     return member.model, sources

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from transduce.checkpoint import Facts, model_card
+from transduce.checkpoint.description import ModelDescription
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
 
@@ -23,7 +24,14 @@ class Score:
 
 
 BASE = Recipe(name="base")
-FACTS = Facts(parameters=63_000_000, updates=100_000, pairs_read=4_500_000)
+TRANSLATION = ModelDescription(
+    pipeline_tag="translation",
+    languages=("en", "de"),
+    title="en to de",
+    purpose="translates en to de",
+    files=("input.en", "output.de"),
+)
+FACTS = Facts(description=TRANSLATION, parameters=63_000_000, updates=100_000, pairs_read=4_500_000)
 
 
 def lines_of(card, heading):
@@ -67,7 +75,7 @@ def test_every_setting_that_differs_is_in_the_ledger_with_the_papers_words():
 
 def test_the_pairs_are_counted_before_and_after_each_filter():
     facts = Facts(
-        parameters=1, updates=1, pairs_read=1_000, left_out={"empty": 10, "too long": 200}
+        description=TRANSLATION, parameters=1, updates=1, pairs_read=1_000, left_out={"empty": 10, "too long": 200}
     )
     assert lines_of(model_card(BASE, facts), "Data") == [
         "Corpus by the recipe: wmt14-en-de, en to de.",
@@ -82,7 +90,7 @@ def test_the_pairs_are_counted_before_and_after_each_filter():
 
 def test_it_says_how_it_was_trained():
     facts = Facts(
-        parameters=1, updates=9_000, pairs_read=1, averaged=[1_500, 3_000],
+        description=TRANSLATION, parameters=1, updates=9_000, pairs_read=1, averaged=[1_500, 3_000],
         versions={"transduce": "0.1.0", "torch": "2.13.0"},
     )  # fmt: skip
     assert lines_of(model_card(BASE, facts), "Training") == [
@@ -95,7 +103,7 @@ def test_it_says_how_it_was_trained():
 
 def test_figures_stand_with_their_signatures():
     score = Score("BLEU", 27.296, "nrefs:1|case:mixed", 2_737, "newstest2014")
-    facts = Facts(parameters=1, updates=1, pairs_read=1, figures=[score])
+    facts = Facts(description=TRANSLATION, parameters=1, updates=1, pairs_read=1, figures=[score])
     assert lines_of(model_card(BASE, facts), "Figures")[2:] == [
         "| BLEU | 27.30 | newstest2014 (2,737 lines) | `nrefs:1\\|case:mixed` |"
     ]
@@ -116,7 +124,7 @@ WORDS = st.text() | st.text("#|<> \n\\`-", max_size=6)
 @given(WORDS, WORDS, WORDS)
 def test_no_text_breaks_out_of_its_line(name, about, reason):
     recipe = Recipe(name=name, about=about, because=reason)
-    facts = Facts(parameters=1, updates=1, pairs_read=1, left_out={reason: 1})
+    facts = Facts(description=TRANSLATION, parameters=1, updates=1, pairs_read=1, left_out={reason: 1})
     lines = model_card(recipe, facts).splitlines()
     plain = model_card(Recipe(name="x", about="x" * bool(about), because="x" * bool(reason)), FACTS)
     headings = [line for line in plain.splitlines() if line.startswith("## ")]
@@ -129,7 +137,7 @@ def test_no_text_breaks_out_of_its_line(name, about, reason):
 
 
 def test_it_says_what_was_read_whatever_the_recipe_calls_it():
-    facts = Facts(parameters=1, updates=1, pairs_read=1, text="12ab 34cd")
+    facts = Facts(description=TRANSLATION, parameters=1, updates=1, pairs_read=1, text="12ab 34cd")
     assert lines_of(model_card(BASE, facts), "Data")[:4] == [
         "Corpus by the recipe: wmt14-en-de, en to de.",
         "",

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from transduce.cli.curves import bleus, each_look, journal, names, seen, smoothed
+from transduce.cli.curves import scores, each_look, journal, names, seen, smoothed
 
 pytest.importorskip("matplotlib")
 
@@ -23,9 +23,7 @@ def test_what_is_drawn_is_what_the_journal_says(trained):
     lines = [json.loads(line) for line in (trained / "log.jsonl").read_text().splitlines()]
     looks = [line for line in lines if line["event"] == "validation"]
     assert seen(journal(trained)) == [math.exp(look["nats"]) for look in looks]
-    assert bleus(journal(trained))[1] == [
-        look["bleu"] for look in looks if look["bleu"] is not None
-    ]
+    assert scores(journal(trained))[1] == [look["score"]["value"] for look in looks]
 
 
 def test_figures_are_those_of_the_journal_with_all_digits(call, trained, tmp_path):
@@ -47,13 +45,13 @@ def test_a_line_of_figures_speaks_of_the_updates_since_the_line_before():
     def update(step, nats):
         return {"event": "update", "step": step, "seconds": step, "target_tokens": 10, "nats": nats}
 
-    look = {"event": "validation", "step": 2, "nats": None, "bleu": None}
+    look = {"event": "validation", "step": 2, "nats": None, "score": None}
     events = [update(1, 0.0), update(2, 2.0), look, update(3, None), update(4, 5.0)]
     assert list(each_look(events)) == [
-        (2, 2, 20, math.exp(1.0), None, None),
-        (4, 4, 40, math.exp(5.0), None, None),
+        (2, 2, 20, math.exp(1.0), None, None, None),
+        (4, 4, 40, math.exp(5.0), None, None, None),
     ]
-    assert list(each_look(events[:4]))[-1] == (3, 3, 30, None, None, None), "none was finite"
+    assert list(each_look(events[:4]))[-1] == (3, 3, 30, None, None, None, None), "none was finite"
     assert next(each_look([update(1, 1e4)]))[3] == math.exp(700), "as a picture can show it"
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from transduce.corpus.build import Origin, build
 from transduce.settings import Data
+from transduce.tasks import build_task
 from transduce.vocabulary import learn
 
 DATA = Data(vocabulary_size=258, max_length=12, source_tokens=40, target_tokens=40)
@@ -25,7 +26,7 @@ def store_of(tmp_path):
         return build(
             tmp_path / name,
             pairs,
-            (bytes_only, bytes_only),
+            build_task(data, (bytes_only, bytes_only)),
             data,
             origin=Origin({"source": "1a2b", "target": "3c4d"}, cleaning),
             progress=told,

@@ -8,7 +8,7 @@ from transduce.inference.translator import Translator
 from transduce.model.initialise import initialise
 from transduce.model.transformer import Transformer
 from transduce.settings import Architecture, Data, Recipe, Search
-from transduce.tasks.translation import Translation
+from transduce.tasks import build_task
 from transduce.vocabulary import learn
 
 LINES = ["the dog sees a cat.", "", "a woman", "who runs now and not today", "the old red house"]
@@ -28,7 +28,7 @@ def random_translator(seed: int = 1, *, longest: int = 24) -> Translator:
                 weight.copy_(0.5 * torch.randn(weight.shape, generator=draws))
     data = Data(max_length=longest)
     recipe = Recipe(name="random", architecture=SIZES, data=data, search=SEARCH)
-    return Translator((model.eval(),), Translation(WORDS, WORDS), recipe)
+    return Translator((model.eval(),), build_task(recipe.data, (WORDS, WORDS)), recipe)
 
 
 def ensemble_of(*translators: Translator) -> Translator:

@@ -11,6 +11,7 @@ from tests.training.tiny import batches, training_of
 from transduce import checkpoint
 from transduce.checkpoint import newest, snapshots
 from transduce.errors import NotFiniteError, SaveError
+from transduce.scores import Score
 from transduce.training import loop, step
 from transduce.training.journal import read_journal
 from transduce.training.progress import ValidationResult
@@ -162,17 +163,17 @@ def test_weights_that_are_not_finite_are_never_saved(tmp_path):
 
 
 def test_looks_come_every_so_many_steps_and_after_the_last(tmp_path):
-    looks = []
+    looks, score = [], Score("BLEU", 30.0, "tok:13a", 1, "dev")
 
     def look(model):
         looks.append(model)
-        return ValidationResult(nats=2.0, bleu=30.0, signature="tok:13a")
+        return ValidationResult(nats=2.0, score=score)
 
     go(tmp_path, training_of(steps=7, validate_every=3), look=look)
     assert events(tmp_path, "validation") == [3, 6, 7]
     assert len(looks) == 3
     found = [e for e in read_journal(tmp_path / "log.jsonl") if e["event"] == "validation"]
-    assert (found[0]["nats"], found[0]["bleu"], found[0]["signature"]) == (2.0, 30.0, "tok:13a")
+    assert (found[0]["nats"], Score(**found[0]["score"])) == (2.0, score)
 
 
 def test_patience_ends_a_run_after_so_many_looks_without_gain_and_it_stays_ended(tmp_path):

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, final, runtime_checkable
 
+from transduce.checkpoint.description import ModelDescription
 from transduce.settings import Recipe
 from transduce.settings.deviations import deviations
 from transduce.settings.recipe import Value
@@ -31,6 +32,7 @@ class Figure(Protocol):
 class Facts:
     """What a card says beside the recipe."""
 
+    description: ModelDescription
     parameters: int
     updates: int
     averaged: Sequence[int] = ()  # the steps whose mean the model is
@@ -46,22 +48,22 @@ class Facts:
 def model_card(recipe: Recipe, facts: Facts) -> str:
     """The card as Markdown, with the front matter that model hubs read."""
     parts = [
-        front_matter(recipe),
+        front_matter(facts.description),
         title(recipe, facts),
         ledger(recipe),
         data(recipe, facts),
         training(recipe, facts),
         figures(facts),
-        usage(recipe),
+        usage(facts.description),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def front_matter(recipe: Recipe) -> str:
-    """Lines for machines; JSON strings are YAML strings."""
-    languages = dict.fromkeys((recipe.data.source_language, recipe.data.target_language))
-    lines = ["library_name: transduce", "pipeline_tag: translation", "language:"]
-    lines += [f"- {json.dumps(language)}" for language in languages]
+def front_matter(model: ModelDescription) -> str:
+    """Return the YAML that model hubs read; JSON strings are YAML strings."""
+    lines = ["library_name: transduce", f"pipeline_tag: {model.pipeline_tag}"]
+    lines += ["language:"] if model.languages else []
+    lines += [f"- {json.dumps(language)}" for language in model.languages]
     return "\n".join(["---", *lines, "---"])
 
 
@@ -69,10 +71,10 @@ def title(recipe: Recipe, facts: Facts) -> str:
     """What the model is, in a few lines."""
     sizes = recipe.architecture
     lines = [
-        f"# {plain(recipe.name)}: {direction(recipe)}",
+        f"# {plain(recipe.name)}: {plain(facts.description.title)}",
         "",
-        f"A Transformer (Vaswani et al. 2017) of {facts.parameters:,} parameters that translates "
-        f"{direction(recipe)}: {sizes.layers} layers a stack, d_model {sizes.d_model}, "
+        f"A Transformer (Vaswani et al. 2017) of {facts.parameters:,} parameters that "
+        f"{plain(facts.description.purpose)}: {sizes.layers} layers a stack, d_model {sizes.d_model}, "
         f"d_ff {sizes.d_ff}, {sizes.heads} heads.",
     ]
     return "\n".join(lines + ([f"\n> {plain(recipe.about)}"] if recipe.about else []))
@@ -95,7 +97,7 @@ def data(recipe: Recipe, facts: Facts) -> str:
     for reason, count in facts.left_out.items():
         left -= count
         rows.append((reason, f"{count:,}", f"{left:,}"))
-    named = f"Corpus by the recipe: {plain(recipe.data.corpus)}, {direction(recipe)}."
+    named = f"Corpus by the recipe: {plain(recipe.data.corpus)}, {plain(facts.description.title)}."
     read = [f"What was read, by its sha256 or its generator: `{plain(facts.text)}`."]
     about = "\n\n".join(["## Data", named, *(read if facts.text else [])])
     return f"{about}\n\n" + markdown_table(("pairs", "left out", "remain"), rows)
@@ -128,13 +130,13 @@ def figures(facts: Facts) -> str:
     return "## Figures\n\n" + markdown_table(("score", "value", "test set", "signature"), rows)
 
 
-def usage(recipe: Recipe) -> str:
-    """The two ways to use it."""
-    source, target = recipe.data.source_language, recipe.data.target_language
+def usage(model: ModelDescription) -> str:
+    """Return how the model is used from the command line and from Python."""
+    source, target = map(plain, model.files)
     return f"""## How to use it
 
 ```console
-$ transduce translate MODEL < input.{plain(source)} > output.{plain(target)}
+$ transduce translate MODEL < {source} > {target}
 ```
 
 ```python
@@ -143,11 +145,6 @@ import transduce
 translate = transduce.load("MODEL")  # this folder
 translate("…")
 ```"""
-
-
-def direction(recipe: Recipe) -> str:
-    """From which language into which."""
-    return f"{plain(recipe.data.source_language)} to {plain(recipe.data.target_language)}"
 
 
 def shown(value: Value) -> str:

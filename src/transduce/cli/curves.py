@@ -21,7 +21,7 @@ Events = Sequence[dict[str, Any]]
 PICTURES = (".svg", ".png")
 FIGURES = ".csv"
 KINDS = {**dict.fromkeys(PICTURES, "picture"), FIGURES: "figures"}
-HEAD = ("run", "step", "seconds", "target_tokens", "training_perplexity", "perplexity", "bleu")
+HEAD = ("run", "step", "seconds", "target_tokens", "training_perplexity", "perplexity", "score", "score_name")
 STRETCHES = 200  # of updates, each one point
 
 
@@ -118,25 +118,28 @@ def each_look(events: Events) -> Iterator[Sequence[object]]:
             finite = [one["nats"] for one in since if one["nats"] is not None]
             training = perplexity(mean(finite)) if finite else None
             dev = perplexity(look["nats"]) if look.get("nats") is not None else None
-            yield update["step"], update["seconds"], tokens, training, dev, look.get("bleu")
+            score = look.get("score") or {}
+            figures = (training, dev, score.get("value"), score.get("name"))
+            yield update["step"], update["seconds"], tokens, *figures
             since = []
 
 
 def picture(journals: dict[str, Events], kind: str) -> bytes:
-    """Perplexity, and BLEU if a run has looked at it, side by side."""
+    """Perplexity, and the task's score if a run has taken it, side by side."""
     from matplotlib.figure import Figure
 
     from transduce.reproduce.picture import as_image
 
-    with_bleu = any(bleus(events)[0] for events in journals.values())
-    figure = Figure(figsize=(6 + 5 * with_bleu, 4), layout="constrained")
-    panels = figure.subplots(1, 1 + with_bleu, squeeze=False)[0]
+    score_names = {name for events in journals.values() for name in scores(events)[2]}
+    with_scores = bool(score_names)
+    figure = Figure(figsize=(6 + 5 * with_scores, 4), layout="constrained")
+    panels = figure.subplots(1, 1 + with_scores, squeeze=False)[0]
     panels[0].set(yscale="log", title="perplexity a piece, without smoothing")
     for number, (name, events) in enumerate(journals.items()):
         draw_perplexity(panels[0], name, events, f"C{number}")
-        if with_bleu:
-            panels[1].set(title="BLEU of the development set")
-            panels[1].plot(*bleus(events), color=f"C{number}", marker=".", label=name)
+        if with_scores:
+            panels[1].set(title=f"{', '.join(sorted(score_names))} of the development set")
+            panels[1].plot(*scores(events)[:2], color=f"C{number}", marker=".", label=name)
     dev = [one for events in journals.values() for one in seen(events)]
     highest = max((one for one in dev if math.isfinite(one)), default=None)
     if highest is not None:  # what was before the first look would take all the room
@@ -170,7 +173,11 @@ def smoothed(updates: Events) -> tuple[list[float], list[float]]:
     return steps, [perplexity(one) for one in nats]
 
 
-def bleus(events: Events) -> tuple[list[int], list[float]]:
-    """Steps, and BLEU at each."""
-    looks = [e for e in of_kind(events, "validation") if e["bleu"] is not None]
-    return [look["step"] for look in looks], [look["bleu"] for look in looks]
+def scores(events: Events) -> tuple[list[int], list[float], list[str]]:
+    """Return the steps of a run's validations, the score at each, and the score's names."""
+    found = [(e["step"], e["score"]) for e in of_kind(events, "validation") if e["score"]]
+    return (
+        [step for step, _ in found],
+        [score["value"] for _, score in found],
+        [score["name"] for _, score in found],
+    )

@@ -58,8 +58,8 @@ class Board:
         """After every look at the development set."""
         self.view.looked(look, progress)
         seen = {"perplexity": perplexity(look.nats)}
-        if look.bleu is not None:
-            seen["BLEU"] = look.bleu
+        if look.score is not None:
+            seen[look.score.name] = look.score.value
         self.add("development", seen, progress.step)
 
     def add(self, group: str, values: dict[str, float], step: int) -> None:

@@ -221,8 +221,8 @@ class Panel:
 
 def looked_line(look: "ValidationResult", progress: "Progress") -> str:
     """What a look at the development set found."""
-    bleu = "" if look.bleu is None else f"  BLEU {look.bleu:.2f}"
-    return f"dev at {progress.step:,}: perplexity {perplexity(look.nats):.3f}{bleu}"
+    score = "" if look.score is None else f"  {look.score.name} {look.score.value:.2f}"
+    return f"dev at {progress.step:,}: perplexity {perplexity(look.nats):.3f}{score}"
 
 
 def memory() -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, final
+from typing import Any, BinaryIO, Protocol, final, runtime_checkable
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from transduce.corpus.store import KIND, Store, made_from
 from transduce.durable import FolderWriter, atomic_folder
 from transduce.errors import InputError
 from transduce.settings import Data
-from transduce.vocabulary import END, Vocabulary
+from transduce.vocabulary import Vocabulary
 
 BLOCK_CHARACTERS = 1_000_000  # encoded at once, by all cores
 PACKAGES = ("transduce", "numpy", "tokenizers")
@@ -31,6 +31,18 @@ class Origin:
 
     inputs: Mapping[str, str]
     cleaning: Callable[[], Mapping[str, object]]  # asked once, after the last pair
+
+
+@runtime_checkable
+class PairEncoder(Protocol):
+    """How the lines of both sides become ids: a task, seen from here."""
+
+    @property
+    def source(self) -> Vocabulary: ...
+    @property
+    def target(self) -> Vocabulary: ...
+    def encode_sources(self, lines: Sequence[str]) -> list[list[int]]: ...
+    def encode_targets(self, lines: Sequence[str]) -> list[list[int]]: ...
 
 
 @final
@@ -46,13 +58,15 @@ class Counts:
 def build(
     folder: Path,
     pairs: Iterable[tuple[str, str]],
-    vocabularies: tuple[Vocabulary, Vocabulary],
+    encoder: PairEncoder,
     data: Data,
     *,
     origin: Origin,
     progress: Callable[[int], None],
 ) -> Store:
     """Encode cleaned pairs into a new folder; `progress` is told how many pairs were read."""
+    vocabularies = (encoder.source, encoder.target)
+    encoders = (encoder.encode_sources, encoder.encode_targets)
     about = made_from(origin.inputs, vocabularies, data) | {
         "symbols": {side: len(each) for side, each in zip(SIDES, vocabularies, strict=True)},
         "versions": {package: version(package) for package in PACKAGES},
@@ -61,8 +75,8 @@ def build(
         counts = Counts()
         with ExitStack() as streams:
             source, target = (
-                SideWriter(writer, streams, side, vocabulary)
-                for side, vocabulary in zip(SIDES, vocabularies, strict=True)
+                SideWriter(writer, streams, side, id_type(len(vocabulary)), encode)
+                for side, vocabulary, encode in zip(SIDES, vocabularies, encoders, strict=True)
             )
             for block in blocks(pairs):
                 write_block(block, source, target, data.max_length, counts)
@@ -114,18 +128,19 @@ class SideWriter:
     """The two files of one side while they grow."""
 
     def __init__(
-        self, writer: FolderWriter, streams: ExitStack, side: str, vocabulary: Vocabulary
+        self,
+        writer: FolderWriter,
+        streams: ExitStack,
+        side: str,
+        dtype: "np.dtype[Any]",
+        encode: Callable[[Sequence[str]], list[list[int]]],
     ) -> None:
-        self.vocabulary = vocabulary
-        self.type = id_type(len(vocabulary))
+        self.encode = encode
+        self.type = dtype
         self.ids: BinaryIO = streams.enter_context(writer.open(f"{side}.ids"))
         self.offsets: BinaryIO = streams.enter_context(writer.open(f"{side}.offsets"))
         self.offsets.write(np.zeros(1, OFFSETS).tobytes())
         self.pieces = 0
-
-    def encode(self, lines: Sequence[str]) -> list[list[int]]:
-        """The ids of lines, each closed by END."""
-        return [[*ids, END] for ids in self.vocabulary.encode_batch(lines)]
 
     def append(self, sentences: Sequence[Sequence[int]]) -> None:
         """Write sentences at the end of the files."""

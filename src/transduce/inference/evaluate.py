@@ -81,7 +81,9 @@ def perplexity(
     It omits lines of more than data.max_length pieces on a side.
     """
     task, longest = translator.task, translator.recipe.data.max_length
-    every = zip(task.read(sources), task.read_target(references), references, strict=True)
+    regular = ([task.normalise(line) for line in side] for side in (sources, references))
+    ids = task.encode_sources(next(regular)), task.encode_targets(next(regular))
+    every = zip(*ids, references, strict=True)
     fit = [line for line in every if max(len(line[0]), len(line[1])) <= longest]
     left_out = len(references) - len(fit)
     require(left_out == 0 or fit != [], f"every line has more than {longest} pieces on a side")

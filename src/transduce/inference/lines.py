@@ -10,9 +10,7 @@ from transduce.search import ConstrainedSource, ForcedPrefix
 from transduce.search.beam_state import max_output_length
 from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.tasks.translation import Translation
-from transduce.text.clean import normalise
-from transduce.text.sentences import split_sentences
+from transduce.tasks import Task
 
 Item = TypeVar("Item")
 
@@ -51,7 +49,7 @@ def split_into_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
         yield block
 
 
-def encode_line(line: Line, task: Translation, recipe: Recipe) -> Sequence[Sequence[int]]:
+def encode_line(line: Line, task: Task, recipe: Recipe) -> Sequence[Sequence[int]]:
     """Encode a line as the sources to search: one, or one a sentence if the line is too long.
 
     A forced prefix constrains the output of the first source.
@@ -59,7 +57,7 @@ def encode_line(line: Line, task: Translation, recipe: Recipe) -> Sequence[Seque
     parts = encode_parts(line, task, recipe.data.max_length)
     if line.prefix is None:
         return parts
-    (prefix,) = task.read_target([line.prefix])
+    (prefix,) = task.encode_targets([task.normalise(line.prefix)])
     forced = tuple(prefix[:-1])
     require(
         bool(parts) or not forced,
@@ -79,15 +77,14 @@ def encode_line(line: Line, task: Translation, recipe: Recipe) -> Sequence[Seque
     ]
 
 
-def encode_parts(line: Line, task: Translation, max_length: int) -> list[list[int]]:
+def encode_parts(line: Line, task: Task, max_length: int) -> list[list[int]]:
     """Encode a line as a whole if it has at most `max_length` pieces, else sentence by sentence."""
-    text = normalise(line.text)
+    text = task.normalise(line.text)
     if not text:
         return []
-    (ids,) = task.read([text])
-    if len(ids) <= max_length:
-        return [ids]
-    parts = task.read(split_sentences(text))
+    parts = task.encode_sources([text])
+    if len(parts[0]) > max_length and task.split_levels:
+        parts = task.encode_sources(task.split_levels[0].split(text))
     worst = max(map(len, parts))
     if worst > max_length:
         raise InputError(

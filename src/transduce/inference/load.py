@@ -26,7 +26,7 @@ from transduce.runs.run_folder import vocabularies_of_run
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.training import PRECISIONS
-from transduce.tasks.translation import Translation
+from transduce.tasks import Task, build_task
 from transduce.vocabulary.files import Vocabularies
 
 
@@ -36,7 +36,7 @@ class Member:
     """One model of an ensemble as it was read: its task, its own recipe, its manifest's sha256."""
 
     model: Transformer
-    task: Translation
+    task: Task
     recipe: Recipe
     hash: str
 
@@ -86,7 +86,7 @@ def load_member(folder: Path) -> Member:
         raise FolderError("is neither a model folder nor a run", hint, file=folder)
     found: LoadedModel = load_model(folder)
     model = build_model(found.weights, found.recipe, found.vocabularies, file=folder)
-    return Member(model, Translation(*found.vocabularies), found.recipe, found.hash)
+    return Member(model, build_task(found.recipe.data, found.vocabularies), found.recipe, found.hash)
 
 
 def load_newest_checkpoint(folder: Path) -> Member:
@@ -99,7 +99,7 @@ def load_newest_checkpoint(folder: Path) -> Member:
         raise FolderError(rejected[0][1], "`transduce train` goes on from an older save")
     vocabularies = vocabularies_of_run(folder)
     model = build_model(save.weights, run.recipe, vocabularies, file=folder)
-    return Member(model, Translation(*vocabularies), run.recipe, save.hash)
+    return Member(model, build_task(run.recipe.data, vocabularies), run.recipe, save.hash)
 
 
 def build_model(

@@ -23,7 +23,7 @@ from transduce.search import (
 from transduce.search.penalties import DIVISORS
 from transduce.settings import Recipe, Search
 from transduce.settings.search import Sampling
-from transduce.tasks.translation import Translation
+from transduce.tasks import Task
 
 BLOCK = 2_000  # lines read before the first output: sentences of like length are searched together
 WORKER_BLOCK = 250  # lines that a worker takes at once: enough of like lengths, a share for all
@@ -47,7 +47,7 @@ class Translator:
     """A callable from source text to translations: models, their task, and how to search."""
 
     models: tuple[Transformer, ...]  # several are an ensemble
-    task: Translation
+    task: Task
     recipe: Recipe  # the first model's, with the search and data.max_length that hold for all
     hashes: tuple[str, ...] = ()  # sha256 of each model's manifest, if it was read from a folder
     sampling_settings: Sampling | None = None  # none: beam search
@@ -137,7 +137,7 @@ class Translator:
         ranks = range(min(n, *map(len, parts)))
         return [
             Output(
-                " ".join(self.task.say(part[rank].ids) for part in parts),
+                self.task.join([self.task.decode(part[rank].ids) for part in parts]),
                 sum(part[rank].score for part in parts),
                 sum(part[rank].log_prob for part in parts),
             )
@@ -147,8 +147,9 @@ class Translator:
     def score_block(self, pairs: Sequence[tuple[str, str]], before: int) -> Iterator[Output]:
         """Yield each target of a block of pairs with its score; `before` lines came earlier."""
         longest, search = self.recipe.data.max_length, self.recipe.search
-        sides = zip(*pairs, strict=True)
-        sources, targets = self.task.read(next(sides)), self.task.read_target(next(sides))
+        task = self.task
+        sides = ([task.normalise(line) for line in side] for side in zip(*pairs, strict=True))
+        sources, targets = task.encode_sources(next(sides)), task.encode_targets(next(sides))
         ranges = (("source", sources, longest), ("target", targets, longest + search.extra_length))
         for name, side, most in ranges:
             for number, ids in enumerate(side, start=before + 1):

@@ -25,6 +25,7 @@ def _build_toy(task: str, about: str) -> Recipe:
             layers=2, d_model=64, d_ff=256, heads=4, d_k=32, d_v=16, dropout=0.0
         ),
         data=Data(
+            task=task,
             corpus=f"toy-{task}",
             vocabulary_size=LETTERS,
             source_tokens=1_024,

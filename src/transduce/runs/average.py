@@ -1,5 +1,6 @@
 """From a run to a model folder: the mean of its last snapshots, with a card    (section 6.1)"""
 
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from transduce.errors import FolderError, InputError
 from transduce.runs import ledger
 from transduce.runs.run_folder import DATA, vocabularies_of_run
 from transduce.scores import Score
+from transduce.tasks import build_task
 from transduce.training.journal import LOG, read_journal
 
 PACKAGES = ("transduce", "torch", "tokenizers")
@@ -34,6 +36,7 @@ def average(run: Path, output: Path, last: int | None) -> list[int]:
     steps, weights = mean_of_last(run, last or recipe.training.average_last)
     data, vocabularies = about_data(run), vocabularies_of_run(run)
     facts = Facts(
+        description=build_task(recipe.data, vocabularies).describe(recipe.data),
         parameters=sum(weight.numel() for weight in weights.values()),
         updates=steps[-1],
         averaged=steps,
@@ -65,18 +68,15 @@ def average_of(run: Path) -> VerifiedFolder:
 
 
 def dev_figures(run: Path) -> list[Score]:
-    """What the run's last look found: a figure of the weights before averaging, and said to be."""
-    looks = [event for event in read_journal(run / LOG) if event["event"] == "validation"]
+    """Return the score of the run's last validation, marked as one of the weights before averaging."""
+    validations = [event for event in read_journal(run / LOG) if event["event"] == "validation"]
     return [
-        Score(
-            name="BLEU",
-            value=look["bleu"],
-            signature=look["signature"],
-            lines=look.get("lines", 0),
-            test_set=f"development set, at step {look['step']:,} before averaging",
+        replace(
+            Score(**found["score"]),
+            test_set=f"development set, at step {found['step']:,} before averaging",
         )
-        for look in looks[-1:]
-        if look.get("bleu") is not None
+        for found in validations[-1:]
+        if found["score"] is not None
     ]
 
 

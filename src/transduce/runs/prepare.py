@@ -28,6 +28,7 @@ from transduce.errors import FolderError, InputError
 from transduce.runs.output_folder import require_own
 from transduce.runs.texts import Pairs, cleaned, first
 from transduce.settings import Data
+from transduce.tasks import build_task
 from transduce.text.clean import Cleaner
 from transduce.vocabulary import learn
 from transduce.vocabulary.files import (
@@ -188,7 +189,7 @@ def encode(
     build(
         folder,
         cleaned(cleaner, first(pairs, data.max_pairs if folder.name == "train" else 0)),
-        vocabularies,
+        build_task(data, vocabularies),
         data,
         origin=Origin({folder.name: fingerprint}, lambda: cleaner.report.as_json()),
         progress=lambda read: told(f"encoding {folder.name}", read),

@@ -14,7 +14,7 @@ from transduce.model.transformer import Transformer
 from transduce.runs.prepare import Prepared
 from transduce.search import beam_search_unordered
 from transduce.settings import Recipe
-from transduce.tasks.translation import Translation
+from transduce.tasks import build_task
 from transduce.training.dev_loss import nats_of
 from transduce.training.distributed.requests import Requests
 from transduce.training.progress import ValidationResult
@@ -25,16 +25,16 @@ Part = TypeVar("Part")
 def look(
     recipe: Recipe, prepared: Prepared, requests: Requests
 ) -> Callable[[Transformer], ValidationResult | None]:
-    """Perplexity of all dev pairs, BLEU of the first so many lines; None if it was stopped."""
+    """Perplexity of all dev pairs, the task's score of the first lines; None if it was stopped."""
     assert prepared.dev is not None
-    dev, task = prepared.dev, Translation(*prepared.vocabularies)
+    dev, task = prepared.dev, build_task(recipe.data, prepared.vocabularies)
     batches = batches_of(dev, recipe.training.micro_batch_tokens)
     lines = range(min(recipe.training.validate_lines, len(dev)))
     sources, targets = (
         [ids.tolist() for ids in side]
         for side in zip(*(dev.pair(number) for number in lines), strict=True)
     )
-    references = [task.say(ids) for ids in targets]
+    references = [task.decode(ids) for ids in targets]
 
     def at(model: Transformer) -> ValidationResult | None:
         device = model.output.weight.device
@@ -42,13 +42,11 @@ def look(
         nats, pieces = nats_of(model, (batch.to(device) for batch in going))
         decoder = TransformerDecoder(model.eval())
         found = beam_search_unordered(decoder, sources, recipe.search)
-        outputs = {number: task.say(best[0].ids) for number, best in until(requests, found)}
+        outputs = {number: task.decode(best[0].ids) for number, best in until(requests, found)}
         if requests.stop:
             return None
         score = task.score([outputs[line] for line in lines], references)
-        return ValidationResult(
-            nats=nats / pieces, bleu=score.value, signature=score.signature, lines=len(lines)
-        )
+        return ValidationResult(nats=nats / pieces, score=score)
 
     return at
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
+from transduce.scores.exact_match import ExactMatch, ExactMatchResult
 from transduce.scores.multi_bleu import ascii_blanks, ascii_lower, printed
 from transduce.scores.paper_bleu import Texts, tokenise_both_sides, tokenise_output
 
@@ -22,10 +23,11 @@ class Metric:
 
     name: str
     about: str  # for people
-    make: "Callable[[], BLEU | CHRF | TER]"
+    make: "Callable[[], BLEU | CHRF | TER | ExactMatch]"
     details: "Callable[[Any], dict[str, Any]]" = lambda _: {}  # what is kept beside the score
     prepare: Callable[[Texts], tuple[Texts, str]] | None = None  # first, and how that is signed
     language: str = ""  # the only one that it is for
+    higher_is_better: bool = True
 
 
 def bleu(tokenize: str, *, lowercase: bool = False, smooth: str = "exp") -> "BLEU":
@@ -67,6 +69,11 @@ def of_multi_bleu(result: Any) -> dict[str, Any]:  # noqa: ANN401
 def of_ter(result: Any) -> dict[str, Any]:  # noqa: ANN401
     """The edits, and the words of the reference."""
     return {"num_edits": result.num_edits, "ref_length": result.ref_length}
+
+
+def of_exact_match(result: ExactMatchResult) -> dict[str, Any]:
+    """Return the counts that an exact match score comes from."""
+    return {"matches": result.matches}
 
 
 def alike(change: Callable[[str], str], mark: str) -> Callable[[Texts], tuple[Texts, str]]:
@@ -116,5 +123,17 @@ METRICS = {
         "de",
     ),
     "chrf": Metric("chrF", "characters instead of words", chrf),
-    "ter": Metric("TER", "edits to the reference a word; lower is better", ter, of_ter),
+    "ter": Metric(
+        "TER",
+        "edits to the reference a word; lower is better",
+        ter,
+        of_ter,
+        higher_is_better=False,
+    ),
+    "exact-match": Metric(
+        "exact match",
+        "the share of lines that equal their reference, for tasks with one right answer",
+        ExactMatch,
+        of_exact_match,
+    ),
 }

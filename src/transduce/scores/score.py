@@ -17,6 +17,7 @@ class Score:
     test_set: str  # what the references are, by their hash
     details: Mapping[str, Any] = field(default_factory=dict)  # the counts it comes from
     paper_comparability: str = ""  # whether it may stand there, where the paper has such a figure
+    higher_is_better: bool = True
 
     def __str__(self) -> str:
         return (

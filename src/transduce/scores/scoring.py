@@ -1,6 +1,7 @@
 """BLEU, chrF and TER of lines, by sacreBLEU and always with its signature."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from transduce.errors import InputError, nearest
 from transduce.scores.comparability import paper_comparability
@@ -35,7 +36,8 @@ def compute_score(
     chosen = metric_for(metric, language)
     require_lines(hypotheses, references)
     texts, mark = prepared(chosen, (hypotheses, *references))
-    sacre, test_set = chosen.make(), " + ".join(map(identify_test_set, references))
+    sacre: Any = chosen.make()  # one of several classes of equal methods
+    test_set = " + ".join(map(identify_test_set, references))
     result = sacre.corpus_score(texts[0], texts[1:])
     return Score(
         name=chosen.name,
@@ -45,6 +47,7 @@ def compute_score(
         test_set=test_set,
         details=chosen.details(result),
         paper_comparability=paper_comparability(metric, test_set),
+        higher_is_better=chosen.higher_is_better,
     )
 
 

@@ -13,11 +13,15 @@ from transduce.settings.fields import (
 )
 
 
+TASKS = ("translation", "copy", "reverse", "sort")
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
 class Data:
     """From text to updates    (section 5.1)"""
 
+    task: str = chosen("translation", "what the pairs mean, and so how outputs are scored")
     corpus: str = stated("wmt14-en-de", "5.1", "WMT 2014, about 4.5 million pairs")
     source_language: str = stated("en", "5.1", "from English")
     target_language: str = stated("de", "5.1", "to German")
@@ -44,6 +48,7 @@ class Data:
             "max_characters",
             "max_length_ratio",
         )
+        require_one_of(self, "task", TASKS)
         require(self.max_pairs >= 0, f"data.max_pairs must not be negative, it is {self.max_pairs}")
         require_one_of(self, "vocabulary", ("byte-pair", "word-piece"))
         require(

@@ -1,43 +1,42 @@
-"""The task of translating: how text becomes ids, ids become text, and how good the text is.
-
-Training, search and checkpoints never ask which task it is; another one brings these three.
-"""
+"""The task of translating lines of one language into lines of another, scored by BLEU."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
+from transduce.checkpoint.description import ModelDescription
 from transduce.scores import Score, bleu
-from transduce.text.clean import normalise
-from transduce.vocabulary import END, Vocabulary
+from transduce.settings import Data
+from transduce.tasks.task import SplitLevel
+from transduce.tasks.text import TextToText
+from transduce.text.sentences import split_clauses, split_sentences
 
 
 @final
 @dataclass(frozen=True)
-class Translation:
+class Translation(TextToText):
     """Lines of one language into lines of another."""
 
-    source: Vocabulary
-    target: Vocabulary
-
-    def read(self, lines: Sequence[str]) -> list[list[int]]:
-        """Source ids of lines, each closed by END."""
-        return encoded(self.source, lines)
-
-    def read_target(self, lines: Sequence[str]) -> list[list[int]]:
-        """Target ids of lines, each closed by END."""
-        return encoded(self.target, lines)
-
-    def say(self, ids: Sequence[int]) -> str:
-        """The text of target ids: one regular line, whatever a model made up."""
-        return normalise(self.target.decode(list(ids)))
+    metrics: ClassVar[tuple[str, ...]] = ("bleu", "chrf", "ter")
+    has_words: ClassVar[bool] = True
+    split_levels: ClassVar[tuple[SplitLevel, ...]] = (
+        SplitLevel("sentences", split_sentences, " "),
+        SplitLevel("clauses", split_clauses, " "),
+        SplitLevel("words", str.split, " "),
+        SplitLevel("characters", list, ""),
+    )
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
-        """BLEU, with its signature."""
+        """Return the BLEU of outputs, with its signature."""
         return bleu(outputs, references)
 
-
-def encoded(vocabulary: Vocabulary, lines: Sequence[str]) -> list[list[int]]:
-    """Ids of lines made regular, each closed by END."""
-    cleaned = [normalise(line) for line in lines]
-    return [[*ids, END] for ids in vocabulary.encode_batch(cleaned)]
+    def describe(self, data: Data) -> ModelDescription:
+        """Return what a card says about a translation model between the languages of the data."""
+        source, target = data.source_language, data.target_language
+        return ModelDescription(
+            pipeline_tag="translation",
+            languages=tuple(dict.fromkeys((source, target))),
+            title=f"{source} to {target}",
+            purpose=f"translates {source} to {target}",
+            files=(f"input.{source}", f"output.{target}"),
+        )

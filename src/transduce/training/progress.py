@@ -5,18 +5,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
+from transduce.scores import Score
 from transduce.training.update import Update
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class ValidationResult:
-    """What a look at the development set found."""
+    """How good the model was on the development set at some step."""
 
     nats: float  # per target piece, without smoothing; its exponential is the perplexity
-    bleu: float | None = None
-    signature: str = ""
-    lines: int = 0  # that BLEU was taken of
+    score: Score | None = None  # the task's, of the first lines
 
 
 @final

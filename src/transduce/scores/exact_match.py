@@ -1,0 +1,50 @@
+"""Exact match: the percentage of outputs that equal their reference, character by character."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import final
+
+
+@final
+@dataclass(frozen=True)
+class ExactMatchResult:
+    """An exact match score and the counts that it comes from."""
+
+    matches: int
+    lines: int
+
+    @property
+    def score(self) -> float:
+        """The percentage of lines that match."""
+        return 100 * self.matches / self.lines
+
+
+@final
+class ExactMatch:
+    """The exact match metric, with those methods of a sacreBLEU metric that scoring uses."""
+
+    def corpus_score(
+        self, outputs: Sequence[str], references: Sequence[Sequence[str]]
+    ) -> ExactMatchResult:
+        """Score outputs, each against the same line of every reference text."""
+        statistics = self._extract_corpus_statistics(outputs, references)
+        return ExactMatchResult(sum(match for match, _ in statistics), len(statistics))
+
+    def get_signature(self) -> str:
+        """Return what was compared how, in the form of sacreBLEU's signatures."""
+        return f"case:mixed|whole:line|version:{version('transduce')}"
+
+    def _extract_corpus_statistics(
+        self, outputs: Sequence[str], references: Sequence[Sequence[str]]
+    ) -> list[tuple[int, int]]:
+        """Return for each line whether it matches one of its references, and 1 for the line."""
+        return [
+            (int(output in lines), 1)
+            for output, *lines in zip(outputs, *references, strict=True)
+        ]
+
+    def _compute_score_from_stats(self, statistics: Sequence[float]) -> ExactMatchResult:
+        """Return the score of summed statistics, as resampled test sets need it."""
+        matches, lines = map(int, statistics)
+        return ExactMatchResult(matches, lines)

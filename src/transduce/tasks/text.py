@@ -1,0 +1,44 @@
+"""What tasks from lines of text to lines of text share: both sides are encoded by vocabularies."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from transduce.text.clean import normalise
+from transduce.vocabulary import END, Vocabulary
+
+
+@dataclass(frozen=True)
+class TextToText:
+    """Lines of text into lines of text, without a constraint on the outputs."""
+
+    source: Vocabulary
+    target: Vocabulary
+
+    def normalise(self, line: str) -> str:
+        """Return a line in NFC with single blanks and without invisible characters."""
+        return normalise(line)
+
+    def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
+        """Return the source ids of regular lines, each closed by END."""
+        return encode_lines(self.source, lines)
+
+    def encode_targets(self, lines: Sequence[str]) -> list[list[int]]:
+        """Return the target ids of regular lines, each closed by END."""
+        return encode_lines(self.target, lines)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of target ids as one regular line, whatever bytes a model made up."""
+        return normalise(self.target.decode(list(ids)))
+
+    def join(self, parts: Sequence[str]) -> str:
+        """Join the outputs of an input's parts with blanks."""
+        return " ".join(parts)
+
+    def constraint(self, source_ids: Sequence[int]) -> None:  # noqa: ARG002 - nothing is forbidden
+        """Return None: the output may be any text."""
+        return
+
+
+def encode_lines(vocabulary: Vocabulary, lines: Sequence[str]) -> list[list[int]]:
+    """Return the ids of regular lines, each closed by END."""
+    return [[*ids, END] for ids in vocabulary.encode_batch(lines)]

@@ -1,0 +1,35 @@
+"""Tasks with one right answer, for seeing that a model can learn at all: copy, reverse, sort."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from transduce.checkpoint.description import ModelDescription
+from transduce.scores import Score, compute_score
+from transduce.settings import Data
+from transduce.tasks.task import SplitLevel
+from transduce.tasks.text import TextToText
+
+
+@final
+@dataclass(frozen=True)
+class Toy(TextToText):
+    """Lines of letters into lines of letters; an output is right or wrong as a whole."""
+
+    action: str  # "reverses": what the model does to a line
+
+    metrics: ClassVar[tuple[str, ...]] = ("exact-match",)
+    has_words: ClassVar[bool] = False
+    split_levels: ClassVar[tuple[SplitLevel, ...]] = ()  # a reversed half is not half the answer
+
+    def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
+        """Return the percentage of outputs that equal their reference."""
+        return compute_score("exact-match", outputs, references)
+
+    def describe(self, data: Data) -> ModelDescription:  # noqa: ARG002 - letters have no language
+        """Return what a card says about a model of this toy."""
+        return ModelDescription(
+            pipeline_tag="text2text-generation",
+            title=f"{self.action} lines of letters",
+            purpose=f"{self.action} lines of letters",
+        )

@@ -1,0 +1,24 @@
+import pytest
+
+from transduce.scores import compute_score
+from transduce.scores.exact_match import ExactMatch
+
+
+def test_it_is_the_percentage_of_lines_that_equal_a_reference():
+    score = compute_score("exact-match", ["a b", "c", "d "], ["a b", "C", "d"], ["a", "c", "d"])
+    assert score.value == pytest.approx(200 / 3)
+    assert score.details == {"matches": 2}
+    assert score.higher_is_better
+    assert score.signature.startswith("case:mixed|whole:line|version:")
+
+
+def test_statistics_of_a_resampled_test_set_give_its_score():
+    metric = ExactMatch()
+    statistics = metric._extract_corpus_statistics(["a", "b", "c"], [["a", "x", "c"]])
+    assert statistics == [(1, 1), (0, 1), (1, 1)]
+    assert metric._compute_score_from_stats([3.0, 4.0]).score == 75.0
+
+
+def test_only_of_ter_a_lower_figure_is_better():
+    assert not compute_score("ter", ["a"], ["a"]).higher_is_better
+    assert compute_score("bleu", ["a"], ["a"]).higher_is_better
