@@ -75,7 +75,11 @@ def test_every_setting_that_differs_is_in_the_ledger_with_the_papers_words():
 
 def test_the_pairs_are_counted_before_and_after_each_filter():
     facts = Facts(
-        description=TRANSLATION, parameters=1, updates=1, pairs_read=1_000, left_out={"empty": 10, "too long": 200}
+        description=TRANSLATION,
+        parameters=1,
+        updates=1,
+        pairs_read=1_000,
+        left_out={"empty": 10, "too long": 200},
     )
     assert lines_of(model_card(BASE, facts), "Data") == [
         "Corpus by the recipe: wmt14-en-de, en to de.",
@@ -124,7 +128,9 @@ WORDS = st.text() | st.text("#|<> \n\\`-", max_size=6)
 @given(WORDS, WORDS, WORDS)
 def test_no_text_breaks_out_of_its_line(name, about, reason):
     recipe = Recipe(name=name, about=about, because=reason)
-    facts = Facts(description=TRANSLATION, parameters=1, updates=1, pairs_read=1, left_out={reason: 1})
+    facts = Facts(
+        description=TRANSLATION, parameters=1, updates=1, pairs_read=1, left_out={reason: 1}
+    )
     lines = model_card(recipe, facts).splitlines()
     plain = model_card(Recipe(name="x", about="x" * bool(about), because="x" * bool(reason)), FACTS)
     headings = [line for line in plain.splitlines() if line.startswith("## ")]

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from transduce.cli.curves import scores, each_look, journal, names, seen, smoothed
+from transduce.cli.curves import each_look, journal, names, scores, seen, smoothed
 
 pytest.importorskip("matplotlib")
 

@@ -26,7 +26,9 @@ def test_every_update_and_every_look_is_a_point(tmp_path):
     with shown_too(Silence(), tmp_path, wanted=True) as shown:
         for step in (1, 2, 3):
             shown.told(update(step, loss=float(step)), Progress())
-        shown.looked(ValidationResult(nats=0.0, score=Score("BLEU", 31.5, "", 5, "")), Progress(step=3))
+        shown.looked(
+            ValidationResult(nats=0.0, score=Score("BLEU", 31.5, "", 5, "")), Progress(step=3)
+        )
     assert scalars(tmp_path, "training/loss") == {1: 1.0, 2: 2.0, 3: 3.0}
     assert scalars(tmp_path, "training/learning rate") == dict.fromkeys((1, 2, 3), 1e-3)
     assert scalars(tmp_path, "development/perplexity") == {3: 1.0}

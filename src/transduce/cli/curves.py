@@ -21,7 +21,16 @@ Events = Sequence[dict[str, Any]]
 PICTURES = (".svg", ".png")
 FIGURES = ".csv"
 KINDS = {**dict.fromkeys(PICTURES, "picture"), FIGURES: "figures"}
-HEAD = ("run", "step", "seconds", "target_tokens", "training_perplexity", "perplexity", "score", "score_name")
+HEAD = (
+    "run",
+    "step",
+    "seconds",
+    "target_tokens",
+    "training_perplexity",
+    "perplexity",
+    "score",
+    "score_name",
+)
 STRETCHES = 200  # of updates, each one point
 
 

@@ -86,7 +86,9 @@ def load_member(folder: Path) -> Member:
         raise FolderError("is neither a model folder nor a run", hint, file=folder)
     found: LoadedModel = load_model(folder)
     model = build_model(found.weights, found.recipe, found.vocabularies, file=folder)
-    return Member(model, build_task(found.recipe.data, found.vocabularies), found.recipe, found.hash)
+    return Member(
+        model, build_task(found.recipe.data, found.vocabularies), found.recipe, found.hash
+    )
 
 
 def load_newest_checkpoint(folder: Path) -> Member:

@@ -40,8 +40,7 @@ class ExactMatch:
     ) -> list[tuple[int, int]]:
         """Return for each line whether it matches one of its references, and 1 for the line."""
         return [
-            (int(output in lines), 1)
-            for output, *lines in zip(outputs, *references, strict=True)
+            (int(output in lines), 1) for output, *lines in zip(outputs, *references, strict=True)
         ]
 
     def _compute_score_from_stats(self, statistics: Sequence[float]) -> ExactMatchResult:

@@ -12,7 +12,6 @@ from transduce.settings.fields import (
     stated,
 )
 
-
 TASKS = ("translation", "copy", "reverse", "sort")
 
 
