@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options
-from transduce.cli.inputs import cache_folder
 from transduce.cli.searching import ensemble_option, precision_option, tell_if_unfinished
+from transduce.datasets.cache import cache_folder
 from transduce.errors import InputError
 from transduce.scores import METRICS
 from transduce.settings.fields import require

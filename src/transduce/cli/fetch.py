@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options
-from transduce.cli.inputs import cache_folder
+from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import CORPORA, named, with_elsewhere
 from transduce.datasets.downloads import Places
 from transduce.datasets.fetch import fetch, place_of

@@ -1,7 +1,5 @@
 """The options that name a parallel text, for training and for the development set."""
 
-import os
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +61,7 @@ def chosen_pairs(data: "Data", files: Mapping[str, Path | None]) -> "tuple[Pairs
 
 def from_cache(data: "Data", split: str) -> "Pairs | None":
     """A split of the public corpus that the recipe names; it must have been fetched."""
+    from transduce.datasets.cache import cache_folder
     from transduce.datasets.catalogue import is_public
     from transduce.datasets.fetch import texts_of
     from transduce.runs.texts import FilePair
@@ -75,15 +74,6 @@ def from_cache(data: "Data", split: str) -> "Pairs | None":
     languages = (data.source_language, data.target_language)
     texts = texts_of(data.corpus, split, languages, cache_folder())
     return FilePair(*texts) if texts else None
-
-
-def cache_folder() -> Path:
-    """Where public corpora are kept: $TRANSDUCE_CACHE, or this platform's place for such things."""
-    if said := os.environ.get("TRANSDUCE_CACHE"):
-        return Path(said)
-    if sys.platform == "darwin":
-        return Path.home() / "Library/Caches/transduce"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "transduce"
 
 
 def from_files(files: Mapping[str, Path | None], before: str) -> "Pairs | None":
