@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import click
-from tests.golden import results, settings_page
+from tests.golden import python_page, results, settings_page
 
 from transduce.cli.main import transduce
 
@@ -34,3 +34,7 @@ def test_the_page_of_results_is_fresh(golden):
 
 def test_the_page_of_settings_is_fresh(golden):
     golden("docs/reference/settings.md", settings_page.settings_page())
+
+
+def test_the_page_of_the_python_api_is_fresh(golden):
+    golden("docs/reference/python.md", python_page.python_page())
