@@ -81,15 +81,14 @@ def arguments(found: inspect.Signature) -> Iterator[str]:
 
 def short(annotation: object) -> str:
     """Return an annotation without quotes and without the modules before names of classes."""
-    written = (
-        annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    )
+    written = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
     return re.sub(r"(?:\b[a-z_]+\.)+(?=[A-Z])", "", written.replace("'", "").replace('"', ""))
 
 
 def markdown(doc: str) -> str:
     """Return a docstring with its examples as blocks of code."""
-    parts = re.split(r"((?:^>>> .*\n?(?:^(?!>>>)\S.*\n?|^\.\.\. ?.*\n?)*)+)", doc, flags=re.MULTILINE)
+    parts = re.split(
+        r"((?:^>>> .*\n?(?:^(?!>>>)\S.*\n?|^\.\.\. ?.*\n?)*)+)", doc, flags=re.MULTILINE
+    )
     blocks = [f"```python\n{p.rstrip()}\n```\n" if p.startswith(">>>") else p for p in parts]
     return "".join(blocks).rstrip()
-
