@@ -16,7 +16,7 @@ from transduce.checkpoint import save_snapshot, snapshots
 from transduce.checkpoint.run import begin_run
 from transduce.model.positions import compute_sinusoids
 from transduce.recipes import by_name
-from transduce.search.penalties import divisors
+from transduce.search import LengthScore
 from transduce.settings import Architecture, Recipe, Search, Training
 from transduce.training.schedule import rate_of
 from transduce.training.step import batch_loss, take_update
@@ -100,7 +100,7 @@ def test_the_last_snapshots_are_averaged_not_the_best(tmp_path):
 
 
 def test_the_length_penalty_is_not_the_length_to_the_power_of_alpha():
-    table = divisors(Search(), 10)
+    table = LengthScore.tabulate(Search(), 10).divisors
     assert table[10].item() == pytest.approx((15 / 6) ** 0.6)
     assert not math.isclose(table[10].item(), 10**0.6, rel_tol=0.1)
 

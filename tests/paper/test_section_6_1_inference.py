@@ -1,4 +1,4 @@
-"""Averaging, beam search, length penalty."""
+"""Section 6.1: averaging of checkpoints, beam search, length penalty."""
 
 from itertools import islice
 
@@ -7,8 +7,8 @@ import torch
 
 from transduce.checkpoint import averaged
 from transduce.recipes import by_name
+from transduce.search import LengthScore, score_outputs
 from transduce.search.beam_state import max_output_length
-from transduce.search.penalties import divisors
 from transduce.settings import Search
 
 
@@ -17,9 +17,9 @@ def test_the_average_is_the_mean_of_the_last_checkpoints():
     checkpoints = [{"w": torch.randn(3, 2), "b": torch.randn(4)} for _ in range(5)]
     found = averaged(checkpoints)
     for name, mean in found.items():
-        for place in range(mean.numel()):
-            values = [float(weights[name].flatten()[place]) for weights in checkpoints]
-            assert float(mean.flatten()[place]) == pytest.approx(sum(values) / 5, abs=1e-7)
+        for index in range(mean.numel()):
+            values = [float(weights[name].flatten()[index]) for weights in checkpoints]
+            assert float(mean.flatten()[index]) == pytest.approx(sum(values) / 5, abs=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_beam_4_alpha_0_6_and_at_most_50_more_than_the_input():
 
 def test_the_length_penalty_by_hand():
     """lp(Y) = ((5 + |Y|) / 6)^0.6: nothing at length 1, (10/6)^0.6 at 5, 2 at 6 · 2^(1/0.6) - 5."""
-    table = divisors(Search(), 40).tolist()
+    table = LengthScore.tabulate(Search(), 40).divisors.tolist()
     known = [1.0, 1.0969, 1.1884, 1.2754, 1.3587]  # of 1 to 5 symbols
     assert list(islice(table, 1, 6)) == pytest.approx(known, abs=1e-4)
     assert table[14] < 2 < table[15]
@@ -51,7 +51,7 @@ def test_the_length_penalty_by_hand():
 
 def test_a_score_is_log_p_over_the_penalty_so_that_longer_outputs_have_a_chance():
     """log P of -4.0 in 5 symbols loses against -4.6 in 10, and wins without a penalty."""
-    table = divisors(Search(), 10).tolist()
-    assert -4.0 / table[5] < -4.6 / table[10]
-    none = divisors(Search(alpha=0.0), 10).tolist()
-    assert -4.0 / none[5] > -4.6 / none[10]
+    shorter, longer = score_outputs([-4.0, -4.6], [5, 10], Search())
+    assert shorter < longer
+    shorter, longer = score_outputs([-4.0, -4.6], [5, 10], Search(alpha=0.0))
+    assert shorter > longer

@@ -1,4 +1,4 @@
-"""Search by trying everything."""
+"""Exhaustive search: every output up to a length, with its log-probability."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -8,14 +8,14 @@ END = 0
 Model = Callable[[Sequence[int], tuple[int, ...]], Sequence[float]]  # source, prefix: log P of next
 
 
-def every_sentence(
-    model: Model, source: Sequence[int], symbols: int, longest: int
+def enumerate_outputs(
+    model: Model, source: Sequence[int], symbols: int, max_length: int
 ) -> list[tuple[float, int, tuple[int, ...]]]:
-    """(log P, number of symbols with END, ids) of all outputs with at most `longest` symbols."""
+    """Return (log P, number of symbols with END, ids) of all outputs up to `max_length` symbols."""
     found = []
-    for length in range(longest):
+    for length in range(max_length):
         for ids in itertools.product(range(1, symbols), repeat=length):
-            places = range(length + 1)
-            log_prob = sum(model(source, ids[:i])[(*ids, END)[i]] for i in places)
+            positions = range(length + 1)
+            log_prob = sum(model(source, ids[:i])[(*ids, END)[i]] for i in positions)
             found.append((log_prob, length + 1, ids))
     return found

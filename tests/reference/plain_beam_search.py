@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from tests.reference.exhaustive_search import END, Model
 
 Found = tuple[float, float, tuple[int, ...]]  # score, log P, ids
+Score = Callable[[float, int], float]  # log P and the number of symbols with END
 
 
 def plain_beam_search(
@@ -13,23 +14,23 @@ def plain_beam_search(
     source: Sequence[int],
     *,
     beam: int,
-    longest: int,
-    divisor: Callable[[int], float],
+    max_length: int,
+    score: Score,
 ) -> list[Found]:
-    """All that ever finished, best first."""
+    """Return every hypothesis that ever finished, best first."""
     live: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
     finished: list[Found] = []
-    for length in range(1, longest + 1):
-        grown = [
+    for length in range(1, max_length + 1):
+        candidates = [
             (total + log_prob, (*ids, symbol))
             for total, ids in live
             for symbol, log_prob in enumerate(model(source, ids))
-            if symbol == END or length < longest
+            if symbol == END or length < max_length
         ]
-        grown = sorted(grown, key=lambda g: -g[0])[: 1 if beam == 1 else 2 * beam]
-        grown = [(total, ids) for total, ids in grown if total > -math.inf]
+        candidates = sorted(candidates, key=lambda c: -c[0])[: 1 if beam == 1 else 2 * beam]
+        candidates = [(total, ids) for total, ids in candidates if total > -math.inf]
         finished += [
-            (total / divisor(length), total, ids[:-1]) for total, ids in grown if ids[-1] == END
+            (score(total, length), total, ids[:-1]) for total, ids in candidates if ids[-1] == END
         ]
-        live = [(total, ids) for total, ids in grown if ids[-1] != END][:beam]
+        live = [(total, ids) for total, ids in candidates if ids[-1] != END][:beam]
     return sorted(finished, key=lambda f: -f[0])

@@ -1,4 +1,4 @@
-"""A decoder that asks a plain function, row by row, and checks what the search promises."""
+"""A decoder around a plain function, row by row, that checks the guarantees of the search."""
 
 import functools
 import math
@@ -14,14 +14,14 @@ from transduce.search import BEGIN
 
 @dataclass(frozen=True)
 class ToyState:
-    """A source and the ids written so far, for every row."""
+    """The source and the ids written so far of every row."""
 
     sources: tuple[tuple[int, ...], ...]
-    prefixes: tuple[tuple[int, ...], ...]  # with BEGIN, once it was given
+    prefixes: tuple[tuple[int, ...], ...]  # with BEGIN, once it was appended
 
 
 class ToyDecoder:
-    """Knows no tensors inside; counts its calls of `step`."""
+    """A decoder on Python tuples that counts its calls of `step`."""
 
     device = torch.device("cpu")
 
@@ -57,7 +57,7 @@ class ToyDecoder:
 
 
 def random_model(seed: int, symbols: int, sharpness: float = 2.0) -> Model:
-    """Another distribution after every prefix of every source, always the same one."""
+    """Build a model with a random but fixed distribution after every prefix of every source."""
 
     @functools.cache
     def log_probs(source: Sequence[int], prefix: tuple[int, ...]) -> list[float]:

@@ -1,4 +1,4 @@
-"""Sampling: the distribution that was asked for, and nothing but seed, source and number in it."""
+"""Sampling: the distribution that was asked for, as a function of seed, source and number alone."""
 
 import math
 import random
@@ -6,14 +6,14 @@ from collections import Counter
 
 import pytest
 import torch
-from tests.reference.exhaustive_search import END, every_sentence
+from tests.reference.exhaustive_search import END, enumerate_outputs
 from tests.reference.toy_decoder import ToyDecoder, random_model
-from tests.search.test_beam_search import sources_of
+from tests.search.test_beam import random_sources
 from tests.search.test_constraints import Brackets, obeys
 
 from transduce.errors import InputError, NotFiniteError
 from transduce.search import ConstrainedDecoder, ConstrainedSource, beam_search, sample_unordered
-from transduce.search.sampling import draw, likeliest
+from transduce.search.sampling import filter_candidates, sample_symbols
 from transduce.settings import Search
 from transduce.settings.search import Sampling
 
@@ -59,20 +59,20 @@ def chi_square(counts, expected, total):
 def test_symbols_come_as_often_as_their_distribution_says(asked):
     log_probs = random_model(2, symbols=8, sharpness=1.0)((), ())
     rows = torch.tensor([log_probs]).expand(20_000, -1)
-    counts = Counter(draw(rows, torch.arange(20_000), Sampling(**asked)).tolist())
+    counts = Counter(sample_symbols(rows, torch.arange(20_000), Sampling(**asked)).tolist())
     expected = by_definition(log_probs, **asked)
     assert counts.keys() == expected.keys()
     assert chi_square(counts, expected, 20_000) < 24.3  # 7 degrees of freedom: 0.1 % are above
 
 
 def test_whole_outputs_come_as_often_as_the_model_says():
-    """Every output of up to 3 symbols and END, with its probability; the last place must end."""
+    """Every output of up to 3 symbols and END, with its probability; at the limit it must end."""
     model = random_model(6, symbols=3, sharpness=1.0)
     (found,) = samples_of(model, [(END,)], Sampling(), samples=DRAWS)
     assert len(found) == DRAWS
     counts = Counter(one.ids for one in found)
     expected = {}
-    for log_p, n, ids in every_sentence(model, (END,), 3, 4):
+    for log_p, n, ids in enumerate_outputs(model, (END,), 3, 4):
         forced = model((END,), ids)[END] if n == 4 else 0.0
         expected[ids] = math.exp(log_p - forced)
     assert sum(expected.values()) == pytest.approx(1)
@@ -85,15 +85,15 @@ def test_scores_are_the_model_s_own_whatever_the_temperature():
     for sampling in (Sampling(), Sampling(temperature=3.0), Sampling(top_k=2)):
         (found,) = samples_of(model, [(7, END)], sampling, samples=20, search=search)
         for one in found:
-            places = range(len(one.ids) + 1)
-            log_p = sum(model((7, END), one.ids[:i])[(*one.ids, END)[i]] for i in places)
+            positions = range(len(one.ids) + 1)
+            log_p = sum(model((7, END), one.ids[:i])[(*one.ids, END)[i]] for i in positions)
             assert one.log_prob == pytest.approx(log_p, abs=1e-5)
             assert one.score == pytest.approx(log_p / (len(one.ids) + 1), abs=1e-5)
 
 
 @pytest.mark.parametrize("asked", [{}, {"top_k": 4}, {"temperature": 0.7, "top_p": 0.9}], ids=str)
-def test_a_sample_depends_on_seed_source_and_number_and_not_on_the_company(asked):
-    model, sources, sampling = random_model(3, symbols=9), sources_of(40), Sampling(**asked)
+def test_a_sample_depends_on_seed_source_and_number_and_not_on_the_batch(asked):
+    model, sources, sampling = random_model(3, symbols=9), random_sources(40), Sampling(**asked)
     search = Search(extra_length=9)
     alone = [
         samples_of(model, [source], sampling, samples=3, search=search, keys=[key])[0]
@@ -113,13 +113,13 @@ def test_a_sample_depends_on_seed_source_and_number_and_not_on_the_company(asked
 
 
 def test_fewer_samples_are_the_first_of_more():
-    model, sources = random_model(3, symbols=9), sources_of(10)
+    model, sources = random_model(3, symbols=9), random_sources(10)
     more = samples_of(model, sources, Sampling(), samples=5)
     assert samples_of(model, sources, Sampling(), samples=2) == [five[:2] for five in more]
     assert samples_of(model, sources, Sampling()) == [five[:1] for five in more]
 
 
-def test_another_seed_another_place_another_number_another_sample():
+def test_another_seed_another_key_another_number_another_sample():
     model = random_model(3, symbols=50)
     source = (7, 8, END)
     found = [
@@ -134,17 +134,17 @@ def test_another_seed_another_place_another_number_another_sample():
 
 
 def test_the_one_likeliest_symbol_is_greedy_search():
-    model, sources = random_model(3, symbols=9), sources_of(30)
+    model, sources = random_model(3, symbols=9), random_sources(30)
     greedy = beam_search(ToyDecoder(model, 1), sources, Search(beam=1, extra_length=9))
     for sampling in (Sampling(top_k=1), Sampling(top_p=1e-9), Sampling(temperature=1e-6)):
         assert samples_of(model, sources, sampling, search=Search(extra_length=9)) == greedy
 
 
-def test_samples_obey_rules():
-    model, sources = random_model(3, symbols=4), sources_of(30, longest=3)
-    ruled = [ConstrainedSource(source, Brackets(len(source) + 6)) for source in sources]
+def test_samples_obey_constraints():
+    model, sources = random_model(3, symbols=4), random_sources(30, max_length=3)
+    constrained = [ConstrainedSource(source, Brackets(len(source) + 6)) for source in sources]
     decoder, search = ConstrainedDecoder(ToyDecoder(model, 4)), Search(extra_length=6, batch_size=5)
-    found = dict(sample_unordered(decoder, ruled, search, Sampling(), samples=4))
+    found = dict(sample_unordered(decoder, constrained, search, Sampling(), samples=4))
     outputs = [one.ids for number in range(30) for one in found[number]]
     assert len(outputs) == 120
     assert all(obeys(Brackets(99), ids) for ids in outputs)
@@ -153,12 +153,12 @@ def test_samples_obey_rules():
 
 def test_of_equals_the_lower_symbol_is_among_the_top():
     values = torch.tensor([[-1.0, -2.0, -2.0, -2.0]])
-    assert likeliest(values, Sampling(top_k=2))[1].tolist() == [[0, 1]]
+    assert filter_candidates(values, Sampling(top_k=2))[1].tolist() == [[0, 1]]
 
 
 def test_more_symbols_at_the_top_than_there_are_is_all():
     values = torch.tensor([[-1.0, -2.0]])
-    assert likeliest(values, Sampling(top_k=9))[1].tolist() == [[0, 1]]
+    assert filter_candidates(values, Sampling(top_k=9))[1].tolist() == [[0, 1]]
 
 
 @pytest.mark.parametrize(

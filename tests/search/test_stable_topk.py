@@ -1,33 +1,70 @@
 import pytest
 import torch
 
-from transduce.search.stable_topk import highest, highest_sums
+from transduce.search.stable_topk import stable_topk, stable_topk_sums
 
 
-def draw(*shape, seed=1):
+def random_log_probs(*shape, seed=1):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).log_softmax(dim=-1)
 
 
 @pytest.mark.parametrize("symbols", [2, 63, 64, 65, 500, 640, 5_001])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_the_highest_sums_are_those_of_a_stable_sort(symbols, dtype):
+def test_the_top_sums_are_those_of_a_stable_sort(symbols, dtype):
     """bfloat16 has so few values that most rows hold equals."""
-    scores, log_probs = draw(20, 3).to(dtype), draw(60, symbols, seed=symbols).to(dtype)
-    values, places = highest_sums(scores, log_probs, 6)
+    scores, log_probs = (
+        random_log_probs(20, 3).to(dtype),
+        random_log_probs(60, symbols, seed=symbols).to(dtype),
+    )
+    values, columns = stable_topk_sums(scores, log_probs, 6)
     everything = (scores[:, :, None] + log_probs.view(20, 3, symbols)).flatten(1)
     expected = everything.sort(dim=1, descending=True, stable=True)
     assert torch.equal(values, expected.values[:, :6])
-    assert torch.equal(places, expected.indices[:, :6])
+    assert torch.equal(columns, expected.indices[:, :6])
 
 
-def test_a_sentence_is_searched_as_if_it_were_alone():
+def test_a_sentence_gets_the_same_in_any_batch():
     scores = torch.zeros(30, 2)
-    log_probs = -(draw(60, 2_000).abs() % 3).round()  # nothing but equals
-    together = highest_sums(scores, log_probs, 4)[1]
-    alone = [highest_sums(scores[s : s + 1], log_probs[2 * s : 2 * s + 2], 4)[1] for s in range(30)]
+    log_probs = -(random_log_probs(60, 2_000).abs() % 3).round()  # nothing but equals
+    together = stable_topk_sums(scores, log_probs, 4)[1]
+    alone = [
+        stable_topk_sums(scores[s : s + 1], log_probs[2 * s : 2 * s + 2], 4)[1] for s in range(30)
+    ]
     assert torch.equal(together, torch.cat(alone))
 
 
-def test_what_is_not_a_number_comes_last_and_minus_infinity_before_it():
-    row = torch.tensor([[torch.nan, -torch.inf, -2.0, 0.0]])
-    assert highest(row, 4)[1].tolist() == [[3, 2, 1, 0]]
+@pytest.mark.parametrize("offset", [-2.0, 0.0, 2.0])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_values_of_any_sign_are_ordered_as_by_a_stable_sort(offset, dtype):
+    values = torch.randn(50, 300, generator=torch.Generator().manual_seed(3)).to(dtype) + offset
+    values[:, ::7] = values[:, :1]  # ties
+    values[:, 5], values[:, 9] = torch.inf, -torch.inf
+    values[:, 20::40], values[:, 21::40] = 0.0, -0.0
+    found, columns = stable_topk(values, 300)
+    expected = values.sort(dim=1, descending=True, stable=True)
+    assert torch.equal(found, expected.values)
+    assert torch.equal(columns, expected.indices)
+
+
+@pytest.mark.parametrize("symbols", [65, 500])
+def test_sums_of_any_sign_are_those_of_a_stable_sort(symbols):
+    generator = torch.Generator().manual_seed(symbols)
+    scores = torch.randn(20, 3, generator=generator) * 3
+    log_probs = torch.randn(60, symbols, generator=generator)
+    values, columns = stable_topk_sums(scores, log_probs, 6)
+    everything = (scores[:, :, None] + log_probs.view(20, 3, symbols)).flatten(1)
+    expected = everything.sort(dim=1, descending=True, stable=True)
+    assert torch.equal(values, expected.values[:, :6])
+    assert torch.equal(columns, expected.indices[:, :6])
+
+
+def test_nan_of_either_sign_comes_last_and_minus_infinity_before_it():
+    row = torch.tensor([[torch.nan, -torch.inf, -2.0, torch.nan, 0.0, 3.0, torch.inf]])
+    row[0, 0].copysign_(torch.tensor(-1.0))
+    assert row.signbit()[0, 0]
+    assert stable_topk(row, 7)[1].tolist() == [[6, 5, 4, 2, 1, 0, 3]]
+
+
+def test_zeros_of_either_sign_are_equal():
+    row = torch.tensor([[-1.0, -0.0, 0.0, -0.0]])
+    assert stable_topk(row, 3)[1].tolist() == [[1, 2, 3]]

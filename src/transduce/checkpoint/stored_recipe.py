@@ -17,6 +17,7 @@ YOUNGER: Mapping[str, Value] = {
     "architecture.norm": "post",
     "architecture.mixing": "self-attention",
     "architecture.kernel_size": 3,
+    "search.gamma": 0.2,
 }
 HINT = "the file was edited, or written by another version: take the folder from its source again"
 

@@ -10,6 +10,7 @@ from transduce.cli import display, options
 from transduce.cli.searching import (
     Ready,
     ensemble_option,
+    gamma_option,
     precision_option,
     tell_if_unfinished,
 )
@@ -23,6 +24,7 @@ from transduce.settings.search import PENALTIES
 @click.argument("target", type=click.Path(path_type=Path, allow_dash=True))
 @ensemble_option
 @click.option("--alpha", type=click.FloatRange(min=0), help="Strength of the length penalty.")
+@gamma_option
 @click.option("--penalty", type=click.Choice(list(PENALTIES)), help="Which length penalty.")
 @precision_option
 @options.as_json

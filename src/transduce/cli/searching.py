@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from transduce.inference.translator import Translator
 
 FORMULAS = "; ".join(f"{name}: {formula}" for name, formula in PENALTIES.items())
-SEARCH = ("beam", "alpha", "penalty", "extra_length", "batch_size")
+SEARCH = ("beam", "alpha", "gamma", "penalty", "extra_length", "batch_size")
 SAMPLING = ("temperature", "top_k", "top_p", "seed")
 ensemble_option = click.option(
     "--ensemble",
@@ -30,6 +30,11 @@ precision_option = click.option(
     type=click.Choice(PRECISIONS),
     default="float32",
     help="bfloat16 is faster where the processor has it; some outputs may differ.",
+)
+gamma_option = click.option(
+    "--gamma",
+    type=click.FloatRange(min=0),
+    help="Reward of a symbol with --penalty reward; the recipe's, 0.2 by default.",
 )
 
 
@@ -47,6 +52,7 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 type=click.FloatRange(min=0),
                 help="Strength of the length penalty; the paper: 0.6.",
             ),
+            gamma_option,
             click.option(
                 "--penalty",
                 type=click.Choice(list(PENALTIES)),

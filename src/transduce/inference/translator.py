@@ -19,8 +19,8 @@ from transduce.search import (
     Hypothesis,
     beam_search_unordered,
     sample_unordered,
+    score_outputs,
 )
-from transduce.search.penalties import DIVISORS
 from transduce.settings import Recipe, Search
 from transduce.settings.search import Sampling
 from transduce.tasks import Task
@@ -161,9 +161,9 @@ class Translator:
                     )
         tokens = max(TOKENS, 2 * longest + search.extra_length)
         log_probs = target_log_probs(self.models, sources, targets, tokens)
-        for (_, text), ids, log_prob in zip(pairs, targets, log_probs, strict=True):
-            divisor = DIVISORS[search.penalty](len(ids), search.alpha)
-            yield Output(text, log_prob / divisor, log_prob)
+        scores = score_outputs(log_probs, list(map(len, targets)), search)
+        for (_, text), score, log_prob in zip(pairs, scores, log_probs, strict=True):
+            yield Output(text, score, log_prob)
 
 
 def translate_in_workers(

@@ -1,14 +1,16 @@
-"""Beam search and sampling, over anything that predicts the next symbol."""
+"""Beam search and sampling over any model that gives log-probabilities of the next symbol."""
 
-from transduce.search.batching import Hypothesis, beam_search, beam_search_unordered
+from transduce.search.beam import beam_search, beam_search_unordered
 from transduce.search.constraints import (
     ConstrainedDecoder,
     ConstrainedSource,
     Constraint,
     ForcedPrefix,
 )
+from transduce.search.continuous_batching import Hypothesis
 from transduce.search.decoder import BEGIN, END, Decoder
 from transduce.search.ensemble import Ensemble
+from transduce.search.length_score import LengthScore, score_outputs
 from transduce.search.sampling import sample_unordered
 
 __all__ = [
@@ -21,7 +23,9 @@ __all__ = [
     "Ensemble",
     "ForcedPrefix",
     "Hypothesis",
+    "LengthScore",
     "beam_search",
     "beam_search_unordered",
     "sample_unordered",
+    "score_outputs",
 ]

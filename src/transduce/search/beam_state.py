@@ -1,4 +1,4 @@
-"""The state of a search: hypotheses as rows of a few tensors; how sentences come and go."""
+"""The state of a search: all hypotheses as rows of a few tensors, and batches of sentences."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,108 +12,114 @@ from torch.nn.functional import pad
 from transduce.search.decoder import BEGIN, END, Decoder, State
 from transduce.settings import Search
 
-# S sentences · W width of the beam · N best finished hypotheses · L places · R = S W rows
+# S sentences · W width of the beam · N finished hypotheses kept · L symbols · R = S W rows
 
 
-class Hypotheses(NamedTuple):
-    """All that grows, a row a sentence. Unwritten places hold END; dead ones are at -inf."""
+class BeamState(NamedTuple):
+    """The live and finished hypotheses of S sentences; every tensor has a row a sentence.
 
-    numbers: Int[Tensor, " S"]  # which sentences of the input they are, from 0
-    written: Int[Tensor, " S"]  # symbols so far, the same for all of a sentence
-    longest: Int[Tensor, " S"]  # symbols allowed, END among them
-    ids: Int[Tensor, "S W"]  # the symbols written last
-    log_probs: Float[Tensor, "S W"]  # best first
+    Tokens not written yet are END; dead hypotheses have log-probability -inf.
+    """
+
+    sentences: Int[Tensor, " S"]  # their indices in the input, from 0
+    lengths: Int[Tensor, " S"]  # symbols written, the same for all hypotheses of a sentence
+    max_lengths: Int[Tensor, " S"]  # symbols allowed, END included
+    last_ids: Int[Tensor, "S W"]  # the symbols written last
+    log_probs: Float[Tensor, "S W"]  # of live hypotheses; beam search keeps the best first
     tokens: Int[Tensor, "S W L"]
-    finished_scores: Float[Tensor, "S N"]  # best first
+    finished_scores: Float[Tensor, "S N"]  # beam search keeps the best first
     finished_log_probs: Float[Tensor, "S N"]
     finished_tokens: Int[Tensor, "S N L"]
 
 
-class Growth(NamedTuple):
-    """What a step makes of them."""
+class StepResult(NamedTuple):
+    """The beam state after one step."""
 
-    hypotheses: Hypotheses
-    rows: Int[Tensor, " R"] | None  # the row that each grew from; None if every row stayed
-    over: Bool[Tensor, " S"]  # sentences that have all that was asked for
+    beams: BeamState
+    parent_rows: Int[Tensor, " R"] | None  # the row each row extends; None if every row its own
+    is_done: Bool[Tensor, " S"]  # sentences that need no further step
 
 
 @final
 @dataclass(frozen=True)
-class Way:
-    """How hypotheses grow: what beam search and sampling do not share."""
+class DecodingStrategy:
+    """What distinguishes beam search from sampling: how many hypotheses, and how they expand."""
 
     width: int  # hypotheses of a sentence
-    living: int  # of these, before the first symbol
-    kept: int  # finished ones
-    grow: Callable[[Hypotheses, Float[Tensor, "R V"]], Growth]
+    initially_live: int  # of these, before the first symbol
+    finished_kept: int
+    expand: Callable[[BeamState, Float[Tensor, "R V"]], StepResult]
 
 
 @final
 @dataclass(frozen=True)
-class Beam(Generic[State]):
-    """The sentences that are being translated."""
+class ActiveBatch(Generic[State]):
+    """The sentences being decoded: the decoder's state and the beam state, row for row."""
 
-    state: State
-    hypotheses: Hypotheses
+    decoder_state: State
+    beams: BeamState
 
 
 def max_output_length(source: Sequence[int], extra: int) -> int:
-    """The longest output: input length + extra, END counted on neither side    (section 6.1)"""
+    """Return the length limit of an output, input length + extra, without END (section 6.1)."""
     return len(source) - 1 + extra
 
 
-def started(
+def start_batch(
     decoder: Decoder[State],
     sources: Sequence[Sequence[int]],
-    numbers: Sequence[int],
+    sentences: Sequence[int],
     search: Search,
-    way: Way,
-) -> Beam[State]:
-    """Sentences before their first symbol: one row each in the state, for all begin alike."""
-    count, width, device = len(numbers), way.width, decoder.device
-    chosen = [sources[number] for number in numbers]
-    longest = torch.tensor(
-        [max_output_length(source, search.extra_length) + 1 for source in chosen], device=device
-    )
-    dead = torch.full((count, width + way.kept), -torch.inf, device=device)
-    tokens = torch.full((count, width + way.kept, int(longest.max())), END, device=device)
-    hypotheses = Hypotheses(
-        numbers=torch.tensor(numbers, device=device),
-        written=torch.zeros_like(longest),
-        longest=longest,
-        ids=torch.full((count, width), BEGIN, device=device),
-        log_probs=dead[:, :width].index_fill(1, torch.arange(way.living, device=device), 0.0),
+    strategy: DecodingStrategy,
+) -> ActiveBatch[State]:
+    """Build the batch of some sentences before their first symbol.
+
+    The decoder's state has one row a sentence, for all its hypotheses begin alike.
+    """
+    count, width, device = len(sentences), strategy.width, decoder.device
+    chosen = [sources[sentence] for sentence in sentences]
+    limits = [max_output_length(source, search.extra_length) + 1 for source in chosen]
+    dead = torch.full((count, width + strategy.finished_kept), -torch.inf, device=device)
+    tokens = torch.full((*dead.shape, max(limits)), END, device=device)
+    live = torch.arange(strategy.initially_live, device=device)
+    max_lengths = torch.tensor(limits, device=device)
+    beams = BeamState(
+        sentences=torch.tensor(sentences, device=device),
+        lengths=torch.zeros_like(max_lengths),
+        max_lengths=max_lengths,
+        last_ids=torch.full((count, width), BEGIN, device=device),
+        log_probs=dead[:, :width].index_fill(1, live, 0.0),
         tokens=tokens[:, :width],
         finished_scores=dead[:, width:],
         finished_log_probs=dead[:, width:],
         finished_tokens=tokens[:, width:],
     )
-    return Beam(decoder.start(chosen), hypotheses)
+    return ActiveBatch(decoder.start(chosen), beams)
 
 
-def joined(decoder: Decoder[State], first: Beam[State], second: Beam[State]) -> Beam[State]:
-    """The sentences of both."""
-    places = max(first.hypotheses.tokens.shape[2], second.hypotheses.tokens.shape[2])
-    both = zip(
-        with_places(first.hypotheses, places), with_places(second.hypotheses, places), strict=True
+def merge_batches(
+    decoder: Decoder[State], first: ActiveBatch[State], second: ActiveBatch[State]
+) -> ActiveBatch[State]:
+    """Concatenate the sentences of two batches, those of the first batch first."""
+    length = max(batch.beams.tokens.shape[2] for batch in (first, second))
+    both = zip(resize_tokens(first.beams, length), resize_tokens(second.beams, length), strict=True)
+    return ActiveBatch(
+        decoder.concatenate(first.decoder_state, second.decoder_state),
+        BeamState(*map(torch.cat, both)),
     )
-    return Beam(
-        decoder.concatenate(first.state, second.state),
-        Hypotheses(*map(torch.cat, both)),
-    )
 
 
-def of_sentences(hypotheses: Hypotheses, sentences: Sequence[int]) -> Hypotheses:
-    """Some of the sentences, with no more places than these need."""
-    index = torch.tensor(sentences, device=hypotheses.ids.device)
-    some = Hypotheses(*(tensor[index] for tensor in hypotheses))
-    return with_places(some, int(some.longest.max()))
+def select_sentences(beams: BeamState, rows: Sequence[int]) -> BeamState:
+    """Return the beam state of some sentences, its token tensors no longer than these need."""
+    index = torch.tensor(rows, device=beams.last_ids.device)
+    selected = BeamState(*(tensor[index] for tensor in beams))
+    return resize_tokens(selected, int(selected.max_lengths.max()))
 
 
-def with_places(hypotheses: Hypotheses, places: int) -> Hypotheses:
-    """Room for so many symbols."""
-    change = (0, places - hypotheses.tokens.shape[2])  # pad also cuts
-    return hypotheses._replace(
-        tokens=pad(hypotheses.tokens, change, value=END),
-        finished_tokens=pad(hypotheses.finished_tokens, change, value=END),
+def resize_tokens(beams: BeamState, length: int) -> BeamState:
+    """Return the beam state with room for `length` symbols an output, padded by END or cut."""
+    change = (0, length - beams.tokens.shape[2])  # a negative pad cuts
+    return beams._replace(
+        tokens=pad(beams.tokens, change, value=END),
+        finished_tokens=pad(beams.finished_tokens, change, value=END),
     )

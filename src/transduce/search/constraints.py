@@ -1,7 +1,7 @@
-"""Outputs that obey rules: a decoder over a decoder that lets only what is allowed follow.
+"""Constrained decoding: a decoder around a decoder that forbids symbols.
 
-What is not allowed gets log-probability -inf, and the rest is not scaled up: scores stay the
-model's own, and a free search finds the same wherever its result was allowed anyway.
+A forbidden symbol gets log-probability -inf and the rest is not renormalised: scores stay the
+model's own, and a free search finds the same output wherever that output was allowed anyway.
 """
 
 from collections.abc import Sequence
@@ -20,138 +20,144 @@ from transduce.search.decoder import BEGIN, END, Decoder, State
 
 @runtime_checkable
 class Constraint(Protocol):
-    """What one output must still obey: a value, never changed, that moves with its row.
+    """The symbols that one output may continue with: an immutable value that follows its row.
 
-    Within the length allowed there must always be something allowed, and END at last.
+    Within the length limit some symbol must always be allowed, and END at last.
     """
 
     def allowed(self) -> Sequence[int] | None:
-        """The symbols that may follow; None if all may."""
+        """Return the symbols that may come next, or None if all may."""
         ...
 
     def advance(self, symbol: int) -> "Constraint":
-        """The rule after an allowed symbol; never asked for END."""
+        """Return the constraint after an allowed symbol other than END."""
         ...
 
 
 @final
 @dataclass(frozen=True)
 class ForcedPrefix:
-    """The constraint that an output begins with these symbols; what follows them is free."""
+    """The constraint that an output begins with `ids`; what follows them is free."""
 
     ids: tuple[int, ...]
 
     def allowed(self) -> Sequence[int] | None:
+        """Return the next symbol of the prefix, or None once the prefix is written."""
         return self.ids[:1] or None
 
     def advance(self, _symbol: int) -> "ForcedPrefix":
+        """Return the prefix without its first symbol."""
         return ForcedPrefix(self.ids[1:]) if self.ids else self
 
 
 @final
 @dataclass(frozen=True)
-class Beginning:
-    """Before the search gives BEGIN."""
+class BeforeBegin:
+    """The constraint of a row before BEGIN; advancing gives the constraint of the output."""
 
-    rule: Constraint
+    constraint: Constraint
 
     def allowed(self) -> Sequence[int]:
-        """Nothing else."""
+        """Return BEGIN, the only allowed symbol."""
         return (BEGIN,)
 
     def advance(self, _symbol: int) -> Constraint:
-        """The rule itself."""
-        return self.rule
+        """Return the constraint of the output."""
+        return self.constraint
 
 
 @final
 @dataclass(frozen=True)
 class ConstrainedSource(Sequence[int]):
-    """A source, with the rule for its output."""
+    """The ids of a source together with the constraint on its output."""
 
     ids: Sequence[int]
-    rule: Constraint
+    constraint: Constraint
 
     def __len__(self) -> int:
         return len(self.ids)
 
     @overload
-    def __getitem__(self, place: int) -> int: ...
+    def __getitem__(self, index: int) -> int: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[int]: ...
-    def __getitem__(self, place: int | slice) -> int | Sequence[int]:
-        return self.ids[place]
+    def __getitem__(self, index: slice) -> Sequence[int]: ...
+    def __getitem__(self, index: int | slice) -> int | Sequence[int]:
+        return self.ids[index]
 
 
 @final
 @dataclass(frozen=True)
 class ConstrainedState(Generic[State]):
-    """The inner decoder's state and a rule for every row; None once the row is over."""
+    """The inner decoder's state and one constraint a row, None for rows that have ended."""
 
     inner: State
-    rules: tuple[Constraint | None, ...]
+    constraints: tuple[Constraint | None, ...]
 
 
 @final
 @dataclass(frozen=True)
 class ConstrainedDecoder(Generic[State]):
-    """A decoder whose sources are `ConstrainedSource`."""
+    """A decoder that applies the constraint of each `ConstrainedSource` to an inner decoder."""
 
     inner: Decoder[State]
 
     @property
     def device(self) -> torch.device:
-        """That of the inner decoder."""
+        """The device of the inner decoder."""
         return self.inner.device
 
     def start(self, sources: Sequence[Sequence[int]]) -> ConstrainedState[State]:
-        """Every row obeys the rule of its source."""
-        ruled = [source for source in sources if isinstance(source, ConstrainedSource)]
-        assert len(ruled) == len(sources)
-        state = self.inner.start([source.ids for source in ruled])
-        return ConstrainedState(state, tuple(Beginning(source.rule) for source in ruled))
+        """Encode the sources; every row starts with the constraint of its source."""
+        constrained = [source for source in sources if isinstance(source, ConstrainedSource)]
+        assert len(constrained) == len(sources)
+        state = self.inner.start([source.ids for source in constrained])
+        return ConstrainedState(state, tuple(BeforeBegin(s.constraint) for s in constrained))
 
     def step(
         self, state: ConstrainedState[State], ids: Int[Tensor, " R"]
     ) -> tuple[Float[Tensor, "R V"], ConstrainedState[State]]:
-        """The inner decoder's log-probabilities, -inf where a rule forbids."""
+        """Step the inner decoder; return its log-probabilities, -inf for forbidden symbols."""
         log_probs, inner = self.inner.step(state.inner, ids)
-        rules = tuple(map(after, state.rules, ids.tolist()))
-        return obeying(log_probs, rules), ConstrainedState(inner, rules)
+        constraints = tuple(map(advance_or_end, state.constraints, ids.tolist()))
+        return mask_forbidden(log_probs, constraints), ConstrainedState(inner, constraints)
 
     def reorder(
         self, state: ConstrainedState[State], rows: Int[Tensor, " R2"]
     ) -> ConstrainedState[State]:
-        """Rules move with their rows."""
-        rules = tuple(state.rules[row] for row in rows.tolist())
-        return ConstrainedState(self.inner.reorder(state.inner, rows), rules)
+        """Reorder the inner decoder's rows and their constraints alike."""
+        constraints = tuple(state.constraints[row] for row in rows.tolist())
+        return ConstrainedState(self.inner.reorder(state.inner, rows), constraints)
 
     def concatenate(
         self, first: ConstrainedState[State], second: ConstrainedState[State]
     ) -> ConstrainedState[State]:
-        """The rows of both."""
+        """Concatenate the inner states and the constraints of their rows."""
         inner = self.inner.concatenate(first.inner, second.inner)
-        return ConstrainedState(inner, first.rules + second.rules)
+        return ConstrainedState(inner, first.constraints + second.constraints)
 
 
-def after(rule: Constraint | None, symbol: int) -> Constraint | None:
-    """None after END, and after what was not allowed: the search gives dead rows any symbol."""
-    if rule is None or symbol == END:
+def advance_or_end(constraint: Constraint | None, symbol: int) -> Constraint | None:
+    """Return the constraint after a symbol: None after END and after a forbidden symbol.
+
+    The search extends dead hypotheses by arbitrary symbols, forbidden ones included.
+    """
+    if constraint is None or symbol == END:
         return None
-    allowed = rule.allowed()
-    return rule.advance(symbol) if allowed is None or symbol in allowed else None
+    allowed = constraint.allowed()
+    return constraint.advance(symbol) if allowed is None or symbol in allowed else None
 
 
-def obeying(
-    log_probs: Float[Tensor, "R V"], rules: Sequence[Constraint | None]
+def mask_forbidden(
+    log_probs: Float[Tensor, "R V"], constraints: Sequence[Constraint | None]
 ) -> Float[Tensor, "R V"]:
-    """-inf for all that is not allowed; free rows and those that are over stay as they are."""
-    allowed = [None if rule is None else rule.allowed() for rule in rules]
-    bound = [row for row, symbols in enumerate(allowed) if symbols is not None]
-    if not bound:
+    """Set the log-probabilities of forbidden symbols to -inf; unconstrained rows stay as is."""
+    allowed = [None if constraint is None else constraint.allowed() for constraint in constraints]
+    constrained = [row for row, symbols in enumerate(allowed) if symbols is not None]
+    if not constrained:
         return log_probs
     forbidden = torch.zeros(log_probs.shape, dtype=torch.bool)
-    forbidden[bound] = True
-    rows = [row for row in bound for _ in allowed[row] or ()]
-    forbidden[rows, list(chain.from_iterable(allowed[row] or () for row in bound))] = False
+    forbidden[constrained] = True
+    rows = [row for row in constrained for _ in allowed[row] or ()]
+    symbols = list(chain.from_iterable(allowed[row] or () for row in constrained))
+    forbidden[rows, symbols] = False
     return log_probs.masked_fill(forbidden.to(log_probs.device), -torch.inf)

@@ -1,4 +1,4 @@
-"""Noise that is a pure function of a few whole numbers, on every device and in any company."""
+"""Counter-based random numbers: pure functions of a key, equal on every device and in any batch."""
 
 import torch
 from jaxtyping import Float, Int
@@ -10,38 +10,41 @@ GOLDEN = -0x61C8864680B583EB  # 2^64 / golden ratio, as a signed number
 ROUNDS = ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15))
 
 
-def mixed(bits: Int[Tensor, "*shape"]) -> Int[Tensor, "*shape"]:
-    """64 bits to 64 others, one to one, every bit depending on all    (SplitMix64, 2014)"""
+def mix_bits(bits: Int[Tensor, "*shape"]) -> Int[Tensor, "*shape"]:
+    """Hash 64-bit integers one to one so that every bit depends on all    (SplitMix64, 2014)"""
     for shift, factor in ROUNDS:
-        bits = (bits ^ shifted(bits, shift)) * factor  # whole numbers wrap around
-    return bits ^ shifted(bits, 31)
+        bits = (bits ^ shift_right(bits, shift)) * factor  # integers wrap around
+    return bits ^ shift_right(bits, 31)
 
 
-def shifted(bits: Int[Tensor, "*shape"], places: int) -> Int[Tensor, "*shape"]:
-    """To the right, zeros from the left."""
-    return (bits >> places) & ((1 << (64 - places)) - 1)
+def shift_right(bits: Int[Tensor, "*shape"], count: int) -> Int[Tensor, "*shape"]:
+    """Shift 64-bit integers to the right logically: zeros enter from the left."""
+    return (bits >> count) & ((1 << (64 - count)) - 1)
 
 
-def keyed(
+def derive_key(
     key: Int[Tensor, "*#shape"], number: Int[Tensor, "*#shape"] | int
 ) -> Int[Tensor, "*shape"]:
-    """A key and a number to a new key. Of one key, different numbers give different keys."""
-    return mixed((key ^ number) + GOLDEN)
+    """Derive a new random key from a key and a number; different numbers give different keys."""
+    return mix_bits((key ^ number) + GOLDEN)
 
 
-def uniform(key: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """A number between 0 and 1, both excluded; of the processor where the device has no float64."""
-    bits = shifted(key, 12)
+def key_from_seed(seed: int, device: torch.device) -> Int[Tensor, ""]:
+    """Turn a user's seed into a random key on a device."""
+    return derive_key(torch.zeros((), dtype=torch.long, device=device), seed)
+
+
+def uniform_noise(key: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """Return a float64 number in the open interval (0, 1) for every key.
+
+    It is computed on the CPU where the device has no float64.
+    """
+    bits = shift_right(key, 12)
     wide = bits if sums_in(key.device) == torch.float64 else bits.cpu()
     return (wide.double() + 0.5) * 2.0**-52
 
 
-def gumbel(key: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """-log(-log u): the place of the highest log p + noise is a draw from p."""
-    noise = -(-uniform(key).log()).log()
+def gumbel_noise(key: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """Return Gumbel noise -log(-log u) for every key: argmax of log p + noise samples from p."""
+    noise = -(-uniform_noise(key).log()).log()
     return noise.to(key.device, sums_in(key.device))
-
-
-def key_of(seed: int, device: torch.device) -> Int[Tensor, ""]:
-    """The key that a seed stands for."""
-    return keyed(torch.zeros((), dtype=torch.long, device=device), seed)

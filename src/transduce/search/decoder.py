@@ -1,4 +1,4 @@
-"""What the search asks of a model: four functions and a state that only the model understands."""
+"""The decoder protocol: the four functions and the opaque state that search needs of a model."""
 
 from collections.abc import Sequence
 from typing import Protocol, TypeVar, runtime_checkable
@@ -9,7 +9,7 @@ from torch import Tensor
 
 # R rows: one a hypothesis · V symbols
 
-END = 0  # of the vocabulary; this room knows no other symbols
+END = 0  # of the vocabulary; the search knows no other symbols
 BEGIN = 1
 
 State = TypeVar("State")
@@ -17,32 +17,32 @@ State = TypeVar("State")
 
 @runtime_checkable
 class Decoder(Protocol[State]):
-    """A model, an ensemble or a table: anything that says how likely each next symbol is.
+    """A model, an ensemble or a table that gives the log-probabilities of every next symbol.
 
-    What the search promises in return, so that hypotheses can share what they have in common: the
-    first `step` has one row a source, then `reorder` spreads every source over `beam` rows; from
-    then on the rows of a sentence stand together and are exactly `beam`, the dead among them too.
-    While none leaves, sentences keep their places. A state that something was made of is not used
-    again. `concatenate` is called between two such states.
+    The search guarantees the following, so that hypotheses of a sentence can share memory. The
+    first `step` has one row a source, then `reorder` spreads every source over `width` rows. From
+    then on the rows of a sentence are adjacent and exactly `width`, dead hypotheses included, and
+    sentences keep their order while none leaves. A state is not used again once another state was
+    made from it. `concatenate` is called between two such states.
     """
 
     @property
     def device(self) -> torch.device:
-        """Where ids are wanted and log-probabilities come from."""
+        """The device of ids and log-probabilities."""
         ...
 
     def start(self, sources: Sequence[Sequence[int]]) -> State:
-        """Read the sources, each with its END; one row a source, nothing written yet."""
+        """Encode the sources, each with its END, into a state of one row a source."""
         ...
 
     def step(self, state: State, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], State]:
-        """Append one symbol to every row: log-probabilities (none above 0) of what may follow."""
+        """Append one symbol to every row; return log-probabilities (<= 0) of the next symbol."""
         ...
 
     def reorder(self, state: State, rows: Int[Tensor, " R2"]) -> State:
-        """The rows named, in that order; a row may be named often or not at all."""
+        """Return the state of these rows in this order; a row may be repeated or left out."""
         ...
 
     def concatenate(self, first: State, second: State) -> State:
-        """The rows of both in this order; they may have come differently far."""
+        """Return one state of the rows of both; their outputs may differ in length."""
         ...

@@ -1,4 +1,4 @@
-"""Several decoders that answer as one: the mean of their probabilities at every symbol."""
+"""An ensemble of decoders: the mean of their probabilities at every symbol."""
 
 import math
 from collections.abc import Sequence
@@ -17,38 +17,40 @@ from transduce.search.decoder import Decoder, State
 @final
 @dataclass(frozen=True)
 class Ensemble(Generic[State]):
-    """Decoders of one vocabulary on one device; its state is those of all members."""
+    """A decoder that averages its members, which share a vocabulary and a device.
+
+    Its state is the tuple of the members' states.
+    """
 
     members: tuple[Decoder[State], ...]
 
     @property
     def device(self) -> torch.device:
-        """Where all members are."""
+        """The device of all members."""
         return self.members[0].device
 
     def start(self, sources: Sequence[Sequence[int]]) -> tuple[State, ...]:
-        """Every member reads the sources."""
+        """Encode the sources with every member."""
         return tuple(member.start(sources) for member in self.members)
 
     def step(
         self, state: tuple[State, ...], ids: Int[Tensor, " R"]
     ) -> tuple[Float[Tensor, "R V"], tuple[State, ...]]:
-        """log((P_1 + … + P_M) / M)"""
-        answers = [m.step(own, ids) for m, own in zip(self.members, state, strict=True)]
-        return log_mean_exp([log_p for log_p, _ in answers]), tuple(own for _, own in answers)
+        """Step every member; return log((P_1 + … + P_M) / M) of the next symbol."""
+        steps = [m.step(own, ids) for m, own in zip(self.members, state, strict=True)]
+        return log_mean_exp([log_p for log_p, _ in steps]), tuple(own for _, own in steps)
 
     def reorder(self, state: tuple[State, ...], rows: Int[Tensor, " R2"]) -> tuple[State, ...]:
-        """The same rows of every member."""
+        """Reorder the rows of every member's state alike."""
         return tuple(m.reorder(own, rows) for m, own in zip(self.members, state, strict=True))
 
     def concatenate(self, first: tuple[State, ...], second: tuple[State, ...]) -> tuple[State, ...]:
-        """The rows of both, member by member."""
-        return tuple(
-            m.concatenate(a, b) for m, a, b in zip(self.members, first, second, strict=True)
-        )
+        """Concatenate the two states member by member."""
+        pairs = zip(self.members, first, second, strict=True)
+        return tuple(m.concatenate(a, b) for m, a, b in pairs)
 
 
 def log_mean_exp(log_probs: Sequence[Float[Tensor, "*shape"]]) -> Float[Tensor, "*shape"]:
-    """The logarithm of the mean probability; rounding must not lift it above 0."""
+    """Return the logarithm of the mean probability, clamped so that rounding keeps it <= 0."""
     total = torch.stack(list(log_probs)).logsumexp(dim=0)
     return (total - math.log(len(log_probs))).clamp(max=0)

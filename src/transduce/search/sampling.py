@@ -1,4 +1,4 @@
-"""Outputs drawn from what the model says: each a function of seed, source and its own number."""
+"""Sampling: outputs drawn from the model, each a function of seed, source and sample number."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -7,16 +7,21 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transduce.search.batching import Result, searched, table_of
-from transduce.search.beam_state import Growth, Hypotheses, Way
-from transduce.search.counter_rng import gumbel, key_of, keyed
+from transduce.search.beam_state import BeamState, DecodingStrategy, StepResult
+from transduce.search.continuous_batching import (
+    Result,
+    run_continuous_batching,
+    tabulate_length_score,
+)
+from transduce.search.counter_rng import derive_key, gumbel_noise, key_from_seed
 from transduce.search.decoder import END, Decoder, State
-from transduce.search.stable_topk import highest
+from transduce.search.length_score import LengthScore
+from transduce.search.stable_topk import stable_topk
 from transduce.settings import Search
 from transduce.settings.fields import require
 from transduce.settings.search import Sampling
 
-# S sentences · N samples of each · R = S N rows · V symbols · P places, the likeliest first
+# S sentences · N samples of each · R = S N rows · V symbols · C candidates, the likeliest first
 
 
 def sample_unordered(
@@ -28,70 +33,72 @@ def sample_unordered(
     samples: int = 1,
     keys: Sequence[int] | None = None,
 ) -> Iterator[Result]:
-    """So many samples of each source, in their order, each source as soon as it is final.
+    """Yield (index of the source, its samples in order) as soon as each source is final.
 
-    A source's key stands for it in its draws; if unsaid, its place. Log P and score are the
-    model's own, whatever the temperature.
+    A source's key stands for it in the random numbers; by default its index. Log P and score are
+    the model's own, whatever the temperature.
     """
     require(samples > 0, f"{samples} samples are asked for", "ask for 1 or more")
-    named = range(len(sources)) if keys is None else keys
-    seeded = key_of(sampling.seed, decoder.device)
-    draws = keyed(seeded, torch.tensor(named, dtype=torch.long, device=decoder.device))
-    table = table_of(decoder, sources, search)
-    grow = partial(drawn, sampling=sampling, keys=draws, divisors=table)
-    return searched(decoder, sources, search, Way(samples, samples, samples, grow))
+    numbers = range(len(sources)) if keys is None else keys
+    seed = key_from_seed(sampling.seed, decoder.device)
+    source_keys = derive_key(seed, torch.tensor(numbers, dtype=torch.long, device=decoder.device))
+    length_score = tabulate_length_score(decoder, sources, search)
+    expand = partial(
+        append_samples, sampling=sampling, source_keys=source_keys, length_score=length_score
+    )
+    strategy = DecodingStrategy(samples, samples, samples, expand)
+    return run_continuous_batching(decoder, sources, search, strategy)
 
 
-def drawn(
-    hypotheses: Hypotheses,
+def append_samples(
+    beams: BeamState,
     log_probs: Float[Tensor, "R V"],
     *,
     sampling: Sampling,
-    keys: Int[Tensor, " sources"],
-    divisors: Float[Tensor, " lengths"],
-) -> Growth:
-    """Every sample a symbol further, each in its row; at the last allowed place it must end."""
-    written, shape = hypotheses.written[:, None], hypotheses.ids.shape
-    samples = torch.arange(shape[1], device=written.device)
-    own = keyed(keyed(keys[hypotheses.numbers][:, None], samples), written)  # [S N]
-    symbols = draw(log_probs, own.flatten(), sampling)
-    symbols = symbols.view(shape).masked_fill(written + 1 == hypotheses.longest[:, None], END)
+    source_keys: Int[Tensor, " sources"],
+    length_score: LengthScore,
+) -> StepResult:
+    """Append a drawn symbol to every sample; at the length limit every sample must end."""
+    lengths, shape = beams.lengths[:, None], beams.last_ids.shape
+    samples = torch.arange(shape[1], device=lengths.device)
+    keys = derive_key(derive_key(source_keys[beams.sentences][:, None], samples), lengths)  # [S N]
+    symbols = sample_symbols(log_probs, keys.flatten(), sampling).view(shape)
+    symbols = symbols.masked_fill(lengths + 1 == beams.max_lengths[:, None], END)
     gained = log_probs.view(*shape, -1).gather(2, symbols[:, :, None])[:, :, 0]
-    totals = hypotheses.log_probs + gained  # of samples that are over: -inf
-    tokens = hypotheses.tokens.scatter(
-        2, written[:, :, None].expand(*shape, 1), symbols[:, :, None]
-    )
-    ends = (symbols == END) & (hypotheses.log_probs > -torch.inf)
-    scores = totals / divisors[hypotheses.written + 1][:, None]
-    grown = hypotheses._replace(
-        written=hypotheses.written + 1,
-        ids=symbols,
+    totals = beams.log_probs + gained  # -inf for samples that have ended
+    position = lengths[:, :, None].expand(*shape, 1)
+    tokens = beams.tokens.scatter(2, position, symbols[:, :, None])
+    ends = (symbols == END) & (beams.log_probs > -torch.inf)
+    scores = length_score.score(totals, lengths + 1)
+    beams = beams._replace(
+        lengths=beams.lengths + 1,
+        last_ids=symbols,
         log_probs=totals.masked_fill(symbols == END, -torch.inf),
         tokens=tokens,
-        finished_scores=scores.where(ends, hypotheses.finished_scores),
-        finished_log_probs=totals.where(ends, hypotheses.finished_log_probs),
-        finished_tokens=tokens.where(ends[:, :, None], hypotheses.finished_tokens),
+        finished_scores=scores.where(ends, beams.finished_scores),
+        finished_log_probs=totals.where(ends, beams.finished_log_probs),
+        finished_tokens=tokens.where(ends[:, :, None], beams.finished_tokens),
     )
-    return Growth(grown, None, (grown.log_probs == -torch.inf).all(dim=1))
+    return StepResult(beams, None, (beams.log_probs == -torch.inf).all(dim=1))
 
 
-def draw(
+def sample_symbols(
     log_probs: Float[Tensor, "R V"], keys: Int[Tensor, " R"], sampling: Sampling
 ) -> Int[Tensor, " R"]:
-    """One symbol a row; its noise depends on key and symbol only."""
-    values, symbols = likeliest(log_probs.float() / sampling.temperature, sampling)
-    noise = gumbel(keyed(keys[:, None], symbols))
+    """Draw one symbol a row by the Gumbel-max trick; its noise depends on key and symbol only."""
+    values, symbols = filter_candidates(log_probs.float() / sampling.temperature, sampling)
+    noise = gumbel_noise(derive_key(keys[:, None], symbols))
     return symbols.gather(1, (values + noise).argmax(dim=1, keepdim=True))[:, 0]
 
 
-def likeliest(
+def filter_candidates(
     values: Float[Tensor, "R V"], sampling: Sampling
-) -> tuple[Float[Tensor, "R P"], Int[Tensor, "R P"]]:
-    """The symbols that may be drawn, others at -inf: first the top k, of these the top p."""
+) -> tuple[Float[Tensor, "R C"], Int[Tensor, "R C"]]:
+    """Apply top-k, then top-p filtering: the values left, others at -inf, and their symbols."""
     symbols = values.shape[1]
     if not sampling.top_k and sampling.top_p == 1:
         return values, torch.arange(symbols, device=values.device).expand_as(values)
-    values, places = highest(values, min(sampling.top_k or symbols, symbols))
-    share = values.softmax(dim=1)
-    before = share.cumsum(dim=1) - share
-    return values.masked_fill(before >= sampling.top_p, -torch.inf), places
+    values, kept = stable_topk(values, min(sampling.top_k or symbols, symbols))
+    probabilities = values.softmax(dim=1)
+    before = probabilities.cumsum(dim=1) - probabilities
+    return values.masked_fill(before >= sampling.top_p, -torch.inf), kept

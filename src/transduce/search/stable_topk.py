@@ -1,64 +1,73 @@
-"""The highest of many log-probabilities: the same ones on every device and in any company.
+"""Deterministic top-k: the same choice on every device and in any batch, ties to the leftmost.
 
-`torch.topk` picks among equals as its algorithm happens to meet them, and is slow on wide rows.
+`torch.topk` breaks ties as its algorithm happens to meet them, and is slow on wide rows.
 """
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-# S sentences · W hypotheses of each · R = S W rows · V symbols · P places, of W V · K the highest
+# S sentences · W hypotheses of each · R = S W rows · V symbols · C columns, of W V · K chosen
 
-BLOCK = 64  # symbols that are looked at by their maximum first
+BLOCK = 64  # symbols of a row that are first compared by their maximum alone
 
 
-def highest(
-    values: Float[Tensor, "S P"], count: int
+def stable_topk(
+    values: Float[Tensor, "S C"], count: int
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
-    """The `count` highest of each row and their places, best first; of equals the leftmost."""
-    places = torch.arange(values.shape[1], device=values.device).expand_as(values)
-    places = places_of_highest(values, places, count)
-    return values.gather(1, places), places
+    """Return the `count` highest values of each row and their columns, highest first.
+
+    Ties go to the leftmost column, 0.0 and -0.0 are equal, NaN comes last.
+    """
+    columns = torch.arange(values.shape[1], device=values.device).expand_as(values)
+    columns = choose_columns(values, columns, count)
+    return values.gather(1, columns), columns
 
 
-def highest_sums(
+def stable_topk_sums(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
-    """The same of all sums of a score and a log-probability of its row; places are in W V."""
+    """Return the top-k of score + log_prob over all W V continuations of each sentence.
 
-    def sums(places: Int[Tensor, "S P"]) -> Float[Tensor, "S P"]:
-        rows = places // log_probs.shape[1]
-        return log_probs.reshape(len(scores), -1).gather(1, places) + scores.gather(1, rows)
+    The column of symbol v after hypothesis w is w V + v.
+    """
 
-    places = promising_places(scores, log_probs, count)
-    places = places_of_highest(sums(places), places, count)
-    return sums(places), places
+    def sum_columns(columns: Int[Tensor, "S C"]) -> Float[Tensor, "S C"]:
+        rows = columns // log_probs.shape[1]
+        return log_probs.reshape(len(scores), -1).gather(1, columns) + scores.gather(1, rows)
+
+    columns = find_candidate_columns(scores, log_probs, count)
+    columns = choose_columns(sum_columns(columns), columns, count)
+    return sum_columns(columns), columns
 
 
-def promising_places(
+def find_candidate_columns(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
-) -> Int[Tensor, "S P"]:
-    """Where the highest must be: in the blocks with the highest maxima. These are fast to find."""
+) -> Int[Tensor, "S C"]:
+    """Return the columns of the blocks with the highest maxima, which must hold the top-k."""
     (sentences, width), symbols, device = scores.shape, log_probs.shape[1], scores.device
-    blocks = symbols // BLOCK  # of a row; what is left of a row is looked at always
+    blocks = symbols // BLOCK  # of a row; the remainder of a row is always a candidate
     if width * blocks <= count:
         return torch.arange(width * symbols, device=device).expand(sentences, -1)
     maxima = log_probs[:, : blocks * BLOCK].unflatten(1, (blocks, BLOCK)).amax(dim=2)
-    _, best = highest((maxima.view(*scores.shape, blocks) + scores[:, :, None]).flatten(1), count)
+    totals = (maxima.view(*scores.shape, blocks) + scores[:, :, None]).flatten(1)
+    _, best = stable_topk(totals, count)
     firsts = best // blocks * symbols + best % blocks * BLOCK  # [S K]
     inside = firsts[:, :, None] + torch.arange(BLOCK, device=device)
     ends = torch.arange(1, width + 1, device=device)[:, None] * symbols
-    rest = ends - torch.arange(symbols % BLOCK, 0, -1, device=device)
-    return torch.cat([inside.flatten(1), rest.flatten().expand(sentences, -1)], dim=1)
+    remainder = ends - torch.arange(symbols % BLOCK, 0, -1, device=device)
+    return torch.cat([inside.flatten(1), remainder.flatten().expand(sentences, -1)], dim=1)
 
 
-def places_of_highest(
-    values: Float[Tensor, "S P"], places: Int[Tensor, "S P"], count: int
+def choose_columns(
+    values: Float[Tensor, "S C"], columns: Int[Tensor, "S C"], count: int
 ) -> Int[Tensor, "S K"]:
-    """Of some values and their places, the places of the highest.
+    """Return the columns of the `count` highest values, given the column of every value.
 
-    No two keys are equal: no log-probability is above 0, the bits of a positive float rise with
-    it, and the place breaks ties. What is not a number comes last.
+    The sort key is the bits of |value|, which rise with it as integers, negated for values above
+    0, and the column below them: no two keys are equal. NaN has the largest bits and is not above
+    0, so it comes last whatever its sign.
     """
-    keys = (values.float().abs().view(torch.int32).long() << 32) | places
+    bits = values.float().abs().view(torch.int32)
+    keys = (torch.where(values > 0, -bits, bits).long() << 32) | columns
     return keys.topk(count, dim=1, largest=False).values & 0xFFFFFFFF

@@ -1,4 +1,4 @@
-"""How a translation is found    (section 6.1), or drawn at random"""
+"""Settings of beam search (section 6.1) and of sampling."""
 
 import math
 from dataclasses import dataclass
@@ -10,17 +10,19 @@ PENALTIES = {  # how a hypothesis is scored; n counts its symbols, END among the
     "gnmt": "log P / ((5 + n) / 6)^alpha",
     "average": "log P / n",
     "none": "log P",
+    "reward": "log P + gamma * n",
 }
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """Beam search with a length penalty."""
+    """Settings of beam search and of the length penalty (section 6.1)."""
 
     beam: int = stated(4, "6.1", "a beam of 4")
     alpha: float = stated(0.6, "6.1", "length penalty alpha = 0.6")
     penalty: str = stated("gnmt", "6.1", "score = log P / ((5 + |Y|) / 6)^alpha, Wu et al. 2016")
+    gamma: float = chosen(0.2, "of penalty `reward`: nats a symbol; tune it on development data")
     extra_length: int = stated(50, "6.1", "output of at most input length + 50")
     batch_size: int = chosen(64, "sentences in the search at once; the texts do not depend on it")
 
@@ -28,12 +30,14 @@ class Search:
         require_positive(self, "beam", "extra_length", "batch_size")
         require_one_of(self, "penalty", tuple(PENALTIES))
         require(self.alpha >= 0, f"search.alpha must not be negative, it is {self.alpha}")
+        holds = 0 <= self.gamma < math.inf
+        require(holds, f"search.gamma must be a number of 0 or more, it is {self.gamma}")
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """Outputs drawn from the model. Asked for when it translates, and so in no recipe."""
+    """Settings of sampling; they are options of a translation, and so in no recipe."""
 
     temperature: float = 1.0  # log P is divided by it: above 1 more daring, below 1 less
     top_k: int = 0  # only so many of the likeliest symbols; 0 for all

@@ -1,59 +1,68 @@
+"""Beam search, against plain Python, and against trying every output."""
+
 import math
 import random
 
 import pytest
 import torch
-from tests.reference.exhaustive_search import END, every_sentence
+from tests.reference.exhaustive_search import END, enumerate_outputs
 from tests.reference.plain_beam_search import plain_beam_search
 from tests.reference.toy_decoder import ToyDecoder, random_model
 
 from transduce.errors import InputError, NotFiniteError
-from transduce.search import Decoder, beam_search, beam_search_unordered
-from transduce.search.batching import staying
-from transduce.search.penalties import DIVISORS
+from transduce.search import LengthScore, beam_search, beam_search_unordered
+from transduce.search.continuous_batching import compact_sentences
 from transduce.settings import Search
+from transduce.settings.search import PENALTIES
+
+SCORES = [{"penalty": penalty} for penalty in PENALTIES]
+SCORES += [{"penalty": "reward", "gamma": 3.0}]  # most scores are above 0
 
 
-def sources_of(count, longest=6, seed=1):
-    """Different sources of many lengths, each with its END."""
+def random_sources(count, max_length=6, seed=1):
+    """Build different sources of many lengths, each with its END."""
     draw = random.Random(seed)
-    lengths = [draw.randint(0, longest) for _ in range(count)]
+    lengths = [draw.randint(0, max_length) for _ in range(count)]
     return [(*(draw.randrange(2, 99) for _ in range(n)), END) for n in lengths]
 
 
-def plain(model, source, search, nbest):
+def score_function(search):
+    """Return the score of the search as a function of log P and length, both plain numbers."""
+    length_score = LengthScore.tabulate(search, 60, dtype=torch.float64)
+
+    def score(log_prob, length):
+        return length_score.score(torch.tensor(log_prob), torch.tensor(length)).item()
+
+    return score
+
+
+def search_plainly(model, source, search, nbest):
     found = plain_beam_search(
         model,
         source,
         beam=search.beam,
-        longest=len(source) + search.extra_length,
-        divisor=lambda n: DIVISORS[search.penalty](n, search.alpha),
+        max_length=len(source) + search.extra_length,
+        score=score_function(search),
     )
     return found[:nbest]
 
 
-def same(hypotheses, expected):
+def assert_same(hypotheses, expected):
     assert [h.ids for h in hypotheses] == [ids for _, _, ids in expected]
     assert [h.score for h in hypotheses] == pytest.approx([s for s, _, _ in expected], abs=1e-5)
     assert [h.log_prob for h in hypotheses] == pytest.approx([p for _, p, _ in expected], abs=1e-5)
 
 
-def test_the_toy_decoder_is_a_decoder():
-    assert isinstance(ToyDecoder(random_model(1, 3), 2), Decoder)
-
-
-@pytest.mark.parametrize("penalty", DIVISORS)
-def test_a_width_that_covers_all_finds_the_best_of_all_sentences(penalty):
-    search = Search(beam=8, penalty=penalty, extra_length=3)
+@pytest.mark.parametrize("settings", SCORES, ids=str)
+def test_a_width_that_covers_all_finds_the_best_of_all_sentences(settings):
+    search = Search(beam=8, extra_length=3, **settings)
+    score = score_function(search)
     for seed in range(20):
         model = random_model(seed, symbols=3)
-        divisor = DIVISORS[penalty]
-        everything = sorted(
-            ((p / divisor(n, 0.6), p, ids) for p, n, ids in every_sentence(model, (END,), 3, 4)),
-            reverse=True,
-        )
+        outputs = enumerate_outputs(model, (END,), 3, 4)
+        everything = sorted(((score(p, n), p, ids) for p, n, ids in outputs), reverse=True)
         (found,) = beam_search(ToyDecoder(model, 8), [(END,)], search, nbest=8)
-        same(found, everything[:8])
+        assert_same(found, everything[:8])
 
 
 def test_a_beam_of_2_finds_what_greedy_search_misses():
@@ -86,14 +95,14 @@ def test_stopping_early_changes_nothing():
         beam = draw.randint(1, 5)
         search = Search(
             beam=beam,
-            penalty=draw.choice(list(DIVISORS)),
             alpha=draw.choice([0.0, 0.6, 1.0]),
             extra_length=6,
+            **draw.choice(SCORES),
         )
         nbest, model = draw.randint(1, beam), random_model(seed, draw.randint(2, 12))
         decoder = ToyDecoder(model, beam)
         (found,) = beam_search(decoder, [(5, 6, END)], search, nbest=nbest)
-        same(found, plain(model, (5, 6, END), search, nbest))
+        assert_same(found, search_plainly(model, (5, 6, END), search, nbest))
         stopped_early += decoder.steps < 9
     assert stopped_early > 150
 
@@ -101,14 +110,14 @@ def test_stopping_early_changes_nothing():
 def test_many_symbols_are_searched_as_few_are():
     """Wide rows are searched block by block, and the blocks do not divide the symbols."""
     model, search = random_model(1, symbols=1_111, sharpness=1.0), Search(beam=3, extra_length=5)
-    for source in sources_of(3):
+    for source in random_sources(3):
         (found,) = beam_search(ToyDecoder(model, 3), [source], search, nbest=3)
-        same(found, plain(model, source, search, 3))
+        assert_same(found, search_plainly(model, source, search, 3))
 
 
 @pytest.mark.parametrize("beam", [1, 2, 4])
-def test_a_result_does_not_depend_on_the_company(beam):
-    model, sources = random_model(3, symbols=9), sources_of(40)
+def test_a_result_does_not_depend_on_the_batch(beam):
+    model, sources = random_model(3, symbols=9), random_sources(40)
     alone = [
         beam_search(ToyDecoder(model, beam), [s], Search(beam=beam, extra_length=9), nbest=beam)[0]
         for s in sources
@@ -116,24 +125,24 @@ def test_a_result_does_not_depend_on_the_company(beam):
     for batch in (1, 3, 7, 64):
         search = Search(beam=beam, extra_length=9, batch_size=batch)
         order = random.Random(batch).sample(range(40), 40)
-        shuffled = [sources[number] for number in order]
+        shuffled = [sources[index] for index in order]
         found = beam_search(ToyDecoder(model, beam), shuffled, search, nbest=beam)
-        assert found == [alone[number] for number in order]
+        assert found == [alone[index] for index in order]
 
 
-def test_waiting_sentences_take_the_places_of_finished_ones():
-    model, sources = random_model(3, symbols=9), sources_of(40)
+def test_waiting_sentences_take_the_slots_of_finished_ones():
+    model, sources = random_model(3, symbols=9), random_sources(40)
     decoder = ToyDecoder(model, 2)
     beam_search(decoder, sources, Search(beam=2, extra_length=9, batch_size=8))
-    one_batch_after_the_other = 0
+    steps_of_fixed_batches = 0
     for first in range(0, 40, 8):
         twin, some = ToyDecoder(model, 2), sorted(sources, key=len, reverse=True)[first : first + 8]
         beam_search(twin, some, Search(beam=2, extra_length=9, batch_size=8))
-        one_batch_after_the_other += twin.steps
-    assert decoder.steps < one_batch_after_the_other
+        steps_of_fixed_batches += twin.steps
+    assert decoder.steps < steps_of_fixed_batches
 
 
-def test_results_come_as_they_are_final():
+def test_results_are_yielded_as_soon_as_they_are_final():
     def model(source, prefix):  # copies the source
         return [0.0 if i == (*source, END)[len(prefix)] else -9.0 for i in range(10)]
 
@@ -149,7 +158,7 @@ def test_no_sources_no_results():
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_the_longest_output_is_the_input_and_50_more_and_ends(beam):
+def test_an_output_ends_at_input_length_and_50_more(beam):
     def model(_, prefix):  # never wants to end
         return [-30.0, -9.0, -0.1 - len(prefix) / 100, -3.0]
 
@@ -166,7 +175,7 @@ def test_hypotheses_come_best_first_and_no_more_than_there_are():
 
     search = Search(beam=5, penalty="none")
     (found,) = beam_search(ToyDecoder(model, 5), [(END,)], search, nbest=5)
-    same(found, [(-0.5, -0.5, ()), (-1.5, -1.5, (2,)), (-2.5, -2.5, (2, 2))])
+    assert_same(found, [(-0.5, -0.5, ()), (-1.5, -1.5, (2,)), (-2.5, -2.5, (2, 2))])
 
 
 def test_equal_scores_are_ordered_by_the_lower_symbol():
@@ -199,17 +208,17 @@ def test_a_model_that_gives_no_probabilities_is_an_error_not_a_translation(beam,
     assert "hint: the weights are damaged" in str(error.value)
 
 
-def test_searching_leaves_no_gradients_and_tells_the_decoder_so():
-    class Watching(ToyDecoder):
+def test_the_search_runs_in_inference_mode():
+    class CheckingDecoder(ToyDecoder):
         def step(self, state, ids):
             assert torch.is_inference_mode_enabled()
             return super().step(state, ids)
 
-    beam_search(Watching(random_model(1, 4), 4), [(END,)], Search())
+    beam_search(CheckingDecoder(random_model(1, 4), 4), [(END,)], Search())
     assert not torch.is_inference_mode_enabled()
 
 
-def test_the_last_sentences_take_the_places_of_those_that_are_over():
-    assert staying([False, True, False, True, False, False]) == [0, 4, 2, 5]
-    assert staying([True, True, False]) == [2]
-    assert staying([True]) == []
+def test_the_last_sentences_move_into_the_slots_of_finished_ones():
+    assert compact_sentences([False, True, False, True, False, False]) == [0, 4, 2, 5]
+    assert compact_sentences([True, True, False]) == [2]
+    assert compact_sentences([True]) == []

@@ -1,0 +1,164 @@
+"""Beam search: the best hypotheses of every source (section 6.1).
+
+In one step the W hypotheses of a sentence give their 2 W best continuations. Those that end in END
+are finished, all of them; the best W others stay live. At most W of the 2 W can end, so the beam
+stays full, and a width that holds every prefix finds every sentence. A beam of 1 is greedy search:
+the likeliest symbol, until it is END.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from transduce.errors import InputError
+from transduce.search.beam_state import BeamState, DecodingStrategy, StepResult
+from transduce.search.continuous_batching import (
+    Hypothesis,
+    Result,
+    run_continuous_batching,
+    tabulate_length_score,
+)
+from transduce.search.decoder import END, Decoder, State
+from transduce.search.length_score import LengthScore
+from transduce.search.stable_topk import stable_topk, stable_topk_sums
+from transduce.settings import Search
+
+# S sentences · W width of the beam · R = S W rows · V symbols · N finished hypotheses kept
+# C candidates of a sentence · L symbols
+
+
+class Candidates(NamedTuple):
+    """The best continuations of each sentence, best first."""
+
+    log_probs: Float[Tensor, "S C"]
+    parents: Int[Tensor, "S C"]  # the hypothesis of the sentence that each extends
+    symbols: Int[Tensor, "S C"]  # the symbol appended to it
+
+
+def beam_search(
+    decoder: Decoder[State],
+    sources: Sequence[Sequence[int]],
+    search: Search,
+    *,
+    nbest: int = 1,
+) -> list[list[Hypothesis]]:
+    """Return the `nbest` best hypotheses of each source, best first, in input order.
+
+    Fewer where fewer exist. The result of a source does not depend on the rest of the batch.
+    """
+    found = dict(beam_search_unordered(decoder, sources, search, nbest=nbest))
+    return [found[index] for index in range(len(sources))]
+
+
+def beam_search_unordered(
+    decoder: Decoder[State],
+    sources: Sequence[Sequence[int]],
+    search: Search,
+    *,
+    nbest: int = 1,
+) -> Iterator[Result]:
+    """Yield (index of the source, its `nbest` best hypotheses) as soon as each is final.
+
+    Long sources are started first.
+    """
+    if not 1 <= nbest <= search.beam:
+        raise InputError(
+            f"{nbest} best hypotheses are asked for, but the beam holds {search.beam}",
+            "ask for 1 or more, and at most as many as search.beam",
+        )
+    length_score = tabulate_length_score(decoder, sources, search)
+    expand = partial(expand_beams, length_score=length_score)
+    strategy = DecodingStrategy(search.beam, initially_live=1, finished_kept=nbest, expand=expand)
+    return run_continuous_batching(decoder, sources, search, strategy)
+
+
+def expand_beams(
+    beams: BeamState, log_probs: Float[Tensor, "R V"], length_score: LengthScore
+) -> StepResult:
+    """Extend every hypothesis by one symbol and keep the best of each sentence.
+
+    A beam of 1 never reorders its rows.
+    """
+    candidates = find_best_continuations(beams, log_probs)
+    beams = update_finished(beams, candidates, length_score)
+    beams, parents = update_live(beams, candidates)
+    first_rows = torch.arange(len(parents), device=parents.device)[:, None] * parents.shape[1]
+    parent_rows = (first_rows + parents).flatten() if parents.shape[1] > 1 else None
+    return StepResult(beams, parent_rows, is_done(beams, length_score))
+
+
+def find_best_continuations(beams: BeamState, log_probs: Float[Tensor, "R V"]) -> Candidates:
+    """Return the 2 W best continuations of each sentence (1 in a beam of 1).
+
+    At the length limit every hypothesis must end: its only continuation is END.
+    """
+    (sentences, width), symbols = beams.log_probs.shape, log_probs.shape[1]
+    count = 1 if width == 1 else min(2 * width, width * symbols)
+    totals, columns = stable_topk_sums(beams.log_probs, log_probs, count)
+    at_limit = (beams.lengths + 1 == beams.max_lengths)[:, None]
+    ended = torch.full_like(totals, -torch.inf)
+    ended[:, :width] = beams.log_probs + log_probs[:, END].view(sentences, width)
+    parents = torch.arange(count, device=columns.device) % width
+    return Candidates(
+        totals.where(~at_limit, ended),
+        (columns // symbols).where(~at_limit, parents),
+        (columns % symbols).masked_fill(at_limit, END),
+    )
+
+
+def update_finished(
+    beams: BeamState, candidates: Candidates, length_score: LengthScore
+) -> BeamState:
+    """Keep the N best finished hypotheses, old and new; ties go to the older."""
+    ends = candidates.symbols == END
+    scores = length_score.score(candidates.log_probs, beams.lengths[:, None] + 1)
+    scores = torch.cat([beams.finished_scores, scores.where(ends, -torch.inf)], dim=1)
+    log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
+    nbest = beams.finished_scores.shape[1]
+    scores, kept = stable_topk(scores, nbest)  # [S N]
+    old = torch.arange(nbest, device=kept.device).expand_as(kept)
+    origins = torch.cat([old, nbest + candidates.parents], dim=1).gather(1, kept)
+    tokens = torch.cat([beams.finished_tokens, beams.tokens], dim=1)
+    return beams._replace(
+        finished_scores=scores,
+        finished_log_probs=log_probs.gather(1, kept),
+        finished_tokens=gather_hypotheses(tokens, origins),
+    )
+
+
+def update_live(beams: BeamState, candidates: Candidates) -> tuple[BeamState, Int[Tensor, "S W"]]:
+    """Keep the W best candidates that did not end, and return the hypotheses that they extend.
+
+    Where fewer did not end, dead ones fill the beam.
+    """
+    ends = candidates.symbols == END
+    order = ends.sort(dim=1, stable=True).indices[:, : beams.last_ids.shape[1]]  # [S W]
+    ids, parents = candidates.symbols.gather(1, order), candidates.parents.gather(1, order)
+    log_probs = candidates.log_probs.masked_fill(ends, -torch.inf).gather(1, order)
+    position = beams.lengths[:, None, None].expand(*ids.shape, 1)
+    tokens = gather_hypotheses(beams.tokens, parents).scatter_(2, position, ids[:, :, None])
+    beams = beams._replace(
+        lengths=beams.lengths + 1, last_ids=ids, log_probs=log_probs, tokens=tokens
+    )
+    return beams, parents
+
+
+def gather_hypotheses(
+    tokens: Int[Tensor, "S A L"], hypotheses: Int[Tensor, "S B"]
+) -> Int[Tensor, "S B L"]:
+    """Pick the tokens of some hypotheses of each sentence, by their indices in the sentence."""
+    return tokens[torch.arange(len(hypotheses), device=hypotheses.device)[:, None], hypotheses]
+
+
+def is_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " S"]:
+    """Tell which sentences are final: no live hypothesis can beat the N-th best finished one.
+
+    Exact, for the bound is over all lengths up to the limit; at the limit a sentence is final.
+    """
+    reachable = length_score.upper_bound(beams.log_probs[:, 0], beams.max_lengths)
+    beaten = reachable <= beams.finished_scores[:, -1]
+    return beaten | (beams.lengths == beams.max_lengths)

@@ -1,0 +1,139 @@
+"""Continuous batching: finished sentences leave the batch and waiting ones take their slots."""
+
+import math
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import torch
+
+from transduce.errors import NotFiniteError
+from transduce.search.beam_state import (
+    ActiveBatch,
+    BeamState,
+    DecodingStrategy,
+    StepResult,
+    max_output_length,
+    merge_batches,
+    select_sentences,
+    start_batch,
+)
+from transduce.search.decoder import END, Decoder, State
+from transduce.search.length_score import LengthScore
+from transduce.settings import Search
+
+
+@final
+@dataclass(frozen=True)
+class Hypothesis:
+    """A finished output: ids without END, its score with the length penalty, log P in nats."""
+
+    ids: tuple[int, ...]
+    score: float
+    log_prob: float
+
+
+Result = tuple[int, list[Hypothesis]]  # the index of a source, and its hypotheses
+
+
+def tabulate_length_score(
+    decoder: Decoder[State], sources: Sequence[Sequence[int]], search: Search
+) -> LengthScore:
+    """Tabulate the score of every length that outputs of these sources may have."""
+    limits = [max_output_length(source, search.extra_length) + 1 for source in sources]
+    return LengthScore.tabulate(search, max(limits, default=0), device=decoder.device)
+
+
+def run_continuous_batching(
+    decoder: Decoder[State],
+    sources: Sequence[Sequence[int]],
+    search: Search,
+    strategy: DecodingStrategy,
+) -> Iterator[Result]:
+    """Decode all sources step by step, long ones first, and yield each result once it is final.
+
+    Waiting sources join when half of the `search.batch_size` slots are free.
+    """
+    waiting = deque(sorted(range(len(sources)), key=lambda n: len(sources[n]), reverse=True))
+    active: ActiveBatch[State] | None = None
+    while waiting or active:
+        free = search.batch_size - (len(active.beams.sentences) if active else 0)
+        with torch.inference_mode():
+            if waiting and free >= search.batch_size / 2:
+                admitted = [waiting.popleft() for _ in range(min(free, len(waiting)))]
+                fresh = start_batch(decoder, sources, admitted, search, strategy)
+                new, results = take_first_step(decoder, fresh, strategy)
+                active = merge_batches(decoder, active, new) if active and new else active or new
+            else:
+                assert active
+                active, results = take_step(decoder, active, strategy)
+        yield from results
+
+
+def take_first_step(
+    decoder: Decoder[State], batch: ActiveBatch[State], strategy: DecodingStrategy
+) -> tuple[ActiveBatch[State] | None, list[Result]]:
+    """Append the first symbol to all hypotheses of a sentence, from the one row that they share."""
+    log_probs, state = decoder.step(batch.decoder_state, batch.beams.last_ids[:, 0])
+    result = strategy.expand(batch.beams, log_probs.repeat_interleave(strategy.width, dim=0))
+    rows = torch.arange(len(log_probs), device=log_probs.device)
+    spread = rows.repeat_interleave(strategy.width)
+    return retire_done(decoder, state, result._replace(parent_rows=spread))
+
+
+def take_step(
+    decoder: Decoder[State], batch: ActiveBatch[State], strategy: DecodingStrategy
+) -> tuple[ActiveBatch[State] | None, list[Result]]:
+    """Append a symbol to every hypothesis; return the remaining batch and the final results."""
+    log_probs, state = decoder.step(batch.decoder_state, batch.beams.last_ids.flatten())
+    return retire_done(decoder, state, strategy.expand(batch.beams, log_probs))
+
+
+def retire_done(
+    decoder: Decoder[State], state: State, step: StepResult
+) -> tuple[ActiveBatch[State] | None, list[Result]]:
+    """Reorder the decoder's rows after a step, drop final sentences, and return their results."""
+    beams, rows, is_done = step
+    done: list[bool] = is_done.tolist()  # waits for the device, as does a cache that is compacted
+    if not any(done):
+        return ActiveBatch(state if rows is None else decoder.reorder(state, rows), beams), []
+    results = collect_results(beams, [sentence for sentence, flag in enumerate(done) if flag])
+    remaining = compact_sentences(done)
+    if not remaining:
+        return None, results
+    rows = torch.arange(beams.last_ids.numel(), device=is_done.device) if rows is None else rows
+    state = decoder.reorder(state, rows.view(len(done), -1)[remaining].flatten())
+    return ActiveBatch(state, select_sentences(beams, remaining)), results
+
+
+def compact_sentences(done: Sequence[bool]) -> list[int]:
+    """Return the order of the remaining sentences: the last ones move into the freed slots.
+
+    So only these are copied.
+    """
+    count = done.count(False)
+    last = (sentence for sentence in range(count, len(done)) if not done[sentence])
+    return [next(last) if done[slot] else slot for slot in range(count)]
+
+
+def collect_results(beams: BeamState, done: Sequence[int]) -> list[Result]:
+    """Return the finished hypotheses of some sentences, moved from the device at once."""
+    sentences = beams.sentences[done].tolist()
+    scores = beams.finished_scores[done].tolist()
+    log_probs = beams.finished_log_probs[done].tolist()
+    tokens = beams.finished_tokens[done].tolist()
+    results = []
+    for sentence, *finished in zip(sentences, tokens, scores, log_probs, strict=True):
+        found = [
+            Hypothesis(tuple(ids[: ids.index(END)]), score, log_prob)
+            for ids, score, log_prob in zip(*finished, strict=True)
+            if score > -math.inf
+        ]
+        if not found:
+            raise NotFiniteError(
+                f"no translation of sentence {sentence + 1} has a finite probability",
+                "the weights are damaged: verify the model, or take an older checkpoint",
+            )
+        results.append((sentence, found))
+    return results

@@ -1,0 +1,81 @@
+"""Scores of hypotheses of different lengths: log P over a divisor plus a reward (section 6.1)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from transduce.settings import Search
+
+
+class LengthTerms(NamedTuple):
+    """What length n contributes to a score: log P / divisor + reward."""
+
+    divisor: float = 1.0
+    reward: float = 0.0
+
+
+LENGTH_TERMS: dict[str, Callable[[int, Search], LengthTerms]] = {  # by search.penalty
+    "gnmt": lambda n, search: LengthTerms(divisor=((5 + n) / 6) ** search.alpha),
+    "average": lambda n, _: LengthTerms(divisor=float(n)),
+    "none": lambda _n, _: LengthTerms(),
+    "reward": lambda n, search: LengthTerms(reward=search.gamma * n),
+}
+
+
+@final
+@dataclass(frozen=True)
+class LengthScore:
+    """The score of outputs of any length up to a limit; beam search, sampling and likelihood use it.
+
+    Tables by length, because a vectorised power may round differently in another batch.
+    """
+
+    divisors: Float[Tensor, " lengths"]
+    rewards: Float[Tensor, " lengths"]
+    best_divisors: Float[Tensor, " lengths"]  # the largest up to each length
+    best_rewards: Float[Tensor, " lengths"]
+
+    @classmethod
+    def tabulate(
+        cls,
+        search: Search,
+        max_length: int,
+        *,
+        device: torch.device | None = None,
+        dtype: torch.dtype = torch.float32,
+    ) -> "LengthScore":
+        """Compute the tables of `search.penalty` for all lengths from 0 to `max_length`."""
+        terms_of = LENGTH_TERMS[search.penalty]
+        terms = [terms_of(max(n, 1), search) for n in range(max_length + 1)]
+        tables = torch.tensor(terms, dtype=dtype).T
+        best = tables.cummax(dim=1).values
+        return cls(*(table.to(device) for table in (*tables, *best)))
+
+    def score(
+        self, log_probs: Float[Tensor, "*#shape"], lengths: Int[Tensor, "*#shape"]
+    ) -> Float[Tensor, "*shape"]:
+        """Return the scores of outputs with these log-probabilities and lengths, END included."""
+        return log_probs / self.divisors[lengths] + self.rewards[lengths]
+
+    def upper_bound(
+        self, log_probs: Float[Tensor, "*#shape"], max_lengths: Int[Tensor, "*#shape"]
+    ) -> Float[Tensor, "*shape"]:
+        """Return the best score that live hypotheses may still reach within their length limit.
+
+        More symbols never raise log P (<= 0); the bound is reached where divisor and reward are
+        largest at the limit, as with every penalty here, and never too low elsewhere.
+        """
+        return log_probs / self.best_divisors[max_lengths] + self.best_rewards[max_lengths]
+
+
+def score_outputs(
+    log_probs: Sequence[float], lengths: Sequence[int], search: Search
+) -> list[float]:
+    """Return the scores of given outputs in float64, by log P and length with END."""
+    length_score = LengthScore.tabulate(search, max(lengths, default=0), dtype=torch.float64)
+    values = torch.tensor(log_probs, dtype=torch.float64)
+    return length_score.score(values, torch.tensor(lengths, dtype=torch.long)).tolist()
