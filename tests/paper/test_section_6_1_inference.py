@@ -7,7 +7,7 @@ import torch
 
 from transduce.checkpoint import averaged
 from transduce.recipes import by_name
-from transduce.search import LengthScore, score_outputs
+from transduce.search import LengthScore, score_log_probs
 from transduce.search.beam_state import max_output_length
 from transduce.settings import Search
 
@@ -51,7 +51,7 @@ def test_the_length_penalty_by_hand():
 
 def test_a_score_is_log_p_over_the_penalty_so_that_longer_outputs_have_a_chance():
     """log P of -4.0 in 5 symbols loses against -4.6 in 10, and wins without a penalty."""
-    shorter, longer = score_outputs([-4.0, -4.6], [5, 10], Search())
+    shorter, longer = score_log_probs([-4.0, -4.6], [5, 10], Search())
     assert shorter < longer
-    shorter, longer = score_outputs([-4.0, -4.6], [5, 10], Search(alpha=0.0))
+    shorter, longer = score_log_probs([-4.0, -4.6], [5, 10], Search(alpha=0.0))
     assert shorter > longer

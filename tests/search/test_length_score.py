@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from transduce.search import LengthScore, score_outputs
+from transduce.search import LengthScore, score_log_probs
 from transduce.search.length_score import LENGTH_TERMS, LengthTerms
 from transduce.settings import Search
 from transduce.settings.search import PENALTIES
@@ -22,7 +22,7 @@ def test_every_penalty_of_the_settings_is_computed_as_its_formula_says():
         for n, alpha, gamma in ((1, 0.0, 0.0), (7, 0.6, 0.5), (20, 1.0, 2.0)):
             search = Search(penalty=name, alpha=alpha, gamma=gamma)
             expected = eval(score, {"n": n, "alpha": alpha, "gamma": gamma})
-            assert score_outputs([-3.0], [n], search) == [expected]
+            assert score_log_probs([-3.0], [n], search) == [expected]
 
 
 def test_the_gnmt_penalty_has_its_known_values():
@@ -70,5 +70,5 @@ def test_the_bound_is_never_too_low_for_a_penalty_that_rises_and_falls(monkeypat
 
 def test_a_sequence_of_outputs_is_scored_in_float64():
     search = Search(penalty="reward", gamma=0.1)
-    assert score_outputs([-1.0, 2e-12], [3, 10], search) == [-1.0 + 0.1 * 3, 2e-12 + 1.0]
-    assert score_outputs([], [], search) == []
+    assert score_log_probs([-1.0, 2e-12], [3, 10], search) == [-1.0 + 0.1 * 3, 2e-12 + 1.0]
+    assert score_log_probs([], [], search) == []

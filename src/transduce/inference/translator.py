@@ -19,7 +19,7 @@ from transduce.search import (
     Hypothesis,
     beam_search_unordered,
     sample_unordered,
-    score_outputs,
+    score_log_probs,
 )
 from transduce.settings import Recipe, Search
 from transduce.settings.search import Sampling
@@ -161,7 +161,7 @@ class Translator:
                     )
         tokens = max(TOKENS, 2 * longest + search.extra_length)
         log_probs = target_log_probs(self.models, sources, targets, tokens)
-        scores = score_outputs(log_probs, list(map(len, targets)), search)
+        scores = score_log_probs(log_probs, list(map(len, targets)), search)
         for (_, text), score, log_prob in zip(pairs, scores, log_probs, strict=True):
             yield Output(text, score, log_prob)
 

@@ -10,7 +10,7 @@ from transduce.search.constraints import (
 from transduce.search.continuous_batching import Hypothesis
 from transduce.search.decoder import BEGIN, END, Decoder
 from transduce.search.ensemble import Ensemble
-from transduce.search.length_score import LengthScore, score_outputs
+from transduce.search.length_score import LengthScore, score_log_probs
 from transduce.search.sampling import sample_unordered
 
 __all__ = [
@@ -27,5 +27,5 @@ __all__ = [
     "beam_search",
     "beam_search_unordered",
     "sample_unordered",
-    "score_outputs",
+    "score_log_probs",
 ]

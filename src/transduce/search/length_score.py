@@ -72,7 +72,7 @@ class LengthScore:
         return log_probs / self.best_divisors[max_lengths] + self.best_rewards[max_lengths]
 
 
-def score_outputs(
+def score_log_probs(
     log_probs: Sequence[float], lengths: Sequence[int], search: Search
 ) -> list[float]:
     """Return the scores of given outputs in float64, by log P and length with END."""
