@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from transduce.reproduce.table1.plan import Plan
+from transduce.reproduce.layer_costs.plan import MeasurementPlan
 
 SMALL = ("--n", "8,4", "--d", "16,8", "--r", "3", "--quick", "--rounds", "1")
 
@@ -78,7 +78,7 @@ def test_a_picture_without_matplotlib_is_refused_before_anything_is_measured(
 
 def test_defaults_that_the_help_names_are_those_of_the_plan(call):
     said = " ".join(call("reproduce", "table1", "--help").stdout.split())
-    plan = Plan()
+    plan = MeasurementPlan()
     for words in (
         f"(default: {plan.n[0]} to {plan.n[-1]})",
         f"(default: {plan.d[0]} to {plan.d[-1]})",

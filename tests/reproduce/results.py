@@ -5,19 +5,19 @@ from dataclasses import replace
 from transduce.recipes.scale import LAPTOP, scaled
 from transduce.recipes.table2 import ROWS
 from transduce.recipes.table3 import TABLE_3
-from transduce.reproduce.result import Result
+from transduce.reproduce.result import RowResult
 from transduce.settings.recipe import with_changes
 
 MACHINE = {"processor": "a processor", "device": "cpu", "threads": "1"}
 VERSIONS = {"transduce": "1", "torch": "2"}
 
 
-def result(row: str, bleu: float, perplexity: float = 5.0, seed: int = 1, **changes) -> Result:
+def result(row: str, bleu: float, perplexity: float = 5.0, seed: int = 1, **changes) -> RowResult:
     """One run of a row of Table 3."""
     return result_of(TABLE_3[row], row, bleu, perplexity, seed, **changes)
 
 
-def german(row: str, bleu: float, seed: int = 1, **changes) -> Result:
+def german(row: str, bleu: float, seed: int = 1, **changes) -> RowResult:
     """One run of a row of Table 2, English to German."""
     one = result_of(ROWS["en-de"][row], row, bleu, 5.0, seed, **changes)
     return replace(
@@ -29,13 +29,13 @@ def german(row: str, bleu: float, seed: int = 1, **changes) -> Result:
     )
 
 
-def result_of(recipe, row, bleu, perplexity, seed, **changes) -> Result:
+def result_of(recipe, row, bleu, perplexity, seed, **changes) -> RowResult:
     """One run of a recipe."""
     recipe = with_changes(
         scaled(recipe, LAPTOP),
         {"training.seed": seed} | {path.replace("__", "."): v for path, v in changes.items()},
     )
-    return Result(
+    return RowResult(
         table="table3",
         row=row,
         scale="laptop",
@@ -53,6 +53,6 @@ def result_of(recipe, row, bleu, perplexity, seed, **changes) -> Result:
     )
 
 
-def elsewhere(one: Result, **changes) -> Result:
+def elsewhere(one: RowResult, **changes) -> RowResult:
     """The same with something else."""
     return replace(one, **changes)

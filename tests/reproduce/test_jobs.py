@@ -8,11 +8,16 @@ from transduce.recipes.scale import PAPER, TOY
 from transduce.recipes.table2 import ROWS
 from transduce.recipes.table3 import TABLE_3
 from transduce.reproduce import job as job_module
-from transduce.reproduce.job import Wanted, is_lack_of_memory, jobs, require_fits
+from transduce.reproduce.job import (
+    JobSelection,
+    is_out_of_memory,
+    plan_jobs,
+    require_row_fits_memory,
+)
 
 
 def names(**wanted):
-    return [job.name for job in jobs("table3", TABLE_3, Wanted(scale=TOY, **wanted))]
+    return [job.name for job in plan_jobs("table3", TABLE_3, JobSelection(scale=TOY, **wanted))]
 
 
 def test_unless_rows_are_named_all_are_trained_in_the_paper_s_order():
@@ -25,8 +30,8 @@ def test_rows_come_in_the_paper_s_order_and_each_once_before_the_second_seed():
 
 
 def test_a_change_is_made_to_every_row_after_the_scale():
-    wanted = Wanted(scale=TOY, rows=("C-N2",), seeds=(7,), changes={"training.steps": 3})
-    (job,) = jobs("table3", TABLE_3, wanted)
+    wanted = JobSelection(scale=TOY, rows=("C-N2",), seeds=(7,), changes={"training.steps": 3})
+    (job,) = plan_jobs("table3", TABLE_3, wanted)
     assert (job.recipe.training.steps, job.recipe.training.seed) == (3, 7)
     assert (job.recipe.architecture.layers, job.recipe.architecture.d_model) == (2, 32)
 
@@ -43,9 +48,9 @@ def test_a_seed_is_no_change():
 
 def test_a_row_that_does_not_fit_memory_is_refused_with_the_number(monkeypatch):
     monkeypatch.setattr(job_module, "memory_here", lambda _: 10**9)
-    (job,) = jobs("table3", TABLE_3, Wanted(scale=PAPER, rows=("base",)))
+    (job,) = plan_jobs("table3", TABLE_3, JobSelection(scale=PAPER, rows=("base",)))
     with pytest.raises(InputError, match=r"row base: to train .* more than 1\.0 GB.*\nhint: a sma"):
-        require_fits(job)
+        require_row_fits_memory(job)
 
 
 def too_much():
@@ -64,14 +69,16 @@ def all_of_it():
 def test_a_lack_of_memory_is_known_by_what_python_and_torch_raise(work):
     with pytest.raises((MemoryError, RuntimeError)) as error:
         work()
-    assert is_lack_of_memory(error.value)
-    assert not is_lack_of_memory(RuntimeError("shapes do not match"))
+    assert is_out_of_memory(error.value)
+    assert not is_out_of_memory(RuntimeError("shapes do not match"))
 
 
 @pytest.mark.parametrize("rows", [(), ("recurrent", "separable")])
 def test_other_layers_take_the_cost_of_base_as_it_is_changed_here(rows):
-    wanted = Wanted(scale=TOY, rows=rows, changes={"training.steps": "1000"})
-    steps = {job.row: job.recipe.training.steps for job in jobs("table2", ROWS["en-de"], wanted)}
+    wanted = JobSelection(scale=TOY, rows=rows, changes={"training.steps": "1000"})
+    steps = {
+        job.row: job.recipe.training.steps for job in plan_jobs("table2", ROWS["en-de"], wanted)
+    }
     # products a piece, 6 layers and the map, by hand: 220,032; 237,696 and 165,120 in these rows
     assert (steps["recurrent"], steps["separable"]) == (926, 1333)
     assert {row: steps[row] for row in steps if row in ("base", "big")} == (

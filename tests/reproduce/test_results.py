@@ -9,12 +9,12 @@ from tests.reproduce.results import elsewhere, german, result
 from transduce.durable import to_checksummed_json
 from transduce.errors import FolderError, InputError
 from transduce.recipes.scale import LAPTOP
-from transduce.reproduce.job import Job
+from transduce.reproduce.job import RowJob
 from transduce.reproduce.result import (
-    AGAIN,
+    MEASURE_AGAIN,
     RESULT,
-    gathered,
-    metrics_for,
+    choose_metrics,
+    gather_results,
     read_result,
     require_same_row,
     write_result,
@@ -24,7 +24,7 @@ from transduce.settings.recipe import with_changes
 from transduce.text.clean import normalise
 
 ONE = german("base", 30.0)
-JOB = Job(table="table2", row="base", scale=LAPTOP, recipe=ONE.recipe)
+JOB = RowJob(table="table2", row="base", scale=LAPTOP, recipe=ONE.recipe)
 YOUNGER = ("averaged", "cost", "paper_bleu")
 
 
@@ -54,7 +54,7 @@ def test_results_are_found_below_folders_each_once(tmp_path):
     for name in ("a/rows/base-seed1", "b/copied"):
         (tmp_path / name).mkdir(parents=True)
         write_result(tmp_path / name, ONE)
-    results, faults = gathered([tmp_path, tmp_path / "a"])
+    results, faults = gather_results([tmp_path, tmp_path / "a"])
     assert (len(results), faults) == (1, [])
 
 
@@ -65,7 +65,7 @@ def test_a_seed_that_was_trained_twice_is_not_taken_for_two(tmp_path):
         write_result(tmp_path / name, one)
     fact = f"{tmp_path}/b: holds another result of base from seed 1 than {tmp_path}/a\nhint: gather"
     with pytest.raises(InputError, match=re.escape(fact)):
-        gathered([tmp_path])
+        gather_results([tmp_path])
 
 
 def test_a_model_that_was_scored_twice_in_two_ways_is_refused(tmp_path):
@@ -73,14 +73,14 @@ def test_a_model_that_was_scored_twice_in_two_ways_is_refused(tmp_path):
         (tmp_path / name).mkdir()
         write_result(tmp_path / name, one)
     with pytest.raises(InputError, match="holds another result of base"):
-        gathered([tmp_path])
+        gather_results([tmp_path])
 
 
 def test_other_seeds_and_rows_of_other_recipes_are_results_of_their_own(tmp_path):
     for n, one in enumerate((ONE, german("base", 30.0, seed=2), result("base", 30.0))):
         (tmp_path / str(n)).mkdir()
         write_result(tmp_path / str(n), one)
-    assert len(gathered([tmp_path])[0]) == 3
+    assert len(gather_results([tmp_path])[0]) == 3
 
 
 def test_what_is_no_result_is_named_once_and_loses_no_other(tmp_path):
@@ -97,12 +97,12 @@ def test_what_is_no_result_is_named_once_and_loses_no_other(tmp_path):
         (tmp_path / name / RESULT).write_bytes(data)
     (tmp_path / "e").mkdir()
     (tmp_path / "e" / RESULT).symlink_to(tmp_path / RESULT)
-    results, faults = gathered([tmp_path, tmp_path / "a"])
+    results, faults = gather_results([tmp_path, tmp_path / "a"])
     assert [one.row for one in results] == ["base"]
     assert [fault.fact.split(":")[0] for fault in faults] == [
         f"{tmp_path}/{name}/{RESULT}" for name in "abcde"
     ]
-    assert {fault.hint for fault in faults} == {AGAIN}
+    assert {fault.hint for fault in faults} == {MEASURE_AGAIN}
 
 
 def test_a_result_of_a_later_version_is_not_to_be_deleted(tmp_path):
@@ -124,8 +124,8 @@ def test_on_a_test_set_of_the_paper_its_own_bleu_is_taken(shared, change):
     with gzip.open(german, "rt", encoding="utf-8") as file:
         lines = [change(line.rstrip("\n")) for line in file]
     paper = "bleu-paper" if change == marks_apart else "bleu-paper-plain"
-    assert metrics_for(lines) == ("bleu", paper)
-    assert metrics_for(lines[:-1]) == ("bleu",)
+    assert choose_metrics(lines) == ("bleu", paper)
+    assert choose_metrics(lines[:-1]) == ("bleu",)
 
 
 def test_a_result_is_of_one_recipe_and_one_test_set(tmp_path):

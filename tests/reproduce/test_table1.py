@@ -9,20 +9,20 @@ import pytest
 
 from transduce.durable import open_folder
 from transduce.errors import InputError
-from transduce.reproduce.picture import require_plots
-from transduce.reproduce.table1.findings import findings
-from transduce.reproduce.table1.kinds import KINDS
-from transduce.reproduce.table1.measure import Row, measure
-from transduce.reproduce.table1.picture import picture
-from transduce.reproduce.table1.plan import Plan
-from transduce.reproduce.table1.report import as_object, sections, write_report
+from transduce.reproduce.layer_costs.findings import describe_findings
+from transduce.reproduce.layer_costs.kinds import KINDS
+from transduce.reproduce.layer_costs.measure import LayerRow, measure_layers
+from transduce.reproduce.layer_costs.plan import MeasurementPlan
+from transduce.reproduce.layer_costs.plot import plot_table
+from transduce.reproduce.layer_costs.report import build_json, build_sections, write_report
+from transduce.reproduce.plot import require_matplotlib
 
-PLAN = Plan(n=(4, 8, 16), d=(8, 16), paths=(4,), r=3, rounds=1)
+PLAN = MeasurementPlan(n=(4, 8, 16), d=(8, 16), paths=(4,), r=3, rounds=1)
 
 
 @pytest.fixture(scope="module")
 def table():
-    return measure(PLAN, lambda _: None)
+    return measure_layers(PLAN, lambda _: None)
 
 
 def test_every_kind_is_measured_at_every_size(table):
@@ -62,13 +62,13 @@ def test_the_report_is_a_folder_with_all_of_it(table, tmp_path):
     write_report(tmp_path / "found", table, b"a picture")
     open_folder(tmp_path / "found", "table1")
     page = (tmp_path / "found/table1.md").read_text("utf-8")
-    for title, _ in sections(table):
+    for title, _ in build_sections(table):
         assert f"## {title}\n\n| layer | " in page
-    assert all(f"- {finding}" in page for finding in findings(table))
+    assert all(f"- {finding}" in page for finding in describe_findings(table))
     assert "torch 2." in page
     assert "(table1.png)" in page
     stored = json.loads((tmp_path / "found/table1.json").read_text("utf-8"))
-    assert stored == json.loads(json.dumps(as_object(table)))
+    assert stored == json.loads(json.dumps(build_json(table)))
     text = (tmp_path / "found/points.csv").read_text("utf-8")
     lines = list(csv.DictReader(io.StringIO(text)))
     assert len(lines) == len(KINDS) * len(PLAN.points())
@@ -78,9 +78,9 @@ def test_the_report_is_a_folder_with_all_of_it(table, tmp_path):
 def test_a_path_that_is_not_that_of_the_formula_is_not_hidden(table):
     first = table.rows[0]
     paths = (replace(first.paths[0], length=9), *first.paths[1:])
-    wrong = replace(table, rows=(Row(first.kind, first.points, paths, PLAN), *table.rows[1:]))
-    assert "11 of 12 path lengths are those of the formula" in "\n".join(findings(wrong))
-    tables = dict(sections(wrong))
+    wrong = replace(table, rows=(LayerRow(first.kind, first.points, paths, PLAN), *table.rows[1:]))
+    assert "11 of 12 path lengths are those of the formula" in "\n".join(describe_findings(wrong))
+    tables = dict(build_sections(wrong))
     assert tables["Maximum path length"][1][-1] == "not 1"
     assert tables["The paper's table, and ours"][1][-1] == "see below"
 
@@ -88,25 +88,27 @@ def test_a_path_that_is_not_that_of_the_formula_is_not_hidden(table):
 def test_time_that_does_not_follow_operations_is_named(table):
     row = table.rows[0]
     steady = tuple(replace(p, seconds=1.0) for p in row.points)
-    following = tuple(replace(p, seconds=float(p.operations + p.around)) for p in row.points)
+    following = tuple(replace(p, seconds=float(p.operations + p.projections)) for p in row.points)
     for points, named in ((steady, True), (following, False)):
-        rows = tuple(Row(one.kind, points, one.paths, PLAN) for one in table.rows)
-        said = "\n".join(findings(replace(table, rows=rows)))
+        rows = tuple(LayerRow(one.kind, points, one.paths, PLAN) for one in table.rows)
+        said = "\n".join(describe_findings(replace(table, rows=rows)))
         assert ("time does not grow here as all operations" in said) == named
     assert "self-attention: n^0.00 ± 0.00 for n^" in "\n".join(
-        findings(replace(table, rows=(Row(row.kind, steady, row.paths, PLAN), *table.rows[1:])))
+        describe_findings(
+            replace(table, rows=(LayerRow(row.kind, steady, row.paths, PLAN), *table.rows[1:]))
+        )
     )
 
 
 def test_the_picture_is_a_png(table):
     pytest.importorskip("matplotlib")
-    assert picture(table).startswith(b"\x89PNG")
+    assert plot_table(table).startswith(b"\x89PNG")
 
 
 def test_without_matplotlib_it_is_said_how_to_get_it(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(InputError, match="a picture needs the package matplotlib") as refusal:
-        require_plots()
+        require_matplotlib()
     assert refusal.value.hint == "pip install 'transduce[plots]'"
 
 
@@ -117,8 +119,8 @@ def test_without_matplotlib_it_is_said_how_to_get_it(monkeypatch):
         ({"d": (64, 64)}, "--d: growth needs at least two sizes"),
         ({"n": (0, 8)}, "--n: sizes are at least 2, not 0"),
         ({"d": (8, 12)}, "--d 12: there are 8 heads of d / 8 numbers each"),
-        ({"k": 1}, "--k 1 reaches nobody else"),
-        ({"r": 1}, "--r 1 reaches nobody else"),
+        ({"k": 1}, "--k 1 reaches no other position"),
+        ({"r": 1}, "--r 1 reaches no other position"),
         ({"k": 4}, "--k must be odd, not 4"),
         ({"r": 16}, "--r must be odd, not 16"),
         ({"n": (64, 1_000_000)}, "--n 1000000: self-attention needs about 149,012 GiB, and this"),
@@ -126,5 +128,5 @@ def test_without_matplotlib_it_is_said_how_to_get_it(monkeypatch):
 )
 def test_sizes_that_cannot_be_measured_are_refused_before(sizes, words):
     with pytest.raises(InputError) as refusal:
-        Plan(**sizes)
+        MeasurementPlan(**sizes)
     assert words in str(refusal.value)

@@ -8,11 +8,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transduce.reproduce.table1.growth import fitted
-from transduce.reproduce.table1.kinds import KINDS, projections
-from transduce.reproduce.table1.layer import layer_of, sizes_of
-from transduce.reproduce.table1.operations import counted
-from transduce.reproduce.table1.trace import longest_chain, peak_bytes
+from transduce.reproduce.layer_costs.growth import fit_power_law
+from transduce.reproduce.layer_costs.kinds import KINDS, count_projection_operations
+from transduce.reproduce.layer_costs.layer import build_layer, build_sizes
+from transduce.reproduce.layer_costs.operations import count_operations
+from transduce.reproduce.layer_costs.trace import measure_longest_chain, measure_peak_bytes
 
 kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 EXACT = torch.float64
@@ -21,15 +21,15 @@ EXACT = torch.float64
 @kinds
 @pytest.mark.parametrize(("n", "d", "k", "r"), [(9, 16, 3, 5), (20, 8, 5, 3), (7, 24, 3, 15)])
 def test_counted_operations_are_those_of_the_formula(kind, n, d, k, r):
-    sizes = sizes_of(kind, d, k, r)
-    mixing, around = counted(layer_of(kind, n, sizes, dtype=EXACT))
+    sizes = build_sizes(kind, d, k, r)
+    mixing, projections = count_operations(build_layer(kind, n, sizes, dtype=EXACT))
     assert mixing == pytest.approx(kind.operations(n, sizes), rel=0.01)
-    assert around == projections(kind, n, sizes)
+    assert projections == count_projection_operations(kind, n, sizes)
 
 
 def test_formulas_are_those_of_a_count_on_paper():
     """n = 2, d = 8, k = 3, r = 3; 8 heads of one number."""
-    found = {kind.name: kind.operations(2, sizes_of(kind, 8, 3, 3)) for kind in KINDS}
+    found = {kind.name: kind.operations(2, build_sizes(kind, 8, 3, 3)) for kind in KINDS}
     assert found == {
         "self-attention": 2 * (4 * 8 + 4 * 8),  # four pairs: each 8 for Q Kᵀ, 8 for the values
         "recurrent (LSTM)": 2 * (2 * 2 * 4 * 4 * (8 + 4)),  # words, ends, gates, numbers, from 12
@@ -42,9 +42,9 @@ def test_formulas_are_those_of_a_count_on_paper():
 
 @kinds
 def test_the_longest_chain_grows_with_n_in_the_recurrent_layer_only(kind):
-    sizes = sizes_of(kind, 16, 3, 5)
-    layers = [layer_of(kind, n, sizes, dtype=EXACT) for n in (20, 30, 40)]
-    chains = [longest_chain(layer, layer.words(EXACT)) for layer in layers]
+    sizes = build_sizes(kind, 16, 3, 5)
+    layers = [build_layer(kind, n, sizes, dtype=EXACT) for n in (20, 30, 40)]
+    chains = [measure_longest_chain(layer, layer.random_sentence(EXACT)) for layer in layers]
     grown = [second - first for first, second in pairwise(chains)]
     if kind.mixing == "recurrent":
         assert grown[0] == grown[1] > 5, "each word adds as many"
@@ -64,7 +64,7 @@ def test_the_longest_chain_grows_with_n_in_the_recurrent_layer_only(kind):
     ],
 )
 def test_a_chain_is_as_long_as_what_must_wait(run, length):
-    assert longest_chain(run, torch.ones(3, 3)) == length
+    assert measure_longest_chain(run, torch.ones(3, 3)) == length
 
 
 def test_the_peak_counts_tensors_that_live_at_once():
@@ -77,23 +77,23 @@ def test_the_peak_counts_tensors_that_live_at_once():
     def together():
         return torch.stack([kibibyte + 1 for _ in range(5)])
 
-    assert peak_bytes(lambda: kibibyte.view(16, 16).t()) == 0, "a view of what was there"
-    assert peak_bytes(lambda: (kibibyte + 1).add_(1).mul_(2).view(16, 16)) == 1024
-    assert 1024 <= peak_bytes(one_after_the_other) < 2048
-    assert peak_bytes(together) == 10 * 1024
+    assert measure_peak_bytes(lambda: kibibyte.view(16, 16).t()) == 0, "a view of what was there"
+    assert measure_peak_bytes(lambda: (kibibyte + 1).add_(1).mul_(2).view(16, 16)) == 1024
+    assert 1024 <= measure_peak_bytes(one_after_the_other) < 2048
+    assert measure_peak_bytes(together) == 10 * 1024
 
 
 @given(st.floats(-1, 3), st.floats(0.01, 100))
 def test_a_power_is_found_again(power, factor):
     xs = [2.0, 3.0, 5.0, 17.0]
-    growth = fitted(xs, [factor * x**power for x in xs])
+    growth = fit_power_law(xs, [factor * x**power for x in xs])
     assert growth.power == pytest.approx(power, abs=1e-9)
     assert growth.error == pytest.approx(0, abs=1e-6)
 
 
 def test_the_error_of_a_power_is_that_of_least_squares():
     """ln y = 1, 2, 2 at ln x = 0, 1, 2: slope 1/2, residuals -1/6, 1/3, -1/6."""
-    growth = fitted([1.0, math.e, math.e**2], [math.e, math.e**2, math.e**2])
+    growth = fit_power_law([1.0, math.e, math.e**2], [math.e, math.e**2, math.e**2])
     assert growth.power == pytest.approx(0.5)
     assert growth.error == pytest.approx(math.sqrt(1 / 6 / 2))
-    assert fitted([1.0, 2.0], [3.0, 5.0]).error == 0
+    assert fit_power_law([1.0, 2.0], [3.0, 5.0]).error == 0

@@ -2,9 +2,13 @@
 
 import pytest
 
-from transduce.reproduce.table1.kinds import KINDS, side_of
-from transduce.reproduce.table1.layer import sizes_of, stack_of
-from transduce.reproduce.table1.reach import every_output_sees_all, fewest, path_length
+from transduce.reproduce.layer_costs.kinds import KINDS, count_visible_side
+from transduce.reproduce.layer_costs.layer import build_sizes, build_stack
+from transduce.reproduce.layer_costs.paths import (
+    every_output_depends_on_all,
+    find_smallest,
+    measure_path_length,
+)
 
 kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 in_layers = pytest.mark.parametrize(  # the steps of a recurrent layer are positions
@@ -41,8 +45,8 @@ def layers_by_search(kind, n, *, side, causal):
 @stacks
 @pytest.mark.parametrize(("k", "r"), [(3, 5), (5, 3)])
 def test_formulas_are_exact(kind, causal, k, r):
-    sizes = sizes_of(kind, 8, k, r)
-    side = side_of(kind, sizes, causal=causal)
+    sizes = build_sizes(kind, 8, k, r)
+    side = count_visible_side(kind, sizes, causal=causal)
     for n in range(2, 30):
         expected = layers_by_search(kind, n, side=side, causal=causal)
         assert kind.path(n, side) == expected, n
@@ -52,24 +56,24 @@ def test_formulas_are_exact(kind, causal, k, r):
 @stacks
 @pytest.mark.parametrize("n", [2, 3, 7, 10])
 def test_gradients_reach_as_far_as_the_formula_says(kind, causal, n):
-    sizes = sizes_of(kind, 8, 3, 5)
-    side = side_of(kind, sizes, causal=causal)
-    assert path_length(kind, n, sizes, causal=causal) == kind.path(n, side)
+    sizes = build_sizes(kind, 8, 3, 5)
+    side = count_visible_side(kind, sizes, causal=causal)
+    assert measure_path_length(kind, n, sizes, causal=causal) == kind.path(n, side)
 
 
 def test_it_is_not_enough_that_the_last_output_sees_all():
     kind = next(kind for kind in KINDS if kind.mixing == "convolution")
-    stack = stack_of(kind, 5, sizes_of(kind, 8, 3, 5), 4, causal=True)
-    assert every_output_sees_all(stack, causal=True)
-    assert not every_output_sees_all(stack, causal=False)
+    stack = build_stack(kind, 5, build_sizes(kind, 8, 3, 5), 4, causal=True)
+    assert every_output_depends_on_all(stack, causal=True)
+    assert not every_output_depends_on_all(stack, causal=False)
 
 
 def test_the_decoder_s_dilated_path_is_the_paper_s_log_k():
     dilated = next(kind for kind in KINDS if kind.mixing == "dilated")
-    side = side_of(dilated, sizes_of(dilated, 8, 3, 5), causal=True)
+    side = count_visible_side(dilated, build_sizes(dilated, 8, 3, 5), causal=True)
     assert [dilated.path(3**power, side) for power in range(1, 6)] == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("wanted", range(1, 20))
 def test_the_fewest_are_found(wanted):
-    assert fewest(lambda layers: layers >= wanted, most=20) == wanted
+    assert find_smallest(lambda layers: layers >= wanted, most=20) == wanted

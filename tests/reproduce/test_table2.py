@@ -9,14 +9,14 @@ from tests.reproduce.results import german, result_of
 
 from transduce.recipes.scale import LAPTOP, PAPER
 from transduce.recipes.table2 import ROWS
-from transduce.reproduce.table import table_of
-from transduce.reproduce.table2 import report
+from transduce.reproduce.table import build_table
+from transduce.reproduce.table2_report import build_report
 
 BASE = german("base", 30.0)
 
 
 def made(*results, pair="en-de"):
-    return report(table_of(results, ROWS[pair]))
+    return build_report(build_table(results, ROWS[pair]))
 
 
 def lines_of(made_report):
@@ -61,12 +61,12 @@ def test_what_is_small_is_not_comparable():
 
 
 def test_the_head_says_what_may_stand_beside_the_paper():
-    page = made(BASE).as_markdown()
+    page = made(BASE).markdown()
     assert "- BLEU-paper: `of the paper's words`\n" in page
     assert "- beside the paper may stand BLEU-paper at the scale paper on newstest2014-fi" in page
     assert "all 3,003 lines of newstest2014: neither may" in page
     french = result_of(ROWS["en-fr"]["base"], "base", 30.0, 5.0, 1)
-    assert "- no figure here may stand beside" in made(french, pair="en-fr").as_markdown()
+    assert "- no figure here may stand beside" in made(french, pair="en-fr").markdown()
 
 
 def test_at_the_paper_s_scale_the_score_says_what_it_may_stand_beside():
@@ -83,7 +83,7 @@ def test_at_the_paper_s_scale_the_score_says_what_it_may_stand_beside():
 
 
 def test_every_table_of_the_page_says_the_scale():
-    page = made(BASE, german("big", 31.0)).as_markdown()
+    page = made(BASE, german("big", 31.0)).markdown()
     heads = [line for line in page.splitlines() if line.startswith("#")]
     assert len(heads) == 3
     assert all("the scale laptop" in head for head in heads)
@@ -106,14 +106,14 @@ def test_the_paper_s_own_comparison_stands_beside_those_that_it_did_not_make():
 
 def test_programs_find_every_run_with_all_digits_and_its_recipe():
     found = made(BASE, german("separable", 20.125))
-    rows = list(csv.DictReader(io.StringIO(found.as_csv())))
+    rows = list(csv.DictReader(io.StringIO(found.csv())))
     assert [(row["row"], row["bleu"], row["printed_bleu"]) for row in rows] == [
         ("base", "30.0", "27.3"),
         ("separable", "20.125", ""),
     ]
     assert rows[0]["operations_counted"] == "2000000000000.0"
     assert "recipe" not in rows[0]
-    runs = json.loads(json.dumps(found.as_object()))["runs"]
+    runs = json.loads(json.dumps(found.as_json()))["runs"]
     assert runs[1]["recipe"]["architecture"]["mixing"] == "separable"
 
 

@@ -13,9 +13,9 @@ from tests.reproduce.results import elsewhere, result
 from transduce.recipes import printed
 from transduce.recipes.scale import PAPER
 from transduce.recipes.table3 import TABLE_3
-from transduce.reproduce import findings
-from transduce.reproduce.table import table_of
-from transduce.reproduce.table3 import FIGURES, FINDINGS, cells, report
+from transduce.reproduce import claims
+from transduce.reproduce.table import build_table
+from transduce.reproduce.table3_report import CLAIMS, FIGURES, build_cells, build_report
 from transduce.settings.recipe import with_changes
 
 SEEDS = [30.0, 30.4, 30.8]
@@ -23,11 +23,11 @@ BASE = [result("base", bleu, seed=n) for n, bleu in enumerate(SEEDS, start=1)]
 
 
 def table(*results):
-    return table_of(results, TABLE_3)
+    return build_table(results, TABLE_3)
 
 
 def found(*results):
-    return findings.findings(table(*results), FINDINGS, FIGURES)[1:]
+    return claims.compare_claims(table(*results), CLAIMS, FIGURES)[1:]
 
 
 def verdict(*rows, base=BASE):
@@ -46,7 +46,7 @@ def test_what_stands_there_as_printed_is_what_the_paper_prints(shared):
 
 
 def test_rows_stand_in_the_paper_s_order_with_only_what_is_not_as_in_base():
-    head, *body = cells(table(result("C-N2", 20.0), result("A-h1", 25.0), *BASE))
+    head, *body = build_cells(table(result("C-N2", 20.0), result("A-h1", 25.0), *BASE))
     assert [row[0] for row in body] == ["base", "A-h1", "C-N2"]
     assert body[0][1:11] == (
         "6", "128", "512", "8", "16", "16", "0.1", "0.1", "2000", "sinusoidal",
@@ -60,11 +60,11 @@ def test_several_seeds_stand_as_mean_and_standard_deviation():
     (row,) = table(*BASE).rows.values()
     assert row.bleu.mean == pytest.approx(sum(SEEDS) / 3)
     assert row.bleu.spread == statistics.stdev(SEEDS)
-    assert row.bleu.shown(2) == "30.40 ± 0.40"
+    assert row.bleu.format(2) == "30.40 ± 0.40"
 
 
 def test_one_seed_says_nothing_of_a_spread():
-    assert cells(table(BASE[0]))[1][12] == "30.00"
+    assert build_cells(table(BASE[0]))[1][12] == "30.00"
 
 
 def test_every_finding_is_true_of_the_paper_s_own_figures():
@@ -72,7 +72,7 @@ def test_every_finding_is_true_of_the_paper_s_own_figures():
     lines = found(*every)
     assert [line[:2] for line in lines] == [
         (claim.sentence, measure)
-        for claim in FINDINGS
+        for claim in CLAIMS
         for measure in ("BLEU", "PPL")
         if claim.measure in ("", measure)
     ]
@@ -84,16 +84,16 @@ def test_every_finding_is_true_of_the_paper_s_own_figures():
 
 def test_a_difference_within_chance_is_not_claimed():
     # chance: 4.30 · 0.4 · √(1/3 + 1/1) = 1.99
-    assert verdict(result("A-h1", 28.5)) == "not told from chance (±1.99)"
-    assert verdict(result("A-h1", 28.3)) == "seen"
-    assert verdict(result("A-h1", 32.5)) == "the reverse is seen (±1.99)"
+    assert verdict(result("A-h1", 28.5)) == "within chance (±1.99)"
+    assert verdict(result("A-h1", 28.3)) == "supported"
+    assert verdict(result("A-h1", 32.5)) == "contradicted (±1.99)"
 
 
 @pytest.mark.parametrize("free", range(1, 10))
 def test_chance_is_by_students_t(free):
     # 95 % of its density lie between the two points
     constant = math.gamma((free + 1) / 2) / math.sqrt(free * math.pi) / math.gamma(free / 2)
-    x = torch.linspace(0, findings.STUDENT[free - 1], 200_001, dtype=torch.float64)
+    x = torch.linspace(0, claims.STUDENT[free - 1], 200_001, dtype=torch.float64)
     inside = 2 * constant * torch.trapezoid((1 + x**2 / free) ** (-(free + 1) / 2), x)
     assert float(inside) == pytest.approx(0.95, abs=1e-4)
 
@@ -110,23 +110,23 @@ def test_by_one_seed_nothing_is_certain():
 
 @pytest.mark.parametrize("bleu", [20.0, 30.0, 42.0])
 def test_one_seed_shows_no_equality(bleu):
-    assert verdict(result("E-learned", bleu), base=BASE[:1]) == "one seed does not tell"
+    assert verdict(result("E-learned", bleu), base=BASE[:1]) == "one seed cannot tell"
 
 
 def test_the_paper_s_own_bleu_has_a_column_where_a_row_has_it():
-    assert "BLEU-paper" not in cells(table(*BASE))[0]
+    assert "BLEU-paper" not in build_cells(table(*BASE))[0]
     words = elsewhere(BASE[0], paper_bleu={"value": 25.125, "signature": "words"})
-    head, *body = cells(table(words, result("A-h1", 29.0)))
+    head, *body = build_cells(table(words, result("A-h1", 29.0)))
     assert [row[head.index("BLEU-paper")] for row in body] == ["25.12", ""]
     assert [row[head.index("BLEU printed")] for row in body] == ["25.8", "24.9"]
 
 
 def test_the_head_says_what_may_stand_beside_the_paper():
     said = "- beside the paper's figures: "
-    assert f"{said}not comparable: multi30k, scale laptop" in report(table(*BASE)).as_markdown()
+    assert f"{said}not comparable: multi30k, scale laptop" in build_report(table(*BASE)).markdown()
     near = {"value": 25.1, "signature": "words", "paper_comparability": "near them"}
     large = elsewhere(BASE[0], scale=PAPER.name, recipe=TABLE_3["base"], paper_bleu=near)
-    page = report(table(large)).as_markdown()
+    page = build_report(table(large)).markdown()
     assert f"{said}near them\n" in page
     assert "- BLEU-paper: `words`\n" in page
 
@@ -142,7 +142,7 @@ def test_settings_of_the_machine_leave_a_figure_comparable(change, said):
     near = {"value": 25.1, "signature": "words", "paper_comparability": "near them"}
     recipe = with_changes(TABLE_3["base"], change)
     large = elsewhere(BASE[0], scale=PAPER.name, recipe=recipe, paper_bleu=near)
-    assert f"{said}\n" in report(table(large)).as_markdown()
+    assert f"{said}\n" in build_report(table(large)).markdown()
 
 
 def test_a_lower_perplexity_is_better():
@@ -151,32 +151,32 @@ def test_a_lower_perplexity_is_better():
 
 
 def test_the_page_names_what_is_missing_and_on_what_it_was_made():
-    page = report(table(*BASE, result("A-h1", 29.0))).as_markdown()
+    page = build_report(table(*BASE, result("A-h1", 29.0))).markdown()
     assert re.search(r"- rows: without A-h4, .*, big, not measured yet\n", page)
     assert "made 2026-01-02 with a processor, threads 1, transduce 1, torch 2" in page
     assert "over 3 seeds" in page
 
 
 def test_the_lines_for_programs_have_every_run_with_all_digits():
-    rows = list(csv.DictReader(io.StringIO(report(table(*BASE)).as_csv())))
+    rows = list(csv.DictReader(io.StringIO(build_report(table(*BASE)).csv())))
     assert [(row["row"], row["seed"], float(row["bleu"])) for row in rows] == [
         ("base", str(n), bleu) for n, bleu in enumerate(SEEDS, start=1)
     ]
 
 
 def test_without_two_rows_to_compare_nothing_is_said_of_findings():
-    assert "What the paper found" not in report(table(*BASE)).as_markdown()
+    assert "What the paper found" not in build_report(table(*BASE)).markdown()
 
 
 def test_every_table_of_the_page_says_the_scale():
-    page = report(table(*BASE, result("A-h1", 29.0))).as_markdown()
+    page = build_report(table(*BASE, result("A-h1", 29.0))).markdown()
     heads = [line for line in page.splitlines() if line.startswith("#")]
     assert len(heads) == 3
     assert all("the scale laptop" in head for head in heads)
 
 
 def test_the_picture_has_all_of_the_paper_s_rows_and_those_of_ours_that_are_measured():
-    picture = report(table(*BASE, result("A-h1", 29.0))).picture
+    picture = build_report(table(*BASE, result("A-h1", 29.0))).picture
     assert picture.rows == list(TABLE_3)
     assert [len(panel.figures) for panel in picture.panels] == [20, 2, 20, 2]
     assert picture.panels[1].figures["base"].spread == statistics.stdev(SEEDS)
@@ -184,6 +184,6 @@ def test_the_picture_has_all_of_the_paper_s_rows_and_those_of_ours_that_are_meas
 
 def test_a_picture_is_drawn_of_one_row_of_one_seed():
     pytest.importorskip("matplotlib")
-    drawn = report(table(BASE[0])).picture.drawn()
+    drawn = build_report(table(BASE[0])).picture.render()
     assert drawn["png"].startswith(b"\x89PNG")
     assert b"E-learned" in drawn["svg"]

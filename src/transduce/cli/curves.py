@@ -57,7 +57,7 @@ def command(*, runs: tuple[Path, ...], output: Path, quiet: bool) -> None:
     transduce curves run -o curves.csv
     """
     from transduce.durable.files import write_atomically
-    from transduce.reproduce.picture import require_plots
+    from transduce.reproduce.plot import require_matplotlib
 
     kind = KINDS.get(output.suffix)
     require(
@@ -66,7 +66,7 @@ def command(*, runs: tuple[Path, ...], output: Path, quiet: bool) -> None:
         "-o curves.svg",
     )
     if kind == "picture":
-        require_plots()
+        require_matplotlib()
     options.require_place_for(output)
     journals = {name: journal(run) for name, run in zip(names(runs), runs, strict=True)}
     if kind == "picture":
@@ -137,7 +137,7 @@ def picture(journals: dict[str, Events], kind: str) -> bytes:
     """Perplexity, and the task's score if a run has taken it, side by side."""
     from matplotlib.figure import Figure
 
-    from transduce.reproduce.picture import as_image
+    from transduce.reproduce.plot import encode_image
 
     score_names = {name for events in journals.values() for name in scores(events)[2]}
     with_scores = bool(score_names)
@@ -157,7 +157,7 @@ def picture(journals: dict[str, Events], kind: str) -> bytes:
         panel.set_xlabel("updates")
         panel.grid(visible=True, which="both", alpha=0.2)
     panels[0].legend()
-    return as_image(figure, kind)
+    return encode_image(figure, kind)
 
 
 def draw_perplexity(panel: "Axes", name: str, events: Events, color: str) -> None:

@@ -19,10 +19,10 @@ from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
-    from transduce.reproduce.job import Job
+    from transduce.reproduce.job import RowJob
     from transduce.reproduce.report import Report
-    from transduce.reproduce.result import Lines, Result
-    from transduce.reproduce.table import Table
+    from transduce.reproduce.result import ParallelLines, RowResult
+    from transduce.reproduce.table import ResultTable
 
 FOLDER = click.Path(path_type=Path)
 
@@ -59,10 +59,10 @@ class Asked:
     no_progress: bool
     files: Mapping[str, Path | None]
 
-    def jobs(self, table: str, recipes: Mapping[str, Recipe]) -> "list[Job]":
+    def plan_jobs(self, table: str, recipes: Mapping[str, Recipe]) -> "list[RowJob]":
         """Every training that is asked for."""
         from transduce.recipes.scale import scale_by_name
-        from transduce.reproduce.job import Wanted, jobs
+        from transduce.reproduce.job import JobSelection, plan_jobs
 
         require(
             self.seed is None or self.seeds == 1, "--seed and --seeds both name seeds", "leave one"
@@ -70,8 +70,8 @@ class Asked:
         seeds = range(1, self.seeds + 1) if self.seed is None else (self.seed,)
         scale = scale_by_name(self.scale)
         changes = dict(self.changes)
-        wanted = Wanted(scale=scale, rows=self.rows, seeds=tuple(seeds), changes=changes)
-        return jobs(table, recipes, wanted)
+        wanted = JobSelection(scale=scale, rows=self.rows, seeds=tuple(seeds), changes=changes)
+        return plan_jobs(table, recipes, wanted)
 
 
 plot = click.option("--plot", is_flag=True, help="A picture in the folder, too (needs matplotlib).")
@@ -137,30 +137,30 @@ class Rows:
 
     name: str
     recipes: Mapping[str, Recipe]
-    report: "Callable[[Table], Report]"
-    test: "Callable[[Data], Lines] | None" = None  # the test set; none: the development set
+    report: "Callable[[ResultTable], Report]"
+    test: "Callable[[Data], ParallelLines] | None" = None  # the test set; none: the development set
     own: Mapping[str, object]  # options that only this table has
 
     def reproduce(self, asked: Asked) -> None:
         """Train what is not measured yet, and print all that is."""
-        from transduce.reproduce.picture import require_plots
-        from transduce.reproduce.report import require_place
-        from transduce.reproduce.result import gathered
+        from transduce.reproduce.plot import require_matplotlib
+        from transduce.reproduce.report import require_table_folder
+        from transduce.reproduce.result import gather_results
 
-        todo = asked.jobs(self.name, self.recipes)
-        require_place(asked.output)
+        todo = asked.plan_jobs(self.name, self.recipes)
+        require_table_folder(asked.output)
         if asked.print_jobs:
             for job in todo:
                 display.result(self.as_command(job, asked))
             return
         if asked.plot:
-            require_plots()
+            require_matplotlib()
         try:
             failed = [] if asked.gather else self.train(todo, asked)
         except (SystemExit, KeyboardInterrupt):  # a signal
             self.keep(asked)
             raise
-        results, faults = gathered(asked.gather or (asked.output,))
+        results, faults = gather_results(asked.gather or (asked.output,))
         failed += told(faults, {fault.fact for fault in failed})
         if results or not failed:
             report = self.written(results, asked)
@@ -169,7 +169,7 @@ class Rows:
         if failed:
             click.get_current_context().exit(failed[0].exit_code)
 
-    def as_command(self, job: "Job", asked: Asked) -> str:
+    def as_command(self, job: "RowJob", asked: Asked) -> str:
         """One row as a command of its own, for a cluster's scheduler."""
         words = ["transduce", "reproduce", self.name, "--scale", job.scale.name, "--rows", job.row]
         words += ["--seed", str(job.seed), "-o", str(asked.output)]
@@ -181,7 +181,7 @@ class Rows:
             words += ["--set", f"{path}={value}"]
         return shlex.join(words)
 
-    def train(self, todo: "Sequence[Job]", asked: Asked) -> list[TransduceError]:
+    def train(self, todo: "Sequence[RowJob]", asked: Asked) -> list[TransduceError]:
         """Every row that nobody has measured or holds; what went wrong."""
         from transduce.cli.reproducing import Given, trained_all
         from transduce.cli.training import Wishes
@@ -192,19 +192,19 @@ class Rows:
 
     def keep(self, asked: Asked) -> None:
         """Write the report of the rows that are over, as the work ends before its time."""
-        from transduce.reproduce.result import gathered
+        from transduce.reproduce.result import gather_results
 
         with suppress(TransduceError):  # the same command says it, when it is not in a hurry
-            results, _ = gathered((asked.output,))
+            results, _ = gather_results((asked.output,))
             if results:
                 self.written(results, asked)
 
-    def written(self, results: "Sequence[Result]", asked: Asked) -> "Report":
+    def written(self, results: "Sequence[RowResult]", asked: Asked) -> "Report":
         """Every row that is measured by now, as a page, as data and as a picture."""
         from transduce.durable import ensure_folder
-        from transduce.reproduce.table import table_of
+        from transduce.reproduce.table import build_table
 
-        report = self.report(table_of(results, self.recipes))
+        report = self.report(build_table(results, self.recipes))
         ensure_folder(asked.output)
         files = report.write(asked.output, plot=asked.plot)
         if not asked.quiet:
@@ -225,8 +225,8 @@ def told(faults: Sequence[TransduceError], before: Collection[str]) -> list[Tran
 def as_lines(report: "Report", *, as_json: bool) -> list[str]:
     """The tables, for people or for programs."""
     if as_json:
-        return [json.dumps(report.as_object(), ensure_ascii=False)]
-    lines = [report.title, *report.how]
-    for heading, remark, cells in report.filled:
+        return [json.dumps(report.as_json(), ensure_ascii=False)]
+    lines = [report.title, *report.conditions]
+    for heading, remark, cells in report.filled_parts:
         lines += ["", heading, remark, *display.columns(cells)]
     return lines

@@ -13,7 +13,7 @@ from transduce.errors import InputError
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
-    from transduce.reproduce.table1.measure import Table
+    from transduce.reproduce.layer_costs.measure import LayerTable
 
 
 class Sizes(click.ParamType):  # type: ignore[type-arg]  # generic in later versions only
@@ -77,37 +77,41 @@ def table1(
     from transduce.durable.folder import require_absent
     from transduce.machine.process_settings import use_threads
 
-    import_undisturbed("transduce.reproduce.table1.report")
-    from transduce.reproduce.picture import require_plots
-    from transduce.reproduce.table1.measure import measure
-    from transduce.reproduce.table1.picture import picture
-    from transduce.reproduce.table1.plan import QUICK, Plan
-    from transduce.reproduce.table1.report import write_report
+    import_undisturbed("transduce.reproduce.layer_costs.report")
+    from transduce.reproduce.layer_costs.measure import measure_layers
+    from transduce.reproduce.layer_costs.plan import QUICK, MeasurementPlan
+    from transduce.reproduce.layer_costs.plot import plot_table
+    from transduce.reproduce.layer_costs.report import write_report
+    from transduce.reproduce.plot import require_matplotlib
 
     given = {name: value for name, value in sizes.items() if value is not None}
-    plan = replace(QUICK if quick else Plan(), **given)
+    plan = replace(QUICK if quick else MeasurementPlan(), **given)
     if output:
         require_absent(output)
     if plot:
-        require_plots()
+        require_matplotlib()
     use_threads(threads)
-    table = measure(plan, (lambda _kind: None) if quiet else display.tell)
+    table = measure_layers(plan, (lambda _kind: None) if quiet else display.tell)
     for line in as_lines(table, as_json=as_json):
         display.result(line)
     if output:
-        write_report(output, table, picture(table) if plot else None)
+        write_report(output, table, plot_table(table) if plot else None)
         if not quiet:
             display.tell(f"the report: {output}")
 
 
-def as_lines(table: "Table", *, as_json: bool) -> list[str]:
+def as_lines(table: "LayerTable", *, as_json: bool) -> list[str]:
     """The tables and what was found, for people or for programs."""
-    from transduce.reproduce.table1.findings import findings
-    from transduce.reproduce.table1.report import as_object, how, sections
+    from transduce.reproduce.layer_costs.findings import describe_findings
+    from transduce.reproduce.layer_costs.report import (
+        build_json,
+        build_sections,
+        describe_conditions,
+    )
 
     if as_json:
-        return [json.dumps(as_object(table), ensure_ascii=False)]
-    lines = how(table)
-    for title, cells in sections(table):
+        return [json.dumps(build_json(table), ensure_ascii=False)]
+    lines = describe_conditions(table)
+    for title, cells in build_sections(table):
         lines += ["", title, *display.columns(cells)]
-    return [*lines, "", *findings(table)]
+    return [*lines, "", *describe_findings(table)]

@@ -15,7 +15,7 @@ from transduce.settings import Data
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
-    from transduce.reproduce.result import Lines
+    from transduce.reproduce.result import ParallelLines
 
 NAME_ONE = "--test-source FILE --test-target FILE"
 
@@ -47,13 +47,13 @@ def table2(*, asked: Asked, pair: str, **test: Path | None) -> None:
     """
     signals.no_save_yet()
     use_passive_waiting()
-    signals.import_undisturbed("transduce.reproduce.table2")
-    from transduce.reproduce.table2 import report
+    signals.import_undisturbed("transduce.reproduce.table2_report")
+    from transduce.reproduce.table2_report import build_report
 
     rows = Rows(
         name="table2",
         recipes=ROWS[pair],
-        report=report,
+        report=build_report,
         test=lambda data: lines_of(data, asked.files, test),
         own={"pair": pair, **test},
     )
@@ -62,7 +62,7 @@ def table2(*, asked: Asked, pair: str, **test: Path | None) -> None:
 
 def lines_of(
     data: Data, files: Mapping[str, Path | None], test: Mapping[str, Path | None]
-) -> "Lines":
+) -> "ParallelLines":
     """Both sides of the test set that options name, or else that the corpus has."""
     from transduce.runs.texts import GENERATED, GeneratedCorpus
 

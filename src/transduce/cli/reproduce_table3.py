@@ -23,8 +23,8 @@ def table3(*, asked: Asked) -> None:
     """
     signals.no_save_yet()
     use_passive_waiting()
-    signals.import_undisturbed("transduce.reproduce.table3")
+    signals.import_undisturbed("transduce.reproduce.table3_report")
     from transduce.recipes.table3 import TABLE_3
-    from transduce.reproduce.table3 import report
+    from transduce.reproduce.table3_report import build_report
 
-    Rows(name="table3", recipes=TABLE_3, report=report, own={}).reproduce(asked)
+    Rows(name="table3", recipes=TABLE_3, report=build_report, own={}).reproduce(asked)

@@ -17,8 +17,8 @@ from transduce.machine.process_settings import keep_freed_memory
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
-    from transduce.reproduce.job import Job
-    from transduce.reproduce.result import Lines
+    from transduce.reproduce.job import RowJob
+    from transduce.reproduce.result import ParallelLines
     from transduce.runs.prepare import Prepared
     from transduce.settings import Data, Recipe
 
@@ -33,18 +33,18 @@ class Given:
     output: Path
     store: Path | None
     files: Mapping[str, Path | None]
-    test: "Lines | None"  # what they are scored on, if it is not the development set
+    test: "ParallelLines | None"  # what they are scored on, if it is not the development set
 
 
-def trained_all(todo: Sequence["Job"], given: Given, wishes: Wishes) -> list[TransduceError]:
+def trained_all(todo: Sequence["RowJob"], given: Given, wishes: Wishes) -> list[TransduceError]:
     """Train and measure every row that nobody else has or holds; what went wrong."""
     import_undisturbed("transduce.runs.run_folder")
-    from transduce.reproduce.job import require_fits
+    from transduce.reproduce.job import require_row_fits_memory
     from transduce.reproduce.result import require_measurable
 
     keep_freed_memory()
     for job in todo:
-        require_fits(job)
+        require_row_fits_memory(job)
     tell = display.tell if not wishes.quiet else lambda _line: None
     scale = todo[0].scale
     tell(f"{len(todo)} rows at the scale {scale.name}: {scale.about}")
@@ -67,14 +67,14 @@ def trained_all(todo: Sequence["Job"], given: Given, wishes: Wishes) -> list[Tra
     return failed
 
 
-def tried(job: "Job", given: Given, prepared: "Prepared", wishes: Wishes) -> str:
+def tried(job: "RowJob", given: Given, prepared: "Prepared", wishes: Wishes) -> str:
     """Train and measure a row; a lack of memory is a fault of this row and not of the others."""
-    from transduce.reproduce.job import is_lack_of_memory
+    from transduce.reproduce.job import is_out_of_memory
 
     try:
         return train_row(job, given, prepared, wishes)
     except (MemoryError, RuntimeError) as error:
-        if not is_lack_of_memory(error):
+        if not is_out_of_memory(error):
             raise
     gc.collect()  # after the block, which let go of the model
     raise InputError(
@@ -84,11 +84,11 @@ def tried(job: "Job", given: Given, prepared: "Prepared", wishes: Wishes) -> str
     )
 
 
-def train_row(job: "Job", given: Given, prepared: "Prepared", wishes: Wishes) -> str:
+def train_row(job: "RowJob", given: Given, prepared: "Prepared", wishes: Wishes) -> str:
     """Train one row, or go on with it, and measure it; what became of it."""
     from transduce.cli.train import trained
     from transduce.durable import ensure_folder
-    from transduce.reproduce.result import measured, read_result, require_same_row, write_result
+    from transduce.reproduce.result import measure_row, read_result, require_same_row, write_result
     from transduce.runs.output_folder import locked_folder
     from transduce.runs.run_folder import require_run_place
 
@@ -102,7 +102,7 @@ def train_row(job: "Job", given: Given, prepared: "Prepared", wishes: Wishes) ->
     with locked_folder(run):
         if code := trained(run, job.recipe, prepared, wishes):
             sys.exit(code)
-        result = measured(job, run, prepared, given.test)
+        result = measure_row(job, run, prepared, given.test)
         write_result(folder, result)
     return f"perplexity {result.perplexity['per_piece']:.3f}, BLEU {result.bleu['value']:.2f}"
 

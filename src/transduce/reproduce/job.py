@@ -1,7 +1,7 @@
-"""One training of one row: a command that can be stopped and gone on with.
+"""The training jobs of a table: one row at one scale from one seed.
 
 OUT/store/              the corpus, prepared once for all rows
-OUT/rows/A-h1-seed1/    run/ and, when it is over, result.json
+OUT/rows/A-h1-seed1/    run/ and, after it is measured, result.json
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,13 +19,13 @@ from transduce.settings.recipe import Value, with_changes
 
 ROWS = "rows"
 SEED = "training.seed"
-LACKING = ("DefaultCPUAllocator", "not enough memory", "out of memory")  # in torch's own words
+OUT_OF_MEMORY = ("DefaultCPUAllocator", "not enough memory", "out of memory")  # in torch's messages
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Job:
-    """What is trained for a row of a table, and from which seed."""
+class RowJob:
+    """A row of a table to train: its recipe at a scale, with a seed."""
 
     table: str
     row: str
@@ -34,63 +34,67 @@ class Job:
 
     @property
     def seed(self) -> int:
-        """Of order, dropout and first weights."""
+        """The seed of data order, dropout and initial weights."""
         return self.recipe.training.seed
 
     @property
     def name(self) -> str:
-        """Of its folder."""
+        """The name of its folder, such as A-h1-seed1."""
         return f"{self.row}-seed{self.seed}"
 
     def folder(self, output: Path) -> Path:
-        """Where it lies."""
+        """Return the folder of this row below a table's output folder."""
         return output / ROWS / self.name
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """Which rows of a table, how small, how often."""
+class JobSelection:
+    """The rows of a table to train, their scale, seeds and changed settings."""
 
     scale: Scale
-    rows: Sequence[str] = ()  # none named: all
+    rows: Sequence[str] = ()  # empty: all
     seeds: Sequence[int] = (1,)
-    changes: Mapping[str, Value] = field(default_factory=dict)  # made to every row
+    changes: Mapping[str, Value] = field(default_factory=dict)  # applied to every row
 
 
-def jobs(table: str, recipes: Mapping[str, Recipe], wanted: Wanted) -> list[Job]:
-    """Every training that is asked for: each row with the first seed, then with the others."""
-    for row in wanted.rows:
+def plan_jobs(table: str, recipes: Mapping[str, Recipe], selection: JobSelection) -> list[RowJob]:
+    """Return a job for every selected row and seed: all rows of the first seed come first."""
+    for row in selection.rows:
         if row not in recipes:
             raise InputError(f"{table} has no row {row!r}", nearest(row, recipes))
-    require(SEED not in wanted.changes, f"{SEED} is no change of a row", "--seeds 3, or --seed 2")
-    names = [row for row in recipes if row in wanted.rows or not wanted.rows]
-    base = recipe_of(recipes["base"], wanted)
-    small = {row: match_training_cost(base, recipe_of(recipes[row], wanted)) for row in names}
+    require(
+        SEED not in selection.changes, f"{SEED} is no change of a row", "--seeds 3, or --seed 2"
+    )
+    names = [row for row in recipes if row in selection.rows or not selection.rows]
+    base = build_row_recipe(recipes["base"], selection)
+    small = {
+        row: match_training_cost(base, build_row_recipe(recipes[row], selection)) for row in names
+    }
     return [
-        Job(
+        RowJob(
             table=table,
             row=row,
-            scale=wanted.scale,
+            scale=selection.scale,
             recipe=with_changes(small[row], {SEED: seed}),
         )
-        for seed in wanted.seeds
+        for seed in selection.seeds
         for row in names
     ]
 
 
-def recipe_of(recipe: Recipe, wanted: Wanted) -> Recipe:
-    """The row's recipe at the scale, changed as every row is."""
-    return with_changes(scaled(recipe, wanted.scale), wanted.changes)
+def build_row_recipe(recipe: Recipe, selection: JobSelection) -> Recipe:
+    """Return a row's recipe at the selected scale with the changes that all rows share."""
+    return with_changes(scaled(recipe, selection.scale), selection.changes)
 
 
-def is_lack_of_memory(error: Exception) -> bool:
-    """Whether Python or torch was given no more memory; torch has no one class for it."""
-    return isinstance(error, MemoryError) or any(words in str(error) for words in LACKING)
+def is_out_of_memory(error: Exception) -> bool:
+    """Return whether an error of Python or torch means that memory ran out."""
+    return isinstance(error, MemoryError) or any(words in str(error) for words in OUT_OF_MEMORY)
 
 
-def require_fits(job: Job) -> None:
-    """Refuse what this machine cannot hold, before any row is trained."""
+def require_row_fits_memory(job: RowJob) -> None:
+    """Refuse a row whose training needs more memory than this machine has."""
     try:
         require_memory(job.recipe, memory_here(1))
     except InputError as fault:

@@ -1,5 +1,7 @@
-"""The report of a table of trained rows: Markdown and a picture to look at, CSV and JSON to use."""
+"""The report of a table of trained rows: Markdown, CSV, JSON and a plot."""
 
+import csv
+import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,16 +12,15 @@ from transduce.checkpoint.card import markdown_table
 from transduce.durable import write_atomically
 from transduce.recipes.scale import PAPER, scale_by_name
 from transduce.reproduce.job import ROWS
-from transduce.reproduce.picture import KINDS, Picture
-from transduce.reproduce.result import Result
-from transduce.reproduce.spreadsheet import as_csv
-from transduce.reproduce.table import Table
+from transduce.reproduce.plot import KINDS, Plot
+from transduce.reproduce.result import RowResult
+from transduce.reproduce.table import ResultTable
 from transduce.runs.output_folder import require_own
 
 TEXTS = ("md", "csv", "json")
 TABLES = ("table2", "table3")
 OURS = ("store", "lock", *(f"{name}.{kind}" for name in TABLES for kind in (*TEXTS, *KINDS)))
-MACHINES = frozenset(  # settings of how a run is made and watched, not of what is learned
+MACHINE_SETTINGS = frozenset(  # settings of how a run is executed, not of what is learned
     f"training.{name}"
     for name in (
         "precision",
@@ -33,70 +34,70 @@ MACHINES = frozenset(  # settings of how a run is made and watched, not of what 
 Cells = Sequence[Sequence[str]]  # the first is the head
 
 
-def require_place(folder: Path) -> None:
-    """Refuse a folder of something else."""
+def require_table_folder(folder: Path) -> None:
+    """Refuse an output folder that holds something other than a table's rows and reports."""
     require_own(folder, ROWS, OURS, "folder of a table's rows")
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """What is said of a table, for people and for programs."""
+    """The report of a table of trained rows: conditions, tables, one record a run, a plot."""
 
     name: str  # of the files
     title: str
-    how: Sequence[str]  # what one must know to read it
+    conditions: Sequence[str]  # sentences on scale, corpus, scoring, seeds, machines
     parts: Sequence[tuple[str, str, Cells]]  # a heading, a remark, a table
     records: Sequence[Mapping[str, Any]]  # one a run, with all digits
-    picture: Picture
+    picture: Plot
 
     def write(self, folder: Path, *, plot: bool) -> list[Path]:
-        """Each file whole or as it was."""
-        drawn = self.picture.drawn() if plot else {}
-        image = f"\n![{self.title}]({self.name}.png)\n" if drawn else ""
+        """Write Markdown, CSV and JSON, and images if `plot`; return the files' paths."""
+        images = self.picture.render() if plot else {}
+        image = f"\n![{self.title}]({self.name}.png)\n" if images else ""
         files = {
-            "md": (self.as_markdown() + image).encode(),
-            "csv": self.as_csv().encode(),
-            "json": (json.dumps(self.as_object(), ensure_ascii=False, indent=1) + "\n").encode(),
-            **drawn,
+            "md": (self.markdown() + image).encode(),
+            "csv": self.csv().encode(),
+            "json": (json.dumps(self.as_json(), ensure_ascii=False, indent=1) + "\n").encode(),
+            **images,
         }
         for kind, content in files.items():
             write_atomically(folder / f"{self.name}.{kind}", content)
         return [folder / f"{self.name}.{kind}" for kind in files]
 
-    def as_markdown(self) -> str:
-        """A page."""
-        blocks = [f"# {self.title}", "\n".join(f"- {line}" for line in self.how)]
-        for heading, remark, cells in self.filled:
+    def markdown(self) -> str:
+        """Return the report as a page of Markdown."""
+        blocks = [f"# {self.title}", "\n".join(f"- {line}" for line in self.conditions)]
+        for heading, remark, cells in self.filled_parts:
             blocks += [f"## {heading}", remark, markdown_table(cells[0], cells[1:])]
         return "\n\n".join(blocks) + "\n"
 
     @property
-    def filled(self) -> list[tuple[str, str, Cells]]:
-        """The parts that have rows."""
+    def filled_parts(self) -> list[tuple[str, str, Cells]]:
+        """The parts of the report whose tables have rows."""
         return [part for part in self.parts if len(part[2]) > 1]
 
-    def as_csv(self) -> str:
-        """A line a run."""
-        return as_csv([{k: v for k, v in one.items() if k != "recipe"} for one in self.records])
+    def csv(self) -> str:
+        """Return the records as CSV, one line a run, without the recipes."""
+        return format_csv([{k: v for k, v in one.items() if k != "recipe"} for one in self.records])
 
-    def as_object(self) -> dict[str, Any]:
-        """What a program wants of it."""
+    def as_json(self) -> dict[str, Any]:
+        """Return the whole report as an object that JSON can store."""
         return {
             "table": self.name,
             "title": self.title,
-            "how": self.how,
+            "how": self.conditions,
             "runs": self.records,
             "parts": [{"heading": h, "remark": r, "cells": cells} for h, r, cells in self.parts],
         }
 
 
-def conditions(table: Table) -> Iterator[str]:
-    """What one must know to read any table of trained rows."""
+def describe_conditions(table: ResultTable) -> Iterator[str]:
+    """Yield the sentences needed to read a table: scale, corpus, scoring, seeds, machines."""
     scale, one = scale_by_name(table.scale), table.runs[0]
     search, bleu = one.recipe.search, one.bleu
     yield f"scale {scale.name}: {scale.about}"
-    yield f"to be seen at this scale: {scale.visible_findings}"
+    yield f"visible at this scale: {scale.visible_findings}"
     yield (
         f"corpus {one.recipe.data.corpus}, scored on {bleu['lines']:,} lines ({bleu['test_set']}), "
         f"beam {search.beam}, alpha {search.alpha}"
@@ -106,16 +107,16 @@ def conditions(table: Table) -> Iterator[str]:
         yield f"BLEU-paper: `{signature}`"
     absent = f"without {', '.join(table.missing)}, not measured yet"
     yield f"rows: {absent if table.missing else 'all'}"
-    yield f"seeds: {seeds(table)}; ± is the standard deviation between them"
-    yield f"made {dates(table.runs)} with {machines(table.runs)}"
+    yield f"seeds: {describe_seeds(table)}; ± is the standard deviation between them"
+    yield f"made {describe_dates(table.runs)} with {describe_machines(table.runs)}"
     if table.changes:
-        said = ", ".join(f"{path}={value}" for path, value in table.changes.items())
-        yield f"changed in every row: {said}"
+        changes = ", ".join(f"{path}={value}" for path, value in table.changes.items())
+        yield f"changed in every row: {changes}"
 
 
-def beside(table: Table, run: Result) -> str:
-    """Whether a run's BLEU may stand beside the paper's figures."""
-    other = set(table.changes) - MACHINES
+def describe_comparability(table: ResultTable, run: RowResult) -> str:
+    """Return whether a run's BLEU is comparable to the paper's figures, and if not, why."""
+    other = set(table.changes) - MACHINE_SETTINGS
     if table.scale != PAPER.name or other:
         changed = ", settings changed" if other else ""
         return f"not comparable: {run.recipe.data.corpus}, scale {table.scale}{changed}"
@@ -123,20 +124,20 @@ def beside(table: Table, run: Result) -> str:
     return known or f"not comparable: scored on {run.bleu['test_set']}"
 
 
-def seeds(table: Table) -> str:
-    """How many runs stand behind the rows."""
+def describe_seeds(table: ResultTable) -> str:
+    """Return how many seeds each row was trained from."""
     several = [f"{row.name} {len(row.runs)}" for row in table.rows.values() if len(row.runs) > 1]
     return f"one a row, but {', '.join(several)}" if several else "one a row"
 
 
-def dates(runs: Sequence[Result]) -> str:
-    """From the first day to the last."""
+def describe_dates(runs: Sequence[RowResult]) -> str:
+    """Return the dates of the first and the last run."""
     days = sorted({run.date for run in runs})
     return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
 
 
-def machines(runs: Sequence[Result]) -> str:
-    """Devices and versions, each kind once."""
+def describe_machines(runs: Sequence[RowResult]) -> str:
+    """Return the devices, threads and versions of the runs, each combination once."""
     kinds = {
         f"{e['processor'] if e['device'] == 'cpu' else e['device']}, threads {e['threads']}, "
         f"transduce {e['transduce']}, torch {e['torch']}"
@@ -145,8 +146,8 @@ def machines(runs: Sequence[Result]) -> str:
     return "; ".join(sorted(kinds))
 
 
-def record(run: Result) -> dict[str, Any]:
-    """One run, flat but for its recipe."""
+def build_record(run: RowResult) -> dict[str, Any]:
+    """Return one run as a flat record, with its recipe as the only nested value."""
     made = run.environment
     return {
         "row": run.row,
@@ -171,3 +172,12 @@ def record(run: Result) -> dict[str, Any]:
         "model": run.model,
         "recipe": run.recipe.as_json(),
     }
+
+
+def format_csv(records: Sequence[Mapping[str, Any]]) -> str:
+    """Return records as CSV: a head with the keys of the first, then a line each."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(records[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return out.getvalue()

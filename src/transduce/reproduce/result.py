@@ -1,4 +1,4 @@
-"""What a row came to, with all that makes it a fact."""
+"""The measured result of a trained row: its scores, costs, recipe, data and machine."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from transduce.inference.evaluate import evaluate, today
 from transduce.inference.load import load
 from transduce.recipes.names import difference
 from transduce.recipes.parameters import count
-from transduce.reproduce.job import Job
+from transduce.reproduce.job import RowJob
 from transduce.runs.average import average_of
 from transduce.runs.ledger import spent
 from transduce.runs.prepare import Prepared
@@ -34,21 +34,21 @@ from transduce.text.moses import looks_tokenised
 RESULT = "result.json"
 LIMIT = 1 << 20
 NO_DEV = "the table is scored on a development set, and this corpus has none"
-Lines = tuple[Sequence[str], Sequence[str]]  # of a test set: source, reference
-AGAIN = "delete the file: the command that trained the row measures it anew from its run"
+ParallelLines = tuple[Sequence[str], Sequence[str]]  # source lines and their references
+MEASURE_AGAIN = "delete the file: the command that trained the row measures it again from its run"
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Result:
-    """One trained row, measured."""
+class RowResult:
+    """A trained row of a table with its scores, training cost, recipe and provenance."""
 
     table: str
     row: str
     scale: str
-    recipe: Recipe  # with all that the machine resolved
+    recipe: Recipe  # with the settings that the machine resolved
     parameters: int
-    perplexity: Mapping[str, float]  # per_piece, per_word, and what they come from
+    perplexity: Mapping[str, float]  # per_piece, per_word, and their counts
     bleu: Mapping[str, Any]  # with signature, lines and test set
     updates: int
     target_tokens: int
@@ -57,32 +57,39 @@ class Result:
     data: Mapping[str, str]  # fingerprints
     model: str  # sha256 of the manifest of its weights
     date: str
-    averaged: Sequence[int] = ()  # the steps whose mean it is
-    cost: Mapping[str, Any] = field(default_factory=dict)  # of training, as the ledger has it
-    paper_bleu: Mapping[str, Any] = field(default_factory=dict)  # of words as the paper cuts them
+    averaged: Sequence[int] = ()  # the steps of the averaged snapshots
+    cost: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # operations of training, from the run's ledger
+    paper_bleu: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # of words tokenised as in the paper
 
     @property
     def seed(self) -> int:
-        """Of the run."""
+        """The seed that the row was trained from."""
         return self.recipe.training.seed
 
 
-def measured(job: Job, run: Path, prepared: Prepared, test: Lines | None) -> Result:
-    """Perplexity and BLEU of the last weights on the development set, as in Table 3.
+def measure_row(
+    job: RowJob, run: Path, prepared: Prepared, test: ParallelLines | None
+) -> RowResult:
+    """Measure a trained row: perplexity and BLEU on the development set, or on a test set.
 
-    Of the mean of the last snapshots on a test set, as in Table 2, if one is given.
+    Without a test set its last weights are scored, as in Table 3; with one, the mean of its last
+    snapshots, as in Table 2.
     """
     save, _ = newest(run)
     assert save is not None, "a run that is over has a save"
     model = None if test is None else average_of(run)
     translator = load(model.folder if model else run)
-    lines = test or development_set(prepared)
-    found = evaluate(translator, *lines, metrics_for(lines[1]))
+    lines = test or decode_development_set(prepared)
+    found = evaluate(translator, *lines, choose_metrics(lines[1]))
     bleu, *more = [score.as_json() for score in found.scores]
     progress, stored, cost = save.state["progress"], read_run(run), spent(run)
     resolved = {path: stored.recipe.flat()[path] for path in RESOLVED}
     source, target = prepared.vocabularies
-    return Result(
+    return RowResult(
         table=job.table,
         row=job.row,
         scale=job.scale.name,
@@ -103,21 +110,21 @@ def measured(job: Job, run: Path, prepared: Prepared, test: Lines | None) -> Res
     )
 
 
-def metrics_for(references: Sequence[str]) -> tuple[str, ...]:
-    """BLEU; on a test set of the paper also that of words as the paper cuts them."""
+def choose_metrics(references: Sequence[str]) -> tuple[str, ...]:
+    """Return the metrics for a test set: BLEU, and on the paper's sets also the paper's BLEU."""
     if identify_test_set(references).removesuffix(OTHER_FORM) not in PAPER_FIGURES:
         return ("bleu",)
     return ("bleu", "bleu-paper" if looks_tokenised(references) else "bleu-paper-plain")
 
 
-def require_measurable(recipe: Recipe, prepared: Prepared, test: Lines | None) -> None:
-    """Refuse before hours of training what could not be scored after them."""
-    _, references = test or development_set(prepared)
-    require_scorable(metrics_for(references), references, recipe.data.target_language)
+def require_measurable(recipe: Recipe, prepared: Prepared, test: ParallelLines | None) -> None:
+    """Refuse, before training, a test set that could not be scored after it."""
+    _, references = test or decode_development_set(prepared)
+    require_scorable(choose_metrics(references), references, recipe.data.target_language)
 
 
-def development_set(prepared: Prepared) -> Lines:
-    """The development set as it was stored, both sides."""
+def decode_development_set(prepared: Prepared) -> ParallelLines:
+    """Decode the stored development set into source lines and references."""
     dev = prepared.dev
     if dev is None:
         hint = "prepare it with --dev-source FILE --dev-target FILE"
@@ -128,33 +135,35 @@ def development_set(prepared: Prepared) -> Lines:
     return sources, [in_target.decode(target.tolist()) for _, target in pairs]
 
 
-def write_result(folder: Path, result: Result) -> None:
-    """Keep it beside its run."""
+def write_result(folder: Path, result: RowResult) -> None:
+    """Write a row's result into its folder, atomically and with a checksum."""
     values = {**vars(result), "recipe": result.recipe.as_json()}
     write_atomically(folder / RESULT, to_checksummed_json(values))
 
 
-def read_result(folder: Path) -> Result | None:
-    """The result that lies in a row's folder, if it is over."""
+def read_result(folder: Path) -> RowResult | None:
+    """Read the result from a row's folder; None if the row has not been measured."""
     file = folder / RESULT
     if not file.exists():
         return None
     try:
         values = from_checksummed_json(read_regular(file, LIMIT), file)
     except FolderError as fault:
-        raise FolderError(fault.fact, NEWER if fault.hint == NEWER else AGAIN) from fault
+        raise FolderError(fault.fact, NEWER if fault.hint == NEWER else MEASURE_AGAIN) from fault
     try:
         bleu = values["bleu"] | {"test_set": current_test_set_name(values["bleu"]["test_set"])}
-        return Result(**values | {"recipe": stored_recipe(values["recipe"], file), "bleu": bleu})
+        return RowResult(**values | {"recipe": stored_recipe(values["recipe"], file), "bleu": bleu})
     except (KeyError, TypeError) as error:
-        raise FolderError("is no result as this version writes it", AGAIN, file=file) from error
+        raise FolderError(
+            "is no result as this version writes it", MEASURE_AGAIN, file=file
+        ) from error
 
 
-def gathered(folders: Iterable[Path]) -> tuple[list[Result], list[FolderError]]:
-    """All results that lie below these folders, each once; and what is wrong with other files."""
-    found: dict[tuple[str, int], tuple[Path, Result]] = {}
+def gather_results(folders: Iterable[Path]) -> tuple[list[RowResult], list[FolderError]]:
+    """Read all results below these folders, each once; return also the unreadable files' errors."""
+    found: dict[tuple[str, int], tuple[Path, RowResult]] = {}
     faults = []
-    for file in files_below(folders):
+    for file in find_result_files(folders):
         try:
             result = read_result(file.parent)
         except FolderError as fault:
@@ -162,12 +171,12 @@ def gathered(folders: Iterable[Path]) -> tuple[list[Result], list[FolderError]]:
             continue
         assert result is not None
         first, known = found.setdefault((result.recipe.name, result.seed), (file.parent, result))
-        require_same(result, file.parent, known, first)
+        require_same_result(result, file.parent, known, first)
     return [result for _, result in found.values()], faults
 
 
-def files_below(folders: Iterable[Path]) -> list[Path]:
-    """Every file of a result, once, however many of the folders it lies below."""
+def find_result_files(folders: Iterable[Path]) -> list[Path]:
+    """Return every result file below the folders, once each even where folders overlap."""
     files: dict[Path, Path] = {}
     for folder in folders:
         if not folder.is_dir():
@@ -177,8 +186,8 @@ def files_below(folders: Iterable[Path]) -> list[Path]:
     return list(files.values())
 
 
-def require_same(result: Result, folder: Path, known: Result, first: Path) -> None:
-    """A row has one result from one seed: two would pass for a spread between seeds."""
+def require_same_result(result: RowResult, folder: Path, known: RowResult, first: Path) -> None:
+    """Refuse two different results of one row and seed, which would count as two seeds."""
     if (result.model, result.bleu["value"]) != (known.model, known.bleu["value"]):
         raise InputError(
             f"holds another result of {result.row} from seed {result.seed} than {first}",
@@ -187,8 +196,10 @@ def require_same(result: Result, folder: Path, known: Result, first: Path) -> No
         )
 
 
-def require_same_row(job: Job, result: Result, test: Lines | None, folder: Path) -> None:
-    """A row's folder is of one recipe and one test set."""
+def require_same_row(
+    job: RowJob, result: RowResult, test: ParallelLines | None, folder: Path
+) -> None:
+    """Refuse a stored result of another recipe or test set than the job's."""
     differ = [d for d in difference(job.recipe, result.recipe) if d[0] not in RESOLVED]
     if test and (name := identify_test_set(test[1])) != result.bleu["test_set"]:
         differ.append(("test set", name, result.bleu["test_set"]))

@@ -1,4 +1,4 @@
-"""How something grows: the power that fits what was measured."""
+"""Power laws fitted to measurements: how a cost grows with a size."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import final
 
 @final
 @dataclass(frozen=True)
-class Growth:
+class PowerLaw:
     """y ≈ c · x^power, by least squares on the logarithms, and the power's standard error."""
 
     power: float
@@ -18,8 +18,8 @@ class Growth:
         return f"{self.power:.2f}"
 
 
-def fitted(xs: Sequence[int | float], ys: Sequence[int | float]) -> Growth:
-    """The power for these pairs; both sides are positive, and not all x are the same."""
+def fit_power_law(xs: Sequence[int | float], ys: Sequence[int | float]) -> PowerLaw:
+    """Fit y ≈ c · x^power to pairs of positive numbers by least squares on their logarithms."""
     logs = [(math.log(x), math.log(y)) for x, y in zip(xs, ys, strict=True)]
     mean_x = sum(x for x, _ in logs) / len(logs)
     mean_y = sum(y for _, y in logs) / len(logs)
@@ -27,4 +27,4 @@ def fitted(xs: Sequence[int | float], ys: Sequence[int | float]) -> Growth:
     power = sum((x - mean_x) * (y - mean_y) for x, y in logs) / spread
     missed = sum((y - mean_y - power * (x - mean_x)) ** 2 for x, y in logs)
     error = math.sqrt(missed / (len(logs) - 2) / spread) if len(logs) > 2 else 0.0
-    return Growth(power, error)
+    return PowerLaw(power, error)

@@ -1,4 +1,4 @@
-"""A table as a picture, its rows below each other. Needs matplotlib, the extra `plots`."""
+"""Plots of a table, its rows below each other. Needs matplotlib, the extra `plots`."""
 
 import importlib.util
 import io
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from transduce.errors import InputError
-from transduce.reproduce.table import Measured, Row
+from transduce.reproduce.table import Measurements, TableRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,51 +20,51 @@ BASE = "base"
 @final
 @dataclass(frozen=True)
 class Panel:
-    """One figure of every row that has it."""
+    """A panel of a plot: one measure, for every row that has it."""
 
     title: str
-    figures: Mapping[str, Measured]
+    figures: Mapping[str, Measurements]
     is_logarithmic: bool = False
 
 
 @final
 @dataclass(frozen=True)
-class Picture:
-    """Panels beside each other, with the same rows."""
+class Plot:
+    """A plot of a table: panels side by side that share the rows."""
 
     title: str
     rows: Sequence[str]
     panels: Sequence[Panel]
 
-    def drawn(self) -> dict[str, bytes]:
-        """As PNG and as SVG."""
+    def render(self) -> dict[str, bytes]:
+        """Render the plot as image files, by file type: png and svg."""
         from matplotlib.figure import Figure
 
         size = (2 + 3 * len(self.panels), 1.6 + 0.28 * len(self.rows))
         figure = Figure(figsize=size, layout="constrained")
         axes = figure.subplots(1, len(self.panels), sharey=True, squeeze=False)[0]
-        for place, panel in zip(axes, self.panels, strict=True):
-            draw(place, panel, self.rows)
+        for one, panel in zip(axes, self.panels, strict=True):
+            draw_panel(one, panel, self.rows)
         axes[0].set_yticks(range(len(self.rows)), self.rows)
         axes[0].set_ylim(len(self.rows) - 0.5, -0.5)
         figure.suptitle(self.title)
         figure.supxlabel(
             "small dots: seeds; bar: standard deviation between seeds; dashes: base", size=9
         )
-        return {kind: as_image(figure, kind) for kind in KINDS}
+        return {kind: encode_image(figure, kind) for kind in KINDS}
 
 
-def draw(axes: "Axes", panel: Panel, rows: Sequence[str]) -> None:
-    """A dot for each row, its seeds below it; base's figure goes through all rows."""
+def draw_panel(axes: "Axes", panel: Panel, rows: Sequence[str]) -> None:
+    """Draw a dot for each row with its seeds below it, and a dashed line at base's figure."""
     from matplotlib.ticker import NullFormatter
 
     axes.set_title(panel.title, size=10)
     if panel.is_logarithmic:
         axes.set_xscale("log")
-        axes.xaxis.set_minor_formatter(NullFormatter())  # they would lie on one another
-    groups = list(dict.fromkeys(map(group, rows)))
+        axes.xaxis.set_minor_formatter(NullFormatter())  # minor labels would overlap
+    groups = list(dict.fromkeys(map(find_row_group, rows)))
     for y, row in enumerate(rows):
-        if groups.index(group(row)) % 2:
+        if groups.index(find_row_group(row)) % 2:
             axes.axhspan(y - 0.5, y + 0.5, color="gray", alpha=0.1, linewidth=0)
         if row in panel.figures:
             one = panel.figures[row]
@@ -76,29 +76,29 @@ def draw(axes: "Axes", panel: Panel, rows: Sequence[str]) -> None:
     axes.grid(visible=True, alpha=0.3)
 
 
-def group(row: str) -> str:
-    """A of A-h1: rows that vary the same."""
+def find_row_group(row: str) -> str:
+    """Return the letter of the group of rows that vary the same setting: A for A-h1."""
     return row.partition("-")[0]
 
 
-def alone(figures: Mapping[str, float]) -> dict[str, Measured]:
-    """Figures without a spread, as the paper prints them."""
-    return {row: Measured([figure]) for row, figure in figures.items()}
+def wrap_figures(figures: Mapping[str, float]) -> dict[str, Measurements]:
+    """Return single figures as measurements without a spread, as the paper prints them."""
+    return {row: Measurements([figure]) for row, figure in figures.items()}
 
 
-def of_rows(rows: Mapping[str, Row], measure: str) -> dict[str, Measured]:
-    """Ours: bleu or perplexity."""
+def collect_measurements(rows: Mapping[str, TableRow], measure: str) -> dict[str, Measurements]:
+    """Return the measurements of every row in one measure: "bleu" or "perplexity"."""
     return {name: getattr(row, measure) for name, row in rows.items()}
 
 
-def as_image(figure: "Figure", kind: str) -> bytes:
-    """A figure as a file of that kind."""
+def encode_image(figure: "Figure", kind: str) -> bytes:
+    """Encode a matplotlib figure as an image file of a type such as png or svg."""
     out = io.BytesIO()
     figure.savefig(out, format=kind, dpi=120)
     return out.getvalue()
 
 
-def require_plots() -> None:
-    """Refuse a picture before anything is measured."""
+def require_matplotlib() -> None:
+    """Refuse to plot if matplotlib is not installed."""
     if importlib.util.find_spec("matplotlib") is None:
         raise InputError("a picture needs the package matplotlib", "pip install 'transduce[plots]'")

@@ -1,10 +1,10 @@
-"""What is measured, at which sizes: refused before it starts if it cannot be."""
+"""The sizes at which layers are measured, checked before the measurement starts."""
 
 from dataclasses import dataclass
 from typing import final
 
 from transduce.machine.memory import memory_bytes
-from transduce.reproduce.table1.layer import HEADS
+from transduce.reproduce.layer_costs.layer import HEADS
 from transduce.settings.fields import require
 
 SCORES = 5  # about so many times all n² scores of all heads live at once, forward and back
@@ -12,8 +12,8 @@ SCORES = 5  # about so many times all n² scores of all heads live at once, forw
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """n grows at the middle d, d grows at the middle n. Paths are short runs of their own."""
+class MeasurementPlan:
+    """The sizes to measure: n grows at the middle d, d grows at the middle n."""
 
     n: tuple[int, ...] = (64, 128, 256, 512, 1024, 2048)
     d: tuple[int, ...] = (64, 128, 256, 512, 1024)
@@ -31,7 +31,7 @@ class Plan:
             fact = f"--d {d}: there are {HEADS} heads of d / {HEADS} numbers each"
             require(d % HEADS == 0, fact, f"a multiple of {HEADS}")
         for name, wide in (("k", self.k), ("r", self.r)):
-            require(wide > 2, f"--{name} {wide} reaches nobody else", "3 is the narrowest")
+            require(wide > 2, f"--{name} {wide} reaches no other position", "3 is the narrowest")
             require(
                 wide % 2 == 1, f"--{name} must be odd, not {wide}", "it is centred on a position"
             )
@@ -50,10 +50,10 @@ class Plan:
         return n[len(n) // 2], d[len(d) // 2]
 
     def points(self) -> list[tuple[int, int]]:
-        """Every pair of n and d, once."""
+        """Return every measured pair of n and d once."""
         n, d = self.middle
         pairs = [(one, d) for one in sorted(self.n)] + [(n, one) for one in sorted(self.d)]
         return list(dict.fromkeys(pairs))
 
 
-QUICK = Plan(n=(16, 32, 64), d=(16, 32, 64), paths=(4, 8, 16), r=5, rounds=3)
+QUICK = MeasurementPlan(n=(16, 32, 64), d=(16, 32, 64), paths=(4, 8, 16), r=5, rounds=3)

@@ -1,0 +1,98 @@
+"""Claims that the paper draws from a table, and whether the runs measured here support them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from transduce.reproduce.table import Measurements, ResultTable, TableRow
+
+PrintedFigures = Mapping[str, Mapping[str, float]]  # by measure and row
+STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)  # 95 %; 1, 2, … free
+HEAD = ("claim", "measure", "paper", "ours", "here")
+
+
+@final
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the paper: one row of a table is better than another, or equal to it."""
+
+    sentence: str
+    better: str
+    worse: str
+    measure: str = ""  # BLEU or PPL, where the paper draws the claim from one of them only
+    equal: bool = False  # the paper finds no difference
+
+
+def compare_claims(
+    table: ResultTable, claims: Sequence[Claim], printed: PrintedFigures
+) -> list[tuple[str, ...]]:
+    """Return a table with a verdict on each claim whose two rows were measured, after its head."""
+    here = [claim for claim in claims if {claim.better, claim.worse} <= set(table.rows)]
+    pairs = [(claim, one) for claim in here for one in printed if claim.measure in ("", one)]
+    return [HEAD, *(compare_claim(table, claim, one, printed[one]) for claim, one in pairs)]
+
+
+def compare_claim(
+    table: ResultTable, claim: Claim, measure: str, printed: Mapping[str, float]
+) -> tuple[str, ...]:
+    """Return the cells for one claim in one measure: the paper's gain, the one here, a verdict."""
+    better, worse = table.rows[claim.better], table.rows[claim.worse]
+    paper = compute_gain(measure, printed.get(claim.better), printed.get(claim.worse))
+    ours = compute_gain(
+        measure, select_measure(measure, better).mean, select_measure(measure, worse).mean
+    )
+    assert ours is not None
+    printed_gain = "not compared" if paper is None else f"{paper:+.2f}"
+    verdict = judge_claim(claim, ours, compute_critical_difference(table, measure, better, worse))
+    return (claim.sentence, measure, printed_gain, f"{ours:+.2f}", verdict)
+
+
+def select_measure(measure: str, row: TableRow) -> Measurements:
+    """Return the figures of a row in a measure, BLEU or PPL."""
+    return row.perplexity if measure == "PPL" else row.bleu
+
+
+def compute_gain(measure: str, better: float | None, worse: float | None) -> float | None:
+    """Return by how much the first figure is better than the second; lower perplexity is better."""
+    if better is None or worse is None:
+        return None
+    return worse - better if measure == "PPL" else better - worse
+
+
+def compute_critical_difference(
+    table: ResultTable, measure: str, better: TableRow, worse: TableRow
+) -> float | None:
+    """Return the 95 % critical difference of two rows, from base's spread between seeds."""
+    base = table.rows.get("base")
+    spread = select_measure(measure, base).spread if base else None
+    if base is None or spread is None:
+        return None
+    times = STUDENT[min(len(base.runs) - 1, len(STUDENT)) - 1]
+    return times * spread * math.sqrt(1 / len(better.runs) + 1 / len(worse.runs))
+
+
+def judge_claim(claim: Claim, ours: float, chance: float | None) -> str:
+    """Return a verdict on a claim, given the gain here and its critical difference, if known."""
+    if chance is None:
+        if claim.equal:
+            return "one seed cannot tell"
+        return f"{'so' if ours > 0 else 'not so'}, by one seed: it may be chance"
+    if abs(ours) <= chance:
+        return "equal within chance" if claim.equal else f"within chance (±{chance:.2f})"
+    if claim.equal:
+        return f"differs by more than chance (±{chance:.2f})"
+    return "supported" if ours > 0 else f"contradicted (±{chance:.2f})"
+
+
+def describe_significance(table: ResultTable) -> str:
+    """Return the sentence that explains when a difference counts as more than chance."""
+    base = table.rows.get("base")
+    if base is None or len(base.runs) < 2:
+        return (
+            "Base was trained from one seed, so chance is unknown: `--rows base --seeds 3` tells."
+        )
+    return (
+        "A difference counts if chance alone would stay below it in 95 of 100 comparisons, by the "
+        f"spread of base over {len(base.runs)} seeds (Student's t)."
+    )

@@ -1,0 +1,110 @@
+"""SentenceLayout on the measured Table 1, including where it differs from the theory."""
+
+from collections.abc import Iterator
+
+from transduce.reproduce.layer_costs.measure import LayerRow, LayerTable
+
+MAX_DEVIATION = 0.25  # powers of time further than this from those of operations are reported
+
+
+def describe_findings(table: LayerTable) -> list[str]:
+    """Return the findings on a measured Table 1, one sentence with its figures each."""
+    return [
+        describe_agreement(table),
+        describe_paths(table),
+        *describe_powers(table),
+        describe_projections(table),
+        describe_comparison(table),
+        *describe_time_growth(table),
+    ]
+
+
+def describe_agreement(table: LayerTable) -> str:
+    """Compare the operations that torch counted with those of the formulas, in a sentence."""
+    differ = [
+        abs((p.operations + p.projections) / (p.by_hand + p.projections_by_hand) - 1)
+        for row in table.rows
+        for p in row.points
+    ]
+    return (
+        f"operations counted from the running layers and by hand differ by at most "
+        f"{max(differ):.2%}, over {len(differ)} layers and sizes"
+    )
+
+
+def describe_paths(table: LayerTable) -> str:
+    """Count the path lengths that match their formula, in a sentence."""
+    all_paths = [path for row in table.rows for path in row.paths]
+    wrong = sum(path.length != path.by_hand for path in all_paths)
+    side = (
+        "m is how many positions a layer sees on a side: (r - 1) / 2, or (k - 1) / 2 in the encoder"
+    )
+    return (
+        f"{len(all_paths) - wrong} of {len(all_paths)} path lengths are those of the formula; "
+        f"{side} and k - 1 in the decoder, which sees one side only"
+    )
+
+
+def describe_powers(table: LayerTable) -> Iterator[str]:
+    """Yield a sentence for each layer whose operations grow otherwise than the paper states."""
+    for row in table.rows:
+        in_n, in_d = row.in_n(lambda p: p.operations), row.in_d(lambda p: p.operations)
+        n, d = row.kind.printed.powers
+        if abs(in_n.power - n) > 0.01 or (d is not None and abs(in_d.power - d) > 0.01):
+            yield (
+                f"{row.kind.name}: operations grow as n^{in_n} d^{in_d}, where the paper has "
+                f"{row.kind.printed.operations}"
+            )
+
+
+def describe_projections(table: LayerTable) -> str:
+    """State which share of self-attention's operations its projections take."""
+    row = next(row for row in table.rows if row.kind.name == "self-attention")
+    n, _ = row.plan.middle
+    at = next(p for p in row.along_n() if p.n == n)
+    share = at.projections / (at.projections + at.operations)
+    return (
+        f"the paper's O(n² · d) leaves out the projections Q, K, V and O, which are O(n · d²): "
+        f"{share:.0%} of a self-attention layer's operations at n = {at.n}, d = {at.d}"
+    )
+
+
+def describe_comparison(table: LayerTable) -> str:
+    """Compare self-attention with the LSTM in time and operations at every n    (section 4)"""
+    times = [
+        {p.n: p for p in row.along_n()}
+        for row in table.rows
+        if row.kind.name in ("self-attention", "recurrent (LSTM)")
+    ]
+    ours, theirs = times
+    d = table.plan.middle[1]
+    quicker = [n for n in ours if ours[n].seconds < theirs[n].seconds]
+    fewer = [n for n in ours if ours[n].operations < theirs[n].operations]
+    return (
+        f"self-attention against the LSTM at d = {d}: quicker at n = {format_list(quicker)}, fewer "
+        f"operations without its projections at n = {format_list(fewer)} (the paper: when n < d)"
+    )
+
+
+def format_list(numbers: list[int]) -> str:
+    """Join numbers by commas, or say that there are none."""
+    return ", ".join(map(str, numbers)) or "none of them"
+
+
+def describe_time_growth(table: LayerTable) -> Iterator[str]:
+    """Yield a sentence on the layers whose time grows otherwise than their operations."""
+    rows = [(row.kind.name, list(find_power_differences(row))) for row in table.rows]
+    deviating = [f"{name}: {', '.join(differ)}" for name, differ in rows if differ]
+    if deviating:
+        yield (
+            "time does not grow here as all operations of a layer do, for calls, memory and what "
+            f"is not counted take time, too: {'; '.join(deviating)}"
+        )
+
+
+def find_power_differences(row: LayerRow) -> Iterator[str]:
+    """Yield the powers of n and d by which a layer's time deviates from its operations."""
+    for letter, grows in (("n", row.in_n), ("d", row.in_d)):
+        counted, timed = grows(lambda p: p.operations + p.projections), grows(lambda p: p.seconds)
+        if abs(counted.power - timed.power) > MAX_DEVIATION:
+            yield f"{letter}^{timed} ± {timed.error:.2f} for {letter}^{counted}"

@@ -1,0 +1,136 @@
+"""The rows of Table 1: what the paper prints of each, and the exact formulas for our layers."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import final
+
+from transduce.settings import Architecture
+
+# n positions · d = d_model · k width of a kernel · r size of a neighbourhood
+
+
+@final
+@dataclass(frozen=True)
+class PrintedComplexity:
+    """A printed row of Table 1, and the powers of n and d with which its operations grow."""
+
+    operations: str
+    sequential: str
+    path: str
+    powers: tuple[float, float | None]  # None where two terms have two powers of d
+
+
+@final
+@dataclass(frozen=True)
+class LayerKind:
+    """A kind of layer in Table 1, with formulas for its operations (in the encoder) and paths."""
+
+    name: str
+    mixing: str
+    printed: PrintedComplexity
+    operations: Callable[[int, Architecture], int]  # a multiplication and an addition are two
+    path: Callable[[int, int], int]  # by n and how many positions a layer sees on a side
+    path_formula: str
+    restricted: bool = False
+
+
+def count_projection_operations(kind: LayerKind, n: int, a: Architecture) -> int:
+    """Count the operations of W^Q, W^K, W^V and W^O, which the paper's O(…) leaves out."""
+    by_attention = kind.mixing == "self-attention"
+    return 2 * n * a.d_model * a.heads * (2 * a.d_k + 2 * a.d_v) if by_attention else 0
+
+
+def count_attention_operations(n: int, a: Architecture) -> int:
+    """Count the operations of Q Kᵀ and of the weights times V, over all heads and positions."""
+    keys = a.encoder_neighbourhood or n
+    return 2 * n * keys * a.heads * (a.d_k + a.d_v)
+
+
+def count_recurrent_operations(n: int, a: Architecture) -> int:
+    """Count the operations of two LSTMs of half the width, one from each end."""
+    width = a.d_model // 2
+    return 2 * n * 2 * 4 * width * (a.d_model + width)
+
+
+def count_convolution_operations(n: int, a: Architecture) -> int:
+    """Count the operations of a convolution: a d x d matrix for each of its k neighbours."""
+    return 2 * a.kernel_size * n * a.d_model**2
+
+
+def count_separable_operations(n: int, a: Architecture) -> int:
+    """Count the operations of a separable convolution: k per channel, then a d x d matrix."""
+    return 2 * n * a.d_model * (a.kernel_size + a.d_model)
+
+
+def count_visible_side(kind: LayerKind, a: Architecture, *, causal: bool) -> int:
+    """Return m, how many positions a layer sees on each side, where it does not see all."""
+    if kind.restricted:
+        return (a.encoder_neighbourhood - 1) // 2
+    return a.kernel_size - 1 if causal else a.kernel_size // 2
+
+
+def count_contiguous_layers(n: int, m: int) -> int:
+    """Count the layers between the ends of n positions when each reaches m positions further."""
+    return max(1, math.ceil((n - 1) / m))
+
+
+def count_dilated_layers(n: int, m: int) -> int:
+    """Count the layers between the ends of n positions when each reaches m + 1 times as far."""
+    layers = 1
+    while (m + 1) ** layers < n:
+        layers += 1
+    return layers
+
+
+KINDS = (
+    LayerKind(
+        "self-attention",
+        "self-attention",
+        PrintedComplexity("O(n² · d)", "O(1)", "O(1)", (2.0, 1.0)),
+        count_attention_operations,
+        lambda _n, _m: 1,
+        "1",
+    ),
+    LayerKind(
+        "recurrent (LSTM)",
+        "recurrent",
+        PrintedComplexity("O(n · d²)", "O(n)", "O(n)", (1.0, 2.0)),
+        count_recurrent_operations,
+        lambda n, _m: n,
+        "n",
+    ),
+    LayerKind(
+        "convolutional, contiguous",
+        "convolution",
+        PrintedComplexity("O(k · n · d²)", "O(1)", "O(n / k)", (1.0, 2.0)),
+        count_convolution_operations,
+        count_contiguous_layers,
+        "⌈(n - 1) / m⌉",
+    ),
+    LayerKind(
+        "convolutional, dilated",
+        "dilated",
+        PrintedComplexity("O(k · n · d²)", "O(1)", "O(log_k(n))", (1.0, 2.0)),
+        count_convolution_operations,
+        count_dilated_layers,
+        "⌈log_(m+1) n⌉",
+    ),
+    LayerKind(
+        "separable convolutional",
+        "separable",
+        PrintedComplexity("O(k · n · d + n · d²)", "O(1)", "as convolutional", (1.0, None)),
+        count_separable_operations,
+        count_contiguous_layers,
+        "⌈(n - 1) / m⌉",
+    ),
+    LayerKind(
+        "self-attention (restricted)",
+        "self-attention",
+        PrintedComplexity("O(r · n · d)", "O(1)", "O(n / r)", (1.0, 1.0)),
+        count_attention_operations,
+        count_contiguous_layers,
+        "⌈(n - 1) / m⌉",
+        restricted=True,
+    ),
+)

@@ -1,0 +1,100 @@
+"""A single layer of Table 1, built as in a model, for one sentence of n positions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transduce.model.attention.mask import AttentionMask
+from transduce.model.attention.windowed import build_windowed_attention
+from transduce.model.initialise import initialise
+from transduce.model.mixing.build import Mixing, build_mixing
+from transduce.model.mixing.sentence_layout import SentenceLayout
+from transduce.reproduce.layer_costs.kinds import LayerKind
+from transduce.settings import Architecture
+
+HEADS = 8  # as in the paper's base model; d_k = d_v = d / h
+CPU = torch.device("cpu")
+
+
+@final
+@dataclass(frozen=True)
+class MeasuredLayer:
+    """The token mixing of one layer, without its norm and feed-forward network."""
+
+    kind: LayerKind
+    sizes: Architecture
+    mixing: Mixing
+    context: Any  # BatchAttention for self-attention, SentenceLayout for the others
+    n: int
+
+    def __call__(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+        """Apply the mixing to the vectors of one sentence."""
+        return self.mixing(x, self.context)
+
+    def random_sentence(self, dtype: torch.dtype) -> Float[Tensor, "n d"]:
+        """Return random vectors for a sentence of n positions, equal for equal n."""
+        generator = torch.Generator().manual_seed(self.n)
+        shape = (self.n, self.sizes.d_model)
+        return torch.randn(shape, generator=generator, dtype=dtype).requires_grad_()
+
+    def build_update(self) -> Callable[[], None]:
+        """Return a function that runs one forward and backward pass in float32."""
+        x = self.random_sentence(torch.float32)
+
+        def forward_and_back() -> None:
+            self.mixing.zero_grad()
+            x.grad = None
+            self(x).sum().backward()
+
+        return forward_and_back
+
+
+def build_sizes(kind: LayerKind, d: int, k: int, r: int) -> Architecture:
+    """Build the architecture settings of a model with this kind of layer and width d."""
+    return Architecture(
+        d_model=d,
+        heads=HEADS,
+        d_k=d // HEADS,
+        d_v=d // HEADS,
+        mixing=kind.mixing,
+        kernel_size=k,
+        encoder_neighbourhood=r if kind.restricted else 0,
+        decoder_neighbourhood=r if kind.restricted else 0,
+    )
+
+
+def build_layer(
+    kind: LayerKind, n: int, sizes: Architecture, *, dtype: torch.dtype = torch.float32
+) -> MeasuredLayer:
+    """Build the first layer of an encoder, with initialised weights."""
+    return build_stacked_layer(kind, n, sizes, 0, causal=False, dtype=dtype)
+
+
+def build_stack(
+    kind: LayerKind, n: int, sizes: Architecture, layers: int, *, causal: bool
+) -> list[MeasuredLayer]:
+    """Build a stack of layers of an encoder, or of a decoder if causal, in float64."""
+    return [
+        build_stacked_layer(kind, n, sizes, number, causal=causal, dtype=torch.float64)
+        for number in range(layers)
+    ]
+
+
+def build_stacked_layer(
+    kind: LayerKind, n: int, sizes: Architecture, number: int, *, causal: bool, dtype: torch.dtype
+) -> MeasuredLayer:
+    """Build the layer with an index in a stack, its weights initialised from that index."""
+    mixing = build_mixing(sizes, number, causal=causal)
+    initialise(mixing, torch.Generator().manual_seed(number))
+    mask = AttentionMask(neighbourhood=sizes.encoder_neighbourhood, causal=causal)
+    by_attention = kind.mixing == "self-attention"
+    context = (
+        build_windowed_attention((n,), (n,), mask, CPU)
+        if by_attention
+        else SentenceLayout((n,), CPU)
+    )
+    return MeasuredLayer(kind, sizes, mixing.to(dtype), context, n)

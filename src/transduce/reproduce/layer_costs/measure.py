@@ -1,0 +1,144 @@
+"""Measure every kind of layer in Table 1 at every size of a plan."""
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import final
+
+from transduce.machine.environment import environment
+from transduce.reproduce.layer_costs.growth import PowerLaw, fit_power_law
+from transduce.reproduce.layer_costs.kinds import (
+    KINDS,
+    LayerKind,
+    count_projection_operations,
+    count_visible_side,
+)
+from transduce.reproduce.layer_costs.layer import CPU, build_layer, build_sizes
+from transduce.reproduce.layer_costs.operations import EXACT, count_operations
+from transduce.reproduce.layer_costs.paths import WIDE, measure_path_length
+from transduce.reproduce.layer_costs.plan import MeasurementPlan
+from transduce.reproduce.layer_costs.trace import measure_longest_chain, measure_peak_bytes
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class MeasuredPoint:
+    """The costs of one layer at one size: operations, chain, time and memory."""
+
+    n: int
+    d: int
+    operations: int  # of the mixing without projections, as torch counted
+    by_hand: int
+    projections: int  # operations of the projections
+    projections_by_hand: int
+    chain: int  # operations that must wait for one another
+    seconds: float  # forward and back, the median of all rounds
+    quickest: float
+    peak: int  # bytes of tensors that live at once, forward and back
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class MeasuredPath:
+    """The maximum path length between two positions of a sentence of n, in one stack."""
+
+    stack: str  # encoder or decoder
+    n: int
+    length: int  # as gradients show
+    by_hand: int
+
+
+@final
+@dataclass(frozen=True)
+class LayerRow:
+    """A row of the measured Table 1: the points and paths of one kind of layer."""
+
+    kind: LayerKind
+    points: tuple[MeasuredPoint, ...]
+    paths: tuple[MeasuredPath, ...]
+    plan: MeasurementPlan
+
+    @property
+    def as_derived(self) -> bool:
+        """Whether every measured path has the length of the formula."""
+        return all(path.length == path.by_hand for path in self.paths)
+
+    def along_n(self) -> list[MeasuredPoint]:
+        """Return the points at the middle d, by growing n."""
+        return sorted((p for p in self.points if p.d == self.plan.middle[1]), key=lambda p: p.n)
+
+    def along_d(self) -> list[MeasuredPoint]:
+        """Return the points at the middle n, by growing d."""
+        return sorted((p for p in self.points if p.n == self.plan.middle[0]), key=lambda p: p.d)
+
+    def in_n(self, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
+        """Fit the power with which a figure of the points grows with n."""
+        return fit_power_law([p.n for p in self.along_n()], [value(p) for p in self.along_n()])
+
+    def in_d(self, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
+        """Fit the power with which a figure of the points grows with d."""
+        return fit_power_law([p.d for p in self.along_d()], [value(p) for p in self.along_d()])
+
+
+@final
+@dataclass(frozen=True)
+class LayerTable:
+    """The measured Table 1: its rows, sizes, machine and date."""
+
+    rows: tuple[LayerRow, ...]
+    plan: MeasurementPlan
+    environment: dict[str, str]
+    date: str
+
+
+def measure_layers(plan: MeasurementPlan, on_message: Callable[[str], None]) -> LayerTable:
+    """Measure all layers of Table 1; `on_message` receives the name of each layer in turn."""
+    rows = []
+    for kind in KINDS:
+        on_message(kind.name)
+        points = tuple(measure_point(kind, n, d, plan) for n, d in plan.points())
+        rows.append(LayerRow(kind, points, tuple(measure_paths(kind, plan)), plan))
+    date = datetime.now(UTC).strftime("%Y-%m-%d")
+    return LayerTable(tuple(rows), plan, environment(CPU), date)
+
+
+def measure_paths(kind: LayerKind, plan: MeasurementPlan) -> Iterator[MeasuredPath]:
+    """Measure the path lengths of a layer at every n of the plan, in encoder and decoder."""
+    sizes = build_sizes(kind, WIDE, plan.k, plan.r)
+    for stack, causal in (("encoder", False), ("decoder", True)):
+        side = count_visible_side(kind, sizes, causal=causal)
+        for n in plan.paths:
+            length = measure_path_length(kind, n, sizes, causal=causal)
+            yield MeasuredPath(stack=stack, n=n, length=length, by_hand=kind.path(n, side))
+
+
+def measure_point(kind: LayerKind, n: int, d: int, plan: MeasurementPlan) -> MeasuredPoint:
+    """Measure operations, chain, memory and time of one layer at one size."""
+    sizes = build_sizes(kind, d, plan.k, plan.r)
+    exact = build_layer(kind, n, sizes, dtype=EXACT)
+    operations, projections = count_operations(exact)
+    chain = measure_longest_chain(exact, exact.random_sentence(EXACT))
+    update = build_layer(kind, n, sizes).build_update()
+    peak = measure_peak_bytes(update)
+    rounds = [measure_seconds(update) for _ in range(plan.rounds)]
+    return MeasuredPoint(
+        n=n,
+        d=d,
+        operations=operations,
+        by_hand=kind.operations(n, sizes),
+        projections=projections,
+        projections_by_hand=count_projection_operations(kind, n, sizes),
+        chain=chain,
+        seconds=statistics.median(rounds),
+        quickest=min(rounds),
+        peak=peak,
+    )
+
+
+def measure_seconds(run: Callable[[], None]) -> float:
+    """Return the seconds that one call takes."""
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start

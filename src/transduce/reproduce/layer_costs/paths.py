@@ -1,0 +1,80 @@
+"""Measure the maximum path length between two positions by gradients    (section 4)
+
+Where all positions are computed at once, one layer is one step of the path: its length is the
+smallest number of layers after which every output depends on every input, in a decoder on every
+input that is not later. In a recurrent layer each position is a step: the path length is the
+number of states, including its own, that the gradient of the last output passes back to the first
+input.
+"""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transduce.model.initialise import initialise
+from transduce.model.mixing.recurrent import RecurrentLayer
+from transduce.reproduce.layer_costs.kinds import LayerKind
+from transduce.reproduce.layer_costs.layer import MeasuredLayer, build_stack
+from transduce.settings import Architecture
+
+WIDE = 16  # d; no path length depends on it
+EXACT = torch.float64  # a gradient over a long path is small but must not round to 0
+
+
+def measure_path_length(kind: LayerKind, n: int, sizes: Architecture, *, causal: bool) -> int:
+    """Measure the maximum path length in a sentence of n positions, in an encoder or a decoder."""
+    if kind.mixing == "recurrent":
+        return count_states_passed(n, sizes)
+
+    def reaches(layers: int) -> bool:
+        stack = build_stack(kind, n, sizes, layers, causal=causal)
+        return every_output_depends_on_all(stack, causal=causal)
+
+    return find_smallest(reaches, most=n)
+
+
+def find_smallest(enough: Callable[[int], bool], most: int) -> int:
+    """Find the smallest number that is enough, given that all larger ones are, by bisection."""
+    low, high = 0, 1
+    while not enough(high):
+        assert high < most, "every layer reaches the next position at least"
+        low, high = high, min(2 * high, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def every_output_depends_on_all(stack: Sequence[MeasuredLayer], *, causal: bool) -> bool:
+    """Return whether every output depends on all inputs, or if causal on all that are not later."""
+    x = stack[0].random_sentence(EXACT)
+    y: Float[Tensor, "n d"] = x
+    for layer in stack:
+        y = layer(y)
+    last = len(y) - 1
+    positions = [last, *range(last)]  # the last first, whose path is longest
+    return all(find_dependencies(y[i], x)[: i + 1 if causal else None].all() for i in positions)
+
+
+def find_dependencies(output: Float[Tensor, " d"], x: Float[Tensor, "n d"]) -> Tensor:
+    """Return a mask of the inputs whose gradient from an output is not 0."""
+    (gradient,) = torch.autograd.grad(output.sum(), x, retain_graph=True)
+    return gradient.ne(0).any(dim=1)
+
+
+def count_states_passed(n: int, sizes: Architecture) -> int:
+    """Count the LSTM states that the first input passes to reach the last output, inclusive."""
+    layer = RecurrentLayer(sizes.d_model, causal=True).to(EXACT)
+    initialise(layer, torch.Generator().manual_seed(0))
+    x = torch.randn(n, 1, sizes.d_model, dtype=EXACT).requires_grad_()
+    state, sides = None, []
+    for word in x[:-1]:
+        _, state = layer.lstm(word, state)
+        sides += state
+    last, _ = layer.lstm(x[-1], state)
+    on_x, *felt = torch.autograd.grad(last.sum(), [x, *sides])
+    assert on_x[0].any(), "the last output depends on the first word"
+    passed = [h.any() or c.any() for h, c in zip(felt[::2], felt[1::2], strict=True)]
+    return sum(map(bool, passed)) + 1

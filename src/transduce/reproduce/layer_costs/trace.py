@@ -1,0 +1,104 @@
+"""Measure the longest chain of dependent operations and the peak memory of a call.
+
+Every operation of torch is intercepted as it is dispatched.
+
+The longest chain: the operations that must wait for one another, from the input to the output. An
+operation of torch (a product, a sum over a dimension) is one step however wide it is, as in the
+paper; views compute nothing and are none. So O(1) is a number that does not grow with n.
+
+The peak of memory: bytes of all tensors that live at once, with those kept for the backward
+pass; not what an operation allocates for itself while it runs.
+"""
+
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any, final
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+
+@torch.no_grad()
+def measure_longest_chain(run: Callable[[Tensor], Tensor], x: Tensor) -> int:
+    """Measure the longest chain of dependent operations from an input to the output of a call."""
+    with ChainRecorder() as chains:
+        last = run(x)
+    return chains.depth[get_storage_address(last)]
+
+
+def measure_peak_bytes(run: Callable[[], object]) -> int:
+    """Measure the peak bytes of the tensors that a call allocates."""
+    run()  # allocates what stays, such as gradients
+    with PeakMemoryRecorder() as memory:
+        run()
+    return memory.peak
+
+
+@final
+class ChainRecorder(TorchDispatchMode):
+    """Records the length of the longest chain of operations that led to each tensor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.depth: dict[int, int] = {}
+
+    def __torch_dispatch__(
+        self,
+        operation: Any,  # noqa: ANN401 - as torch calls it
+        _types: Any,  # noqa: ANN401
+        arguments: tuple[Any, ...] = (),
+        named: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401
+        named = named or {}
+        before = (
+            self.depth.get(get_storage_address(one), 0) for one in find_tensors((arguments, named))
+        )
+        step = max(before, default=0) + (0 if operation.is_view else 1)
+        made = operation(*arguments, **named)
+        self.depth |= {get_storage_address(one): step for one in find_tensors(made)}
+        return made
+
+
+@final
+class PeakMemoryRecorder(TorchDispatchMode):
+    """Records the bytes of live tensors and their peak."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.living: dict[int, int] = {}
+        self.peak = 0
+
+    def __torch_dispatch__(
+        self,
+        operation: Any,  # noqa: ANN401 - as torch calls it
+        _types: Any,  # noqa: ANN401
+        arguments: tuple[Any, ...] = (),
+        named: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401
+        known = {get_storage_address(one) for one in find_tensors((arguments, named))}
+        made = operation(*arguments, **(named or {}))
+        for one in find_tensors(made):
+            if get_storage_address(one) not in known | self.living.keys():
+                self.living[get_storage_address(one)] = one.untyped_storage().nbytes()
+                weakref.finalize(
+                    one.untyped_storage(), self.living.pop, get_storage_address(one), None
+                )
+        self.peak = max(self.peak, sum(self.living.values()))
+        return made
+
+
+def get_storage_address(tensor: Tensor) -> int:
+    """Return the address of a tensor's storage, which its views share."""
+    return tensor.untyped_storage().data_ptr()
+
+
+def find_tensors(values: Any) -> Iterator[Tensor]:  # noqa: ANN401 - whatever operations take and give
+    """Yield all tensors in the arguments or results of an operation."""
+    if isinstance(values, Tensor):
+        yield values
+    elif isinstance(values, dict):
+        yield from find_tensors(list(values.values()))
+    elif isinstance(values, list | tuple):
+        for value in values:
+            yield from find_tensors(value)

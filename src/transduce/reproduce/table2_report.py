@@ -1,0 +1,160 @@
+"""The report of Table 2: BLEU and training cost beside the printed figures    (section 6.1)
+
+Below base and big come rows with other layers in place of self-attention, at base's cost.
+"""
+
+from transduce.recipes.printed import TABLE_2 as PUBLISHED
+from transduce.recipes.printed import Published
+from transduce.reproduce.claims import Claim, compare_claims, describe_significance
+from transduce.reproduce.plot import Panel, Plot, collect_measurements, wrap_figures
+from transduce.reproduce.report import (
+    Cells,
+    Report,
+    build_record,
+    describe_comparability,
+    describe_conditions,
+)
+from transduce.reproduce.table import Measurements, ResultTable, TableRow
+
+COSTS = (
+    "Costs are operations. Estimated: time x devices x sustained rate, as in the paper. Counted: "
+    "products of matrices, forward and backward; other layers in attention's place take as many "
+    "steps as base's counted cost allows. BLEU-paper: of words as the paper cuts them, where the "
+    "test set is the paper's."
+)
+COMPARABILITY = {
+    "en-de": "beside the paper may stand BLEU-paper at the scale paper on newstest2014-filtered "
+    "(2,737 lines: --test-source, --test-target) with a reference that others have tokenised; with "
+    "a plain one it is near. BLEU counts other words, and the test set of wmt14-en-de is all 3,003 "
+    "lines of newstest2014: neither may",
+    "en-fr": "no figure here may stand beside the paper's, for it does not say how it cut French "
+    "into words",
+}
+CLAIMS = (
+    Claim("the big model is better", "big", "base"),
+    Claim("at one cost attention is better than recurrent layers", "base", "recurrent"),
+    Claim("at one cost attention is better than convolutions", "base", "convolution"),
+    Claim("at one cost attention is better than separable ones", "base", "separable"),
+)
+MEASURED = ("BLEU", "BLEU-paper", "PPL", "params ×10⁶", "averaged", "steps", "minutes")
+COUNTED = ("estimated", "counted", "of base's")
+
+
+def build_report(table: ResultTable) -> Report:
+    """Build the report of Table 2: its rows, the paper's claims, records and a plot."""
+    pair = find_pair(table)
+    title = f"Table 2, {pair}, at the scale {table.scale}"
+    found = compare_claims(table, CLAIMS, {"BLEU": map_printed_bleu(pair)})
+    return Report(
+        name="table2",
+        title=title,
+        conditions=[
+            *describe_conditions(table),
+            "the mean of the last snapshots; the paper: on newstest2014",
+            COMPARABILITY[pair],
+        ],
+        parts=[
+            (
+                f"BLEU and cost, {pair}, ours at the scale {table.scale}",
+                COSTS,
+                build_cells(table, pair),
+            ),
+            (f"Comparisons at the scale {table.scale}", describe_significance(table), found),
+        ],
+        records=[build_record(run) | find_printed(run.row, pair) for run in table.runs],
+        picture=build_plot(table, title, pair),
+    )
+
+
+def find_pair(table: ResultTable) -> str:
+    """Return the language pair of a table, such as en-de."""
+    data = table.runs[0].recipe.data
+    return f"{data.source_language}-{data.target_language}"
+
+
+def select_published(pair: str) -> list[Published]:
+    """Return the rows that the paper prints for a language pair."""
+    return [one for one in PUBLISHED if pair in one.bleu]
+
+
+def map_printed_bleu(pair: str) -> dict[str, float]:
+    """Return the paper's BLEU of its own models, by row name."""
+    return {one.row: float(one.bleu[pair]) for one in select_published(pair) if one.row}
+
+
+def find_printed(row: str, pair: str) -> dict[str, str | None]:
+    """Return the BLEU and cost that the paper prints for a row, None where it prints none."""
+    paper = next((one for one in select_published(pair) if one.row == row), None)
+    return {
+        "printed_bleu": paper and paper.bleu[pair],
+        "printed_cost": paper and paper.cost[pair],
+    }
+
+
+def build_cells(table: ResultTable, pair: str) -> Cells:
+    """Return the table's head, the printed rows of other systems, and the rows trained here."""
+    head = ("model", "BLEU printed", "cost printed", *MEASURED, *COUNTED, "beside the paper")
+    blank = ("",) * (len(MEASURED) + len(COUNTED))
+    lines: list[tuple[str, ...]] = [head]
+    for one in select_published(pair):
+        printed = (one.bleu[pair], one.cost.get(pair, ""))
+        if one.row not in table.rows:
+            lines.append((format_model(one), *printed, *blank, one.source or "not measured here"))
+        else:
+            lines.append((format_model(one), *printed, *format_row(table, table.rows[one.row])))
+    others = [row for name, row in table.rows.items() if name not in map_printed_bleu(pair)]
+    lines += [
+        (f"{row.name} in attention's place", "", "", *format_row(table, row)) for row in others
+    ]
+    return lines
+
+
+def format_model(one: Published) -> str:
+    """Return a model's name as printed, followed by the name of its row here."""
+    return f"{one.model}: {one.row}" if one.row else one.model
+
+
+def format_row(table: ResultTable, row: TableRow) -> tuple[str, ...]:
+    """Return the cells with what was measured of a row: scores, sizes, steps, time, cost."""
+    run, base = row.runs[0], table.rows.get("base")
+    counted, whole = row.cost("counted"), base and base.cost("counted")
+    share = f"{counted / whole:.2f}" if counted and whole else ""
+    return (
+        row.bleu.format(2),
+        row.paper_bleu.format(2) if row.paper_bleu else "",
+        row.perplexity.format(2),
+        f"{row.parameters / 1e6:.2f}",
+        str(len(run.averaged)),
+        f"{run.updates:,}",
+        f"{Measurements([one.seconds for one in row.runs]).mean / 60:.1f}",
+        *(format_cost(cost) if cost else "" for cost in (row.cost("estimated"), counted)),
+        share,
+        describe_comparability(table, run),
+    )
+
+
+def format_cost(cost: float) -> str:
+    """Format a number of operations as the paper prints it: 3.3e18."""
+    return f"{cost:.1e}".replace("e+", "e")
+
+
+def build_plot(table: ResultTable, title: str, pair: str) -> Plot:
+    """Build the plot of BLEU and cost of each row, printed and measured."""
+    names = {one.row or one.model: one for one in select_published(pair)}
+    scores = wrap_figures({name: float(one.bleu[pair]) for name, one in names.items()})
+    costs = wrap_figures(
+        {name: float(one.cost[pair]) for name, one in names.items() if pair in one.cost}
+    )
+    counted = {name: row.cost("counted") for name, row in table.rows.items()}
+    scale = f"ours, {table.scale}"
+    panels = [
+        Panel("BLEU, the paper", scores),
+        Panel(f"BLEU, {scale}", collect_measurements(table.rows, "bleu")),
+        Panel("operations, the paper's estimate", costs, is_logarithmic=True),
+        Panel(
+            f"operations counted, {scale}",
+            wrap_figures({name: cost for name, cost in counted.items() if cost}),
+            is_logarithmic=True,
+        ),
+    ]
+    return Plot(title, list(dict.fromkeys((*names, *table.recipes))), panels)
