@@ -65,7 +65,7 @@ class LostProcessError(TransduceError):
     exit_code = 7
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def suggest_names(name: str, known: Iterable[str]) -> str:
     """A hint that offers the known names closest to a mistaken one."""
     names = sorted(known)
     longer = [one for one in names if one.endswith((f".{name}", f"/{name}"))]

@@ -11,14 +11,14 @@ from transduce.durable import atomic_folder, open_folder
 from transduce.errors import FolderError, InputError, NotFiniteError
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
-from transduce.vocabulary import learn
+from transduce.vocabulary import learn_vocabulary
 
 RECIPE = Recipe(name="tiny", about="für Tests")
 TWO = with_changes(
     RECIPE, {"data.shared_vocabulary": False, "architecture.tie_embeddings": "target"}
 )
-ENGLISH = learn(["a dog runs", "a cat runs"] * 3, 260)
-GERMAN = learn(["ein Hund rennt", "eine Katze rennt"] * 3, 262)
+ENGLISH = learn_vocabulary(["a dog runs", "a cat runs"] * 3, 260)
+GERMAN = learn_vocabulary(["ein Hund rennt", "eine Katze rennt"] * 3, 262)
 WEIGHTS = {"w": torch.arange(6.0).view(2, 3) / 7, "v": torch.tensor([-0.0, 1e-40])}
 CARD = "# tiny\n"
 

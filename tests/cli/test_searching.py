@@ -142,11 +142,11 @@ def test_two_models_answer_together_whoever_is_named_first(said, babbler, made):
 
 def test_models_with_other_vocabularies_are_refused(call, babbler, tmp_path):
     from transduce.checkpoint import load_model, save_model
-    from transduce.vocabulary import learn
+    from transduce.vocabulary import learn_vocabulary
 
     model = load_model(babbler)
     size = len(model.vocabularies[0])
-    other = learn(["other words of another language, unlike the first"] * 99, size=270)
+    other = learn_vocabulary(["other words of another language, unlike the first"] * 99, size=270)
     rows = {name: w[:270] if w.shape[0] == size else w for name, w in model.weights.items()}
     save_model(tmp_path / "other", rows, model.recipe, (other, other), "# Other\n")
     ended = call("translate", babbler, "--ensemble", tmp_path / "other", stdin=LINES)

@@ -7,7 +7,7 @@ import pytest
 from transduce.corpus.build import Origin, build
 from transduce.settings import Data
 from transduce.tasks import build_task
-from transduce.vocabulary import learn
+from transduce.vocabulary import learn_vocabulary
 
 DATA = Data(vocabulary_size=258, max_length=12, source_tokens=40, target_tokens=40)
 
@@ -22,7 +22,7 @@ def store_of(tmp_path):
 
     def build_one(pairs, name="store", told=quiet, cleaning=dict, **settings):
         data = dataclasses.replace(DATA, **settings)
-        bytes_only = learn(["a line"], 258)
+        bytes_only = learn_vocabulary(["a line"], 258)
         return build(
             tmp_path / name,
             pairs,

@@ -8,7 +8,7 @@ from transduce.corpus.store import Store, made_from
 from transduce.durable import atomic_folder, open_folder
 from transduce.errors import FolderError
 from transduce.settings import Data
-from transduce.vocabulary import END, learn
+from transduce.vocabulary import END, learn_vocabulary
 
 PAIRS = [("a dog", "ein Hund"), ("", "leer"), ("two äpfel", "zwei Äpfel"), ("x", "")]
 FILES = ("source.ids", "source.offsets", "target.ids", "target.offsets")
@@ -137,7 +137,7 @@ def test_a_manifest_without_its_counts_is_refused(store_of, entry):
 
 def origin_of(**changes):
     """What `store_of` makes a store from, or what it would be after changes."""
-    vocabulary = changes.pop("vocabulary", learn(["a line"], 258))
+    vocabulary = changes.pop("vocabulary", learn_vocabulary(["a line"], 258))
     inputs = changes.pop("inputs", {"source": "1a2b", "target": "3c4d"})
     settings = {"vocabulary_size": 258, "max_length": 12, "source_tokens": 40, "target_tokens": 40}
     return made_from(inputs, (vocabulary, vocabulary), Data(**(settings | changes)))
@@ -178,7 +178,7 @@ def test_a_store_made_from_one_more_file_is_stale(store_of):
 
 def test_a_store_made_with_another_vocabulary_is_stale(store_of):
     store = store_of(PAIRS)
-    other = learn(["other other other"], 259)
+    other = learn_vocabulary(["other other other"], 259)
     with pytest.raises(FolderError, match=f"vocabularies.source: expected '{other.hash}', found"):
         store.require(origin_of(vocabulary=other))
 

@@ -31,7 +31,7 @@ from types import SimpleNamespace
 from tests.training.run import go
 from tests.training.tiny import training_of
 from transduce.checkpoint import newest
-from transduce.durable import hold
+from transduce.durable import lock_folder
 from transduce.training import loop
 from transduce.training.journal import read_journal
 
@@ -42,7 +42,7 @@ if sys.argv[2] == "by the wall":
 for way in [0, *map(int, sys.argv[3:])]:
     set_clock(way)
     run = Path(sys.argv[1]) / str(way)
-    with hold(run):
+    with lock_folder(run):
         before = time.time()
         go(run, training, stop_at=4)
         bits = go(run, training)[1]

@@ -9,12 +9,12 @@ from transduce.model.initialise import initialise
 from transduce.model.transformer import Transformer
 from transduce.settings import Architecture, Data, Recipe, Search
 from transduce.tasks import build_task
-from transduce.vocabulary import learn
+from transduce.vocabulary import learn_vocabulary
 
 LINES = ["the dog sees a cat.", "", "a woman", "who runs now and not today", "the old red house"]
 SIZES = Architecture(layers=1, d_model=16, d_ff=16, heads=2, d_k=8, d_v=8, dropout=0.0)
 SEARCH = Search(beam=2, extra_length=3)
-WORDS = learn(LINES * 9, 300)
+WORDS = learn_vocabulary(LINES * 9, 300)
 
 
 def random_translator(seed: int = 1, *, longest: int = 24) -> Translator:

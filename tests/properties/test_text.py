@@ -54,7 +54,7 @@ def test_lines_written_are_lines_read(written):
 @given(st.lists(st.tuples(odd, odd)))
 def test_every_pair_read_is_kept_or_counted(pairs):
     cleaner = Cleaner(Data())
-    kept = list(cleaner.pairs(pairs))
+    kept = list(cleaner.clean(pairs))
     report = cleaner.report
     assert report.read == len(pairs)
     assert report.kept == len(kept) == len(set(kept))

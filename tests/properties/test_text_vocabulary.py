@@ -6,10 +6,10 @@ from tests.vocabulary.lines import LINES
 from tests.vocabulary.odd import ODD
 
 from transduce.text.clean import normalise
-from transduce.vocabulary import BEGIN, END, Vocabulary, learn
+from transduce.vocabulary import BEGIN, END, Vocabulary, learn_vocabulary
 from transduce.vocabulary.kinds import KINDS
 
-LEARNED = [learn(LINES, 330, kind) for kind in KINDS]
+LEARNED = [learn_vocabulary(LINES, 330, kind) for kind in KINDS]
 LOADED = [Vocabulary.from_bytes(learned.to_bytes()) for learned in LEARNED]
 
 anything = st.text()

@@ -10,7 +10,7 @@ from transduce.runs import recommend as fitting
 from transduce.runs.recommend import Counted
 from transduce.settings import Data
 from transduce.text.clean import Cleaner
-from transduce.vocabulary import learn
+from transduce.vocabulary import learn_vocabulary
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,6 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_text_supports_the_vocabulary_that_is_chosen(name):
     recipe, _ = fitted(TEXTS[name], {"data.max_length_ratio": 1_000.0})
-    kept = Cleaner(Data(max_length_ratio=1_000.0)).pairs(TEXTS[name])
+    kept = Cleaner(Data(max_length_ratio=1_000.0)).clean(TEXTS[name])
     lines = [line for pair in kept for line in pair]
-    assert len(learn(lines, recipe.data.vocabulary_size)) == recipe.data.vocabulary_size
+    assert len(learn_vocabulary(lines, recipe.data.vocabulary_size)) == recipe.data.vocabulary_size

@@ -7,7 +7,7 @@ from tests.reference.bleu_by_definition import bleu_by_definition
 
 from transduce.errors import InputError
 from transduce.scores import compute_score
-from transduce.text.moses import compounds_split
+from transduce.text.moses import split_compounds
 
 PLAIN = ["Die EU-Kommission sagte: „Ja“.", "Das 3:2-Spiel, so heißt's, war gut!", "Er kam nicht."]
 OUTPUT = ["Die EU-Kommission sagte „Ja“.", "Das 3:2-Spiel war, so heißt's, gut!", "Er kam nie."]
@@ -62,7 +62,7 @@ def test_plain_german_to_a_figure_equals_the_programs_and_the_definition(shared)
     found = compute_score("bleu-paper", [row["in"] for row in rows], references, language="de")
     by_programs = [row["replace_tok_atat_2017"] for row in rows]
     assert found.value == pytest.approx(
-        bleu_by_definition(by_programs, [compounds_split(line) for line in references])
+        bleu_by_definition(by_programs, [split_compounds(line) for line in references])
     )
     assert 10 < found.value < 90
 

@@ -11,7 +11,7 @@ from transduce.scores.test_sets import (
     identify_test_set,
 )
 from transduce.text.clean import normalise
-from transduce.text.moses import compounds_split, moses_words
+from transduce.text.moses import build_moses_tokenizer, split_compounds
 
 
 def lines_of(path):
@@ -54,8 +54,8 @@ def test_the_two_editions_of_newstest2014_are_told_apart(shared):
 
 def test_an_edition_is_known_after_a_tokeniser_and_in_another_order(shared):
     lines = lines_of(shared / "data/wmt-newstest/newstest2014.en-de.de.gz")
-    words = moses_words()
-    others = [compounds_split(words(line)) for line in reversed(lines)]
+    words = build_moses_tokenizer()
+    others = [split_compounds(words(line)) for line in reversed(lines)]
     assert identify_test_set(others) == GERMAN_2014_ALL + OTHER_FORM
     assert identify_test_set(others[1:]).startswith("unknown")
     assert identify_test_set([line.lower() for line in others]).startswith("unknown")

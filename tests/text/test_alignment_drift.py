@@ -13,23 +13,23 @@ def sides(lines, seed):
         yield length, max(1, int(length * draw.lognormvariate(0.1, 0.2)))
 
 
-def lost(source, target):
-    pace = DriftDetector()
+def drift_line(source, target):
+    drift = DriftDetector()
     for pair in zip(source, target, strict=False):
-        pace.see(*pair)
-    return pace.lost
+        drift.observe(*pair)
+    return drift.drift_line
 
 
 def test_parallel_sides_are_left_in_peace():
-    assert not any(lost(*zip(*sides(20_000, seed), strict=True)) for seed in range(5))
+    assert not any(drift_line(*zip(*sides(20_000, seed), strict=True)) for seed in range(5))
 
 
 def test_a_line_that_is_missing_is_found_to_some_lines():
     for seed in range(10):
         source, target = map(list, zip(*sides(2_000, seed), strict=True))
         del target[1_000]
-        assert abs(lost(source, target) - 1_000) <= 20
+        assert abs(drift_line(source, target) - 1_000) <= 20
 
 
 def test_empty_lines_are_lengths_too():
-    assert lost([0] * 100, [0] * 100) == 0
+    assert drift_line([0] * 100, [0] * 100) == 0

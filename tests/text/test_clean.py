@@ -57,7 +57,7 @@ def test_long_text_without_blanks_is_no_storm():
 
 def cleaned(pairs, **settings):
     cleaner = Cleaner(Data(**settings))
-    return list(cleaner.pairs(pairs)), cleaner.report.as_json()
+    return list(cleaner.clean(pairs)), cleaner.report.as_json()
 
 
 def test_pairs_that_stay_are_regular():
@@ -119,5 +119,5 @@ def test_the_report_counts_everything_and_shows_three_short_samples():
 def test_every_pass_starts_anew():
     cleaner = Cleaner(Data())
     for _ in range(2):
-        assert list(cleaner.pairs([("a", "b"), ("a", "b")])) == [("a", "b")]
+        assert list(cleaner.clean([("a", "b"), ("a", "b")])) == [("a", "b")]
         assert (cleaner.report.read, cleaner.report.kept) == (2, 1)

@@ -136,7 +136,7 @@ def test_zst_without_its_package_says_what_to_install(file, monkeypatch):
 
 def test_closing_an_unpacked_stream_closes_the_file(file):
     packed = file(b"a\n", ".zst").open("rb")
-    zstd.Unpacked(packed).close()
+    zstd.ZstdStream(packed).close()
     assert packed.closed
 
 

@@ -6,7 +6,12 @@ import sys
 import pytest
 
 from transduce.errors import InputError
-from transduce.text.moses import compounds_split, looks_tokenised, moses_words, plain_punctuation
+from transduce.text.moses import (
+    build_moses_tokenizer,
+    is_tokenised,
+    replace_unicode_punctuation,
+    split_compounds,
+)
 
 # where the library differs from the programs of 2017: docs/internals/deviations.md names them
 DIFFERENT = {
@@ -26,7 +31,7 @@ def rows(shared, language):
 
 
 def test_german_words_are_those_of_moses_of_2017_but_for_odd_lines(shared):
-    words = moses_words()
+    words = build_moses_tokenizer()
     differ = {row["in"] for row in rows(shared, "de") if words(row["in"]) != row["tok_2017"]}
     assert differ <= DIFFERENT
 
@@ -34,21 +39,22 @@ def test_german_words_are_those_of_moses_of_2017_but_for_odd_lines(shared):
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_unicode_punctuation_is_replaced_as_in_2017(shared, language):
     for row in rows(shared, language):
-        assert plain_punctuation(row["in"]) == row["replace_2017"]
+        assert replace_unicode_punctuation(row["in"]) == row["replace_2017"]
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_compounds_are_split_as_the_script_splits_them(shared, language):
     for row in rows(shared, language):
-        assert compounds_split(row["replace_tok_2017"]) == row["replace_tok_atat_2017"]
+        assert split_compounds(row["replace_tok_2017"]) == row["replace_tok_atat_2017"]
 
 
 def test_all_steps_together_are_those_of_the_script(shared):
-    words = moses_words()
+    words = build_moses_tokenizer()
     differ = {
         row["in"]
         for row in rows(shared, "de")
-        if compounds_split(words(plain_punctuation(row["in"]))) != row["replace_tok_atat_2017"]
+        if split_compounds(words(replace_unicode_punctuation(row["in"])))
+        != row["replace_tok_atat_2017"]
     }
     assert differ <= DIFFERENT
 
@@ -64,15 +70,15 @@ def test_all_steps_together_are_those_of_the_script(shared):
     ],
 )
 def test_a_hyphen_between_two_characters_splits(line, split):
-    assert compounds_split(line) == split
+    assert split_compounds(line) == split
 
 
 def test_a_quote_that_nobody_thought_of_stays():
-    assert plain_punctuation("„Haus“, ‚Hut‘, er’s…") == "„Haus\", ‚Hut‘, er's..."
+    assert replace_unicode_punctuation("„Haus“, ‚Hut‘, er’s…") == "„Haus\", ‚Hut‘, er's..."
 
 
 def test_wide_punctuation_becomes_ascii_the_one_wrongly():
-    assert plain_punctuation("（１２）：。  ．  x，") == '("2):. . x,'
+    assert replace_unicode_punctuation("（１２）：。  ．  x，") == '("2):. . x,'
 
 
 @pytest.mark.parametrize(
@@ -85,12 +91,12 @@ def test_wide_punctuation_becomes_ascii_the_one_wrongly():
     ],
 )
 def test_text_shows_at_its_ends_whether_it_is_tokenised(lines, answer):
-    assert looks_tokenised(lines) is answer
+    assert is_tokenised(lines) is answer
 
 
 def test_a_missing_library_is_told_with_the_way_to_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "sacremoses", None)
     with pytest.raises(InputError) as error:
-        moses_words()
+        build_moses_tokenizer()
     assert "needs the package sacremoses" in str(error.value)
     assert "hint: pip install 'transduce[paper]'" in str(error.value)

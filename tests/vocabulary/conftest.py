@@ -3,10 +3,10 @@
 import pytest
 from tests.vocabulary.lines import LINES
 
-from transduce.vocabulary import Vocabulary, learn
+from transduce.vocabulary import Vocabulary, learn_vocabulary
 from transduce.vocabulary.kinds import KINDS
 
-EVERY = {kind: learn(LINES, 330, kind) for kind in KINDS}
+EVERY = {kind: learn_vocabulary(LINES, 330, kind) for kind in KINDS}
 
 
 @pytest.fixture(params=KINDS)

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from transduce.errors import FolderError
-from transduce.vocabulary import Vocabulary, learn
-from transduce.vocabulary.file import kind_of, written
+from transduce.vocabulary import Vocabulary, learn_vocabulary
+from transduce.vocabulary.file import deserialise, serialise
 from transduce.vocabulary.kinds import BytePair, WordPiece
 
 
@@ -18,7 +18,7 @@ def test_saved_and_loaded_is_the_same(small):
     ("kind", "begin"), [("byte-pair", "6c3495d24a9d7cad"), ("word-piece", "fa155d950f6e03c5")]
 )
 def test_the_form_of_the_file_is_for_ever(kind, begin):
-    assert learn(["x"], 258, kind).hash.startswith(begin)
+    assert learn_vocabulary(["x"], 258, kind).hash.startswith(begin)
 
 
 def test_white_space_between_the_fields_does_not_matter(small):
@@ -123,18 +123,18 @@ def refuses(vocabulary, change):
     ],
 )
 def test_a_file_that_follows_from_merges_that_no_text_gives_is_refused(byte_pair, more, why):
-    kind = kind_of(byte_pair.to_bytes())
+    kind = deserialise(byte_pair.to_bytes())
     assert isinstance(kind, BytePair)
     with pytest.raises(FolderError, match=why):
-        Vocabulary.from_bytes(written(BytePair((*kind.merges, *more))))
+        Vocabulary.from_bytes(serialise(BytePair((*kind.merges, *more))))
 
 
 @pytest.mark.parametrize("piece", ["", "x", "a b", "naïve€"])
 def test_a_file_of_pieces_that_are_none_is_refused(word_piece, piece):
-    kind = kind_of(word_piece.to_bytes())
+    kind = deserialise(word_piece.to_bytes())
     assert isinstance(kind, WordPiece)
     with pytest.raises(FolderError, match=r"is no piece|do not follow"):
-        Vocabulary.from_bytes(written(WordPiece((*kind.pieces, piece))))
+        Vocabulary.from_bytes(serialise(WordPiece((*kind.pieces, piece))))
 
 
 @pytest.mark.parametrize(

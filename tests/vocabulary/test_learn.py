@@ -11,22 +11,22 @@ from tests.vocabulary.lines import LINES
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from transduce.errors import InputError
-from transduce.vocabulary import learn, supported
-from transduce.vocabulary.file import kind_of
+from transduce.vocabulary import learn_vocabulary, max_vocabulary_size
+from transduce.vocabulary.file import deserialise
 from transduce.vocabulary.kinds import KINDS, BytePair, WordPiece
-from transduce.vocabulary.learn import CHARACTERS, sampled
+from transduce.vocabulary.learn import SAMPLE_CHARACTERS, sample_lines
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def merges(vocabulary):
-    kind = kind_of(vocabulary.to_bytes())
+    kind = deserialise(vocabulary.to_bytes())
     assert isinstance(kind, BytePair)
     return list(kind.merges)
 
 
 def pieces(vocabulary):
-    kind = kind_of(vocabulary.to_bytes())
+    kind = deserialise(vocabulary.to_bytes())
     assert isinstance(kind, WordPiece)
     return list(kind.pieces)
 
@@ -51,14 +51,14 @@ def learned_by_hand(words, count):
 def test_merges_are_those_of_the_algorithm():
     words = {"hug": 10, "pug": 6, "pun": 12, "bun": 4, "hugs": 5}
     lines = [word for word, times in words.items() for _ in range(times)]
-    assert merges(learn(lines, 258 + 6)) == list(learned_by_hand(words, 6))
+    assert merges(learn_vocabulary(lines, 258 + 6)) == list(learned_by_hand(words, 6))
 
 
 def test_word_pieces_are_what_the_merges_of_the_algorithm_lead_to():
     words = {"hug": 10, "pug": 6, "pun": 12, "bun": 4, "hugs": 5}
     lines = [word for word, times in words.items() for _ in range(times)]
     joined = [left + right for left, right in learned_by_hand(words, 6)]
-    assert pieces(learn(lines, 258 + 6, "word-piece")) == joined
+    assert pieces(learn_vocabulary(lines, 258 + 6, "word-piece")) == joined
 
 
 def test_word_pieces_are_those_that_the_library_learns_by_that_name():
@@ -74,13 +74,13 @@ def test_word_pieces_are_those_that_the_library_learns_by_that_name():
         show_progress=False,
     )
     library.train_from_iterator(LINES, trainer)
-    found = learn(LINES, 330, "word-piece").to_bytes()
+    found = learn_vocabulary(LINES, 330, "word-piece").to_bytes()
     assert set(library.get_vocab()) == set(Tokenizer.from_str(found.decode()).get_vocab())
 
 
 def test_an_unknown_kind_is_refused_with_the_nearest():
     with pytest.raises(InputError) as error:
-        learn(LINES, 300, "wordpiece")
+        learn_vocabulary(LINES, 300, "wordpiece")
     assert str(error.value) == (
         "unknown kind of vocabulary 'wordpiece'\nhint: did you mean word-piece?"
     )
@@ -88,57 +88,61 @@ def test_an_unknown_kind_is_refused_with_the_nearest():
 
 @each_kind
 def test_the_vocabulary_has_the_size_that_was_asked_for(kind):
-    assert [len(learn(LINES, size, kind)) for size in (258, 259, 300)] == [258, 259, 300]
+    assert [len(learn_vocabulary(LINES, size, kind)) for size in (258, 259, 300)] == [258, 259, 300]
 
 
 def test_a_smaller_vocabulary_is_the_beginning_of_a_larger_one():
-    assert merges(learn(LINES, 320))[:42] == merges(learn(LINES, 300))
-    assert pieces(learn(LINES, 320, "word-piece"))[:42] == pieces(learn(LINES, 300, "word-piece"))
+    assert merges(learn_vocabulary(LINES, 320))[:42] == merges(learn_vocabulary(LINES, 300))
+    assert pieces(learn_vocabulary(LINES, 320, "word-piece"))[:42] == pieces(
+        learn_vocabulary(LINES, 300, "word-piece")
+    )
 
 
 @each_kind
 def test_a_vocabulary_larger_than_the_text_supports_is_refused_with_the_number_it_supports(kind):
     with pytest.raises(InputError) as error:
-        learn(LINES, 5_000, kind)
-    supported = int(str(error.value).split("supports ")[1].split()[0])
-    assert f"the text supports {supported} symbols, not a vocabulary of 5000" in str(error.value)
-    assert f"hint: --set data.vocabulary_size={supported}" in str(error.value)
-    assert len(learn(LINES, supported, kind)) == supported
+        learn_vocabulary(LINES, 5_000, kind)
+    max_vocabulary_size = int(str(error.value).split("supports ")[1].split()[0])
+    assert f"the text supports {max_vocabulary_size} symbols, not a vocabulary of 5000" in str(
+        error.value
+    )
+    assert f"hint: --set data.vocabulary_size={max_vocabulary_size}" in str(error.value)
+    assert len(learn_vocabulary(LINES, max_vocabulary_size, kind)) == max_vocabulary_size
 
 
 def test_pairs_that_occur_once_are_not_joined():
     with pytest.raises(InputError, match="the text supports 258 symbols"):
-        learn(["abcdefg"], 259)
+        learn_vocabulary(["abcdefg"], 259)
 
 
 def test_fewer_symbols_than_bytes_are_refused():
     with pytest.raises(
         InputError, match=r"at least 258 symbols, not 257(.|\n)*256 bytes come first"
     ):
-        learn(LINES, 257)
+        learn_vocabulary(LINES, 257)
 
 
 @pytest.mark.parametrize("lines", [[], ["", ""]])
 def test_text_that_is_empty_is_refused(lines):
     with pytest.raises(InputError, match=r"no text to learn a vocabulary from(.|\n)*files empty"):
-        learn(lines, 300)
+        learn_vocabulary(lines, 300)
 
 
 def test_half_a_surrogate_pair_is_refused():
     with pytest.raises(InputError, match=r"half a surrogate pair \(U\+DC00\)"):
-        learn(["ok", "\udc00"], 300)
+        learn_vocabulary(["ok", "\udc00"], 300)
 
 
 def test_short_text_is_used_whole():
-    assert sampled(iter(LINES)) == LINES
+    assert sample_lines(iter(LINES)) == LINES
 
 
 def test_of_long_text_a_sample_from_everywhere_is_used():
-    long = "x" * (CHARACTERS // 1_000)
+    long = "x" * (SAMPLE_CHARACTERS // 1_000)
     lines = [f"{i:06}{long}" for i in range(2_000)]  # 40 MB
-    places = [int(line[:6]) for line in sampled(lines)]
+    places = [int(line[:6]) for line in sample_lines(lines)]
     characters = len(places) * len(lines[0])
-    assert CHARACTERS // 2 < characters <= CHARACTERS
+    assert SAMPLE_CHARACTERS // 2 < characters <= SAMPLE_CHARACTERS
     assert places == sorted(set(places))
     for quarter in range(4):
         share = sum(place // 500 == quarter for place in places) / len(places)
@@ -146,7 +150,7 @@ def test_of_long_text_a_sample_from_everywhere_is_used():
 
 
 def test_one_line_that_is_longer_than_the_sample_is_used():
-    assert sampled(["x" * (CHARACTERS + 1)]) == ["x" * (CHARACTERS + 1)]
+    assert sample_lines(["x" * (SAMPLE_CHARACTERS + 1)]) == ["x" * (SAMPLE_CHARACTERS + 1)]
 
 
 LEARN = """
@@ -174,7 +178,7 @@ def test_the_same_text_gives_the_same_bytes_whatever_the_threads():
 def test_real_text_comes_back(shared, kind):
     with gzip.open(shared / "data/tatoeba-en-de/dev.tsv.gz", "rt", encoding="utf-8") as file:
         lines = file.read().split("\n")
-    vocabulary = learn(lines, 2_000, kind)
+    vocabulary = learn_vocabulary(lines, 2_000, kind)
     ids = vocabulary.encode_batch(lines)
     assert [vocabulary.decode(line) for line in ids] == lines
     assert sum(map(len, ids)) < 0.4 * sum(map(len, lines))
@@ -182,8 +186,8 @@ def test_real_text_comes_back(shared, kind):
 
 def test_how_many_symbols_a_text_supports_is_known_without_a_refusal():
     lines = ["a dog", "a dog", "a cat"]
-    most = supported(lines, 9_999)
-    assert len(learn(lines, most)) == most
+    most = max_vocabulary_size(lines, 9_999)
+    assert len(learn_vocabulary(lines, most)) == most
     with pytest.raises(InputError, match=f"the text supports {most} symbols"):
-        learn(lines, most + 1)
-    assert supported(lines, 259) == 259
+        learn_vocabulary(lines, most + 1)
+    assert max_vocabulary_size(lines, 259) == 259

@@ -13,13 +13,13 @@ from tests.vocabulary.odd import ODD
 from tokenizers import Tokenizer
 
 from transduce.errors import InputError
-from transduce.vocabulary import BEGIN, BYTES, END, Vocabulary, learn
-from transduce.vocabulary.file import kind_of
-from transduce.vocabulary.kinds import LONGEST_WORD, BytePair
+from transduce.vocabulary import BEGIN, BYTES, END, Vocabulary, learn_vocabulary
+from transduce.vocabulary.file import deserialise
+from transduce.vocabulary.kinds import MAX_WORD_BYTES, BytePair
 
 
 def merges_of(data):
-    kind = kind_of(data)
+    kind = deserialise(data)
     assert isinstance(kind, BytePair)
     return list(kind.merges)
 
@@ -100,16 +100,16 @@ def longest_by_hand(word, known):
 def test_the_kinds_have_the_same_pieces_and_may_cut_a_word_differently(byte_pair, word_piece):
     assert [byte_pair.piece(i) for i in range(330)] == [word_piece.piece(i) for i in range(330)]
     lines = ["bc"] * 5 + ["ab"] * 3
-    pairs, pieces = learn(lines, 260), learn(lines, 260, "word-piece")
+    pairs, pieces = learn_vocabulary(lines, 260), learn_vocabulary(lines, 260, "word-piece")
     assert [pairs.piece(number) for number in pairs.encode("abc")] == ["a", "bc"]
     assert [pieces.piece(number) for number in pieces.encode("abc")] == ["ab", "c"]
     assert pairs.hash != pieces.hash
 
 
 def test_a_long_run_of_letters_is_cut_first_and_comes_back(word_piece):
-    begin = word_piece.encode("a" * LONGEST_WORD)
-    assert word_piece.encode("a" * LONGEST_WORD * 3) == begin * 3
-    assert word_piece.decode(begin * 3) == "a" * LONGEST_WORD * 3
+    begin = word_piece.encode("a" * MAX_WORD_BYTES)
+    assert word_piece.encode("a" * MAX_WORD_BYTES * 3) == begin * 3
+    assert word_piece.decode(begin * 3) == "a" * MAX_WORD_BYTES * 3
 
 
 def test_a_batch_is_its_texts_one_by_one(small):
@@ -145,9 +145,9 @@ def test_a_byte_is_readable(small, byte, shown):
 
 
 def test_a_piece_is_readable():
-    pieces = learn(["ä\u00a0ä\u00a0ä\u00a0"], 260)
+    pieces = learn_vocabulary(["ä\u00a0ä\u00a0ä\u00a0"], 260)
     assert {pieces.piece(258), pieces.piece(259)} == {"ä", "<C2><A0>"}
-    words = learn(["of the dog, of the dog"], 265)
+    words = learn_vocabulary(["of the dog, of the dog"], 265)
     assert "␣the" in [words.piece(number) for number in range(len(words))]
 
 

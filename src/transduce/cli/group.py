@@ -2,7 +2,7 @@
 
 import click
 
-from transduce.errors import InputError, nearest
+from transduce.errors import InputError, suggest_names
 
 
 class Commands(click.Group):
@@ -15,5 +15,5 @@ class Commands(click.Group):
         name = args[0]
         known = self.list_commands(ctx)
         if name not in known and not name.startswith("-") and not ctx.resilient_parsing:
-            raise InputError(f"unknown command {name!r}", nearest(name, known))
+            raise InputError(f"unknown command {name!r}", suggest_names(name, known))
         return super().resolve_command(ctx, args)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from transduce.cli import display
-from transduce.errors import TransduceError, nearest
+from transduce.errors import TransduceError, suggest_names
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 AGAIN = "the same command starts again; a run or a prepared corpus goes on from what is finished"
@@ -89,7 +89,7 @@ def _wrong_usage(error: click.ClickException) -> tuple[str, str]:
     if isinstance(error, click.NoSuchOption) and context is not None:
         options = [name for p in context.command.get_params(context) for name in p.opts]
         known = [name for name in options if name.startswith("-")]
-        return f"unknown option {error.option_name}", nearest(error.option_name, known)
+        return f"unknown option {error.option_name}", suggest_names(error.option_name, known)
     fact = error.format_message().rstrip(".")
     path = context.command_path if context is not None else "transduce"
     return fact[:1].lower() + fact[1:], f"`{path} --help` says how it is used"

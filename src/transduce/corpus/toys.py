@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
-from transduce.errors import InputError, nearest
+from transduce.errors import InputError, suggest_names
 
 LETTERS = "abcdefghijklmnopqrst"
 LONGEST = 20
@@ -22,7 +22,7 @@ def pairs(name: str, count: int, seed: int = 1) -> Iterator[tuple[str, str]]:
     out unless `data.drop_identical` is false.
     """
     if name not in TOYS:
-        raise InputError(f"there is no toy task {name!r}", nearest(name, TOYS))
+        raise InputError(f"there is no toy task {name!r}", suggest_names(name, TOYS))
     return drawn(TOYS[name], count, random.Random(seed))
 
 

@@ -5,7 +5,7 @@ from transduce.datasets.news import NEWS
 from transduce.datasets.small import SMALL
 from transduce.datasets.values import Corpus
 from transduce.datasets.wmt14 import WMT14
-from transduce.errors import InputError, nearest
+from transduce.errors import InputError, suggest_names
 
 CORPORA: tuple[Corpus, ...] = (*WMT14, *NEWS, *SMALL)
 
@@ -16,7 +16,9 @@ def named(name: str) -> tuple[Corpus, ...]:
         return (mtdata.outline(name),)
     found = tuple(corpus for corpus in CORPORA if corpus.name == name)
     if not found:
-        raise InputError(f"unknown corpus {name!r}", nearest(name, {one.name for one in CORPORA}))
+        raise InputError(
+            f"unknown corpus {name!r}", suggest_names(name, {one.name for one in CORPORA})
+        )
     return found
 
 

@@ -27,7 +27,7 @@ from transduce.datasets.values import (
     Way,
     as_they_are,
 )
-from transduce.errors import InputError, nearest
+from transduce.errors import InputError, suggest_names
 
 PREFIX = "mtdata/"
 INDEX = "mtdata.index.*.jsonl"
@@ -92,7 +92,7 @@ def entry_of(name: str, path: Path) -> Entry:
         if entry.name == name:
             return entry
         near.append(PREFIX + entry.name)
-    raise InputError(f"{path.name} has no {name}", nearest(PREFIX + name, near))
+    raise InputError(f"{path.name} has no {name}", suggest_names(PREFIX + name, near))
 
 
 def entries(path: Path, languages: str) -> Iterator[Entry]:

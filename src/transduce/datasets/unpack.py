@@ -17,7 +17,7 @@ from xml.etree.ElementTree import ParseError
 
 from transduce.datasets.values import Text
 from transduce.errors import InputError
-from transduce.text.files import raw_lines
+from transduce.text.files import read_raw_lines
 
 TARS = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 PACKED: dict[str, Callable[..., io.BufferedIOBase]] = {
@@ -37,7 +37,7 @@ def lines_of(text: Text, path: Path) -> Iterator[bytes]:
     """The lines of one side, without their newlines."""
     try:
         with opened(text, path) as stream:
-            yield from text.reading(raw_lines(stream))
+            yield from text.reading(read_raw_lines(stream))
     except DAMAGED as error:
         said = (str(error) or type(error).__name__).splitlines()[0].rstrip(":")
         raise InputError(f"cannot be unpacked ({said})", FOREIGN, file=path) from error

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import final
 
-from transduce.errors import InputError, nearest
+from transduce.errors import InputError, suggest_names
 from transduce.phrasebook.adjectives import ADJECTIVES
 from transduce.phrasebook.english import english
 from transduce.phrasebook.german import german
@@ -43,7 +43,7 @@ Combination = tuple[Adjective | Verb, str]  # the noun by its name
 def pairs(split: str, count: int, seed: int = 1) -> Iterator[tuple[str, str]]:
     """So many English and German sentences of a split, no English one twice."""
     if split not in SPLITS:
-        raise InputError(f"the phrasebook has no split {split!r}", nearest(split, SPLITS))
+        raise InputError(f"the phrasebook has no split {split!r}", suggest_names(split, SPLITS))
     if count < 0:
         raise InputError(f"the number of pairs must not be negative, it is {count}")
     return _pairs(split, count, seed)

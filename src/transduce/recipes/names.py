@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from transduce.errors import InputError, nearest
+from transduce.errors import InputError, suggest_names
 from transduce.recipes.history import HISTORY
 from transduce.recipes.open import OPEN
 from transduce.recipes.small import SMALL
@@ -27,7 +27,7 @@ def names() -> tuple[str, ...]:
 def by_name(name: str) -> Recipe:
     """Return the recipe of that name; an unknown name is refused with the nearest as a hint."""
     if name not in RECIPES:
-        raise InputError(f"unknown recipe {name!r}", nearest(name, RECIPES))
+        raise InputError(f"unknown recipe {name!r}", suggest_names(name, RECIPES))
     return RECIPES[name]
 
 

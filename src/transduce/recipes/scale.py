@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import final
 
-from transduce.errors import InputError, nearest
+from transduce.errors import InputError, suggest_names
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
@@ -91,7 +91,7 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
 def scale_by_name(name: str) -> Scale:
     """Return the scale of that name; an unknown name is refused with the nearest as a hint."""
     if name not in SCALES:
-        raise InputError(f"unknown scale {name!r}", nearest(name, SCALES))
+        raise InputError(f"unknown scale {name!r}", suggest_names(name, SCALES))
     return SCALES[name]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import final
 
-from transduce.errors import InputError, nearest
+from transduce.errors import InputError, suggest_names
 from transduce.recipes.scale import Scale, scaled
 from transduce.recipes.table2 import match_training_cost
 from transduce.runs.run_folder import memory_here, require_memory
@@ -62,7 +62,7 @@ def plan_jobs(table: str, recipes: Mapping[str, Recipe], selection: JobSelection
     """Return a job for every selected row and seed: all rows of the first seed come first."""
     for row in selection.rows:
         if row not in recipes:
-            raise InputError(f"{table} has no row {row!r}", nearest(row, recipes))
+            raise InputError(f"{table} has no row {row!r}", suggest_names(row, recipes))
     require(
         SEED not in selection.changes, f"{SEED} is no change of a row", "--seeds 3, or --seed 2"
     )

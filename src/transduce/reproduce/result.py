@@ -29,7 +29,7 @@ from transduce.scores.scoring import require_scorable
 from transduce.scores.test_sets import OTHER_FORM, current_test_set_name, identify_test_set
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
-from transduce.text.moses import looks_tokenised
+from transduce.text.moses import is_tokenised
 
 RESULT = "result.json"
 LIMIT = 1 << 20
@@ -114,7 +114,7 @@ def choose_metrics(references: Sequence[str]) -> tuple[str, ...]:
     """Return the metrics for a test set: BLEU, and on the paper's sets also the paper's BLEU."""
     if identify_test_set(references).removesuffix(OTHER_FORM) not in PAPER_FIGURES:
         return ("bleu",)
-    return ("bleu", "bleu-paper" if looks_tokenised(references) else "bleu-paper-plain")
+    return ("bleu", "bleu-paper" if is_tokenised(references) else "bleu-paper-plain")
 
 
 def require_measurable(recipe: Recipe, prepared: Prepared, test: ParallelLines | None) -> None:

@@ -30,15 +30,15 @@ from transduce.runs.texts import Pairs, cleaned, first
 from transduce.settings import Data
 from transduce.tasks import build_task
 from transduce.text.clean import Cleaner
-from transduce.vocabulary import learn
+from transduce.vocabulary import learn_vocabulary
 from transduce.vocabulary.files import (
     LIMIT,
     SHARED,
     SOURCE,
     TARGET,
     Vocabularies,
-    names_of,
     read_vocabularies,
+    vocabulary_file_names,
 )
 
 INTENT = "prepared.json"
@@ -112,7 +112,7 @@ def declare(folder: Path, data: Data, inputs: Mapping[str, str]) -> None:
             return
         if all(
             (folder / part).exists()
-            for part in (*names_of(shared=stands.shared_vocabulary), *known)
+            for part in (*vocabulary_file_names(shared=stands.shared_vocabulary), *known)
         ):
             what = "settings" if decisive(stands) != decisive(data) else "input"
             raise InputError(f"was prepared from other {what}", ELSEWHERE, file=folder)
@@ -151,10 +151,10 @@ def read_intent(folder: Path) -> tuple[Data, dict[str, str]]:
 
 def learned(folder: Path, data: Data, train: Pairs, told: Told) -> Vocabularies:
     """The vocabularies that lie here already, or new ones from the training text."""
-    for side, name in enumerate(names_of(shared=data.shared_vocabulary)):
+    for side, name in enumerate(vocabulary_file_names(shared=data.shared_vocabulary)):
         if not (folder / name).exists():
             lines = lines_of(train, data, None if data.shared_vocabulary else side, told)
-            vocabulary = learn(lines, data.vocabulary_size, data.vocabulary)
+            vocabulary = learn_vocabulary(lines, data.vocabulary_size, data.vocabulary)
             write_atomically(folder / name, vocabulary.to_bytes())
     return vocabularies_in(folder, data)
 

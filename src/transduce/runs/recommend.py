@@ -14,7 +14,7 @@ from transduce.runs.texts import Pairs, cleaned, first
 from transduce.settings import Architecture, Data, Recipe
 from transduce.settings.recipe import Value, with_changes
 from transduce.text.clean import Cleaner
-from transduce.vocabulary import supported
+from transduce.vocabulary import max_vocabulary_size
 
 PASSES = 30  # over the corpus, within the bounds below
 FEWEST, MOST = 1_000, 100_000  # updates
@@ -135,7 +135,7 @@ def fitting_symbols(train: Pairs, asked: Recipe, counted: Counted, most: int) ->
         return most
     sides = (None,) if asked.data.shared_vocabulary else (0, 1)
     lines = (lines_of(train, asked.data, side, lambda _what, _pairs: None) for side in sides)
-    return min(supported(some, wish) for some in lines)
+    return min(max_vocabulary_size(some, wish) for some in lines)
 
 
 def reasons(recipe: Recipe, counted: Counted, passes: float, *, gpu: bool) -> list[str]:

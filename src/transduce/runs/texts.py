@@ -97,7 +97,7 @@ def first(pairs: Pairs, count: int) -> Iterator[Pair]:
 
 def cleaned(cleaner: Cleaner, pairs: Iterable[Pair]) -> Iterator[Pair]:
     """The pairs that stay; if none does, why."""
-    yield from cleaner.pairs(pairs)
+    yield from cleaner.clean(pairs)
     report = cleaner.report
     require(report.read > 0, "the text is empty", "look at the files")
     reasons = "; ".join(f"{reason}: {found.count:,}" for reason, found in report.dropped.items())

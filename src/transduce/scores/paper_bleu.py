@@ -9,7 +9,12 @@ from collections.abc import Sequence
 
 from transduce.errors import InputError
 from transduce.scores.multi_bleu import ascii_blanks
-from transduce.text.moses import compounds_split, looks_tokenised, moses_words, plain_punctuation
+from transduce.text.moses import (
+    build_moses_tokenizer,
+    is_tokenised,
+    replace_unicode_punctuation,
+    split_compounds,
+)
 
 Texts = Sequence[Sequence[str]]  # the output first, then its references
 CUT = "punctuation+moses2017de+compounds"
@@ -21,12 +26,12 @@ def tokenise_output(texts: Texts) -> tuple[Texts, str]:
     output, *references = texts
     require_plain("output", output, UNDO)
     for reference in references:
-        if looks_tokenised(reference) is False:
+        if is_tokenised(reference) is False:
             raise InputError(
                 "the reference is plain text, and bleu-paper wants one that is tokenised",
                 "--metric bleu-paper-plain tokenises it, which gives another figure",
             )
-    split = [[ascii_blanks(compounds_split(line)) for line in text] for text in references]
+    split = [[ascii_blanks(split_compounds(line)) for line in text] for text in references]
     return [cut(output), *split], f"|blanks:ascii|output:{CUT}|reference:compounds{version()}"
 
 
@@ -41,13 +46,15 @@ def tokenise_both_sides(texts: Texts) -> tuple[Texts, str]:
 
 def cut(text: Sequence[str]) -> list[str]:
     """Plain lines as the words that are counted."""
-    words = moses_words()
-    return [ascii_blanks(compounds_split(words(plain_punctuation(line)))) for line in text]
+    words = build_moses_tokenizer()
+    return [
+        ascii_blanks(split_compounds(words(replace_unicode_punctuation(line)))) for line in text
+    ]
 
 
 def require_plain(name: str, text: Sequence[str], hint: str) -> None:
     """Refuse what is cut already: cut twice, its escapes would be escaped."""
-    if looks_tokenised(text):
+    if is_tokenised(text):
         raise InputError(f"the {name} is tokenised already, and this score tokenises it", hint)
 
 

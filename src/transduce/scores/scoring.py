@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from transduce.errors import InputError, nearest
+from transduce.errors import InputError, suggest_names
 from transduce.scores.comparability import paper_comparability
 from transduce.scores.metrics import METRICS, Metric
 from transduce.scores.paper_bleu import Texts
@@ -54,7 +54,7 @@ def compute_score(
 def metric_for(name: str, language: str) -> Metric:
     """The metric of that name, if there is one and it is for the language."""
     if name not in METRICS:
-        raise InputError(f"unknown score {name!r}", nearest(name, METRICS))
+        raise InputError(f"unknown score {name!r}", suggest_names(name, METRICS))
     chosen = METRICS[name]
     if chosen.language not in ("", language):
         said = f"said to be {language!r}" if language else "not said"

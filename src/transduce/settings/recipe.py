@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
-from transduce.errors import InputError, nearest
+from transduce.errors import InputError, suggest_names
 from transduce.settings.architecture import Architecture
 from transduce.settings.data import Data
 from transduce.settings.fields import require, stated
@@ -76,7 +76,7 @@ class Recipe:
             if key in words:
                 require(isinstance(value, str), f"{key} must be text, not {value!r}")
             elif key not in NOUNS:
-                raise InputError(f"unknown setting {key!r}", nearest(key, [*NOUNS, *words]))
+                raise InputError(f"unknown setting {key!r}", suggest_names(key, [*NOUNS, *words]))
             elif not isinstance(value, Mapping):
                 raise InputError(f"{key} is a table of settings, not {value!r}")
         recipe = dataclasses.replace(recipe, **{k: v for k, v in values.items() if k in words})
@@ -102,7 +102,7 @@ def resolved(path: str) -> "tuple[str, dataclasses.Field[Any]]":
         for field in dataclasses.fields(kind)
     }
     if path not in known:
-        raise InputError(f"unknown setting {path!r}", nearest(path, known))
+        raise InputError(f"unknown setting {path!r}", suggest_names(path, known))
     return known[path]
 
 

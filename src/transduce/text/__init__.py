@@ -1,1 +1,1 @@
-"""Strings to strings: reading lines, cleaning them, leaving pairs out, splitting long text."""
+"""Text as strings: reading lines, normalising, filtering pairs, splitting long text."""

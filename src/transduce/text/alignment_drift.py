@@ -1,31 +1,31 @@
-"""Where two files that should be parallel stop looking so."""
+"""Detection of the line from which two parallel files no longer match."""
 
 import math
 from typing import final
 
-PATIENCE = 8.0  # surprise that must add up: about 20 lines out of step, chance alone seldom does
+THRESHOLD = 8.0  # surprise that must add up: about 20 lines out of step, chance alone seldom does
 
 
 @final
 class DriftDetector:
-    """Compares the lengths of two sides, line by line, in constant memory.
+    """Finds the line where two parallel files lose each other, from line lengths alone.
 
     Translations have lengths in some steady proportion. When a line is missing on one side, all
     pairs after it are strangers, and |log(length / length)| grows. The excess over twice its usual
     mean is added up, never below zero (Page's CUSUM, 1954); where it last left zero before it
-    passed `PATIENCE` the files lost each other.
+    passed `THRESHOLD` the files lost each other.
     """
 
     def __init__(self) -> None:
-        self.lost = 0  # the line, or 0 while the sides keep pace
+        self.drift_line = 0  # the line, or 0 while the sides keep pace
         self.lines = 0
         self.total = 0.0
         self.surprise = 0.0
         self.start = 0
 
-    def see(self, source: int, target: int) -> None:
-        """One more pair, by the lengths of its sides in characters."""
-        if self.lost:
+    def observe(self, source: int, target: int) -> None:
+        """Add the next pair, given the lengths of its two sides in characters."""
+        if self.drift_line:
             return
         self.lines += 1
         distance = abs(math.log((source + 5) / (target + 5)))  # 5: short lines vary most
@@ -34,5 +34,5 @@ class DriftDetector:
         if self.surprise == 0:
             self.start = self.lines
         self.surprise = max(0.0, self.surprise + distance - 2 * usual)
-        if self.surprise > PATIENCE:
-            self.lost = self.start
+        if self.surprise > THRESHOLD:
+            self.drift_line = self.start

@@ -1,4 +1,4 @@
-"""Text made regular, and pairs that teach nothing left out and counted."""
+"""Normalised text, and the filters that leave training pairs out and count them."""
 
 import re
 import unicodedata
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from transduce.settings import Data
-from transduce.text.filters import DuplicateFilter, fault
+from transduce.text.filters import DuplicateFilter, exclusion_reason
 
 # Removed: controls that are no white space (NUL among them), and what is seen on no page: soft
 # hyphen, zero-width space and no-break space (the mark of byte order), word joiner, and the marks,
@@ -20,13 +20,13 @@ INVISIBLE = re.compile(
 )
 SURROGATE = re.compile("[\ud800-\udfff]")
 LONG_RUN = re.compile("[\u0300-\U0010ffff]{31,}")  # combining marks begin at U+0300
-MARKS = 30  # in a row, as Unicode's stream-safe form (UAX 15) allows; no script needs as many
-SHOWN = 80  # characters of a sample
+MAX_MARKS = 30  # in a row, as Unicode's stream-safe form (UAX 15) allows; no script needs as many
+SAMPLE_LENGTH = 80  # characters of a sample
 SAMPLES = 3
 
 
 def normalise(text: str) -> str:
-    """NFC; invisible characters removed; any white space one blank, none at the ends.
+    """Return the NFC form without invisible characters, with single blanks as the only white space.
 
     Every white space of Unicode counts, also U+00A0, U+0085, U+2028 and the tab. Half a surrogate
     pair, which no file can hold, becomes U+FFFD. A second call changes nothing.
@@ -36,17 +36,17 @@ def normalise(text: str) -> str:
         text = SURROGATE.sub("\ufffd", text)
         # NFC sorts marks in quadratic time, and may itself take one apart into two
         text = LONG_RUN.sub(
-            fewer_marks, unicodedata.normalize("NFC", LONG_RUN.sub(fewer_marks, text))
+            limit_marks, unicodedata.normalize("NFC", LONG_RUN.sub(limit_marks, text))
         )
     return " ".join(text.split())
 
 
-def fewer_marks(run: re.Match[str]) -> str:
-    """The same characters, but at most 30 combining marks one after another."""
+def limit_marks(run: re.Match[str]) -> str:
+    """Cut each run of combining marks in a regex match to at most 30 marks."""
     kept, marks = [], 0
     for character in run.group():
         marks = marks + 1 if unicodedata.combining(character) else 0
-        if marks <= MARKS:
+        if marks <= MAX_MARKS:
             kept.append(character)
     return "".join(kept)
 
@@ -54,31 +54,31 @@ def fewer_marks(run: re.Match[str]) -> str:
 @final
 @dataclass
 class DroppedPairs:
-    """How many pairs went for one reason, and the first of them."""
+    """The number of pairs dropped for one reason, and the first of them as samples."""
 
     count: int = 0
     samples: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, line: int, source: str, target: str) -> None:
-        """One more."""
+        """Count one more pair and keep it as a sample if there are fewer than three."""
         self.count += 1
         if len(self.samples) < SAMPLES:
             self.samples.append(
-                {"line": line, "source": shortened(source), "target": shortened(target)}
+                {"line": line, "source": truncate(source), "target": truncate(target)}
             )
 
 
 @final
 @dataclass
 class CleaningReport:
-    """What one pass over the pairs read, kept and dropped."""
+    """How many pairs one pass read, kept and dropped, by reason."""
 
     read: int = 0
     kept: int = 0
     dropped: dict[str, DroppedPairs] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values for a manifest."""
+        """Return the report as plain values for a manifest."""
         return {
             "read": self.read,
             "kept": self.kept,
@@ -91,19 +91,19 @@ class CleaningReport:
 
 @final
 class Cleaner:
-    """Regular text for every pair, and the settings' filters over them."""
+    """Normalises both sides of pairs and applies the filters of the settings to them."""
 
     def __init__(self, data: Data) -> None:
         self.data = data
         self.report = CleaningReport()
 
-    def pairs(self, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        """The pairs that stay. Every pass starts anew: `report` tells of the last one."""
+    def clean(self, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        """Yield the normalised pairs that no filter drops; `report` covers the latest call."""
         report = self.report = CleaningReport()
         seen = DuplicateFilter()
         for line, pair in enumerate(pairs, start=1):
             source, target = map(normalise, pair)
-            reason = fault(source, target, self.data)
+            reason = exclusion_reason(source, target, self.data)
             if not reason and self.data.drop_duplicates and not seen.add(source, target):
                 reason = "duplicate"
             report.read += 1
@@ -114,6 +114,6 @@ class Cleaner:
                 yield source, target
 
 
-def shortened(text: str) -> str:
-    """The beginning of a text, for people."""
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+def truncate(text: str) -> str:
+    """Return the first 80 characters of a text, for a report."""
+    return text if len(text) <= SAMPLE_LENGTH else text[: SAMPLE_LENGTH - 1] + "…"

@@ -22,18 +22,20 @@ from transduce.errors import InputError
 from transduce.text.alignment_drift import DriftDetector
 from transduce.text.zstd import open_zstd
 
-LONGEST_LINE = 1 << 26  # bytes: what has no newline for so long is no text, and must fit in memory
+MAX_LINE_BYTES = (
+    1 << 26
+)  # bytes: what has no newline for so long is no text, and must fit in memory
 DAMAGED = (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError)
 
 
 def read_lines(path: Path | str) -> Iterator[str]:
-    """The lines of a file without their ends."""
+    """Yield the lines of a text file, without line ends; "-" is standard input."""
     name = "standard input" if str(path) == "-" else str(path)
     number = 0
     try:
-        with opened(path) as file:
-            for number, raw in enumerate(raw_lines(file), start=1):
-                yield decoded(raw, name, number)
+        with open_unpacked(path) as file:
+            for number, raw in enumerate(read_raw_lines(file), start=1):
+                yield decode_line(raw, name, number)
     except DAMAGED as error:
         raise InputError(
             f"cannot be unpacked any further ({error})",
@@ -49,25 +51,25 @@ def read_lines(path: Path | str) -> Iterator[str]:
 
 
 def read_pairs(source: Path | str, target: Path | str) -> Iterator[tuple[str, str]]:
-    """Line i of one file with line i of the other; as many lines must be in both."""
+    """Yield line i of one file with line i of the other; raise InputError if the counts differ."""
     if str(source) == str(target) == "-":
         raise InputError(
             "both sides cannot come from standard input",
             "name a file for one of them, or give pairs with a tab between the sides",
         )
-    pace = DriftDetector()
+    drift = DriftDetector()
     both = itertools.zip_longest(read_lines(source), read_lines(target))
     for number, (ours, theirs) in enumerate(both, start=1):
         if ours is None or theirs is None:
             more = number + sum(1 for _ in both)
             counts = (number - 1, more) if ours is None else (more, number - 1)
-            raise unequal((source, target), counts, pace)
-        pace.see(len(ours), len(theirs))
+            raise line_count_error((source, target), counts, drift)
+        drift.observe(len(ours), len(theirs))
         yield ours, theirs
 
 
 def read_pairs_tsv(path: Path | str) -> Iterator[tuple[str, str]]:
-    """Pairs from one file: the source, one tab, the target."""
+    """Yield pairs from one file whose lines are a source, a tab and a target."""
     for number, line in enumerate(read_lines(path), start=1):
         columns = line.split("\t")
         if len(columns) != 2:
@@ -78,8 +80,8 @@ def read_pairs_tsv(path: Path | str) -> Iterator[tuple[str, str]]:
         yield columns[0], columns[1]
 
 
-def opened(path: Path | str) -> AbstractContextManager[io.BufferedIOBase]:
-    """The bytes of a file, unpacked by its suffix."""
+def open_unpacked(path: Path | str) -> AbstractContextManager[io.BufferedIOBase]:
+    """Open a file as unpacked bytes, by its suffix: .gz, .xz, .zst or plain."""
     if str(path) == "-":
         return nullcontext(cast("io.BufferedIOBase", sys.stdin.buffer))
     match Path(path).suffix.lower():
@@ -92,21 +94,21 @@ def opened(path: Path | str) -> AbstractContextManager[io.BufferedIOBase]:
     return Path(path).open("rb")
 
 
-def raw_lines(file: io.BufferedIOBase) -> Iterator[bytes]:
-    """Lines of bytes with their newline, the first without a mark of byte order."""
+def read_raw_lines(file: io.BufferedIOBase) -> Iterator[bytes]:
+    """Yield lines of bytes with their newlines; a byte-order mark at the start is dropped."""
     mark = codecs.BOM_UTF8
-    while raw := file.readline(LONGEST_LINE):
+    while raw := file.readline(MAX_LINE_BYTES):
         raw = raw.removeprefix(mark)
         mark = b""
         if raw:  # a file with nothing but the mark has no line
             yield raw
 
 
-def decoded(raw: bytes, name: str, number: int) -> str:
-    """The text of one line, or an error that says where it is none."""
-    if len(raw) == LONGEST_LINE and not raw.endswith(b"\n"):
+def decode_line(raw: bytes, name: str, number: int) -> str:
+    """Decode one line from UTF-8; raise InputError with file and line number if it is not text."""
+    if len(raw) == MAX_LINE_BYTES and not raw.endswith(b"\n"):
         raise InputError(
-            f"no end of line within {LONGEST_LINE >> 20} MiB",
+            f"no end of line within {MAX_LINE_BYTES >> 20} MiB",
             "is this a text with one sentence a line?",
             file=name,
             line=number,
@@ -125,12 +127,12 @@ def decoded(raw: bytes, name: str, number: int) -> str:
         ) from None
 
 
-def unequal(
-    files: tuple[Path | str, Path | str], counts: tuple[int, int], pace: DriftDetector
+def line_count_error(
+    files: tuple[Path | str, Path | str], counts: tuple[int, int], drift: DriftDetector
 ) -> InputError:
-    """What is known about two files that cannot be parallel."""
+    """Build the error for two files with different line counts, with a guess where they drift."""
     fact = f"{files[0]} has {counts[0]:,} lines, but {files[1]} has {counts[1]:,}"
     hint = "line i of one file must be the translation of line i of the other"
-    if pace.lost:
-        hint += f"; look near line {pace.lost}: from there on their lengths do not match"
+    if drift.drift_line:
+        hint += f"; look near line {drift.drift_line}: from there on their lengths do not match"
     return InputError(fact, hint)

@@ -1,4 +1,4 @@
-"""Which pairs are left out of training, and why."""
+"""Filters that leave pairs out of training: reasons for one pair, and duplicates."""
 
 from array import array
 from hashlib import blake2b
@@ -7,8 +7,8 @@ from typing import final
 from transduce.settings import Data
 
 
-def fault(source: str, target: str, data: Data) -> str:
-    """Why this pair of regular texts is left out; empty if it stays."""
+def exclusion_reason(source: str, target: str, data: Data) -> str:
+    """Return why a normalised pair is left out of training, or "" if it stays."""
     shorter, longer = sorted((len(source), len(target)))
     if not shorter:
         return "empty side"
@@ -23,7 +23,7 @@ def fault(source: str, target: str, data: Data) -> str:
 
 @final
 class DuplicateFilter:
-    """The pairs met so far, each by a hash of 8 bytes in one table with open addressing.
+    """A set of the pairs added so far, as 8-byte hashes in one table with open addressing.
 
     10 to 15 bytes a pair, 25 for the moment in which it grows; a set of integers takes 60 and
     more. Two different pairs share a hash among 5 million with a chance of one in a million.
@@ -34,29 +34,29 @@ class DuplicateFilter:
         self.count = 0
 
     def add(self, source: str, target: str) -> bool:
-        """Whether the pair is new."""
+        """Add a normalised pair; return whether it is new."""
         # no regular text holds a newline, so the two sides cannot run into each other
         digest = blake2b(f"{source}\n{target}".encode(), digest_size=8).digest()
         value = int.from_bytes(digest, "little") or 1
-        place = self._place(value)
-        if self.table[place]:
+        slot = self._find_slot(value)
+        if self.table[slot]:
             return False
-        self.table[place] = value
+        self.table[slot] = value
         self.count += 1
         if self.count * 5 > len(self.table) * 4:
             self._grow()
         return True
 
-    def _place(self, value: int) -> int:
-        """Where the value is, or the free place where it belongs."""
-        table, place = self.table, value % len(self.table)
-        while table[place] and table[place] != value:
-            place = (place + 1) % len(table)
-        return place
+    def _find_slot(self, value: int) -> int:
+        """Return the index of a hash in the table, or of the empty slot where it belongs."""
+        table, slot = self.table, value % len(self.table)
+        while table[slot] and table[slot] != value:
+            slot = (slot + 1) % len(table)
+        return slot
 
     def _grow(self) -> None:
         old = self.table
         self.table = array("Q", bytes(8)) * (len(old) * 3 // 2)
         for value in old:
             if value:
-                self.table[self._place(value)] = value
+                self.table[self._find_slot(value)] = value

@@ -1,4 +1,4 @@
-"""German text cut into the words that the paper's BLEU counts    (section 6.1, Table 2)
+"""Moses tokens of German text, as the paper's BLEU counts them    (section 6.1, Table 2)
 
 The authors published the script that they scored English to German with. It takes the output
 through two programs of the Moses toolkit as they were in 2017, splits compounds, and counts with a
@@ -20,19 +20,19 @@ PLAIN = str.maketrans(
         **{"’": "'", "…": "..."},
     )
 )
-WIDE_STOP = re.compile("[。．] *")
+WIDE_FULL_STOP = re.compile("[。．] *")
 # The script splits bytes, so that no blank but those of ASCII is one.
 COMPOUND = re.compile(r"(\S)-(\S)", re.ASCII)
 ENDS = re.compile(r"[^\s.?!](\s?)[.?!]$", re.ASCII)
 
 
-def plain_punctuation(line: str) -> str:
-    """Unicode punctuation as ASCII, by the 36 rules of replace-unicode-punctuation.perl, 2017."""
-    return WIDE_STOP.sub(". ", line).translate(PLAIN)
+def replace_unicode_punctuation(line: str) -> str:
+    """Return a line with ASCII punctuation, by the 36 rules of replace-unicode-punctuation.perl."""
+    return WIDE_FULL_STOP.sub(". ", line).translate(PLAIN)
 
 
-def moses_words() -> Callable[[str], str]:
-    """tokenizer.perl -l de of 2017: words and punctuation apart, special characters escaped."""
+def build_moses_tokenizer() -> Callable[[str], str]:
+    """Build the function that tokenises a line as tokenizer.perl -l de did in 2017."""
     try:
         from sacremoses import MosesTokenizer  # type: ignore[import-untyped]
     except ImportError:
@@ -44,13 +44,13 @@ def moses_words() -> Callable[[str], str]:
     return lambda line: tokenizer.tokenize(line, return_str=True)
 
 
-def compounds_split(line: str) -> str:
-    """Words with a hyphen as two and a mark between: "EU ##AT##-##AT## Gipfel"."""
+def split_compounds(line: str) -> str:
+    """Split words at hyphens, with a mark between: "EU ##AT##-##AT## Gipfel"."""
     return COMPOUND.sub(r"\1 ##AT##-##AT## \2", line)
 
 
-def looks_tokenised(lines: Iterable[str]) -> bool | None:
-    """Whether most marks at the ends of lines stand apart; None if as many do as do not."""
+def is_tokenised(lines: Iterable[str]) -> bool | None:
+    """Return whether most lines have a blank before their last mark; None if undecided."""
     found = [bool(end.group(1)) for line in lines if (end := ENDS.search(line))]
     apart = sum(found)
     return None if 2 * apart == len(found) else 2 * apart > len(found)

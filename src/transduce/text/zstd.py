@@ -1,4 +1,4 @@
-"""Files packed by Zstandard, whose library is an extra."""
+"""Reading of Zstandard files, whose library is an optional extra."""
 
 import io
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ CHUNK = (
 
 
 def open_zstd(path: Path) -> io.BufferedIOBase:
-    """The unpacked bytes; a file that breaks off or is damaged ends in EOFError."""
+    """Open a .zst file as unpacked bytes; reading raises EOFError if it is cut or damaged."""
     try:
         import zstandard  # noqa: F401 - an extra, needed for such files only
     except ImportError:
@@ -21,23 +21,22 @@ def open_zstd(path: Path) -> io.BufferedIOBase:
             "pip install 'transduce[zstd]', or unpack the file: zstd -d FILE",
             file=path,
         ) from None
-    return io.BufferedReader(Unpacked(path.open("rb")), buffer_size=1 << 16)
+    return io.BufferedReader(ZstdStream(path.open("rb")), buffer_size=1 << 16)
 
 
-class Unpacked(io.RawIOBase):
-    """A stream of the unpacked bytes; zstandard's own takes a cut file for a whole one."""
+class ZstdStream(io.RawIOBase):
+    """A stream of the unpacked bytes of a Zstandard file that raises EOFError if it is cut."""
 
     def __init__(self, packed: io.BufferedIOBase) -> None:
         self.packed = packed
-        self.chunks = unpacked(packed)
+        self.chunks = unpack_frames(packed)
         self.ready = memoryview(b"")
 
     def readable(self) -> bool:
-        """Yes."""
         return True
 
     def readinto(self, into: memoryview) -> int:  # type: ignore[override]
-        """As many bytes as there are, 0 at the end."""
+        """Fill a buffer with unpacked bytes; return how many, 0 at the end."""
         while not self.ready:
             chunk = next(self.chunks, None)
             if chunk is None:
@@ -49,13 +48,13 @@ class Unpacked(io.RawIOBase):
         return count
 
     def close(self) -> None:
-        """Close the packed file too."""
+        """Close this stream and the packed file under it."""
         self.packed.close()
         super().close()
 
 
-def unpacked(packed: io.BufferedIOBase) -> Iterator[bytes]:
-    """Frame after frame; a file may have several, laid end to end."""
+def unpack_frames(packed: io.BufferedIOBase) -> Iterator[bytes]:
+    """Yield the unpacked bytes of all Zstandard frames of a file."""
     import zstandard
 
     frame, rest = None, b""

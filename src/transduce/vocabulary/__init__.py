@@ -1,7 +1,7 @@
-"""Strings to ids and back, without loss: byte pairs or word-pieces over the bytes of UTF-8."""
+"""Text to token ids and back without loss: byte-pair encoding or word-pieces over UTF-8 bytes."""
 
-from transduce.vocabulary.learn import learn, supported
+from transduce.vocabulary.learn import learn_vocabulary, max_vocabulary_size
 from transduce.vocabulary.symbols import BEGIN, BYTES, END
 from transduce.vocabulary.vocabulary import Vocabulary
 
-__all__ = ["BEGIN", "BYTES", "END", "Vocabulary", "learn", "supported"]
+__all__ = ["BEGIN", "BYTES", "END", "Vocabulary", "learn_vocabulary", "max_vocabulary_size"]

@@ -1,4 +1,4 @@
-"""The files of a folder's vocabularies: one for both sides, or one for each."""
+"""The vocabulary files of a folder: one for both languages, or one for each."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,24 +11,24 @@ LIMIT = 1 << 28  # bytes
 Vocabularies = tuple[Vocabulary, Vocabulary]  # source and target; the same object if they share one
 
 
-def names_of(*, shared: bool) -> tuple[str, ...]:
-    """What the files are called."""
+def vocabulary_file_names(*, shared: bool) -> tuple[str, ...]:
+    """Return the names of a folder's vocabulary files: one if shared, else source and target."""
     return (SHARED,) if shared else (SOURCE, TARGET)
 
 
 def vocabulary_files(vocabularies: Vocabularies) -> dict[str, Vocabulary]:
-    """Vocabularies by the names of their files."""
+    """Return a dict from file name to vocabulary, with one entry if both languages share it."""
     source, target = vocabularies
-    return dict(zip(names_of(shared=source is target), vocabularies, strict=False))
+    return dict(zip(vocabulary_file_names(shared=source is target), vocabularies, strict=False))
 
 
 def read_vocabularies(folder: Path, read: Callable[[str], bytes], *, shared: bool) -> Vocabularies:
-    """The vocabularies whose files `read` gives; what makes one unusable is told with its file."""
+    """Read and check the vocabularies of a folder, given a function from file name to bytes."""
     found = []
-    for name in names_of(shared=shared):
+    for name in vocabulary_file_names(shared=shared):
         data = read(name)
         try:
             found.append(Vocabulary.from_bytes(data))
-        except FolderError as fault:
-            raise FolderError(fault.fact, fault.hint, file=folder / name) from fault
+        except FolderError as error:
+            raise FolderError(error.fact, error.hint, file=folder / name) from error
     return found[0], found[-1]

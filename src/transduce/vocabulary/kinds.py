@@ -1,4 +1,4 @@
-"""The two kinds of vocabulary: what each has learned, and the rules by which it cuts words.
+"""The two kinds of vocabulary, byte-pair and word-piece: what is learned and how words are cut.
 
 Both learn the same pieces from a text and give them the same ids. Byte-pair joins the pieces of a
 word in the order in which they were learned. Word-piece takes the longest piece that it knows from
@@ -11,7 +11,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, final
 
-from transduce.vocabulary.symbols import SPECIALS, Merge, letters, symbols
+from transduce.vocabulary.symbols import SPECIALS, Merge, byte_letters, list_symbols
 
 BYTE_LEVEL = {
     "type": "ByteLevel",
@@ -21,10 +21,10 @@ BYTE_LEVEL = {
 }
 # The library's search for the longest piece takes cubic time: minutes for one word of 10,000
 # letters. So longer runs are cut first; nothing is lost, for pieces are put together without marks.
-LONGEST_WORD = 100
-CUT = {
+MAX_WORD_BYTES = 100
+WORD_SPLIT = {
     "type": "Split",
-    "pattern": {"Regex": f".{{1,{LONGEST_WORD}}}"},
+    "pattern": {"Regex": f".{{1,{MAX_WORD_BYTES}}}"},
     "behavior": "Isolated",
     "invert": False,
 }
@@ -33,19 +33,19 @@ CUT = {
 @final
 @dataclass(frozen=True)
 class BytePair:
-    """Byte-pair encoding (Sennrich et al. 2016): its merges say all."""
+    """Byte-pair encoding (Sennrich et al. 2016), which its list of merges determines."""
 
     merges: tuple[Merge, ...]
 
     @staticmethod
-    def of_merges(merges: Sequence[Merge]) -> "BytePair":
-        """All that was learned."""
+    def from_merges(merges: Sequence[Merge]) -> "BytePair":
+        """Build the vocabulary from merges in the order in which they were learned."""
         return BytePair(tuple(merges))
 
     @staticmethod
-    def of_model(model: Any) -> "BytePair":  # noqa: ANN401 - JSON of others
-        """From the file's model: pairs of symbols, each of two that are known before it."""
-        known, checked = set(letters()), dict[Merge, None]()
+    def from_model(model: Any) -> "BytePair":  # noqa: ANN401 - JSON of others
+        """Build it from the "model" entry of a file; raise ValueError for impossible merges."""
+        known, checked = set(byte_letters()), dict[Merge, None]()
         for left, right in model["merges"]:
             joined = left + right
             if left not in known or right not in known or joined in SPECIALS:
@@ -58,15 +58,15 @@ class BytePair:
 
     @cached_property
     def symbols(self) -> list[str]:
-        """By id."""
-        return symbols(self.merges)
+        """Return all symbols, indexed by id."""
+        return list_symbols(self.merges)
 
-    def words(self) -> dict[str, Any]:
-        """How text is cut into words."""
+    def pre_tokenizer_json(self) -> dict[str, Any]:
+        """Return the file's "pre_tokenizer" entry: how text is cut into words."""
         return BYTE_LEVEL
 
-    def model(self) -> dict[str, Any]:
-        """How words are cut into symbols."""
+    def model_json(self) -> dict[str, Any]:
+        """Return the file's "model" entry: how words are cut into symbols."""
         return {
             "type": "BPE",
             "dropout": None,
@@ -76,7 +76,7 @@ class BytePair:
             "fuse_unk": False,
             "byte_fallback": False,
             "ignore_merges": False,
-            "vocab": numbered(self.symbols),
+            "vocab": assign_ids(self.symbols),
             "merges": [list(merge) for merge in self.merges],
         }
 
@@ -84,20 +84,20 @@ class BytePair:
 @final
 @dataclass(frozen=True)
 class WordPiece:
-    """Word-pieces without a mark for the middle of words: its list of pieces says all."""
+    """Word-pieces without a continuation mark, which its list of pieces determines."""
 
     pieces: tuple[str, ...]
 
     @staticmethod
-    def of_merges(merges: Sequence[Merge]) -> "WordPiece":
-        """What the merges lead to."""
-        return WordPiece(tuple(symbols(merges)[len(symbols([])) :]))
+    def from_merges(merges: Sequence[Merge]) -> "WordPiece":
+        """Build the vocabulary from the pieces that learned merges lead to."""
+        return WordPiece(tuple(list_symbols(merges)[len(list_symbols([])) :]))
 
     @staticmethod
-    def of_model(model: Any) -> "WordPiece":  # noqa: ANN401
-        """From the file's model: pieces of two bytes or more."""
-        vocab, known = model["vocab"], set(letters())
-        pieces = tuple(sorted(vocab, key=vocab.__getitem__)[len(symbols([])) :])
+    def from_model(model: Any) -> "WordPiece":  # noqa: ANN401
+        """Build it from the "model" entry of a file; raise ValueError for impossible pieces."""
+        vocab, known = model["vocab"], set(byte_letters())
+        pieces = tuple(sorted(vocab, key=vocab.__getitem__)[len(list_symbols([])) :])
         for piece in pieces:
             if len(piece) < 2 or not known.issuperset(piece):
                 raise ValueError(f"{piece!r} is no piece")
@@ -105,21 +105,27 @@ class WordPiece:
 
     @cached_property
     def symbols(self) -> list[str]:
-        """By id."""
-        return [*symbols([]), *self.pieces]
+        """Return all symbols, indexed by id."""
+        return [*list_symbols([]), *self.pieces]
 
-    def words(self) -> dict[str, Any]:
-        """How text is cut into words. None holds both letters and < or >, so none is "</s>"."""
-        return {"type": "Sequence", "pretokenizers": [BYTE_LEVEL, CUT]}
+    def pre_tokenizer_json(self) -> dict[str, Any]:
+        """Return the file's "pre_tokenizer" entry: how text is cut into words.
 
-    def model(self) -> dict[str, Any]:
-        """How words are cut into symbols. None is unknown: no vocabulary has a symbol for that."""
+        No word holds both letters and < or >, so none is "</s>".
+        """
+        return {"type": "Sequence", "pretokenizers": [BYTE_LEVEL, WORD_SPLIT]}
+
+    def model_json(self) -> dict[str, Any]:
+        """Return the file's "model" entry: how words are cut into symbols.
+
+        No symbol is unknown: no vocabulary has the `unk_token` that the library asks for.
+        """
         return {
             "type": "WordPiece",
             "unk_token": "<unknown>",
             "continuing_subword_prefix": "",
-            "max_input_chars_per_word": LONGEST_WORD,
-            "vocab": numbered(self.symbols),
+            "max_input_chars_per_word": MAX_WORD_BYTES,
+            "vocab": assign_ids(self.symbols),
         }
 
 
@@ -132,6 +138,6 @@ MODELS: Mapping[str, type[BytePair] | type[WordPiece]] = MappingProxyType(
 )
 
 
-def numbered(names: Sequence[str]) -> dict[str, int]:
-    """Symbols with their ids."""
+def assign_ids(names: Sequence[str]) -> dict[str, int]:
+    """Return a dict from each symbol to its index in the list, which is its id."""
     return {symbol: number for number, symbol in enumerate(names)}

@@ -1,4 +1,4 @@
-"""Learning the pieces of a vocabulary from lines of text    (section 5.1)"""
+"""Learning a vocabulary's pieces from lines of text    (section 5.1)"""
 
 import json
 import random
@@ -8,39 +8,39 @@ from typing import Any, cast
 
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-from transduce.errors import InputError, nearest
+from transduce.errors import InputError, suggest_names
 from transduce.vocabulary.kinds import KINDS
-from transduce.vocabulary.symbols import BYTES, SPECIALS, Merge, symbols
-from transduce.vocabulary.vocabulary import Vocabulary, refuse_half_characters
+from transduce.vocabulary.symbols import BYTES, SPECIALS, Merge, list_symbols
+from transduce.vocabulary.vocabulary import Vocabulary, require_no_surrogates
 
 # Measured on 124 million characters of five corpora, 37,000 symbols: from 20 million of them the
 # vocabulary needs 0.2 % more pieces for unseen text than from all, from 10 million 0.5 %.
-CHARACTERS = 20_000_000
+SAMPLE_CHARACTERS = 20_000_000
 
 
-def learn(lines: Iterable[str], size: int, kind: str = "byte-pair") -> Vocabulary:
-    """A vocabulary of exactly `size` symbols, by any of KINDS; the same lines give the same bytes.
+def learn_vocabulary(lines: Iterable[str], size: int, kind: str = "byte-pair") -> Vocabulary:
+    """Learn a vocabulary of exactly `size` symbols from lines; equal lines give equal bytes.
 
     The lines are a stream of any length. Memory is bounded by what learning looks at, a sample of
     at most 20 million characters: the sample itself, and about a kilobyte for each different word
     in it. Shorter text is used whole.
     """
     if kind not in KINDS:
-        raise InputError(f"unknown kind of vocabulary {kind!r}", nearest(kind, KINDS))
+        raise InputError(f"unknown kind of vocabulary {kind!r}", suggest_names(kind, KINDS))
     smallest = len(SPECIALS) + BYTES
     if size < smallest:
         raise InputError(
             f"a vocabulary has at least {smallest} symbols, not {size}",
             "two special symbols and the 256 bytes come first",
         )
-    sample = sampled(lines)
+    sample = sample_lines(lines)
     if not any(sample):
         raise InputError(
             "there is no text to learn a vocabulary from",
             "are the files empty, or all lines left out?",
         )
-    refuse_half_characters(sample)
-    vocabulary = Vocabulary(KINDS[kind].of_merges(learned_merges(sample, size)))
+    require_no_surrogates(sample)
+    vocabulary = Vocabulary(KINDS[kind].from_merges(learn_merges(sample, size)))
     if len(vocabulary) < size:
         raise InputError(
             f"the text supports {len(vocabulary)} symbols, not a vocabulary of {size}",
@@ -49,13 +49,13 @@ def learn(lines: Iterable[str], size: int, kind: str = "byte-pair") -> Vocabular
     return vocabulary
 
 
-def supported(lines: Iterable[str], size: int) -> int:
-    """How many symbols the text supports, of either kind, if no more than `size` are asked for."""
-    return len(symbols(learned_merges(sampled(lines), size)))
+def max_vocabulary_size(lines: Iterable[str], size: int) -> int:
+    """Return how many symbols, up to `size`, a vocabulary learned from these lines can have."""
+    return len(list_symbols(learn_merges(sample_lines(lines), size)))
 
 
-def sampled(lines: Iterable[str]) -> list[str]:
-    """All lines, or a random part of them with at most `CHARACTERS` characters.
+def sample_lines(lines: Iterable[str]) -> list[str]:
+    """Return all lines, or a random sample of them with at most `SAMPLE_CHARACTERS` characters.
 
     Each line draws a number and stays while it is below a bar; when the lines that stay are too
     many, the bar goes down. Every line has the same chance, wherever in the stream it is.
@@ -69,7 +69,7 @@ def sampled(lines: Iterable[str]) -> list[str]:
         kept.append(line)
         draws.append(drawn)
         characters += len(line)
-        while characters > CHARACTERS and len(kept) > 1:
+        while characters > SAMPLE_CHARACTERS and len(kept) > 1:
             bar *= 0.8
             stay = [drawn < bar for drawn in draws]
             kept = [line for line, stays in zip(kept, stay, strict=True) if stays]
@@ -78,8 +78,8 @@ def sampled(lines: Iterable[str]) -> list[str]:
     return kept
 
 
-def learned_merges(sample: list[str], size: int) -> list[Merge]:
-    """The most frequent pair of symbols inside words, joined, again and again.
+def learn_merges(sample: list[str], size: int) -> list[Merge]:
+    """Learn byte-pair merges up to `size` symbols, the most frequent pair within words first.
 
     A pair seen once teaches nothing and is not joined. The library numbers bytes in another order
     than we do, so only the merges are taken from it.
