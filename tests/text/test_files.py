@@ -158,13 +158,13 @@ def test_an_unreadable_file_is_named(monkeypatch, file):
         raise PermissionError(13, "Permission denied")
 
     path = file(b"a\n")
-    monkeypatch.setattr(files, "opened", refuse)  # the rights of files do not bind root
+    monkeypatch.setattr(files, "open_unpacked", refuse)  # the rights of files do not bind root
     with pytest.raises(InputError, match=r"cannot be read .Permission denied"):
         list(read_lines(path))
 
 
 def test_a_line_without_end_is_refused(file, monkeypatch):
-    monkeypatch.setattr(files, "LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(files, "MAX_LINE_BYTES", 1 << 20)
     assert len(next(read_lines(file(b"x" * ((1 << 20) - 1) + b"\n")))) == (1 << 20) - 1
     with pytest.raises(
         InputError, match=r"line 2: no end of line within 1 MiB(.|\n)*is this a text"

@@ -155,9 +155,9 @@ def test_one_line_that_is_longer_than_the_sample_is_used():
 
 LEARN = """
 import sys
-from transduce.vocabulary import learn
+from transduce.vocabulary import learn_vocabulary
 words = [f"wort{i % 997} {i % 31}ung" for i in range(5000)]
-print(*(learn(iter(words), 700, kind).hash for kind in ("byte-pair", "word-piece") * 2))
+print(*(learn_vocabulary(iter(words), 700, kind).hash for kind in ("byte-pair", "word-piece") * 2))
 """
 
 
