@@ -21,10 +21,10 @@ from transduce.tasks.text import TextToText
 from transduce.tasks.toys import Toy
 from transduce.training.journal import read_journal
 from transduce.training.loop import TrainingCallbacks
-from transduce.vocabulary import learn
+from transduce.vocabulary import learn_vocabulary
 
 SOURCE = Path(transduce.__file__).parent
-WORDS = learn(["a b c d e f g"] * 3, 262)
+WORDS = learn_vocabulary(["a b c d e f g"] * 3, 262)
 
 
 class UpperCase(TextToText):
