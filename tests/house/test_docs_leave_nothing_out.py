@@ -1,4 +1,4 @@
-"""The pages name all that there is: rooms, dependencies, choices, tests of the paper."""
+"""The pages name all that there is: packages, dependencies, choices, tests of the paper."""
 
 import re
 import tomllib
@@ -16,14 +16,14 @@ def page(name: str) -> str:
     return (ROOT / "docs/internals" / name).read_text(encoding="utf-8")
 
 
-def test_every_room_is_on_the_map():
+def test_every_package_is_in_the_table():
     package = ROOT / "src/transduce"
-    rooms = {f"{path.name}/" for path in package.iterdir() if (path / "__init__.py").is_file()}
-    rooms |= {path.name for path in package.glob("*.py")} - {"__init__.py"}
-    assert {room for room in rooms if f"| `{room}` |" not in page("architecture.md")} == set()
+    found = {f"{path.name}/" for path in package.iterdir() if (path / "__init__.py").is_file()}
+    found |= {path.name for path in package.glob("*.py")} - {"__init__.py"}
+    assert {name for name in found if f"| `{name}` |" not in page("architecture.md")} == set()
 
 
-def test_the_order_of_the_rooms_is_the_one_that_is_checked():
+def test_the_order_of_the_packages_is_the_one_that_is_checked():
     contracts = PROJECT["tool"]["importlinter"]["contracts"]
     (layers,) = (one["layers"] for one in contracts if one["type"] == "layers")
     assert "\n".join(["```text", *layers, "```"]) in page("architecture.md")
@@ -57,3 +57,12 @@ def test_decisions_are_numbered_and_say_what_was_asked_chosen_paid_and_tried():
         assert path.name.startswith(f"{number:04d}-")
         assert text.startswith(f"# {number:04d} ")
         assert [label for label in LABELS if f"\n**{label}.** " not in text] == []
+
+
+def test_the_architecture_answers_where_to_change_what():
+    table = page("architecture.md").split("## Where to change what")[1].split("\n## ")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| ")]
+    assert len(rows) > 25
+    package = ROOT / "src/transduce"
+    files = {path for row in rows for path in re.findall(r"`([\w/]+\.py)`", row)}
+    assert [path for path in sorted(files) if not (package / path).is_file()] == []
