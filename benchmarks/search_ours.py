@@ -7,8 +7,6 @@ A model folder and a text may stand for the first two; at a length of 0 outputs 
 import sys
 import time
 
-import torch
-
 from benchmarks.forced import Forced
 from benchmarks.machine import memory_now
 from benchmarks.searched import searched
@@ -19,6 +17,7 @@ from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.decoding.inference_weights import prepare_for_inference
 from transduce.search import beam_search
 from transduce.settings import Search
+from transduce.settings.precision import InferencePrecision
 
 
 def main(shape: str, count: str, at_once: str, length: str, precision: str, share: str) -> None:
@@ -26,7 +25,7 @@ def main(shape: str, count: str, at_once: str, length: str, precision: str, shar
     keep_freed_memory()
     start = memory_now()["resident"]
     model, sources = task(shape, count)
-    prepare_for_inference(model.to(getattr(torch, precision)))
+    prepare_for_inference(model, InferencePrecision(precision))
     decoder = TransformerDecoder(model)
     first_source, every = map(int, share.split("/"))
     sources, search = sources[first_source::every], Search(batch_size=int(at_once))

@@ -62,10 +62,10 @@ def test_the_weights_reproduce_the_states():
         inputs = packed(TARGET).shift_right(BEGIN)
         layer = model.decoder[0]
         x = model.embed(inputs, model.target, model.target_positions)
-        _, _, values = layer.self_attention.projected(x)
+        _, _, values = layer.self_attention.project(x)
         seen = by_weights(weights.decoder[0], values)
         x = layer.add_self(x, lambda _: layer.self_attention.output(seen))
-        _, values = layer.cross_attention.memory(memory.states)
+        _, values = layer.cross_attention.project_keys_values(memory.states)
         of_source = by_weights(weights.cross[0], values, lengths=SOURCE)
         x = layer.add_cross(x, lambda _: layer.cross_attention.output(of_source))
         x = layer.add_feed_forward(x, layer.feed_forward)

@@ -4,12 +4,15 @@ from tests.model.tiny import model_of, sentences, sizes
 
 from transduce.model.decoding import inference_weights as layout
 from transduce.model.decoding.inference_weights import (
+    PackedLinear,
     pack_weights,
     prepare_for_inference,
     should_pack_weights,
     transpose_weights,
 )
+from transduce.model.linear import Linear
 from transduce.packed import Packed
+from transduce.settings.precision import InferencePrecision
 
 
 def answer(model):
@@ -24,9 +27,9 @@ def answer(model):
 def test_a_model_laid_out_in_columns_is_the_same_model():
     model = model_of(sizes())
     before = answer(model)
-    weights = {name: weight.clone() for name, weight in model.weights().items()}
+    weights = {name: weight.clone() for name, weight in model.named_weights().items()}
     transpose_weights(model)
-    assert all(torch.equal(weight, weights[name]) for name, weight in model.weights().items())
+    assert all(torch.equal(weight, weights[name]) for name, weight in model.named_weights().items())
     torch.testing.assert_close(answer(model), before, rtol=0, atol=1e-12)
     assert model.output.weight.t().is_contiguous()
     assert model.target.weight is model.output.weight, "a matrix that is shared stays so"
@@ -41,26 +44,28 @@ def test_a_model_laid_out_in_blocks_is_the_same_model(tie):
     before = answer(model)
     pack_weights(model)
     torch.testing.assert_close(answer(model), before, rtol=0.02, atol=0.02)
-    assert model.output.product, "the largest product of all"
-    assert not [one for one in model.modules() if isinstance(one, torch.nn.Linear)]
+    assert isinstance(model.output_projection, PackedLinear), "the largest product of all"
+    assert not [one for one in model.modules() if isinstance(one, torch.nn.Linear | Linear)]
 
 
 @pytest.mark.parametrize(
-    ("kind", "device", "gone", "able", "way"),
+    ("precision", "device", "gone", "able", "way"),
     [
-        (torch.float32, "cpu", "", True, "columns"),
-        (torch.bfloat16, "cpu", "", True, "blocks"),
-        (torch.bfloat16, "cpu", "", False, "columns"),
-        (torch.bfloat16, "cpu", layout.LINEAR, True, "columns"),
-        (torch.bfloat16, "meta", "", True, "columns"),
+        (InferencePrecision.FLOAT32, "cpu", "", True, "columns"),
+        (InferencePrecision.BFLOAT16, "cpu", "", True, "blocks"),
+        (InferencePrecision.BFLOAT16, "cpu", "", False, "columns"),
+        (InferencePrecision.BFLOAT16, "cpu", layout.LINEAR, True, "columns"),
+        (InferencePrecision.BFLOAT16, "meta", "", True, "columns"),
     ],
 )
-def test_blocks_are_for_bfloat16_where_torch_has_them(monkeypatch, kind, device, gone, able, way):
+def test_blocks_are_for_bfloat16_where_torch_has_them(
+    monkeypatch, precision, device, gone, able, way
+):
     chosen = []
     monkeypatch.setattr(layout, "pack_weights", lambda _: chosen.append("blocks"))
     monkeypatch.setattr(layout, "transpose_weights", lambda _: chosen.append("columns"))
     monkeypatch.setattr(
         layout, "find_onednn_operator", lambda name: None if name == gone else lambda: able
     )
-    prepare_for_inference(model_of(sizes()).to(kind).to(device))
+    prepare_for_inference(model_of(sizes()).to(device), precision)
     assert chosen == [way]

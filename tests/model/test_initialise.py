@@ -12,7 +12,7 @@ WIDE = Architecture(layers=1, d_model=64, d_ff=160, heads=2, d_k=16, d_v=48)
 
 def matrices():
     """Each matrix of a model under the name that the paper gives it, with its fan."""
-    weights = build_transformer(WIDE, 100, 100, seed=1).weights()
+    weights = build_transformer(WIDE, 100, 100, seed=1).named_weights()
     queries, values = 2 * 16, 2 * 48
     for stack in ("encoder", "decoder"):
         together = weights[f"{stack}.0.self_attention.query_key_value.weight"]
@@ -46,7 +46,7 @@ def test_every_matrix_is_uniform_within_the_bound_of_its_own_fan():
 @pytest.mark.parametrize("tie", ["all", "none"])
 def test_symbols_and_learned_places_are_normal_with_deviation_one_over_root_d_model(tie):
     architecture = sizes(tie_embeddings=tie, d_model=64, positions="learned", max_positions=200)
-    weights = build_transformer(architecture, 300, 300, seed=1).weights()
+    weights = build_transformer(architecture, 300, 300, seed=1).named_weights()
     tables = {name: weight for name, weight in weights.items() if name.count(".") == 1}
     assert len(tables) == {"all": 3, "none": 5}[tie]
     for name, table in tables.items():
@@ -55,7 +55,7 @@ def test_symbols_and_learned_places_are_normal_with_deviation_one_over_root_d_mo
 
 
 def test_biases_begin_at_zero_and_norms_at_one():
-    for name, weight in build_transformer(WIDE, 10, 10, seed=1).weights().items():
+    for name, weight in build_transformer(WIDE, 10, 10, seed=1).named_weights().items():
         if "norm" in name:
             assert (weight == (1.0 if name.endswith("weight") else 0.0)).all(), name
         elif name.endswith("bias"):
@@ -70,7 +70,7 @@ def test_the_seed_alone_decides_the_first_weights():
     torch.manual_seed(123)
     torch.rand(7)
     again = build_transformer(sizes(), 9, 9, seed=4)
-    same = zip(first.weights().values(), again.weights().values(), strict=True)
+    same = zip(first.named_weights().values(), again.named_weights().values(), strict=True)
     assert all(torch.equal(a, b) for a, b in same)
     assert not torch.equal(first.target.weight, other.target.weight)
 

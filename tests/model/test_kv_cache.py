@@ -4,7 +4,7 @@ from tests.model.tiny import BEGIN, SYMBOLS, model_of, sentences, sizes
 
 from transduce.errors import InputError
 from transduce.model.decoding import kv_cache as cache
-from transduce.model.decoding import layer_cache as past
+from transduce.model.decoding import layer_cache, step
 from transduce.packed import Packed
 
 KINDS = [
@@ -23,8 +23,8 @@ kinds = pytest.mark.parametrize("kind", KINDS)
 
 @pytest.fixture(autouse=True)
 def _cache_that_fills_up_soon(monkeypatch):
-    monkeypatch.setattr(cache, "GROWTH", 3)
-    monkeypatch.setattr(cache, "EVEN", 4)
+    monkeypatch.setattr(cache, "SPARE_STEPS", 3)
+    monkeypatch.setattr(cache, "SLOT_MULTIPLE", 4)
 
 
 def in_one_go(model, sources, inputs):
@@ -38,7 +38,7 @@ def in_one_go(model, sources, inputs):
 
 def start_cache(model, sources):
     with torch.no_grad():
-        return cache.start(model, model.encode(Packed.from_sentences(sources)))
+        return step.start_cache(model, model.encode(Packed.from_sentences(sources)))
 
 
 @torch.no_grad()
@@ -46,7 +46,7 @@ def walked(model, state, columns):
     """One step a column of ids; the states of every step, [steps R d]."""
     seen = []
     for ids in columns:
-        states, state = cache.step(model, torch.tensor(ids), state)
+        states, state = step.decode_step(model, torch.tensor(ids), state)
         seen.append(states)
     return torch.stack(seen), state
 
@@ -70,7 +70,7 @@ def test_rows_of_a_sentence_may_be_spread_reordered_and_repeated(kind):
     sources, width = sentences([4, 7]), 3
     histories = [[BEGIN] for _ in range(2 * width)]
     spread = torch.arange(2).repeat_interleave(width)
-    state = start_cache(model, sources).select(spread)
+    state = start_cache(model, sources).reorder(spread)
     generator = torch.Generator().manual_seed(6)
     for _ in range(7):
         states, state = walked(model, state, [[history[-1] for history in histories]])
@@ -78,43 +78,43 @@ def test_rows_of_a_sentence_may_be_spread_reordered_and_repeated(kind):
         equal(states[0], torch.stack([whole[-1] for whole in expected]))
         inside = torch.randint(0, width, (2, width), generator=generator)
         rows = (inside + torch.tensor([[0], [width]])).flatten()
-        state = state.select(rows)
+        state = state.reorder(rows)
         histories = [[*histories[row], 2 + n] for n, row in enumerate(rows.tolist())]
 
 
 def test_what_was_written_stays_where_it_is_when_rows_move():
     model, sources = model_of(), sentences([4, 7])
-    state = start_cache(model, sources).select(torch.arange(2).repeat_interleave(3))
+    state = start_cache(model, sources).reorder(torch.arange(2).repeat_interleave(3))
     _, state = walked(model, state, [[2, 3, 4, 5, 6, 7]])
-    moved = state.select(torch.tensor([1, 1, 2, 5, 3, 3]))
+    moved = state.reorder(torch.tensor([1, 1, 2, 5, 3, 3]))
     assert moved.keys.data_ptr() == state.keys.data_ptr()
     assert moved.values.data_ptr() == state.values.data_ptr()
-    assert moved.seen.int().argmax(dim=2).tolist() == [[1, 1, 2], [2, 0, 0]]
+    assert moved.visible.int().argmax(dim=2).tolist() == [[1, 1, 2], [2, 0, 0]]
 
 
 @torch.no_grad()
 def test_what_no_row_grew_from_goes_when_the_room_is_full():
     model, width, steps = model_of(), 4, 40
-    state = start_cache(model, sentences([4])).select(torch.zeros(width, dtype=torch.long))
+    state = start_cache(model, sentences([4])).reorder(torch.zeros(width, dtype=torch.long))
     inputs = sentences([steps], seed=4)
     expected = in_one_go(model, sentences([4]), inputs)[0]
     for number, symbol in enumerate(inputs[0]):
         states, state = walked(model, state, [[symbol, 5, 6, 7]])
         equal(states[0, 0], expected[number])
-        state = state.select(torch.zeros(width, dtype=torch.long))  # all grow from the first
-    assert state.slots <= steps + cache.GROWTH * width
+        state = state.reorder(torch.zeros(width, dtype=torch.long))  # all grow from the first
+    assert state.slot_count <= steps + cache.SPARE_STEPS * width
 
 
 @torch.no_grad()
 def test_attention_is_shown_even_numbers_of_places_and_slots(monkeypatch):
-    shown, look = [], past.look
+    shown, attend = [], layer_cache.attend_to_cache
 
     def spied(q, k, v, mask):
         shown.append(k.shape[2])
-        return look(q, k, v, mask)
+        return attend(q, k, v, mask)
 
-    monkeypatch.setattr(past, "look", spied)
-    state = start_cache(model_of(), sentences([5, 7])).select(torch.tensor([0, 0, 0, 1, 1, 1]))
+    monkeypatch.setattr(layer_cache, "attend_to_cache", spied)
+    state = start_cache(model_of(), sentences([5, 7])).reorder(torch.tensor([0, 0, 0, 1, 1, 1]))
     assert state.memory_keys.shape[3] == 8
     walked(model_of(), state, [[2] * 6] * 9)
     assert set(shown) == {4, 8, 12, 16, 20, 24, 28}
@@ -122,14 +122,14 @@ def test_attention_is_shown_even_numbers_of_places_and_slots(monkeypatch):
 
 def test_what_no_row_grew_from_goes_when_others_join():
     model, rows = model_of(), torch.zeros(3, dtype=torch.long)
-    first, second = (start_cache(model, sentences([n])).select(rows) for n in (5, 6))
+    first, second = (start_cache(model, sentences([n])).reorder(rows) for n in (5, 6))
     _, first = walked(model, first, [[2, 3, 4]])
-    assert cache.join(first.select(rows), second).slots == 1
+    assert cache.concatenate(first.reorder(rows), second).slot_count == 1
 
 
 def test_there_is_room_for_some_steps_and_not_for_one(monkeypatch):
-    monkeypatch.setattr(cache, "GROWTH", 4)
-    state = start_cache(model_of(), sentences([5])).select(torch.zeros(3, dtype=torch.long))
+    monkeypatch.setattr(cache, "SPARE_STEPS", 4)
+    state = start_cache(model_of(), sentences([5])).reorder(torch.zeros(3, dtype=torch.long))
     rooms = []
     for _ in range(5):
         _, state = walked(model_of(), state, [[2, 3, 4]])
@@ -143,7 +143,7 @@ def test_a_row_may_become_several_after_it_was_alone():
     inputs = [[1, 2, 4], [1, 2, 5], [1, 3, 6], [1, 3, 7]]
     expected = in_one_go(model, [sources[0], sources[0], sources[1], sources[1]], inputs)
     first, state = walked(model, start_cache(model, sources), [[1, 1], [2, 3]])
-    state = state.select(torch.tensor([0, 0, 1, 1]))
+    state = state.reorder(torch.tensor([0, 0, 1, 1]))
     second, _ = walked(model, state, [[4, 5, 6, 7]])
     equal(first[1], torch.stack([expected[0][1], expected[2][1]]))
     equal(second[0], torch.stack([states[2] for states in expected]))
@@ -154,9 +154,9 @@ def test_sentences_that_are_over_leave_with_their_sources(kind):
     model = model_of(sizes(**kind))
     sources, inputs = sentences([9, 3, 5]), sentences([8, 8, 8], seed=4)
     _, state = walked(model, start_cache(model, sources), list(zip(*inputs, strict=True))[:5])
-    state = state.select(torch.tensor([1, 2]))
+    state = state.reorder(torch.tensor([1, 2]))
     assert state.memory_keys.shape[1] == 2
-    assert state.memory_keys.shape[3] == cache.even(5) == 8, (
+    assert state.memory_keys.shape[3] == cache.round_up_slots(5) == 8, (
         "no longer than the longest source that is left"
     )
     rest = [ids[1:] for ids in list(zip(*inputs, strict=True))[5:]]
@@ -178,18 +178,18 @@ def test_rows_that_came_differently_far_are_joined(kind, ahead, behind):
         states.append(walked(model, state, columns)[1] if columns else state)
     rows = [*((row, ahead) for row in inputs[0]), *((row, behind) for row in inputs[1])]
     following = [[row[done + n] for row, done in rows] for n in range(4)]
-    joined = cache.join(states[0], states[1])
-    assert joined.longest == max(ahead, behind)
+    joined = cache.concatenate(states[0], states[1])
+    assert joined.max_length == max(ahead, behind)
     stepwise, state = walked(model, joined, following)
     expected = in_one_go(model, sources[0] + sources[1], inputs[0] + inputs[1])
     for number, (whole, (_, done)) in enumerate(zip(expected, rows, strict=True)):
         equal(stepwise[:, number], whole[done : done + 4])
-    survivors = state.select(torch.tensor([2, 3]) if ahead > behind else torch.tensor([0, 1]))
+    survivors = state.reorder(torch.tensor([2, 3]) if ahead > behind else torch.tensor([0, 1]))
     reach = model.decoder[-1].self_attention.reach
     left = min(ahead, behind) + 4
-    needed = survivors.with_room()
-    assert needed.slots <= min(left, reach + 1), "slots from before they began are gone"
-    assert survivors.longest == left
+    needed = survivors.compact()
+    assert needed.slot_count <= min(left, reach + 1), "slots from before they began are gone"
+    assert survivors.max_length == left
     chosen = rows[2:] if ahead > behind else rows[:2]
     ids = [row[done + 4] for row, done in chosen]
     last, _ = walked(model, survivors, [ids])
@@ -208,12 +208,12 @@ def test_of_groups_that_came_differently_far_any_may_leave(kind):
         walked(model, start_cache(model, source), [[symbol] for symbol in rows[0][:done]])[1]
         for source, rows, done in zip(sources, inputs, steps, strict=True)
     ]
-    joined = cache.join(cache.join(groups[0], groups[1]), groups[2])
+    joined = cache.concatenate(cache.concatenate(groups[0], groups[1]), groups[2])
     following = [
         [rows[0][done + n] for rows, done in zip(inputs, steps, strict=True)] for n in range(3)
     ]
     first, state = walked(model, joined, following[:1])
-    rest, _ = walked(model, state.select(torch.tensor([1, 2])), [ids[1:] for ids in following[1:]])
+    rest, _ = walked(model, state.reorder(torch.tensor([1, 2])), [ids[1:] for ids in following[1:]])
     for number, (source, rows, done) in enumerate(zip(sources, inputs, steps, strict=True)):
         (whole,) = in_one_go(model, source, rows)
         equal(first[:, number], whole[done : done + 1])
@@ -228,20 +228,20 @@ def test_a_mixing_keeps_no_more_than_it_reaches(mixing):
     reach = 1 if mixing == "recurrent" else 4
     for _ in range(30):
         _, state = walked(model, state, [[2, 3]])
-        assert state.keys.shape[3] <= cache.even(reach + 1 + cache.GROWTH)
+        assert state.keys.shape[3] <= cache.round_up_slots(reach + 1 + cache.SPARE_STEPS)
 
 
 def test_a_neighbourhood_keeps_no_more_than_it_reaches():
     model = model_of(sizes(decoder_neighbourhood=5))
     _, state = walked(model, start_cache(model, sentences([2, 3])), [[2, 3]] * 30)
-    assert state.keys.shape[3] <= cache.even(2 + 1 + cache.GROWTH)
+    assert state.keys.shape[3] <= cache.round_up_slots(2 + 1 + cache.SPARE_STEPS)
 
 
 def test_learned_places_have_an_end_and_say_so():
     model = model_of(sizes(positions="learned", max_positions=3))
     state = start_cache(model, sentences([2]))
     _, state = walked(model, state, [[BEGIN], [2], [3]])
-    with pytest.raises(InputError, match="a sentence has 4 pieces, this model learned 3 places"):
+    with pytest.raises(InputError, match="a sentence has 4 pieces, this model learned 3 positions"):
         walked(model, state, [[4]])
 
 

@@ -81,7 +81,7 @@ def test_the_recurrent_layer_is_the_same_in_float32(lengths, causal):
 def test_the_whole_convolution_equals_torch_s_own(causal):
     made = layer("dilated", causal=causal, number=1)
     x = words(20)
-    matrix = made.weigh.output.weight.view(8, 3, 8).transpose(1, 2)  # [out in k]
+    matrix = made.projection.output.weight.view(8, 3, 8).transpose(1, 2)  # [out in k]
     dilation, edges = (3, (6, 0)) if causal else (2, (2, 2))
     its = nn.functional.conv1d(nn.functional.pad(x.T, edges), matrix, dilation=dilation)
     equal(made(x, among((20,))), its.T)
@@ -161,7 +161,7 @@ def test_each_dilated_layer_begins_where_those_below_it_end():
 def test_the_formula_counts_the_parameters_of_the_model(mixing, kernel_size):
     architecture = sizes(mixing=mixing, kernel_size=kernel_size, layers=3)
     model = build_transformer(architecture, 17, 17, seed=1)
-    counted = sum(weight.numel() for weight in model.weights().values())
+    counted = sum(weight.numel() for weight in model.named_weights().values())
     assert parameters.count(architecture, 17, 17) == counted
 
 

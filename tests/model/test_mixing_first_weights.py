@@ -16,7 +16,9 @@ WIDE: dict[str, Any] = {"layers": 1, "d_model": 64, "d_ff": 160, "heads": 2, "d_
 
 
 def weights_of(mixing):
-    weights = build_transformer(Architecture(mixing=mixing, **WIDE), 100, 100, seed=1).weights()
+    weights = build_transformer(
+        Architecture(mixing=mixing, **WIDE), 100, 100, seed=1
+    ).named_weights()
     return {name.removeprefix("encoder.0.self_attention."): w for name, w in weights.items()}
 
 
@@ -29,13 +31,13 @@ def uniform_within(matrix, bound):
 @pytest.mark.parametrize("mixing", ["convolution", "dilated"])
 def test_a_convolution_is_one_matrix_over_its_neighbours_and_softened(mixing):
     bound = math.sqrt(6 / (3 * 64 + 64)) / math.sqrt(2)
-    uniform_within(weights_of(mixing)["weigh.output.weight"], bound)
+    uniform_within(weights_of(mixing)["projection.output.weight"], bound)
 
 
 def test_a_separable_one_keeps_sizes_along_and_is_softened_across():
     weights = weights_of("separable")
-    uniform_within(weights["weigh.along"], 1.0)
-    uniform_within(weights["weigh.output.weight"], math.sqrt(6 / 128) / math.sqrt(2))
+    uniform_within(weights["projection.depthwise"], 1.0)
+    uniform_within(weights["projection.output.weight"], math.sqrt(6 / 128) / math.sqrt(2))
 
 
 @pytest.mark.parametrize("end", ["", "_reverse"])

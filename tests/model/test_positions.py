@@ -36,7 +36,7 @@ def test_a_sentence_longer_than_the_learned_places_is_refused_with_the_next_move
     positions = LearnedPositions(5, 4)
     with pytest.raises(InputError) as caught:
         positions(torch.tensor([5]), 6)
-    assert caught.value.fact == "a sentence has 6 pieces, this model learned 5 places"
+    assert caught.value.fact == "a sentence has 6 pieces, this model learned 5 positions"
     assert "split the line" in caught.value.hint
 
 

@@ -83,4 +83,4 @@ def test_a_model_without_a_kernel_of_its_own_asks(monkeypatch):
 
     monkeypatch.setattr("transduce.model.transformer.select_kernel", noted)
     states_of(model, packed([2]), packed([3]))
-    assert asked == [(model.sizes, CPU, torch.float64)] * 3
+    assert asked == [(model.sizes, CPU, torch.float64)] * 2

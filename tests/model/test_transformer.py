@@ -97,7 +97,9 @@ def test_the_encoder_does_not_see_the_target_nor_a_state_the_symbols_after_it():
 def test_a_tie_decides_how_many_symbol_matrices_there_are(tie, matrices):
     model = model_of(sizes(tie_embeddings=tie))
     symbols = [
-        name for name in model.weights() if name.split(".")[0] in ("source", "target", "output")
+        name
+        for name in model.named_weights()
+        if name.split(".")[0] in ("source", "target", "output")
     ]
     assert len(symbols) == matrices
 
@@ -111,7 +113,7 @@ def test_two_vocabularies_may_differ_in_size():
 
 def test_weights_names_every_learned_tensor_once_and_shares_its_memory():
     model = model_of()
-    weights = model.weights()
+    weights = model.named_weights()
     assert sum(w.numel() for w in weights.values()) == sum(p.numel() for p in model.parameters())
     assert not any(weight.requires_grad for weight in weights.values())
     weights["target.weight"].zero_()

@@ -28,13 +28,13 @@ def test_a_sentence_decoded_step_by_step_until_its_own_end_has_the_states_of_the
     sources, targets = sentences([n for n, _ in drawn]), [target for _, target in drawn]
     expected = in_one_go(model, sources, targets)
     state, rows = start_cache(model, sources), list(range(len(drawn)))
-    state = state.select(torch.arange(len(rows)).repeat_interleave(width))
+    state = state.reorder(torch.arange(len(rows)).repeat_interleave(width))
     for place in range(max(map(len, targets))):
         staying = [n for n, row in enumerate(rows) if place < len(targets[row])]
         if len(staying) < len(rows):
             chance.shuffle(staying)
         chosen = [n * width + chance.randrange(width) for n in staying for _ in range(width)]
-        state = state.select(torch.tensor(chosen))
+        state = state.reorder(torch.tensor(chosen))
         rows = [rows[n] for n in staying]
         ids = [targets[row][place] for row in rows for _ in range(width)]
         states, state = walked(model, state, [ids])
@@ -50,13 +50,13 @@ def test_sentences_that_join_others_on_their_way_go_on_as_alone(first, second, k
     for drawn, done in ((first, ahead), (second, 0)):
         sources = sentences([n for n, _ in drawn])
         targets = [(target * 9)[:9] for _, target in drawn]
-        state = start_cache(model, sources).select(
+        state = start_cache(model, sources).reorder(
             torch.arange(len(drawn)).repeat_interleave(width)
         )
         columns = [[row[n] for row in targets for _ in range(width)] for n in range(done)]
         state = walked(model, state, columns)[1] if columns else state
         sides.append((state, in_one_go(model, sources, targets), targets, done))
-    state = cache.join(sides[0][0], sides[1][0])
+    state = cache.concatenate(sides[0][0], sides[1][0])
     for number in range(4):
         rows = [
             (row, n) for _, _, targets, done in sides for row, n in ((t, done) for t in targets)

@@ -40,7 +40,7 @@ def mixing_by_hand(mixing, x):
             for number, weights in enumerate(mixing.lstm.all_weights)
         ]
         return torch.cat(sides, dim=1)
-    matrix = mixing.weigh.output.weight
-    if hasattr(mixing.weigh, "along"):
-        return separable_by_hand(x, mixing.weigh.along, matrix, mixing.offsets)
+    matrix = mixing.projection.output.weight
+    if hasattr(mixing.projection, "depthwise"):
+        return separable_by_hand(x, mixing.projection.depthwise, matrix, mixing.offsets)
     return convolution_by_hand(x, matrix.split(x.shape[1], dim=1), mixing.offsets)

@@ -75,6 +75,6 @@ def go(folder, training=RECIPE, *, stop_at=None, patience_of_asks=None, **around
 def fingerprint(model, optimiser):
     """One hash of all weights and moments."""
     digest = hashlib.sha256()
-    for tensor in (*model.weights().values(), *optimiser.moments.values()):
+    for tensor in (*model.named_weights().values(), *optimiser.moments.values()):
         digest.update(tensor.numpy().tobytes())
     return digest.hexdigest()

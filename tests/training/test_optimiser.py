@@ -66,7 +66,7 @@ def test_restoring_goes_on_as_if_nothing_had_been_in_between():
     training = training_of()
     model, optimiser = fresh(training)
     take_update(model, optimiser, training, 1, batches(1))
-    weights = {name: weight.clone() for name, weight in model.weights().items()}
+    weights = {name: weight.clone() for name, weight in model.named_weights().items()}
     moments = {name: moment.clone() for name, moment in optimiser.moments.items()}
     take_update(model, optimiser, training, 2, batches(2))
     other, its_optimiser = fresh(training, seed=77)
@@ -84,10 +84,10 @@ def test_moments_are_named_after_the_weights_and_count_the_updates():
         take_update(model, optimiser, training, step, batches(step))
     moments = optimiser.moments
     assert set(moments) == {"updates"} | {
-        f"{kind}.{name}" for kind in ("exp_avg", "exp_avg_sq") for name in model.weights()
+        f"{kind}.{name}" for kind in ("exp_avg", "exp_avg_sq") for name in model.named_weights()
     }
     assert moments["updates"] == 2
-    for name, weight in model.weights().items():
+    for name, weight in model.named_weights().items():
         assert moments[f"exp_avg.{name}"].shape == weight.shape
 
 

@@ -33,7 +33,7 @@ def test_the_model_sees_the_rounded_weights_after_every_update_and_after_restori
     training = training_of(precision="bfloat16")
     other, its_optimiser = fresh(training, seed=77)
     its_optimiser.restore(weights, moments)
-    for seen in (model.weights(), other.weights()):
+    for seen in (model.named_weights(), other.named_weights()):
         for name, weight in weights.items():
             assert torch.equal(seen[name], weight.to(torch.bfloat16)), name
 

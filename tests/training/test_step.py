@@ -67,12 +67,12 @@ def test_an_update_that_is_not_finite_moves_no_weight_and_no_moment(poison):
     take_update(model, optimiser, training, 1, batches(1))
     with torch.no_grad():
         model.decoder[0].feed_forward.outer.bias[0] = poison
-    before = {**model.weights(), **optimiser.moments}
+    before = {**model.named_weights(), **optimiser.moments}
     before = {name: tensor.clone() for name, tensor in before.items()}
     update = take_update(model, optimiser, training, 2, batches(2))
     assert update is not None
     assert not update.applied
-    for name, tensor in {**model.weights(), **optimiser.moments}.items():
+    for name, tensor in {**model.named_weights(), **optimiser.moments}.items():
         torch.testing.assert_close(tensor, before[name], rtol=0, atol=0, equal_nan=True)
 
 

@@ -10,8 +10,8 @@ import click
 
 from transduce.cli import display
 from transduce.settings.fields import require
+from transduce.settings.precision import INFERENCE_PRECISIONS
 from transduce.settings.search import PENALTIES, Sampling
-from transduce.settings.training import PRECISIONS
 
 if TYPE_CHECKING:
     from transduce.inference.translator import Translator
@@ -27,7 +27,7 @@ ensemble_option = click.option(
 )
 precision_option = click.option(
     "--precision",
-    type=click.Choice(PRECISIONS),
+    type=click.Choice(INFERENCE_PRECISIONS),
     default="float32",
     help="bfloat16 is faster where the processor has it; some outputs may differ.",
 )

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
-import torch
 from torch import Tensor
 
 from transduce.checkpoint import (
@@ -25,7 +24,7 @@ from transduce.model.transformer import Transformer
 from transduce.runs.run_folder import vocabularies_of_run
 from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.settings.training import PRECISIONS
+from transduce.settings.precision import INFERENCE_PRECISIONS, InferencePrecision
 from transduce.tasks import Task, build_task
 from transduce.vocabulary.files import Vocabularies
 
@@ -43,13 +42,13 @@ class Member:
 
 def load(folder: Path | str, *more: Path | str, precision: str = "float32") -> Translator:
     """Load a model folder, or the newest checkpoint of a run folder; several as an ensemble."""
-    require(precision in PRECISIONS, f"the precision is {' or '.join(PRECISIONS)}, not {precision}")
+    known = " or ".join(INFERENCE_PRECISIONS)
+    require(precision in INFERENCE_PRECISIONS, f"the precision is {known}, not {precision}")
     folders = [Path(one) for one in (folder, *more)]
     members = [load_member(one) for one in folders]
     require_same_vocabularies(members, folders)
     for member in members:
-        member.model.to(getattr(torch, precision))
-        prepare_for_inference(member.model)
+        prepare_for_inference(member.model, InferencePrecision(precision))
     models = tuple(member.model for member in members)
     hashes = tuple(member.hash for member in members)
     return Translator(models, members[0].task, shared_recipe(members), hashes)
@@ -110,8 +109,8 @@ def build_model(
     """Build the recipe's model with these weights on the fastest device, in evaluation mode."""
     source, target = vocabularies
     model = Transformer(recipe.architecture, len(source), len(target))
-    expected = {name: tuple(weight.shape) for name, weight in model.weights().items()}
+    expected = {name: tuple(weight.shape) for name, weight in model.named_weights().items()}
     weights = matching(weights, expected, file=file)
-    for name, weight in model.weights().items():
+    for name, weight in model.named_weights().items():
         weight.copy_(weights[name])
     return model.to(device()).eval()

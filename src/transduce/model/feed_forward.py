@@ -1,28 +1,40 @@
-"""The network that is applied to each position alike    (section 3.3)"""
+"""The position-wise feed-forward network    (section 3.3)"""
 
 from typing import TYPE_CHECKING, final
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from transduce.model.dropout import dropout
+from transduce.model.linear import Linear
 from transduce.settings import Architecture
 
 
 @final
 class FeedForward(nn.Module):
-    """FFN(x) = max(0, x W1 + b1) W2 + b2    (equation 2)"""
+    """FFN(x) = max(0, x W1 + b1) W2 + b2    (section 3.3, equation 2)"""
 
     def __init__(self, sizes: Architecture) -> None:
         super().__init__()
-        self.inner = nn.Linear(sizes.d_model, sizes.d_ff)
-        self.outer = nn.Linear(sizes.d_ff, sizes.d_model)
+        self.inner = Linear(sizes.d_model, sizes.d_ff, bias=True)
+        self.outer = Linear(sizes.d_ff, sizes.d_model, bias=True)
         self.dropout = sizes.feed_forward_dropout
 
     def forward(self, x: Float[Tensor, "T d_model"]) -> Float[Tensor, "T d_model"]:
-        """Two linear maps with a ReLU between."""
+        """Compute max(0, x W1 + b1) W2 + b2 for every token    (equation 2)"""
         hidden = self.inner(x).relu_()
         return self.outer(dropout(hidden, self.dropout, training=self.training))
+
+    def initialise(self, generator: torch.Generator) -> None:
+        """Draw W1 and W2 by Glorot's rule and set the biases to 0."""
+        self.inner.fill_glorot(generator)
+        self.outer.fill_glorot(generator)
+
+    @property
+    def last_matrix(self) -> Tensor:
+        """W2, which the output goes through last: scaled by depth at initialisation."""
+        return self.outer.weight
 
     if TYPE_CHECKING:
         __call__ = forward

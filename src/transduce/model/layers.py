@@ -1,6 +1,7 @@
-"""The two kinds of layer, each sub-layer with a way around it    (section 3.1)"""
+"""The encoder layer and the decoder layer, each sub-layer with a residual    (section 3.1)"""
 
-from typing import TYPE_CHECKING, Any, final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, final, runtime_checkable
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -8,31 +9,42 @@ from torch import Tensor, nn
 from transduce.model.attention.kernel import BatchAttention
 from transduce.model.attention.multi_head import CrossAttention
 from transduce.model.feed_forward import FeedForward
-from transduce.model.mixing.build import Mixing, build_mixing
-from transduce.model.residual import around
+from transduce.model.mixing.build import build_mixing
+from transduce.model.mixing.mixing import Mixing, MixingContext
+from transduce.model.residual import build_residual
 from transduce.settings import Architecture
 
 # T target tokens and S source tokens of a whole batch, end to end
 
 
+@runtime_checkable
+class SubLayer(Protocol):
+    """A sub-layer as the initialisation needs it: with the matrix that its output ends in."""
+
+    @property
+    def last_matrix(self) -> Tensor | None: ...
+
+
 @final
 class EncoderLayer(nn.Module):
-    """Self-attention, or a mixing of Table 1 in its place, then feed-forward."""
+    """One encoder layer: self-attention (or another mixing), then feed-forward    (section 3.1)"""
 
     def __init__(self, sizes: Architecture, number: int) -> None:
         super().__init__()
-        self.self_attention: Mixing = build_mixing(sizes, number, causal=False)
-        self.add_self = around(sizes)
-        self.feed_forward, self.add_feed_forward = FeedForward(sizes), around(sizes)
+        self.self_attention: Mixing[MixingContext] = build_mixing(sizes, number, causal=False)
+        self.add_self = build_residual(sizes)
+        self.feed_forward, self.add_feed_forward = FeedForward(sizes), build_residual(sizes)
 
     def forward(
-        self,
-        x: Float[Tensor, "S d_model"],
-        among: Any,  # noqa: ANN401 - what its mixing asks for
+        self, x: Float[Tensor, "S d_model"], context: MixingContext
     ) -> Float[Tensor, "S d_model"]:
-        """One of the N steps of the encoder."""
-        x = self.add_self(x, lambda y: self.self_attention(y, among))
+        """Map the states of the layer below to this layer's, over a packed batch of sources."""
+        x = self.add_self(x, lambda y: self.self_attention(y, context))
         return self.add_feed_forward(x, self.feed_forward)
+
+    def sub_layers(self) -> Sequence[SubLayer]:
+        """Return the two sub-layers."""
+        return self.self_attention, self.feed_forward
 
     if TYPE_CHECKING:
         __call__ = forward
@@ -40,26 +52,30 @@ class EncoderLayer(nn.Module):
 
 @final
 class DecoderLayer(nn.Module):
-    """Masked self-attention, attention over the encoder's output, feed-forward."""
+    """One decoder layer: masked self-attention, cross-attention, feed-forward    (section 3.1)"""
 
     def __init__(self, sizes: Architecture, number: int) -> None:
         super().__init__()
-        self.self_attention: Mixing = build_mixing(sizes, number, causal=True)
-        self.add_self = around(sizes)
-        self.cross_attention, self.add_cross = CrossAttention(sizes), around(sizes)
-        self.feed_forward, self.add_feed_forward = FeedForward(sizes), around(sizes)
+        self.self_attention: Mixing[MixingContext] = build_mixing(sizes, number, causal=True)
+        self.add_self = build_residual(sizes)
+        self.cross_attention, self.add_cross = CrossAttention(sizes), build_residual(sizes)
+        self.feed_forward, self.add_feed_forward = FeedForward(sizes), build_residual(sizes)
 
     def forward(
         self,
         x: Float[Tensor, "T d_model"],
         z: Float[Tensor, "S d_model"],
-        among: Any,  # noqa: ANN401 - what its mixing asks for
+        context: MixingContext,
         attend_cross: BatchAttention,
     ) -> Float[Tensor, "T d_model"]:
-        """One of the N steps of the decoder."""
-        x = self.add_self(x, lambda y: self.self_attention(y, among))
+        """Map the states of the layer below to this layer's, given the encoder's output z."""
+        x = self.add_self(x, lambda y: self.self_attention(y, context))
         x = self.add_cross(x, lambda y: self.cross_attention(y, z, attend_cross))
         return self.add_feed_forward(x, self.feed_forward)
+
+    def sub_layers(self) -> Sequence[SubLayer]:
+        """Return the three sub-layers."""
+        return self.self_attention, self.cross_attention, self.feed_forward
 
     if TYPE_CHECKING:
         __call__ = forward

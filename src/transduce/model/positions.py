@@ -1,4 +1,4 @@
-"""Where a token stands: sines and cosines, or learned    (section 3.5)"""
+"""Positional encodings: sines and cosines, or learned vectors    (section 3.5)"""
 
 from typing import TYPE_CHECKING, final
 
@@ -12,17 +12,17 @@ from transduce.settings import Architecture
 # T tokens of a batch, end to end
 
 
-def compute_sinusoids(places: int, d_model: int) -> Float[Tensor, "places d_model"]:
-    """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(same), interleaved."""
-    pos = torch.arange(places, dtype=torch.float64)[:, None]
+def compute_sinusoids(count: int, d_model: int) -> Float[Tensor, "count d_model"]:
+    """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(same)    (section 3.5)"""
+    pos = torch.arange(count, dtype=torch.float64)[:, None]
     i = torch.arange(d_model // 2, dtype=torch.float64)[None, :]
-    angle = pos / 10_000 ** (2 * i / d_model)  # [places d_model/2]
+    angle = pos / 10_000 ** (2 * i / d_model)  # [count d_model/2]
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
 
 
 @final
 class SinusoidalPositions(nn.Module):
-    """Nothing to learn and no longest sentence: the table grows when a longer one comes."""
+    """Sinusoidal positional encoding without parameters; its table grows with the sentences."""
 
     def __init__(self, d_model: int) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class SinusoidalPositions(nn.Module):
         self.table: Tensor
 
     def forward(self, positions: Int[Tensor, " T"], longest: int) -> Float[Tensor, "T d_model"]:
-        """The rows of these places, which all lie below `longest`."""
+        """Return the encodings of these positions, all of which are below `longest`."""
         if longest > len(self.table):
             self.table = compute_sinusoids(2 * longest, self.d_model).to(self.table)
         return self.table[positions]
@@ -42,27 +42,31 @@ class SinusoidalPositions(nn.Module):
 
 @final
 class LearnedPositions(nn.Module):
-    """A vector of its own for every place, as in row (E) of Table 3."""
+    """Learned positional encoding: one vector for each position    (Table 3, row E)"""
 
-    def __init__(self, places: int, d_model: int) -> None:
+    def __init__(self, count: int, d_model: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.empty(places, d_model))
+        self.weight = nn.Parameter(torch.empty(count, d_model))
 
     def forward(self, positions: Int[Tensor, " T"], longest: int) -> Float[Tensor, "T d_model"]:
-        """The rows of these places, which all lie below `longest`."""
+        """Return the vectors of these positions; refuse sentences longer than the table."""
         if longest > len(self.weight):
             raise InputError(
-                f"a sentence has {longest} pieces, this model learned {len(self.weight)} places",
+                f"a sentence has {longest} pieces, this model learned {len(self.weight)} positions",
                 "split the line, or train with more architecture.max_positions or with sinusoids",
             )
         return self.weight[positions]
+
+    def initialise(self, generator: torch.Generator) -> None:
+        """Draw the vectors from a normal distribution with standard deviation d_model^-0.5."""
+        nn.init.normal_(self.weight, std=self.weight.shape[1] ** -0.5, generator=generator)
 
     if TYPE_CHECKING:
         __call__ = forward
 
 
 def build_positions(architecture: Architecture) -> SinusoidalPositions | LearnedPositions:
-    """The positions that a recipe asks for."""
+    """Build the positional encoding that a recipe asks for (`architecture.positions`)."""
     if architecture.positions == "learned":
         return LearnedPositions(architecture.max_positions, architecture.d_model)
     return SinusoidalPositions(architecture.d_model)

@@ -1,12 +1,13 @@
-"""The way around a sub-layer, and where the norm stands    (section 3.1)
+"""Residual connections with layer normalisation after or before the sub-layer    (section 3.1)
 
-The paper normalises after the sum. Many later systems normalise before the sub-layer and once more
-at the top of each stack: another model, here for comparison only.
+The paper normalises after the sum (post-norm). Many later systems normalise before the sub-layer
+and once more at the end of each stack (pre-norm): another model, here for comparison only.
 """
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, final
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -17,18 +18,30 @@ NORM_EPSILON = 1e-6
 
 
 @final
+class LayerNorm(nn.LayerNorm):
+    """Layer normalisation with a gain and a bias for each of d_model numbers    (section 3.1)"""
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__(d_model, eps=NORM_EPSILON)
+
+    def initialise(self, generator: torch.Generator) -> None:  # noqa: ARG002 - nothing is drawn
+        """Set the gain to 1 and the bias to 0."""
+        self.reset_parameters()
+
+
+@final
 class PostNorm(nn.Module):
-    """LayerNorm(x + Dropout(Sublayer(x))): the norm stands after the sum    (section 3.1)"""
+    """Residual connection LayerNorm(x + Dropout(Sublayer(x))), the paper's    (section 3.1)"""
 
     def __init__(self, sizes: Architecture) -> None:
         super().__init__()
-        self.norm = norm(sizes)
+        self.norm = LayerNorm(sizes.d_model)
         self.dropout = sizes.dropout
 
     def forward(
         self, x: Float[Tensor, "T d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "T d_model"]:
-        """What the sub-layer says, joined to its input."""
+        """Compute LayerNorm(x + Dropout(Sublayer(x)))."""
         return self.norm(x + dropout(sublayer(x), self.dropout, training=self.training))
 
     if TYPE_CHECKING:
@@ -37,33 +50,28 @@ class PostNorm(nn.Module):
 
 @final
 class PreNorm(nn.Module):
-    """x + Dropout(Sublayer(LayerNorm(x))): pre-norm, not the paper's."""
+    """Residual connection x + Dropout(Sublayer(LayerNorm(x))), not the paper's."""
 
     def __init__(self, sizes: Architecture) -> None:
         super().__init__()
-        self.norm = norm(sizes)
+        self.norm = LayerNorm(sizes.d_model)
         self.dropout = sizes.dropout
 
     def forward(
         self, x: Float[Tensor, "T d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "T d_model"]:
-        """The same, the norm before the sub-layer."""
+        """Compute x + Dropout(Sublayer(LayerNorm(x)))."""
         return x + dropout(sublayer(self.norm(x)), self.dropout, training=self.training)
 
     if TYPE_CHECKING:
         __call__ = forward
 
 
-def around(sizes: Architecture) -> PostNorm | PreNorm:
-    """The way around a sub-layer that a recipe asks for."""
+def build_residual(sizes: Architecture) -> PostNorm | PreNorm:
+    """Build the residual connection of a sub-layer that a recipe asks for (post- or pre-norm)."""
     return PostNorm(sizes) if sizes.norm == "post" else PreNorm(sizes)
 
 
-def top(sizes: Architecture) -> nn.Module:
-    """What stands at the top of a stack: nothing in the paper; pre-norm has one more norm there."""
-    return nn.Identity() if sizes.norm == "post" else norm(sizes)
-
-
-def norm(sizes: Architecture) -> nn.LayerNorm:
-    """One LayerNorm."""
-    return nn.LayerNorm(sizes.d_model, eps=NORM_EPSILON)
+def build_final_norm(sizes: Architecture) -> nn.Module:
+    """Build the norm at the end of a stack: none in post-norm, as in the paper; one in pre-norm."""
+    return nn.Identity() if sizes.norm == "post" else LayerNorm(sizes.d_model)

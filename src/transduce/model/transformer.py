@@ -1,4 +1,4 @@
-"""The whole model: two stacks of N layers over packed sentences    (section 3)"""
+"""The Transformer: an encoder and a decoder of N layers each over packed sentences    (section 3)"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transduce.model.attention.kernel import AttentionKernel, BatchAttention
-from transduce.model.attention.mask import FULL_ATTENTION, AttentionMask
+from transduce.model.attention.kernel import AttentionKernel
+from transduce.model.attention.mask import FULL_ATTENTION
 from transduce.model.attention.select import select_kernel
 from transduce.model.dropout import dropout
 from transduce.model.embedding import Embedding
 from transduce.model.initialise import initialise
 from transduce.model.layers import DecoderLayer, EncoderLayer
-from transduce.model.mixing.sentence_layout import SentenceLayout
+from transduce.model.linear import Linear, LinearOperator
 from transduce.model.positions import LearnedPositions, SinusoidalPositions, build_positions
-from transduce.model.residual import top
+from transduce.model.residual import build_final_norm
 from transduce.packed import Packed
 from transduce.settings import Architecture
 
@@ -27,7 +27,7 @@ from transduce.settings import Architecture
 @final
 @dataclass(frozen=True)
 class EncoderOutput:
-    """z1 .. zn of every sentence of a batch: what the decoder looks at."""
+    """The encoder's output for a packed batch, z1 .. zn of every source sentence    (section 3)"""
 
     states: Float[Tensor, "S d_model"]
     lengths: tuple[int, ...]
@@ -35,7 +35,7 @@ class EncoderOutput:
 
 @final
 class Transformer(nn.Module):
-    """Encoder and decoder. `kernel` is the way to attend, if it is not left to the device."""
+    """The whole model; `kernel` overrides the attention kernel that the device decides."""
 
     def __init__(
         self,
@@ -60,70 +60,64 @@ class Transformer(nn.Module):
         )
         self.source_positions = build_positions(sizes)
         self.target_positions = build_positions(sizes)
-        self.encoder: Sequence[EncoderLayer] = stack(EncoderLayer, sizes)
-        self.decoder: Sequence[DecoderLayer] = stack(DecoderLayer, sizes)
-        self.encoder_final_norm, self.decoder_final_norm = top(sizes), top(sizes)
+        self.encoder: Sequence[EncoderLayer] = build_stack(EncoderLayer, sizes)
+        self.decoder: Sequence[DecoderLayer] = build_stack(DecoderLayer, sizes)
+        self.encoder_final_norm = build_final_norm(sizes)
+        self.decoder_final_norm = build_final_norm(sizes)
+        self.output_projection: LinearOperator = Linear.from_weight(self.output.weight)
 
     def encode(self, source: Packed) -> EncoderOutput:
-        """x1 .. xn to z1 .. zn, every sentence of the batch for itself."""
-        sight = AttentionMask(neighbourhood=self.sizes.encoder_neighbourhood)
-        among = self.among(source.lengths, sight)
+        """Map source tokens x1 .. xn to states z1 .. zn, sentence by sentence    (section 3)"""
+        mixing, device = self.encoder[0].self_attention, self.output.weight.device
+        context = mixing.build_context(source.lengths, self.select_kernel(), device)
         x = self.embed(source, self.source, self.source_positions)
         for layer in self.encoder:
-            x = layer(x, among)
+            x = layer(x, context)
         return EncoderOutput(self.encoder_final_norm(x), source.lengths)
 
     def decode(self, inputs: Packed, memory: EncoderOutput) -> Float[Tensor, "T d_model"]:
-        """The decoder's states, of outputs already shifted right by one."""
-        sight = AttentionMask(causal=True, neighbourhood=self.sizes.decoder_neighbourhood)
-        among = self.among(inputs.lengths, sight)
-        attend_cross = self.attend(inputs.lengths, memory.lengths, FULL_ATTENTION)
+        """Return the decoder's states for target tokens already shifted right    (section 3.1)"""
+        kernel, device = self.select_kernel(), self.output.weight.device
+        context = self.decoder[0].self_attention.build_context(inputs.lengths, kernel, device)
+        attend_cross = kernel(inputs.lengths, memory.lengths, FULL_ATTENTION, device)
         x = self.embed(inputs, self.target, self.target_positions)
         for layer in self.decoder:
-            x = layer(x, memory.states, among, attend_cross)
+            x = layer(x, memory.states, context, attend_cross)
         return self.decoder_final_norm(x)
 
     def logits(self, states: Float[Tensor, "T d_model"]) -> Float[Tensor, "T V"]:
-        """The scores of all symbols before the softmax    (section 3.4)"""
-        return self.output.logits(states)
+        """Project decoder states to the scores of all symbols before the softmax    (3.4)"""
+        return self.output_projection(states)
 
     def embed(
-        self, words: Packed, embedding: Embedding, places: "SinusoidalPositions | LearnedPositions"
+        self,
+        tokens: Packed,
+        embedding: Embedding,
+        positions: "SinusoidalPositions | LearnedPositions",
     ) -> Float[Tensor, "T d_model"]:
         """Dropout(√d_model · E(w) + PE(pos))    (sections 3.4, 3.5 and 5.4)"""
-        x = embedding(words.ids) + places(words.compute_positions(), max(words.lengths))
+        x = embedding(tokens.ids) + positions(tokens.compute_positions(), max(tokens.lengths))
         return dropout(x, self.sizes.dropout, training=self.training)
 
-    def among(
-        self, lengths: Sequence[int], sight: AttentionMask
-    ) -> BatchAttention | SentenceLayout:
-        """What the layers' mixing asks of a batch: made once, used by all of them."""
-        if self.sizes.mixing == "self-attention":
-            return self.attend(lengths, lengths, sight)
-        return SentenceLayout(lengths, self.output.weight.device)
-
-    def attend(
-        self, queries: Sequence[int], keys: Sequence[int], sight: AttentionMask
-    ) -> BatchAttention:
-        """The kernel, prepared for the lengths of a batch."""
+    def select_kernel(self) -> AttentionKernel:
+        """Return the model's own attention kernel, or the best one for its device and precision."""
         weight = self.output.weight
-        kernel = self.kernel or select_kernel(self.sizes, weight.device, weight.dtype).kernel
-        return kernel(queries, keys, sight, weight.device)
+        return self.kernel or select_kernel(self.sizes, weight.device, weight.dtype).kernel
 
-    def weights(self) -> dict[str, Tensor]:
-        """Every learned tensor once, by name."""
+    def named_weights(self) -> dict[str, Tensor]:
+        """Return every learned tensor once by name, detached but sharing memory."""
         return {name: tensor.detach() for name, tensor in self.named_parameters()}
 
 
-def stack(layer: Callable[[Architecture, int], nn.Module], sizes: Architecture) -> Any:  # noqa: ANN401
-    """N layers; torch's list of modules does not tell of which kind they are."""
-    return nn.ModuleList(layer(sizes, number) for number in range(sizes.layers))
+def build_stack(build_layer: Callable[[Architecture, int], nn.Module], sizes: Architecture) -> Any:  # noqa: ANN401
+    """Build the N layers of a stack; torch's ModuleList does not type its elements."""
+    return nn.ModuleList(build_layer(sizes, number) for number in range(sizes.layers))
 
 
 def build_transformer(
     sizes: Architecture, source_symbols: int, target_symbols: int, seed: int
 ) -> Transformer:
-    """A new model with first weights that follow from the seed."""
+    """Build a new model whose first weights follow from the seed alone."""
     model = Transformer(sizes, source_symbols, target_symbols)
     initialise(model, torch.Generator().manual_seed(seed))
     return model

@@ -247,7 +247,7 @@ def restored(
     if save is None:
         progress, changed = Progress(), []
     else:
-        expected = {name: tuple(weight.shape) for name, weight in model.weights().items()}
+        expected = {name: tuple(weight.shape) for name, weight in model.named_weights().items()}
         moments = {name: tuple(moment.shape) for name, moment in optimiser.moments.items()}
         optimiser.restore(
             matching(save.weights, expected, file=save.folder),

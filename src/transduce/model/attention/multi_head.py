@@ -1,50 +1,74 @@
-"""Several heads of attention over the same words    (section 3.2.2)"""
+"""Multi-head attention: self-attention and cross-attention    (section 3.2.2)"""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, final
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transduce.model.attention.kernel import BatchAttention
-from transduce.model.decoding.layer_cache import FOREVER, LayerCache
+from transduce.model.attention.kernel import AttentionKernel, BatchAttention
+from transduce.model.attention.mask import AttentionMask
+from transduce.model.decoding.layer_cache import UNLIMITED_REACH, CacheShape, LayerCache
+from transduce.model.linear import Linear
+from transduce.model.mixing.mixing import Mixing
 from transduce.settings import Architecture
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k · R rows
 
 
 @final
-class SelfAttention(nn.Module):
-    """MultiHead(X, X, X), the three input projections as one product. No biases: matrices only."""
+class SelfAttention(Mixing[BatchAttention]):
+    """MultiHead(X, X, X), the input projections as one product without biases    (3.2.2)"""
 
-    def __init__(self, sizes: Architecture) -> None:
+    def __init__(self, sizes: Architecture, mask: AttentionMask) -> None:
         super().__init__()
-        self.widths = (sizes.d_k, sizes.d_k, sizes.d_v)
-        self.heads, self.dropout = sizes.heads, sizes.attention_dropout
-        self.kept, self.reach = (sizes.heads, sizes.d_k, sizes.d_v), FOREVER
-        inputs = sizes.heads * sum(self.widths)
-        self.query_key_value = nn.Linear(sizes.d_model, inputs, bias=False)
-        self.output = nn.Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=False)
+        self.mask, self.heads, self.dropout = mask, sizes.heads, sizes.attention_dropout
+        self.parts = [sizes.heads * width for width in (sizes.d_k, sizes.d_k, sizes.d_v)]
+        self.query_key_value = Linear(sizes.d_model, sum(self.parts), bias=False)
+        self.output = Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=False)
+        self.cache_shape = CacheShape(sizes.heads, sizes.d_k, sizes.d_v)
+        r = mask.neighbourhood
+        self.reach = (r - 1) // 2 if r else UNLIMITED_REACH
+
+    def build_context(
+        self, lengths: Sequence[int], kernel: AttentionKernel, device: torch.device
+    ) -> BatchAttention:
+        """Build the attention of a batch of sentences of these lengths, under the layer's mask."""
+        return kernel(lengths, lengths, self.mask, device)
 
     def forward(
         self, x: Float[Tensor, "T d_model"], attend: BatchAttention
     ) -> Float[Tensor, "T d_model"]:
-        """Concat(head_1 .. head_h) W^O, every head attending in its own projection."""
-        q, k, v = self.projected(x)
+        """Compute Concat(head_1 .. head_h) W^O over a packed batch    (section 3.2.2)"""
+        q, k, v = self.project(x)
         return self.output(attend(q, k, v, self.dropout if self.training else 0.0).flatten(1))
 
-    def projected(
+    def project(
         self, x: Float[Tensor, "T d_model"]
     ) -> tuple[Float[Tensor, "T H K"], Float[Tensor, "T H K"], Float[Tensor, "T H d_v"]]:
-        """Q, K and V of every token, heads apart."""
-        parts = self.query_key_value(x).split([self.heads * w for w in self.widths], dim=1)
+        """Return the queries, keys and values of every token, by head."""
+        parts = self.query_key_value(x).split(self.parts, dim=1)
         q, k, v = (part.unflatten(1, (self.heads, -1)) for part in parts)
         return q, k, v
 
-    def step(self, x: Float[Tensor, "R d_model"], past: LayerCache) -> Float[Tensor, "R d_model"]:
-        """One symbol more in every row: its key and value are kept, and it looks at all."""
-        q, k, v = self.projected(x)
-        past.keep(k, v)
-        return self.output(past.look(q).flatten(1))
+    def decode_step(
+        self, x: Float[Tensor, "R d_model"], cache: LayerCache
+    ) -> Float[Tensor, "R d_model"]:
+        """Append one token per row to the cache and attend to what each row may read of it."""
+        q, k, v = self.project(x)
+        cache.append(k, v)
+        return self.output(cache.attend(q).flatten(1))
+
+    def initialise(self, generator: torch.Generator) -> None:
+        """Draw W^Q, W^K and W^V of all heads, each for itself, then W^O, by Glorot's rule."""
+        self.query_key_value.fill_glorot(generator, self.parts)
+        self.output.fill_glorot(generator)
+
+    @property
+    def last_matrix(self) -> Tensor:
+        """W^O, which the output goes through last: scaled by depth at initialisation."""
+        return self.output.weight
 
     if TYPE_CHECKING:
         __call__ = forward
@@ -52,35 +76,46 @@ class SelfAttention(nn.Module):
 
 @final
 class CrossAttention(nn.Module):
-    """MultiHead(X, Z, Z): queries from the decoder, keys and values from the encoder's output."""
+    """MultiHead(X, Z, Z): queries from the decoder, keys and values from the encoder    (3.2.3)"""
 
     def __init__(self, sizes: Architecture) -> None:
         super().__init__()
-        self.widths = (sizes.d_k, sizes.d_v)
         self.heads, self.dropout = sizes.heads, sizes.attention_dropout
-        self.query = nn.Linear(sizes.d_model, sizes.heads * sizes.d_k, bias=False)
-        self.key_value = nn.Linear(sizes.d_model, sizes.heads * sum(self.widths), bias=False)
-        self.output = nn.Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=False)
+        self.parts = [sizes.heads * width for width in (sizes.d_k, sizes.d_v)]
+        self.query = Linear(sizes.d_model, sizes.heads * sizes.d_k, bias=False)
+        self.key_value = Linear(sizes.d_model, sum(self.parts), bias=False)
+        self.output = Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=False)
 
     def forward(
         self, x: Float[Tensor, "T d_model"], z: Float[Tensor, "S d_model"], attend: BatchAttention
     ) -> Float[Tensor, "T d_model"]:
-        """Every target token looks at its own sentence's source."""
-        k, v = self.memory(z)
-        seen = attend(self.queries(x), k, v, self.dropout if self.training else 0.0)
-        return self.output(seen.flatten(1))
+        """Attend from every target token to the encoder states of its own source sentence."""
+        k, v = self.project_keys_values(z)
+        out = attend(self.project_queries(x), k, v, self.dropout if self.training else 0.0)
+        return self.output(out.flatten(1))
 
-    def queries(self, x: Float[Tensor, "T d_model"]) -> Float[Tensor, "T H K"]:
-        """Q of every target token, heads apart."""
+    def project_queries(self, x: Float[Tensor, "T d_model"]) -> Float[Tensor, "T H K"]:
+        """Return the queries of every target token, by head."""
         return self.query(x).unflatten(1, (self.heads, -1))
 
-    def memory(
+    def project_keys_values(
         self, z: Float[Tensor, "S d_model"]
     ) -> tuple[Float[Tensor, "S H K"], Float[Tensor, "S H d_v"]]:
-        """K and V of every source token, heads apart."""
-        parts = self.key_value(z).split([self.heads * w for w in self.widths], dim=1)
+        """Return the keys and values of every source token, by head."""
+        parts = self.key_value(z).split(self.parts, dim=1)
         k, v = (part.unflatten(1, (self.heads, -1)) for part in parts)
         return k, v
+
+    def initialise(self, generator: torch.Generator) -> None:
+        """Draw W^Q, then W^K and W^V each for itself, then W^O, by Glorot's rule."""
+        self.query.fill_glorot(generator)
+        self.key_value.fill_glorot(generator, self.parts)
+        self.output.fill_glorot(generator)
+
+    @property
+    def last_matrix(self) -> Tensor:
+        """W^O, which the output goes through last: scaled by depth at initialisation."""
+        return self.output.weight
 
     if TYPE_CHECKING:
         __call__ = forward

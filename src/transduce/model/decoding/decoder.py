@@ -1,4 +1,4 @@
-"""A Transformer as the search wants it: four functions and a state that only it understands."""
+"""The Transformer behind the search's `Decoder` protocol."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transduce.model.decoding import kv_cache as cache
-from transduce.model.decoding.kv_cache import KVCache
+from transduce.model.decoding.kv_cache import KVCache, concatenate
+from transduce.model.decoding.step import decode_step, start_cache
 from transduce.model.transformer import Transformer
 from transduce.packed import Packed
 
@@ -17,33 +17,32 @@ from transduce.packed import Packed
 @final
 @dataclass(frozen=True)
 class TransformerDecoder:
-    """One model in evaluation."""
+    """A Transformer as the `Decoder` that beam search and sampling use; its state is a KV cache."""
 
     model: Transformer
 
     @property
     def device(self) -> torch.device:
-        """Where the model lies."""
+        """The device of the model's weights."""
         return self.model.output.weight.device
 
     def start(self, sources: Sequence[Sequence[int]]) -> KVCache:
-        """Encode the sources, each with its END."""
-        return cache.start(
-            self.model, self.model.encode(Packed.from_sentences(sources).to(self.device))
-        )
+        """Encode the sources, lists of ids that end with END, and start a cache of a row each."""
+        batch = Packed.from_sentences(sources).to(self.device)
+        return start_cache(self.model, self.model.encode(batch))
 
     def step(self, state: KVCache, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], KVCache]:
-        """Log-probabilities of what may follow one more symbol."""
-        states, state = cache.step(self.model, ids, state)
+        """Append one id to every row: return log-probabilities of the next, and the new cache."""
+        states, state = decode_step(self.model, ids, state)
         logits = self.model.logits(states)
-        kind = torch.promote_types(logits.dtype, torch.float32)  # bfloat16 has too few digits
-        logits = logits.to(kind)
+        precision = torch.promote_types(logits.dtype, torch.float32)  # bfloat16 is too coarse
+        logits = logits.to(precision)
         return torch.log_softmax(logits, dim=-1, out=logits), state
 
     def reorder(self, state: KVCache, rows: Int[Tensor, " R2"]) -> KVCache:
-        """These rows, in this order."""
-        return state.select(rows)
+        """Return the cache of these rows in this order."""
+        return state.reorder(rows)
 
     def concatenate(self, first: KVCache, second: KVCache) -> KVCache:
-        """The rows of both."""
-        return cache.join(first, second)
+        """Return one cache with the rows of both."""
+        return concatenate(first, second)

@@ -1,58 +1,91 @@
-"""What a layer kept of the steps before, when outputs grow by one symbol at a time."""
+"""One layer's view of the KV cache in one decoding step."""
 
+import math
 from dataclasses import dataclass
-from typing import final
+from functools import cached_property
+from typing import NamedTuple, final
 
+import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
-from torch.nn.functional import scaled_dot_product_attention
+from torch.nn import functional
 
 # S sentences · W rows of each, R in all · H heads · c slots, the last W of this step · K = d_k
 
-FOREVER = 1 << 62
+UNLIMITED_REACH = 1 << 62
+
+
+class CacheShape(NamedTuple):
+    """What a mixing layer stores in the KV cache per token: heads, and two vectors for each."""
+
+    heads: int
+    key_width: int
+    value_width: int
+
+
+@final
+@dataclass(frozen=True)
+class StepSlots:
+    """The cache slots of one decoding step, shared by all layers, and who may read which."""
+
+    visible: Bool[Tensor, "S W c"]  # the slots of a row's own history, its newest among them
+    positions: Int[Tensor, "S c"]  # of the slots' tokens in their output
+    current: Int[Tensor, " S"]  # the position of this step's tokens
+    read: int  # how many slots attention reads: unwritten ones fill up a multiple
+    dtype: torch.dtype
+
+    @cached_property
+    def mask(self) -> Float[Tensor, "S 1 W read"]:
+        """The additive mask of attention: -inf for slots that a row may not read."""
+        hidden = functional.pad(~self.visible, (0, self.read - self.visible.shape[2]), value=True)
+        return build_additive_mask(hidden[:, None], self.dtype)
 
 
 @final
 @dataclass(frozen=True)
 class LayerCache:
-    """Windows on a cache: a layer writes into the newest slots and reads those before them.
+    """Views on one layer's part of the KV cache: it writes the newest slots and reads the others.
 
-    Self-attention keeps keys and values, and may be shown slots that nobody wrote yet; a recurrent
-    layer its two states; a convolution its inputs, which have one width, and none beside it.
+    Self-attention stores keys and values; a recurrent layer its two states; a convolution its
+    inputs as keys, and values of width 0.
     """
 
-    keys: Float[Tensor, "S H shown K"]
-    values: Float[Tensor, "S H shown d_v"]
-    seen: Bool[Tensor, "S W c"]  # the slots that a row grew from, its own newest among them
-    places: Int[Tensor, "S c"]  # where in its output the symbol of a slot stands
-    now: Int[Tensor, " S"]  # where this step's stand
-    mask: Float[Tensor, "S 1 W shown"] | None  # -inf where attention may not look
+    keys: Float[Tensor, "S H read K"]
+    values: Float[Tensor, "S H read d_v"]
+    slots: StepSlots
 
-    def keep(self, keys: Float[Tensor, "R H K"], values: Float[Tensor, "R H d_v"]) -> None:
-        """Write this step's slots."""
-        _, width, slots = self.seen.shape
+    def append(self, keys: Float[Tensor, "R H K"], values: Float[Tensor, "R H d_v"]) -> None:
+        """Write keys and values of this step's tokens into the newest slots."""
+        _, width, slots = self.slots.visible.shape
         for side, new in ((self.keys, keys), (self.values, values)):
             side[:, :, slots - width : slots] = new.unflatten(0, (-1, width)).transpose(1, 2)
 
-    def rows(self, side: Float[Tensor, "S 1 c d"], back: int) -> Float[Tensor, "R d"]:
-        """What each row grew from so many steps before this one; zeros before it began."""
-        here = self.seen & (self.places == (self.now - back)[:, None])[:, None]  # [S W c]
-        slots = here.byte().argmax(dim=2)[..., None].expand(-1, -1, side.shape[3])
-        found = side[:, 0].gather(1, slots) * here.any(dim=2)[..., None]
-        return found.flatten(0, 1)
+    def read_back(self, side: Float[Tensor, "S 1 _ d"], steps: int) -> Float[Tensor, "R d"]:
+        """Return what each row's history stored so many steps before this one; zeros before it."""
+        slots = self.slots
+        at = slots.visible & (slots.positions == (slots.current - steps)[:, None])[:, None]
+        index = at.byte().argmax(dim=2)[..., None].expand(-1, -1, side.shape[3])
+        stored = side[:, 0].gather(1, index) * at.any(dim=2)[..., None]
+        return stored.flatten(0, 1)
 
-    def look(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R H d_v"]:
-        """Every row attends to what it grew from."""
-        return look(q, self.keys, self.values, self.mask)
+    def attend(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R H d_v"]:
+        """Attend from every row to its own history."""
+        return attend_to_cache(q, self.keys, self.values, self.slots.mask)
 
 
-def look(
+def attend_to_cache(
     q: Float[Tensor, "R H K"],
     k: Float[Tensor, "S H s K"],
     v: Float[Tensor, "S H s d_v"],
     mask: Float[Tensor, "S 1 #W s"] | None,
 ) -> Float[Tensor, "R H d_v"]:
-    """softmax(Q Kᵀ / √d_k) V; the rows of a sentence look together    (equation 1)"""
-    together = q.unflatten(0, (len(k), -1)).transpose(1, 2)  # [S H W K]
-    seen = scaled_dot_product_attention(together, k, v, attn_mask=mask)
-    return seen.transpose(1, 2).flatten(0, 1)
+    """Compute softmax(Q Kᵀ / √d_k) V, the rows of a sentence in one product    (equation 1)"""
+    by_sentence = q.unflatten(0, (len(k), -1)).transpose(1, 2)  # [S H W K]
+    out = functional.scaled_dot_product_attention(by_sentence, k, v, attn_mask=mask)
+    return out.transpose(1, 2).flatten(0, 1)
+
+
+def build_additive_mask(hidden: Bool[Tensor, "..."], dtype: torch.dtype) -> Float[Tensor, "..."]:
+    """Return a mask to add to attention scores: -inf where `hidden`, else 0."""
+    zeros = torch.zeros(hidden.shape, dtype=dtype, device=hidden.device)
+    return zeros.masked_fill_(hidden, -math.inf)

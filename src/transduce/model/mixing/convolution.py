@@ -4,6 +4,7 @@ Like the projections of attention they are matrices only, without biases, and ha
 non-linearity of their own: the feed-forward network follows.
 """
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, final
 
@@ -11,34 +12,56 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transduce.model.decoding.layer_cache import LayerCache
+from transduce.model.attention.kernel import AttentionKernel
+from transduce.model.decoding.layer_cache import CacheShape, LayerCache
+from transduce.model.linear import Linear
+from transduce.model.mixing.mixing import Mixing
 from transduce.model.mixing.sentence_layout import SentenceLayout
 
-# T tokens of a whole batch, end to end · R rows · k places of a kernel
+# T tokens of a whole batch, end to end · R rows · k positions of a kernel
 
 
 @final
-class ConvolutionLayer(nn.Module):
-    """Every position from those at some offsets of it; past a sentence's ends there are zeros."""
+class ConvolutionLayer(Mixing[SentenceLayout]):
+    """A convolution along each sentence: neighbours at fixed offsets, zeros past the ends."""
 
     def __init__(
-        self, offsets: Sequence[int], weigh: "FullProjection | SeparableProjection"
+        self, offsets: Sequence[int], projection: "FullProjection | SeparableProjection"
     ) -> None:
         super().__init__()
-        self.offsets, self.weigh = tuple(offsets), weigh
-        d_model = weigh.output.out_features
-        self.kept, self.reach = (1, d_model, 0), -min(offsets)  # its inputs
+        self.offsets, self.projection = tuple(offsets), projection
+        self.cache_shape, self.reach = CacheShape(1, projection.d_model, 0), -min(offsets)
+
+    def build_context(
+        self,
+        lengths: Sequence[int],
+        kernel: AttentionKernel,  # noqa: ARG002 - attention's
+        device: torch.device,
+    ) -> SentenceLayout:
+        """Build the layout of the sentences of a batch."""
+        return SentenceLayout(lengths, device)
 
     def forward(
-        self, x: Float[Tensor, "T d_model"], sentences: SentenceLayout
+        self, x: Float[Tensor, "T d_model"], layout: SentenceLayout
     ) -> Float[Tensor, "T d_model"]:
-        """The neighbours of every position, weighed."""
-        return self.weigh([sentences.moved(x, offset) for offset in self.offsets])
+        """Project the neighbours of every position to one vector."""
+        return self.projection([layout.shift(x, offset) for offset in self.offsets])
 
-    def step(self, x: Float[Tensor, "R d_model"], past: LayerCache) -> Float[Tensor, "R d_model"]:
-        """One symbol more in every row; no offset looks ahead."""
-        past.keep(x[:, None], x[:, None, :0])
-        return self.weigh([past.rows(past.keys, -offset) for offset in self.offsets])
+    def decode_step(
+        self, x: Float[Tensor, "R d_model"], cache: LayerCache
+    ) -> Float[Tensor, "R d_model"]:
+        """Append one token per row to the cache, and project the inputs at the offsets before."""
+        cache.append(x[:, None], x[:, None, :0])
+        return self.projection([cache.read_back(cache.keys, -offset) for offset in self.offsets])
+
+    def initialise(self, generator: torch.Generator) -> None:
+        """Draw the weights of the projection."""
+        self.projection.fill(generator)
+
+    @property
+    def last_matrix(self) -> Tensor:
+        """The matrix of the projection: scaled by depth at initialisation."""
+        return self.projection.output.weight
 
     if TYPE_CHECKING:
         __call__ = forward
@@ -46,15 +69,20 @@ class ConvolutionLayer(nn.Module):
 
 @final
 class FullProjection(nn.Module):
-    """One matrix over the k neighbours side by side: k n d² multiplications."""
+    """One matrix over the k neighbours, concatenated: k n d² multiplications    (Table 1)"""
 
-    def __init__(self, kernel: int, d_model: int) -> None:
+    def __init__(self, kernel_size: int, d_model: int) -> None:
         super().__init__()
-        self.output = nn.Linear(kernel * d_model, d_model, bias=False)
+        self.d_model = d_model
+        self.output = Linear(kernel_size * d_model, d_model, bias=False)
 
     def forward(self, neighbours: Sequence[Float[Tensor, "T d_model"]]) -> Tensor:
-        """Every number of a position from all numbers of its neighbours."""
+        """Compute every number of a position from all numbers of its neighbours."""
         return self.output(torch.cat(list(neighbours), dim=1))
+
+    def fill(self, generator: torch.Generator) -> None:
+        """Draw the matrix by Glorot's rule, its input all k neighbours."""
+        self.output.fill_glorot(generator)
 
     if TYPE_CHECKING:
         __call__ = forward
@@ -62,19 +90,26 @@ class FullProjection(nn.Module):
 
 @final
 class SeparableProjection(nn.Module):
-    """Each number along the sentence, then all of them at each position: k n d + n d²."""
+    """Depthwise weights along the sentence, then one matrix: k n d + n d² products    (Table 1)"""
 
-    def __init__(self, kernel: int, d_model: int) -> None:
+    def __init__(self, kernel_size: int, d_model: int) -> None:
         super().__init__()
-        self.along = nn.Parameter(torch.empty(kernel, d_model))
-        self.output = nn.Linear(d_model, d_model, bias=False)
+        self.d_model = d_model
+        self.depthwise = nn.Parameter(torch.empty(kernel_size, d_model))
+        self.output = Linear(d_model, d_model, bias=False)
 
     def forward(self, neighbours: Sequence[Float[Tensor, "T d_model"]]) -> Tensor:
-        """A weight for every neighbour and number; then one matrix."""
-        weighed = torch.zeros_like(neighbours[0])
-        for neighbour, weights in zip(neighbours, self.along, strict=True):
-            weighed = torch.addcmul(weighed, neighbour, weights)
-        return self.output(weighed)
+        """Weigh each number of each neighbour, add the neighbours up, and multiply by the matrix."""
+        total = torch.zeros_like(neighbours[0])
+        for neighbour, weights in zip(neighbours, self.depthwise, strict=True):
+            total = torch.addcmul(total, neighbour, weights)
+        return self.output(total)
+
+    def fill(self, generator: torch.Generator) -> None:
+        """Draw the depthwise weights as k numbers to k numbers, then the matrix (Glorot)."""
+        bound = math.sqrt(6 / (2 * len(self.depthwise)))
+        nn.init.uniform_(self.depthwise, -bound, bound, generator=generator)
+        self.output.fill_glorot(generator)
 
     if TYPE_CHECKING:
         __call__ = forward

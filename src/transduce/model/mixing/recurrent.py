@@ -1,5 +1,6 @@
 """A recurrent layer: an LSTM along each sentence    (Table 1)"""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, final
 
 import torch
@@ -7,35 +8,64 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from transduce.model.decoding.layer_cache import LayerCache
+from transduce.model.attention.kernel import AttentionKernel
+from transduce.model.decoding.layer_cache import CacheShape, LayerCache
+from transduce.model.linear import fill_glorot
+from transduce.model.mixing.mixing import Mixing
 from transduce.model.mixing.sentence_layout import SentenceLayout
 
 # T tokens of a whole batch, end to end · R rows
 
 
 @final
-class RecurrentLayer(nn.Module):
-    """d_model numbers of state; to see both sides, half of them run from each end."""
+class RecurrentLayer(Mixing[SentenceLayout]):
+    """An LSTM with d_model numbers of state; in the encoder half of them run backwards."""
 
     def __init__(self, d_model: int, *, causal: bool) -> None:
         super().__init__()
         width = d_model if causal else d_model // 2
         self.lstm = nn.LSTM(d_model, width, bidirectional=not causal)
-        self.kept, self.reach = (1, d_model, d_model), 1  # h and c of the step before
+        self.cache_shape, self.reach = CacheShape(1, d_model, d_model), 1  # h and c, one step back
+
+    def build_context(
+        self,
+        lengths: Sequence[int],
+        kernel: AttentionKernel,  # noqa: ARG002 - attention's
+        device: torch.device,
+    ) -> SentenceLayout:
+        """Build the layout of the sentences of a batch."""
+        return SentenceLayout(lengths, device)
 
     def forward(
-        self, x: Float[Tensor, "T d_model"], sentences: SentenceLayout
+        self, x: Float[Tensor, "T d_model"], layout: SentenceLayout
     ) -> Float[Tensor, "T d_model"]:
-        """The states h of every sentence; torch's own packing has no padding either."""
-        states, _ = self.lstm(PackedSequence(sentences.by_step(x), sentences.rows))
-        return sentences.end_to_end(states.data)
+        """Return the states h of every sentence; torch's packed sequences have no padding."""
+        packed = PackedSequence(layout.sort_by_position(x), layout.batch_sizes)
+        states, _ = self.lstm(packed)
+        return layout.restore_order(states.data)
 
-    def step(self, x: Float[Tensor, "R d_model"], past: LayerCache) -> Float[Tensor, "R d_model"]:
-        """One symbol more in every row."""
-        before = [past.rows(side, 1) for side in (past.keys, past.values)]
+    def decode_step(
+        self, x: Float[Tensor, "R d_model"], cache: LayerCache
+    ) -> Float[Tensor, "R d_model"]:
+        """Compute one more state per row from the one before it, and append it to the cache."""
+        before = [cache.read_back(side, 1) for side in (cache.keys, cache.values)]
         h, c = torch.lstm_cell(x, before, *self.lstm.all_weights[0])
-        past.keep(h[:, None], c[:, None])
+        cache.append(h[:, None], c[:, None])
         return h
+
+    def initialise(self, generator: torch.Generator) -> None:
+        """Draw the matrices of each gate by Glorot's rule; forget gates open (bias 1)."""
+        width = self.lstm.hidden_size
+        for from_input, from_state, bias, other_bias in self.lstm.all_weights:
+            for weight in (from_input, from_state):
+                fill_glorot(weight, generator, [width] * 4)
+            nn.init.zeros_(bias)
+            nn.init.zeros_(other_bias)
+            nn.init.ones_(bias.detach()[width : 2 * width])
+
+    @property
+    def last_matrix(self) -> None:
+        """None: an LSTM's states begin about as small as what is scaled by depth."""
 
     if TYPE_CHECKING:
         __call__ = forward

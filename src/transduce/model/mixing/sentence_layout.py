@@ -1,4 +1,4 @@
-"""Where the sentences of a packed batch lie, for layers that reach along them."""
+"""Token indices of a packed batch for layers that go along its sentences."""
 
 from collections.abc import Sequence
 from typing import final
@@ -14,34 +14,32 @@ from transduce.packed import move_to_device
 
 @final
 class SentenceLayout:
-    """SentenceLayout end to end. Made once for a batch and used by every layer; no padding."""
+    """Where each token is in its sentence: built once for a batch and used by every layer."""
 
     def __init__(self, lengths: Sequence[int], device: torch.device) -> None:
         sizes = torch.tensor(lengths)
         starts = (sizes.cumsum(0) - sizes).repeat_interleave(sizes)
-        place = torch.arange(len(starts)) - starts  # [T], from 0 in each sentence
-        self.before = move_to_device(
-            place, device
-        )  # how many tokens of its sentence stand before each
-        self.after = move_to_device(sizes.repeat_interleave(sizes) - 1 - place, device)
-        longest_first = torch.argsort(sizes, descending=True, stable=True).argsort()
-        turn = place * len(sizes) + longest_first.repeat_interleave(sizes)
-        order = turn.argsort()
+        position = torch.arange(len(starts)) - starts  # [T], from 0 in each sentence
+        self.before = move_to_device(position, device)  # tokens of its sentence before each
+        self.after = move_to_device(sizes.repeat_interleave(sizes) - 1 - position, device)
+        rank_by_length = torch.argsort(sizes, descending=True, stable=True).argsort()
+        key = position * len(sizes) + rank_by_length.repeat_interleave(sizes)
+        order = key.argsort()
         self.order = move_to_device(order, device)  # all first tokens, all second ones, ..
-        self.back = move_to_device(order.argsort(), device)
-        self.rows = place.bincount()  # how many sentences have a first token, a second one, ..
+        self.inverse = move_to_device(order.argsort(), device)
+        self.batch_sizes = position.bincount()  # sentences with a first token, a second one, ..
 
-    def moved(self, x: Float[Tensor, "T d"], offset: int) -> Float[Tensor, "T d"]:
-        """What stands `offset` places on in the same sentence; past its ends there are zeros."""
+    def shift(self, x: Float[Tensor, "T d"], offset: int) -> Float[Tensor, "T d"]:
+        """Return each token's neighbour at `offset` in its sentence; zeros past the ends."""
         if offset == 0:
             return x
-        beyond = self.after < offset if offset > 0 else self.before < -offset
-        return x.roll(-offset, 0).masked_fill(beyond[:, None], 0)
+        outside = self.after < offset if offset > 0 else self.before < -offset
+        return x.roll(-offset, 0).masked_fill(outside[:, None], 0)
 
-    def by_step(self, x: Float[Tensor, "T d"]) -> Float[Tensor, "T d"]:
-        """All first tokens, then all second ones, and so on, of longer sentences first."""
+    def sort_by_position(self, x: Float[Tensor, "T d"]) -> Float[Tensor, "T d"]:
+        """Sort tokens as torch's PackedSequence has them: all first ones, all second ones, ..."""
         return x.index_select(0, self.order)
 
-    def end_to_end(self, x: Float[Tensor, "T d"]) -> Float[Tensor, "T d"]:
-        """By sentences again."""
-        return x.index_select(0, self.back)
+    def restore_order(self, x: Float[Tensor, "T d"]) -> Float[Tensor, "T d"]:
+        """Sort tokens back from `sort_by_position` to sentence after sentence."""
+        return x.index_select(0, self.inverse)

@@ -1,4 +1,4 @@
-"""SentenceLayout on the measured Table 1, including where it differs from the theory."""
+"""Sentences on the measured Table 1, including where it differs from the theory."""
 
 from collections.abc import Iterator
 

@@ -2,17 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transduce.model.attention.mask import AttentionMask
 from transduce.model.attention.windowed import build_windowed_attention
 from transduce.model.initialise import initialise
-from transduce.model.mixing.build import Mixing, build_mixing
-from transduce.model.mixing.sentence_layout import SentenceLayout
+from transduce.model.mixing.build import build_mixing
+from transduce.model.mixing.mixing import Mixing, MixingContext
 from transduce.reproduce.layer_costs.kinds import LayerKind
 from transduce.settings import Architecture
 
@@ -27,8 +26,8 @@ class MeasuredLayer:
 
     kind: LayerKind
     sizes: Architecture
-    mixing: Mixing
-    context: Any  # BatchAttention for self-attention, SentenceLayout for the others
+    mixing: Mixing[MixingContext]
+    context: MixingContext
     n: int
 
     def __call__(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
@@ -90,11 +89,5 @@ def build_stacked_layer(
     """Build the layer with an index in a stack, its weights initialised from that index."""
     mixing = build_mixing(sizes, number, causal=causal)
     initialise(mixing, torch.Generator().manual_seed(number))
-    mask = AttentionMask(neighbourhood=sizes.encoder_neighbourhood, causal=causal)
-    by_attention = kind.mixing == "self-attention"
-    context = (
-        build_windowed_attention((n,), (n,), mask, CPU)
-        if by_attention
-        else SentenceLayout((n,), CPU)
-    )
+    context = mixing.build_context((n,), build_windowed_attention, CPU)
     return MeasuredLayer(kind, sizes, mixing.to(dtype), context, n)

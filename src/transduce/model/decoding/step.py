@@ -1,0 +1,85 @@
+"""Incremental decoding: start a KV cache from the encoder's output, and decode one token a row."""
+
+from dataclasses import replace
+from functools import partial
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from transduce.model.attention.multi_head import CrossAttention
+from transduce.model.decoding.kv_cache import KVCache, round_up_slots
+from transduce.model.decoding.layer_cache import (
+    LayerCache,
+    StepSlots,
+    attend_to_cache,
+    build_additive_mask,
+)
+from transduce.model.transformer import EncoderOutput, Transformer
+
+# S sentences · R rows · T source tokens of all sentences · s source positions
+
+
+def start_cache(model: Transformer, memory: EncoderOutput) -> KVCache:
+    """Build the cache before the first step: encoder keys and values, one row a sentence."""
+    lengths = torch.tensor(memory.lengths)
+    real = torch.arange(round_up_slots(max(memory.lengths))) < lengths[:, None]  # [S s]
+    device = memory.states.device
+    cells, real = real.flatten().nonzero()[:, 0].to(device), real.to(device)
+    per_layer = [
+        layer.cross_attention.project_keys_values(memory.states) for layer in model.decoder
+    ]
+    keys, values = (
+        torch.stack([scatter_to_padded(side, cells, real.shape) for side in sides])
+        for sides in zip(*per_layer, strict=True)
+    )
+    layers, sentences = keys.shape[:2]
+    heads, key_width, value_width = model.decoder[0].self_attention.cache_shape
+    none = torch.zeros(sentences, 1, 0, dtype=torch.bool, device=device)
+    return KVCache(
+        keys=keys.new_empty(layers, sentences, heads, 0, key_width),
+        values=keys.new_empty(layers, sentences, heads, 0, value_width),
+        visible=none,
+        positions=none[:, 0].long(),
+        lengths=torch.zeros(sentences, dtype=torch.long, device=device),
+        max_length=0,
+        memory_keys=keys,
+        memory_values=values,
+        memory_mask=build_additive_mask(~real[:, None, None], keys.dtype),
+    )
+
+
+def scatter_to_padded(
+    side: Float[Tensor, "T H k"], cells: Int[Tensor, " T"], shape: torch.Size
+) -> Float[Tensor, "S H s k"]:
+    """Copy packed source tokens to the cells of a padded tensor, with zeros past a source's end."""
+    padded = side.new_zeros(shape.numel(), *side.shape[1:]).index_copy_(0, cells, side)
+    return padded.unflatten(0, shape).transpose(1, 2).contiguous()
+
+
+def decode_step(
+    model: Transformer, ids: Int[Tensor, " R"], cache: KVCache
+) -> tuple[Float[Tensor, "R d_model"], KVCache]:
+    """Append one token to every row: return the decoder's states and the extended cache."""
+    current, longest = cache.lengths, cache.max_length + 1
+    cache = cache.open_slots(max(layer.self_attention.reach for layer in model.decoder))
+    read = round_up_slots(cache.slot_count)
+    slots = StepSlots(cache.visible, cache.positions, current, read, cache.keys.dtype)
+    position = current.repeat_interleave(cache.visible.shape[1])  # [R]
+    x = model.target(ids) + model.target_positions(position, longest)
+    for number, layer in enumerate(model.decoder):
+        keys, values = (side[number, :, :, :read] for side in (cache.keys, cache.values))
+        own = LayerCache(keys, values, slots)
+        x = layer.add_self(x, partial(layer.self_attention.decode_step, cache=own))
+        x = layer.add_cross(x, partial(attend_to_memory, layer.cross_attention, cache, number))
+        x = layer.add_feed_forward(x, layer.feed_forward)
+    return model.decoder_final_norm(x), replace(cache, lengths=current + 1, max_length=longest)
+
+
+def attend_to_memory(
+    attention: CrossAttention, cache: KVCache, layer: int, x: Float[Tensor, "R d_model"]
+) -> Float[Tensor, "R d_model"]:
+    """Attend from every row to the encoder's output of its own source    (section 3.2.3)"""
+    keys, values = cache.memory_keys[layer], cache.memory_values[layer]
+    out = attend_to_cache(attention.project_queries(x), keys, values, cache.memory_mask)
+    return attention.output(out.flatten(1))
