@@ -10,7 +10,7 @@ from tests.cli.rows import TINY
 from transduce.cli import reproducing
 from transduce.cli.reproduce_table2 import lines_of
 from transduce.errors import FolderError, InputError
-from transduce.runs.average import average_of
+from transduce.runs.average import average_beside
 from transduce.runs.texts import FilePair
 from transduce.settings import Data
 
@@ -65,12 +65,12 @@ def test_what_is_measured_stays_with_its_test_set(call, tmp_path, own_text):
 
 
 def test_a_model_of_other_steps_is_not_taken_for_the_run_s(trained):
-    model = average_of(trained)
+    model = average_beside(trained)
     assert model.about["averaged"] == [15, 20]
-    assert average_of(trained).hash == model.hash, "it is made once"
+    assert average_beside(trained).hash == model.hash, "it is made once"
     shutil.rmtree(max((trained / "snapshots").iterdir()))
     with pytest.raises(FolderError, match="is the mean of other steps than 15 to 15\nhint: del"):
-        average_of(trained)
+        average_beside(trained)
 
 
 def test_a_row_that_cannot_be_measured_says_what_to_do(call, tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from tests.cli.language import write
 from transduce.checkpoint import read_run
 from transduce.durable import lock_folder
 from transduce.durable.checksummed_json import add_checksum
-from transduce.runs.recommend import fitting
+from transduce.runs.recommend import recommend_recipe
 from transduce.runs.texts import FilePair
 
 SHORT = ("--set", "training.steps=3", "--set", "training.threads=1")
@@ -63,7 +63,7 @@ def test_what_was_set_decides_what_is_chosen(corpus):
         "data.target_tokens": "512",
         "data.vocabulary_size": "290",
     }
-    recipe, reasons = fitting(text, changes, gpu=False, told=lambda *_: None)
+    recipe, reasons = recommend_recipe(text, changes, gpu=False, told=lambda *_: None)
     training = recipe.training
     assert (training.warmup, training.snapshot_every, training.validate_every) == (1000, 7, 100)
     assert "a vocabulary of 290 symbols" in reasons[1]

@@ -7,7 +7,7 @@ import torch
 from tests.runs.corpora import TOY, prepared_toy
 
 from transduce.inference.load import load
-from transduce.runs.run_folder import begin_or_resume, go
+from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.runs.texts import GeneratedCorpus
 from transduce.settings.recipe import with_changes
 from transduce.training.loop import TrainingCallbacks
@@ -35,9 +35,9 @@ def translator(tmp_path_factory):
     recipe = with_changes(TOY, changes)
     folder = tmp_path_factory.mktemp("company")
     prepared = prepared_toy(folder / "p", recipe)
-    go(
+    train_run(
         folder / "run",
-        begin_or_resume(folder / "run", recipe, prepared),
+        begin_or_resume_run(folder / "run", recipe, prepared),
         prepared,
         TrainingCallbacks(),
         lambda _: None,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from transduce.recipes import by_name
-from transduce.runs.prepare import Prepared, prepare
+from transduce.runs.prepare import PreparedCorpus, prepare_corpus
 from transduce.runs.texts import GeneratedCorpus
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
@@ -38,11 +38,11 @@ TOY: Recipe = with_changes(
 )
 
 
-def prepared_toy(folder: Path, recipe: Recipe = TOY) -> Prepared:
+def prepared_toy(folder: Path, recipe: Recipe = TOY) -> PreparedCorpus:
     """Some 15 updates an epoch."""
     corpus = recipe.data.corpus
     train, dev = (
         GeneratedCorpus(corpus, "train", recipe.data.max_pairs),
         GeneratedCorpus(corpus, "dev", 8),
     )
-    return prepare(folder, recipe.data, train, dev, lambda _what, _pairs: None)
+    return prepare_corpus(folder, recipe.data, train, dev, lambda _what, _pairs: None)

@@ -11,9 +11,9 @@ from transduce.checkpoint import newest, read_run
 from transduce.durable import open_folder, verified
 from transduce.errors import FolderError
 from transduce.inference.load import load
-from transduce.runs.average import average
+from transduce.runs.average import write_average
 from transduce.runs.prepare import open_prepared
-from transduce.runs.run_folder import begin_or_resume, go
+from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.training.distributed.process_group import SingleProcess
 from transduce.training.loop import TrainingCallbacks
 from transduce.training.progress import Progress
@@ -22,7 +22,7 @@ from transduce.training.update import Update
 RANDOM_FLIPS = 16  # in each file, beside its first byte, two of its header, and its last
 
 
-def until(last: int) -> tuple[TrainingCallbacks, SingleProcess]:
+def take_until_stopped(last: int) -> tuple[TrainingCallbacks, SingleProcess]:
     """An audience that sees a step, and who stops after it."""
     done = [0]
 
@@ -38,11 +38,11 @@ def made(tmp_path_factory):
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("made")
     prepared = prepared_toy(folder / "run" / "store")
-    begin_or_resume(folder / "run", TOY, prepared)
+    begin_or_resume_run(folder / "run", TOY, prepared)
     for last in (30, STEPS):
-        audience, company = until(last)
-        go(folder / "run", TOY, prepared, audience, lambda _: None, company)
-    average(folder / "run", folder / "m", None)
+        audience, company = take_until_stopped(last)
+        train_run(folder / "run", TOY, prepared, audience, lambda _: None, company)
+    write_average(folder / "run", folder / "m", None)
     return folder
 
 
@@ -118,7 +118,9 @@ def test_what_a_run_was_begun_with_is_refused(made, tmp_path, record):
     flipped = {
         "run.json": require_refused(run / "run.json", lambda: read_run(run)),
         "vocabulary.json": require_refused(run / "vocabulary.json", lambda: load(run)),
-        "data.json": require_refused(run / "data.json", lambda: average(run, next(outputs), None)),
+        "data.json": require_refused(
+            run / "data.json", lambda: write_average(run, next(outputs), None)
+        ),
     }
     record(flips=sum(flipped.values()), refused_and_named=flipped)
 
@@ -126,7 +128,7 @@ def test_what_a_run_was_begun_with_is_refused(made, tmp_path, record):
 def test_a_snapshot_is_refused(made, tmp_path, record):
     outputs = (tmp_path / str(number) for number in range(1000))
     flips = sum(
-        require_refused(file, lambda: average(made / "run", next(outputs), None), "step-")
+        require_refused(file, lambda: write_average(made / "run", next(outputs), None), "step-")
         for file in files(made / "run" / "snapshots")
     )
     assert next(tmp_path.glob("*/model.safetensors"))

@@ -17,11 +17,11 @@ from transduce.training.journal import LOG
 
 def test_the_paper_s_base_model_differs_in_nothing():
     said = ["every setting that the paper states is that of its base model"]
-    assert ledger.differs(by_name("table2/base-en-de")) == said
+    assert ledger.describe_deviations(by_name("table2/base-en-de")) == said
 
 
 def test_what_differs_is_said_with_the_paper_s_value_and_the_reason():
-    first, why = ledger.differs(scaled(by_name("table3/base"), LAPTOP))
+    first, why = ledger.describe_deviations(scaled(by_name("table3/base"), LAPTOP))
     assert first.startswith("the paper's base model, but for d_model 128 (512), ")
     assert "vocabulary_size 4,000 (37,000)" in first
     assert "validate_every" not in first, "the paper is silent there"
@@ -30,19 +30,19 @@ def test_what_differs_is_said_with_the_paper_s_value_and_the_reason():
 
 def test_a_row_of_the_paper_is_said_to_be_the_paper_s_own():
     said = "the paper's own: row C-N2 of Table 3, its base model but for layers 2 (6)"
-    assert ledger.differs(by_name("table3/C-N2")) == [said]
-    french, why = ledger.differs(by_name("table2/base-en-fr"))
+    assert ledger.describe_deviations(by_name("table3/C-N2")) == [said]
+    french, why = ledger.describe_deviations(by_name("table2/base-en-fr"))
     assert french.startswith("the paper's own: row base-en-fr of Table 2, its base model but for c")
     assert why.startswith("because: for English to French section 5.1")
 
 
 def test_a_setting_on_which_the_paper_is_silent_leaves_a_row_the_paper_s_own():
     seeded = with_changes(by_name("table3/C-N2"), {"training.seed": 2})
-    assert ledger.differs(seeded) == ledger.differs(by_name("table3/C-N2"))
+    assert ledger.describe_deviations(seeded) == ledger.describe_deviations(by_name("table3/C-N2"))
 
 
 def test_a_row_made_smaller_is_compared_with_the_row():
-    own, here, _ = ledger.differs(scaled(by_name("table3/C-d256"), LAPTOP))
+    own, here, _ = ledger.describe_deviations(scaled(by_name("table3/C-d256"), LAPTOP))
     assert own == (
         "made from the paper's row C-d256 of Table 3, its base model but for "
         "d_model 256 (512), d_k 32 (64), d_v 32 (64)"
@@ -51,7 +51,7 @@ def test_a_row_made_smaller_is_compared_with_the_row():
 
 
 def test_another_system_s_preset_is_no_run_of_the_paper():
-    first, _ = ledger.differs(by_name("history/t2t-v1"))
+    first, _ = ledger.describe_deviations(by_name("history/t2t-v1"))
     assert (
         first
         == "the paper's base model, but for smoothing_form t2t (szegedy), extra_length 100 (50)"
@@ -67,7 +67,7 @@ def test_another_system_s_preset_is_no_run_of_the_paper():
 )
 def test_the_size_stands_as_a_sum_beside_the_printed_count(row, sentence):
     sizes = by_name(f"table3/{row}").architecture
-    said = ledger.size(sizes, 37_000, 37_000)
+    said = ledger.describe_size(sizes, 37_000, 37_000)
     assert said.startswith(sentence)
     assert said.endswith("million, which 41,004 to 41,208 symbols give")
 
@@ -80,23 +80,23 @@ def test_the_size_stands_as_a_sum_beside_the_printed_count(row, sentence):
     ],
 )
 def test_where_the_table_prints_no_count_none_is_said(row, sum_of):
-    assert ledger.size(by_name(f"table3/{row}").architecture, 37_000, 37_000) == sum_of
+    assert ledger.describe_size(by_name(f"table3/{row}").architecture, 37_000, 37_000) == sum_of
 
 
 def test_big_s_printed_count_wants_symbols_of_its_own():
-    said = ledger.size(by_name("table3/big").architecture, 36_000, 36_000)
+    said = ledger.describe_size(by_name("table3/big").architecture, 36_000, 36_000)
     assert said.endswith("Table 3 prints 213 million, which 35,368 to 36,344 symbols give")
 
 
 def test_a_model_that_table_3_does_not_have_is_counted_alone():
-    said = ledger.size(Architecture(layers=1, d_model=4, d_ff=4, heads=1, d_k=2), 300, 300)
+    said = ledger.describe_size(Architecture(layers=1, d_model=4, d_ff=4, heads=1, d_k=2), 300, 300)
     assert said.endswith(" + 300 symbols x 4")
 
 
 def test_what_computes_is_measured_and_a_piece_costs_what_the_formula_says():
-    text = ledger.text_of(np.array([3, 5], np.int32), np.array([4, 2], np.int32))
+    text = ledger.sum_lengths(np.array([3, 5], np.int32), np.array([4, 2], np.int32))
     assert text == Text(8.0, 6.0, 34.0, 20.0, 22.0)
-    found = ledger.computing(by_name("tiny"), text, 300, torch.device("cpu"), 2)
+    found = ledger.measure_machine(by_name("tiny"), text, 300, torch.device("cpu"), 2)
     assert found.devices == 2
     assert found.rate > 1e8
     assert found.a_piece > 6 * 300 * 32
@@ -126,14 +126,14 @@ def test_cost_is_time_x_devices_x_rate_of_whatever_computed_then(tmp_path):
         machine(1, devices=4, rate=1e10),
         update(2, 12),
     )
-    hardware, estimated, counted = ledger.cost(tmp_path)
+    hardware, estimated, counted = ledger.describe_cost(tmp_path)
     assert hardware.startswith("hardware: 4 x a thing, 1.0e+10 operations/s measured on each")
     # 10 s x 1 x 1e9 + 2 s x 4 x 1e10
     assert estimated.startswith(
         "cost as the paper estimates it (time x devices x rate): 12 s, 9.0e+10"
     )
     assert ": 2.0e+08 operations, 0% of the estimate" in counted
-    run = ledger.spent(tmp_path)
+    run = ledger.measure_cost(tmp_path)
     assert run is not None
     assert (run.seconds, run.devices, run.rate) == (12, 4, 1e10)
     assert (run.estimated, run.counted) == (9e10, 2e8)
@@ -141,5 +141,5 @@ def test_cost_is_time_x_devices_x_rate_of_whatever_computed_then(tmp_path):
 
 def test_a_run_that_never_said_what_computed_has_no_cost(tmp_path):
     written(tmp_path, update(1, 10))
-    assert ledger.cost(tmp_path) == []
-    assert ledger.spent(tmp_path) is None
+    assert ledger.describe_cost(tmp_path) == []
+    assert ledger.measure_cost(tmp_path) is None

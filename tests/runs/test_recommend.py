@@ -6,8 +6,7 @@ import pytest
 from tests.cli.language import sentences
 
 from transduce.errors import InputError
-from transduce.runs import recommend as fitting
-from transduce.runs.recommend import Counted
+from transduce.runs.recommend import CorpusCounts
 from transduce.settings import Data
 from transduce.text.clean import Cleaner
 from transduce.vocabulary import learn_vocabulary
@@ -27,7 +26,9 @@ class Given:
 
 
 def fitted(pairs, changes=None, *, gpu=False):
-    return fitting.fitting(Given(pairs), changes or {}, gpu=gpu, told=lambda _what, _pairs: None)
+    return recommend.recommend_recipe(
+        Given(pairs), changes or {}, has_gpu=gpu, on_progress=lambda _what, _pairs: None
+    )
 
 
 @pytest.fixture
@@ -35,8 +36,8 @@ def counted(monkeypatch):
     """A corpus of so many pairs, without its text."""
 
     def say(pairs):
-        corpus = Counted(pairs=pairs, characters=60 * pairs, words=200_000)
-        monkeypatch.setattr(fitting, "count", lambda *_: corpus)
+        corpus = CorpusCounts(pairs=pairs, characters=60 * pairs, words=200_000)
+        monkeypatch.setattr(recommend, "count_corpus", lambda *_: corpus)
         return corpus
 
     return say

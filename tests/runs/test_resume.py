@@ -10,7 +10,7 @@ from tests.training.alone import alone_until
 from transduce.checkpoint import read_run, snapshots
 from transduce.checkpoint.saves import read_save
 from transduce.corpus.plan import Plan
-from transduce.runs.run_folder import begin_or_resume, feed, go
+from transduce.runs.run_folder import begin_or_resume_run, build_feed, train_run
 from transduce.settings.recipe import with_changes
 from transduce.training import step as update_step
 from transduce.training.journal import read_journal
@@ -35,10 +35,10 @@ def trained(folder, prepared, *, asks=None, recipe=TOY):
         questions.append(done[-1])
         return asks is not None and len(questions) > asks
 
-    recipe = begin_or_resume(folder, recipe, prepared)
+    recipe = begin_or_resume_run(folder, recipe, prepared)
     audience = TrainingCallbacks(told=lambda update, _: done.append(update.step))
     company = alone_until(stopped)
-    return go(folder, recipe, prepared, audience, lambda _: None, company), questions
+    return train_run(folder, recipe, prepared, audience, lambda _: None, company), questions
 
 
 def numbers(folder):
@@ -80,7 +80,7 @@ def test_updates_have_several_micro_batches_and_epochs_end_on_the_way(prepared):
         seed=TOY.training.seed,
     )
     assert plan.place(STEPS)[0] >= 3
-    batches = feed(TOY, prepared)
+    batches = build_feed(TOY, prepared)
     assert {len(batches(step)) for step in range(1, STEPS + 1)} == {2}
 
 

@@ -10,9 +10,9 @@ from transduce import tasks
 from transduce.errors import InputError
 from transduce.inference.load import load
 from transduce.recipes import by_name
-from transduce.runs.average import average
-from transduce.runs.prepare import prepare
-from transduce.runs.run_folder import begin_or_resume, go
+from transduce.runs.average import write_average
+from transduce.runs.prepare import prepare_corpus
+from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.runs.texts import FilePair
 from transduce.scores import Score
 from transduce.settings import Data, data
@@ -59,10 +59,16 @@ def test_a_new_task_trains_validates_averages_and_translates(tmp_path):
     settings = {"data.task": "upper", "training.threads": 1, "data.vocabulary_size": 280}
     recipe = with_changes(by_name("tiny"), settings)
     pairs = FilePair(tmp_path / "a", tmp_path / "b")
-    prepared = prepare(tmp_path / "p", recipe.data, pairs, pairs, lambda _what, _pairs: None)
+    prepared = prepare_corpus(tmp_path / "p", recipe.data, pairs, pairs, lambda _what, _pairs: None)
     run, model = tmp_path / "run", tmp_path / "model"
-    go(run, begin_or_resume(run, recipe, prepared), prepared, TrainingCallbacks(), lambda _: None)
-    average(run, model, None)
+    train_run(
+        run,
+        begin_or_resume_run(run, recipe, prepared),
+        prepared,
+        TrainingCallbacks(),
+        lambda _: None,
+    )
+    write_average(run, model, None)
     found = [event for event in read_journal(run / "log.jsonl") if event["event"] == "validation"]
     assert {event["score"]["name"] for event in found} == {"capitals"}
     card = (model / "README.md").read_text()

@@ -4,9 +4,9 @@ import pytest
 
 from transduce.inference.load import load
 from transduce.recipes import by_name
-from transduce.runs.average import average
-from transduce.runs.prepare import prepare
-from transduce.runs.run_folder import begin_or_resume, go
+from transduce.runs.average import write_average
+from transduce.runs.prepare import prepare_corpus
+from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.runs.texts import GeneratedCorpus
 from transduce.settings.recipe import with_changes
 from transduce.training.loop import TrainingCallbacks
@@ -28,10 +28,16 @@ LESS = {"training.steps": 2_000, "data.source_tokens": 512, "data.target_tokens"
 def test_more_than_99_percent_of_unseen_lines_are_exact(tmp_path, name, less):
     recipe = with_changes(by_name(name), {"training.threads": 1} | less)
     train = GeneratedCorpus(name, "train", 100_000)
-    prepared = prepare(tmp_path / "p", recipe.data, train, None, lambda _what, _pairs: None)
+    prepared = prepare_corpus(tmp_path / "p", recipe.data, train, None, lambda _what, _pairs: None)
     run, model = tmp_path / "run", tmp_path / "model"
-    go(run, begin_or_resume(run, recipe, prepared), prepared, TrainingCallbacks(), lambda _: None)
-    average(run, model, None)
+    train_run(
+        run,
+        begin_or_resume_run(run, recipe, prepared),
+        prepared,
+        TrainingCallbacks(),
+        lambda _: None,
+    )
+    write_average(run, model, None)
     seen = {source for source, _ in train.read()}
     test = GeneratedCorpus(name, "test", 2 * LINES).read()
     unseen = [pair for pair in test if pair[0] not in seen][:LINES]

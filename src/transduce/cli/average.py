@@ -23,9 +23,8 @@ def command(*, run: Path, last: int | None, output: Path, quiet: bool) -> None:
 
     The paper averages the last 5 for the base models and the last 20 for the big ones.
     """
-    from transduce.runs.average import average
 
-    steps = average(run, output, last)
+    steps = write_average(run, output, last)
     said = ", ".join(f"{step:,}" for step in steps)
     what = f"{len(steps)} snapshots (steps {said})" if len(steps) > 1 else f"step {said} alone"
     if not quiet:

@@ -16,7 +16,7 @@ from transduce.machine.process_settings import keep_freed_memory, use_passive_wa
 
 if TYPE_CHECKING:
     from transduce.inference.demo import SplitEvaluation
-    from transduce.runs.prepare import Prepared
+    from transduce.runs.prepare import PreparedCorpus
     from transduce.settings import Data
 
 LINES = 500  # of each split
@@ -45,21 +45,21 @@ def command(
     from transduce.inference.evaluate import provenance
     from transduce.inference.load import load
     from transduce.recipes import by_name
-    from transduce.runs.average import average_of
+    from transduce.runs.average import average_beside
     from transduce.runs.output_folder import locked_folder
     from transduce.runs.prepare import STORE
-    from transduce.runs.run_folder import require_run_place
+    from transduce.runs.run_folder import require_run_folder
 
     keep_freed_memory()
     run = folder / "run"
     recipe = options.changed(by_name("demo"), changes)
-    require_run_place(run)
+    require_run_folder(run)
     with locked_folder(run):
         prepared = prepared_in(run / STORE, recipe.data, live=not no_progress)
         code = trained(run, recipe, prepared, Wishes(live=not no_progress))
         if code:
             sys.exit(code)
-        model = average_of(run).folder
+        model = average_beside(run).folder
     display.tell("translating sentences that it never saw …")
     translator = load(model)
     for split in evaluate_splits(translator, LINES):
@@ -69,15 +69,15 @@ def command(
         display.tell(line)
 
 
-def prepared_in(folder: Path, data: "Data", *, live: bool) -> "Prepared":
+def prepared_in(folder: Path, data: "Data", *, live: bool) -> "PreparedCorpus":
     """The corpus, made anew if it does not stand, with a word about the wait."""
-    from transduce.runs.prepare import prepare
+    from transduce.runs.prepare import prepare_corpus
 
     if not (folder / "train").is_dir():
         display.tell("preparing a corpus of sentences that a grammar makes up …")
     train, dev = chosen_pairs(data, dict.fromkeys(FILES))
     with display.counting(shown=live) as counted:
-        return prepare(folder, data, train, dev, counted)
+        return prepare_corpus(folder, data, train, dev, counted)
 
 
 def told(split: "SplitEvaluation") -> list[str]:

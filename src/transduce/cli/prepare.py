@@ -11,7 +11,7 @@ from transduce.cli.inputs import chosen_pairs, corpus_options
 from transduce.settings import Recipe
 
 if TYPE_CHECKING:
-    from transduce.runs.prepare import Prepared
+    from transduce.runs.prepare import PreparedCorpus
 
 
 @click.command("prepare")
@@ -42,19 +42,19 @@ def command(
     for the texts that it is given; a corpus prepared once can serve many runs (`--store`).
     """
     from transduce.runs.output_folder import locked_folder
-    from transduce.runs.prepare import prepare, require_corpus_place
+    from transduce.runs.prepare import prepare_corpus, require_corpus_folder
 
-    require_corpus_place(output)
+    require_corpus_folder(output)
     data = options.changed(recipe, changes, scale).data
     train, dev = chosen_pairs(data, files)
     with locked_folder(output), display.counting(shown=not quiet) as told:
-        prepared = prepare(output, data, train, dev, told)
+        prepared = prepare_corpus(output, data, train, dev, told)
     if not quiet:
         for line in report(prepared):
             display.tell(line)
 
 
-def report(prepared: "Prepared") -> list[str]:
+def report(prepared: "PreparedCorpus") -> list[str]:
     """What was read, what was left out and why, with samples; what is left."""
     lines = []
     for name, store in (("train", prepared.train), ("dev", prepared.dev)):

@@ -19,7 +19,7 @@ from transduce.settings.fields import require
 if TYPE_CHECKING:
     from transduce.reproduce.job import RowJob
     from transduce.reproduce.result import ParallelLines
-    from transduce.runs.prepare import Prepared
+    from transduce.runs.prepare import PreparedCorpus
     from transduce.settings import Data, Recipe
 
 PATIENCE = 1.0  # seconds between two looks whether another process has prepared the corpus
@@ -67,7 +67,7 @@ def trained_all(todo: Sequence["RowJob"], given: Given, wishes: Wishes) -> list[
     return failed
 
 
-def tried(job: "RowJob", given: Given, prepared: "Prepared", wishes: Wishes) -> str:
+def tried(job: "RowJob", given: Given, prepared: "PreparedCorpus", wishes: Wishes) -> str:
     """Train and measure a row; a lack of memory is a fault of this row and not of the others."""
     from transduce.reproduce.job import is_out_of_memory
 
@@ -84,13 +84,13 @@ def tried(job: "RowJob", given: Given, prepared: "Prepared", wishes: Wishes) -> 
     )
 
 
-def train_row(job: "RowJob", given: Given, prepared: "Prepared", wishes: Wishes) -> str:
+def train_row(job: "RowJob", given: Given, prepared: "PreparedCorpus", wishes: Wishes) -> str:
     """Train one row, or go on with it, and measure it; what became of it."""
     from transduce.cli.train import trained
     from transduce.durable import ensure_folder
     from transduce.reproduce.result import measure_row, read_result, require_same_row, write_result
     from transduce.runs.output_folder import locked_folder
-    from transduce.runs.run_folder import require_run_place
+    from transduce.runs.run_folder import require_run_folder
 
     folder = job.folder(given.output)
     if (result := read_result(folder)) is not None:
@@ -98,7 +98,7 @@ def train_row(job: "RowJob", given: Given, prepared: "Prepared", wishes: Wishes)
         return "measured before"
     run = folder / "run"
     ensure_folder(folder)
-    require_run_place(run)
+    require_run_folder(run)
     with locked_folder(run):
         if code := trained(run, job.recipe, prepared, wishes):
             sys.exit(code)
@@ -107,7 +107,7 @@ def train_row(job: "RowJob", given: Given, prepared: "Prepared", wishes: Wishes)
     return f"perplexity {result.perplexity['per_piece']:.3f}, BLEU {result.bleu['value']:.2f}"
 
 
-def corpus(recipe: "Recipe", given: Given, *, quiet: bool) -> "Prepared":
+def corpus(recipe: "Recipe", given: Given, *, quiet: bool) -> "PreparedCorpus":
     """The corpus of all rows, prepared once; who comes later waits for it."""
     from transduce.cli.train import wanted_corpus
 

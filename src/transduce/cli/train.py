@@ -19,8 +19,8 @@ from transduce.settings.fields import require
 from transduce.training.distributed.rank import Place
 
 if TYPE_CHECKING:
-    from transduce.runs.prepare import Prepared
-    from transduce.runs.run_folder import Start
+    from transduce.runs.prepare import PreparedCorpus
+    from transduce.runs.run_folder import RunStart
     from transduce.training.distributed.rendezvous import Meeting
     from transduce.training.progress import Progress
 
@@ -82,14 +82,14 @@ def command(  # noqa: PLR0913 - one for each option
     signals.import_undisturbed("transduce.runs.run_folder")
     from transduce.checkpoint import is_run
     from transduce.runs.output_folder import locked_folder
-    from transduce.runs.run_folder import require_run_place
+    from transduce.runs.run_folder import require_run_folder
 
     keep_freed_memory()
     with workers.unless_explained(together):
         meeting = together.meeting()
         if meeting is not None and together.place.rank:
             sys.exit(workers.follow(meeting, output, store))
-        require_run_place(output)
+        require_run_folder(output)
         with locked_folder(output):
             require(
                 recipe is not None or store is None or is_run(output),
@@ -110,18 +110,18 @@ def command(  # noqa: PLR0913 - one for each option
 def trained(
     folder: Path,
     recipe: Recipe,
-    prepared: "Prepared",
+    prepared: "PreparedCorpus",
     wishes: Wishes,
     meeting: "Meeting | None" = None,
 ) -> int:
     """Train with somebody watching; the exit code, which is 0 unless a signal ended it."""
     from transduce.checkpoint import has_saves, is_run
-    from transduce.runs.run_folder import begin_or_resume, go
+    from transduce.runs.run_folder import begin_or_resume_run, train_run
     from transduce.training.loop import TrainingCallbacks, ended
 
     began_before = is_run(folder)
     place = meeting.place if meeting else Place()
-    recipe = begin_or_resume(folder, recipe, prepared, place.local_size)
+    recipe = begin_or_resume_run(folder, recipe, prepared, place.local_size)
     use_threads(recipe.training.threads)
     with (
         view(recipe.training.steps, wishes) as seen,
@@ -138,7 +138,7 @@ def trained(
         audience = TrainingCallbacks(  # the loop speaks of nothing but what went wrong
             told=watched.told, looked=watched.looked, said=watched.warned
         )
-        progress = go(
+        progress = train_run(
             folder,
             recipe,
             prepared,
@@ -153,21 +153,21 @@ def trained(
 
 
 def say_start(
-    start: "Start",
+    start: "RunStart",
     recipe: Recipe,
-    prepared: "Prepared",
+    prepared: "PreparedCorpus",
     folder: Path,
     watched: View,
 ) -> None:
     """What is about to happen, what is not the paper's in it, and what is not as it was."""
-    from transduce.runs.ledger import differs, size
+    from transduce.runs.ledger import describe_deviations, describe_size
 
     if start.progress.step:
         watched.said(f"going on from step {start.progress.step:,} of {folder}")
     else:
         watched.said(f"{recipe.name}: {start.parameters:,} parameters, in {folder}")
         symbols = map(len, prepared.vocabularies)
-        for line in (*differs(recipe), size(recipe.architecture, *symbols)):
+        for line in (*describe_deviations(recipe), describe_size(recipe.architecture, *symbols)):
             watched.said(f"  {line}")
     for path, reason in start.rejected:
         watched.warned(f"{path.name} cannot be used: {reason}")
@@ -205,7 +205,7 @@ def wanted_recipe(
         recipe = read_run(folder).recipe
     elif recipe is None:
         from transduce.machine.device import device
-        from transduce.runs.recommend import fitting
+        from transduce.runs.recommend import recommend_recipe
 
         train = from_files(files, "")
         if train is None:
@@ -215,7 +215,7 @@ def wanted_recipe(
             )
         gpu = device().type != "cpu"
         with display.counting(shown=not quiet) as told:
-            recipe, reasons = fitting(train, dict(changes), gpu=gpu, told=told)
+            recipe, reasons = recommend_recipe(train, dict(changes), has_gpu=gpu, on_progress=told)
         for reason in () if quiet else reasons:
             display.tell(reason)
     return options.changed(recipe, changes)
@@ -228,11 +228,11 @@ def wanted_corpus(
     files: Mapping[str, Path | None],
     *,
     quiet: bool,
-) -> "Prepared":
+) -> "PreparedCorpus":
     """The corpus that was prepared elsewhere, or one in the run's own folder."""
     from transduce.checkpoint import is_run
     from transduce.cli.prepare import report
-    from transduce.runs.prepare import STORE, open_prepared, prepare, require_prepared_for
+    from transduce.runs.prepare import STORE, open_prepared, prepare_corpus, require_prepared_for
 
     own = folder / STORE
     named = [name for name, file in files.items() if file]
@@ -249,7 +249,7 @@ def wanted_corpus(
     train, dev = chosen_pairs(recipe.data, files)
     fresh = not (own / "train").is_dir()
     with display.counting(shown=not quiet) as told:
-        prepared = prepare(own, recipe.data, train, dev, told)
+        prepared = prepare_corpus(own, recipe.data, train, dev, told)
     for line in report(prepared) if fresh and not quiet else ():
         display.tell(line)
     return prepared

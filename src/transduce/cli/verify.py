@@ -69,13 +69,13 @@ def _parts_of_run(folder: Path) -> Iterator[Part]:
     from transduce.checkpoint import read_run
     from transduce.checkpoint.run import RUN_FILE
     from transduce.checkpoint.steps import KINDS, kept_steps, step_folder
-    from transduce.runs.average import about_data
+    from transduce.runs.average import read_data_facts
     from transduce.runs.prepare import STORE, open_prepared
-    from transduce.runs.run_folder import DATA, vocabularies_of_run
+    from transduce.runs.run_folder import DATA, read_run_vocabularies
 
     yield folder / RUN_FILE, partial(read_run, folder)
-    yield folder / "vocabulary.json", partial(vocabularies_of_run, folder)
-    yield folder / DATA, partial(about_data, folder)
+    yield folder / "vocabulary.json", partial(read_run_vocabularies, folder)
+    yield folder / DATA, partial(read_data_facts, folder)
     for name in KINDS:
         for step in kept_steps(folder / name):
             path = step_folder(folder / name, step)

@@ -18,7 +18,7 @@ from transduce.training.distributed.rank import Place
 from transduce.training.distributed.requests import Requests
 
 if TYPE_CHECKING:
-    from transduce.runs.prepare import Prepared
+    from transduce.runs.prepare import PreparedCorpus
     from transduce.training.distributed.process_group import ProcessGroup
     from transduce.training.distributed.rendezvous import Meeting
 
@@ -114,16 +114,16 @@ def unless_explained(together: Together) -> Iterator[None]:
 
 @contextmanager
 def company_of(
-    meeting: "Meeting | None", requests: Requests, recipe: Recipe, prepared: "Prepared"
+    meeting: "Meeting | None", requests: Requests, recipe: Recipe, prepared: "PreparedCorpus"
 ) -> Iterator["ProcessGroup"]:
     """Who takes part: this process alone, or all who came to the meeting."""
-    from transduce.runs.run_folder import fingerprints
+    from transduce.runs.run_folder import fingerprint_corpus
     from transduce.training.distributed.process_group import SingleProcess
 
     if meeting is None:
         yield SingleProcess(requests)
         return
-    word = {"recipe": recipe.as_json(), "corpus": fingerprints(prepared)}
+    word = {"recipe": recipe.as_json(), "corpus": fingerprint_corpus(prepared)}
     meeting.tell(json.dumps(word))
     with meeting.joined(requests) as group:
         yield group
@@ -134,16 +134,16 @@ def follow(meeting: "Meeting", folder: Path, store: Path | None) -> int:
     from transduce.cli.signals import stopping
     from transduce.machine.process_settings import use_threads
     from transduce.runs.prepare import STORE, open_prepared
-    from transduce.runs.run_folder import fingerprints, go, require_same_data
+    from transduce.runs.run_folder import fingerprint_corpus, require_same_corpus, train_run
     from transduce.training.loop import TrainingCallbacks, ended, nothing
 
     word = json.loads(meeting.hear())
     recipe = Recipe.from_mapping(word["recipe"])
     prepared = open_prepared(store or folder / STORE)
-    require_same_data(folder, word["corpus"], fingerprints(prepared))
+    require_same_corpus(folder, word["corpus"], fingerprint_corpus(prepared))
     use_threads(recipe.training.threads)
     with stopping(nothing) as requests, meeting.joined(requests) as group:
-        progress = go(folder, recipe, prepared, TrainingCallbacks(), nothing, group)
+        progress = train_run(folder, recipe, prepared, TrainingCallbacks(), nothing, group)
     return 0 if ended(progress, recipe.training) else 128 + requests.stop
 
 

@@ -21,7 +21,7 @@ from transduce.inference.translator import Translator
 from transduce.machine.device import device
 from transduce.model.decoding.inference_weights import prepare_for_inference
 from transduce.model.transformer import Transformer
-from transduce.runs.run_folder import vocabularies_of_run
+from transduce.runs.run_folder import read_run_vocabularies
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.precision import INFERENCE_PRECISIONS, InferencePrecision
@@ -98,7 +98,7 @@ def load_newest_checkpoint(folder: Path) -> Member:
         raise InputError("this run has no save yet", "train it first", file=folder)
     if rejected:  # an older one would do, but nobody would know
         raise FolderError(rejected[0][1], "`transduce train` goes on from an older save")
-    vocabularies = vocabularies_of_run(folder)
+    vocabularies = read_run_vocabularies(folder)
     model = build_model(save.weights, run.recipe, vocabularies, file=folder)
     return Member(model, build_task(run.recipe.data, vocabularies), run.recipe, save.hash)
 

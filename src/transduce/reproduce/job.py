@@ -12,7 +12,7 @@ from typing import final
 from transduce.errors import InputError, suggest_names
 from transduce.recipes.scale import Scale, scaled
 from transduce.recipes.table2 import match_training_cost
-from transduce.runs.run_folder import memory_here, require_memory
+from transduce.runs.run_folder import memory_per_process, require_memory
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
@@ -96,6 +96,6 @@ def is_out_of_memory(error: Exception) -> bool:
 def require_row_fits_memory(job: RowJob) -> None:
     """Refuse a row whose training needs more memory than this machine has."""
     try:
-        require_memory(job.recipe, memory_here(1))
+        require_memory(job.recipe, memory_per_process(1))
     except InputError as fault:
         raise InputError(f"row {job.row}: {fault.fact}", "a smaller --scale, or --rows") from None

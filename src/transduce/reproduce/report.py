@@ -15,7 +15,7 @@ from transduce.reproduce.job import ROWS
 from transduce.reproduce.plot import KINDS, Plot
 from transduce.reproduce.result import RowResult
 from transduce.reproduce.table import ResultTable
-from transduce.runs.output_folder import require_own
+from transduce.runs.output_folder import require_own_folder
 
 TEXTS = ("md", "csv", "json")
 TABLES = ("table2", "table3")
@@ -36,7 +36,7 @@ Cells = Sequence[Sequence[str]]  # the first is the head
 
 def require_table_folder(folder: Path) -> None:
     """Refuse an output folder that holds something other than a table's rows and reports."""
-    require_own(folder, ROWS, OURS, "folder of a table's rows")
+    require_own_folder(folder, ROWS, OURS, "folder of a table's rows")
 
 
 @final

@@ -20,9 +20,9 @@ from transduce.inference.load import load
 from transduce.recipes.names import difference
 from transduce.recipes.parameters import count
 from transduce.reproduce.job import RowJob
-from transduce.runs.average import average_of
-from transduce.runs.ledger import spent
-from transduce.runs.prepare import Prepared
+from transduce.runs.average import average_beside
+from transduce.runs.ledger import measure_cost
+from transduce.runs.prepare import PreparedCorpus
 from transduce.runs.run_folder import RESOLVED
 from transduce.scores.comparability import PAPER_FIGURES
 from transduce.scores.scoring import require_scorable
@@ -72,7 +72,7 @@ class RowResult:
 
 
 def measure_row(
-    job: RowJob, run: Path, prepared: Prepared, test: ParallelLines | None
+    job: RowJob, run: Path, prepared: PreparedCorpus, test: ParallelLines | None
 ) -> RowResult:
     """Measure a trained row: perplexity and BLEU on the development set, or on a test set.
 
@@ -81,12 +81,12 @@ def measure_row(
     """
     save, _ = newest(run)
     assert save is not None, "a run that is over has a save"
-    model = None if test is None else average_of(run)
+    model = None if test is None else average_beside(run)
     translator = load(model.folder if model else run)
     lines = test or decode_development_set(prepared)
     found = evaluate(translator, *lines, choose_metrics(lines[1]))
     bleu, *more = [score.as_json() for score in found.scores]
-    progress, stored, cost = save.state["progress"], read_run(run), spent(run)
+    progress, stored, cost = save.state["progress"], read_run(run), measure_cost(run)
     resolved = {path: stored.recipe.flat()[path] for path in RESOLVED}
     source, target = prepared.vocabularies
     return RowResult(
@@ -117,13 +117,13 @@ def choose_metrics(references: Sequence[str]) -> tuple[str, ...]:
     return ("bleu", "bleu-paper" if is_tokenised(references) else "bleu-paper-plain")
 
 
-def require_measurable(recipe: Recipe, prepared: Prepared, test: ParallelLines | None) -> None:
+def require_measurable(recipe: Recipe, prepared: PreparedCorpus, test: ParallelLines | None) -> None:
     """Refuse, before training, a test set that could not be scored after it."""
     _, references = test or decode_development_set(prepared)
     require_scorable(choose_metrics(references), references, recipe.data.target_language)
 
 
-def decode_development_set(prepared: Prepared) -> ParallelLines:
+def decode_development_set(prepared: PreparedCorpus) -> ParallelLines:
     """Decode the stored development set into source lines and references."""
     dev = prepared.dev
     if dev is None:

@@ -1,9 +1,9 @@
-"""From a run to a model folder: the mean of its last snapshots, with a card    (section 6.1)"""
+"""Average the last snapshots of a run into a model folder with a model card    (section 6.1)"""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 from torch import Tensor
 
@@ -21,7 +21,7 @@ from transduce.durable import VerifiedFolder, from_checksummed_json, open_folder
 from transduce.durable.folder import require_absent
 from transduce.errors import FolderError, InputError
 from transduce.runs import ledger
-from transduce.runs.run_folder import DATA, vocabularies_of_run
+from transduce.runs.run_folder import DATA, read_run_vocabularies
 from transduce.scores import Score
 from transduce.tasks import build_task
 from transduce.training.journal import LOG, read_journal
@@ -29,12 +29,36 @@ from transduce.training.journal import LOG, read_journal
 PACKAGES = ("transduce", "torch", "tokenizers")
 
 
-def average(run: Path, output: Path, last: int | None) -> list[int]:
-    """Average the last snapshots of a run into a model folder; the steps that were averaged."""
+@final
+@dataclass(frozen=True)
+class AveragedModel:
+    """A model folder whose weights are the mean of a run's snapshots."""
+
+    folder: Path
+    steps: tuple[int, ...]  # of the snapshots
+
+
+def average(
+    run: Path | str, output: Path | str | None = None, *, last: int | None = None
+) -> AveragedModel:
+    """Average the last snapshots of a run into a model folder    (section 6.1)
+
+    `output` is a new folder; by default the model is `model` beside the run, made once. `last` is
+    the number of snapshots; by default the recipe's, or fewer where a run has fewer.
+    """
+    run = Path(run)
+    if output is not None:
+        return AveragedModel(Path(output), tuple(write_average(run, Path(output), last)))
+    model = average_beside(run, last)
+    return AveragedModel(model.folder, tuple(model.about["averaged"]))
+
+
+def write_average(run: Path, output: Path, last: int | None) -> list[int]:
+    """Write the mean of a run's last snapshots as a model folder, and return their steps."""
     require_absent(output)
     recipe = read_run(run).recipe
-    steps, weights = mean_of_last(run, last or recipe.training.average_last)
-    data, vocabularies = about_data(run), vocabularies_of_run(run)
+    steps, weights = average_snapshots(run, last or recipe.training.average_last)
+    data, vocabularies = read_data_facts(run), read_run_vocabularies(run)
     facts = Facts(
         description=build_task(recipe.data, vocabularies).describe(recipe.data),
         parameters=sum(weight.numel() for weight in weights.values()),
@@ -42,11 +66,11 @@ def average(run: Path, output: Path, last: int | None) -> list[int]:
         averaged=steps,
         text=data["inputs"]["train"],
         pairs_read=data["cleaning"]["read"],
-        left_out=left_out(data),
+        left_out=count_left_out(data),
         versions={package: version(package) for package in PACKAGES},
-        figures=dev_figures(run),
-        size=ledger.size(recipe.architecture, *map(len, vocabularies)),
-        cost=ledger.cost(run),
+        figures=read_validation_score(run),
+        size=ledger.describe_size(recipe.architecture, *map(len, vocabularies)),
+        cost=ledger.describe_cost(run),
     )
     card = model_card(recipe, facts)
     about = {"run": read_run(run).id, "averaged": steps}
@@ -54,20 +78,22 @@ def average(run: Path, output: Path, last: int | None) -> list[int]:
     return steps
 
 
-def average_of(run: Path) -> VerifiedFolder:
-    """The model of a run's last snapshots beside it: as many as the recipe says, if there are."""
+def average_beside(run: Path, last: int | None = None) -> VerifiedFolder:
+    """Open the averaged model beside a run, which is written first if it is missing."""
     output, kept = run.parent / KIND, [snapshot.step for snapshot in snapshots(run)]
-    last = kept[-read_run(run).recipe.training.average_last :]
+    steps = kept[-(last or read_run(run).recipe.training.average_last) :]
     if not output.exists():
-        average(run, output, len(last))
+        write_average(run, output, last or len(steps))
     model = open_folder(output, KIND)
-    if model.about["averaged"] != last:
-        fact = f"is the mean of other steps than {last[0]:,} to {last[-1]:,}"
+    if model.about["averaged"] != steps:
+        fact = "is the mean of other steps than the last ones"
+        if steps:
+            fact = f"is the mean of other steps than {steps[0]:,} to {steps[-1]:,}"
         raise FolderError(fact, "delete the folder: the same command makes it anew", file=output)
     return model
 
 
-def dev_figures(run: Path) -> list[Score]:
+def read_validation_score(run: Path) -> list[Score]:
     """Return the score of the run's last validation, marked as one of the weights before averaging."""
     validations = [event for event in read_journal(run / LOG) if event["event"] == "validation"]
     return [
@@ -80,23 +106,23 @@ def dev_figures(run: Path) -> list[Score]:
     ]
 
 
-def mean_of_last(run: Path, last: int) -> tuple[list[int], dict[str, Tensor]]:
-    """The steps of the last snapshots, and the mean of their weights.
+def average_snapshots(run: Path, last: int) -> tuple[list[int], dict[str, Tensor]]:
+    """Return the steps of the last snapshots of a run and the mean of their weights.
 
-    A run that still trains takes old snapshots away: then those that are the last by now are taken.
+    A run that still trains deletes old snapshots: then the ones that are last by now are averaged.
     """
-    chosen = last_snapshots(run, last)
+    chosen = take_last_snapshots(run, last)
     try:
         weights = averaged(snapshot.weights() for snapshot in chosen)
     except FolderError:
-        if last_snapshots(run, last) == chosen:
+        if take_last_snapshots(run, last) == chosen:
             raise
-        return mean_of_last(run, last)
+        return average_snapshots(run, last)
     return [snapshot.step for snapshot in chosen], weights
 
 
-def last_snapshots(run: Path, last: int) -> list[Snapshot]:
-    """So many, if there are so many."""
+def take_last_snapshots(run: Path, last: int) -> list[Snapshot]:
+    """Return the last `last` snapshots of a run; fewer are refused."""
     kept = snapshots(run)
     if len(kept) < last:
         raise InputError(
@@ -107,12 +133,12 @@ def last_snapshots(run: Path, last: int) -> list[Snapshot]:
     return kept[-last:]
 
 
-def about_data(run: Path) -> dict[str, Any]:
-    """What a run took along about its corpus."""
+def read_data_facts(run: Path) -> dict[str, Any]:
+    """Read what a run has recorded about its corpus."""
     return from_checksummed_json(read_regular(run / DATA, 1 << 24), run / DATA)
 
 
-def left_out(data: dict[str, Any]) -> dict[str, int]:
-    """Pairs that were not trained on, by reason."""
+def count_left_out(data: dict[str, Any]) -> dict[str, int]:
+    """Return the numbers of pairs that were left out, by reason."""
     dropped = {reason: found["count"] for reason, found in data["cleaning"]["dropped"].items()}
     return dropped | {"too many pieces": data["pairs"]["too_long"]}

@@ -1,7 +1,7 @@
-"""The ledger of a run: what is the paper's, what is not, how large it is and what it cost.
+"""The ledger of a run: its deviations from the paper, its size, and what its training cost.
 
-Section 6.1 estimates the cost of training as time x devices x what a device sustains. Beside that
-stands what the products of all matrices come to, counted by formula.
+Section 6.1 estimates the cost of training as time x devices x what a device sustains. The ledger
+adds the operations of all matrix products, counted by formula.
 """
 
 from collections.abc import Sequence
@@ -32,10 +32,10 @@ SYMBOLS = {"big": "35,368 to 36,344"}  # that give the printed count
 OF_THE_OTHERS = "41,004 to 41,208"
 
 
-def differs(recipe: Recipe) -> list[str]:
-    """Which run of the paper a recipe is, where it leaves what the paper states of it, and why."""
+def describe_deviations(recipe: Recipe) -> list[str]:
+    """Return sentences that name the recipe's nearest run of the paper, its deviations, and why."""
     run = find_paper_run(recipe) or BASE
-    in_paper, here = stated(deviations(run)), stated(deviations(recipe, run))
+    in_paper, here = format_stated(deviations(run)), format_stated(deviations(recipe, run))
     if not in_paper and not here:
         return ["every setting that the paper states is that of its base model"]
     why = [f"because: {recipe.because}"] if recipe.because else []
@@ -48,8 +48,8 @@ def differs(recipe: Recipe) -> list[str]:
     return [f"made from the paper's {own}", f"not as there: {here}", *why]
 
 
-def stated(found: Sequence[Deviation]) -> str:
-    """The settings among them that the paper states, here and (there)."""
+def format_stated(found: Sequence[Deviation]) -> str:
+    """Format the deviations from what the paper states: each setting's value here and (there)."""
     return ", ".join(
         f"{one.path.split('.')[1]} {shown(one.here)} ({shown(one.paper)})"
         for one in found
@@ -57,62 +57,64 @@ def stated(found: Sequence[Deviation]) -> str:
     )
 
 
-def size(a: Architecture, source_symbols: int, target_symbols: int) -> str:
-    """The parameters as a sum, beside what Table 3 prints of the same model, if it does."""
+def describe_size(a: Architecture, source_symbols: int, target_symbols: int) -> str:
+    """Return the parameter count as a sum, with the count that Table 3 prints for this model."""
     total = count(a, source_symbols, target_symbols)
     of_symbols = embeddings(a, source_symbols, target_symbols)
     rows = (of_symbols // a.d_model, a.d_model)
     sum_of = f"{total:,} parameters = {total - of_symbols:,} + {rows[0]:,} symbols x {rows[1]:,}"
-    row = row_like(a)
+    row = find_table3_row(a)
     if row is None or not PRINTED[row].millions:
         return sum_of
     symbols = SYMBOLS.get(row, OF_THE_OTHERS)
     return f"{sum_of}; Table 3 prints {PRINTED[row].millions} million, which {symbols} symbols give"
 
 
-def row_like(a: Architecture) -> str | None:
-    """The row of Table 3 with this architecture."""
+def find_table3_row(a: Architecture) -> str | None:
+    """Return the name of the row of Table 3 with this architecture, or None."""
     return next((name for name, row in TABLE_3.items() if row.architecture == a), None)
 
 
-def text_of(source_lengths: Lengths, target_lengths: Lengths) -> Text:
-    """Lengths of a corpus, summed."""
+def sum_lengths(source_lengths: Lengths, target_lengths: Lengths) -> Text:
+    """Return the sums of a corpus' lengths that operations are counted from."""
     n, m = (lengths.astype(np.float64) for lengths in (source_lengths, target_lengths))
     return Text(*map(float, (n.sum(), m.sum(), n @ n, m @ m, n @ m)))
 
 
 @final
 @dataclass(frozen=True)
-class Computing:
-    """What computes from some step on; kept in the journal."""
+class MachineRecord:
+    """The devices that a run uses from some step on, as the journal keeps them."""
 
     device: str
     devices: int
     rate: float  # operations a second of a device, measured
-    a_piece: float  # operations for each target piece of this corpus, by formula
+    per_piece: float  # operations for each target piece of this corpus, by formula
 
 
-def computing(recipe: Recipe, text: Text, symbols: int, where: torch.device, n: int) -> Computing:
-    """Measure the device; n of them work together on a text like this."""
-    known = environment(where)
-    return Computing(
+def measure_machine(
+    recipe: Recipe, text: Text, symbols: int, device: torch.device, n: int
+) -> MachineRecord:
+    """Measure the rate of the device that `n` processes use, each one, and count operations."""
+    known = environment(device)
+    return MachineRecord(
         device=known["processor"] if known["device"] == "cpu" else known["device"],
         devices=n,
-        rate=sustained_rate(where, recipe.training.precision),
-        a_piece=training(recipe.architecture, symbols, text) / text.target,
+        rate=sustained_rate(device, recipe.training.precision),
+        per_piece=training(recipe.architecture, symbols, text) / text.target,
     )
 
 
-def note(folder: Path, step: int, what: Computing) -> None:
-    """Into the journal, for the card."""
+def journal_machine(folder: Path, step: int, what: MachineRecord) -> None:
+    """Write a machine record into the run's journal, from which the model card reads it."""
     with closing(Journal(folder / LOG)) as journal:
         journal.write(MACHINE, step=step, **asdict(what))
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Spent:
-    """What a training took."""
+class TrainingCost:
+    """The time and the operations that a run took."""
 
     device: str  # the last that computed
     devices: int
@@ -122,20 +124,22 @@ class Spent:
     counted: float  # operations: products of matrices, forward and backward
 
 
-def spent(folder: Path) -> Spent | None:
-    """What a run took so far, from its journal: each stretch at the rate of what computed then."""
-    now: Computing | None = None
+def measure_cost(folder: Path) -> TrainingCost | None:
+    """Return what a run cost so far, from its journal; None if it has no update yet."""
+    now: MachineRecord | None = None
     seconds = estimated = counted = 0.0
     for event in read_journal(folder / LOG):
         if event["event"] == MACHINE:
-            now = Computing(**{field.name: event[field.name] for field in fields(Computing)})
+            now = MachineRecord(
+                **{field.name: event[field.name] for field in fields(MachineRecord)}
+            )
         elif event["event"] == "update" and now is not None:
             estimated += (event["seconds"] - seconds) * now.devices * now.rate
-            counted += event["target_tokens"] * now.a_piece
+            counted += event["target_tokens"] * now.per_piece
             seconds = float(event["seconds"])
     if not estimated or now is None:
         return None
-    return Spent(
+    return TrainingCost(
         device=now.device,
         devices=now.devices,
         rate=now.rate,
@@ -145,9 +149,9 @@ def spent(folder: Path) -> Spent | None:
     )
 
 
-def cost(folder: Path) -> list[str]:
-    """The same in sentences, beside the paper's."""
-    run = spent(folder)
+def describe_cost(folder: Path) -> list[str]:
+    """Return sentences about hardware and cost of a run, beside the paper's."""
+    run = measure_cost(folder)
     if run is None:
         return []
     return [

@@ -1,4 +1,4 @@
-"""Where a command puts what it makes: a new folder, or one of its own kind."""
+"""Checks and the lock of a folder that is written: it is new, or of the same kind already."""
 
 import os
 from collections.abc import Collection, Iterator
@@ -9,10 +9,10 @@ from transduce.durable import lock_folder
 from transduce.errors import InputError
 
 
-def require_own(folder: Path, sign: str, ours: Collection[str], kind: str) -> None:
-    """Refuse a file, and a folder that is somebody else's.
+def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str) -> None:
+    """Refuse a file, and a folder of another kind than `kind`.
 
-    It is ours if it has the file that is its sign, or nothing but what is written before that one.
+    A folder is of that kind if it has the file `sign`, or only files that are written before it.
     """
     if not os.path.lexists(folder) or os.path.lexists(folder / sign):
         return
@@ -24,7 +24,7 @@ def require_own(folder: Path, sign: str, ours: Collection[str], kind: str) -> No
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Hold a folder; a new one in which nothing was made before a mistake goes with it."""
+    """Lock a folder; a new one in which nothing was made before an error is deleted again."""
     new = not folder.exists()
     with lock_folder(folder):
         try:

@@ -4,7 +4,7 @@
     vocabulary.json    or source.vocabulary.json and target.vocabulary.json
     train/  dev/       stores of ids
 
-Each part is whole or absent. The same command again takes the parts that stand and makes the rest.
+Each part is complete or absent. The same call again keeps the parts that exist and makes the rest.
 """
 
 import dataclasses
@@ -25,8 +25,8 @@ from transduce.durable import (
     write_atomically,
 )
 from transduce.errors import FolderError, InputError
-from transduce.runs.output_folder import require_own
-from transduce.runs.texts import Pairs, cleaned, first
+from transduce.runs.output_folder import require_own_folder
+from transduce.runs.texts import Pairs, clean_pairs, take_pairs
 from transduce.settings import Data
 from transduce.tasks import build_task
 from transduce.text.clean import Cleaner
@@ -43,14 +43,14 @@ from transduce.vocabulary.files import (
 
 INTENT = "prepared.json"
 STORE = "store"  # in the folder of a run that has its own
-ELSEWHERE = "choose another folder, or delete this one"
-Told = Callable[[str, int], None]  # what is being done, and how many pairs were read for it
+OTHER_FOLDER = "choose another folder, or delete this one"
+OnProgress = Callable[[str, int], None]  # what is being done, and how many pairs were read
 
 
 @final
 @dataclass(frozen=True)
-class Prepared:
-    """A corpus ready for training."""
+class PreparedCorpus:
+    """A corpus that is cleaned, encoded and stored, ready for training."""
 
     folder: Path
     data: Data
@@ -59,31 +59,33 @@ class Prepared:
     dev: Store | None
 
 
-def prepare(folder: Path, data: Data, train: Pairs, dev: Pairs | None, told: Told) -> Prepared:
-    """Make what is missing in the folder, and open it."""
+def prepare_corpus(
+    folder: Path, data: Data, train: Pairs, dev: Pairs | None, on_progress: OnProgress
+) -> PreparedCorpus:
+    """Clean, encode and store a parallel text in a folder, and open the prepared corpus."""
     inputs = {"train": train.fingerprint()} | ({"dev": dev.fingerprint()} if dev else {})
-    declare(folder, data, inputs)
-    vocabularies = learned(folder, data, train, told)
+    declare_inputs(folder, data, inputs)
+    vocabularies = learn_vocabularies(folder, data, train, on_progress)
     for split, pairs in (("train", train), ("dev", dev)):
         if pairs is not None and not (folder / split).is_dir():
-            encode(folder / split, vocabularies, data, pairs, inputs[split], told)
+            encode_split(folder / split, vocabularies, data, pairs, inputs[split], on_progress)
     return open_prepared(folder)
 
 
-def open_prepared(folder: Path) -> Prepared:
-    """Open a prepared folder; every part is verified against what it should be made from."""
+def open_prepared(folder: Path) -> PreparedCorpus:
+    """Open a prepared corpus; every part is verified against what it should be made from."""
     data, inputs = read_intent(folder)
-    vocabularies = vocabularies_in(folder, data)
+    vocabularies = read_vocabularies_in(folder, data)
     stores = {}
     for split, fingerprint in inputs.items():
         stores[split] = Store.open(folder / split)
         stores[split].require(made_from({split: fingerprint}, vocabularies, data))
-    return Prepared(folder, data, vocabularies, stores["train"], stores.get("dev"))
+    return PreparedCorpus(folder, data, vocabularies, stores["train"], stores.get("dev"))
 
 
-def require_prepared_for(prepared: Prepared, data: Data) -> None:
-    """Refuse a corpus that was prepared with other settings; budgets may differ."""
-    wanted, found = (decisive(one) for one in (data, prepared.data))
+def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
+    """Refuse a corpus that was prepared with other settings; update sizes may differ."""
+    wanted, found = (settings_of_stores(one) for one in (data, prepared.data))
     differ = [name for name in wanted if wanted[name] != found[name]]
     if differ:
         name = differ[0]
@@ -94,41 +96,41 @@ def require_prepared_for(prepared: Prepared, data: Data) -> None:
         )
 
 
-def decisive(data: Data) -> dict[str, object]:
-    """The settings that decide what is stored."""
+def settings_of_stores(data: Data) -> dict[str, object]:
+    """Return the settings that decide what is stored, which update sizes do not."""
     every = dataclasses.asdict(data)
     return {name: value for name, value in every.items() if name not in BUDGETS}
 
 
-def declare(folder: Path, data: Data, inputs: Mapping[str, str]) -> None:
-    """Say what this folder is made from, or find that it is made from the same.
+def declare_inputs(folder: Path, data: Data, inputs: Mapping[str, str]) -> None:
+    """Write down what a folder is made from, or check that it is made from the same.
 
-    What was begun from something else and never finished makes room: the input was mended.
+    A folder begun from something else and never finished is emptied: the input was corrected.
     """
-    require_corpus_place(folder)
+    require_corpus_folder(folder)
     if (folder / INTENT).exists():
         stands, known = read_intent(folder)
-        if decisive(stands) == decisive(data) and known == dict(inputs):
+        if settings_of_stores(stands) == settings_of_stores(data) and known == dict(inputs):
             return
         if all(
             (folder / part).exists()
             for part in (*vocabulary_file_names(shared=stands.shared_vocabulary), *known)
         ):
-            what = "settings" if decisive(stands) != decisive(data) else "input"
-            raise InputError(f"was prepared from other {what}", ELSEWHERE, file=folder)
-        clear(folder)
+            what = "settings" if settings_of_stores(stands) != settings_of_stores(data) else "input"
+            raise InputError(f"was prepared from other {what}", OTHER_FOLDER, file=folder)
+        remove_parts(folder)
     ensure_folder(folder)
     intent = {"data": dataclasses.asdict(data), "inputs": dict(inputs)}
     write_atomically(folder / INTENT, to_checksummed_json(intent))
 
 
-def require_corpus_place(folder: Path) -> None:
-    """Refuse a folder that holds anything but a corpus."""
-    require_own(folder, INTENT, ("lock",), "prepared corpus")
+def require_corpus_folder(folder: Path) -> None:
+    """Refuse a folder that holds anything but a prepared corpus."""
+    require_own_folder(folder, INTENT, ("lock",), "prepared corpus")
 
 
-def clear(folder: Path) -> None:
-    """Take away the parts that stand; what the folder is made from goes last."""
+def remove_parts(folder: Path) -> None:
+    """Delete the parts of a prepared corpus; what it was made from is deleted last."""
     for split in ("train", "dev"):
         if (folder / split).is_dir():
             remove_folder(folder / split)
@@ -137,7 +139,7 @@ def clear(folder: Path) -> None:
 
 
 def read_intent(folder: Path) -> tuple[Data, dict[str, str]]:
-    """What a prepared folder is made from."""
+    """Read what a prepared folder is made from: its settings, and fingerprints of its texts."""
     file = folder / INTENT
     if not file.exists():
         raise FolderError("is no prepared corpus", "`transduce prepare` makes one", file=folder)
@@ -149,55 +151,61 @@ def read_intent(folder: Path) -> tuple[Data, dict[str, str]]:
         raise FolderError(fact, "delete the folder and prepare it again", file=file) from error
 
 
-def learned(folder: Path, data: Data, train: Pairs, told: Told) -> Vocabularies:
-    """The vocabularies that lie here already, or new ones from the training text."""
+def learn_vocabularies(
+    folder: Path, data: Data, train: Pairs, on_progress: OnProgress
+) -> Vocabularies:
+    """Read the vocabularies of a folder, learning those that are missing from the training text."""
     for side, name in enumerate(vocabulary_file_names(shared=data.shared_vocabulary)):
         if not (folder / name).exists():
-            lines = lines_of(train, data, None if data.shared_vocabulary else side, told)
+            lines = vocabulary_lines(
+                train, data, None if data.shared_vocabulary else side, on_progress
+            )
             vocabulary = learn_vocabulary(lines, data.vocabulary_size, data.vocabulary)
             write_atomically(folder / name, vocabulary.to_bytes())
-    return vocabularies_in(folder, data)
+    return read_vocabularies_in(folder, data)
 
 
-def vocabularies_in(folder: Path, data: Data) -> Vocabularies:
-    """The vocabularies that lie in a folder."""
+def read_vocabularies_in(folder: Path, data: Data) -> Vocabularies:
+    """Read the vocabularies of a folder."""
     return read_vocabularies(
         folder, lambda name: read_regular(folder / name, LIMIT), shared=data.shared_vocabulary
     )
 
 
-def lines_of(pairs: Pairs, data: Data, side: int | None, told: Told) -> Iterator[str]:
-    """The lines that a vocabulary is learned from: cleaned, of one side or both."""
-    kept = cleaned(Cleaner(data), first(pairs, data.max_pairs))
+def vocabulary_lines(
+    pairs: Pairs, data: Data, side: int | None, on_progress: OnProgress
+) -> Iterator[str]:
+    """Yield the cleaned lines that a vocabulary is learned from, of one side or both."""
+    kept = clean_pairs(Cleaner(data), take_pairs(pairs, data.max_pairs))
     for number, pair in enumerate(kept, start=1):
         yield from pair if side is None else pair[side : side + 1]
         if number % 10_000 == 0:
-            told("learning the vocabulary", number)
+            on_progress("learning the vocabulary", number)
 
 
-def encode(
+def encode_split(
     folder: Path,
     vocabularies: Vocabularies,
     data: Data,
     pairs: Pairs,
     fingerprint: str,
-    told: Told,
+    on_progress: OnProgress,
 ) -> None:
-    """Clean, encode and store one split."""
-    rules = data if folder.name == "train" else lenient(data)
+    """Clean, encode and store one split of a corpus."""
+    rules = data if folder.name == "train" else dev_rules(data)
     cleaner = Cleaner(rules)
     build(
         folder,
-        cleaned(cleaner, first(pairs, data.max_pairs if folder.name == "train" else 0)),
+        clean_pairs(cleaner, take_pairs(pairs, data.max_pairs if folder.name == "train" else 0)),
         build_task(data, vocabularies),
         data,
         origin=Origin({folder.name: fingerprint}, lambda: cleaner.report.as_json()),
-        progress=lambda read: told(f"encoding {folder.name}", read),
+        progress=lambda read: on_progress(f"encoding {folder.name}", read),
     )
 
 
-def lenient(data: Data) -> Data:
-    """The rules for a development set: all of it counts but what is empty or too long."""
+def dev_rules(data: Data) -> Data:
+    """Return cleaning rules for a development set: only empty and too long pairs are left out."""
     return dataclasses.replace(
         data, max_length_ratio=math.inf, drop_identical=False, drop_duplicates=False
     )

@@ -1,7 +1,7 @@
-"""A training run in its folder: begun once, then gone on with by the same command.
+"""A training run in its folder: started once, then resumed by the same call.
 
 run.json  lock  log.jsonl  checkpoints/  snapshots/
-vocabulary.json  data.json  what the run takes along from its prepared corpus
+vocabulary.json  data.json  copies from the prepared corpus
 store/           the prepared corpus, unless another was named
 """
 
@@ -33,10 +33,10 @@ from transduce.machine.environment import changes, environment
 from transduce.machine.memory import device_memory
 from transduce.model.transformer import build_transformer
 from transduce.recipes.parameters import of_recipe
-from transduce.runs.ledger import computing, note, text_of
-from transduce.runs.output_folder import require_own
-from transduce.runs.prepare import STORE, Prepared, vocabularies_in
-from transduce.runs.validation import look
+from transduce.runs.ledger import journal_machine, measure_machine, sum_lengths
+from transduce.runs.output_folder import require_own_folder
+from transduce.runs.prepare import STORE, PreparedCorpus, read_vocabularies_in
+from transduce.runs.validation import build_validation
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import with_changes
@@ -69,49 +69,51 @@ RESOLVED = ("training.threads", "training.micro_batch_tokens")  # 0 asks the mac
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Start:
-    """From where a run goes on."""
+class RunStart:
+    """The state that a run starts or resumes from."""
 
     progress: Progress
     parameters: int
-    rejected: list[tuple[Path, str]]  # saves that are damaged, with the reason
-    changed: list[str]  # what may change the last bits since the save
+    rejected: list[tuple[Path, str]]  # damaged checkpoints, each with the reason
+    changed: list[str]  # what may change the last bits since the checkpoint
 
 
-def begin_or_resume(folder: Path, recipe: Recipe, prepared: Prepared, processes: int = 1) -> Recipe:
-    """Begin a run, or find it begun with the same recipe; the recipe with nothing left open.
+def begin_or_resume_run(
+    folder: Path, recipe: Recipe, prepared: PreparedCorpus, processes: int = 1
+) -> Recipe:
+    """Begin a run, or check that it was begun with this recipe and corpus; return its full recipe.
 
-    So many processes of the run share this machine.
+    `processes` of the run share this machine. The machine decides settings that are 0.
     """
-    require_memory(recipe, memory_here(processes))
+    require_memory(recipe, memory_per_process(processes))
     require_compiler(recipe.training, device())
     if is_run(folder):
         stored = read_run(folder)
-        require_same(folder, recipe, stored.recipe)
-        require_same_data(folder, stored.fingerprints, fingerprints(prepared))
+        require_same_recipe(folder, recipe, stored.recipe)
+        require_same_corpus(folder, stored.fingerprints, fingerprint_corpus(prepared))
         if recipe.training.steps > stored.recipe.training.steps:
             return lengthen_run(folder, recipe.training.steps).recipe
         return stored.recipe
-    recipe = resolved(recipe, processes)
+    recipe = resolve_machine_settings(recipe, processes)
     ensure_folder(folder)
     for name, vocabulary in vocabulary_files(prepared.vocabularies).items():
         write_atomically(folder / name, vocabulary.to_bytes())
     write_atomically(folder / DATA, to_checksummed_json(prepared.train.about))
-    begin_run(folder, recipe, fingerprints(prepared))
+    begin_run(folder, recipe, fingerprint_corpus(prepared))
     return recipe
 
 
-def require_run_place(folder: Path) -> None:
-    """Refuse a folder that holds anything but a run, or whose parts lie elsewhere."""
-    require_own(folder, RUN_FILE, OURS, "run")
+def require_run_folder(folder: Path) -> None:
+    """Refuse a folder that holds anything but a run, or whose parts are links to other folders."""
+    require_own_folder(folder, RUN_FILE, OURS, "run")
     for name in (CHECKPOINTS, SNAPSHOTS):
         require_no_link(folder / name)
 
 
-def vocabularies_of_run(folder: Path) -> Vocabularies:
-    """The vocabularies a run took along; they must be those it was begun with."""
+def read_run_vocabularies(folder: Path) -> Vocabularies:
+    """Read the vocabularies of a run; they must be those it was begun with."""
     run = read_run(folder)
-    vocabularies = vocabularies_in(folder, run.recipe.data)
+    vocabularies = read_vocabularies_in(folder, run.recipe.data)
     for side, vocabulary in zip(("source", "target"), vocabularies, strict=True):
         if run.fingerprints.get(side) != vocabulary.hash:
             raise FolderError(
@@ -123,9 +125,9 @@ def vocabularies_of_run(folder: Path) -> Vocabularies:
 
 
 def require_memory(recipe: Recipe, memory: int) -> None:
-    """Refuse a model whose weights, gradients and two moments alone are more than the machine has.
+    """Refuse a model whose weights, gradients and two moments alone exceed the machine's memory.
 
-    The system would end the process without a word, or another one instead.
+    Otherwise the operating system would end this process, or another one, without an explanation.
     """
     needs = 4 * 4 * of_recipe(recipe)
     require(
@@ -136,10 +138,10 @@ def require_memory(recipe: Recipe, memory: int) -> None:
     )
 
 
-def resolved(recipe: Recipe, processes: int) -> Recipe:
-    """With the machine's answer where the recipe asks it: it stays with the run."""
+def resolve_machine_settings(recipe: Recipe, processes: int) -> Recipe:
+    """Return the recipe with threads and micro-batch size chosen by the machine where they are 0."""
     longest, training = recipe.data.max_length, recipe.training
-    memory = memory_here(processes)
+    memory = memory_per_process(processes)
     fitting = estimate_micro_batch_tokens(recipe.architecture, longest, memory, device())
     return with_changes(
         recipe,
@@ -150,13 +152,13 @@ def resolved(recipe: Recipe, processes: int) -> Recipe:
     )
 
 
-def memory_here(processes: int) -> int:
-    """What each of so many processes has: a GPU of its own, or a share of the machine."""
+def memory_per_process(processes: int) -> int:
+    """Return the bytes of memory for each of `processes`: a GPU's, or a share of the machine's."""
     return device_memory(device()) // (processes if device().type == "cpu" else 1)
 
 
-def require_same(folder: Path, recipe: Recipe, stored: Recipe) -> None:
-    """A run has one recipe; only its last step may be put off."""
+def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:
+    """Refuse another recipe than the run's; only training.steps may be higher."""
     given, stands = recipe.flat(), stored.flat()
     if recipe.training.steps > stored.training.steps:
         del given["training.steps"]
@@ -174,8 +176,8 @@ def require_same(folder: Path, recipe: Recipe, stored: Recipe) -> None:
         )
 
 
-def require_same_data(folder: Path, stored: object, given: object) -> None:
-    """A run has one corpus."""
+def require_same_corpus(folder: Path, stored: object, given: object) -> None:
+    """Refuse another corpus than the run was begun on."""
     if stored != given:
         raise InputError(
             "this run was begun on another corpus",
@@ -184,64 +186,64 @@ def require_same_data(folder: Path, stored: object, given: object) -> None:
         )
 
 
-def fingerprints(prepared: Prepared) -> dict[str, str]:
-    """What identifies the corpus of a run."""
+def fingerprint_corpus(prepared: PreparedCorpus) -> dict[str, str]:
+    """Return the hashes that identify a prepared corpus: of its stores and vocabularies."""
     source, target = prepared.vocabularies
     prints = {"train": prepared.train.fingerprint, "source": source.hash, "target": target.hash}
     return prints | ({"dev": prepared.dev.fingerprint} if prepared.dev else {})
 
 
-def go(
+def train_run(
     folder: Path,
     recipe: Recipe,
-    prepared: Prepared,
-    audience: TrainingCallbacks,
-    started: Callable[[Start], None],
-    company: ProcessGroup = SINGLE_PROCESS,
+    prepared: PreparedCorpus,
+    callbacks: TrainingCallbacks,
+    on_start: Callable[[RunStart], None],
+    group: ProcessGroup = SINGLE_PROCESS,
 ) -> Progress:
-    """Train from wherever the run stands, and look at the dev split on the way."""
+    """Train a run from its last checkpoint to its end, validating on the development set."""
     source, target = prepared.vocabularies
     model = build_transformer(recipe.architecture, len(source), len(target), recipe.training.seed)
     model.to(device())
     if recipe.training.compile:
         compile_layers(model)
-    looks = prepared.dev is not None and company.rank == 0
+    validates = prepared.dev is not None and group.rank == 0
     job = TrainingJob(
         folder=folder,
         model=model,
         optimiser=Optimiser(model, recipe.training),
         training=recipe.training,
-        batches=feed(recipe, prepared),
-        look=look(recipe, prepared, company.requests) if looks else None,
+        batches=build_feed(recipe, prepared),
+        look=build_validation(recipe, prepared, group.requests) if validates else None,
     )
-    progress = company.on_rank_0(resume_point, job, started, company)
-    if company.rank == 0:
-        text = text_of(prepared.train.source_lengths, prepared.train.target_lengths)
-        what = computing(recipe, text, len(target), device(), company.size)
-        note(folder, progress.step, what)
-    company.spread(job.optimiser.numbers)
+    progress = group.on_rank_0(resume_point, job, on_start, group)
+    if group.rank == 0:
+        text = sum_lengths(prepared.train.source_lengths, prepared.train.target_lengths)
+        what = measure_machine(recipe, text, len(target), device(), group.size)
+        journal_machine(folder, progress.step, what)
+    group.spread(job.optimiser.numbers)
     job.optimiser.show()
-    return train(job, progress, audience, company)
+    return train(job, progress, callbacks, group)
 
 
-def resume_point(
-    job: TrainingJob, started: Callable[[Start], None], company: ProcessGroup
+def load_resume_point(
+    job: TrainingJob, on_start: Callable[[RunStart], None], group: ProcessGroup
 ) -> Progress:
-    """Choose the save to go on from and put it in place, for all who take part."""
+    """Restore the newest sound checkpoint, report it to `on_start`, and return its progress."""
     folder = job.folder
     save, rejected = newest(folder)
-    start = restored(job, save, rejected, company)
-    started(start)
+    start = restore_checkpoint(job, save, rejected, group)
+    on_start(start)
     if (folder / LOG).exists():  # what stands there after this step is lost
         with closing(Journal(folder / LOG)) as journal:
             journal.write("resume", step=start.progress.step, changed=start.changed)
     return start.progress
 
 
-def restored(
-    job: TrainingJob, save: Save | None, rejected: list[tuple[Path, str]], company: ProcessGroup
-) -> Start:
-    """Put a save back in place, and say what is not as it was."""
+def restore_checkpoint(
+    job: TrainingJob, save: Save | None, rejected: list[tuple[Path, str]], group: ProcessGroup
+) -> RunStart:
+    """Load a checkpoint into model and optimiser; return what is resumed and what has changed."""
     model, optimiser = job.model, job.optimiser
     parameters = sum(weight.numel() for weight in optimiser.parameters)
     if save is None:
@@ -256,13 +258,13 @@ def restored(
         progress = Progress.from_json(save.state["progress"])
         changed = changes(
             save.state["environment"],
-            environment(device(), adds=company.adds, processes=company.size),
+            environment(device(), adds=group.adds, processes=group.size),
         )
-    return Start(progress=progress, parameters=parameters, rejected=rejected, changed=changed)
+    return RunStart(progress=progress, parameters=parameters, rejected=rejected, changed=changed)
 
 
-def feed(recipe: Recipe, prepared: Prepared) -> Callable[[int], list[Batch]]:
-    """The micro-batches of every step."""
+def build_feed(recipe: Recipe, prepared: PreparedCorpus) -> Callable[[int], list[Batch]]:
+    """Return a function from a step to the micro-batches of its update."""
     store = prepared.train
     plan = Plan(
         store.source_lengths,

@@ -1,9 +1,9 @@
-"""Where pairs come from: two files, one file with tabs, or a generator of our own."""
+"""Parallel texts: two files, one file with tabs, pairs in memory, or a generator."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Protocol, final, runtime_checkable
 
@@ -23,11 +23,11 @@ class Pairs(Protocol):
     """A parallel text that can be read more than once."""
 
     def read(self) -> Iterator[Pair]:
-        """Every pair, from the first."""
+        """Yield every pair, from the first."""
         ...
 
     def fingerprint(self) -> str:
-        """Equal for equal content."""
+        """Return a text that is equal for equal content."""
         ...
 
 
@@ -40,14 +40,14 @@ class FilePair:
     target: Path
 
     def read(self) -> Iterator[Pair]:
-        """Every pair; unequal counts are refused."""
+        """Yield every pair; files with unequal numbers of lines are refused."""
         require_file(self.source)
         require_file(self.target)
         return read_pairs(self.source, self.target)
 
     def fingerprint(self) -> str:
-        """sha256 of both files."""
-        return f"{file_hash(self.source)} {file_hash(self.target)}"
+        """Return the sha256 of both files."""
+        return f"{hash_file(self.source)} {hash_file(self.target)}"
 
 
 @final
@@ -58,13 +58,33 @@ class TsvFile:
     path: Path
 
     def read(self) -> Iterator[Pair]:
-        """Every pair."""
+        """Yield the pair of every line."""
         require_file(self.path)
         return read_pairs_tsv(self.path)
 
     def fingerprint(self) -> str:
-        """sha256 of the file."""
-        return file_hash(self.path)
+        """Return the sha256 of the file."""
+        return hash_file(self.path)
+
+
+@final
+@dataclass(frozen=True)
+class InMemoryPairs:
+    """Pairs of lines that a Python program holds."""
+
+    pairs: tuple[Pair, ...]
+
+    def read(self) -> Iterator[Pair]:
+        """Yield every pair."""
+        return iter(self.pairs)
+
+    def fingerprint(self) -> str:
+        """Return the sha256 of all lines, each with its length before it."""
+        digest = hashlib.sha256()
+        for line in chain.from_iterable(self.pairs):
+            content = line.encode("utf-8", "surrogatepass")
+            digest.update(len(content).to_bytes(8, "little") + content)
+        return f"pairs {len(self.pairs)} {digest.hexdigest()}"
 
 
 @final
@@ -78,25 +98,25 @@ class GeneratedCorpus:
     seed: int = 1
 
     def read(self) -> Iterator[Pair]:
-        """As many pairs as were asked for."""
+        """Yield `count` pairs."""
         if self.corpus == "phrasebook":
             return phrasebook.pairs(self.split, self.count, self.seed)
         seed = self.seed * 10 + ("train", "dev", "test").index(self.split)
         return toys.pairs(self.corpus.removeprefix("toy-"), self.count, seed)
 
     def fingerprint(self) -> str:
-        """What decides the pairs."""
+        """Return what decides the pairs: corpus, split, count, seed and version of the grammar."""
         grammar = f" grammar {phrasebook.VERSION}" if self.corpus == "phrasebook" else ""
         return f"{self.corpus} {self.split} {self.count} {self.seed}{grammar}"
 
 
-def first(pairs: Pairs, count: int) -> Iterator[Pair]:
-    """The first so many pairs; 0 is all."""
+def take_pairs(pairs: Pairs, count: int) -> Iterator[Pair]:
+    """Yield the first `count` pairs of a text; 0 means all."""
     return islice(pairs.read(), count or None)
 
 
-def cleaned(cleaner: Cleaner, pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """The pairs that stay; if none does, why."""
+def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """Yield the pairs that cleaning keeps; if it keeps none, an error gives the reasons."""
     yield from cleaner.clean(pairs)
     report = cleaner.report
     require(report.read > 0, "the text is empty", "look at the files")
@@ -109,7 +129,7 @@ def cleaned(cleaner: Cleaner, pairs: Iterable[Pair]) -> Iterator[Pair]:
 
 
 def require_file(path: Path) -> None:
-    """Training text is read more than once, which a pipe cannot give."""
+    """Refuse standard input and pipes: training text is read more than once."""
     hint = "write it to a file first"
     if str(path) == "-":
         raise InputError(
@@ -120,8 +140,8 @@ def require_file(path: Path) -> None:
         raise InputError(fact, hint, file=path)
 
 
-def file_hash(path: Path) -> str:
-    """sha256 of a file's bytes."""
+def hash_file(path: Path) -> str:
+    """Return the sha256 of a file's bytes."""
     require_file(path)
     try:
         with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""A look at the development split while a model trains."""
+"""Validation: the perplexity and the score of the development set while a model trains."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
@@ -11,7 +11,7 @@ from transduce.corpus.shard import micro_batches
 from transduce.corpus.store import Store
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.transformer import Transformer
-from transduce.runs.prepare import Prepared
+from transduce.runs.prepare import PreparedCorpus
 from transduce.search import beam_search_unordered
 from transduce.settings import Recipe
 from transduce.tasks import build_task
@@ -22,13 +22,13 @@ from transduce.training.progress import ValidationResult
 Part = TypeVar("Part")
 
 
-def look(
-    recipe: Recipe, prepared: Prepared, requests: Requests
+def build_validation(
+    recipe: Recipe, prepared: PreparedCorpus, requests: Requests
 ) -> Callable[[Transformer], ValidationResult | None]:
-    """Perplexity of all dev pairs, the task's score of the first lines; None if it was stopped."""
+    """Return a function that validates a model; it returns None if training is to stop meanwhile."""
     assert prepared.dev is not None
     dev, task = prepared.dev, build_task(recipe.data, prepared.vocabularies)
-    batches = batches_of(dev, recipe.training.micro_batch_tokens)
+    batches = batch_store(dev, recipe.training.micro_batch_tokens)
     lines = range(min(recipe.training.validate_lines, len(dev)))
     sources, targets = (
         [ids.tolist() for ids in side]
@@ -36,28 +36,30 @@ def look(
     )
     references = [task.decode(ids) for ids in targets]
 
-    def at(model: Transformer) -> ValidationResult | None:
+    def validate(model: Transformer) -> ValidationResult | None:
         device = model.output.weight.device
-        going = until(requests, batches)
-        nats, pieces = nats_of(model, (batch.to(device) for batch in going))
+        remaining = take_until_stopped(requests, batches)
+        nats, pieces = nats_of(model, (batch.to(device) for batch in remaining))
         decoder = TransformerDecoder(model.eval())
         found = beam_search_unordered(decoder, sources, recipe.search)
-        outputs = {number: task.decode(best[0].ids) for number, best in until(requests, found)}
+        outputs = {
+            number: task.decode(best[0].ids) for number, best in take_until_stopped(requests, found)
+        }
         if requests.stop:
             return None
         score = task.score([outputs[line] for line in lines], references)
         return ValidationResult(nats=nats / pieces, score=score)
 
-    return at
+    return validate
 
 
-def until(requests: Requests, parts: Iterable[Part]) -> Iterator[Part]:
-    """As many parts as come before the stop."""
+def take_until_stopped(requests: Requests, parts: Iterable[Part]) -> Iterator[Part]:
+    """Yield parts until training is asked to stop."""
     return takewhile(lambda _: not requests.stop, parts)
 
 
-def batches_of(store: Store, micro_batch_tokens: int) -> list[Batch]:
-    """All pairs of a store in as few batches as fit."""
+def batch_store(store: Store, micro_batch_tokens: int) -> list[Batch]:
+    """Return all pairs of a store in as few batches as the limit on tokens allows."""
     every = np.arange(len(store))
     lengths = (store.source_lengths, store.target_lengths)
     return [Batch.of(store, part) for part in micro_batches(every, *lengths, micro_batch_tokens)]
