@@ -63,7 +63,7 @@ def test_what_was_set_decides_what_is_chosen(corpus):
         "data.target_tokens": "512",
         "data.vocabulary_size": "290",
     }
-    recipe, reasons = recommend_recipe(text, changes, gpu=False, told=lambda *_: None)
+    recipe, reasons = recommend_recipe(text, changes, has_gpu=False, on_progress=lambda *_: None)
     training = recipe.training
     assert (training.warmup, training.snapshot_every, training.validate_every) == (1000, 7, 100)
     assert "a vocabulary of 290 symbols" in reasons[1]

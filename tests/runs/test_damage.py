@@ -166,7 +166,7 @@ def test_a_save_is_refused_by_name_and_the_one_before_is_found(made):
 
 
 def test_the_control_without_verification_damage_is_used_in_silence(made, monkeypatch, record):
-    monkeypatch.setattr(verified, "demand_sha256", lambda *_: None)
+    monkeypatch.setattr(verified, "require_sha256", lambda *_: None)
     file, silent = made / "m" / "model.safetensors", 0
     for _ in flips(file):
         try:

@@ -93,13 +93,13 @@ def test_a_model_that_table_3_does_not_have_is_counted_alone():
     assert said.endswith(" + 300 symbols x 4")
 
 
-def test_what_computes_is_measured_and_a_piece_costs_what_the_formula_says():
+def test_what_computes_is_measured_and_per_piece_costs_what_the_formula_says():
     text = ledger.sum_lengths(np.array([3, 5], np.int32), np.array([4, 2], np.int32))
     assert text == Text(8.0, 6.0, 34.0, 20.0, 22.0)
     found = ledger.measure_machine(by_name("tiny"), text, 300, torch.device("cpu"), 2)
     assert found.devices == 2
     assert found.rate > 1e8
-    assert found.a_piece > 6 * 300 * 32
+    assert found.per_piece > 6 * 300 * 32
 
 
 def written(folder, *events):
@@ -108,7 +108,7 @@ def written(folder, *events):
 
 
 def machine(step, **facts):
-    known = {"device": "a thing", "devices": 1, "rate": 1e9, "a_piece": 1e6}
+    known = {"device": "a thing", "devices": 1, "rate": 1e9, "per_piece": 1e6}
     return {"event": "machine", "step": step, **known, **facts}
 
 

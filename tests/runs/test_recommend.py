@@ -6,6 +6,7 @@ import pytest
 from tests.cli.language import sentences
 
 from transduce.errors import InputError
+from transduce.runs import recommend
 from transduce.runs.recommend import CorpusCounts
 from transduce.settings import Data
 from transduce.text.clean import Cleaner

@@ -24,7 +24,9 @@ def command(*, run: Path, last: int | None, output: Path, quiet: bool) -> None:
     The paper averages the last 5 for the base models and the last 20 for the big ones.
     """
 
-    steps = write_average(run, output, last)
+    from transduce.runs.average import average
+
+    steps = average(run, output, last=last).steps
     said = ", ".join(f"{step:,}" for step in steps)
     what = f"{len(steps)} snapshots (steps {said})" if len(steps) > 1 else f"step {said} alone"
     if not quiet:

@@ -216,7 +216,7 @@ def train_run(
         batches=build_feed(recipe, prepared),
         look=build_validation(recipe, prepared, group.requests) if validates else None,
     )
-    progress = group.on_rank_0(resume_point, job, on_start, group)
+    progress = group.on_rank_0(load_resume_point, job, on_start, group)
     if group.rank == 0:
         text = sum_lengths(prepared.train.source_lengths, prepared.train.target_lengths)
         what = measure_machine(recipe, text, len(target), device(), group.size)
