@@ -117,7 +117,9 @@ def choose_metrics(references: Sequence[str]) -> tuple[str, ...]:
     return ("bleu", "bleu-paper" if is_tokenised(references) else "bleu-paper-plain")
 
 
-def require_measurable(recipe: Recipe, prepared: PreparedCorpus, test: ParallelLines | None) -> None:
+def require_measurable(
+    recipe: Recipe, prepared: PreparedCorpus, test: ParallelLines | None
+) -> None:
     """Refuse, before training, a test set that could not be scored after it."""
     _, references = test or decode_development_set(prepared)
     require_scorable(choose_metrics(references), references, recipe.data.target_language)
