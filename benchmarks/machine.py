@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from benchmarks import peers
-from transduce.machine.environment import processor
+from transduce.machine.environment import cpu_model_name
 
 PACKAGES = ("torch", "numpy", "tokenizers", "safetensors")
 
@@ -17,7 +17,7 @@ PACKAGES = ("torch", "numpy", "tokenizers", "safetensors")
 def machine() -> dict[str, str]:
     """The processor and the versions of what is used."""
     return {
-        "processor": processor(),
+        "processor": cpu_model_name(),
         "cores": str(os.cpu_count()),
         "system": " ".join([platform.system(), platform.release().split("-")[0]]),
         "python": platform.python_version(),
@@ -29,7 +29,7 @@ def machine() -> dict[str, str]:
 
 def slug() -> str:
     """The machine in the name of a file."""
-    words = re.sub(r"\(\w+\)|[^a-z0-9]+", " ", processor().lower()).split()
+    words = re.sub(r"\(\w+\)|[^a-z0-9]+", " ", cpu_model_name().lower()).split()
     return "-".join([*words, str(os.cpu_count())])
 
 

@@ -1,12 +1,12 @@
-"""What can go wrong, as one small tree.
+"""Errors as one small tree, each class with its exit code.
 
     TransduceError        the user can put it right; printed as one sentence and a hint
     ├── InputError        2  wrong usage, or input that cannot be used
-    ├── FolderError       3  a run, store or model folder that is damaged or foreign
-    ├── SaveError         4  the disk does not take what must be saved
-    ├── NotFiniteError    5  the numbers of a run left the finite world
+    ├── FolderError       3  a run, store or model folder is damaged or foreign
+    ├── SaveError         4  a file that must be kept cannot be written
+    ├── NotFiniteError    5  loss or gradients are not finite
     ├── InUseError        6  another process works in this folder
-    └── LostProcessError  7  a process of this run is gone
+    └── LostProcessError  7  a process of this run has ended early
 
 The number is the exit code of the command line. An `assert` that fails is a mistake of ours and
 keeps its traceback (exit code 1).
@@ -18,55 +18,55 @@ from pathlib import Path
 
 
 class TransduceError(Exception):
-    """A fact, where it holds, and the next move."""
+    """An error that the user can put right: a fact, its location, and a hint what to do."""
 
     exit_code = 2
 
     def __init__(
         self, fact: str, hint: str = "", *, file: str | Path | None = None, line: int | None = None
     ) -> None:
-        place = "" if file is None else f"{file}: " if line is None else f"{file}, line {line}: "
-        self.fact = place + fact
+        location = "" if file is None else f"{file}: " if line is None else f"{file}, line {line}: "
+        self.fact = location + fact
         self.hint = hint
         super().__init__(self.fact + (f"\nhint: {hint}" if hint else ""))
 
 
 class InputError(TransduceError):
-    """Wrong usage, or input that cannot be used."""
+    """Wrong usage, or input that cannot be used (exit code 2)."""
 
 
 class FolderError(TransduceError):
-    """A folder that is damaged, foreign, or written by a newer version."""
+    """A folder that is damaged, foreign, or written by a newer version (exit code 3)."""
 
     exit_code = 3
 
 
 class SaveError(TransduceError):
-    """What must be kept cannot be written."""
+    """A file that must be kept cannot be written (exit code 4)."""
 
     exit_code = 4
 
 
 class NotFiniteError(TransduceError):
-    """Loss or gradients are not finite, several updates in a row."""
+    """Loss or gradients are not finite in several updates in a row (exit code 5)."""
 
     exit_code = 5
 
 
 class InUseError(TransduceError):
-    """Another process holds this folder."""
+    """Another process works in this folder (exit code 6)."""
 
     exit_code = 6
 
 
 class LostProcessError(TransduceError):
-    """A process of this run ended before its time."""
+    """A process of this run ended before the run did (exit code 7)."""
 
     exit_code = 7
 
 
 def suggest_names(name: str, known: Iterable[str]) -> str:
-    """A hint that offers the known names closest to a mistaken one."""
+    """Return a hint that lists the known names closest to a mistaken one."""
     names = sorted(known)
     longer = [one for one in names if one.endswith((f".{name}", f"/{name}"))]
     close = longer or difflib.get_close_matches(name, names, n=3, cutoff=0.5)

@@ -8,7 +8,7 @@ from typing import Any
 
 from transduce.checkpoint.card import markdown_table
 from transduce.errors import InputError
-from transduce.settings.recipe import NOUNS, Recipe, with_changes
+from transduce.settings.recipe import GROUPS, Recipe, with_changes
 
 ABOUT = """Made from `settings/` by `scripts/renew-golden pages`; do not edit. The defaults are the
 paper's base model, English to German. A section of the paper stands where it prints the value;
@@ -36,7 +36,7 @@ REFUSALS = (
 def settings_page() -> str:
     """Return the whole page: one table for each noun of a recipe."""
     parts = ["# Settings\n", ABOUT]
-    for noun, kind in NOUNS.items():
+    for noun, kind in GROUPS.items():
         title = (kind.__doc__ or "").split("\n")[0]
         parts.append(f"## {noun}\n\n{title}\n\n{table_of(noun, kind)}\n")
     return "\n".join(parts)

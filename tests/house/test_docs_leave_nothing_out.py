@@ -5,7 +5,7 @@ import tomllib
 from dataclasses import fields
 from pathlib import Path
 
-from transduce.settings.recipe import NOUNS
+from transduce.settings.recipe import GROUPS
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -37,7 +37,7 @@ def test_every_dependency_has_a_reason():
 def test_every_setting_on_which_the_paper_is_silent_is_a_deviation_with_a_reason():
     silent = [
         f"{noun}.{field.name}"
-        for noun, kind in NOUNS.items()
+        for noun, kind in GROUPS.items()
         for field in fields(kind)
         if not field.metadata["section"]
     ]

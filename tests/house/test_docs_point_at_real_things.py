@@ -14,7 +14,7 @@ TOP = [path for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md") if path.i
 PAGES = [*TOP, *sorted((ROOT / "docs").rglob("*.md"))]
 # The log keeps the names of its day; what its links point at must exist all the same.
 NAMING = [page for page in PAGES if page.name != "log.md"]
-SETTINGS = by_name("table3/base").flat()
+SETTINGS = by_name("table3/base").flat_settings()
 
 
 def page_id(page: Path) -> str:

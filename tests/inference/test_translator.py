@@ -174,7 +174,7 @@ def test_a_search_that_goes_beyond_the_positions_of_one_member_is_refused():
     short = Transformer(sizes, len(WORDS), len(WORDS))
     both = replace(TRANSLATE, models=(*TRANSLATE.models, short))
     assert both.searching(extra_length=6).recipe.search.extra_length == 6
-    with pytest.raises(InputError, match="learned positions have only 30 places"):
+    with pytest.raises(InputError, match="only 30 learned positions"):
         both.searching(extra_length=50)
 
 

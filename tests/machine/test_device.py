@@ -10,8 +10,8 @@ from tests.training.tiny import batches, fresh, training_of
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from transduce.errors import InputError
-from transduce.machine import device as room
-from transduce.machine.device import device
+from transduce.machine import device
+from transduce.machine.device import select_device
 from transduce.search import counter_rng as noise
 from transduce.settings import Search
 from transduce.training import dev_loss, loss, step
@@ -19,9 +19,9 @@ from transduce.training import dev_loss, loss, step
 
 def test_the_processor_can_be_asked_for(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert device() == torch.device("cuda")
-    monkeypatch.setenv(room.ASKED, "cpu")
-    assert device() == torch.device("cpu")
+    assert select_device() == torch.device("cuda")
+    monkeypatch.setenv(device.DEVICE_VARIABLE, "cpu")
+    assert select_device() == torch.device("cpu")
 
 
 @pytest.mark.parametrize(
@@ -33,9 +33,9 @@ def test_the_processor_can_be_asked_for(monkeypatch):
 )
 def test_a_device_that_is_not_there_is_told(monkeypatch, asked, said):
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    monkeypatch.setenv(room.ASKED, asked)
+    monkeypatch.setenv(device.DEVICE_VARIABLE, asked)
     with pytest.raises(InputError) as told:
-        device()
+        select_device()
     assert str(told.value).startswith(said)
 
 
@@ -53,7 +53,7 @@ class WithoutFloat64(TorchDispatchMode):
 def apples(monkeypatch):
     """This processor, with the digits of Apple's device."""
     for place in (loss, step, dev_loss, noise):
-        monkeypatch.setattr(place, "sums_in", lambda _device: torch.float32)
+        monkeypatch.setattr(place, "accumulation_dtype", lambda _device: torch.float32)
 
 
 @pytest.mark.usefixtures("apples")
@@ -79,7 +79,7 @@ def test_control_they_use_it_elsewhere():
 
 
 def test_noise_is_the_same_to_the_digits_that_there_are(monkeypatch):
-    keys = noise.keyed(torch.arange(1_000), 7)
-    exact = noise.gumbel(keys)
-    monkeypatch.setattr(noise, "sums_in", lambda _device: torch.float32)
-    torch.testing.assert_close(noise.gumbel(keys), exact.float())
+    keys = noise.derive_key(torch.arange(1_000), 7)
+    exact = noise.gumbel_noise(keys)
+    monkeypatch.setattr(noise, "accumulation_dtype", lambda _device: torch.float32)
+    torch.testing.assert_close(noise.gumbel_noise(keys), exact.float())

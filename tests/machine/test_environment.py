@@ -2,12 +2,12 @@ import json
 
 import torch
 
-from transduce.machine.environment import WORDS, changes, environment
+from transduce.machine.environment import LABELS, describe_environment, environment_changes
 
 
 def test_an_environment_names_versions_threads_and_processor():
-    now = environment(torch.device("cpu"))
-    assert set(now) == {*WORDS, "processes"}
+    now = describe_environment(torch.device("cpu"))
+    assert set(now) == {*LABELS, "processes"}
     assert now["torch"] == torch.__version__
     assert now["threads"] == str(torch.get_num_threads())
     assert now["device"] == "cpu"
@@ -16,8 +16,8 @@ def test_an_environment_names_versions_threads_and_processor():
 
 
 def test_nothing_changed_is_no_reason():
-    now = environment(torch.device("cpu"))
-    assert changes(now, now) == []
+    now = describe_environment(torch.device("cpu"))
+    assert environment_changes(now, now) == []
 
 
 def test_every_change_is_a_sentence_with_both_values():
@@ -33,7 +33,7 @@ def test_every_change_is_a_sentence_with_both_values():
     }
     saved = {**now, "torch": "2.12", "threads": "4"}
     del saved["instructions"], saved["adds"]
-    assert changes(saved, now) == [
+    assert environment_changes(saved, now) == [
         "torch 2.12 → 2.13",
         "threads 4 → 2",
         "vector instructions unknown → AVX2",

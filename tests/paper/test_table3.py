@@ -64,7 +64,7 @@ def test_the_recipes_are_the_rows_of_the_table():
 
 @pytest.mark.parametrize("row", LISTED)
 def test_a_row_has_the_values_of_its_columns_and_else_those_of_base(row):
-    settings = by_name(f"table3/{row}").flat()
+    settings = by_name(f"table3/{row}").flat_settings()
     assert {column: settings[path] for column, path in COLUMNS.items()} == BASE | LISTED[row]
 
 
@@ -80,7 +80,7 @@ def test_the_rows_are_those_of_the_printed_table(shared):
         printed = list(csv.DictReader(file))
     assert [row["row"] for row in printed] == list(LISTED)
     for row in printed:
-        settings = by_name(f"table3/{row['row']}").flat()
+        settings = by_name(f"table3/{row['row']}").flat_settings()
         assert {c: type(BASE[c])(row[c]) for c in COLUMNS} == {
             c: settings[path] for c, path in COLUMNS.items()
         }

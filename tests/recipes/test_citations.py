@@ -6,7 +6,7 @@ from transduce.recipes import by_name, difference
 from transduce.recipes.citations import CITATIONS, cite
 from transduce.recipes.names import PAPERS
 from transduce.recipes.scale import LAPTOP, scaled
-from transduce.settings.recipe import resolved
+from transduce.settings.recipe import find_setting
 
 
 @pytest.mark.parametrize("recipe", PAPERS, ids=lambda recipe: recipe.name)
@@ -17,7 +17,7 @@ def test_every_setting_in_which_a_run_of_the_paper_leaves_base_is_cited_for_that
 
 def test_what_is_cited_is_a_setting_of_a_recipe():
     for name, cited in CITATIONS.items():
-        assert by_name(name).flat().keys() >= cited.keys()
+        assert by_name(name).flat_settings().keys() >= cited.keys()
 
 
 SAID = {
@@ -42,7 +42,7 @@ def test_the_paper_s_sentence_is_the_one_about_this_run(name, path):
 
 @pytest.mark.parametrize("name", ["table3/base", "table3/big", "demo"])
 def test_where_nothing_else_is_said_the_sentence_is_base_s(name):
-    stated = resolved("training.warmup")[1].metadata
+    stated = find_setting("training.warmup")[1].metadata
     assert cite(by_name(name), "training.warmup") == (stated["section"], stated["says"])
 
 

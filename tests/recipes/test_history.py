@@ -4,7 +4,7 @@ import pytest
 
 from transduce.recipes import by_name, difference
 from transduce.recipes.peers import PEERS
-from transduce.settings.recipe import resolved
+from transduce.settings.recipe import find_setting
 from transduce.training.schedule import rate_of
 
 BASE = by_name("table2/base-en-de")
@@ -73,4 +73,4 @@ def test_where_one_system_differs_is_said_of_it(path, said):
 
 def test_where_others_differ_is_said_of_settings_that_there_are():
     for path in PEERS:
-        resolved(path)
+        find_setting(path)

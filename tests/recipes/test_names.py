@@ -25,13 +25,13 @@ def test_an_unknown_name_is_answered_with_the_nearest():
 
 
 def test_a_recipe_that_leaves_the_paper_says_why():
-    paper = Recipe(name="the paper").flat()
+    paper = Recipe(name="the paper").flat_settings()
     for name in names():
         recipe = by_name(name)
         if name in {*TABLE_3_NAMES, "table2/base-en-de", "table2/big-en-de"}:
             assert recipe.because == ""
         else:
-            assert recipe.flat() == paper or recipe.because
+            assert recipe.flat_settings() == paper or recipe.because
 
 
 def test_a_difference_names_each_changed_setting_with_both_values():

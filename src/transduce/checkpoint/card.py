@@ -7,7 +7,7 @@ from typing import Protocol, final, runtime_checkable
 
 from transduce.checkpoint.description import ModelDescription
 from transduce.settings import Recipe
-from transduce.settings.deviations import deviations
+from transduce.settings.deviations import list_deviations
 from transduce.settings.recipe import Value
 
 
@@ -83,10 +83,10 @@ def title(recipe: Recipe, facts: Facts) -> str:
 def ledger(recipe: Recipe) -> str:
     """Every setting that is not as in the paper's base model."""
     heading = "## Where it differs from the paper's base model\n\n"
-    changed = deviations(recipe)
+    changed = list_deviations(recipe)
     if not changed:
         return heading + "Nowhere: every setting is that of the paper's base model."
-    rows = [(one.path, shown(one.paper), shown(one.here), one.says) for one in changed]
+    rows = [(one.path, shown(one.paper), shown(one.here), one.explanation) for one in changed]
     because = f"> {plain(recipe.because)}\n\n" if recipe.because else ""
     return heading + because + markdown_table(("setting", "base model", "here", "source"), rows)
 

@@ -11,7 +11,7 @@ from transduce.cli.group import Commands
 from transduce.recipes import SCALES, by_name, cite, difference, names, parameters
 from transduce.recipes.peers import PEERS
 from transduce.settings import Recipe
-from transduce.settings.recipe import Value, resolved
+from transduce.settings.recipe import Value, find_setting
 
 COUNTS = (
     "note: parameters are counted with as many symbols as data.vocabulary_size says. "
@@ -76,7 +76,9 @@ def show(
     """
     recipe = options.changed(recipe, changes, scale)
     if as_json:
-        settings = [_describe_setting(recipe, path, value) for path, value in recipe.flat().items()]
+        settings = [
+            _describe_setting(recipe, path, value) for path, value in recipe.flat_settings().items()
+        ]
         display.result(json.dumps(_describe(recipe) | {"settings": settings}, ensure_ascii=False))
         return
     display.result(f"{recipe.name}: {recipe.about}")
@@ -85,7 +87,7 @@ def show(
     if recipe.because:
         display.result(f"why it differs: {recipe.because}")
     display.result("")
-    flat = recipe.flat()
+    flat = recipe.flat_settings()
     lines = display.columns([_format_setting(recipe, path, value) for path, value in flat.items()])
     for path, line in zip(flat, lines, strict=True):
         display.result(line)
@@ -145,7 +147,7 @@ def _describe(recipe: Recipe) -> dict[str, object]:
 def _describe_setting(recipe: Recipe, path: str, value: Value) -> dict[str, object]:
     """Return a setting with its default, the paper's section (empty if silent) and sentence."""
     section, says = cite(recipe, path)
-    default = resolved(path)[1].default
+    default = find_setting(path)[1].default
     described = {
         "setting": path,
         "value": value,
@@ -159,7 +161,7 @@ def _describe_setting(recipe: Recipe, path: str, value: Value) -> dict[str, obje
 def _format_setting(recipe: Recipe, path: str, value: Value) -> tuple[str, ...]:
     """Return the table cells that show a setting, its default if it differs, and its source."""
     section, says = cite(recipe, path)
-    default = resolved(path)[1].default
+    default = find_setting(path)[1].default
     differs = value != default
     return (
         "*" if differs else " ",

@@ -204,7 +204,7 @@ def wanted_recipe(
     if recipe is None and is_run(folder):
         recipe = read_run(folder).recipe
     elif recipe is None:
-        from transduce.machine.device import device
+        from transduce.machine.device import select_device
         from transduce.runs.recommend import recommend_recipe
 
         train = from_files(files, "")
@@ -213,7 +213,7 @@ def wanted_recipe(
                 "neither a recipe nor a text was named",
                 "transduce train RECIPE, or --source FILE --target FILE; `transduce recipes` lists",
             )
-        gpu = device().type != "cpu"
+        gpu = select_device().type != "cpu"
         with display.counting(shown=not quiet) as told:
             recipe, reasons = recommend_recipe(train, dict(changes), has_gpu=gpu, on_progress=told)
         for reason in () if quiet else reasons:

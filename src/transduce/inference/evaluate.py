@@ -9,7 +9,7 @@ from typing import Any, final
 from transduce.errors import InputError
 from transduce.inference.likelihood import target_log_probs
 from transduce.inference.translator import Translator
-from transduce.machine.environment import environment
+from transduce.machine.environment import describe_environment
 from transduce.scores import Perplexity, Score, compute_score
 from transduce.scores.scoring import require_scorable
 from transduce.settings.fields import require
@@ -102,7 +102,7 @@ def provenance(translator: Translator) -> dict[str, Any]:
         "models": list(translator.hashes),
         "recipe": translator.recipe.as_json(),
         "precision": str(weight.dtype).removeprefix("torch."),
-        "environment": environment(weight.device),
+        "environment": describe_environment(weight.device),
         "date": today(),
     }
 

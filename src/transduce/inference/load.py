@@ -18,7 +18,7 @@ from transduce.checkpoint import (
 )
 from transduce.errors import FolderError, InputError
 from transduce.inference.translator import Translator
-from transduce.machine.device import device
+from transduce.machine.device import select_device
 from transduce.model.decoding.inference_weights import prepare_for_inference
 from transduce.model.transformer import Transformer
 from transduce.runs.run_folder import read_run_vocabularies
@@ -113,4 +113,4 @@ def build_model(
     weights = matching(weights, expected, file=file)
     for name, weight in model.named_weights().items():
         weight.copy_(weights[name])
-    return model.to(device()).eval()
+    return model.to(select_device()).eval()

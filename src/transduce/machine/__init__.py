@@ -1,1 +1,1 @@
-"""What the machine is and allows: device, memory, cores, limits, threads, measured rate."""
+"""The machine's properties and limits: device, memory, cores, threads, measured rate."""

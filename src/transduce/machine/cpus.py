@@ -1,31 +1,36 @@
-"""How many cores there are for us: of the machine, of its container, or as we are told."""
+"""The number of CPU cores that this process may use."""
 
 import math
 import os
 
-from transduce.machine.cgroups import words
+from transduce.machine.cgroups import read_limits
 
 
-def processors() -> int:
-    """How many cores this process may use; a part of one counts as one."""
+def available_cpus() -> int:
+    """Return how many cores this process may use: affinity, cgroup quota, OMP_NUM_THREADS."""
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
     else:
         cores = os.cpu_count() or 1
-    return max(1, math.ceil(min(cores, quota(), told())))
+    return max(1, math.ceil(min(cores, cgroup_cpu_quota(), omp_num_threads())))
 
 
-def told() -> float:
-    """What OMP_NUM_THREADS allows, which other programs of the kind heed, too."""
+def omp_num_threads() -> float:
+    """Return the number in OMP_NUM_THREADS, or infinity if it is not set to one."""
     text = os.environ.get("OMP_NUM_THREADS", "")
     return float(text) if text.isascii() and text.isdigit() and int(text) else math.inf
 
 
-def quota() -> float:
-    """The cores that a container is allowed, in either version of Linux' control groups."""
-    second = words("cpu.max")
-    first = zip(words("cpu/cpu.cfs_quota_us"), words("cpu/cpu.cfs_period_us"), strict=False)
-    pairs = (*second, *(quota + period for quota, period in first))  # microseconds, of so many
+def cgroup_cpu_quota() -> float:
+    """Return the CPU quota of this process's control groups in cores, or infinity."""
+    second = read_limits("cpu.max")
+    first = zip(
+        read_limits("cpu/cpu.cfs_quota_us"), read_limits("cpu/cpu.cfs_period_us"), strict=False
+    )
+    pairs = (
+        *second,
+        *(quota + period for quota, period in first),
+    )  # microseconds, of so many
     allowed = (
         int(pair[0]) / int(pair[1])
         for pair in pairs

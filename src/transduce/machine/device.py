@@ -1,4 +1,4 @@
-"""Where torch computes: a GPU, the processor, or Apple's GPU, which is untested.
+"""The torch device to compute on: CPU, a CUDA GPU, or Apple's GPU, which is untested.
 
 Apple's has no float64, so sums are made in float32 there. It is taken only when it is asked for.
 """
@@ -11,27 +11,32 @@ import torch
 
 from transduce.errors import InputError
 
-ASKED = "TRANSDUCE_DEVICE"
-APPLES = "mps"
-KINDS: Mapping[str, Callable[[], bool]] = MappingProxyType(  # and whether one is here
+DEVICE_VARIABLE = "TRANSDUCE_DEVICE"
+APPLE_GPU = "mps"
+DEVICE_CHECKS: Mapping[str, Callable[[], bool]] = MappingProxyType(  # and whether one is here
     {
         "cpu": lambda: True,
         "cuda": lambda: torch.cuda.is_available(),
-        APPLES: lambda: torch.backends.mps.is_available(),
+        APPLE_GPU: lambda: torch.backends.mps.is_available(),
     }
 )
 
 
-def device() -> torch.device:
-    """What TRANSDUCE_DEVICE says, else a GPU where there is one."""
-    asked = os.environ.get(ASKED) or ("cuda" if torch.cuda.is_available() else "cpu")
-    if asked not in KINDS:
-        raise InputError(f"{ASKED}={asked} is no device", f"one of {', '.join(KINDS)}")
-    if not KINDS[asked]():
-        raise InputError(f"{ASKED}={asked}, and torch finds no such device here", f"unset {ASKED}")
+def select_device() -> torch.device:
+    """Return the device that TRANSDUCE_DEVICE names; by default a CUDA GPU, or else the CPU."""
+    asked = os.environ.get(DEVICE_VARIABLE) or ("cuda" if torch.cuda.is_available() else "cpu")
+    if asked not in DEVICE_CHECKS:
+        raise InputError(
+            f"{DEVICE_VARIABLE}={asked} is no device", f"one of {', '.join(DEVICE_CHECKS)}"
+        )
+    if not DEVICE_CHECKS[asked]():
+        raise InputError(
+            f"{DEVICE_VARIABLE}={asked}, and torch finds no such device here",
+            f"unset {DEVICE_VARIABLE}",
+        )
     return torch.device(asked)
 
 
-def sums_in(where: torch.device) -> torch.dtype:
-    """The kind of number with the most digits that a device has."""
-    return torch.float32 if where.type == APPLES else torch.float64
+def accumulation_dtype(where: torch.device) -> torch.dtype:
+    """Return the widest floating-point type of a device, in which sums are made."""
+    return torch.float32 if where.type == APPLE_GPU else torch.float64

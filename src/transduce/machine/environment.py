@@ -1,4 +1,4 @@
-"""What the last bit of a result depends on besides the recipe, and a sentence when it changed."""
+"""What the last bit of a result depends on besides the recipe: versions, CPU, threads, device."""
 
 import platform
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 import torch
 
-WORDS = {
+LABELS = {
     "transduce": "transduce",
     "torch": "torch",
     "numpy": "numpy",
@@ -20,17 +20,17 @@ IN_ORDER = "in order"
 BEFORE = {"adds": IN_ORDER}  # what held before it was stored
 
 
-def environment(
+def describe_environment(
     device: torch.device, *, adds: str = IN_ORDER, processes: int = 1
 ) -> dict[str, str]:
-    """Versions, threads, processor and who takes part, as stored with every save."""
+    """Return versions, threads, CPU, device and process count, as stored in checkpoints."""
     cuda = torch.cuda.get_device_name(device) if device.type == "cuda" else ""
     return {
         "transduce": version("transduce"),
         "torch": torch.__version__,
         "numpy": version("numpy"),
         "threads": str(torch.get_num_threads()),
-        "processor": processor(),
+        "processor": cpu_model_name(),
         "instructions": torch.backends.cpu.get_cpu_capability(),
         "device": cuda or device.type,
         "adds": adds,
@@ -38,8 +38,8 @@ def environment(
     }
 
 
-def processor() -> str:
-    """The processor's name as its maker prints it, where the system tells."""
+def cpu_model_name() -> str:
+    """Return the CPU's model name from /proc/cpuinfo, or what the platform module knows."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as lines:  # noqa: PTH123 - a pseudo file
             names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
@@ -48,11 +48,11 @@ def processor() -> str:
     return names[0] if names else platform.processor() or platform.machine()
 
 
-def changes(saved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """What differs since the save: each a reason why the last bits may differ, too."""
+def environment_changes(saved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Return one line for each difference that may change the last bits of results."""
     saved = {**BEFORE, **saved}
     return [
-        f"{WORDS[name]} {saved.get(name, 'unknown')} → {now[name]}"
-        for name in WORDS
+        f"{LABELS[name]} {saved.get(name, 'unknown')} → {now[name]}"
+        for name in LABELS
         if saved.get(name) != now[name]
     ]

@@ -13,7 +13,7 @@ NEVER = 2**31 - 1
 
 
 def keep_freed_memory() -> None:
-    """Tell glibc's allocator to keep freed blocks: large tensors come and go at every update.
+    """Make glibc's allocator keep freed blocks instead of returning them to the system.
 
     Up to 1.9 times the training speed (2 cores, smallest model); does nothing without glibc.
     """
@@ -26,7 +26,7 @@ def keep_freed_memory() -> None:
 
 
 def use_passive_waiting() -> None:
-    """Make OpenMP threads sleep while they wait, unless OMP_WAIT_POLICY says otherwise.
+    """Make OpenMP threads sleep while they wait, unless OMP_WAIT_POLICY is set.
 
     Busy waiting on a core that another program wants costs up to fifty times the time (decision
     0032). Only effective before torch is imported.
@@ -35,7 +35,7 @@ def use_passive_waiting() -> None:
 
 
 def use_threads(threads: int) -> None:
-    """Set torch's number of threads for this process; it decides the last bit of a result."""
+    """Set torch's number of threads for this process; it changes the last bit of results."""
     import torch
 
     torch.set_num_threads(threads)

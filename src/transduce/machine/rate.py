@@ -1,38 +1,38 @@
-"""What a device sustains: the rate that the paper's estimate of cost multiplies time by."""
+"""A device's measured rate, by which the paper's estimate of training cost multiplies time."""
 
 import statistics
 import time
 
 import torch
 
-from transduce.machine.device import APPLES
+from transduce.machine.device import APPLE_GPU
 
 ROWS = {"cpu": 1_024, "cuda": 16_384}  # enough work to keep it busy, and done in a moment
 WIDTH = 1_024
 TIMES = 3
 
 
-def sustained_rate(device: torch.device, precision: str) -> float:
-    """Operations a second of a large product of matrices, the middle of three."""
+def measure_matmul_rate(device: torch.device, precision: str) -> float:
+    """Measure a device's operations per second in a large matrix product: median of 3."""
     kind, rows = getattr(torch, precision), ROWS.get(device.type, ROWS["cpu"])
     a = torch.ones(rows, WIDTH // 2, dtype=kind, device=device)
     b = torch.ones(WIDTH // 2, WIDTH, dtype=kind, device=device)
-    seconds = [seconds_of(a, b) for _ in range(TIMES + 1)][1:]  # the first one warms up
+    seconds = [time_product(a, b) for _ in range(TIMES + 1)][1:]  # the first one warms up
     return 2 * a.numel() * WIDTH / statistics.median(seconds)
 
 
-def seconds_of(a: torch.Tensor, b: torch.Tensor) -> float:
-    """How long one product takes, to its end."""
-    wait(a.device)
-    begun = time.perf_counter()
+def time_product(a: torch.Tensor, b: torch.Tensor) -> float:
+    """Return the seconds that one matrix product takes, until the device has finished it."""
+    synchronise(a.device)
+    start = time.perf_counter()
     torch.mm(a, b)
-    wait(a.device)
-    return time.perf_counter() - begun
+    synchronise(a.device)
+    return time.perf_counter() - start
 
 
-def wait(device: torch.device) -> None:
-    """A GPU answers before it is done."""
+def synchronise(device: torch.device) -> None:
+    """Wait until a GPU has finished all work; on a CPU there is nothing to wait for."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
-    elif device.type == APPLES:
+    elif device.type == APPLE_GPU:
         torch.mps.synchronize()

@@ -12,7 +12,7 @@ from transduce.recipes.names import difference, find_original_name
 from transduce.recipes.table2 import LAYERS
 from transduce.recipes.table3 import BASE, TABLE_3
 from transduce.settings import Recipe
-from transduce.settings.recipe import resolved
+from transduce.settings.recipe import find_setting
 
 Citation = tuple[str, str]
 Citations = Mapping[str, Citation]  # by the path of the setting
@@ -101,7 +101,7 @@ CITATIONS: Mapping[str, Citations] = MappingProxyType(
 
 def cite(recipe: Recipe, path: str) -> Citation:
     """Return the paper's section, and its sentence in our words, for a setting of a recipe."""
-    stated = resolved(path)[1].metadata
+    stated = find_setting(path)[1].metadata
     return CITATIONS.get(find_original_name(recipe), {}).get(
         path, (stated["section"], stated["says"])
     )

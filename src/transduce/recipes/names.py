@@ -43,7 +43,9 @@ def find_paper_run(recipe: Recipe) -> Recipe | None:
 
 def difference(a: Recipe, b: Recipe) -> list[tuple[str, Value, Value]]:
     """Return every setting in which two recipes differ, as (path, value in a, value in b)."""
-    others = b.flat()
+    others = b.flat_settings()
     return [
-        (path, value, others[path]) for path, value in a.flat().items() if value != others[path]
+        (path, value, others[path])
+        for path, value in a.flat_settings().items()
+        if value != others[path]
     ]

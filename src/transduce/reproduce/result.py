@@ -87,7 +87,7 @@ def measure_row(
     found = evaluate(translator, *lines, choose_metrics(lines[1]))
     bleu, *more = [score.as_json() for score in found.scores]
     progress, stored, cost = save.state["progress"], read_run(run), measure_cost(run)
-    resolved = {path: stored.recipe.flat()[path] for path in RESOLVED}
+    resolved = {path: stored.recipe.flat_settings()[path] for path in RESOLVED}
     source, target = prepared.vocabularies
     return RowResult(
         table=job.table,

@@ -83,12 +83,12 @@ def find_printed(row: str) -> dict[str, float]:
 def build_cells(table: ResultTable) -> Cells:
     """Return the table's head and rows; as in the paper a row lists only what differs from base."""
     small = scaled(table.recipes["base"], scale_by_name(table.scale))
-    base = with_changes(small, table.changes).flat()
+    base = with_changes(small, table.changes).flat_settings()
     words = ["BLEU-paper"] if any(row.paper_bleu for row in table.rows.values()) else []
     measures = ("PPL", "BLEU", *words, "params ×10⁶")
     lines = [("row", *COLUMNS, *measures, "PPL printed", "BLEU printed", "params")]
     for row in table.rows.values():
-        own, paper = row.runs[0].recipe.flat(), PRINTED[row.name]
+        own, paper = row.runs[0].recipe.flat_settings(), PRINTED[row.name]
         sizes = [
             format_setting(own[path]) if row.name == "base" or own[path] != base[path] else ""
             for path in COLUMNS.values()

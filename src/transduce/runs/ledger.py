@@ -15,15 +15,15 @@ import torch
 from jaxtyping import Int32
 
 from transduce.checkpoint.card import shown
-from transduce.machine.environment import environment
-from transduce.machine.rate import sustained_rate
+from transduce.machine.environment import describe_environment
+from transduce.machine.rate import measure_matmul_rate
 from transduce.recipes.names import find_paper_run
 from transduce.recipes.operations import Text, training
 from transduce.recipes.parameters import count, embeddings
 from transduce.recipes.printed import TABLE_3 as PRINTED
 from transduce.recipes.table3 import TABLE_3
 from transduce.settings import Architecture, Recipe
-from transduce.settings.deviations import BASE, Deviation, deviations
+from transduce.settings.deviations import BASE, Deviation, list_deviations
 from transduce.training.journal import LOG, Journal, read_journal
 
 Lengths = Int32[np.ndarray, " N"]  # of N pairs
@@ -35,7 +35,10 @@ OF_THE_OTHERS = "41,004 to 41,208"
 def describe_deviations(recipe: Recipe) -> list[str]:
     """Return sentences that name the recipe's nearest run of the paper, its deviations, and why."""
     run = find_paper_run(recipe) or BASE
-    in_paper, here = format_stated(deviations(run)), format_stated(deviations(recipe, run))
+    in_paper, here = (
+        format_stated(list_deviations(run)),
+        format_stated(list_deviations(recipe, run)),
+    )
     if not in_paper and not here:
         return ["every setting that the paper states is that of its base model"]
     why = [f"because: {recipe.because}"] if recipe.because else []
@@ -53,7 +56,7 @@ def format_stated(found: Sequence[Deviation]) -> str:
     return ", ".join(
         f"{one.path.split('.')[1]} {shown(one.here)} ({shown(one.paper)})"
         for one in found
-        if one.is_stated
+        if one.is_from_paper
     )
 
 
@@ -96,11 +99,11 @@ def measure_machine(
     recipe: Recipe, text: Text, symbols: int, device: torch.device, n: int
 ) -> MachineRecord:
     """Measure the rate of the device that `n` processes use, each one, and count operations."""
-    known = environment(device)
+    known = describe_environment(device)
     return MachineRecord(
         device=known["processor"] if known["device"] == "cpu" else known["device"],
         devices=n,
-        rate=sustained_rate(device, recipe.training.precision),
+        rate=measure_matmul_rate(device, recipe.training.precision),
         per_piece=training(recipe.architecture, symbols, text) / text.target,
     )
 

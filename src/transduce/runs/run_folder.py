@@ -27,9 +27,9 @@ from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
 from transduce.durable import ensure_folder, to_checksummed_json, write_atomically
 from transduce.errors import FolderError, InputError
-from transduce.machine.cpus import processors
-from transduce.machine.device import device
-from transduce.machine.environment import changes, environment
+from transduce.machine.cpus import available_cpus
+from transduce.machine.device import select_device
+from transduce.machine.environment import describe_environment, environment_changes
 from transduce.machine.memory import device_memory
 from transduce.model.transformer import build_transformer
 from transduce.recipes.parameters import of_recipe
@@ -86,7 +86,7 @@ def begin_or_resume_run(
     `processes` of the run share this machine. The machine decides settings that are 0.
     """
     require_memory(recipe, memory_per_process(processes))
-    require_compiler(recipe.training, device())
+    require_compiler(recipe.training, select_device())
     if is_run(folder):
         stored = read_run(folder)
         require_same_recipe(folder, recipe, stored.recipe)
@@ -142,11 +142,11 @@ def resolve_machine_settings(recipe: Recipe, processes: int) -> Recipe:
     """Return the recipe with threads and micro-batch size chosen by the machine where they are 0."""
     longest, training = recipe.data.max_length, recipe.training
     memory = memory_per_process(processes)
-    fitting = estimate_micro_batch_tokens(recipe.architecture, longest, memory, device())
+    fitting = estimate_micro_batch_tokens(recipe.architecture, longest, memory, select_device())
     return with_changes(
         recipe,
         {
-            "training.threads": training.threads or max(1, processors() // processes),
+            "training.threads": training.threads or max(1, available_cpus() // processes),
             "training.micro_batch_tokens": training.micro_batch_tokens or fitting,
         },
     )
@@ -154,12 +154,12 @@ def resolve_machine_settings(recipe: Recipe, processes: int) -> Recipe:
 
 def memory_per_process(processes: int) -> int:
     """Return the bytes of memory for each of `processes`: a GPU's, or a share of the machine's."""
-    return device_memory(device()) // (processes if device().type == "cpu" else 1)
+    return device_memory(select_device()) // (processes if select_device().type == "cpu" else 1)
 
 
 def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:
     """Refuse another recipe than the run's; only training.steps may be higher."""
-    given, stands = recipe.flat(), stored.flat()
+    given, stands = recipe.flat_settings(), stored.flat_settings()
     if recipe.training.steps > stored.training.steps:
         del given["training.steps"]
     differ = [
@@ -204,7 +204,7 @@ def train_run(
     """Train a run from its last checkpoint to its end, validating on the development set."""
     source, target = prepared.vocabularies
     model = build_transformer(recipe.architecture, len(source), len(target), recipe.training.seed)
-    model.to(device())
+    model.to(select_device())
     if recipe.training.compile:
         compile_layers(model)
     validates = prepared.dev is not None and group.rank == 0
@@ -219,7 +219,7 @@ def train_run(
     progress = group.on_rank_0(load_resume_point, job, on_start, group)
     if group.rank == 0:
         text = sum_lengths(prepared.train.source_lengths, prepared.train.target_lengths)
-        what = measure_machine(recipe, text, len(target), device(), group.size)
+        what = measure_machine(recipe, text, len(target), select_device(), group.size)
         journal_machine(folder, progress.step, what)
     group.spread(job.optimiser.numbers)
     job.optimiser.show()
@@ -256,9 +256,9 @@ def restore_checkpoint(
             matching(save.moments, moments, file=save.folder),
         )
         progress = Progress.from_json(save.state["progress"])
-        changed = changes(
+        changed = environment_changes(
             save.state["environment"],
-            environment(device(), adds=group.adds, processes=group.size),
+            describe_environment(select_device(), adds=group.adds, processes=group.size),
         )
     return RunStart(progress=progress, parameters=parameters, rejected=rejected, changed=changed)
 

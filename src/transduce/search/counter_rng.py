@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transduce.machine.device import sums_in
+from transduce.machine.device import accumulation_dtype
 
 GOLDEN = -0x61C8864680B583EB  # 2^64 / golden ratio, as a signed number
 ROUNDS = ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15))
@@ -40,11 +40,11 @@ def uniform_noise(key: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     It is computed on the CPU where the device has no float64.
     """
     bits = shift_right(key, 12)
-    wide = bits if sums_in(key.device) == torch.float64 else bits.cpu()
+    wide = bits if accumulation_dtype(key.device) == torch.float64 else bits.cpu()
     return (wide.double() + 0.5) * 2.0**-52
 
 
 def gumbel_noise(key: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     """Return Gumbel noise -log(-log u) for every key: argmax of log p + noise samples from p."""
     noise = -(-uniform_noise(key).log()).log()
-    return noise.to(key.device, sums_in(key.device))
+    return noise.to(key.device, accumulation_dtype(key.device))

@@ -1,4 +1,4 @@
-"""The nouns of a recipe: frozen, checked values that know where they are from."""
+"""The settings of a recipe in four groups: frozen, checked values that name their source."""
 
 from transduce.settings.architecture import Architecture
 from transduce.settings.data import Data

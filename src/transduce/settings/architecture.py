@@ -1,16 +1,16 @@
-"""The model, every column of Table 3 a field of its own."""
+"""Settings of the model: every column of Table 3 is a field of its own."""
 
 from dataclasses import dataclass
 from typing import final
 
 from transduce.settings.fields import (
-    chosen,
+    from_paper,
+    our_choice,
     require,
     require_at_most,
     require_one_of,
     require_positive,
-    require_share,
-    stated,
+    require_probability,
 )
 
 POSITIONS = ("sinusoidal", "learned")
@@ -24,35 +24,43 @@ MIXINGS = ("self-attention", "recurrent", "convolution", "dilated", "separable")
 class Architecture:
     """Sizes and shape of one Transformer    (section 3, Table 3)"""
 
-    layers: int = stated(6, "3.1", "N = 6 identical layers in each stack")
-    d_model: int = stated(512, "3.1", "all sub-layers and embeddings give 512 numbers")
-    d_ff: int = stated(2048, "3.3", "the inner layer of the feed-forward network is 2048 wide")
-    heads: int = stated(8, "3.2.2", "h = 8 heads in parallel")
-    d_k: int = stated(64, "3.2.2", "queries and keys of a head are 64 wide, free of d_model / h")
-    d_v: int = stated(64, "3.2.2", "values of a head are 64 wide, free of d_model / h")
-    dropout: float = stated(0.1, "5.4", "P_drop = 0.1 on sub-layer outputs and on embedding sums")
-    attention_dropout: float = stated(0.0, "5.4", "no dropout is named on attention weights")
-    feed_forward_dropout: float = stated(
+    layers: int = from_paper(6, "3.1", "N = 6 identical layers in each stack")
+    d_model: int = from_paper(512, "3.1", "width of embeddings and sub-layer outputs")
+    d_ff: int = from_paper(2048, "3.3", "the inner layer of the feed-forward network is 2048 wide")
+    heads: int = from_paper(8, "3.2.2", "h = 8 heads in parallel")
+    d_k: int = from_paper(
+        64, "3.2.2", "queries and keys of a head are 64 wide, free of d_model / h"
+    )
+    d_v: int = from_paper(64, "3.2.2", "values of a head are 64 wide, free of d_model / h")
+    dropout: float = from_paper(
+        0.1, "5.4", "P_drop = 0.1 on sub-layer outputs and on embedding sums"
+    )
+    attention_dropout: float = from_paper(0.0, "5.4", "no dropout is named on attention weights")
+    feed_forward_dropout: float = from_paper(
         0.0, "5.4", "no dropout is named inside the feed-forward network"
     )
-    positions: str = stated("sinusoidal", "3.5", "sines and cosines, interleaved, are added")
-    max_positions: int = chosen(
-        1024, "how many places learned positions have; sinusoids need no limit"
+    positions: str = from_paper("sinusoidal", "3.5", "sines and cosines, interleaved, are added")
+    max_positions: int = our_choice(
+        1024, "number of learned position vectors; sinusoids have no limit"
     )
-    tie_embeddings: str = stated(
+    tie_embeddings: str = from_paper(
         "all", "3.4", "one matrix: both embeddings and the map before the softmax"
     )
-    encoder_neighbourhood: int = stated(0, "4", "r, announced and not used; 0 looks everywhere")
-    decoder_neighbourhood: int = stated(0, "4", "as in the encoder; its past half only")
-    norm: str = stated("post", "3.1", "LayerNorm(x + Sublayer(x)): after the sum, not before")
-    mixing: str = stated("self-attention", "4", "Table 1's other layers may stand in its place")
-    kernel_size: int = chosen(3, "k, the width of convolutions: the narrowest that sees both sides")
+    encoder_neighbourhood: int = from_paper(
+        0, "4", "r of section 4, proposed and not used; 0 is no limit"
+    )
+    decoder_neighbourhood: int = from_paper(0, "4", "the same for the decoder, past positions only")
+    norm: str = from_paper("post", "3.1", "LayerNorm(x + Sublayer(x)): after the sum, not before")
+    mixing: str = from_paper("self-attention", "4", "or another layer type of Table 1")
+    kernel_size: int = our_choice(
+        3, "k, the width of convolutions; 3 reaches one position each way"
+    )
 
     def __post_init__(self) -> None:
         require_positive(self, "layers", "d_model", "d_ff", "heads", "d_k", "d_v", "max_positions")
         require_at_most(self, 65_536, "d_model", "d_ff", "d_k", "d_v", "max_positions")
         require_at_most(self, 1_000, "layers", "heads")
-        require_share(self, "dropout", "attention_dropout", "feed_forward_dropout")
+        require_probability(self, "dropout", "attention_dropout", "feed_forward_dropout")
         require_one_of(self, "positions", POSITIONS)
         require_one_of(self, "tie_embeddings", TIES)
         require_one_of(self, "norm", NORMS)
@@ -60,7 +68,7 @@ class Architecture:
         require(
             0 < self.kernel_size <= 1_001 and self.kernel_size % 2 == 1,
             f"architecture.kernel_size must be odd and at most 1,001, not {self.kernel_size}",
-            "a convolution of k places is centred: (k - 1) / 2 on each side",
+            "a convolution of k positions is centred: (k - 1) / 2 on each side",
         )
         require(
             self.d_model % 2 == 0,
@@ -72,11 +80,11 @@ class Architecture:
             require(
                 r == 0 or (r > 0 and r % 2 == 1),
                 f"architecture.{name} must be odd, not {r}",
-                "a neighbourhood of r places is centred: |i - j| <= (r - 1) / 2; 0 is no limit",
+                "a neighbourhood of r positions is centred: |i - j| <= (r - 1) / 2; 0 is no limit",
             )
             require(
                 r == 0 or self.mixing == "self-attention",
                 f"architecture.{name} restricts self-attention, but architecture.mixing is "
                 f"{self.mixing!r}",
-                "leave the neighbourhood at 0; architecture.kernel_size is the width of convolutions",
+                "leave it at 0; architecture.kernel_size is the width of convolutions",
             )

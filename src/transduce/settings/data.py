@@ -1,15 +1,15 @@
-"""What is trained on: corpus, cleaning, vocabulary, the size of an update."""
+"""Settings of the data: corpus, cleaning, vocabulary, the size of an update."""
 
 from dataclasses import dataclass
 from typing import final
 
 from transduce.settings.fields import (
-    chosen,
+    from_paper,
+    our_choice,
     require,
     require_at_most,
     require_one_of,
     require_positive,
-    stated,
 )
 
 TASKS = ("translation", "copy", "reverse", "sort")
@@ -20,23 +20,25 @@ TASKS = ("translation", "copy", "reverse", "sort")
 class Data:
     """From text to updates    (section 5.1)"""
 
-    task: str = chosen("translation", "what the pairs mean, and so how outputs are scored")
-    corpus: str = stated("wmt14-en-de", "5.1", "WMT 2014, about 4.5 million pairs")
-    source_language: str = stated("en", "5.1", "from English")
-    target_language: str = stated("de", "5.1", "to German")
-    vocabulary: str = stated("byte-pair", "5.1", "byte-pair; word-piece for English to French")
-    vocabulary_size: int = stated(37_000, "5.1", "about 37,000 symbols")
-    shared_vocabulary: bool = stated(True, "5.1", "source and target share one vocabulary")
-    source_tokens: int = stated(25_000, "5.1", "about 25,000 source tokens an update")
-    target_tokens: int = stated(25_000, "5.1", "and about 25,000 target tokens")
-    max_pairs: int = chosen(0, "train on the first so many pairs; 0 takes all there are")
-    max_length: int = chosen(256, "pairs with more pieces on a side are left out and counted")
-    max_characters: int = chosen(5_000, "lines with more characters are left out and counted")
-    max_length_ratio: float = chosen(
+    task: str = our_choice("translation", "what the pairs mean, and so how outputs are scored")
+    corpus: str = from_paper("wmt14-en-de", "5.1", "WMT 2014, about 4.5 million pairs")
+    source_language: str = from_paper("en", "5.1", "from English")
+    target_language: str = from_paper("de", "5.1", "to German")
+    vocabulary: str = from_paper("byte-pair", "5.1", "byte-pair; word-piece for English to French")
+    vocabulary_size: int = from_paper(37_000, "5.1", "about 37,000 symbols")
+    shared_vocabulary: bool = from_paper(True, "5.1", "source and target share one vocabulary")
+    source_tokens: int = from_paper(25_000, "5.1", "about 25,000 source tokens an update")
+    target_tokens: int = from_paper(25_000, "5.1", "about 25,000 target tokens an update")
+    max_pairs: int = our_choice(0, "train on at most this many pairs, the first; 0 is no limit")
+    max_length: int = our_choice(256, "pairs with more pieces on a side are left out and counted")
+    max_characters: int = our_choice(5_000, "lines with more characters are left out and counted")
+    max_length_ratio: float = our_choice(
         9.0, "pairs whose lengths in characters differ more are left out"
     )
-    drop_identical: bool = chosen(True, "pairs with equal sides teach copying, not translation")
-    drop_duplicates: bool = chosen(True, "a pair seen before is left out, in one pass by hash")
+    drop_identical: bool = our_choice(True, "pairs with equal sides teach copying, not translation")
+    drop_duplicates: bool = our_choice(
+        True, "repeated pairs are left out, found by hash in one pass"
+    )
 
     def __post_init__(self) -> None:
         require_positive(

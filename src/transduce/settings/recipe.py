@@ -1,4 +1,4 @@
-"""A recipe: all that decides a run. Two equal recipes give the same run."""
+"""A recipe: all settings that decide a run. Two equal recipes give the same run."""
 
 import dataclasses
 import math
@@ -11,12 +11,12 @@ from typing import Any, final
 from transduce.errors import InputError, suggest_names
 from transduce.settings.architecture import Architecture
 from transduce.settings.data import Data
-from transduce.settings.fields import require, stated
+from transduce.settings.fields import from_paper, require
 from transduce.settings.search import Search
 from transduce.settings.training import Training
 
 Value = str | int | float | bool
-NOUNS: Mapping[str, type] = types.MappingProxyType(
+GROUPS: Mapping[str, type] = types.MappingProxyType(
     {"architecture": Architecture, "data": Data, "training": Training, "search": Search}
 )
 
@@ -24,7 +24,7 @@ NOUNS: Mapping[str, type] = types.MappingProxyType(
 @final
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """The defaults of every field are the paper's base model, English to German."""
+    """All settings of a run in four groups; the defaults are the paper's base model, En-De."""
 
     name: str
     about: str = ""
@@ -32,73 +32,74 @@ class Recipe:
     data: Data = Data()
     training: Training = Training()
     search: Search = Search()
-    because: str = stated("", "", "why values differ from the paper's, in a sentence")
+    because: str = from_paper("", "", "why values differ from the paper's, in a sentence")
 
     def __post_init__(self) -> None:
         require(
             self.data.shared_vocabulary or self.architecture.tie_embeddings != "all",
-            "architecture.tie_embeddings is 'all', but the two languages have vocabularies of their own",
+            "architecture.tie_embeddings is 'all', but the two languages have vocabularies of "
+            "their own",
             "--set architecture.tie_embeddings=target, or data.shared_vocabulary=true",
         )
         reach = self.data.max_length + self.search.extra_length
         require(
             self.architecture.positions == "sinusoidal" or reach <= self.architecture.max_positions,
-            f"outputs may have data.max_length + search.extra_length = {reach} pieces, but learned positions "
-            f"have only {self.architecture.max_positions} places (architecture.max_positions)",
+            f"outputs may have data.max_length + search.extra_length = {reach} pieces, but there are "
+            f"only {self.architecture.max_positions} learned positions (architecture.max_positions)",
             "raise architecture.max_positions or lower data.max_length",
         )
         require(
             self.training.micro_batch_tokens == 0
             or self.training.micro_batch_tokens >= 2 * self.data.max_length,
-            f"training.micro_batch_tokens is {self.training.micro_batch_tokens}, but a pair may have twice "
-            f"data.max_length = {self.data.max_length} pieces",
-            "raise the one or lower the other; 0 asks the machine",
+            f"training.micro_batch_tokens is {self.training.micro_batch_tokens}, but a pair may "
+            f"have twice data.max_length = {self.data.max_length} pieces",
+            "raise the one or lower the other; 0 chooses it by the memory",
         )
 
-    def flat(self) -> dict[str, Value]:
-        """Every setting by its path, in the order of the nouns."""
+    def flat_settings(self) -> dict[str, Value]:
+        """Return every setting's value by its path, such as training.steps, in fixed order."""
         return {
-            f"{noun}.{field.name}": getattr(getattr(self, noun), field.name)
-            for noun, kind in NOUNS.items()
+            f"{group}.{field.name}": getattr(getattr(self, group), field.name)
+            for group, kind in GROUPS.items()
             for field in dataclasses.fields(kind)
         }
 
     def as_json(self) -> dict[str, Any]:
-        """Plain dictionaries, for run.json and recipe.json; `from_mapping` reads them."""
+        """Return the recipe as plain dictionaries, which `from_mapping` reads."""
         return dataclasses.asdict(self)
 
     @staticmethod
     def from_mapping(values: Mapping[str, Any], start: "Recipe | None" = None) -> "Recipe":
-        """A recipe from JSON or TOML tables; what is not named is as in `start`."""
+        """Build a recipe from JSON or TOML tables; settings that are missing come from `start`."""
         recipe = start or Recipe(name="unnamed")
         words = {"name", "about", "because"}
         for key, value in values.items():
             if key in words:
                 require(isinstance(value, str), f"{key} must be text, not {value!r}")
-            elif key not in NOUNS:
-                raise InputError(f"unknown setting {key!r}", suggest_names(key, [*NOUNS, *words]))
+            elif key not in GROUPS:
+                raise InputError(f"unknown setting {key!r}", suggest_names(key, [*GROUPS, *words]))
             elif not isinstance(value, Mapping):
                 raise InputError(f"{key} is a table of settings, not {value!r}")
         recipe = dataclasses.replace(recipe, **{k: v for k, v in values.items() if k in words})
-        changes = {f"{n}.{k}": v for n in NOUNS if n in values for k, v in values[n].items()}
+        changes = {f"{n}.{k}": v for n in GROUPS if n in values for k, v in values[n].items()}
         return with_changes(recipe, changes)
 
 
 def with_changes(recipe: Recipe, changes: Mapping[str, Value]) -> Recipe:
-    """Many settings changed at once, so that two that depend on each other can change together."""
+    """Return the recipe with many settings changed at once, by path."""
     tables: dict[str, dict[str, Value]] = {}
     for path, value in changes.items():
-        noun, field = resolved(path)
-        tables.setdefault(noun, {})[field.name] = cast_value(path, value)
+        group, field = find_setting(path)
+        tables.setdefault(group, {})[field.name] = cast_value(path, value)
     inner = {n: dataclasses.replace(getattr(recipe, n), **t) for n, t in tables.items()}
     return dataclasses.replace(recipe, **inner)
 
 
-def resolved(path: str) -> "tuple[str, dataclasses.Field[Any]]":
-    """The noun and field that a path names, or a hint at the nearest ones."""
+def find_setting(path: str) -> "tuple[str, dataclasses.Field[Any]]":
+    """Return the group and field of a setting's path; raise InputError if it is unknown."""
     known = {
-        f"{noun}.{field.name}": (noun, field)
-        for noun, kind in NOUNS.items()
+        f"{group}.{field.name}": (group, field)
+        for group, kind in GROUPS.items()
         for field in dataclasses.fields(kind)
     }
     if path not in known:
@@ -107,23 +108,23 @@ def resolved(path: str) -> "tuple[str, dataclasses.Field[Any]]":
 
 
 def cast_value(path: str, value: object) -> Value:
-    """The value in the field's own type; text, as `--set` gives it, is read."""
-    noun, field = resolved(path)
-    wanted = typing.get_type_hints(NOUNS[noun])[field.name]
+    """Return a value in the type of a setting's field, parsed if it is text from `--set`."""
+    group, field = find_setting(path)
+    wanted = typing.get_type_hints(GROUPS[group])[field.name]
     if isinstance(value, str) and wanted is not str:
-        value = read_text(value)
+        value = parse_value(value)
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if type(value) is not wanted or (isinstance(value, float) and not math.isfinite(value)):
-        raise InputError(f"{path} must be {NAMES[wanted]}, not {value!r}")
+        raise InputError(f"{path} must be {TYPE_NAMES[wanted]}, not {value!r}")
     return typing.cast("Value", value)
 
 
-NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+TYPE_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 
 
-def read_text(text: str) -> Value:
-    """true, false, a whole number (37_000 and 37000), a number, or the text itself."""
+def parse_value(text: str) -> Value:
+    """Parse text as true, false, a whole number (also 37_000), a number, or else as text."""
     if text in ("true", "false"):
         return text == "true"
     for kind in (int, float):

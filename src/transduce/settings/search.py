@@ -4,7 +4,13 @@ import math
 from dataclasses import dataclass
 from typing import final
 
-from transduce.settings.fields import chosen, require, require_one_of, require_positive, stated
+from transduce.settings.fields import (
+    from_paper,
+    our_choice,
+    require,
+    require_one_of,
+    require_positive,
+)
 
 PENALTIES = {  # how a hypothesis is scored; n counts its symbols, END among them
     "gnmt": "log P / ((5 + n) / 6)^alpha",
@@ -19,12 +25,18 @@ PENALTIES = {  # how a hypothesis is scored; n counts its symbols, END among the
 class Search:
     """Settings of beam search and of the length penalty (section 6.1)."""
 
-    beam: int = stated(4, "6.1", "a beam of 4")
-    alpha: float = stated(0.6, "6.1", "length penalty alpha = 0.6")
-    penalty: str = stated("gnmt", "6.1", "score = log P / ((5 + |Y|) / 6)^alpha, Wu et al. 2016")
-    gamma: float = chosen(0.2, "of penalty `reward`: nats a symbol; tune it on development data")
-    extra_length: int = stated(50, "6.1", "output of at most input length + 50")
-    batch_size: int = chosen(64, "sentences in the search at once; the texts do not depend on it")
+    beam: int = from_paper(4, "6.1", "a beam of 4")
+    alpha: float = from_paper(0.6, "6.1", "length penalty alpha = 0.6")
+    penalty: str = from_paper(
+        "gnmt", "6.1", "score = log P / ((5 + |Y|) / 6)^alpha, Wu et al. 2016"
+    )
+    gamma: float = our_choice(
+        0.2, "of penalty `reward`: nats a symbol; tune it on development data"
+    )
+    extra_length: int = from_paper(50, "6.1", "output of at most input length + 50")
+    batch_size: int = our_choice(
+        64, "sentences in the search at once; the texts do not depend on it"
+    )
 
     def __post_init__(self) -> None:
         require_positive(self, "beam", "extra_length", "batch_size")

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from typing import final
 
 from transduce.settings.fields import (
-    chosen,
+    from_paper,
+    our_choice,
     require,
     require_at_most,
     require_one_of,
     require_positive,
-    require_share,
-    stated,
+    require_probability,
 )
 
 SMOOTHINGS = ("szegedy", "t2t")
@@ -23,31 +23,39 @@ EVEN = 64  # slots, and rows of products, are a multiple of it
 class Training:
     """Adam with equation 3, label smoothing, and when to save, look and stop."""
 
-    steps: int = stated(100_000, "5.2", "the base models were trained for 100,000 steps")
-    warmup: int = stated(4_000, "5.3", "warmup_steps = 4000")
-    learning_rate_factor: float = stated(1.0, "5.3", "equation 3 has no other factor")
-    beta1: float = stated(0.9, "5.3", "Adam with beta1 = 0.9")
-    beta2: float = stated(0.98, "5.3", "and beta2 = 0.98")
-    epsilon: float = stated(1e-9, "5.3", "and epsilon = 10^-9")
-    label_smoothing: float = stated(0.1, "5.4", "label smoothing of 0.1")
-    smoothing_form: str = stated("szegedy", "5.4", "after Szegedy et al.: spread over all symbols")
-    seed: int = chosen(1, "the one number that decides order, dropout and first weights")
-    snapshot_every: int = stated(1_500, "6.1", "10 minutes at 0.4 s a step, for averaging")
-    average_last: int = stated(5, "6.1", "the last 5 are averaged")
-    checkpoint_minutes: float = chosen(10.0, "what a crash may cost; resume saves change no result")
-    validate_every: int = chosen(1_000, "between two looks at the development set")
-    validate_lines: int = chosen(500, "as many lines are translated for BLEU while training")
-    patience: int = chosen(0, "stop after so many looks without gain; 0 trains all steps")
-    max_nonfinite_updates: int = chosen(10, "so many in a row that are not finite stop the run")
-    micro_batch_tokens: int = chosen(
+    steps: int = from_paper(100_000, "5.2", "the base models were trained for 100,000 steps")
+    warmup: int = from_paper(4_000, "5.3", "warmup_steps = 4000")
+    learning_rate_factor: float = from_paper(1.0, "5.3", "equation 3 has no other factor")
+    beta1: float = from_paper(0.9, "5.3", "Adam with beta1 = 0.9")
+    beta2: float = from_paper(0.98, "5.3", "and beta2 = 0.98")
+    epsilon: float = from_paper(1e-9, "5.3", "and epsilon = 10^-9")
+    label_smoothing: float = from_paper(0.1, "5.4", "label smoothing of 0.1")
+    smoothing_form: str = from_paper(
+        "szegedy", "5.4", "after Szegedy et al.: spread over all symbols"
+    )
+    seed: int = our_choice(1, "the one number that decides order, dropout and first weights")
+    snapshot_every: int = from_paper(1_500, "6.1", "10 minutes at 0.4 s a step, for averaging")
+    average_last: int = from_paper(5, "6.1", "the last 5 are averaged")
+    checkpoint_minutes: float = our_choice(
+        10.0, "what a crash may cost; resume saves change no result"
+    )
+    validate_every: int = our_choice(1_000, "between two looks at the development set")
+    validate_lines: int = our_choice(500, "as many lines are translated for BLEU while training")
+    patience: int = our_choice(0, "stop after so many looks without gain; 0 trains all steps")
+    max_nonfinite_updates: int = our_choice(10, "so many in a row that are not finite stop the run")
+    micro_batch_tokens: int = our_choice(
         0, "tokens of both sides in memory at once; 0 asks the machine"
     )
-    precision: str = chosen("float32", "of products; weights and Adam's means are always float32")
-    compile: bool = chosen(False, "layers as compiled code; costs minutes at the start")
-    pad_to_tokens: int = chosen(
+    precision: str = our_choice(
+        "float32", "of products; weights and Adam's means are always float32"
+    )
+    compile: bool = our_choice(False, "layers as compiled code; costs minutes at the start")
+    pad_to_tokens: int = our_choice(
         0, "tokens a side that every micro-batch is filled up to; 0 fills none"
     )
-    threads: int = chosen(0, "of the processor; 0 takes all; stored, for it changes the last bit")
+    threads: int = our_choice(
+        0, "of the processor; 0 takes all; stored, for it changes the last bit"
+    )
 
     def __post_init__(self) -> None:
         require_positive(
@@ -62,7 +70,7 @@ class Training:
         require_positive(
             self, "checkpoint_minutes", "validate_every", "validate_lines", "max_nonfinite_updates"
         )
-        require_share(self, "beta1", "beta2", "label_smoothing")
+        require_probability(self, "beta1", "beta2", "label_smoothing")
         require_one_of(self, "smoothing_form", SMOOTHINGS)
         require_one_of(self, "precision", PRECISIONS)
         for name in ("seed", "patience", "micro_batch_tokens", "pad_to_tokens", "threads"):

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import torch
 
 from transduce.corpus.batch import Batch
-from transduce.machine.device import sums_in
+from transduce.machine.device import accumulation_dtype
 from transduce.model.transformer import Transformer
 from transduce.training.loss import log_probs
 from transduce.vocabulary import BEGIN
@@ -19,6 +19,6 @@ def nats_of(model: Transformer, batches: Iterable[Batch]) -> tuple[float, int]:
     for batch in batches:
         states = model.decode(batch.target.shift_right(BEGIN), model.encode(batch.source))
         found = log_probs(states, model.output.weight, batch.target.ids)
-        nats -= float(found.sum(dtype=sums_in(found.device)))
+        nats -= float(found.sum(dtype=accumulation_dtype(found.device)))
         pieces += len(batch.target.ids)
     return nats, pieces

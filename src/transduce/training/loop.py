@@ -11,7 +11,7 @@ from typing import final
 from transduce.checkpoint import has_snapshot, prune, save, save_snapshot
 from transduce.corpus.batch import Batch
 from transduce.errors import FolderError, NotFiniteError, SaveError
-from transduce.machine.environment import environment
+from transduce.machine.environment import describe_environment
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
@@ -141,7 +141,7 @@ class CheckpointKeeper:
         self.job, self.audience, self.journal = job, audience, journal
         self.company = company
         # asked once: the files that name the versions may be gone before the run is over
-        self.environment = environment(
+        self.environment = describe_environment(
             job.model.output.weight.device, adds=company.adds, processes=company.size
         )
         self.saved_step = step

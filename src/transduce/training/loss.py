@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from transduce.machine.device import sums_in
+from transduce.machine.device import accumulation_dtype
 from transduce.settings.training import EVEN
 
 # T target tokens of a batch · T_F with fillers behind them · V symbols
@@ -41,7 +41,7 @@ def softened(
     real, wanted = log_p[: len(targets)], targets[:, None]
     right = -real.gather(1, wanted)  # [T 1]
     other = -real.mean(dim=1, keepdim=True)
-    most = sums_in(logits.device)
+    most = accumulation_dtype(logits.device)
     nats = right.sum(dtype=most)
     loss = ((1 - spread) * right + spread * other).sum(dtype=most)
     d_logits = log_p.exp_().sub_(spread / logits.shape[1])  # p less the smoothed labels
@@ -78,7 +78,9 @@ class SlicedLoss(torch.autograd.Function):
         spread: float,
         soften: Soften,
     ) -> tuple[Tensor, Tensor]:
-        loss, nats = (states.new_zeros((), dtype=sums_in(states.device)) for _ in range(2))
+        loss, nats = (
+            states.new_zeros((), dtype=accumulation_dtype(states.device)) for _ in range(2)
+        )
         d_states, d_weight = torch.empty_like(states), torch.zeros_like(weight)
         rows, few = rows_of(weight), part_of(weight)
         for first in range(0, len(states), rows):

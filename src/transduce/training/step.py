@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import torch
 
 from transduce.corpus.batch import Batch
-from transduce.machine.device import sums_in
+from transduce.machine.device import accumulation_dtype
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
 from transduce.settings.training import EVEN
@@ -48,7 +48,9 @@ def queue_update(
         for sides in ([b.source for b in batches], [b.target for b in batches])
     )
     place = model.output.weight.device
-    found = torch.zeros(len(batches), 2, dtype=sums_in(place), device=place)  # loss, nats of each
+    found = torch.zeros(
+        len(batches), 2, dtype=accumulation_dtype(place), device=place
+    )  # loss, nats of each
 
     def learn(number: int) -> None:
         torch.manual_seed(dropout_seed(training.seed, step, number))

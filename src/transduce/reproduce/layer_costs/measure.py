@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import final
 
-from transduce.machine.environment import environment
+from transduce.machine.environment import describe_environment
 from transduce.reproduce.layer_costs.growth import PowerLaw, fit_power_law
 from transduce.reproduce.layer_costs.kinds import (
     KINDS,
@@ -101,7 +101,7 @@ def measure_layers(plan: MeasurementPlan, on_message: Callable[[str], None]) -> 
         points = tuple(measure_point(kind, n, d, plan) for n, d in plan.points())
         rows.append(LayerRow(kind, points, tuple(measure_paths(kind, plan)), plan))
     date = datetime.now(UTC).strftime("%Y-%m-%d")
-    return LayerTable(tuple(rows), plan, environment(CPU), date)
+    return LayerTable(tuple(rows), plan, describe_environment(CPU), date)
 
 
 def measure_paths(kind: LayerKind, plan: MeasurementPlan) -> Iterator[MeasuredPath]:

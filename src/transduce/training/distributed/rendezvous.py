@@ -16,7 +16,7 @@ from torch._C._distributed_c10d import FileStore, Store
 from torch.distributed.rendezvous import rendezvous
 
 from transduce.errors import InputError
-from transduce.machine.device import APPLES, device
+from transduce.machine.device import APPLE_GPU, select_device
 from transduce.settings.fields import require
 from transduce.training.distributed.collectives import losing
 from transduce.training.distributed.rank import Place
@@ -57,8 +57,8 @@ class Meeting:
     def joined(self, requests: Requests) -> Iterator[TorchProcessGroup]:
         """Take part: everybody must come within the limit."""
         kinds = "cpu:gloo"
-        where = device().type
-        require(where != APPLES, "several processes cannot share Apple's device", "no --workers")
+        where = select_device().type
+        require(where != APPLE_GPU, "several processes cannot share Apple's device", "no --workers")
         if where == "cuda":
             require_devices(self.place)
             torch.cuda.set_device(self.place.local_rank)
