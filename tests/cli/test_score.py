@@ -115,7 +115,7 @@ def test_the_paper_s_bleu_wants_german(call, files):
     ended = call("score", "--metric=bleu-paper", files / "ours", files / "theirs")
     assert ended.code == 2
     assert ended.stderr == (
-        "error: bleu-paper is for German only, and the language of this text is not said\n"
+        "error: bleu-paper is for German only, and the language of this text is not given\n"
         "hint: --language de if it is German; --metric bleu is for any language\n"
     )
     (files / "plain").write_text("Er kam zur EU-Kommission.\n", encoding="utf-8")
@@ -129,7 +129,7 @@ def test_a_figure_on_a_set_of_the_paper_says_whether_it_may_stand_beside_it(call
     ended = call("score", "--metric=bleu", reference, reference)
     assert ended.stdout.startswith("BLEU 100.00 | newstest2014 en-de, all 3,003, German | ")
     assert ended.stderr == (
-        "  BLEU: not beside 27.3 (base) and 28.4 (big) of Table 2: these are on the shorter "
+        "  BLEU: not comparable with 27.3 (base) and 28.4 (big) of Table 2: these are on the shorter "
         "edition, 2,737 of the 3,003 lines\n"
     )
     found = json.loads(call("score", "--json", "--metric=bleu", reference, reference).stdout)

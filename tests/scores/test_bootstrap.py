@@ -1,4 +1,4 @@
-"""Two outputs, and whether their difference is more than chance."""
+"""Paired bootstrap resampling, against sacreBLEU's."""
 
 import json
 import random
@@ -34,7 +34,7 @@ def test_scores_and_p_are_those_of_sacrebleu(seed, monkeypatch):
     for metric in ("bleu", "chrf", "ter"):
         test = PairedTest(
             [("poor", poor), ("good", good)],
-            {metric: METRICS[metric].make()},
+            {metric: METRICS[metric].build()},
             [references],
             test_type="bs",
             n_samples=200,
@@ -46,7 +46,7 @@ def test_scores_and_p_are_those_of_sacrebleu(seed, monkeypatch):
         assert (found.ours.value, found.p) == (system.score, system.p_value)
 
 
-def test_both_scores_are_those_of_each_alone():
+def test_both_scores_are_those_of_compute_score():
     references, good, poor = texts()
     found = compare_outputs("bleu", (good, poor), references, samples=40)
     assert found.ours == compute_score("bleu", good, references)
@@ -87,7 +87,7 @@ def test_95_of_100_differences_lie_between_low_and_high(monkeypatch):
     import transduce.scores.bootstrap as bootstrap
 
     draws = iter([range(100), [0] * 100])
-    monkeypatch.setattr(bootstrap, "resampled", lambda *_: map(float, next(draws)))
+    monkeypatch.setattr(bootstrap, "resample_scores", lambda *_: map(float, next(draws)))
     references, good, poor = texts(lines=4)
     found = compare_outputs("bleu", (good, poor), references, samples=100)
     assert (found.low, found.high) == (2, 97)
@@ -115,13 +115,13 @@ def test_a_comparison_goes_to_json_whole():
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ({"samples": 39}, "39 samples have no 95 % of them\nhint: --samples 1000"),
         ({"seed": -1}, "a seed is 0 or more, not -1"),
     ],
 )
-def test_numbers_that_mean_nothing_are_refused(values, said):
+def test_numbers_that_mean_nothing_are_refused(values, message):
     references, good, poor = texts(lines=4)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         compare_outputs("bleu", (good, poor), references, **values)

@@ -16,25 +16,25 @@ TOKENISED = [
     "Das 3 : 2-Spiel , so heißt &apos; s , war gut !",
     "Er kam nicht .",
 ]
-CUT = [
+OUTPUT_SPLIT = [
     "Die EU ##AT##-##AT## Kommission sagte „ Ja &quot; .",
     "Das 3 : 2 ##AT##-##AT## Spiel war , so heißt &apos; s , gut !",
     "Er kam nie .",
 ]
-CUT_REFERENCE = [
+TOKENISED_SPLIT = [
     "Die EU ##AT##-##AT## Kommission sagte : „ Ja &quot; .",
     "Das 3 : 2 ##AT##-##AT## Spiel , so heißt &apos; s , war gut !",
     "Er kam nicht .",
 ]
 
 
-def test_the_output_is_cut_and_compounds_are_split_on_both_sides():
+def test_the_output_is_tokenised_and_compounds_are_split_on_both_sides():
     found = compute_score("bleu-paper", OUTPUT, TOKENISED, language="de")
-    assert found.value == pytest.approx(bleu_by_definition(CUT, CUT_REFERENCE))
+    assert found.value == pytest.approx(bleu_by_definition(OUTPUT_SPLIT, TOKENISED_SPLIT))
     assert 30 < found.value < 90
 
 
-def test_a_plain_reference_is_cut_as_the_output_is():
+def test_a_plain_reference_is_tokenised_as_the_output_is():
     found = compute_score("bleu-paper-plain", OUTPUT, PLAIN, language="de")
     assert found.value == compute_score("bleu-paper", OUTPUT, TOKENISED, language="de").value
 
@@ -68,12 +68,12 @@ def test_plain_german_to_a_figure_equals_the_programs_and_the_definition(shared)
 
 
 @pytest.mark.parametrize("metric", ["bleu-paper", "bleu-paper-plain"])
-@pytest.mark.parametrize(("language", "said"), [("fr", "said to be 'fr'"), ("", "not said")])
-def test_it_is_refused_for_any_language_but_german(metric, language, said):
+@pytest.mark.parametrize(("language", "given"), [("fr", "'fr'"), ("", "not given")])
+def test_it_is_refused_for_any_language_but_german(metric, language, given):
     with pytest.raises(InputError) as error:
         compute_score(metric, OUTPUT, PLAIN, language=language)
     assert str(error.value) == (
-        f"{metric} is for German only, and the language of this text is {said}\n"
+        f"{metric} is for German only, and the language of this text is {given}\n"
         "hint: --language de if it is German; --metric bleu is for any language"
     )
 
@@ -82,14 +82,20 @@ def test_it_is_refused_for_any_language_but_german(metric, language, said):
     ("metric", "output", "reference", "fact", "hint"),
     [
         ("bleu-paper", OUTPUT, PLAIN, "the reference is plain text, and", "bleu-paper-plain"),
-        ("bleu-paper", CUT, TOKENISED, "the output is tokenised already, and", "bleu-tok"),
-        ("bleu-paper-plain", CUT, PLAIN, "the output is tokenised already, and", "bleu-tok"),
+        ("bleu-paper", OUTPUT_SPLIT, TOKENISED, "the output is tokenised already, and", "bleu-tok"),
+        (
+            "bleu-paper-plain",
+            OUTPUT_SPLIT,
+            PLAIN,
+            "the output is tokenised already, and",
+            "bleu-tok",
+        ),
         ("bleu-paper-plain", OUTPUT, TOKENISED, "the reference is tokenised", "bleu-paper takes"),
     ],
 )
 def test_text_in_the_wrong_form_is_refused(metric, output, reference, fact, hint):
     with pytest.raises(InputError) as error:
         compute_score(metric, output, reference, language="de")
-    said, way = str(error.value).split("\nhint: ")
-    assert said.startswith(fact)
-    assert f"--metric {hint}" in way
+    message, advice = str(error.value).split("\nhint: ")
+    assert message.startswith(fact)
+    assert f"--metric {hint}" in advice

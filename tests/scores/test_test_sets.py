@@ -7,7 +7,7 @@ from transduce.scores.test_sets import (
     GERMAN_2014_ALL,
     KNOWN,
     OTHER_FORM,
-    current_test_set_name,
+    find_current_name,
     identify_test_set,
 )
 from transduce.text.clean import normalise
@@ -72,11 +72,11 @@ def test_an_unknown_test_set_is_named_by_its_hash():
 
 def test_a_test_set_that_was_unknown_once_has_the_name_that_it_got_since():
     assert (
-        current_test_set_name("unknown (sha256 e4a42d2b6885)")
+        find_current_name("unknown (sha256 e4a42d2b6885)")
         == "Multi30k val, German, as it is stored"
     )
     for said in ("unknown (sha256 e4a42d2b6880)", "newstest2013, German"):
-        assert current_test_set_name(said) == said
+        assert find_current_name(said) == said
 
 
 def test_a_development_set_is_known_as_it_is_stored(shared):

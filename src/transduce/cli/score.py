@@ -12,7 +12,7 @@ from transduce.scores.bootstrap import SAMPLES, SEED
 from transduce.text.files import read_lines
 
 USUAL = ("bleu", "chrf", "ter")
-KINDS = "; ".join(f"{name}: {metric.about}" for name, metric in METRICS.items())
+KINDS = "; ".join(f"{name}: {metric.description}" for name, metric in METRICS.items())
 
 
 @click.command("score")

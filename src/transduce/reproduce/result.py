@@ -26,7 +26,7 @@ from transduce.runs.prepare import PreparedCorpus
 from transduce.runs.run_folder import RESOLVED
 from transduce.scores.comparability import PAPER_FIGURES
 from transduce.scores.scoring import require_scorable
-from transduce.scores.test_sets import OTHER_FORM, current_test_set_name, identify_test_set
+from transduce.scores.test_sets import OTHER_FORM, find_current_name, identify_test_set
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
 from transduce.text.moses import is_tokenised
@@ -153,7 +153,7 @@ def read_result(folder: Path) -> RowResult | None:
     except FolderError as fault:
         raise FolderError(fault.fact, NEWER if fault.hint == NEWER else MEASURE_AGAIN) from fault
     try:
-        bleu = values["bleu"] | {"test_set": current_test_set_name(values["bleu"]["test_set"])}
+        bleu = values["bleu"] | {"test_set": find_current_name(values["bleu"]["test_set"])}
         return RowResult(**values | {"recipe": stored_recipe(values["recipe"], file), "bleu": bleu})
     except (KeyError, TypeError) as error:
         raise FolderError(

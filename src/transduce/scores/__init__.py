@@ -1,4 +1,4 @@
-"""Text to figures that carry their signature, the difference of two, and perplexity."""
+"""Scores of outputs with their signatures, comparison of two outputs, and perplexity."""
 
 from transduce.scores.bootstrap import Comparison, compare_outputs
 from transduce.scores.metrics import METRICS

@@ -1,8 +1,7 @@
-"""Is one output better than another, or was it the choice of the test set?
+"""Paired bootstrap resampling (Koehn 2004): is one output better than another beyond chance?
 
-Paired bootstrap resampling (Koehn 2004), as sacreBLEU does it and with its numbers: test sets of as
-many lines are drawn from the lines of this one, with replacement, and both outputs are scored on
-each.
+As sacreBLEU does it and with its numbers: test sets of as many lines are drawn from the lines of
+this one, with replacement, and both outputs are scored on each.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,17 +11,17 @@ from typing import Any, final
 from transduce.scores.metrics import Metric
 from transduce.scores.paper_bleu import Texts
 from transduce.scores.score import Score
-from transduce.scores.scoring import compute_score, metric_for, prepared
+from transduce.scores.scoring import compute_score, find_metric, preprocess_texts
 from transduce.settings.fields import require
 
 SAMPLES, SEED = 1_000, 12_345  # sacreBLEU's
-PROVEN = 0.05
+SIGNIFICANCE_LEVEL = 0.05
 
 
 @final
 @dataclass(frozen=True)
 class Comparison:
-    """Two outputs by one score."""
+    """The scores of two outputs by one metric, and the significance of their difference."""
 
     ours: Score
     theirs: Score
@@ -34,11 +33,11 @@ class Comparison:
 
     @property
     def difference(self) -> float:
-        """By how much the score of the first is higher."""
+        """The first score minus the second."""
         return self.ours.value - self.theirs.value
 
     def __str__(self) -> str:
-        verdict = "more than chance" if self.p < PROVEN else "may be chance"
+        verdict = "more than chance" if self.p < SIGNIFICANCE_LEVEL else "may be chance"
         return (
             f"{self.ours.name} {self.difference:+.2f}, the first less the second"
             f" | {self.low:+.2f} to {self.high:+.2f} in 95 %"
@@ -47,7 +46,7 @@ class Comparison:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values only."""
+        """Return the comparison as plain values for JSON."""
         return {
             "name": self.ours.name,
             "ours": self.ours.as_json(),
@@ -69,14 +68,17 @@ def compare_outputs(
     samples: int = SAMPLES,
     seed: int = SEED,
 ) -> Comparison:
-    """Our output and theirs against the same references."""
+    """Score two outputs against the same references and resample their difference."""
     import numpy as np
 
     require(samples >= 40, f"{samples} samples have no 95 % of them", "--samples 1000")
     require(seed >= 0, f"a seed is 0 or more, not {seed}")
     ours, theirs = (compute_score(metric, one, *references, language=language) for one in outputs)
-    chosen = metric_for(metric, language)
-    a, b = (np.array(list(resampled(chosen, (one, *references), samples, seed))) for one in outputs)
+    chosen = find_metric(metric, language)
+    a, b = (
+        np.array(list(resample_scores(chosen, (one, *references), samples, seed)))
+        for one in outputs
+    )
     # a difference is beyond chance where it is larger than they are spread around their mean
     spread = np.abs(a - b) - np.abs(a - b).mean()
     beyond = int((spread > abs(ours.value - theirs.value)).sum())
@@ -86,12 +88,15 @@ def compare_outputs(
     return Comparison(ours, theirs, float(inner[0]), float(inner[-1]), p, samples, seed)
 
 
-def resampled(chosen: Metric, texts: Texts, samples: int, seed: int) -> Iterator[float]:
-    """The score of every sample: of the counts that sacreBLEU keeps for each line, summed."""
+def resample_scores(chosen: Metric, texts: Texts, samples: int, seed: int) -> Iterator[float]:
+    """Yield the score of every resampled test set, from sacreBLEU's counts of its lines.
+
+    The same seed draws the same lines for both outputs.
+    """
     import numpy as np
 
-    (output, *references), _ = prepared(chosen, texts)
-    sacre: Any = chosen.make()  # its counts by line have no public name
+    (output, *references), _ = preprocess_texts(chosen, texts)
+    sacre: Any = chosen.build()  # its counts by line have no public name
     counts = np.array(sacre._extract_corpus_statistics(output, references), np.float32)  # noqa: SLF001
     draw = np.random.default_rng(seed)
     for _ in range(samples):

@@ -1,11 +1,11 @@
-"""The ways to score a translation, by name; sacreBLEU is imported when one is made."""
+"""All metrics by name; sacreBLEU is imported when one is built."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from transduce.scores.exact_match import ExactMatch, ExactMatchResult
-from transduce.scores.multi_bleu import ascii_blanks, ascii_lower, printed
+from transduce.scores.multi_bleu import format_multi_bleu, lowercase_ascii, protect_other_blanks
 from transduce.scores.paper_bleu import Texts, tokenise_both_sides, tokenise_output
 
 if TYPE_CHECKING:
@@ -13,127 +13,132 @@ if TYPE_CHECKING:
     from sacrebleu.metrics.chrf import CHRF
     from sacrebleu.metrics.ter import TER
 
+# Changes the texts before they are scored, and returns what to append to the signature.
+Preprocess = Callable[[Texts], tuple[Texts, str]]
 COUNTS = ("counts", "totals", "precisions", "bp", "sys_len", "ref_len")
 
 
 @final
 @dataclass(frozen=True)
 class Metric:
-    """A named way to score."""
+    """A metric: how its scorer is built, and what happens to the texts before."""
 
     name: str
-    about: str  # for people
-    make: "Callable[[], BLEU | CHRF | TER | ExactMatch]"
-    details: "Callable[[Any], dict[str, Any]]" = lambda _: {}  # what is kept beside the score
-    prepare: Callable[[Texts], tuple[Texts, str]] | None = None  # first, and how that is signed
-    language: str = ""  # the only one that it is for
+    description: str  # for --help
+    build: "Callable[[], BLEU | CHRF | TER | ExactMatch]"
+    extract_details: "Callable[[Any], dict[str, Any]]" = lambda _: {}  # counts kept with the score
+    preprocess: Preprocess | None = None
+    language: str = ""  # the only language it is for; empty for any
     higher_is_better: bool = True
 
 
-def bleu(tokenize: str, *, lowercase: bool = False, smooth: str = "exp") -> "BLEU":
-    """sacreBLEU's; `force` keeps it from writing warnings."""
+def build_bleu(tokenize: str, *, lowercase: bool = False, smooth: str = "exp") -> "BLEU":
+    """Build sacreBLEU's BLEU scorer; `force` keeps it from writing warnings."""
     from sacrebleu.metrics.bleu import BLEU
 
     return BLEU(lowercase=lowercase, tokenize=tokenize, smooth_method=smooth, force=True)
 
 
-def multi_bleu() -> "BLEU":
-    """Words between blanks, no smoothing."""
-    return bleu("none", smooth="none")
+def build_multi_bleu() -> "BLEU":
+    """Build a BLEU scorer that counts as multi-bleu.perl: words between blanks, no smoothing."""
+    return build_bleu("none", smooth="none")
 
 
-def chrf() -> "CHRF":
-    """Characters up to six, beta 2."""
+def build_chrf() -> "CHRF":
+    """Build sacreBLEU's chrF2 scorer: F-score of character n-grams up to 6, beta 2."""
     from sacrebleu.metrics.chrf import CHRF
 
     return CHRF()
 
 
-def ter() -> "TER":
-    """Edits and shifts by words, case left out."""
+def build_ter() -> "TER":
+    """Build sacreBLEU's TER scorer: word edits and shifts, case ignored."""
     from sacrebleu.metrics.ter import TER
 
     return TER()
 
 
-def of_bleu(result: Any) -> dict[str, Any]:  # noqa: ANN401 - sacreBLEU is imported late
-    """The counts that BLEU comes from."""
+def extract_bleu_counts(result: Any) -> dict[str, Any]:  # noqa: ANN401 - sacreBLEU is imported late
+    """Return the n-gram counts and lengths that a BLEU score comes from."""
     return {count: getattr(result, count) for count in COUNTS}
 
 
-def of_multi_bleu(result: Any) -> dict[str, Any]:  # noqa: ANN401
-    """The same, and the line as the script prints it."""
-    return of_bleu(result) | {"multi_bleu": printed(result)}
+def extract_multi_bleu_counts(result: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return the counts of a BLEU score and the line that multi-bleu.perl prints for them."""
+    return extract_bleu_counts(result) | {"multi_bleu": format_multi_bleu(result)}
 
 
-def of_ter(result: Any) -> dict[str, Any]:  # noqa: ANN401
-    """The edits, and the words of the reference."""
+def extract_ter_counts(result: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return the number of edits and of reference words that a TER score comes from."""
     return {"num_edits": result.num_edits, "ref_length": result.ref_length}
 
 
-def of_exact_match(result: ExactMatchResult) -> dict[str, Any]:
+def extract_exact_match_counts(result: ExactMatchResult) -> dict[str, Any]:
     """Return the counts that an exact match score comes from."""
     return {"matches": result.matches}
 
 
-def alike(change: Callable[[str], str], mark: str) -> Callable[[Texts], tuple[Texts, str]]:
-    """The same done to every line of all texts."""
-    return lambda texts: ([[change(line) for line in text] for text in texts], mark)
+def preprocess_lines(change: Callable[[str], str], signature: str) -> Preprocess:
+    """Build a preprocessing step that applies `change` to every line of output and references."""
+    return lambda texts: ([[change(line) for line in text] for text in texts], signature)
 
 
 METRICS = {
     "bleu": Metric(
         "BLEU",
         "sacreBLEU's default: plain text, its 13a words, cased",
-        lambda: bleu("13a"),
-        of_bleu,
+        lambda: build_bleu("13a"),
+        extract_bleu_counts,
     ),
     "bleu-lc": Metric(
-        "BLEU-lc", "the same in lower case", lambda: bleu("13a", lowercase=True), of_bleu
+        "BLEU-lc",
+        "the same in lower case",
+        lambda: build_bleu("13a", lowercase=True),
+        extract_bleu_counts,
     ),
     "bleu-tok": Metric(
         "BLEU-tok",
         "text that is tokenised already, both sides alike: equal to multi-bleu.perl",
-        multi_bleu,
-        of_multi_bleu,
-        alike(ascii_blanks, "|blanks:ascii"),
+        build_multi_bleu,
+        extract_multi_bleu_counts,
+        preprocess_lines(protect_other_blanks, "|blanks:ascii"),
     ),
     "bleu-tok-lc": Metric(
         "BLEU-tok-lc",
         "the same with A to Z in lower case: equal to multi-bleu.perl -lc",
-        multi_bleu,
-        of_multi_bleu,
-        alike(ascii_lower, "|blanks:ascii|lowered:A-Z"),
+        build_multi_bleu,
+        extract_multi_bleu_counts,
+        preprocess_lines(lowercase_ascii, "|blanks:ascii|lowered:A-Z"),
     ),
     "bleu-paper": Metric(
         "BLEU-paper",
-        "the paper's, German only: plain output beside a reference that is tokenised already, "
+        "the paper's, German only: plain output against a reference that is tokenised already, "
         "compounds split",
-        multi_bleu,
-        of_multi_bleu,
+        build_multi_bleu,
+        extract_multi_bleu_counts,
         tokenise_output,
         "de",
     ),
     "bleu-paper-plain": Metric(
         "BLEU-paper-plain",
         "the same with a plain reference, tokenised here as the output is",
-        multi_bleu,
-        of_multi_bleu,
+        build_multi_bleu,
+        extract_multi_bleu_counts,
         tokenise_both_sides,
         "de",
     ),
-    "chrf": Metric("chrF", "characters instead of words", chrf),
+    "chrf": Metric("chrF", "characters instead of words", build_chrf),
     "ter": Metric(
         "TER",
         "edits to the reference a word; lower is better",
-        ter,
-        of_ter,
+        build_ter,
+        extract_ter_counts,
         higher_is_better=False,
     ),
     "exact-match": Metric(
         "exact match",
         "the share of lines that equal their reference, for tasks with one right answer",
         ExactMatch,
-        of_exact_match,
+        extract_exact_match_counts,
     ),
 }

@@ -1,4 +1,4 @@
-"""Perplexity: how many symbols a model wavers between, on average    (section 6.2, Table 3)"""
+"""Perplexity, e to the mean negative log-probability (section 6.2, Table 3)."""
 
 import math
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from transduce.errors import InputError
 @final
 @dataclass(frozen=True)
 class Perplexity:
-    """e to the mean negative log-probability, without label smoothing.
+    """The perplexity of a text per piece and per word, without label smoothing.
 
     Pieces and words both count the END of each sentence, so that the two figures are of the same
     text. Table 3 prints it per piece, which models with other vocabularies cannot be compared by.
@@ -26,13 +26,13 @@ class Perplexity:
 
     @property
     def per_piece(self) -> float:
-        """e^(nats / pieces)"""
-        return exponential(self.nats / self.pieces)
+        """The perplexity per piece, e^(nats / pieces), as Table 3 prints it."""
+        return exp_or_infinity(self.nats / self.pieces)
 
     @property
     def per_word(self) -> float:
-        """e^(nats / words)"""
-        return exponential(self.nats / self.words)
+        """The perplexity per word, e^(nats / words), comparable across vocabularies."""
+        return exp_or_infinity(self.nats / self.words)
 
     def __str__(self) -> str:
         return (
@@ -41,7 +41,7 @@ class Perplexity:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Both figures and what they come from; JSON has no word for infinity."""
+        """Return both perplexities and their counts for JSON, which has no infinity: None."""
         return {
             "per_piece": self.per_piece,
             "per_word": self.per_word if math.isfinite(self.per_word) else None,
@@ -51,6 +51,6 @@ class Perplexity:
         }
 
 
-def exponential(x: float) -> float:
-    """e^x, infinite where Python would refuse."""
+def exp_or_infinity(x: float) -> float:
+    """Return e^x, or infinity where a float overflows."""
     return math.exp(x) if x < 709 else math.inf

@@ -1,4 +1,4 @@
-"""A figure with all that is needed to believe it: what was scored, how, and on what."""
+"""A score with its evidence: what was scored, how, and on which test set."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -8,7 +8,7 @@ from typing import Any, final
 @final
 @dataclass(frozen=True)
 class Score:
-    """One score of one output."""
+    """The score of one output by one metric."""
 
     name: str
     value: float
@@ -16,7 +16,7 @@ class Score:
     lines: int
     test_set: str  # what the references are, by their hash
     details: Mapping[str, Any] = field(default_factory=dict)  # the counts it comes from
-    paper_comparability: str = ""  # whether it may stand there, where the paper has such a figure
+    paper_comparability: str = ""  # a sentence, where the paper prints such a figure
     higher_is_better: bool = True
 
     def __str__(self) -> str:
@@ -26,5 +26,5 @@ class Score:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values only."""
+        """Return the score as plain values for JSON."""
         return asdict(self)

@@ -1,10 +1,10 @@
-"""BLEU, chrF and TER of lines, by sacreBLEU and always with its signature."""
+"""Compute scores of lines by sacreBLEU and other metrics, always with a signature."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from transduce.errors import InputError, suggest_names
-from transduce.scores.comparability import paper_comparability
+from transduce.scores.comparability import describe_paper_comparability
 from transduce.scores.metrics import METRICS, Metric
 from transduce.scores.paper_bleu import Texts
 from transduce.scores.score import Score
@@ -12,72 +12,72 @@ from transduce.scores.test_sets import identify_test_set
 
 
 def bleu(hypotheses: Sequence[str], *references: Sequence[str]) -> Score:
-    """Corpus BLEU of plain text, cased."""
+    """Compute corpus BLEU of plain text, cased."""
     return compute_score("bleu", hypotheses, *references)
 
 
 def chrf(hypotheses: Sequence[str], *references: Sequence[str]) -> Score:
-    """F-score of character n-grams."""
+    """Compute chrF2, the F-score of character n-grams."""
     return compute_score("chrf", hypotheses, *references)
 
 
 def ter(hypotheses: Sequence[str], *references: Sequence[str]) -> Score:
-    """Edits a reference word, in percent."""
+    """Compute TER, the edits per reference word in percent."""
     return compute_score("ter", hypotheses, *references)
 
 
 def compute_score(
     metric: str, hypotheses: Sequence[str], *references: Sequence[str], language: str = ""
 ) -> Score:
-    """Lines against one or several reference texts, by any of METRICS.
+    """Score lines against one or several reference texts by one of METRICS.
 
-    `language` is that of the text; the paper's BLEU is for German ("de") only and wants it said.
+    `language` is that of the text; the paper's BLEU is for German ("de") only and requires it.
     """
-    chosen = metric_for(metric, language)
-    require_lines(hypotheses, references)
-    texts, mark = prepared(chosen, (hypotheses, *references))
-    sacre: Any = chosen.make()  # one of several classes of equal methods
+    chosen = find_metric(metric, language)
+    require_parallel(hypotheses, references)
+    texts, addition = preprocess_texts(chosen, (hypotheses, *references))
+    sacre: Any = chosen.build()  # one of several classes of equal methods
     test_set = " + ".join(map(identify_test_set, references))
     result = sacre.corpus_score(texts[0], texts[1:])
     return Score(
         name=chosen.name,
         value=result.score,
-        signature=f"{sacre.get_signature()}{mark}",
+        signature=f"{sacre.get_signature()}{addition}",
         lines=len(hypotheses),
         test_set=test_set,
-        details=chosen.details(result),
-        paper_comparability=paper_comparability(metric, test_set),
+        details=chosen.extract_details(result),
+        paper_comparability=describe_paper_comparability(metric, test_set),
         higher_is_better=chosen.higher_is_better,
     )
 
 
-def metric_for(name: str, language: str) -> Metric:
-    """The metric of that name, if there is one and it is for the language."""
+def find_metric(name: str, language: str) -> Metric:
+    """Return the metric of a name; refuse unknown names and metrics for another language."""
     if name not in METRICS:
         raise InputError(f"unknown score {name!r}", suggest_names(name, METRICS))
     chosen = METRICS[name]
     if chosen.language not in ("", language):
-        said = f"said to be {language!r}" if language else "not said"
+        given = repr(language) if language else "not given"
         raise InputError(
-            f"{name} is for German only, and the language of this text is {said}",
+            f"{name} is for German only, and the language of this text is {given}",
             f"--language {chosen.language} if it is German; --metric bleu is for any language",
         )
     return chosen
 
 
 def require_scorable(metrics: Sequence[str], references: Sequence[str], language: str) -> None:
-    """Refuse before the work of translating what would be refused after it."""
+    """Refuse metrics and references that could not be scored, before anything is translated."""
     for metric in metrics:
-        prepared(metric_for(metric, language), ([], references))
+        preprocess_texts(find_metric(metric, language), ([], references))
 
 
-def prepared(chosen: Metric, texts: Texts) -> tuple[Texts, str]:
-    """What sacreBLEU is given, and what its signature does not say."""
-    return chosen.prepare(texts) if chosen.prepare else (texts, "")
+def preprocess_texts(chosen: Metric, texts: Texts) -> tuple[Texts, str]:
+    """Return the texts that sacreBLEU scores, and what its signature must add about them."""
+    return chosen.preprocess(texts) if chosen.preprocess else (texts, "")
 
 
-def require_lines(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
-    """Refuse what cannot be compared line by line."""
+def require_parallel(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
+    """Refuse references whose number of lines differs from the output's, and empty texts."""
     if not references:
         raise InputError("there is no reference to score against")
     if not hypotheses:

@@ -1,4 +1,4 @@
-"""Test sets known by the hash of their lines, so that a score cannot name the wrong one."""
+"""Public test sets, identified by the hash of their lines rather than by a file name."""
 
 import hashlib
 import re
@@ -48,8 +48,8 @@ KNOWN = {  # the first 16 digits of the sha256 of the lines, joined by \n
 }
 
 
-# The same for texts that others have tokenised, or put into another order: of letters and digits
-# alone, the lines sorted. The filtered edition is found so in a tokenised copy of other hands.
+# The hashes of the letters and digits alone, the lines sorted: a test set is recognised after
+# another tokeniser and in another order, as the filtered edition in published tokenised copies.
 KNOWN_BY_LETTERS = {
     "3cd10992e5608555": GERMAN_2013,
     "f4449b7bd32227c9": GERMAN_2014_ALL,
@@ -61,26 +61,26 @@ ESCAPES = re.compile("&(?:amp|quot|apos|lt|gt|bar|#124|#91|#93);|##AT##")
 
 
 def identify_test_set(references: Sequence[str]) -> str:
-    """The name of a known test set, else the hash that would make it known."""
-    digest = hash_of(references)
+    """Return the name of a known test set, or else 'unknown' with the hash of its lines."""
+    digest = hash_lines(references)
     if digest[:16] in KNOWN:
         return KNOWN[digest[:16]]
-    known = KNOWN_BY_LETTERS.get(hash_of(sorted(map(letters, references)))[:16])
+    known = KNOWN_BY_LETTERS.get(hash_lines(sorted(map(keep_letters_and_digits, references)))[:16])
     return known + OTHER_FORM if known else f"unknown (sha256 {digest[:12]})"
 
 
-def current_test_set_name(said: str) -> str:
-    """The name of a test set that was unknown when it was written down, if it has one by now."""
-    begun = re.fullmatch(r"unknown \(sha256 (\w+)\)", said)
-    names = (name for digest, name in KNOWN.items() if begun and digest.startswith(begun[1]))
-    return next(names, said)
+def find_current_name(stored: str) -> str:
+    """Return the name that a test set stored as unknown has been given since, else the input."""
+    start = re.fullmatch(r"unknown \(sha256 (\w+)\)", stored)
+    names = (name for digest, name in KNOWN.items() if start and digest.startswith(start[1]))
+    return next(names, stored)
 
 
-def hash_of(lines: Sequence[str]) -> str:
-    """Of the lines, joined by newlines."""
+def hash_lines(lines: Sequence[str]) -> str:
+    """Return the sha256 of the lines joined by newlines."""
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def letters(line: str) -> str:
-    """What no tokeniser changes."""
+def keep_letters_and_digits(line: str) -> str:
+    """Return the letters and digits of a line, which no tokeniser changes."""
     return "".join(filter(str.isalnum, ESCAPES.sub("", line)))
