@@ -171,8 +171,8 @@ def test_a_figure_says_whether_it_may_stand_beside_one_of_the_paper(evaluate, mo
     )
     ended = evaluate("--metric=bleu")
     assert ended.stderr == (
-        "  BLEU: not comparable with 25.8 (base) and 26.4 (big) of Table 3: the paper counts other words, "
-        "as --metric bleu-paper does\n"
+        "  BLEU: not comparable with 25.8 (base) and 26.4 (big) of Table 3: the paper counts "
+        "other words, as --metric bleu-paper does\n"
     )
 
 

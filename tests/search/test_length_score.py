@@ -36,7 +36,7 @@ def test_the_gnmt_penalty_equals_the_shared_values(shared):
     cases = json.loads((shared / "fixtures/mt/length_penalty.json").read_text("utf-8"))["penalty"]
     assert len(cases) > 20
     for case in cases:
-        table = divisors(Search(alpha=case["alpha"]), case["length"])
+        table = divisors(Search(alpha=float(case["alpha"])), case["length"])
         assert table[case["length"]].item() == pytest.approx(case["penalty"], rel=1e-12)
 
 
