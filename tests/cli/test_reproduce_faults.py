@@ -9,13 +9,15 @@ from tests.cli.rows import TINY
 from tests.reproduce.results import result
 
 from transduce.checkpoint import read_run
-from transduce.cli import reproducing
 from transduce.cli.main import transduce
 from transduce.cli.outcome import Terminated, run
-from transduce.cli.reproducing import Given
-from transduce.cli.reproducing import corpus as corpus_of
 from transduce.errors import InputError, NotFiniteError
+from transduce.recipes.scale import TOY
+from transduce.reproduce import rows as rows_module
+from transduce.reproduce.job import JobSelection
+from transduce.reproduce.request import TableCallbacks, TableRequest
 from transduce.reproduce.result import write_result
+from transduce.reproduce.rows import prepare_table_corpus
 from transduce.scores.test_sets import GERMAN_2013, OTHER_FORM
 
 TABLE = ("reproduce", "table3", *TINY)
@@ -49,7 +51,7 @@ def test_a_row_that_memory_does_not_hold_does_not_lose_the_others(
         write_result(job.folder(out), result(job.row, 30.0))
         return "measured"
 
-    monkeypatch.setattr(reproducing, "train_row", trained)
+    monkeypatch.setattr(rows_module, "train_row", trained)
     done = call(*TABLE, "--rows", "base,C-N2", "--store", store, "-o", out)
     assert done.code == 2
     assert done.stderr.startswith("error: row base, seed 1 (1 of 2): memory ran out\nhint: free")
@@ -60,7 +62,7 @@ def test_another_fault_of_torch_is_no_lack_of_memory(call, tmp_path, monkeypatch
     def failing(*_):
         raise RuntimeError("shapes do not match")
 
-    monkeypatch.setattr(reproducing, "train_row", failing)
+    monkeypatch.setattr(rows_module, "train_row", failing)
     done = call(*TABLE, "--rows", "base", "--store", store, "-o", tmp_path / "out")
     assert done.code == 1
     assert "shapes do not match" in done.stderr
@@ -80,7 +82,7 @@ def test_a_signal_leaves_a_report_of_the_rows_that_are_over(
     def stopped(*_):
         raise stop
 
-    monkeypatch.setattr(reproducing, "train_row", stopped)
+    monkeypatch.setattr(rows_module, "train_row", stopped)
     done = call(*TABLE, "--rows", "base", "--store", store, "-o", out)
     assert (done.code, done.stdout) == (code, "")
     assert rows(out / "table3.csv") == ["C-N2", "C-N4"]
@@ -93,7 +95,7 @@ def test_sigusr1_asks_in_vain_before_there_is_anything_to_save(call, tmp_path, m
         signal.raise_signal(signal.SIGUSR1)
         raise InputError("no corpus")
 
-    monkeypatch.setattr(reproducing, "corpus", preparing)
+    monkeypatch.setattr(rows_module, "prepare_table_corpus", preparing)
     monkeypatch.setattr("transduce.cli.inputs.DEV_PAIRS", 20)
     before = signal.signal(signal.SIGUSR1, lambda *_: heard.append("it would end here"))
     try:
@@ -132,7 +134,7 @@ def test_a_damaged_result_of_a_row_that_is_asked_for_is_named_once(call, tmp_pat
 
 
 def test_without_a_development_set_nothing_is_prepared_or_trained(call, corpus, monkeypatch):
-    monkeypatch.setattr(reproducing, "train_row", None)
+    monkeypatch.setattr(rows_module, "train_row", None)
     text = ("--source", corpus / "a.en", "--target", corpus / "a.de")
     own = call(*TABLE, *text, "-o", corpus / "x")
     fact = "the table is scored on a development set, and this corpus has none\n"
@@ -149,7 +151,7 @@ def test_without_a_development_set_nothing_is_prepared_or_trained(call, corpus, 
 def test_the_words_of_the_paper_are_demanded_before_the_first_row(
     call, tmp_path, monkeypatch, store
 ):
-    monkeypatch.setattr(reproducing, "train_row", None)
+    monkeypatch.setattr(rows_module, "train_row", None)
     monkeypatch.setattr(
         "transduce.reproduce.result.identify_test_set", lambda _: GERMAN_2013 + OTHER_FORM
     )
@@ -170,10 +172,19 @@ def test_a_run_that_train_has_made_is_taken_as_the_row_s(call, tmp_path, store):
     assert rows(out / "table3.csv") == ["C-N2"]
 
 
+def name_no_text(_data):
+    raise AssertionError("a stored corpus needs no text")
+
+
 def test_a_store_of_others_is_not_held(made, tmp_path):
     store = made / "run/store"
-    given = Given(output=tmp_path / "out", store=store, files={}, test=None)
-    assert corpus_of(read_run(made / "run").recipe, given, quiet=True).folder == store
+    selection = JobSelection(scale=TOY)
+    request = TableRequest(
+        output=tmp_path / "out", selection=selection, choose_texts=name_no_text, store=store
+    )
+    recipe = read_run(made / "run").recipe
+    prepared = prepare_table_corpus(recipe, request, TableCallbacks(), needs_dev=True)
+    assert prepared.folder == store
     assert not (tmp_path / "out").exists()
 
 
@@ -189,7 +200,7 @@ def test_a_folder_of_something_else_is_refused(call, tmp_path):
     "entries", [("rows", "log"), ("store", "lock"), ("table3.md", "table2.png")]
 )
 def test_a_folder_that_a_table_was_in_is_gone_on_with(call, tmp_path, monkeypatch, entries):
-    monkeypatch.setattr(reproducing, "trained_all", lambda *_: [NotFiniteError("it came to this")])
+    monkeypatch.setattr(rows_module, "train_rows", lambda *_: [NotFiniteError("it came to this")])
     for entry in entries:
         (tmp_path / entry).mkdir()
     assert call(*TABLE, "-o", tmp_path).code == 5

@@ -7,9 +7,10 @@ import shutil
 import pytest
 from tests.cli.rows import TINY
 
-from transduce.cli import reproducing
-from transduce.cli.reproduce_table2 import lines_of
+from transduce.cli.reproduce_table2 import choose_test_set
 from transduce.errors import FolderError, InputError
+from transduce.reproduce import rows as rows_module
+from transduce.reproduce.result import read_test_set
 from transduce.runs.average import average_beside
 from transduce.runs.texts import FilePair
 from transduce.settings import Data
@@ -77,7 +78,7 @@ def test_a_row_that_cannot_be_measured_says_what_to_do(call, tmp_path, monkeypat
     def failing(*_):
         raise FolderError("is broken", "mend it")
 
-    monkeypatch.setattr(reproducing, "train_row", failing)
+    monkeypatch.setattr(rows_module, "train_row", failing)
     done = call("reproduce", "table2", *TINY, "--rows", "base", "-o", tmp_path / "out")
     assert done.code == 3
     assert done.stderr == "error: row base, seed 1 (1 of 1): is broken\nhint: mend it\n"
@@ -125,14 +126,14 @@ def test_the_test_set_of_a_fetched_corpus_is_taken(monkeypatch, own_text):
     monkeypatch.setattr("transduce.cli.inputs.from_cache", from_cache)
     nothing = dict.fromkeys(("test_source", "test_target", "test_pairs", "source", "pairs"))
     data = Data(corpus="multi30k")
-    source, target = lines_of(data, nothing, nothing)
+    source, target = read_test_set(choose_test_set(data, nothing, nothing))
     assert asked == [(data, "test")]
     assert (source[1], target[0]) == ("The cat sleeps.", "Der Hund sieht eine Katze.")
     monkeypatch.setattr("transduce.cli.inputs.from_cache", lambda *_: None)
     with pytest.raises(
         InputError, match="the corpus multi30k has no test set\nhint: --test-source"
     ):
-        lines_of(data, nothing, nothing)
+        choose_test_set(data, nothing, nothing)
 
 
 def test_an_empty_test_set_is_refused_before_anything_is_trained(call, tmp_path):

@@ -6,8 +6,8 @@ import json
 import pytest
 from tests.cli.rows import TINY
 
-from transduce.cli import reproducing
 from transduce.errors import NotFiniteError
+from transduce.reproduce import rows as rows_module
 
 
 @pytest.fixture(autouse=True)
@@ -48,14 +48,14 @@ def test_what_is_measured_is_kept_and_the_rest_is_trained(call, tmp_path):
 
 
 def test_a_row_that_fails_does_not_lose_the_others(call, tmp_path, monkeypatch):
-    train_row = reproducing.train_row
+    train_row = rows_module.train_row
 
     def failing(job, *rest):
         if job.row == "base":
             raise NotFiniteError("the loss is no number")
         return train_row(job, *rest)
 
-    monkeypatch.setattr(reproducing, "train_row", failing)
+    monkeypatch.setattr(rows_module, "train_row", failing)
     out = tmp_path / "out"
     done = call("reproduce", "table3", *TINY, "--rows", "base,C-N2", "-o", out)
     assert done.code == 5
@@ -64,14 +64,14 @@ def test_a_row_that_fails_does_not_lose_the_others(call, tmp_path, monkeypatch):
 
 
 def test_a_row_that_somebody_else_trains_is_left_to_them(call, tmp_path):
-    from transduce.durable import ensure_folder, hold
+    from transduce.durable import ensure_folder, lock_folder
 
     out = tmp_path / "out"
     assert call("reproduce", "table3", *TINY, "--rows", "C-N2", "-o", out).code == 0
     held = out / "rows/base-seed1/run"
     ensure_folder(held)
     loud = [word for word in TINY if word != "--quiet"]
-    with hold(held):
+    with lock_folder(held):
         done = call("reproduce", "table3", *loud, "--rows", "base,C-N2", "-o", out)
     assert done.code == 0
     assert "row base, seed 1 (1 of 2): left to another process: " in done.stderr

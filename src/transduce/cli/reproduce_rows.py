@@ -1,10 +1,10 @@
-"""What the tables of trained rows share: their options, their jobs, and how they are printed."""
+"""What the commands of Tables 2 and 3 share: their options, and how their reports are printed."""
 
 import functools
 import json
 import shlex
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -12,28 +12,30 @@ from typing import TYPE_CHECKING, Any, final
 import click
 
 from transduce.cli import display, options
-from transduce.cli.inputs import FILES, corpus_options
+from transduce.cli.inputs import FILES, chosen_pairs, corpus_options
 from transduce.errors import TransduceError
-from transduce.recipes.scale import SCALES
+from transduce.recipes.scale import SCALES, scale_by_name
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
-    from transduce.reproduce.job import RowJob
+    from transduce.reproduce.job import JobSelection, RowJob
     from transduce.reproduce.report import Report
-    from transduce.reproduce.result import ParallelLines, RowResult
-    from transduce.reproduce.table import ResultTable
+    from transduce.reproduce.request import TableCallbacks, TableKind, TableRequest
+    from transduce.reproduce.result import ParallelLines
+    from transduce.runs.prepare import PreparedCorpus
+    from transduce.runs.texts import Pairs
 
 FOLDER = click.Path(path_type=Path)
 
 
 class Names(click.ParamType):  # type: ignore[type-arg]
-    """Names with commas between: base,A-h1."""
+    """A list of names separated by commas, such as base,A-h1."""
 
     name = "row,row,…"
 
     def convert(self, value: Any, param: object, ctx: object) -> tuple[str, ...]:  # noqa: ANN401, ARG002
-        """Each name once."""
+        """Split the list into its names, each once."""
         if isinstance(value, tuple):
             return value
         return tuple(dict.fromkeys(filter(None, (name.strip() for name in value.split(",")))))
@@ -41,8 +43,8 @@ class Names(click.ParamType):  # type: ignore[type-arg]
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What the options say that all tables of rows have."""
+class RowOptions:
+    """The values of the options that Tables 2 and 3 share."""
 
     scale: str
     rows: tuple[str, ...]
@@ -59,33 +61,70 @@ class Asked:
     no_progress: bool
     files: Mapping[str, Path | None]
 
-    def plan_jobs(self, table: str, recipes: Mapping[str, Recipe]) -> "list[RowJob]":
-        """Every training that is asked for."""
-        from transduce.recipes.scale import scale_by_name
-        from transduce.reproduce.job import JobSelection, plan_jobs
+    @property
+    def selection(self) -> "JobSelection":
+        """The rows, scale, seeds and changed settings that the options name."""
+        from transduce.reproduce.job import JobSelection
 
         require(
             self.seed is None or self.seeds == 1, "--seed and --seeds both name seeds", "leave one"
         )
         seeds = range(1, self.seeds + 1) if self.seed is None else (self.seed,)
-        scale = scale_by_name(self.scale)
-        changes = dict(self.changes)
-        wanted = JobSelection(scale=scale, rows=self.rows, seeds=tuple(seeds), changes=changes)
-        return plan_jobs(table, recipes, wanted)
+        return JobSelection(
+            scale=scale_by_name(self.scale),
+            rows=self.rows,
+            seeds=tuple(seeds),
+            changes=dict(self.changes),
+        )
+
+    def build_request(
+        self, read_test_set: "Callable[[Data], ParallelLines] | None"
+    ) -> "TableRequest":
+        """Build the request for a table that these options describe."""
+        from transduce.reproduce.request import TableRequest
+
+        named = [name for name, file in self.files.items() if file]
+        option = "--" + "".join(named[:1]).replace("_", "-")
+        require(
+            self.store is None or not named or bool(self.gather),
+            f"{option} has no place beside --store, which holds all texts",
+            "leave one",
+        )
+        return TableRequest(
+            output=self.output,
+            selection=self.selection,
+            choose_texts=lambda data: chosen_pairs(data, self.files),
+            names_texts=bool(named),
+            store=self.store,
+            read_test_set=read_test_set,
+            gather=self.gather,
+            plot=self.plot,
+        )
+
+    def build_callbacks(self) -> "TableCallbacks":
+        """Build the callbacks that print progress as these options ask."""
+        from transduce.reproduce.request import TableCallbacks
+
+        return TableCallbacks(
+            on_message=(lambda _sentence: None) if self.quiet else display.tell,
+            on_failure=print_failure,
+            prepare=functools.partial(prepare_corpus, self),
+            train=functools.partial(train_run, self),
+        )
 
 
 plot = click.option("--plot", is_flag=True, help="A picture in the folder, too (needs matplotlib).")
 
 
-def of_rows(command: Callable[..., None]) -> Callable[..., None]:
-    """The options of a table whose rows are trained, as one value `asked`."""
-    known = {field.name for field in fields(Asked)}
+def row_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of a table whose rows are trained, as one argument `row_options`."""
+    known = {field.name for field in fields(RowOptions)}
 
     @functools.wraps(command)
-    def with_asked(**given: Any) -> None:  # noqa: ANN401 - one for each option
+    def with_row_options(**given: Any) -> None:  # noqa: ANN401 - one for each option
         files = {name: given.pop(name) for name in FILES}
-        asked = {name: given.pop(name) for name in known & given.keys()}
-        command(asked=Asked(files=files, **asked), **given)
+        values = {name: given.pop(name) for name in known & given.keys()}
+        command(row_options=RowOptions(files=files, **values), **given)
 
     for option in reversed(
         (
@@ -126,104 +165,88 @@ def of_rows(command: Callable[..., None]) -> Callable[..., None]:
             options.no_progress,
         )
     ):
-        with_asked = option(with_asked)
-    return with_asked
+        with_row_options = option(with_row_options)
+    return with_row_options
 
 
-@final
-@dataclass(frozen=True, kw_only=True)
-class Rows:
-    """A table of the paper whose rows are trained."""
+def print_table(
+    kind: "TableKind",
+    row_options: RowOptions,
+    own: Mapping[str, object],
+    read_test_set: "Callable[[Data], ParallelLines] | None" = None,
+) -> None:
+    """Make a table and print its report; `own` are the options that only this table has."""
+    from transduce.machine.process_settings import keep_freed_memory
+    from transduce.reproduce.job import plan_jobs
+    from transduce.reproduce.rows import reproduce_rows
 
-    name: str
-    recipes: Mapping[str, Recipe]
-    report: "Callable[[ResultTable], Report]"
-    test: "Callable[[Data], ParallelLines] | None" = None  # the test set; none: the development set
-    own: Mapping[str, object]  # options that only this table has
-
-    def reproduce(self, asked: Asked) -> None:
-        """Train what is not measured yet, and print all that is."""
-        from transduce.reproduce.plot import require_matplotlib
-        from transduce.reproduce.report import require_table_folder
-        from transduce.reproduce.result import gather_results
-
-        todo = asked.plan_jobs(self.name, self.recipes)
-        require_table_folder(asked.output)
-        if asked.print_jobs:
-            for job in todo:
-                display.result(self.as_command(job, asked))
-            return
-        if asked.plot:
-            require_matplotlib()
-        try:
-            failed = [] if asked.gather else self.train(todo, asked)
-        except (SystemExit, KeyboardInterrupt):  # a signal
-            self.keep(asked)
-            raise
-        results, faults = gather_results(asked.gather or (asked.output,))
-        failed += told(faults, {fault.fact for fault in failed})
-        if results or not failed:
-            report = self.written(results, asked)
-            for line in as_lines(report, as_json=asked.as_json):
-                display.result(line)
-        if failed:
-            click.get_current_context().exit(failed[0].exit_code)
-
-    def as_command(self, job: "RowJob", asked: Asked) -> str:
-        """One row as a command of its own, for a cluster's scheduler."""
-        words = ["transduce", "reproduce", self.name, "--scale", job.scale.name, "--rows", job.row]
-        words += ["--seed", str(job.seed), "-o", str(asked.output)]
-        for name, value in {**self.own, "store": asked.store, **asked.files}.items():
-            words += [f"--{name.replace('_', '-')}", str(value)] if value else []
-        if asked.no_progress:
-            words.append("--no-progress")
-        for path, value in asked.changes:
-            words += ["--set", f"{path}={value}"]
-        return shlex.join(words)
-
-    def train(self, todo: "Sequence[RowJob]", asked: Asked) -> list[TransduceError]:
-        """Every row that nobody has measured or holds; what went wrong."""
-        from transduce.cli.reproducing import Given, trained_all
-        from transduce.cli.training import Wishes
-
-        test = self.test(todo[0].recipe.data) if self.test else None
-        given = Given(output=asked.output, store=asked.store, files=asked.files, test=test)
-        return trained_all(todo, given, Wishes(quiet=asked.quiet, live=not asked.no_progress))
-
-    def keep(self, asked: Asked) -> None:
-        """Write the report of the rows that are over, as the work ends before its time."""
-        from transduce.reproduce.result import gather_results
-
-        with suppress(TransduceError):  # the same command says it, when it is not in a hurry
-            results, _ = gather_results((asked.output,))
-            if results:
-                self.written(results, asked)
-
-    def written(self, results: "Sequence[RowResult]", asked: Asked) -> "Report":
-        """Every row that is measured by now, as a page, as data and as a picture."""
-        from transduce.durable import ensure_folder
-        from transduce.reproduce.table import build_table
-
-        report = self.report(build_table(results, self.recipes))
-        ensure_folder(asked.output)
-        files = report.write(asked.output, plot=asked.plot)
-        if not asked.quiet:
-            display.tell(f"the report: {', '.join(map(str, files))}")
-        return report
-
-
-def told(faults: Sequence[TransduceError], before: Collection[str]) -> list[TransduceError]:
-    """Say of which files there is nothing in the report, but those that were spoken of before."""
-    new = [fault for fault in faults if fault.fact not in before]
-    for fault in new:
+    if row_options.print_jobs:
+        for job in plan_jobs(kind.name, kind.recipes, row_options.selection):
+            display.result(format_command(job, row_options, own))
+        return
+    keep_freed_memory()
+    request = row_options.build_request(read_test_set)
+    outcome = reproduce_rows(kind, request, row_options.build_callbacks())
+    for fault in outcome.unreadable:
         display.tell(f"error: {fault.fact}")
-    for hint in dict.fromkeys(fault.hint for fault in new):
+    for hint in dict.fromkeys(fault.hint for fault in outcome.unreadable):
         display.tell(f"hint: {hint}")
-    return new
+    if outcome.report is not None:
+        for line in format_report(outcome.report, as_json=row_options.as_json):
+            display.result(line)
+    if outcome.errors:
+        click.get_current_context().exit(outcome.errors[0].exit_code)
 
 
-def as_lines(report: "Report", *, as_json: bool) -> list[str]:
-    """The tables, for people or for programs."""
+def format_command(job: "RowJob", row_options: RowOptions, own: Mapping[str, object]) -> str:
+    """Return the command that trains one row, for a cluster's scheduler."""
+    words = ["transduce", "reproduce", job.table, "--scale", job.scale.name, "--rows", job.row]
+    words += ["--seed", str(job.seed), "-o", str(row_options.output)]
+    for name, value in {**own, "store": row_options.store, **row_options.files}.items():
+        words += [f"--{name.replace('_', '-')}", str(value)] if value else []
+    if row_options.no_progress:
+        words.append("--no-progress")
+    for path, value in row_options.changes:
+        words += ["--set", f"{path}={value}"]
+    return shlex.join(words)
+
+
+def print_failure(row: str, fault: TransduceError) -> None:
+    """Print why a row failed, with the hint if there is one."""
+    display.tell(f"error: {row}: {fault.fact}")
+    if fault.hint:
+        display.tell(f"hint: {fault.hint}")
+
+
+def prepare_corpus(
+    row_options: RowOptions, folder: Path, data: Data, train: "Pairs", dev: "Pairs | None"
+) -> "PreparedCorpus":
+    """Prepare the corpus of a table with a progress line, and print what it holds."""
+    from transduce.cli.prepare import report
+    from transduce.runs.prepare import prepare_corpus
+
+    is_new = not (folder / "train").is_dir()
+    with display.counting(shown=not row_options.quiet) as on_progress:
+        prepared = prepare_corpus(folder, data, train, dev, on_progress)
+    for line in report(prepared) if is_new and not row_options.quiet else ():
+        display.tell(line)
+    return prepared
+
+
+def train_run(
+    row_options: RowOptions, folder: Path, recipe: Recipe, prepared: "PreparedCorpus"
+) -> None:
+    """Train a row with progress on the terminal; a signal that ended it ends the command."""
+    from transduce.cli.train import trained
+    from transduce.cli.training import Wishes
+
+    wishes = Wishes(quiet=row_options.quiet, live=not row_options.no_progress)
+    if code := trained(folder, recipe, prepared, wishes):
+        sys.exit(code)
+
+
+def format_report(report: "Report", *, as_json: bool) -> list[str]:
+    """Return the lines of a report, as tables or as JSON."""
     if as_json:
         return [json.dumps(report.as_json(), ensure_ascii=False)]
     lines = [report.title, *report.conditions]

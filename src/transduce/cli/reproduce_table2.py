@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import inputs, signals
-from transduce.cli.reproduce_rows import FOLDER, Asked, Rows, of_rows
+from transduce.cli.reproduce_rows import FOLDER, RowOptions, print_table
+from transduce.cli.reproduce_rows import row_options as with_row_options
 from transduce.errors import InputError
 from transduce.machine.process_settings import use_passive_waiting
 from transduce.recipes.table2 import ROWS
@@ -15,9 +16,9 @@ from transduce.settings import Data
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
-    from transduce.reproduce.result import ParallelLines
+    from transduce.runs.texts import Pairs
 
-NAME_ONE = "--test-source FILE --test-target FILE"
+NAME_TEST_SET = "--test-source FILE --test-target FILE"
 
 
 @click.command("table2")
@@ -28,11 +29,11 @@ NAME_ONE = "--test-source FILE --test-target FILE"
     show_default=True,
     help="The languages, source first.",
 )
-@of_rows
+@with_row_options
 @click.option("--test-source", type=FOLDER, help="What the rows are scored on.")
 @click.option("--test-target", type=FOLDER, help="Its translation.")
 @click.option("--test-pairs", type=FOLDER, help="Both in one file, a tab between.")
-def table2(*, asked: Asked, pair: str, **test: Path | None) -> None:
+def table2(*, row_options: RowOptions, pair: str, **test: Path | None) -> None:
     """Train the rows of Table 2, measure them, and print them beside the paper's.
 
     The rows are base, big, and base's stack with recurrent, convolution or separable layers in
@@ -48,35 +49,33 @@ def table2(*, asked: Asked, pair: str, **test: Path | None) -> None:
     signals.no_save_yet()
     use_passive_waiting()
     signals.import_undisturbed("transduce.reproduce.table2_report")
-    from transduce.reproduce.table2_report import build_report
+    from transduce.reproduce.result import read_test_set
+    from transduce.reproduce.tables import build_table2
 
-    rows = Rows(
-        name="table2",
-        recipes=ROWS[pair],
-        report=build_report,
-        test=lambda data: lines_of(data, asked.files, test),
-        own={"pair": pair, **test},
+    print_table(
+        build_table2(pair),
+        row_options,
+        {"pair": pair, **test},
+        lambda data: read_test_set(choose_test_set(data, row_options.files, test)),
     )
-    rows.reproduce(asked)
 
 
-def lines_of(
+def choose_test_set(
     data: Data, files: Mapping[str, Path | None], test: Mapping[str, Path | None]
-) -> "ParallelLines":
-    """Both sides of the test set that options name, or else that the corpus has."""
+) -> "Pairs":
+    """Return the test set that the options name, or else that of the corpus."""
     from transduce.runs.texts import GENERATED, GeneratedCorpus
 
     pairs = inputs.from_files(test, "test_")
-    if pairs is None:
-        require(
-            not (files["source"] or files["pairs"]),
-            "the rows are scored on a test set, and none was named beside your own text",
-            NAME_ONE,
-        )
-        if data.corpus in GENERATED:
-            pairs = GeneratedCorpus(data.corpus, "test", inputs.DEV_PAIRS)
-        elif (pairs := inputs.from_cache(data, "test")) is None:
-            raise InputError(f"the corpus {data.corpus} has no test set", NAME_ONE)
-    lines = list(pairs.read())
-    require(bool(lines), "the test set is empty", NAME_ONE)
-    return [source for source, _ in lines], [target for _, target in lines]
+    if pairs is not None:
+        return pairs
+    require(
+        not (files["source"] or files["pairs"]),
+        "the rows are scored on a test set, and none was named beside your own text",
+        NAME_TEST_SET,
+    )
+    if data.corpus in GENERATED:
+        return GeneratedCorpus(data.corpus, "test", inputs.DEV_PAIRS)
+    if (pairs := inputs.from_cache(data, "test")) is None:
+        raise InputError(f"the corpus {data.corpus} has no test set", NAME_TEST_SET)
+    return pairs

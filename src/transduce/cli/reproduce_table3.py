@@ -3,13 +3,14 @@
 import click
 
 from transduce.cli import signals
-from transduce.cli.reproduce_rows import Asked, Rows, of_rows
+from transduce.cli.reproduce_rows import RowOptions, print_table
+from transduce.cli.reproduce_rows import row_options as with_row_options
 from transduce.machine.process_settings import use_passive_waiting
 
 
 @click.command("table3")
-@of_rows
-def table3(*, asked: Asked) -> None:
+@with_row_options
+def table3(*, row_options: RowOptions) -> None:
     """Train the rows of Table 3, measure them, and print them beside the paper's.
 
     The same command goes on where it was stopped; rows that are measured are kept. Started twice,
@@ -24,7 +25,6 @@ def table3(*, asked: Asked) -> None:
     signals.no_save_yet()
     use_passive_waiting()
     signals.import_undisturbed("transduce.reproduce.table3_report")
-    from transduce.recipes.table3 import TABLE_3
-    from transduce.reproduce.table3_report import build_report
+    from transduce.reproduce.tables import build_table3
 
-    Rows(name="table3", recipes=TABLE_3, report=build_report, own={}).reproduce(asked)
+    print_table(build_table3(), row_options, {})

@@ -10,6 +10,7 @@ from typing import Any, final
 
 from transduce.checkpoint.card import markdown_table
 from transduce.durable import write_atomically
+from transduce.errors import TransduceError
 from transduce.recipes.scale import PAPER, scale_by_name
 from transduce.reproduce.job import ROWS
 from transduce.reproduce.plot import KINDS, Plot
@@ -48,8 +49,9 @@ class Report:
     title: str
     conditions: Sequence[str]  # sentences on scale, corpus, scoring, seeds, machines
     parts: Sequence[tuple[str, str, Cells]]  # a heading, a remark, a table
-    records: Sequence[Mapping[str, Any]]  # one a run, with all digits
+    rows: Sequence[Mapping[str, Any]]  # a record of each run, with all digits
     picture: Plot
+    errors: Sequence[TransduceError] = ()  # of rows that failed and results that are unreadable
 
     def write(self, folder: Path, *, plot: bool) -> list[Path]:
         """Write Markdown, CSV and JSON, and images if `plot`; return the files' paths."""
@@ -79,7 +81,7 @@ class Report:
 
     def csv(self) -> str:
         """Return the records as CSV, one line a run, without the recipes."""
-        return format_csv([{k: v for k, v in one.items() if k != "recipe"} for one in self.records])
+        return format_csv([{k: v for k, v in one.items() if k != "recipe"} for one in self.rows])
 
     def as_json(self) -> dict[str, Any]:
         """Return the whole report as an object that JSON can store."""
@@ -87,7 +89,7 @@ class Report:
             "table": self.name,
             "title": self.title,
             "how": self.conditions,
-            "runs": self.records,
+            "runs": self.rows,
             "parts": [{"heading": h, "remark": r, "cells": cells} for h, r, cells in self.parts],
         }
 

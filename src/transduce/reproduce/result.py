@@ -24,10 +24,12 @@ from transduce.runs.average import average_beside
 from transduce.runs.ledger import measure_cost
 from transduce.runs.prepare import PreparedCorpus
 from transduce.runs.run_folder import RESOLVED
+from transduce.runs.texts import Pairs
 from transduce.scores.comparability import PAPER_FIGURES
 from transduce.scores.scoring import require_scorable
 from transduce.scores.test_sets import OTHER_FORM, find_current_name, identify_test_set
 from transduce.settings import Recipe
+from transduce.settings.fields import require
 from transduce.settings.recipe import with_changes
 from transduce.text.moses import is_tokenised
 
@@ -135,6 +137,13 @@ def decode_development_set(prepared: PreparedCorpus) -> ParallelLines:
     in_source, in_target = prepared.vocabularies
     sources = [in_source.decode(source.tolist()) for source, _ in pairs]
     return sources, [in_target.decode(target.tolist()) for _, target in pairs]
+
+
+def read_test_set(pairs: Pairs) -> ParallelLines:
+    """Read a test set into source lines and references; an empty one is refused."""
+    lines = list(pairs.read())
+    require(bool(lines), "the test set is empty", "--test-source FILE --test-target FILE")
+    return [source for source, _ in lines], [target for _, target in lines]
 
 
 def write_result(folder: Path, result: RowResult) -> None:

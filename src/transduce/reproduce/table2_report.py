@@ -61,7 +61,7 @@ def build_report(table: ResultTable) -> Report:
             ),
             (f"Comparisons at the scale {table.scale}", describe_significance(table), found),
         ],
-        records=[build_record(run) | find_printed(run.row, pair) for run in table.runs],
+        rows=[build_record(run) | find_printed(run.row, pair) for run in table.runs],
         picture=build_plot(table, title, pair),
     )
 

@@ -69,7 +69,7 @@ def build_report(table: ResultTable) -> Report:
                 compare_claims(table, CLAIMS, FIGURES),
             ),
         ],
-        records=[build_record(run) | find_printed(run.row) for run in table.runs],
+        rows=[build_record(run) | find_printed(run.row) for run in table.runs],
         picture=build_plot(table),
     )
 

@@ -1,0 +1,88 @@
+"""What is asked of a table: which rows, on which corpus, into which folder, and who is notified."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import final
+
+from transduce.errors import TransduceError
+from transduce.reproduce.job import JobSelection, RowJob
+from transduce.reproduce.report import Report
+from transduce.reproduce.result import ParallelLines, RowResult
+from transduce.reproduce.table import ResultTable
+from transduce.runs.prepare import PreparedCorpus, prepare_corpus
+from transduce.runs.run_folder import begin_or_resume_run, train_run
+from transduce.runs.texts import Pairs
+from transduce.settings import Data, Recipe
+from transduce.training.loop import TrainingCallbacks
+
+Prepare = Callable[[Path, Data, Pairs, Pairs | None], PreparedCorpus]
+Train = Callable[[Path, Recipe, PreparedCorpus], None]
+
+
+def ignore_event(*_: object) -> None:
+    """Do nothing: the callback of those who listen to no event."""
+
+
+def prepare_silently(folder: Path, data: Data, train: Pairs, dev: Pairs | None) -> PreparedCorpus:
+    """Prepare a corpus without reporting progress."""
+    return prepare_corpus(folder, data, train, dev, ignore_event)
+
+
+def train_silently(folder: Path, recipe: Recipe, prepared: PreparedCorpus) -> None:
+    """Train a run in this process from its last checkpoint to its end, without callbacks."""
+    recipe = begin_or_resume_run(folder, recipe, prepared)
+    train_run(folder, recipe, prepared, TrainingCallbacks(), ignore_event)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TableCallbacks:
+    """Functions that are called while a table is made, and the steps that callers may replace."""
+
+    on_message: Callable[[str], None] = ignore_event  # a sentence on the progress of the table
+    on_row: Callable[[RowJob, RowResult], None] = ignore_event  # after each measured row
+    on_failure: Callable[[str, TransduceError], None] = ignore_event  # which row failed, and why
+    prepare: Prepare = prepare_silently
+    train: Train = train_silently
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TableKind:
+    """A table of the paper whose rows are trained: its recipes and how to report on them."""
+
+    name: str
+    recipes: Mapping[str, Recipe]
+    build_report: Callable[[ResultTable], Report]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TableRequest:
+    """The rows of a table that are wanted, the texts they are trained and scored on, the folder."""
+
+    output: Path
+    selection: JobSelection
+    choose_texts: Callable[[Data], tuple[Pairs, Pairs | None]]  # training, development
+    names_texts: bool = False  # whether the user named texts, which a stored corpus may not be of
+    store: Path | None = None
+    read_test_set: Callable[[Data], ParallelLines] | None = None  # None: the development set
+    gather: Sequence[Path] = ()  # folders of rows to report on; then nothing is trained
+    plot: bool = False
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TableOutcome:
+    """What became of a table: its report if any row is measured, and the errors of the others."""
+
+    report: Report | None = None
+    files: Sequence[Path] = ()  # of the report
+    failures: Sequence[TransduceError] = field(default_factory=list)  # rows that failed
+    unreadable: Sequence[TransduceError] = field(default_factory=list)  # damaged result files
+
+    @property
+    def errors(self) -> list[TransduceError]:
+        """All errors, those of rows first."""
+        return [*self.failures, *self.unreadable]

@@ -1,0 +1,180 @@
+"""Train and measure the rows of a table one by one; several processes may share the folder."""
+
+import gc
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from transduce.durable import ensure_folder
+from transduce.errors import InputError, InUseError, TransduceError
+from transduce.reproduce.job import (
+    RowJob,
+    is_out_of_memory,
+    plan_jobs,
+    require_row_fits_memory,
+)
+from transduce.reproduce.plot import require_matplotlib
+from transduce.reproduce.report import Report, require_table_folder
+from transduce.reproduce.request import TableCallbacks, TableKind, TableOutcome, TableRequest
+from transduce.reproduce.result import (
+    NO_DEV,
+    ParallelLines,
+    RowResult,
+    gather_results,
+    measure_row,
+    read_result,
+    require_measurable,
+    require_same_row,
+    write_result,
+)
+from transduce.reproduce.table import build_table
+from transduce.runs.output_folder import locked_folder
+from transduce.runs.prepare import STORE, PreparedCorpus, open_prepared, require_prepared_for
+from transduce.runs.run_folder import require_run_folder
+from transduce.settings import Recipe
+from transduce.settings.fields import require
+
+POLL_SECONDS = 1.0  # between two attempts to lock a corpus that another process prepares
+
+
+def reproduce_rows(
+    kind: TableKind, request: TableRequest, callbacks: TableCallbacks
+) -> TableOutcome:
+    """Train the wanted rows that are not measured yet, and report on all that are."""
+    jobs = plan_jobs(kind.name, kind.recipes, request.selection)
+    require_table_folder(request.output)
+    if request.plot:
+        require_matplotlib()
+    try:
+        failures = [] if request.gather else train_rows(jobs, request, callbacks)
+    except (SystemExit, KeyboardInterrupt):  # a signal: report on the rows that are finished
+        with suppress(TransduceError):
+            if results := gather_results((request.output,))[0]:
+                write_report(kind, request, results, callbacks)
+        raise
+    results, faults = gather_results(request.gather or (request.output,))
+    known = {failure.fact for failure in failures}
+    unreadable = [fault for fault in faults if fault.fact not in known]
+    if not results and (failures or unreadable):
+        return TableOutcome(failures=failures, unreadable=unreadable)
+    report, files = write_report(kind, request, results, callbacks)
+    return TableOutcome(report=report, files=files, failures=failures, unreadable=unreadable)
+
+
+def write_report(
+    kind: TableKind, request: TableRequest, results: Sequence[RowResult], callbacks: TableCallbacks
+) -> tuple[Report, list[Path]]:
+    """Write the report on the results into the output folder; return it with its files."""
+    report = kind.build_report(build_table(results, kind.recipes))
+    ensure_folder(request.output)
+    files = report.write(request.output, plot=request.plot)
+    callbacks.on_message(f"the report: {', '.join(map(str, files))}")
+    return report, files
+
+
+def train_rows(
+    jobs: Sequence[RowJob], request: TableRequest, callbacks: TableCallbacks
+) -> list[TransduceError]:
+    """Train and measure every row that is neither measured nor locked; return the failures."""
+    recipe, scale = jobs[0].recipe, jobs[0].scale
+    test = request.read_test_set(recipe.data) if request.read_test_set else None
+    for job in jobs:
+        require_row_fits_memory(job)
+    callbacks.on_message(f"{len(jobs)} rows at the scale {scale.name}: {scale.about}")
+    cost = f"a row like base takes {scale.cost}; visible: {scale.visible_findings}"
+    callbacks.on_message(cost)
+    prepared = prepare_table_corpus(recipe, request, callbacks, needs_dev=test is None)
+    require_measurable(recipe, prepared, test)
+    failures: list[TransduceError] = []
+    for number, job in enumerate(jobs, start=1):
+        row = f"row {job.row}, seed {job.seed} ({number} of {len(jobs)})"
+        callbacks.on_message(row)
+        try:
+            outcome = try_row(job, request.output, prepared, test, callbacks)
+            callbacks.on_message(f"{row}: {outcome}")
+        except InUseError as held:
+            callbacks.on_message(f"{row}: left to another process: {held.fact}")
+        except TransduceError as fault:
+            failures.append(fault.with_traceback(None))  # a traceback would keep the model alive
+            callbacks.on_failure(row, fault)
+    return failures
+
+
+def try_row(
+    job: RowJob,
+    output: Path,
+    prepared: PreparedCorpus,
+    test: ParallelLines | None,
+    callbacks: TableCallbacks,
+) -> str:
+    """Train and measure a row; running out of memory becomes an error of this row only."""
+    try:
+        return train_row(job, output, prepared, test, callbacks)
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+    gc.collect()  # after the block, which released the model
+    raise InputError(
+        "memory ran out",
+        "free some, and the same command tries the row again; or begin it in another folder "
+        "with less: -o FOLDER --set training.micro_batch_tokens=NUMBER, or a smaller --scale",
+    )
+
+
+def train_row(
+    job: RowJob,
+    output: Path,
+    prepared: PreparedCorpus,
+    test: ParallelLines | None,
+    callbacks: TableCallbacks,
+) -> str:
+    """Train a row from its last checkpoint, measure it, and return a sentence on its result."""
+    folder = job.folder(output)
+    if (result := read_result(folder)) is not None:
+        require_same_row(job, result, test, folder)
+        return "measured before"
+    run = folder / "run"
+    ensure_folder(folder)
+    require_run_folder(run)
+    with locked_folder(run):
+        callbacks.train(run, job.recipe, prepared)
+        result = measure_row(job, run, prepared, test)
+        write_result(folder, result)
+    callbacks.on_row(job, result)
+    return f"perplexity {result.perplexity['per_piece']:.3f}, BLEU {result.bleu['value']:.2f}"
+
+
+def prepare_table_corpus(
+    recipe: Recipe, request: TableRequest, callbacks: TableCallbacks, *, needs_dev: bool
+) -> PreparedCorpus:
+    """Prepare the corpus of all rows once, or open it; wait while another process prepares it."""
+    own = request.output / STORE
+    is_prepared = (own / "dev").is_dir() and not request.names_texts
+    store = request.store or (own if is_prepared else None)
+    if store is not None:
+        prepared = open_prepared(store)
+        require_prepared_for(prepared, recipe.data)
+        return prepared
+    train, dev = request.choose_texts(recipe.data)
+    hint = "--dev-source FILE --dev-target FILE"
+    require(dev is not None or not needs_dev, NO_DEV, hint)
+    with wait_for_lock(own, callbacks.on_message):
+        return callbacks.prepare(own, recipe.data, train, dev)
+
+
+@contextmanager
+def wait_for_lock(folder: Path, on_message: Callable[[str], None]) -> Iterator[None]:
+    """Lock a folder as soon as no other process holds it."""
+    is_waiting = False
+    with ExitStack() as stack:
+        while True:
+            try:
+                stack.enter_context(locked_folder(folder))
+                break
+            except InUseError as fault:
+                if not is_waiting:
+                    on_message(f"waiting: {fault.fact}")
+                is_waiting = True
+                time.sleep(POLL_SECONDS)
+        yield

@@ -1,0 +1,128 @@
+"""Tables 1, 2 and 3 of the paper as library calls: each measures, writes and returns its report."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+from transduce.errors import InputError
+from transduce.recipes.scale import scale_by_name
+
+if TYPE_CHECKING:
+    from transduce.reproduce.layer_costs.measure import LayerTable
+    from transduce.reproduce.layer_costs.plan import MeasurementPlan
+    from transduce.reproduce.report import Report
+    from transduce.reproduce.request import TableCallbacks, TableKind
+    from transduce.reproduce.result import ParallelLines
+    from transduce.runs.texts import Pairs
+    from transduce.settings.recipe import Value
+
+
+class TableOptions(TypedDict, total=False):
+    """Keyword arguments of `table2` and `table3`; all of them are optional."""
+
+    scale: str  # toy, laptop (the default), gpu-hour or paper
+    rows: Sequence[str]  # such as base and big; empty: all
+    seeds: int | Sequence[int]  # how many, or which; one by default
+    changes: "Mapping[str, Value]"  # settings to change in every row
+    train: "Pairs"  # the training text
+    dev: "Pairs"  # the development set, which Table 3 is scored on
+    test: "ParallelLines"  # the source lines and references that Table 2 is scored on
+    store: Path | str  # a prepared corpus, in place of `train` and `dev`
+    plot: bool  # whether to write plots, too (needs matplotlib)
+    callbacks: "TableCallbacks"
+
+
+def table1(
+    plan: "MeasurementPlan | None" = None, *, output: Path | str | None = None, plot: bool = False
+) -> "LayerTable":
+    """Measure the layers of Table 1 at the sizes of a plan, and write a report if asked to."""
+    from transduce.durable.folder import require_absent
+    from transduce.reproduce.layer_costs.measure import measure_layers
+    from transduce.reproduce.layer_costs.plan import MeasurementPlan
+    from transduce.reproduce.layer_costs.plot import plot_table
+    from transduce.reproduce.layer_costs.report import write_report
+    from transduce.reproduce.plot import require_matplotlib
+
+    if output is not None:
+        require_absent(Path(output))
+    if plot:
+        require_matplotlib()
+    table = measure_layers(plan or MeasurementPlan(), lambda _name: None)
+    if output is not None:
+        write_report(Path(output), table, plot_table(table) if plot else None)
+    return table
+
+
+def table2(
+    folder: Path | str, *, pair: str = "en-de", **options: "Unpack[TableOptions]"
+) -> "Report":
+    """Train and measure rows of Table 2 into a folder; return their report beside the paper's.
+
+    Rows that are measured already are kept; a row that failed is in the report's `errors`.
+    """
+    return _reproduce(build_table2(pair), folder, options)
+
+
+def table3(folder: Path | str, **options: "Unpack[TableOptions]") -> "Report":
+    """Train and measure rows of Table 3 into a folder; return their report beside the paper's.
+
+    Rows that are measured already are kept; a row that failed is in the report's `errors`.
+    """
+    return _reproduce(build_table3(), folder, options)
+
+
+def build_table2(pair: str) -> "TableKind":
+    """Return Table 2 for a language pair: the recipes of its rows and how to report on them."""
+    from transduce.recipes.table2 import ROWS
+    from transduce.reproduce.request import TableKind
+    from transduce.reproduce.table2_report import build_report
+
+    if pair not in ROWS:
+        raise InputError(f"Table 2 has no pair {pair!r}", f"it has {' and '.join(ROWS)}")
+    return TableKind(name="table2", recipes=ROWS[pair], build_report=build_report)
+
+
+def build_table3() -> "TableKind":
+    """Return Table 3: the recipes of its rows and how to report on them."""
+    from transduce.recipes.table3 import TABLE_3
+    from transduce.reproduce.request import TableKind
+    from transduce.reproduce.table3_report import build_report
+
+    return TableKind(name="table3", recipes=TABLE_3, build_report=build_report)
+
+
+def _reproduce(kind: "TableKind", folder: Path | str, options: TableOptions) -> "Report":
+    """Train and measure the rows of a table; raise the first error if there is no report."""
+    from dataclasses import replace
+
+    from transduce.reproduce.job import JobSelection
+    from transduce.reproduce.request import TableCallbacks, TableRequest
+    from transduce.reproduce.rows import reproduce_rows
+
+    seeds = options.get("seeds", 1)
+    selection = JobSelection(
+        scale=scale_by_name(options.get("scale", "laptop")),
+        rows=tuple(options.get("rows", ())),
+        seeds=tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds),
+        changes=options.get("changes", {}),
+    )
+    request = TableRequest(
+        output=Path(folder),
+        selection=selection,
+        choose_texts=lambda _data: _choose_texts(options),
+        names_texts="train" in options or "dev" in options,
+        store=Path(options["store"]) if "store" in options else None,
+        read_test_set=(lambda _data: options["test"]) if "test" in options else None,
+        plot=options.get("plot", False),
+    )
+    outcome = reproduce_rows(kind, request, options.get("callbacks", TableCallbacks()))
+    if outcome.report is None:
+        raise outcome.errors[0]
+    return replace(outcome.report, errors=tuple(outcome.errors))
+
+
+def _choose_texts(options: TableOptions) -> "tuple[Pairs, Pairs | None]":
+    """Return the given training text and development set."""
+    if "train" not in options:
+        raise InputError("the rows need a text to train on", "pass train=PAIRS, or store=FOLDER")
+    return options["train"], options.get("dev")
