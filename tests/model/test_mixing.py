@@ -162,7 +162,7 @@ def test_the_formula_counts_the_parameters_of_the_model(mixing, kernel_size):
     architecture = sizes(mixing=mixing, kernel_size=kernel_size, layers=3)
     model = build_transformer(architecture, 17, 17, seed=1)
     counted = sum(weight.numel() for weight in model.named_weights().values())
-    assert parameters.count(architecture, 17, 17) == counted
+    assert parameters.count_parameters(architecture, 17, 17) == counted
 
 
 @others

@@ -6,7 +6,7 @@ from tests.paper.differences import FROM_BASE
 
 from transduce.model.transformer import Transformer
 from transduce.recipes import by_name
-from transduce.recipes.parameters import count
+from transduce.recipes.parameters import count_parameters
 from transduce.settings import Architecture
 
 SYMBOLS = 100
@@ -40,7 +40,7 @@ def test_rows_of_another_width_follow_the_sum_of_their_parts(row, width):
 @pytest.mark.parametrize("row", ["base", "B-dk16", "C-d256", "E-learned", "big"])
 def test_the_formula_that_recipes_print_counts_the_model_that_is_built(row):
     sizes = by_name(f"table3/{row}").architecture
-    assert count(sizes, SYMBOLS, SYMBOLS) == built(row)
+    assert count_parameters(sizes, SYMBOLS, SYMBOLS) == built(row)
 
 
 @pytest.mark.parametrize(("tie", "matrices"), [("all", 1), ("target", 2), ("none", 3)])

@@ -7,7 +7,7 @@ import pytest
 from tests.paper.differences import FROM_BASE
 
 from transduce.recipes import by_name
-from transduce.recipes.parameters import count
+from transduce.recipes.parameters import count_parameters
 
 PRINTED = {  # millions
     "base": 65,
@@ -24,7 +24,7 @@ PRINTED = {  # millions
 
 
 def weight(row: str, symbols: int) -> int:
-    return count(by_name(f"table3/{row}").architecture, symbols, symbols)
+    return count_parameters(by_name(f"table3/{row}").architecture, symbols, symbols)
 
 
 @pytest.mark.parametrize("symbols", [258, 37_000, 41_100])

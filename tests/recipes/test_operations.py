@@ -8,7 +8,11 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from transduce.model.transformer import Transformer
 from transduce.packed import Packed
-from transduce.recipes.operations import Text, forward, training
+from transduce.recipes.operations import (
+    TextSize,
+    count_forward_operations,
+    count_training_operations,
+)
 from transduce.settings import Architecture
 
 SYMBOLS = 50
@@ -21,7 +25,7 @@ SIZES: dict[str, Any] = {
     "d_v": 4,
 }
 B, N, M = 3, 7, 5  # sentences of one length: nothing is padded anywhere
-TEXT = Text(*map(float, (B * N, B * M, B * N**2, B * M**2, B * N * M)))
+TEXT = TextSize(*map(float, (B * N, B * M, B * N**2, B * M**2, B * N * M)))
 
 
 def counted(architecture: Architecture, *, backward: bool) -> int:
@@ -51,16 +55,22 @@ def counted(architecture: Architecture, *, backward: bool) -> int:
 )
 def test_a_forward_pass_takes_what_torch_counts(change):
     sizes = Architecture(**SIZES | change)
-    assert forward(sizes, SYMBOLS, TEXT) == pytest.approx(counted(sizes, backward=False), rel=0.01)
+    assert count_forward_operations(sizes, SYMBOLS, TEXT) == pytest.approx(
+        counted(sizes, backward=False), rel=0.01
+    )
 
 
 def test_a_backward_pass_takes_twice_a_forward_one():
     sizes = Architecture(**SIZES | {"layers": 4})
-    assert training(sizes, SYMBOLS, TEXT) == pytest.approx(counted(sizes, backward=True), rel=0.03)
+    assert count_training_operations(sizes, SYMBOLS, TEXT) == pytest.approx(
+        counted(sizes, backward=True), rel=0.03
+    )
 
 
 def test_base_takes_about_six_operations_a_parameter_and_token():
     """A rule of thumb that others use; attention's pairs come on top, embeddings are looked up."""
-    tokens = Text(*[25_000.0] * 2, *[25_000.0 * 25] * 3)
+    tokens = TextSize(*[25_000.0] * 2, *[25_000.0 * 25] * 3)
     rule = 6 * 25_000 * (44_101_632 + 512 * 37_000)
-    assert training(Architecture(), 37_000, tokens) == pytest.approx(rule, rel=0.05)
+    assert count_training_operations(Architecture(), 37_000, tokens) == pytest.approx(
+        rule, rel=0.05
+    )

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from transduce.recipes import by_name
-from transduce.recipes.operations import Text
+from transduce.recipes.operations import TextSize
 from transduce.recipes.scale import LAPTOP, scaled
 from transduce.runs import ledger
 from transduce.settings import Architecture
@@ -95,7 +95,7 @@ def test_a_model_that_table_3_does_not_have_is_counted_alone():
 
 def test_what_computes_is_measured_and_per_piece_costs_what_the_formula_says():
     text = ledger.sum_lengths(np.array([3, 5], np.int32), np.array([4, 2], np.int32))
-    assert text == Text(8.0, 6.0, 34.0, 20.0, 22.0)
+    assert text == TextSize(8.0, 6.0, 34.0, 20.0, 22.0)
     found = ledger.measure_machine(by_name("tiny"), text, 300, torch.device("cpu"), 2)
     assert found.devices == 2
     assert found.rate > 1e8

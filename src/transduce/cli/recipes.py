@@ -48,7 +48,9 @@ def list_recipes(*, as_json: bool, quiet: bool) -> None:
         for recipe in recipes:
             display.result(json.dumps(_describe(recipe), ensure_ascii=False))
         return
-    rows = [(r.name, f"{parameters.of_recipe(r) / 1e6:.1f} M", r.about) for r in recipes]
+    rows = [
+        (r.name, f"{parameters.count_recipe_parameters(r) / 1e6:.1f} M", r.about) for r in recipes
+    ]
     for line in display.columns(rows):
         display.result(line)
     if not quiet:
@@ -83,7 +85,7 @@ def show(
         return
     display.result(f"{recipe.name}: {recipe.about}")
     symbols = f"{recipe.data.vocabulary_size:,} symbols"
-    display.result(f"{parameters.of_recipe(recipe):,} parameters with {symbols}")
+    display.result(f"{parameters.count_recipe_parameters(recipe):,} parameters with {symbols}")
     if recipe.because:
         display.result(f"why it differs: {recipe.because}")
     display.result("")
@@ -102,7 +104,7 @@ def show(
 def diff(*, first: Recipe, second: Recipe, as_json: bool) -> None:
     """The settings in which FIRST and SECOND differ."""
     rows = difference(first, second)
-    counts = [parameters.of_recipe(recipe) for recipe in (first, second)]
+    counts = [parameters.count_recipe_parameters(recipe) for recipe in (first, second)]
     if as_json:
         for path, a, b in rows:
             display.result(json.dumps({"setting": path, "first": a, "second": b}))
@@ -139,7 +141,7 @@ def _describe(recipe: Recipe) -> dict[str, object]:
         "name": recipe.name,
         "about": recipe.about,
         "because": recipe.because,
-        "parameters": parameters.of_recipe(recipe),
+        "parameters": parameters.count_recipe_parameters(recipe),
         "symbols": recipe.data.vocabulary_size,
     }
 

@@ -2,19 +2,20 @@
 
 A multiplication and its addition are two operations. Counted are the products of matrices, which
 is all that grows with a model: projections, feed-forward, the map before the softmax, and in
-attention every pair of places that meets, masked or not. A backward pass takes twice a forward one.
+attention every pair of positions, masked or not. A backward pass takes twice a forward one.
 """
 
 from dataclasses import dataclass
 from typing import final
 
+from transduce.model.counts import count_decoder_layer, count_embeddings, count_encoder_layer
 from transduce.settings import Architecture
 
 
 @final
 @dataclass(frozen=True)
-class Text:
-    """What is counted over: sums over all pairs of sentences, of n source and m target pieces."""
+class TextSize:
+    """Sums over all sentence pairs of a text, of n source and m target tokens each."""
 
     source: float  # Σ n
     target: float  # Σ m
@@ -23,34 +24,17 @@ class Text:
     cross_pairs: float  # Σ n·m
 
 
-def forward(a: Architecture, symbols: int, text: Text) -> float:
-    """Operations of one forward pass over a text, with so many target symbols."""
-    meeting = a.heads * (a.d_k + a.d_v) if a.mixing == "self-attention" else 0
-    looks = a.heads * (a.d_k + a.d_v)
-    side = a.heads * a.d_model * (a.d_k + a.d_v)  # W^Q and W^O, or W^K and W^V
-    network = 2 * a.d_model * a.d_ff
-    encoder = text.source * (mixing(a, 2) + network) + text.source_pairs * meeting
-    decoder = text.target * (mixing(a, 1) + side + network) + text.target_pairs * meeting
-    across = text.source * side + text.cross_pairs * looks
-    products = a.layers * (encoder + decoder + across) + text.target * a.d_model * symbols
-    return 2 * products
+def count_forward_operations(a: Architecture, symbols: int, text: TextSize) -> float:
+    """Count the operations of one forward pass over a text, with so many target symbols."""
+    encoder, decoder = count_encoder_layer(a), count_decoder_layer(a)
+    layer = text.source * (encoder.products + decoder.memory_products)
+    layer += text.source_pairs * encoder.pair_products
+    layer += text.target * decoder.products + text.target_pairs * decoder.pair_products
+    layer += text.cross_pairs * decoder.memory_pair_products
+    logits = text.target * count_embeddings(a, symbols, symbols).products
+    return 2 * (a.layers * layer + logits)
 
 
-def mixing(a: Architecture, directions: int) -> int:
-    """Products a place in self-attention's projections, or in the layer of Table 1 in its place.
-
-    An LSTM to see both sides is two of half the width, each with four gates over input and state.
-    """
-    d, width = a.d_model, a.d_model // directions
-    return {
-        "self-attention": a.heads * d * (2 * a.d_k + 2 * a.d_v),
-        "recurrent": directions * 4 * width * (d + width),
-        "convolution": a.kernel_size * d**2,
-        "dilated": a.kernel_size * d**2,
-        "separable": a.kernel_size * d + d**2,
-    }[a.mixing]
-
-
-def training(a: Architecture, symbols: int, text: Text) -> float:
-    """Forward and backward."""
-    return 3 * forward(a, symbols, text)
+def count_training_operations(a: Architecture, symbols: int, text: TextSize) -> float:
+    """Count the operations of a forward and a backward pass over a text."""
+    return 3 * count_forward_operations(a, symbols, text)

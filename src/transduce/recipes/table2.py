@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from transduce.recipes.operations import Text, training
+from transduce.recipes.operations import TextSize, count_training_operations
 from transduce.recipes.table3 import TABLE_3
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
@@ -66,8 +66,8 @@ def match_training_cost(base: Recipe, recipe: Recipe) -> Recipe:
 def estimate_update_cost(recipe: Recipe) -> float:
     """Estimate the operations of one update from its token budgets and a sentence length of 25."""
     source, target = float(recipe.data.source_tokens), float(recipe.data.target_tokens)
-    text = Text(source, target, source * LENGTH, target * LENGTH, target * LENGTH)
-    return training(recipe.architecture, recipe.data.vocabulary_size, text)
+    text = TextSize(source, target, source * LENGTH, target * LENGTH, target * LENGTH)
+    return count_training_operations(recipe.architecture, recipe.data.vocabulary_size, text)
 
 
 def _build_layer_row(base: Recipe, mixing: str) -> Recipe:

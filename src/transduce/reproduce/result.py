@@ -18,7 +18,7 @@ from transduce.errors import FolderError, InputError
 from transduce.inference.evaluate import evaluate, today
 from transduce.inference.load import load
 from transduce.recipes.names import difference
-from transduce.recipes.parameters import count
+from transduce.recipes.parameters import count_parameters
 from transduce.reproduce.job import RowJob
 from transduce.runs.average import average_beside
 from transduce.runs.ledger import measure_cost
@@ -96,7 +96,7 @@ def measure_row(
         row=job.row,
         scale=job.scale.name,
         recipe=with_changes(job.recipe, resolved),  # `train` may have given it another name
-        parameters=count(stored.recipe.architecture, len(source), len(target)),
+        parameters=count_parameters(stored.recipe.architecture, len(source), len(target)),
         perplexity=found.perplexity.as_json(),
         bleu=bleu,
         updates=progress["step"],

@@ -17,9 +17,10 @@ from jaxtyping import Int32
 from transduce.checkpoint.card import shown
 from transduce.machine.environment import describe_environment
 from transduce.machine.rate import measure_matmul_rate
+from transduce.model.counts import count_embeddings
 from transduce.recipes.names import find_paper_run
-from transduce.recipes.operations import Text, training
-from transduce.recipes.parameters import count, embeddings
+from transduce.recipes.operations import TextSize, count_training_operations
+from transduce.recipes.parameters import count_parameters
 from transduce.recipes.printed import TABLE_3 as PRINTED
 from transduce.recipes.table3 import TABLE_3
 from transduce.settings import Architecture, Recipe
@@ -62,8 +63,8 @@ def format_stated(found: Sequence[Deviation]) -> str:
 
 def describe_size(a: Architecture, source_symbols: int, target_symbols: int) -> str:
     """Return the parameter count as a sum, with the count that Table 3 prints for this model."""
-    total = count(a, source_symbols, target_symbols)
-    of_symbols = embeddings(a, source_symbols, target_symbols)
+    total = count_parameters(a, source_symbols, target_symbols)
+    of_symbols = count_embeddings(a, source_symbols, target_symbols).parameters
     rows = (of_symbols // a.d_model, a.d_model)
     sum_of = f"{total:,} parameters = {total - of_symbols:,} + {rows[0]:,} symbols x {rows[1]:,}"
     row = find_table3_row(a)
@@ -78,10 +79,10 @@ def find_table3_row(a: Architecture) -> str | None:
     return next((name for name, row in TABLE_3.items() if row.architecture == a), None)
 
 
-def sum_lengths(source_lengths: Lengths, target_lengths: Lengths) -> Text:
+def sum_lengths(source_lengths: Lengths, target_lengths: Lengths) -> TextSize:
     """Return the sums of a corpus' lengths that operations are counted from."""
     n, m = (lengths.astype(np.float64) for lengths in (source_lengths, target_lengths))
-    return Text(*map(float, (n.sum(), m.sum(), n @ n, m @ m, n @ m)))
+    return TextSize(*map(float, (n.sum(), m.sum(), n @ n, m @ m, n @ m)))
 
 
 @final
@@ -96,7 +97,7 @@ class MachineRecord:
 
 
 def measure_machine(
-    recipe: Recipe, text: Text, symbols: int, device: torch.device, n: int
+    recipe: Recipe, text: TextSize, symbols: int, device: torch.device, n: int
 ) -> MachineRecord:
     """Measure the rate of the device that `n` processes use, each one, and count operations."""
     known = describe_environment(device)
@@ -104,7 +105,7 @@ def measure_machine(
         device=known["processor"] if known["device"] == "cpu" else known["device"],
         devices=n,
         rate=measure_matmul_rate(device, recipe.training.precision),
-        per_piece=training(recipe.architecture, symbols, text) / text.target,
+        per_piece=count_training_operations(recipe.architecture, symbols, text) / text.target,
     )
 
 

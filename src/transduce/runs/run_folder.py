@@ -32,7 +32,7 @@ from transduce.machine.device import select_device
 from transduce.machine.environment import describe_environment, environment_changes
 from transduce.machine.memory import device_memory
 from transduce.model.transformer import build_transformer
-from transduce.recipes.parameters import of_recipe
+from transduce.recipes.parameters import count_recipe_parameters
 from transduce.runs.ledger import journal_machine, measure_machine, sum_lengths
 from transduce.runs.output_folder import require_own_folder
 from transduce.runs.prepare import STORE, PreparedCorpus, read_vocabularies_in
@@ -129,7 +129,7 @@ def require_memory(recipe: Recipe, memory: int) -> None:
 
     Otherwise the operating system would end this process, or another one, without an explanation.
     """
-    needs = 4 * 4 * of_recipe(recipe)
+    needs = 4 * 4 * count_recipe_parameters(recipe)
     require(
         needs < memory,
         f"to train this model takes more than {needs / 1e9:,.1f} GB of memory, and "

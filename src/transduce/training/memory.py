@@ -2,22 +2,26 @@
 
 import torch
 
+from transduce.model.counts import count_decoder_layer, count_encoder_layer
 from transduce.settings import Architecture
 
 CPU = torch.device("cpu")
-MOST = {"cpu": 8_192, "cuda": 1 << 20, "mps": 1 << 16}  # of both sides: more gave a CPU no speed
-SHARES = {"cpu": 1 / 8, "cuda": 1 / 2, "mps": 1 / 8}  # of memory, for what the backward needs
+MAX_TOKENS = {"cpu": 8_192, "cuda": 1 << 20, "mps": 1 << 16}  # more gave a CPU no speed
+MEMORY_SHARES = {"cpu": 1 / 8, "cuda": 1 / 2, "mps": 1 / 8}  # for what the backward pass needs
 
 
 def estimate_micro_batch_tokens(
     sizes: Architecture, longest: int, memory: int, device: torch.device = CPU
 ) -> int:
-    """Tokens of a micro-batch that a share of `memory` holds; at least one longest pair."""
-    share, most = SHARES[device.type], MOST[device.type]
+    """Return how many tokens of both sides fit in a share of `memory`; at least a longest pair."""
+    share, most = MEMORY_SHARES[device.type], MAX_TOKENS[device.type]
     return max(2 * longest, min(most, int(memory * share) // estimate_token_bytes(sizes)))
 
 
 def estimate_token_bytes(sizes: Architecture) -> int:
-    """Estimate the bytes of activations that one token keeps until the backward pass, float32."""
-    heads = sizes.heads * (2 * sizes.d_k + sizes.d_v)
-    return 4 * sizes.layers * (3 * heads + 8 * sizes.d_model + 3 * sizes.d_ff)
+    """Estimate the bytes of activations that one token keeps until the backward pass, float32.
+
+    Source and target tokens count alike: half of a batch passes each stack.
+    """
+    layer_pair = count_encoder_layer(sizes) + count_decoder_layer(sizes)
+    return 4 * sizes.layers * layer_pair.activations // 2
