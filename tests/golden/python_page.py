@@ -1,68 +1,111 @@
 """Make docs/reference/python.md from the docstrings of the public API."""
 
+import dataclasses
+import importlib
 import inspect
 import re
+import textwrap
+import types
 from collections.abc import Iterator
 from typing import Any
 
 import transduce
 
 ABOUT = """Made from docstrings by `scripts/renew-golden pages`; do not edit. The examples run as tests.
-`import transduce` loads no torch; the functions load it when they are called. Nothing here prints or
-ends the process: errors are exceptions (`transduce.errors`), and progress goes to callbacks. Settings
-that change the whole process (the allocator) are described where a function makes them.
+`import transduce` loads no torch; functions are imported when they are first used. Nothing here
+prints or ends the process: errors are exceptions with a fact and a hint, and progress goes to
+callbacks. What changes the whole process is stated where a function does it.
 """
+RETURNED = (  # classes that the public functions take or return
+    "transduce.inference.translator:Translator",
+    "transduce.inference.translator:Output",
+    "transduce.inference.evaluate:Evaluation",
+    "transduce.scores.score:Score",
+    "transduce.runs.average:AveragedModel",
+    "transduce.settings.recipe:Recipe",
+    "transduce.errors:TransduceError",
+)
+EXAMPLE = re.compile(r"(?:^|(?<=\n\n))((?: {4}.*\n?|\n(?= {4}))+)")
+# What a dataclass has by itself is no part of its documentation.
+GENERATED = re.compile(r"^\w+\(.*\)$", re.DOTALL)
 
 
 def python_page() -> str:
-    """Return the whole page: a section for each public function, value and class."""
+    """Return the whole page: functions, packages, then the classes that they take and return."""
     names = [name for name in transduce.__all__ if not name.startswith("_")]
-    return "\n".join(["# Python\n", ABOUT, *("".join(section(name)) for name in names)])
+    functions = ["".join(function_section(name)) for name in names]
+    classes = ["".join(class_section(value)) for value in public_classes()]
+    head = "## Classes\n\nWhat the functions take and return.\n"
+    return "\n".join(["# Python\n", ABOUT, *functions, head, *classes])
 
 
-def section(name: str) -> Iterator[str]:
-    """Yield the section of one public name: its signature, its docstring, its members."""
+def function_section(name: str) -> Iterator[str]:
+    """Yield the section of a public function, or the first line about a public package."""
     value = getattr(transduce, name)
     yield f"## transduce.{name}\n\n"
-    if not callable(value):
-        yield f"{inspect.getdoc(value) or ''}\n"
-        return
-    yield f"{described(f'transduce.{name}', value)}\n"
+    if isinstance(value, types.ModuleType):
+        yield f"{module_text(value)}\n"
+    else:
+        yield f"{described(f'transduce.{name}', value)}\n"
+
+
+def module_text(module: types.ModuleType) -> str:
+    """Return the docstring of a package and its public names."""
+    doc = markdown(inspect.getdoc(module) or "")
+    public = ", ".join(f"`{name}`" for name in sorted(getattr(module, "__all__", ())))
+    return f"{doc}\n\nIt has {public}." if public else doc
+
+
+def public_classes() -> Iterator[type]:
+    """Yield the classes that the public functions take or return."""
+    for path in RETURNED:
+        module, name = path.split(":")
+        yield getattr(importlib.import_module(module), name)
+
+
+def class_section(value: type) -> Iterator[str]:
+    """Yield the section of a class: its docstring, its fields, its methods."""
+    name = value.__name__
+    yield f"### {name}\n\n"
+    yield f"{markdown(written_doc(value))}\n"
+    fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
+    lines = [f"- `{field.name}`: `{short(field.type)}`\n" for field in fields]
+    yield "\n".join(["", "".join(lines)]) if lines else ""
     for member, inner in public_members(value):
-        yield f"\n### {value.__name__}.{member}\n\n{described(member, inner)}\n"
+        yield f"\n#### {name}.{member}\n\n{described(member, inner)}\n"
 
 
-def public_members(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the methods and properties that a class of ours defines and documents."""
-    if inspect.isclass(value):
-        for member, inner in vars(value).items():
-            public = not member.startswith("_") or member == "__call__"
-            if public and inspect.getdoc(inner) and not isinstance(inner, type):
-                yield member, inner
+def written_doc(value: object) -> str:
+    """Return a docstring that somebody wrote; a dataclass makes one of its fields otherwise."""
+    doc = inspect.getdoc(value) or ""
+    return "" if GENERATED.match(doc) else doc
+
+
+def public_members(value: type) -> Iterator[tuple[str, Any]]:
+    """Yield the public methods and properties that a class itself documents."""
+    for member, inner in vars(value).items():
+        public = not member.startswith("_") or member == "__call__"
+        if public and isinstance(inner, property | types.FunctionType) and inner.__doc__:
+            yield member, inner
 
 
 def described(name: str, value: Any) -> str:
     """Return signature and docstring as Markdown."""
     text = markdown(inspect.getdoc(value) or "")
-    if isinstance(value, property) or not callable(value):
+    if isinstance(value, property):
         return text
     return f"```python\n{signature(name, value)}\n```\n\n{text}"
 
 
 def signature(name: str, value: Any) -> str:
-    """Return a signature as the source has it, with annotations in their short form."""
-    try:
-        found = inspect.signature(value)
-    except ValueError:
-        return name
-    shortened = list(arguments(found))
-    head = f"{name}({', '.join(shortened)})"
+    """Return a signature in one line, or one argument a line if it is long."""
+    found = inspect.signature(value)
+    parts = list(arguments(found))
+    head = f"{name}({', '.join(parts)})"
     if len(head) > 90:
-        head = f"{name}(\n" + "".join(f"    {one},\n" for one in shortened) + ")"
+        head = f"{name}(\n" + "".join(f"    {one},\n" for one in parts) + ")"
     returns = found.return_annotation
-    if returns is inspect.Signature.empty or inspect.isclass(value):
-        return head
-    return f"{head} -> {short(returns)}"
+    return head if returns is inspect.Signature.empty else f"{head} -> {short(returns)}"
 
 
 def arguments(found: inspect.Signature) -> Iterator[str]:
@@ -74,21 +117,31 @@ def arguments(found: inspect.Signature) -> Iterator[str]:
         starred |= one.kind in (one.KEYWORD_ONLY, one.VAR_POSITIONAL)
         star = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
         annotation = "" if one.annotation is one.empty else f": {short(one.annotation)}"
-        default = "" if one.default is one.empty else f" = {one.default!r}"
+        default = "" if one.default is one.empty else f" = {plain(one.default)}"
         if one.name != "self":
             yield f"{star}{one.name}{annotation}{default}"
+
+
+def plain(default: object) -> str:
+    """Return a default as it is written; a function by its name."""
+    return getattr(default, "__name__", repr(default))
 
 
 def short(annotation: object) -> str:
     """Return an annotation without quotes and without the modules before names of classes."""
     written = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    return re.sub(r"(?:\b[a-z_]+\.)+(?=[A-Z])", "", written.replace("'", "").replace('"', ""))
+    return re.sub(r"(?:\b[a-z_]+\.)+(?=[A-Za-z])", "", re.sub(r"['\"]", "", written))
 
 
 def markdown(doc: str) -> str:
-    """Return a docstring with its examples as blocks of code."""
-    parts = re.split(
-        r"((?:^>>> .*\n?(?:^(?!>>>)\S.*\n?|^\.\.\. ?.*\n?)*)+)", doc, flags=re.MULTILINE
-    )
-    blocks = [f"```python\n{p.rstrip()}\n```\n" if p.startswith(">>>") else p for p in parts]
-    return "".join(blocks).rstrip()
+    """Return a docstring with its indented examples as blocks of code."""
+    return EXAMPLE.sub(lambda found: f"```python\n{dedented(found)}\n```\n", f"{doc}\n").strip()
+
+
+def dedented(found: "re.Match[str]") -> str:
+    return textwrap.dedent(found[1]).strip()
+
+
+def examples(doc: str) -> list[str]:
+    """Return the indented examples of a docstring as code."""
+    return [dedented(found) for found in EXAMPLE.finditer(f"{doc}\n")]
