@@ -18,9 +18,9 @@ def measure(options: Options) -> dict[str, Any]:
     for seed in range(options.rounds):
         began = time.perf_counter()
         plan = Plan(source, target, source_tokens=TOKENS, target_tokens=TOKENS, seed=seed)
-        plan.update(1)
+        plan.select_pairs(1)
         seconds.append(time.perf_counter() - began)
-        updates = plan.updates_in(1)
+        updates = plan.count_updates(1)
     return {"pairs": len(source), "seconds": seconds, "updates": updates}
 
 

@@ -39,7 +39,7 @@ def batches(turn: int, count: int) -> list[Batch]:
     source, target = lengths(40_000)
     plan = Plan(source, target, source_tokens=TOKENS, target_tokens=TOKENS, seed=1)
     draws = np.random.default_rng(turn)
-    chosen = [plan.update(turn * count + number) for number in range(1, count + 1)]
+    chosen = [plan.select_pairs(turn * count + number) for number in range(1, count + 1)]
     return [Batch(packed(source[some], draws), packed(target[some], draws)) for some in chosen]
 
 

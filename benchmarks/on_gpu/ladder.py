@@ -119,7 +119,7 @@ def graphed(scale: Scale) -> Figures:
     """All kernels of an update started at once: the most that graphs could gain."""
     rung = Rung(scale, pad_to_tokens=scale.slots)
     rung.model.kernel = remembered(scale)
-    rung.batches = [rung.batches[0].to(scale.device).filled(scale.slots)]
+    rung.batches = [rung.batches[0].to(scale.device).pad_to_multiple(scale.slots)]
     rung.real = UPDATES * tokens_of(rung.batches[0])
     rung.needed = UPDATES * operations(scale, rung.batches[0])
     shifted, positions = Packed.shifted, Packed.positions

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from transduce.corpus.build import Origin, build
+from transduce.corpus.build import Origin, build_store
 from transduce.settings import Data
 from transduce.tasks import build_task
 from transduce.vocabulary import learn_vocabulary
@@ -23,7 +23,7 @@ def store_of(tmp_path):
     def build_one(pairs, name="store", told=quiet, cleaning=dict, **settings):
         data = dataclasses.replace(DATA, **settings)
         bytes_only = learn_vocabulary(["a line"], 258)
-        return build(
+        return build_store(
             tmp_path / name,
             pairs,
             build_task(data, (bytes_only, bytes_only)),

@@ -18,8 +18,8 @@ def plan_of(lengths, budget=300, seed=1):
 
 
 def epoch_of(plan, number):
-    first = 1 + sum(plan.updates_in(before) for before in range(1, number))
-    return [plan.update(step) for step in range(first, first + plan.updates_in(number))]
+    first = 1 + sum(plan.count_updates(before) for before in range(1, number))
+    return [plan.select_pairs(step) for step in range(first, first + plan.count_updates(number))]
 
 
 def test_every_pair_is_in_exactly_one_update_of_every_epoch():
@@ -38,30 +38,30 @@ def test_no_update_is_over_either_budget():
 
 def test_steps_epochs_and_places_are_counted_from_1():
     plan = plan_of(lengths_of(500))
-    first, second = plan.updates_in(1), plan.updates_in(2)
-    assert plan.place(1) == (1, 1)
-    assert plan.place(first) == (1, first)
-    assert plan.place(first + 1) == (2, 1)
-    assert plan.place(first + second + 2) == (3, 2)
+    first, second = plan.count_updates(1), plan.count_updates(2)
+    assert plan.locate(1) == (1, 1)
+    assert plan.locate(first) == (1, first)
+    assert plan.locate(first + 1) == (2, 1)
+    assert plan.locate(first + second + 2) == (3, 2)
 
 
 def test_there_is_no_step_0():
     with pytest.raises(AssertionError, match="counted from 1"):
-        plan_of(lengths_of(50)).update(0)
+        plan_of(lengths_of(50)).select_pairs(0)
 
 
 def test_an_update_is_the_same_whatever_was_asked_before():
     lengths = lengths_of(300)
-    in_order = {step: plan_of(lengths).update(step).tolist() for step in range(1, 60)}
+    in_order = {step: plan_of(lengths).select_pairs(step).tolist() for step in range(1, 60)}
     plan = plan_of(lengths)
     for step in [59, 1, 30, 2, 58, 30, 15, 59]:
-        assert plan.update(step).tolist() == in_order[step]
+        assert plan.select_pairs(step).tolist() == in_order[step]
 
 
 def test_what_a_caller_does_to_an_update_stays_with_the_caller():
     plan = plan_of(lengths_of(300))
-    plan.update(1)[:] = 0
-    assert plan.update(1).tolist() == plan_of(lengths_of(300)).update(1).tolist()
+    plan.select_pairs(1)[:] = 0
+    assert plan.select_pairs(1).tolist() == plan_of(lengths_of(300)).select_pairs(1).tolist()
 
 
 def test_another_seed_and_another_epoch_are_another_order():
@@ -75,7 +75,7 @@ def test_another_seed_and_another_epoch_are_another_order():
 def test_the_order_is_known_for_good():
     """Runs that were stored go on only if the same seed means the same pairs for ever."""
     plan = Plan(np.arange(1, 13), np.full(12, 3), source_tokens=15, target_tokens=9, seed=7)
-    found = [plan.update(step).tolist() for step in range(1, plan.updates_in(1) + 1)]
+    found = [plan.select_pairs(step).tolist() for step in range(1, plan.count_updates(1) + 1)]
     assert found == [[1, 2, 0], [6, 7], [3, 4, 5], [8], [11], [10], [9]]
 
 
@@ -112,7 +112,7 @@ def test_budgets_are_filled():
     """The mean update of the paper has about as many tokens as the budget says."""
     source, target = lengths_of(20_000)
     plan = plan_of((source, target), budget=1_000)
-    fullest = max(source.sum(), target.sum()) / (1_000 * plan.updates_in(1))
+    fullest = max(source.sum(), target.sum()) / (1_000 * plan.count_updates(1))
     assert fullest > 0.95
 
 

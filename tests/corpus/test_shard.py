@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from transduce.corpus.shard import micro_batches
+from transduce.corpus.shard import split_update
 from transduce.errors import InputError
 
 SOURCE = np.array([5, 2, 9, 2, 5, 1])
@@ -9,7 +9,7 @@ TARGET = np.array([4, 7, 9, 3, 2, 1])
 
 
 def parts_of(indices, limit):
-    return [part.tolist() for part in micro_batches(np.array(indices), SOURCE, TARGET, limit)]
+    return [part.tolist() for part in split_update(np.array(indices), SOURCE, TARGET, limit)]
 
 
 def test_parts_are_sorted_by_source_then_target_and_keep_to_the_limit():
@@ -27,7 +27,7 @@ def test_the_split_does_not_depend_on_the_order_in_which_pairs_are_named():
 
 def test_pairs_of_equal_lengths_come_by_their_number():
     same = np.full(4, 3)
-    assert micro_batches(np.array([2, 0, 3, 1]), same, same, 99)[0].tolist() == [0, 1, 2, 3]
+    assert split_update(np.array([2, 0, 3, 1]), same, same, 99)[0].tolist() == [0, 1, 2, 3]
 
 
 def test_a_pair_over_the_limit_is_refused_with_its_number():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from transduce.corpus.side import id_type
-from transduce.corpus.store import Store, made_from
+from transduce.corpus.store import Store, build_provenance
 from transduce.durable import atomic_folder, open_folder
 from transduce.errors import FolderError
 from transduce.settings import Data
@@ -140,23 +140,23 @@ def origin_of(**changes):
     vocabulary = changes.pop("vocabulary", learn_vocabulary(["a line"], 258))
     inputs = changes.pop("inputs", {"source": "1a2b", "target": "3c4d"})
     settings = {"vocabulary_size": 258, "max_length": 12, "source_tokens": 40, "target_tokens": 40}
-    return made_from(inputs, (vocabulary, vocabulary), Data(**(settings | changes)))
+    return build_provenance(inputs, (vocabulary, vocabulary), Data(**(settings | changes)))
 
 
 def test_a_store_made_from_the_same_is_fresh(store_of):
     store = store_of(PAIRS)
-    store.require(origin_of())
+    store.require_provenance(origin_of())
 
 
 def test_the_size_of_an_update_does_not_make_a_store_stale(store_of):
     store = store_of(PAIRS)
-    store.require(origin_of(source_tokens=99, target_tokens=98))
+    store.require_provenance(origin_of(source_tokens=99, target_tokens=98))
 
 
 def test_a_store_made_with_another_setting_is_stale(store_of):
     store = store_of(PAIRS)
     with pytest.raises(FolderError) as error:
-        store.require(origin_of(max_length_ratio=3.0))
+        store.require_provenance(origin_of(max_length_ratio=3.0))
     assert (
         "manifest.json: the store is stale: data.max_length_ratio: expected 3.0, found 9.0"
         in str(error.value)
@@ -167,20 +167,20 @@ def test_a_store_made_with_another_setting_is_stale(store_of):
 def test_a_store_made_from_another_file_is_stale(store_of):
     store = store_of(PAIRS)
     with pytest.raises(FolderError, match=r"inputs\.target: expected 'ffff', found '3c4d'"):
-        store.require(origin_of(inputs={"source": "1a2b", "target": "ffff"}))
+        store.require_provenance(origin_of(inputs={"source": "1a2b", "target": "ffff"}))
 
 
 def test_a_store_made_from_one_more_file_is_stale(store_of):
     store = store_of(PAIRS)
     with pytest.raises(FolderError, match=r"inputs\.target: expected None, found '3c4d'"):
-        store.require(origin_of(inputs={"source": "1a2b"}))
+        store.require_provenance(origin_of(inputs={"source": "1a2b"}))
 
 
 def test_a_store_made_with_another_vocabulary_is_stale(store_of):
     store = store_of(PAIRS)
     other = learn_vocabulary(["other other other"], 259)
     with pytest.raises(FolderError, match=f"vocabularies.source: expected '{other.hash}', found"):
-        store.require(origin_of(vocabulary=other))
+        store.require_provenance(origin_of(vocabulary=other))
 
 
 def test_the_fingerprint_tells_the_content_whatever_made_it(store_of):

@@ -124,7 +124,7 @@ KEPT: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("kept", KEPT)
 def test_what_the_index_says_becomes_both_sides(kept, index, site, places, tmp_path, monkeypatch):
-    monkeypatch.setattr("transduce.text.files.LONGEST_LINE", 100)
+    monkeypatch.setattr("transduce.text.files.MAX_LINE_BYTES", 100)
     files, entry = KEPT[kept]
     addresses = [site.put(name, content) for name, content in files.items()]
     index(url=addresses if len(addresses) > 1 else addresses[0], **entry)

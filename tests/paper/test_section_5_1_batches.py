@@ -17,7 +17,7 @@ def lengths(count=4000, seed=5):
 def planned(source_tokens, target_tokens):
     source, target = lengths()
     plan = Plan(source, target, source_tokens=source_tokens, target_tokens=target_tokens, seed=1)
-    updates = [plan.update(step) for step in range(1, plan.updates_in(1) + 1)]
+    updates = [plan.select_pairs(step) for step in range(1, plan.count_updates(1) + 1)]
     return source, target, updates
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from transduce.corpus.cut import greedy_cut
 from transduce.corpus.plan import Plan
-from transduce.corpus.shard import micro_batches
+from transduce.corpus.shard import split_update
 
 PAIRS = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=80)
 BUDGETS = st.tuples(st.integers(30, 200), st.integers(30, 200))
@@ -38,9 +38,9 @@ def test_the_cut_is_the_one_made_a_sentence_at_a_time(pairs, budgets):
 def test_an_epoch_holds_every_pair_once_within_both_budgets(pairs, budgets, seed):
     source, target = sides(pairs)
     plan = Plan(source, target, source_tokens=budgets[0], target_tokens=budgets[1], seed=seed)
-    first = plan.updates_in(1)
-    for steps in (range(1, first + 1), range(first + 1, first + plan.updates_in(2) + 1)):
-        updates = [plan.update(step) for step in steps]
+    first = plan.count_updates(1)
+    for steps in (range(1, first + 1), range(first + 1, first + plan.count_updates(2) + 1)):
+        updates = [plan.select_pairs(step) for step in steps]
         assert sorted(np.concatenate(updates)) == list(range(len(pairs)))
         assert all(source[update].sum() <= budgets[0] for update in updates)
         assert all(target[update].sum() <= budgets[1] for update in updates)
@@ -54,14 +54,14 @@ def test_an_update_depends_on_seed_and_step_alone(pairs, seed, steps):
 
     asked = fresh()
     for step in steps:
-        assert asked.update(step).tolist() == fresh().update(step).tolist()
-        assert asked.place(step) == fresh().place(step)
+        assert asked.select_pairs(step).tolist() == fresh().select_pairs(step).tolist()
+        assert asked.locate(step) == fresh().locate(step)
 
 
 @given(PAIRS, st.integers(60, 300), st.randoms())
 def test_a_split_keeps_every_pair_once_within_the_limit(pairs, limit, random):
     source, target = sides(pairs)
     some = np.array(random.sample(range(len(pairs)), random.randint(1, len(pairs))))
-    parts = micro_batches(some, source, target, limit)
+    parts = split_update(some, source, target, limit)
     assert sorted(np.concatenate(parts)) == sorted(some)
     assert all(0 < (source + target)[part].sum() <= limit for part in parts)

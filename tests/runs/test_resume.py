@@ -79,7 +79,7 @@ def test_updates_have_several_micro_batches_and_epochs_end_on_the_way(prepared):
         target_tokens=TOY.data.target_tokens,
         seed=TOY.training.seed,
     )
-    assert plan.place(STEPS)[0] >= 3
+    assert plan.locate(STEPS)[0] >= 3
     batches = build_feed(TOY, prepared)
     assert {len(batches(step)) for step in range(1, STEPS + 1)} == {2}
 

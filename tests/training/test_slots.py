@@ -65,7 +65,7 @@ def test_every_micro_batch_has_the_same_shape(monkeypatch):
 def test_a_side_with_too_little_room_gets_as_many_slots_again(lengths, slots):
     """Every filler has a token on either side, and a long one is no filler."""
     batch = batch_of(lengths, seed=1)
-    full = batch.filled(slots)
+    full = batch.pad_to_multiple(slots)
     for side, filled in ((batch.source, full.source), (batch.target, full.target)):
         assert len(filled.ids) % slots == 0
         fillers = filled.lengths[len(side.lengths) :]
@@ -78,5 +78,5 @@ def test_more_tokens_than_slots_take_a_multiple():
     _, gradient = learned(training_of(), PAIRS[1:2])
     _, found = learned(training_of(pad_to_tokens=64), [batch_of([30, 2], seed=2)])
     torch.testing.assert_close(found, gradient, rtol=0, atol=1e-12)
-    wide = batch_of([40, 40], seed=1).filled(64)
+    wide = batch_of([40, 40], seed=1).pad_to_multiple(64)
     assert [len(side.ids) for side in (wide.source, wide.target)] == [128, 128]

@@ -1,1 +1,1 @@
-"""Ids on disk, and which of them make up which update."""
+"""Prepared corpora: token ids on disk, and which pairs make up which update."""

@@ -1,4 +1,4 @@
-"""Pairs as the model takes them."""
+"""Batches of sentence pairs as the model takes them: both sides packed end to end."""
 
 from dataclasses import dataclass
 from typing import final
@@ -13,57 +13,56 @@ from transduce.packed import Packed
 
 # P pairs
 
-FILLER = 64  # tokens of one, at most
+PADDING_SENTENCE_TOKENS = 64  # at most
 
 
 @final
 @dataclass(frozen=True)
 class Batch:
-    """Source and target sentences, in the same order, each closed by END."""
+    """Source and target sentences in the same order, packed, each closed by END."""
 
     source: Packed
     target: Packed
 
     @staticmethod
-    def of(store: Store, indices: Int[np.ndarray, " P"]) -> "Batch":
-        """The pairs of these numbers."""
-        return Batch(packed(store.source, indices), packed(store.target, indices))
+    def from_store(store: Store, indices: Int[np.ndarray, " P"]) -> "Batch":
+        """Read the pairs with these indices from a store as one batch."""
+        return Batch(gather_packed(store.source, indices), gather_packed(store.target, indices))
 
-    def filled(self, multiple: int) -> "Batch":
-        """The same pairs and fillers behind them: so many tokens a side, or a multiple.
+    def pad_to_multiple(self, multiple: int) -> "Batch":
+        """Append padding sentences until each side's token count is a multiple of a number.
 
-        The fillers are pairs of short sentences, which see themselves alone; whoever takes the
-        loss leaves their rows out.
+        Padding sentences are short pairs that attend to themselves only; the loss leaves them out.
         """
         sides = (self.source, self.target)
         lacking = [-len(side.ids) % multiple for side in sides]
         if not any(lacking):
             return self
-        while min(lacking) < fillers(lacking):  # each has a token on either side
+        while min(lacking) < count_padding_sentences(lacking):  # each has a token on either side
             lacking[lacking.index(min(lacking))] += multiple
-        pairs = fillers(lacking)
+        pairs = count_padding_sentences(lacking)
         return Batch(
             *(
-                side.append_padding_sentences(parts(n, pairs))
+                side.append_padding_sentences(split_evenly(n, pairs))
                 for side, n in zip(sides, lacking, strict=True)
             )
         )
 
     def to(self, device: torch.device | str) -> "Batch":
-        """The same batch on another device."""
+        """Return the batch on another device."""
         return Batch(self.source.to(device), self.target.to(device))
 
 
-def fillers(lacking: list[int]) -> int:
-    """How many pairs of fillers hold so many tokens a side."""
-    return -(-max(lacking) // FILLER)
+def count_padding_sentences(lacking: list[int]) -> int:
+    """Return how many padding sentences a side needs, given the lacking tokens of both sides."""
+    return -(-max(lacking) // PADDING_SENTENCE_TOKENS)
 
 
-def parts(number: int, count: int) -> list[int]:
-    """So many parts of near-equal size."""
-    return [number // count + (place < number % count) for place in range(count)]
+def split_evenly(number: int, count: int) -> list[int]:
+    """Split a number into `count` integers that differ by at most 1."""
+    return [number // count + (index < number % count) for index in range(count)]
 
 
-def packed(side: Side, indices: Int[np.ndarray, " P"]) -> Packed:
-    """The sentences of one side, end to end."""
+def gather_packed(side: Side, indices: Int[np.ndarray, " P"]) -> Packed:
+    """Read sentences of one side of a store as one packed tensor."""
     return Packed(torch.from_numpy(side.gather(indices)), tuple(side.lengths[indices].tolist()))

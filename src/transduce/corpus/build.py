@@ -1,4 +1,4 @@
-"""From pairs of lines to a store: one pass, a block at a time, in constant memory.
+"""Building a store from pairs of lines: one pass, a block at a time, in constant memory.
 
 A build that is interrupted leaves nothing under the store's name; the same command starts anew.
 """
@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Protocol, final, runtime_checkable
 import numpy as np
 
 from transduce.corpus.side import OFFSETS, SIDES, id_type
-from transduce.corpus.store import KIND, Store, made_from
+from transduce.corpus.store import KIND, Store, build_provenance
 from transduce.durable import FolderWriter, atomic_folder
 from transduce.errors import InputError
 from transduce.settings import Data
@@ -27,7 +27,7 @@ PACKAGES = ("transduce", "numpy", "tokenizers")
 @final
 @dataclass(frozen=True)
 class Origin:
-    """Where pairs come from: fingerprints of the input, and what the cleaning did to it."""
+    """Where pairs come from: hashes of the input files, and the report of the cleaning."""
 
     inputs: Mapping[str, str]
     cleaning: Callable[[], Mapping[str, object]]  # asked once, after the last pair
@@ -47,15 +47,15 @@ class PairEncoder(Protocol):
 
 @final
 @dataclass
-class Counts:
-    """Pairs before and after the one filter that needs pieces: data.max_length."""
+class PairCounts:
+    """How many pairs were read, dropped for data.max_length, and kept."""
 
     read: int = 0
     too_long: int = 0
     kept: int = 0
 
 
-def build(
+def build_store(
     folder: Path,
     pairs: Iterable[tuple[str, str]],
     encoder: PairEncoder,
@@ -64,32 +64,32 @@ def build(
     origin: Origin,
     progress: Callable[[int], None],
 ) -> Store:
-    """Encode cleaned pairs into a new folder; `progress` is told how many pairs were read."""
+    """Encode cleaned pairs into a new store folder; `progress` gets the count of pairs read."""
     vocabularies = (encoder.source, encoder.target)
     encoders = (encoder.encode_sources, encoder.encode_targets)
-    about = made_from(origin.inputs, vocabularies, data) | {
+    manifest = build_provenance(origin.inputs, vocabularies, data) | {
         "symbols": {side: len(each) for side, each in zip(SIDES, vocabularies, strict=True)},
         "versions": {package: version(package) for package in PACKAGES},
     }
-    with atomic_folder(folder, kind=KIND, about=about) as writer:
-        counts = Counts()
+    with atomic_folder(folder, kind=KIND, about=manifest) as writer:
+        counts = PairCounts()
         with ExitStack() as streams:
             source, target = (
                 SideWriter(writer, streams, side, id_type(len(vocabulary)), encode)
                 for side, vocabulary, encode in zip(SIDES, vocabularies, encoders, strict=True)
             )
-            for block in blocks(pairs):
+            for block in group_into_blocks(pairs):
                 write_block(block, source, target, data.max_length, counts)
                 progress(counts.read)
         require_pairs(counts, data.max_length)
-        about["pairs"] = vars(counts)
-        about["pieces"] = {"source": source.pieces, "target": target.pieces}
-        about["cleaning"] = dict(origin.cleaning())
+        manifest["pairs"] = vars(counts)
+        manifest["pieces"] = {"source": source.pieces, "target": target.pieces}
+        manifest["cleaning"] = dict(origin.cleaning())
     return Store.open(folder)
 
 
-def blocks(pairs: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
-    """Stretches of about a million characters, so that long lines cost no more memory."""
+def group_into_blocks(pairs: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
+    """Yield lists of pairs of about a million characters, which bounds memory."""
     block: list[tuple[str, str]] = []
     characters = 0
     for source, target in pairs:
@@ -106,16 +106,16 @@ def write_block(
     block: Sequence[tuple[str, str]],
     source: "SideWriter",
     target: "SideWriter",
-    longest: int,
-    counts: Counts,
+    max_length: int,
+    counts: PairCounts,
 ) -> None:
-    """Encode a block and keep the pairs of which no side is too long."""
+    """Encode a block of pairs and write those with no side longer than `max_length`."""
     encoded = zip(
         source.encode([line for line, _ in block]),
         target.encode([line for _, line in block]),
         strict=True,
     )
-    kept = [pair for pair in encoded if max(map(len, pair)) <= longest]
+    kept = [pair for pair in encoded if max(map(len, pair)) <= max_length]
     source.append([ids for ids, _ in kept])
     target.append([ids for _, ids in kept])
     counts.read += len(block)
@@ -125,7 +125,7 @@ def write_block(
 
 @final
 class SideWriter:
-    """The two files of one side while they grow."""
+    """Writes the id and offset files of one side of a store."""
 
     def __init__(
         self,
@@ -143,20 +143,20 @@ class SideWriter:
         self.pieces = 0
 
     def append(self, sentences: Sequence[Sequence[int]]) -> None:
-        """Write sentences at the end of the files."""
+        """Write sentences, given as token ids, at the end of the files."""
         lengths = np.array([len(ids) for ids in sentences], OFFSETS)
         self.ids.write(np.fromiter(chain.from_iterable(sentences), self.type).tobytes())
         self.offsets.write((self.pieces + lengths.cumsum()).tobytes())
         self.pieces += int(lengths.sum())
 
 
-def require_pairs(counts: Counts, longest: int) -> None:
-    """Refuse a store with nothing in it."""
+def require_pairs(counts: PairCounts, max_length: int) -> None:
+    """Raise InputError if no pair was kept, with the reason."""
     if counts.kept:
         return
     if counts.read:
         raise InputError(
-            f"no pair is left to train on: all {counts.read:,} have more than {longest} pieces "
+            f"no pair is left to train on: all {counts.read:,} have more than {max_length} pieces "
             "on a side (data.max_length, the end counted)",
             "raise data.max_length, or split the lines into sentences",
         )

@@ -1,4 +1,4 @@
-"""The greedy cut: a row of sentences into stretches that each keep to every budget."""
+"""The greedy cut of a sequence of sentences into groups that keep to every token budget."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from jaxtyping import Int, Integer
 def greedy_cut(
     lengths: Sequence[Integer[np.ndarray, " N"]], budgets: Sequence[int]
 ) -> Int[np.ndarray, " K"]:
-    """Where stretches begin, and N at the end: each takes as many sentences as all budgets let it.
+    """Return the index at which each group begins, and N: groups are filled to the tightest budget.
 
     No sentence may be over a budget by itself.
     """

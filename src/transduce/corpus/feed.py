@@ -1,25 +1,25 @@
-"""The updates of a run as batches: where the plan, the store and the memory's limit meet."""
+"""The micro-batches of each update, from the plan, the store and the memory limit."""
 
 from dataclasses import dataclass
 from typing import final
 
 from transduce.corpus.batch import Batch
 from transduce.corpus.plan import Plan
-from transduce.corpus.shard import micro_batches
+from transduce.corpus.shard import split_update
 from transduce.corpus.store import Store
 
 
 @final
 @dataclass(frozen=True)
 class Feed:
-    """What a step trains on depends on its number alone; nothing is read ahead or kept."""
+    """Gives the micro-batches of any update from its step number alone; nothing is read ahead."""
 
     store: Store
     plan: Plan
     micro_batch_tokens: int  # of both sides together, in one micro-batch
 
-    def update(self, step: int) -> list[Batch]:
-        """The micro-batches of an update, steps counted from 1."""
+    def micro_batches(self, step: int) -> list[Batch]:
+        """Return the micro-batches of an update, steps counted from 1."""
         lengths = (self.store.source_lengths, self.store.target_lengths)
-        parts = micro_batches(self.plan.update(step), *lengths, self.micro_batch_tokens)
-        return [Batch.of(self.store, part) for part in parts]
+        parts = split_update(self.plan.select_pairs(step), *lengths, self.micro_batch_tokens)
+        return [Batch.from_store(self.store, part) for part in parts]

@@ -23,7 +23,7 @@ WINDOW_UPDATES = 100  # pairs are sorted among so many updates' worth of them
 
 @final
 class Plan:
-    """The pairs of every update. It remembers one epoch, to answer faster, never differently."""
+    """Computes which pairs each update trains on; it caches one epoch, which changes no result."""
 
     def __init__(
         self,
@@ -42,15 +42,15 @@ class Plan:
         self.seed = seed
         self.window = window_pairs(self.lengths, self.budgets)
         self.ends: list[int] = []  # the last step of each epoch that is counted so far
-        self.known: Epoch | None = None
+        self.cached_epoch: Epoch | None = None
 
-    def update(self, step: int) -> Int[np.ndarray, " P"]:
-        """The pairs of an update, steps counted from 1."""
-        number, place = self.place(step)
-        return self.epoch(number).update(place)
+    def select_pairs(self, step: int) -> Int[np.ndarray, " P"]:
+        """Return the indices of an update's pairs, steps counted from 1."""
+        number, position = self.locate(step)
+        return self.epoch(number).select_pairs(position)
 
-    def place(self, step: int) -> tuple[int, int]:
-        """The epoch of a step and its place in that epoch, both counted from 1."""
+    def locate(self, step: int) -> tuple[int, int]:
+        """Return the epoch of a step and the update's position in it, both counted from 1."""
         assert step >= 1, f"steps are counted from 1, there is no step {step}"
         while not self.ends or self.ends[-1] < step:
             before = self.ends[-1] if self.ends else 0
@@ -58,51 +58,51 @@ class Plan:
         number = bisect.bisect_left(self.ends, step) + 1
         return number, step - (self.ends[number - 2] if number > 1 else 0)
 
-    def updates_in(self, epoch: int) -> int:
-        """How many updates an epoch has: not each the same, for each is cut anew."""
+    def count_updates(self, epoch: int) -> int:
+        """Return the number of updates of an epoch; it varies, for each epoch is cut anew."""
         return len(self.epoch(epoch))
 
     def epoch(self, number: int) -> "Epoch":
-        """The cut of one epoch; the last one asked for is kept."""
-        if self.known is None or self.known.number != number:
-            self.known = None  # let its memory go first
-            self.known = self.drawn(number)
-        return self.known
+        """Return the order and cuts of one epoch, from the cache if it was used last."""
+        if self.cached_epoch is None or self.cached_epoch.number != number:
+            self.cached_epoch = None  # let its memory go first
+            self.cached_epoch = self.draw_epoch(number)
+        return self.cached_epoch
 
-    def drawn(self, number: int) -> "Epoch":
-        """Permute, sort inside windows, cut, permute the updates."""
-        draws = np.random.Philox(np.random.SeedSequence([self.seed, number]))
-        order = permutation(len(self.lengths[0]), draws)
+    def draw_epoch(self, number: int) -> "Epoch":
+        """Build an epoch: permute the pairs, sort inside windows, cut, permute the updates."""
+        generator = np.random.Philox(np.random.SeedSequence([self.seed, number]))
+        order = permutation(len(self.lengths[0]), generator)
         sort_inside_windows(order, self.lengths, self.window)
         cuts = greedy_cut([row[order] for row in self.lengths], self.budgets)
-        return Epoch(number, order, permutation(len(cuts) - 1, draws), cuts)
+        return Epoch(number, order, permutation(len(cuts) - 1, generator), cuts)
 
 
 @final
 class Epoch:
-    """Every pair once: an order of pairs, cut into updates, which come in an order of their own."""
+    """One pass over all pairs: a permutation of pairs, cut into updates in random order."""
 
     def __init__(
         self,
         number: int,
         order: Int[np.ndarray, " N"],
-        turns: Int[np.ndarray, " U"],
+        update_order: Int[np.ndarray, " U"],
         cuts: Int[np.ndarray, " U+1"],
     ) -> None:
-        self.number, self.order, self.turns, self.cuts = number, order, turns, cuts
+        self.number, self.order, self.update_order, self.cuts = number, order, update_order, cuts
 
     def __len__(self) -> int:
-        return len(self.turns)
+        return len(self.update_order)
 
-    def update(self, place: int) -> Int[np.ndarray, " P"]:
-        """The pairs of the update whose turn it is."""
-        turn = self.turns[place - 1]
+    def select_pairs(self, position: int) -> Int[np.ndarray, " P"]:
+        """Return the indices of the pairs of the update at this position of the epoch."""
+        turn = self.update_order[position - 1]
         return self.order[self.cuts[turn] : self.cuts[turn + 1]].copy()
 
 
-def permutation(count: int, draws: np.random.Philox) -> Int[np.ndarray, " N"]:
-    """A random order. Only the generator's raw stream is promised to stay the same in numpy."""
-    return np.argsort(draws.random_raw(count), kind="stable")
+def permutation(count: int, generator: np.random.Philox) -> Int[np.ndarray, " N"]:
+    """Return a random permutation of `count` indices, the same under every version of numpy."""
+    return np.argsort(generator.random_raw(count), kind="stable")
 
 
 def sort_inside_windows(
@@ -110,7 +110,7 @@ def sort_inside_windows(
     lengths: tuple[Integer[np.ndarray, " N"], Integer[np.ndarray, " N"]],
     window: int,
 ) -> None:
-    """Sort each window, in place, by the longer side of a pair; equal ones stay in random order.
+    """Sort the pairs of each window, in place, by the length of their longer side.
 
     Measured against sorting by source, by target within source, and by sum: this keeps both sides
     of a pair near its neighbours' and fills both budgets, for the ratio of the sides stays mixed.
@@ -127,7 +127,7 @@ def sort_inside_windows(
 def window_pairs(
     lengths: tuple[Integer[np.ndarray, " N"], Integer[np.ndarray, " N"]], budgets: tuple[int, int]
 ) -> int:
-    """How many pairs make up about a hundred updates."""
+    """Return how many pairs make up about 100 updates, the size of a sorting window."""
     updates = max(
         row.sum(dtype=np.int64) / budget for row, budget in zip(lengths, budgets, strict=True)
     )
@@ -135,14 +135,14 @@ def window_pairs(
 
 
 def require_pairs(source: Integer[np.ndarray, " N"], target: Integer[np.ndarray, " M"]) -> None:
-    """Refuse what nothing can be trained on."""
+    """Raise InputError if there is no pair to train on."""
     assert len(source) == len(target), "a pair has two sides"
     if not len(source):
         raise InputError("there is no pair to train on", "look at what the cleaning left out")
 
 
 def require_fit(side: str, lengths: Integer[np.ndarray, " N"], budget: int) -> None:
-    """Refuse a pair that no update could hold."""
+    """Raise InputError if a sentence is longer than an update's token budget for its side."""
     longest = int(lengths.argmax())
     if lengths[longest] > budget:
         raise InputError(

@@ -1,4 +1,4 @@
-"""An update in parts that fit into memory: decided by the lengths alone, never by the workers."""
+"""Splitting an update into micro-batches that fit into memory, by the lengths alone."""
 
 import numpy as np
 from jaxtyping import Int, Integer
@@ -9,13 +9,13 @@ from transduce.errors import InputError
 # N pairs of the corpus · P pairs of an update
 
 
-def micro_batches(
+def split_update(
     indices: Int[np.ndarray, " P"],
     source_lengths: Integer[np.ndarray, " N"],
     target_lengths: Integer[np.ndarray, " N"],
     limit: int,
 ) -> list[Int[np.ndarray, " _"]]:
-    """Split an update so that no part has more tokens, of both sides together, than `limit`.
+    """Split an update's pairs into micro-batches of at most `limit` tokens, both sides together.
 
     Pairs are sorted by length first, source then target: attention works on groups of near-equal
     length, and the parts then hold few different lengths each.

@@ -1,4 +1,4 @@
-"""The store: a corpus as ids on the disk, with a manifest that says what it was made from.
+"""The store: a corpus as token ids on disk, with a manifest of what it was built from.
 
     source.ids      target.ids       the smallest unsigned type that holds the vocabulary
     source.offsets  target.offsets   where each sentence begins, and the end of the last
@@ -17,7 +17,7 @@ from typing import Any, final
 import numpy as np
 from jaxtyping import Int, Int32
 
-from transduce.corpus.side import AGAIN, SIDES, Side, open_side
+from transduce.corpus.side import DAMAGED_HINT, SIDES, Side, open_side
 from transduce.durable import VerifiedFolder, open_folder
 from transduce.errors import FolderError
 from transduce.settings import Data
@@ -30,7 +30,7 @@ BUDGETS = ("source_tokens", "target_tokens")  # they decide updates, not what is
 @final
 @dataclass(frozen=True)
 class Store:
-    """Pairs of sentences as ids, each side closed by END."""
+    """A prepared corpus on disk: sentence pairs as token ids, each side closed by END."""
 
     source: Side
     target: Side
@@ -40,15 +40,18 @@ class Store:
 
     @staticmethod
     def open(folder: Path) -> "Store":
-        """Open a store, or say which file is not as it was written."""
+        """Open a store after checking the size and sha256 of every file."""
         verified = open_folder(folder, KIND)
         symbols, pairs = read_counts(verified)
         source, target = (open_side(verified, side, symbols[side], pairs) for side in SIDES)
-        return Store(source, target, verified.about, fingerprint(verified), folder)
+        return Store(source, target, verified.about, hash_content(verified), folder)
 
-    def require(self, origin: Mapping[str, object]) -> None:
-        """Refuse a store that was made from something else: `made_from` says what is wanted."""
-        wanted, found = flat(origin), flat({name: self.about.get(name) for name in origin})
+    def require_provenance(self, origin: Mapping[str, object]) -> None:
+        """Raise FolderError if the store was built from other input, settings or vocabularies."""
+        wanted, found = (
+            flatten_tables(origin),
+            flatten_tables({name: self.about.get(name) for name in origin}),
+        )
         for name in sorted(wanted.keys() | found.keys()):
             if wanted.get(name) != found.get(name):
                 raise FolderError(
@@ -63,24 +66,24 @@ class Store:
 
     @property
     def source_lengths(self) -> Int32[np.ndarray, " N"]:
-        """Pieces of every source sentence, END counted."""
+        """The number of pieces of every source sentence, END counted."""
         return self.source.lengths
 
     @property
     def target_lengths(self) -> Int32[np.ndarray, " N"]:
-        """Pieces of every target sentence, END counted."""
+        """The number of pieces of every target sentence, END counted."""
         return self.target.lengths
 
     def pair(self, number: int) -> tuple[Int[np.ndarray, " S"], Int[np.ndarray, " T"]]:
-        """The ids of one pair, counted from 0."""
+        """Return source and target ids of the pair with this index, counted from 0."""
         one = np.array([number])
         return self.source.gather(one), self.target.gather(one)
 
 
-def made_from(
+def build_provenance(
     inputs: Mapping[str, str], vocabularies: tuple[Vocabulary, Vocabulary], data: Data
 ) -> dict[str, object]:
-    """All that decides what is stored: fingerprints of the input, vocabularies, settings."""
+    """Build the record of all that decides a store: input hashes, vocabularies, settings."""
     settings = dataclasses.asdict(data)
     return {
         "inputs": dict(inputs),
@@ -89,19 +92,19 @@ def made_from(
     }
 
 
-def flat(values: Mapping[str, object], before: str = "") -> dict[str, object]:
-    """Nested tables as one, with names as `--set` writes them: data.max_length."""
+def flatten_tables(values: Mapping[str, object], before: str = "") -> dict[str, object]:
+    """Return nested tables as one dict with dotted keys: data.max_length."""
     found: dict[str, object] = {}
     for name, value in values.items():
         if isinstance(value, Mapping):
-            found |= flat(value, f"{before}{name}.")
+            found |= flatten_tables(value, f"{before}{name}.")
         else:
             found[before + name] = value
     return found
 
 
 def read_counts(verified: VerifiedFolder) -> tuple[dict[str, int], int]:
-    """Symbols of each vocabulary, which give the width of an id, and how many pairs there are."""
+    """Return each side's vocabulary size and the number of pairs from a manifest."""
     match verified.about:
         case {
             "symbols": {"source": int(source), "target": int(target)},
@@ -109,13 +112,13 @@ def read_counts(verified: VerifiedFolder) -> tuple[dict[str, int], int]:
         }:
             return {"source": source, "target": target}, kept
     file = verified.folder / "manifest.json"
-    raise FolderError("has no usable counts of symbols and pairs", AGAIN, file=file)
+    raise FolderError("has no usable counts of symbols and pairs", DAMAGED_HINT, file=file)
 
 
-def fingerprint(verified: VerifiedFolder) -> str:
-    """One sha256 for the content: ids, offsets, and what the ids mean."""
+def hash_content(verified: VerifiedFolder) -> str:
+    """Return one sha256 for the content of a store: its ids, offsets and vocabularies."""
     files = [
         verified.entry(f"{side}.{part}").sha256 for side in SIDES for part in ("ids", "offsets")
     ]
-    meaning = flat({"vocabularies": verified.about.get("vocabularies")})
+    meaning = flatten_tables({"vocabularies": verified.about.get("vocabularies")})
     return hashlib.sha256(repr((files, sorted(meaning.items()))).encode()).hexdigest()

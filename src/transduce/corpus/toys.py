@@ -1,4 +1,4 @@
-"""Tasks that a model must learn without fail: copy, reverse, sort. Their text is made here."""
+"""Generated text for the toy tasks copy, reverse and sort."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping
@@ -15,25 +15,25 @@ TOYS: Mapping[str, Callable[[Letters], Letters]] = MappingProxyType(
 )
 
 
-def pairs(name: str, count: int, seed: int = 1) -> Iterator[tuple[str, str]]:
-    """So many different pairs of lines: 1 to 20 letters with blanks between, and what they become.
+def generate_pairs(name: str, count: int, seed: int = 1) -> Iterator[tuple[str, str]]:
+    """Yield `count` different pairs of a toy: 1 to 20 letters, and their copy, reverse or sort.
 
     The first pairs do not depend on the count. A copy has two equal sides, which cleaning leaves
     out unless `data.drop_identical` is false.
     """
     if name not in TOYS:
         raise InputError(f"there is no toy task {name!r}", suggest_names(name, TOYS))
-    return drawn(TOYS[name], count, random.Random(seed))
+    return draw_pairs(TOYS[name], count, random.Random(seed))
 
 
-def drawn(
+def draw_pairs(
     toy: Callable[[Letters], Letters], count: int, draws: random.Random
 ) -> Iterator[tuple[str, str]]:
-    """Lines that did not come before, each with its answer."""
-    seen: set[str] = set()
-    while len(seen) < count:
+    """Yield random lines of letters, each different, with the toy's answer."""
+    earlier: set[str] = set()
+    while len(earlier) < count:
         letters = draws.choices(LETTERS, k=draws.randint(1, LONGEST))
         line = " ".join(letters)
-        if line not in seen:
-            seen.add(line)
+        if line not in earlier:
+            earlier.add(line)
             yield line, " ".join(toy(letters))

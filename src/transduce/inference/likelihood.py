@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transduce.corpus.shard import micro_batches
+from transduce.corpus.shard import split_update
 from transduce.model.transformer import Transformer
 from transduce.packed import Packed
 from transduce.search.ensemble import log_mean_exp
@@ -29,7 +29,7 @@ def target_log_probs(
     """
     totals = [0.0] * len(sources)
     first, second = (np.array(list(map(len, side)), np.int64) for side in (sources, targets))
-    for batch in micro_batches(np.arange(len(sources)), first, second, tokens):
+    for batch in split_update(np.arange(len(sources)), first, second, tokens):
         source, target = (
             Packed.from_sentences([side[n] for n in batch]) for side in (sources, targets)
         )

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from transduce.corpus.build import Origin, build
-from transduce.corpus.store import BUDGETS, Store, made_from
+from transduce.corpus.build import Origin, build_store
+from transduce.corpus.store import BUDGETS, Store, build_provenance
 from transduce.durable import (
     ensure_folder,
     from_checksummed_json,
@@ -79,7 +79,7 @@ def open_prepared(folder: Path) -> PreparedCorpus:
     stores = {}
     for split, fingerprint in inputs.items():
         stores[split] = Store.open(folder / split)
-        stores[split].require(made_from({split: fingerprint}, vocabularies, data))
+        stores[split].require_provenance(build_provenance({split: fingerprint}, vocabularies, data))
     return PreparedCorpus(folder, data, vocabularies, stores["train"], stores.get("dev"))
 
 
@@ -194,7 +194,7 @@ def encode_split(
     """Clean, encode and store one split of a corpus."""
     rules = data if folder.name == "train" else dev_rules(data)
     cleaner = Cleaner(rules)
-    build(
+    build_store(
         folder,
         clean_pairs(cleaner, take_pairs(pairs, data.max_pairs if folder.name == "train" else 0)),
         build_task(data, vocabularies),

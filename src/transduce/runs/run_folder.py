@@ -273,4 +273,4 @@ def build_feed(recipe: Recipe, prepared: PreparedCorpus) -> Callable[[int], list
         target_tokens=recipe.data.target_tokens,
         seed=recipe.training.seed,
     )
-    return Feed(store, plan, recipe.training.micro_batch_tokens).update
+    return Feed(store, plan, recipe.training.micro_batch_tokens).micro_batches

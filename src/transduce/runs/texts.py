@@ -102,7 +102,7 @@ class GeneratedCorpus:
         if self.corpus == "phrasebook":
             return phrasebook.pairs(self.split, self.count, self.seed)
         seed = self.seed * 10 + ("train", "dev", "test").index(self.split)
-        return toys.pairs(self.corpus.removeprefix("toy-"), self.count, seed)
+        return toys.generate_pairs(self.corpus.removeprefix("toy-"), self.count, seed)
 
     def fingerprint(self) -> str:
         """Return what decides the pairs: corpus, split, count, seed and version of the grammar."""

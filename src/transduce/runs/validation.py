@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 
 from transduce.corpus.batch import Batch
-from transduce.corpus.shard import micro_batches
+from transduce.corpus.shard import split_update
 from transduce.corpus.store import Store
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.transformer import Transformer
@@ -62,4 +62,6 @@ def batch_store(store: Store, micro_batch_tokens: int) -> list[Batch]:
     """Return all pairs of a store in as few batches as the limit on tokens allows."""
     every = np.arange(len(store))
     lengths = (store.source_lengths, store.target_lengths)
-    return [Batch.of(store, part) for part in micro_batches(every, *lengths, micro_batch_tokens)]
+    return [
+        Batch.from_store(store, part) for part in split_update(every, *lengths, micro_batch_tokens)
+    ]

@@ -80,7 +80,9 @@ def batch_loss(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Summed loss of a micro-batch, and summed nats without smoothing."""
     weight = model.output.weight
-    full = batch.filled(training.pad_to_tokens or (EVEN if training.precision == "bfloat16" else 1))
+    full = batch.pad_to_multiple(
+        training.pad_to_tokens or (EVEN if training.precision == "bfloat16" else 1)
+    )
     memory = model.encode(full.source)
     states = model.decode(full.target.shift_right(BEGIN), memory)
     spread = spread_share(training.label_smoothing, training.smoothing_form, len(weight))
