@@ -70,7 +70,7 @@ def test_progress_counts_the_pairs_read_up_to_the_last(store_of, monkeypatch):
 def test_lines_are_taken_a_block_at_a_time_even_empty_ones(monkeypatch):
     monkeypatch.setattr(building, "BLOCK_CHARACTERS", 99)
     lines = iter([("", "")] * 1_000)
-    assert len(next(building.blocks(lines))) == 100
+    assert len(next(building.group_into_blocks(lines))) == 100
     assert len(list(lines)) == 900
 
 
