@@ -7,7 +7,7 @@ import shutil
 import pytest
 from tests.cli.language import write
 
-from transduce.runs.prepare import open_prepared
+from transduce.runs.prepared_corpus import open_prepared
 from transduce.vocabulary.file import deserialise
 from transduce.vocabulary.kinds import WordPiece
 

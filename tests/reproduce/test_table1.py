@@ -15,7 +15,7 @@ from transduce.reproduce.layer_costs.measure import LayerRow, measure_layers
 from transduce.reproduce.layer_costs.plan import MeasurementPlan
 from transduce.reproduce.layer_costs.plot import plot_table
 from transduce.reproduce.layer_costs.report import build_json, build_sections, write_report
-from transduce.reproduce.plot import require_matplotlib
+from transduce.runs.plots import require_matplotlib
 
 PLAN = MeasurementPlan(n=(4, 8, 16), d=(8, 16), paths=(4,), r=3, rounds=1)
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from transduce.recipes import by_name
-from transduce.runs.prepare import PreparedCorpus, prepare_corpus
+from transduce.runs.prepared_corpus import PreparedCorpus, prepare_corpus
 from transduce.runs.texts import GeneratedCorpus
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes

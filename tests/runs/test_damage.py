@@ -12,7 +12,7 @@ from transduce.durable import open_folder, verified
 from transduce.errors import FolderError
 from transduce.inference.load import load
 from transduce.runs.average import write_average
-from transduce.runs.prepare import open_prepared
+from transduce.runs.prepared_corpus import open_prepared
 from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.training.distributed.process_group import SingleProcess
 from transduce.training.loop import TrainingCallbacks

@@ -16,7 +16,7 @@ from transduce.machine.process_settings import keep_freed_memory, use_passive_wa
 
 if TYPE_CHECKING:
     from transduce.inference.demo import SplitEvaluation
-    from transduce.runs.prepare import PreparedCorpus
+    from transduce.runs.prepared_corpus import PreparedCorpus
     from transduce.settings import Data
 
 LINES = 500  # of each split
@@ -47,7 +47,7 @@ def command(
     from transduce.recipes import by_name
     from transduce.runs.average import average_beside
     from transduce.runs.output_folder import locked_folder
-    from transduce.runs.prepare import STORE
+    from transduce.runs.prepared_corpus import STORE
     from transduce.runs.run_folder import require_run_folder
 
     keep_freed_memory()
@@ -71,7 +71,7 @@ def command(
 
 def prepared_in(folder: Path, data: "Data", *, live: bool) -> "PreparedCorpus":
     """The corpus, made anew if it does not stand, with a word about the wait."""
-    from transduce.runs.prepare import prepare_corpus
+    from transduce.runs.prepared_corpus import prepare_corpus
 
     if not (folder / "train").is_dir():
         display.tell("preparing a corpus of sentences that a grammar makes up …")

@@ -11,7 +11,7 @@ from transduce.cli.inputs import chosen_pairs, corpus_options
 from transduce.settings import Recipe
 
 if TYPE_CHECKING:
-    from transduce.runs.prepare import PreparedCorpus
+    from transduce.runs.prepared_corpus import PreparedCorpus
 
 
 @click.command("prepare")
@@ -42,7 +42,7 @@ def command(
     for the texts that it is given; a corpus prepared once can serve many runs (`--store`).
     """
     from transduce.runs.output_folder import locked_folder
-    from transduce.runs.prepare import prepare_corpus, require_corpus_folder
+    from transduce.runs.prepared_corpus import prepare_corpus, require_corpus_folder
 
     require_corpus_folder(output)
     data = options.changed(recipe, changes, scale).data

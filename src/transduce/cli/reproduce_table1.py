@@ -82,7 +82,7 @@ def table1(
     from transduce.reproduce.layer_costs.plan import QUICK, MeasurementPlan
     from transduce.reproduce.layer_costs.plot import plot_table
     from transduce.reproduce.layer_costs.report import write_report
-    from transduce.reproduce.plot import require_matplotlib
+    from transduce.runs.plots import require_matplotlib
 
     given = {name: value for name, value in sizes.items() if value is not None}
     plan = replace(QUICK if quick else MeasurementPlan(), **given)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from transduce.cli.curve import perplexity
+from transduce.runs.curves import finite_perplexity
 from transduce.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Board:
         self.view.told(update, progress)
         training = {
             "loss": update.loss,
-            "perplexity": perplexity(update.nats),
+            "perplexity": finite_perplexity(update.nats),
             "learning rate": update.rate,
             "gradient norm": update.norm,
         }
@@ -57,7 +57,7 @@ class Board:
     def looked(self, look: "ValidationResult", progress: "Progress") -> None:
         """After every look at the development set."""
         self.view.looked(look, progress)
-        seen = {"perplexity": perplexity(look.nats)}
+        seen = {"perplexity": finite_perplexity(look.nats)}
         if look.score is not None:
             seen[look.score.name] = look.score.value
         self.add("development", seen, progress.step)

@@ -19,7 +19,7 @@ from transduce.settings.fields import require
 from transduce.training.distributed.rank import Place
 
 if TYPE_CHECKING:
-    from transduce.runs.prepare import PreparedCorpus
+    from transduce.runs.prepared_corpus import PreparedCorpus
     from transduce.runs.run_folder import RunStart
     from transduce.training.distributed.rendezvous import Meeting
     from transduce.training.progress import Progress
@@ -232,7 +232,7 @@ def wanted_corpus(
     """The corpus that was prepared elsewhere, or one in the run's own folder."""
     from transduce.checkpoint import is_run
     from transduce.cli.prepare import report
-    from transduce.runs.prepare import STORE, open_prepared, prepare_corpus, require_prepared_for
+    from transduce.runs.prepared_corpus import STORE, open_prepared, prepare_corpus, require_prepared_for
 
     own = folder / STORE
     named = [name for name, file in files.items() if file]

@@ -11,7 +11,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol, final, runtime_checkable
 
 from transduce.cli import display
-from transduce.cli.curve import curve, mean, perplexity
+from transduce.cli.curve import draw_text_curve
+from transduce.runs.curves import finite_perplexity, mean
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -93,7 +94,7 @@ class Recent:
     def perplexity(self) -> float:
         """Of the last updates, without smoothing, in training and so with dropout."""
         last = self.nats[-SMOOTH:]
-        return perplexity(mean(last)) if last else math.nan  # nothing finite yet
+        return finite_perplexity(mean(last)) if last else math.nan  # nothing finite yet
 
     def pace(self, progress: "Progress", steps: int) -> list[str]:
         """Target tokens a second, and the time to the last step; after one update, neither."""
@@ -197,7 +198,7 @@ class Panel:
                 Text("━" * done, "green") + Text("━" * (WIDTH - done), "bright_black"),
                 Text("  ".join(self.pace(self.progress))),
                 Text("  ".join(self.quality(self.update)), "bold"),
-                Text(curve(self.recent.nats, WIDTH), "cyan"),
+                Text(draw_text_curve(self.recent.nats, WIDTH), "cyan"),
                 *map(Text, self.looks),
             ]
         )
@@ -222,7 +223,7 @@ class Panel:
 def looked_line(look: "ValidationResult", progress: "Progress") -> str:
     """What a look at the development set found."""
     score = "" if look.score is None else f"  {look.score.name} {look.score.value:.2f}"
-    return f"dev at {progress.step:,}: perplexity {perplexity(look.nats):.3f}{score}"
+    return f"dev at {progress.step:,}: perplexity {finite_perplexity(look.nats):.3f}{score}"
 
 
 def memory() -> str:

@@ -54,7 +54,7 @@ def _reason(check: Callable[[], object]) -> str | None:
 def _parts(folder: Path) -> Iterator[Part]:
     """A run has many parts, every other folder is one."""
     from transduce.checkpoint import is_run
-    from transduce.runs.prepare import INTENT, open_prepared
+    from transduce.runs.prepared_corpus import INTENT, open_prepared
 
     if is_run(folder):
         yield from _parts_of_run(folder)
@@ -70,7 +70,7 @@ def _parts_of_run(folder: Path) -> Iterator[Part]:
     from transduce.checkpoint.run import RUN_FILE
     from transduce.checkpoint.steps import KINDS, kept_steps, step_folder
     from transduce.runs.average import read_data_facts
-    from transduce.runs.prepare import STORE, open_prepared
+    from transduce.runs.prepared_corpus import STORE, open_prepared
     from transduce.runs.run_folder import DATA, read_run_vocabularies
 
     yield folder / RUN_FILE, partial(read_run, folder)

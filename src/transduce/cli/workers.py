@@ -18,7 +18,7 @@ from transduce.training.distributed.rank import Place
 from transduce.training.distributed.requests import Requests
 
 if TYPE_CHECKING:
-    from transduce.runs.prepare import PreparedCorpus
+    from transduce.runs.prepared_corpus import PreparedCorpus
     from transduce.training.distributed.process_group import ProcessGroup
     from transduce.training.distributed.rendezvous import Meeting
 
@@ -133,7 +133,7 @@ def follow(meeting: "Meeting", folder: Path, store: Path | None) -> int:
     """Train what the first process says, on the corpus it has; the exit code."""
     from transduce.cli.signals import stopping
     from transduce.machine.process_settings import use_threads
-    from transduce.runs.prepare import STORE, open_prepared
+    from transduce.runs.prepared_corpus import STORE, open_prepared
     from transduce.runs.run_folder import fingerprint_corpus, require_same_corpus, train_run
     from transduce.training.loop import TrainingCallbacks, ended, nothing
 

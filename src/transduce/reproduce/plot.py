@@ -1,13 +1,11 @@
 """Plots of a table, its rows below each other. Needs matplotlib, the extra `plots`."""
 
-import importlib.util
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from transduce.errors import InputError
 from transduce.reproduce.table import Measurements, TableRow
+from transduce.runs.plots import encode_image
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,16 +87,3 @@ def wrap_figures(figures: Mapping[str, float]) -> dict[str, Measurements]:
 def collect_measurements(rows: Mapping[str, TableRow], measure: str) -> dict[str, Measurements]:
     """Return the measurements of every row in one measure: "bleu" or "perplexity"."""
     return {name: getattr(row, measure) for name, row in rows.items()}
-
-
-def encode_image(figure: "Figure", kind: str) -> bytes:
-    """Encode a matplotlib figure as an image file of a type such as png or svg."""
-    out = io.BytesIO()
-    figure.savefig(out, format=kind, dpi=120)
-    return out.getvalue()
-
-
-def require_matplotlib() -> None:
-    """Refuse to plot if matplotlib is not installed."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise InputError("a picture needs the package matplotlib", "pip install 'transduce[plots]'")

@@ -22,7 +22,7 @@ from transduce.recipes.parameters import count_parameters
 from transduce.reproduce.job import RowJob
 from transduce.runs.average import average_beside
 from transduce.runs.ledger import measure_cost
-from transduce.runs.prepare import PreparedCorpus
+from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.runs.run_folder import RESOLVED
 from transduce.runs.texts import Pairs
 from transduce.scores.comparability import PAPER_FIGURES

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import final
 
-from transduce.runs.prepare import vocabulary_lines
+from transduce.runs.prepared_corpus import vocabulary_lines
 from transduce.runs.texts import Pairs, clean_pairs, take_pairs
 from transduce.settings import Architecture, Data, Recipe
 from transduce.settings.recipe import Value, with_changes

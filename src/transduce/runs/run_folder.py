@@ -35,7 +35,7 @@ from transduce.model.transformer import build_transformer
 from transduce.recipes.parameters import count_recipe_parameters
 from transduce.runs.ledger import journal_machine, measure_machine, sum_lengths
 from transduce.runs.output_folder import require_own_folder
-from transduce.runs.prepare import STORE, PreparedCorpus, read_vocabularies_in
+from transduce.runs.prepared_corpus import STORE, PreparedCorpus, read_vocabularies_in
 from transduce.runs.validation import build_validation
 from transduce.settings import Recipe
 from transduce.settings.fields import require

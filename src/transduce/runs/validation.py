@@ -11,7 +11,7 @@ from transduce.corpus.shard import split_update
 from transduce.corpus.store import Store
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.transformer import Transformer
-from transduce.runs.prepare import PreparedCorpus
+from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.search import beam_search_unordered
 from transduce.settings import Recipe
 from transduce.tasks import build_task

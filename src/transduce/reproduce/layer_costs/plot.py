@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from transduce.reproduce.layer_costs.measure import LayerRow, LayerTable
-from transduce.reproduce.plot import encode_image
+from transduce.runs.plots import encode_image
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,0 +1,40 @@
+"""A recipe as its user names and changes it: by name, by file, at a scale, with other settings."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from transduce.errors import InputError
+from transduce.recipes.files import from_file
+from transduce.recipes.names import by_name
+from transduce.recipes.scale import scale_by_name, scaled
+from transduce.settings import Recipe
+from transduce.settings.recipe import Value, with_changes
+
+
+def find_recipe(recipe: object) -> Recipe:
+    """Return the recipe of a name or of a .toml or .json file; a recipe itself is returned as is."""
+    if isinstance(recipe, Recipe):
+        return recipe
+    if not isinstance(recipe, str | Path):
+        fact = f"recipe: a name, a .toml or .json file, or a Recipe, not <{type(recipe).__name__}>"
+        raise InputError(fact, "recipe='table3/base'; `transduce recipes` lists them")
+    path = Path(recipe)
+    return from_file(path) if path.suffix in (".toml", ".json") else by_name(str(recipe))
+
+
+def customise_recipe(
+    recipe: Recipe, settings: Mapping[str, Value], scale: str | None = None
+) -> Recipe:
+    """Return a recipe at a scale with some settings changed, which its new name lists."""
+    if scale is not None:
+        recipe = scaled(recipe, scale_by_name(scale))
+    if not settings:
+        return recipe
+    changes = ", ".join(f"{path}={format_value(value)}" for path, value in settings.items())
+    return replace(with_changes(recipe, settings), name=f"{recipe.name} with {changes}")
+
+
+def format_value(value: Value) -> str:
+    """Return a setting's value as `--set` takes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,133 @@
+"""What a run is trained on and by which recipe, chosen from what its caller names."""
+
+from collections.abc import Iterable, Mapping
+from os import PathLike, fspath
+from pathlib import Path
+
+from transduce.datasets.cache import cache_folder
+from transduce.datasets.catalogue import is_public
+from transduce.datasets.fetch import texts_of
+from transduce.errors import InputError
+from transduce.recipes.choice import customise_recipe
+from transduce.recipes.table4 import TREES
+from transduce.runs.prepared_corpus import OnProgress
+from transduce.runs.recommend import recommend_recipe
+from transduce.runs.texts import (
+    GENERATED,
+    FilePair,
+    GeneratedCorpus,
+    InMemoryPairs,
+    Pair,
+    Pairs,
+    TsvFile,
+)
+from transduce.settings import Data, Recipe
+from transduce.settings.fields import require
+from transduce.settings.recipe import Value
+
+PathName = str | PathLike[str]
+Texts = Pairs | PathName | tuple[PathName, PathName] | Iterable[Pair]
+DEV_PAIRS = 1_000  # of a generated corpus
+TRAIN_PAIRS = 100_000  # of a generated corpus, unless data.max_pairs gives another number
+KINDS_OF_TEXTS = "a pair of files, a TSV file, pairs of texts or a corpus name"
+
+
+def choose_texts(
+    data: Data, train: Texts | None, dev: Texts | None
+) -> tuple[Pairs, Pairs | None]:
+    """Return the training text and the development set; without `train`, the recipe's corpus."""
+    require(
+        data.target_language != TREES,
+        "parsing is not built: recipes of Table 4 state settings only",
+        "transduce recipes show table4/wsj",
+    )
+    own_dev = None if dev is None else open_texts("dev", dev, data)
+    if train is not None and not is_corpus_name(train):
+        return open_texts("train", train, data), own_dev
+    corpus = data.corpus if train is None else str(train)
+    found = read_corpus(corpus, "train", data)
+    if found is None:
+        fact = f"{corpus} is a test set and has no training text"
+        raise InputError(fact, "name another corpus: --set data.corpus=NAME")
+    return found, own_dev or read_corpus(corpus, "dev", data)
+
+
+def open_texts(argument: str, texts: object, data: Data) -> Pairs:
+    """Return the parallel text that a Python argument names or holds."""
+    if isinstance(texts, Pairs):
+        return texts
+    if is_corpus_name(texts):
+        found = read_corpus(str(texts), argument, data)
+        require(found is not None, f"{argument}: {texts} has no such split")
+        assert found is not None
+        return found
+    if isinstance(texts, str | PathLike):
+        return TsvFile(Path(texts))
+    if isinstance(texts, tuple | list) and len(texts) == 2 and all(map(is_path_name, texts)):
+        return FilePair(Path(texts[0]), Path(texts[1]))
+    if isinstance(texts, Iterable) and not isinstance(texts, bytes | Mapping):
+        return collect_pairs(argument, texts)
+    raise InputError(f"{argument}: {KINDS_OF_TEXTS}, not {show(texts)}")
+
+
+def collect_pairs(argument: str, texts: Iterable[object]) -> InMemoryPairs:
+    """Collect pairs of strings; anything else in the iterable is refused with its index."""
+    pairs = []
+    for index, pair in enumerate(texts):
+        is_pair = isinstance(pair, tuple | list) and len(pair) == 2
+        if not is_pair or not all(isinstance(side, str) for side in pair):  # type: ignore[attr-defined]
+            raise InputError(
+                f"{argument}: item {index} is {show(pair)}, not a pair of texts",
+                "[('A dog runs.', 'Ein Hund rennt.'), …]",
+            )
+        source, target = pair  # type: ignore[misc]
+        pairs.append((source, target))
+    require(bool(pairs), f"{argument}: there are no pairs")
+    return InMemoryPairs(tuple(pairs))
+
+
+def read_corpus(corpus: str, split: str, data: Data) -> Pairs | None:
+    """Return a split of a generated or fetched corpus; None if a fetched one has no such split."""
+    if corpus in GENERATED:
+        count = DEV_PAIRS if split == "dev" else data.max_pairs or TRAIN_PAIRS
+        return GeneratedCorpus(corpus, split, count)
+    if not is_public(corpus):
+        raise InputError(
+            f"where does the corpus {corpus} lie?",
+            "name its files: --source FILE --target FILE, or --pairs FILE",
+        )
+    languages = (data.source_language, data.target_language)
+    texts = texts_of(corpus, split, languages, cache_folder())
+    return FilePair(*texts) if texts else None
+
+
+def choose_recipe(
+    recipe: Recipe | None,
+    train: Pairs | None,
+    settings: Mapping[str, Value],
+    *,
+    has_gpu: bool,
+    on_progress: OnProgress,
+) -> tuple[Recipe, list[str]]:
+    """Return a recipe with settings changed, or one recommended for the text with its reasons."""
+    if recipe is not None:
+        return customise_recipe(recipe, settings), []
+    require(train is not None, "neither a recipe nor a text was named", "recipe='demo', for example")
+    assert train is not None
+    found, reasons = recommend_recipe(train, settings, has_gpu=has_gpu, on_progress=on_progress)
+    return customise_recipe(found, settings), reasons
+
+
+def is_corpus_name(texts: object) -> bool:
+    """Return whether a value is the name of a generated or public corpus."""
+    return isinstance(texts, str) and (texts in GENERATED or is_public(texts))
+
+
+def is_path_name(value: object) -> bool:
+    """Return whether a value names a file or folder."""
+    return isinstance(value, str | PathLike) and isinstance(fspath(value), str)
+
+
+def show(value: object) -> str:
+    """Return the type and the beginning of a value, for an error message."""
+    return f"<{type(value).__name__} {str(value)[:40]}>"

@@ -1,0 +1,23 @@
+"""Figures of matplotlib, an optional package, as files."""
+
+import importlib.util
+import io
+from typing import TYPE_CHECKING
+
+from transduce.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def encode_image(figure: "Figure", kind: str) -> bytes:
+    """Encode a matplotlib figure as an image file of a type such as png or svg."""
+    out = io.BytesIO()
+    figure.savefig(out, format=kind, dpi=120)
+    return out.getvalue()
+
+
+def require_matplotlib() -> None:
+    """Refuse to plot if matplotlib is not installed."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise InputError("a picture needs the package matplotlib", "pip install 'transduce[plots]'")

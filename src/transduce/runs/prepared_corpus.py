@@ -1,0 +1,211 @@
+"""From parallel text to a folder that training reads: vocabulary, train store, dev store.
+
+    prepared.json      what it is made from, written first
+    vocabulary.json    or source.vocabulary.json and target.vocabulary.json
+    train/  dev/       stores of ids
+
+Each part is complete or absent. The same call again keeps the parts that exist and makes the rest.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from transduce.corpus.build import Origin, build_store
+from transduce.corpus.store import BUDGETS, Store, build_provenance
+from transduce.durable import (
+    ensure_folder,
+    from_checksummed_json,
+    read_regular,
+    remove_folder,
+    to_checksummed_json,
+    write_atomically,
+)
+from transduce.errors import FolderError, InputError
+from transduce.runs.output_folder import require_own_folder
+from transduce.runs.texts import Pairs, clean_pairs, take_pairs
+from transduce.settings import Data
+from transduce.tasks import build_task
+from transduce.text.clean import Cleaner
+from transduce.vocabulary import learn_vocabulary
+from transduce.vocabulary.files import (
+    LIMIT,
+    SHARED,
+    SOURCE,
+    TARGET,
+    Vocabularies,
+    read_vocabularies,
+    vocabulary_file_names,
+)
+
+INTENT = "prepared.json"
+STORE = "store"  # in the folder of a run that has its own
+OTHER_FOLDER = "choose another folder, or delete this one"
+OnProgress = Callable[[str, int], None]  # what is being done, and how many pairs were read
+
+
+@final
+@dataclass(frozen=True)
+class PreparedCorpus:
+    """A corpus that is cleaned, encoded and stored, ready for training."""
+
+    folder: Path
+    data: Data
+    vocabularies: Vocabularies
+    train: Store
+    dev: Store | None
+
+
+def prepare_corpus(
+    folder: Path, data: Data, train: Pairs, dev: Pairs | None, on_progress: OnProgress
+) -> PreparedCorpus:
+    """Clean, encode and store a parallel text in a folder, and open the prepared corpus."""
+    inputs = {"train": train.fingerprint()} | ({"dev": dev.fingerprint()} if dev else {})
+    declare_inputs(folder, data, inputs)
+    vocabularies = learn_vocabularies(folder, data, train, on_progress)
+    for split, pairs in (("train", train), ("dev", dev)):
+        if pairs is not None and not (folder / split).is_dir():
+            encode_split(folder / split, vocabularies, data, pairs, inputs[split], on_progress)
+    return open_prepared(folder)
+
+
+def open_prepared(folder: Path) -> PreparedCorpus:
+    """Open a prepared corpus; every part is verified against what it should be made from."""
+    data, inputs = read_intent(folder)
+    vocabularies = read_vocabularies_in(folder, data)
+    stores = {}
+    for split, fingerprint in inputs.items():
+        stores[split] = Store.open(folder / split)
+        stores[split].require_provenance(build_provenance({split: fingerprint}, vocabularies, data))
+    return PreparedCorpus(folder, data, vocabularies, stores["train"], stores.get("dev"))
+
+
+def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
+    """Refuse a corpus that was prepared with other settings; update sizes may differ."""
+    wanted, found = (settings_of_stores(one) for one in (data, prepared.data))
+    differ = [name for name in wanted if wanted[name] != found[name]]
+    if differ:
+        name = differ[0]
+        raise InputError(
+            f"was prepared with data.{name} = {found[name]}, the recipe says {wanted[name]}",
+            "prepare it anew, or --set the recipe to what was prepared",
+            file=prepared.folder,
+        )
+
+
+def settings_of_stores(data: Data) -> dict[str, object]:
+    """Return the settings that decide what is stored, which update sizes do not."""
+    every = dataclasses.asdict(data)
+    return {name: value for name, value in every.items() if name not in BUDGETS}
+
+
+def declare_inputs(folder: Path, data: Data, inputs: Mapping[str, str]) -> None:
+    """Write down what a folder is made from, or check that it is made from the same.
+
+    A folder begun from something else and never finished is emptied: the input was corrected.
+    """
+    require_corpus_folder(folder)
+    if (folder / INTENT).exists():
+        stands, known = read_intent(folder)
+        if settings_of_stores(stands) == settings_of_stores(data) and known == dict(inputs):
+            return
+        if all(
+            (folder / part).exists()
+            for part in (*vocabulary_file_names(shared=stands.shared_vocabulary), *known)
+        ):
+            what = "settings" if settings_of_stores(stands) != settings_of_stores(data) else "input"
+            raise InputError(f"was prepared from other {what}", OTHER_FOLDER, file=folder)
+        remove_parts(folder)
+    ensure_folder(folder)
+    intent = {"data": dataclasses.asdict(data), "inputs": dict(inputs)}
+    write_atomically(folder / INTENT, to_checksummed_json(intent))
+
+
+def require_corpus_folder(folder: Path) -> None:
+    """Refuse a folder that holds anything but a prepared corpus."""
+    require_own_folder(folder, INTENT, ("lock",), "prepared corpus")
+
+
+def remove_parts(folder: Path) -> None:
+    """Delete the parts of a prepared corpus; what it was made from is deleted last."""
+    for split in ("train", "dev"):
+        if (folder / split).is_dir():
+            remove_folder(folder / split)
+    for name in (SHARED, SOURCE, TARGET, INTENT):
+        (folder / name).unlink(missing_ok=True)
+
+
+def read_intent(folder: Path) -> tuple[Data, dict[str, str]]:
+    """Read what a prepared folder is made from: its settings, and fingerprints of its texts."""
+    file = folder / INTENT
+    if not file.exists():
+        raise FolderError("is no prepared corpus", "`transduce prepare` makes one", file=folder)
+    values = from_checksummed_json(read_regular(file, 1 << 20), file)
+    try:
+        return Data(**values["data"]), dict(values["inputs"])
+    except (KeyError, TypeError, ValueError, InputError) as error:
+        fact = "is not as it was written"
+        raise FolderError(fact, "delete the folder and prepare it again", file=file) from error
+
+
+def learn_vocabularies(
+    folder: Path, data: Data, train: Pairs, on_progress: OnProgress
+) -> Vocabularies:
+    """Read the vocabularies of a folder, learning those that are missing from the training text."""
+    for side, name in enumerate(vocabulary_file_names(shared=data.shared_vocabulary)):
+        if not (folder / name).exists():
+            lines = vocabulary_lines(
+                train, data, None if data.shared_vocabulary else side, on_progress
+            )
+            vocabulary = learn_vocabulary(lines, data.vocabulary_size, data.vocabulary)
+            write_atomically(folder / name, vocabulary.to_bytes())
+    return read_vocabularies_in(folder, data)
+
+
+def read_vocabularies_in(folder: Path, data: Data) -> Vocabularies:
+    """Read the vocabularies of a folder."""
+    return read_vocabularies(
+        folder, lambda name: read_regular(folder / name, LIMIT), shared=data.shared_vocabulary
+    )
+
+
+def vocabulary_lines(
+    pairs: Pairs, data: Data, side: int | None, on_progress: OnProgress
+) -> Iterator[str]:
+    """Yield the cleaned lines that a vocabulary is learned from, of one side or both."""
+    kept = clean_pairs(Cleaner(data), take_pairs(pairs, data.max_pairs))
+    for number, pair in enumerate(kept, start=1):
+        yield from pair if side is None else pair[side : side + 1]
+        if number % 10_000 == 0:
+            on_progress("learning the vocabulary", number)
+
+
+def encode_split(
+    folder: Path,
+    vocabularies: Vocabularies,
+    data: Data,
+    pairs: Pairs,
+    fingerprint: str,
+    on_progress: OnProgress,
+) -> None:
+    """Clean, encode and store one split of a corpus."""
+    rules = data if folder.name == "train" else dev_rules(data)
+    cleaner = Cleaner(rules)
+    build_store(
+        folder,
+        clean_pairs(cleaner, take_pairs(pairs, data.max_pairs if folder.name == "train" else 0)),
+        build_task(data, vocabularies),
+        data,
+        origin=Origin({folder.name: fingerprint}, lambda: cleaner.report.as_json()),
+        progress=lambda read: on_progress(f"encoding {folder.name}", read),
+    )
+
+
+def dev_rules(data: Data) -> Data:
+    """Return cleaning rules for a development set: only empty and too long pairs are left out."""
+    return dataclasses.replace(
+        data, max_length_ratio=math.inf, drop_identical=False, drop_duplicates=False
+    )
