@@ -1,35 +1,65 @@
 """Attention Is All You Need, as software that can be run, read and trusted.
 
-import transduce
-translate = transduce.load("model")
-translate("A dog runs.")
+    import transduce
+
+    run = transduce.train("run", ("a.en", "a.de"))  # files; or pairs of strings
+    model = transduce.average(run, "model")
+    translate = transduce.load("model")
+    translate("A dog runs.")
+
+Every function is imported when it is first used, so that `import transduce` is fast.
 """
 
-from pathlib import Path
+import importlib
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from transduce.inference.translator import Translator
+    from transduce import recipes, reproduce
+    from transduce.inference.load import load
+    from transduce.runs.average import average
+    from transduce.runs.curves import curves
+    from transduce.runs.fetch import fetch
+    from transduce.runs.prepare import prepare
 
-__all__ = ["__version__", "load"]
-__version__: str
+    __version__: str
+
+__all__ = [
+    "__version__",
+    "average",
+    "curves",
+    "fetch",
+    "load",
+    "prepare",
+    "recipes",
+    "reproduce",
+]
+
+FUNCTIONS = MappingProxyType(  # the module that each public function is defined in
+    {
+        "average": "transduce.runs.average",
+        "curves": "transduce.runs.curves",
+        "fetch": "transduce.runs.fetch",
+        "load": "transduce.inference.load",
+        "prepare": "transduce.runs.prepare",
+    }
+)
+PACKAGES = ("recipes", "reproduce")
 
 
-def __getattr__(name: str) -> str:
-    """The version of what is installed; asked late, for looking it up takes time."""
+def __getattr__(name: str) -> object:
+    """Import a public function, a package or the version when it is first used."""
     if name == "__version__":
         from importlib.metadata import version
 
         return version("transduce")
+    if name in FUNCTIONS:
+        return getattr(importlib.import_module(FUNCTIONS[name]), name)
+    if name in PACKAGES:
+        return importlib.import_module(f"transduce.{name}")
     raise AttributeError(f"module 'transduce' has no attribute {name!r}")
 
 
-def load(folder: "Path | str", *more: "Path | str", precision: str = "float32") -> "Translator":
-    """A model folder, or a run's newest save, as a function from text to text.
-
-    Several folders answer together, as an ensemble. In bfloat16 they are faster, and a text may
-    differ here and there.
-    """
-    from transduce.inference.load import load  # torch is imported when a model is wanted
-
-    return load(folder, *more, precision=precision)
+def __dir__() -> list[str]:
+    """List the public names, imported or not."""
+    return [*globals(), *__all__]

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from transduce.checkpoint import Facts, model_card
-from transduce.checkpoint.description import ModelDescription
 from transduce.settings import Recipe
+from transduce.settings.description import ModelDescription
 from transduce.settings.recipe import with_changes
 
 

@@ -34,7 +34,9 @@ def test_figures_are_those_of_the_journal_with_all_digits(call, trained, tmp_pat
     lines = list(csv.DictReader(io.StringIO((tmp_path / "a.csv").read_text())))
     events = read_updates(trained)
     updates = [event for event in events if event["event"] == "update"]
-    assert [float(line["perplexity"]) for line in lines if line["perplexity"]] == dev_perplexities(events)
+    assert [float(line["perplexity"]) for line in lines if line["perplexity"]] == dev_perplexities(
+        events
+    )
     assert (int(lines[-1]["step"]), float(lines[-1]["seconds"])) == (
         updates[-1]["step"],
         updates[-1]["seconds"],
@@ -53,8 +55,12 @@ def test_a_line_of_figures_speaks_of_the_updates_since_the_line_before():
         (2, 2, 20, math.exp(1.0), None, None, None),
         (4, 4, 40, math.exp(5.0), None, None, None),
     ]
-    assert astuple(list(compute_points(events[:4]))[-1]) == (3, 3, 30, None, None, None, None), "none was finite"
-    assert next(compute_points([update(1, 1e4)])).training_perplexity == math.exp(700), "as a picture can show it"
+    assert astuple(list(compute_points(events[:4]))[-1]) == (3, 3, 30, None, None, None, None), (
+        "none was finite"
+    )
+    assert next(compute_points([update(1, 1e4)])).training_perplexity == math.exp(700), (
+        "as a picture can show it"
+    )
 
 
 def test_training_is_drawn_in_stretches_without_what_was_skipped():

@@ -119,17 +119,17 @@ def test_the_test_set_of_a_fetched_corpus_is_taken(monkeypatch, own_text):
     files = FilePair(own_text[1], own_text[3])
     asked = []
 
-    def from_cache(*said):
+    def read_corpus(*said):
         asked.append(said)
         return files
 
-    monkeypatch.setattr("transduce.cli.inputs.from_cache", from_cache)
+    monkeypatch.setattr("transduce.runs.choice.read_corpus", read_corpus)
     nothing = dict.fromkeys(("test_source", "test_target", "test_pairs", "source", "pairs"))
     data = Data(corpus="multi30k")
     source, target = read_test_set(choose_test_set(data, nothing, nothing))
-    assert asked == [(data, "test")]
+    assert asked == [("multi30k", "test", data)]
     assert (source[1], target[0]) == ("The cat sleeps.", "Der Hund sieht eine Katze.")
-    monkeypatch.setattr("transduce.cli.inputs.from_cache", lambda *_: None)
+    monkeypatch.setattr("transduce.runs.choice.read_corpus", lambda *_: None)
     with pytest.raises(
         InputError, match="the corpus multi30k has no test set\nhint: --test-source"
     ):

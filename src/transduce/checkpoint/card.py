@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, final, runtime_checkable
 
-from transduce.checkpoint.description import ModelDescription
 from transduce.settings import Recipe
+from transduce.settings.description import ModelDescription
 from transduce.settings.deviations import list_deviations
 from transduce.settings.recipe import Value
 

@@ -31,7 +31,7 @@ def command(*, runs: tuple[Path, ...], output: Path, quiet: bool) -> None:
     from transduce.runs.curves import curves, require_curves_output
 
     kind = require_curves_output(output)
-    options.require_place_for(output)
+    options.require_writable(output)
     curves(*runs, output=output)
     if not quiet:
         display.tell(f"the {kind}: {output}")

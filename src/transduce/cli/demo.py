@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options, signals
-from transduce.cli.inputs import FILES, chosen_pairs
 from transduce.machine.process_settings import keep_freed_memory, use_passive_waiting
+from transduce.recipes.choice import customise_recipe
 
 if TYPE_CHECKING:
     from transduce.inference.demo import SplitEvaluation
@@ -52,7 +52,7 @@ def command(
 
     keep_freed_memory()
     run = folder / "run"
-    recipe = options.changed(by_name("demo"), changes)
+    recipe = customise_recipe(by_name("demo"), dict(changes))
     require_run_folder(run)
     with locked_folder(run):
         prepared = prepared_in(run / STORE, recipe.data, live=not no_progress)
@@ -71,11 +71,12 @@ def command(
 
 def prepared_in(folder: Path, data: "Data", *, live: bool) -> "PreparedCorpus":
     """The corpus, made anew if it does not stand, with a word about the wait."""
+    from transduce.runs.choice import choose_texts
     from transduce.runs.prepared_corpus import prepare_corpus
 
     if not (folder / "train").is_dir():
         display.tell("preparing a corpus of sentences that a grammar makes up …")
-    train, dev = chosen_pairs(data, dict.fromkeys(FILES))
+    train, dev = choose_texts(data, None, None)
     with display.counting(shown=live) as counted:
         return prepare_corpus(folder, data, train, dev, counted)
 

@@ -79,7 +79,7 @@ def command(
         "standard input can be one of the files only",
         "name the other",
     )
-    options.require_place_for(output, source, reference)
+    options.require_writable(output, source, reference)
     keep_freed_memory()
     tell_if_unfinished((model, *ensemble))
     texts = lines_of(source, reference) if reference else None

@@ -3,24 +3,18 @@
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from transduce.cli import display, options
 from transduce.datasets.cache import cache_folder
-from transduce.datasets.catalogue import CORPORA, named, with_elsewhere
-from transduce.datasets.downloads import Places
-from transduce.datasets.fetch import fetch, place_of
-from transduce.datasets.transfer import Network, Told
+from transduce.datasets.catalogue import CORPORA
+from transduce.datasets.fetch import place_of
+from transduce.datasets.transfer import Network
 from transduce.datasets.values import Corpus
-from transduce.durable import lock_folder
-from transduce.settings.fields import require
-
-if TYPE_CHECKING:
-    from transduce.durable import VerifiedFolder
+from transduce.runs.fetch import FetchedCorpus, OnDownload, fetch
 
 FOLDER = click.Path(path_type=Path)
 
@@ -69,54 +63,56 @@ def command(
     """
     cache = folders["cache"] or cache_folder()
     if listing:
-        for line in listed(cache, as_json=as_json):
+        for line in list_corpora(cache, as_json=as_json):
             display.result(line)
         return
-    require(bool(names), "no corpus was named", "transduce fetch NAME; --list shows the names")
-    network = None if offline else replace(Network(), seconds=timeout)
-    places = Places(cache / "downloads", folders["copies"], network)
-    corpora = [part for name in names for one in named(name) for part in with_elsewhere(one)]
-    with lock_folder(cache), progress(shown=not quiet) as told:
-        for corpus in dict.fromkeys(corpora):
-            found = fetch(corpus, cache, places, told)
-            say(corpus, found, as_json=as_json, quiet=quiet)
+    with progress_bar(shown=not quiet) as on_progress:
+        fetch(
+            *names,
+            cache=cache,
+            copies=folders["copies"],
+            offline=offline,
+            timeout=timeout,
+            on_progress=on_progress,
+            on_corpus=partial(print_corpus, as_json=as_json, quiet=quiet),
+        )
 
 
-def say(corpus: Corpus, found: "VerifiedFolder", *, as_json: bool, quiet: bool) -> None:
-    """Where it lies, how many lines it has, and what is not as it was expected."""
-    splits = {name: split["lines"] for name, split in found.about["splits"].items()}
+def print_corpus(found: FetchedCorpus, *, as_json: bool, quiet: bool) -> None:
+    """Print the folder of a fetched corpus, its numbers of lines, its warnings and licence."""
+    corpus = found.corpus
     if as_json:
-        said = described(corpus) | {"folder": str(found.folder), "splits": splits}
-        display.result(json.dumps(said | {"unlike": found.about["unlike"]}, ensure_ascii=False))
+        facts = corpus_facts(corpus) | {"folder": str(found.folder), "splits": dict(found.lines)}
+        display.result(json.dumps(facts | {"unlike": found.warnings}, ensure_ascii=False))
     else:
         display.result(str(found.folder))
-    for note in found.about["unlike"]:
-        display.tell(f"warning: {note}")
+    for warning in found.warnings:
+        display.tell(f"warning: {warning}")
     if not quiet:
-        counts = ", ".join(f"{name} {lines:,}" for name, lines in splits.items())
+        counts = ", ".join(f"{name} {lines:,}" for name, lines in found.lines.items())
         display.tell(f"{corpus.name} {'-'.join(corpus.languages)}: {counts} lines")
         display.tell(f"  licence: {corpus.licence}")
 
 
-def listed(cache: Path, *, as_json: bool) -> Iterator[str]:
-    """Every corpus: its name, languages, size, whether it is here, and its licence."""
+def list_corpora(cache: Path, *, as_json: bool) -> Iterator[str]:
+    """Yield lines about every corpus: name, languages, size, whether it is here, and licence."""
     if as_json:
         for corpus in CORPORA:
-            said = described(corpus) | {"here": place_of(corpus, cache).is_dir()}
-            yield json.dumps(said, ensure_ascii=False)
+            facts = corpus_facts(corpus) | {"here": place_of(corpus, cache).is_dir()}
+            yield json.dumps(facts, ensure_ascii=False)
         return
     rows = []
     for corpus in CORPORA:
         here = "here" if place_of(corpus, cache).is_dir() else ""
-        rows.append((corpus.name, "-".join(corpus.languages), sized(corpus.size), here))
+        rows.append((corpus.name, "-".join(corpus.languages), format_bytes(corpus.size), here))
     for corpus, row in zip(CORPORA, display.columns(rows), strict=True):
         yield row
         yield f"    {corpus.about}"
         yield f"    licence: {corpus.licence}"
 
 
-def described(corpus: Corpus) -> dict[str, object]:
-    """For programs."""
+def corpus_facts(corpus: Corpus) -> dict[str, object]:
+    """Return what is known of a corpus before it is fetched, as JSON values."""
     return {
         "name": corpus.name,
         "languages": list(corpus.languages),
@@ -126,18 +122,18 @@ def described(corpus: Corpus) -> dict[str, object]:
     }
 
 
-def sized(count: int) -> str:
-    """Bytes for people."""
+def format_bytes(count: int) -> str:
+    """Return a number of bytes in MB or GB."""
     if not count:
         return "size not known"
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.1f} MB"
 
 
 @contextmanager
-def progress(*, shown: bool) -> Iterator[Told]:
-    """A bar for the file that comes, on a terminal."""
-    where = display.console()
-    if not shown or not where.is_terminal:
+def progress_bar(*, shown: bool) -> Iterator[OnDownload]:
+    """Show a bar for the file that is downloaded, on a terminal; yield what updates it."""
+    console = display.console()
+    if not shown or not console.is_terminal:
         yield lambda _what, _here, _total: None
         return
     from rich import progress as bars
@@ -148,7 +144,7 @@ def progress(*, shown: bool) -> Iterator[Told]:
         bars.DownloadColumn(),
         bars.TransferSpeedColumn(),
         bars.TimeRemainingColumn(),
-        console=where,
+        console=console,
         transient=True,
     ) as bar:
         task = bar.add_task("")

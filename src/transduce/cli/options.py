@@ -1,8 +1,6 @@
 """Options that several commands share, so that they read and mean the same everywhere."""
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +8,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from transduce.errors import InputError
-from transduce.recipes import by_name, from_file, names
-from transduce.recipes.scale import SCALES, scale_by_name, scaled
+from transduce.recipes import names
+from transduce.recipes.choice import find_recipe
+from transduce.recipes.scale import SCALES
 from transduce.settings import Recipe
-from transduce.settings.recipe import with_changes
 
 
 class RecipeName(click.ParamType):  # type: ignore[type-arg]  # generic in later versions only
@@ -22,16 +20,15 @@ class RecipeName(click.ParamType):  # type: ignore[type-arg]  # generic in later
     name = "recipe"
 
     def convert(self, value: Any, param: object, ctx: object) -> Recipe:  # noqa: ANN401, ARG002
-        """The recipe."""
+        """Return the recipe that an argument names, or refuse it."""
         if isinstance(value, Recipe):
             return value
-        path = Path(value)
-        return from_file(path) if path.suffix in (".toml", ".json") else by_name(value)
+        return find_recipe(value)
 
     def shell_complete(self, _context: object, _: object, incomplete: str) -> list[CompletionItem]:
-        """The names that begin so, and files."""
-        begun = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
-        return [*begun, CompletionItem(incomplete, type="file")]
+        """Return the names of recipes that begin with what was typed, and files."""
+        matching = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
+        return [*matching, CompletionItem(incomplete, type="file")]
 
 
 class Change(click.ParamType):  # type: ignore[type-arg]
@@ -40,7 +37,7 @@ class Change(click.ParamType):  # type: ignore[type-arg]
     name = "setting=value"
 
     def convert(self, value: Any, param: object, ctx: object) -> tuple[str, str]:  # noqa: ANN401, ARG002
-        """The path and the text of the value."""
+        """Split setting=value into the path of the setting and the text of its value."""
         if isinstance(value, tuple):
             return value
         path, sign, text = value.partition("=")
@@ -49,8 +46,8 @@ class Change(click.ParamType):  # type: ignore[type-arg]
         return path.strip(), text.strip()
 
 
-def require_place_for(output: Path | None, *inputs: Path | None) -> None:
-    """An output lies in a folder that exists, and not in place of a file that it is made from."""
+def require_writable(output: Path | None, *inputs: Path | None) -> None:
+    """Refuse an output in a folder that does not exist, or in place of one of its own inputs."""
     if output is None:
         return
     folder = output.parent
@@ -59,16 +56,6 @@ def require_place_for(output: Path | None, *inputs: Path | None) -> None:
     for one in inputs:
         if one and output.is_file() and one.is_file() and output.samefile(one):
             raise InputError("is read here, and would be overwritten", "another -o", file=output)
-
-
-def changed(recipe: Recipe, changes: Sequence[tuple[str, str]], scale: str | None = None) -> Recipe:
-    """The recipe at the scale, then all `--set`; its name says so, for it never changes meaning."""
-    if scale is not None:
-        recipe = scaled(recipe, scale_by_name(scale))
-    if not changes:
-        return recipe
-    said = ", ".join(f"{path}={text}" for path, text in changes)
-    return replace(with_changes(recipe, dict(changes)), name=f"{recipe.name} with {said}")
 
 
 settings = click.option(

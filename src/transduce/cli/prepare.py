@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import display, options
-from transduce.cli.inputs import chosen_pairs, corpus_options
+from transduce.cli.inputs import corpus_options, named_texts
+from transduce.recipes.choice import customise_recipe
 from transduce.settings import Recipe
 
 if TYPE_CHECKING:
@@ -41,21 +42,22 @@ def command(
     The same command again goes on where it was interrupted. `transduce train` does this by itself
     for the texts that it is given; a corpus prepared once can serve many runs (`--store`).
     """
-    from transduce.runs.output_folder import locked_folder
-    from transduce.runs.prepared_corpus import prepare_corpus, require_corpus_folder
+    from transduce.runs.prepare import prepare
 
-    require_corpus_folder(output)
-    data = options.changed(recipe, changes, scale).data
-    train, dev = chosen_pairs(data, files)
-    with locked_folder(output), display.counting(shown=not quiet) as told:
-        prepared = prepare_corpus(output, data, train, dev, told)
-    if not quiet:
-        for line in report(prepared):
-            display.tell(line)
+    with display.counting(shown=not quiet) as on_progress:
+        corpus = prepare(
+            output,
+            *named_texts(files),
+            recipe=customise_recipe(recipe, {}, scale),
+            settings=dict(changes),
+            on_progress=on_progress,
+        )
+    for line in () if quiet else describe_corpus(corpus):
+        display.tell(line)
 
 
-def report(prepared: "PreparedCorpus") -> list[str]:
-    """What was read, what was left out and why, with samples; what is left."""
+def describe_corpus(prepared: "PreparedCorpus") -> list[str]:
+    """Return lines about a corpus: pairs read, kept and left out by reason, with samples."""
     lines = []
     for name, store in (("train", prepared.train), ("dev", prepared.dev)):
         if store is None:

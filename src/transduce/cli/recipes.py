@@ -9,6 +9,7 @@ import click
 from transduce.cli import display, options
 from transduce.cli.group import Commands
 from transduce.recipes import SCALES, by_name, cite, difference, names, parameters
+from transduce.recipes.choice import customise_recipe
 from transduce.recipes.peers import PEERS
 from transduce.settings import Recipe
 from transduce.settings.recipe import Value, find_setting
@@ -76,7 +77,7 @@ def show(
     Beside a setting stands the paper's sentence in our words with its section, or our reason where
     the paper is silent. A star marks what differs from the paper's base model.
     """
-    recipe = options.changed(recipe, changes, scale)
+    recipe = customise_recipe(recipe, dict(changes), scale)
     if as_json:
         settings = [
             _describe_setting(recipe, path, value) for path, value in recipe.flat_settings().items()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 import click
 
 from transduce.cli import display, options
-from transduce.cli.inputs import FILES, chosen_pairs, corpus_options
+from transduce.cli.inputs import FILES, corpus_options, named_texts
 from transduce.errors import TransduceError
 from transduce.recipes.scale import SCALES, scale_by_name
 from transduce.settings import Data, Recipe
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from transduce.reproduce.report import Report
     from transduce.reproduce.request import TableCallbacks, TableKind, TableRequest
     from transduce.reproduce.result import ParallelLines
-    from transduce.runs.prepare import PreparedCorpus
+    from transduce.runs.prepared_corpus import PreparedCorpus
     from transduce.runs.texts import Pairs
 
 FOLDER = click.Path(path_type=Path)
@@ -82,6 +82,7 @@ class RowOptions:
     ) -> "TableRequest":
         """Build the request for a table that these options describe."""
         from transduce.reproduce.request import TableRequest
+        from transduce.runs.choice import choose_texts
 
         named = [name for name, file in self.files.items() if file]
         option = "--" + "".join(named[:1]).replace("_", "-")
@@ -93,7 +94,7 @@ class RowOptions:
         return TableRequest(
             output=self.output,
             selection=self.selection,
-            choose_texts=lambda data: chosen_pairs(data, self.files),
+            choose_texts=lambda data: choose_texts(data, *named_texts(self.files)),
             names_texts=bool(named),
             store=self.store,
             read_test_set=read_test_set,
@@ -192,7 +193,7 @@ def print_table(
     for hint in dict.fromkeys(fault.hint for fault in outcome.unreadable):
         display.tell(f"hint: {hint}")
     if outcome.report is not None:
-        for line in format_report(outcome.report, as_json=row_options.as_json):
+        for line in format_describe_corpus(outcome.report, as_json=row_options.as_json):
             display.result(line)
     if outcome.errors:
         click.get_current_context().exit(outcome.errors[0].exit_code)
@@ -222,13 +223,13 @@ def prepare_corpus(
     row_options: RowOptions, folder: Path, data: Data, train: "Pairs", dev: "Pairs | None"
 ) -> "PreparedCorpus":
     """Prepare the corpus of a table with a progress line, and print what it holds."""
-    from transduce.cli.prepare import report
-    from transduce.runs.prepare import prepare_corpus
+    from transduce.cli.prepare import describe_corpus
+    from transduce.runs.prepared_corpus import prepare_corpus
 
     is_new = not (folder / "train").is_dir()
     with display.counting(shown=not row_options.quiet) as on_progress:
         prepared = prepare_corpus(folder, data, train, dev, on_progress)
-    for line in report(prepared) if is_new and not row_options.quiet else ():
+    for line in describe_corpus(prepared) if is_new and not row_options.quiet else ():
         display.tell(line)
     return prepared
 
@@ -245,7 +246,7 @@ def train_run(
         sys.exit(code)
 
 
-def format_report(report: "Report", *, as_json: bool) -> list[str]:
+def format_describe_corpus(report: "Report", *, as_json: bool) -> list[str]:
     """Return the lines of a report, as tables or as JSON."""
     if as_json:
         return [json.dumps(report.as_json(), ensure_ascii=False)]

@@ -64,7 +64,7 @@ def choose_test_set(
     data: Data, files: Mapping[str, Path | None], test: Mapping[str, Path | None]
 ) -> "Pairs":
     """Return the test set that the options name, or else that of the corpus."""
-    from transduce.runs.texts import GENERATED, GeneratedCorpus
+    from transduce.runs.choice import read_corpus
 
     pairs = inputs.from_files(test, "test_")
     if pairs is not None:
@@ -74,8 +74,6 @@ def choose_test_set(
         "the rows are scored on a test set, and none was named beside your own text",
         NAME_TEST_SET,
     )
-    if data.corpus in GENERATED:
-        return GeneratedCorpus(data.corpus, "test", inputs.DEV_PAIRS)
-    if (pairs := inputs.from_cache(data, "test")) is None:
+    if (pairs := read_corpus(data.corpus, "test", data)) is None:
         raise InputError(f"the corpus {data.corpus} has no test set", NAME_TEST_SET)
     return pairs

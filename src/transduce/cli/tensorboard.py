@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from transduce.runs.curves import finite_perplexity
 from transduce.errors import InputError
+from transduce.runs.curves import finite_perplexity
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter

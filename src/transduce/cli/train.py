@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options, signals, workers
-from transduce.cli.inputs import chosen_pairs, corpus_options, from_files
+from transduce.cli.inputs import corpus_options, from_files, named_texts
 from transduce.cli.tensorboard import shown_too
 from transduce.cli.training import View, Wishes, view
 from transduce.cli.workers import Together
 from transduce.errors import InputError
 from transduce.machine.process_settings import keep_freed_memory, use_passive_waiting, use_threads
+from transduce.recipes.choice import customise_recipe
 from transduce.settings import Recipe, Training
 from transduce.settings.fields import require
 from transduce.training.distributed.rank import Place
@@ -96,7 +97,7 @@ def command(  # noqa: PLR0913 - one for each option
                 "a corpus alone does not say how to train",
                 "name a recipe beside --store: the one that it was prepared with",
             )
-            recipe = None if recipe is None else options.changed(recipe, (), scale)
+            recipe = None if recipe is None else customise_recipe(recipe, {}, scale)
             recipe = wanted_recipe(recipe, output, files, changes, quiet=quiet)
             prepared = wanted_corpus(recipe, output, store, files, quiet=quiet)
             wishes = Wishes(quiet=quiet, live=not no_progress, curves=tensorboard)
@@ -218,7 +219,7 @@ def wanted_recipe(
             recipe, reasons = recommend_recipe(train, dict(changes), has_gpu=gpu, on_progress=told)
         for reason in () if quiet else reasons:
             display.tell(reason)
-    return options.changed(recipe, changes)
+    return customise_recipe(recipe, dict(changes))
 
 
 def wanted_corpus(
@@ -231,8 +232,14 @@ def wanted_corpus(
 ) -> "PreparedCorpus":
     """The corpus that was prepared elsewhere, or one in the run's own folder."""
     from transduce.checkpoint import is_run
-    from transduce.cli.prepare import report
-    from transduce.runs.prepared_corpus import STORE, open_prepared, prepare_corpus, require_prepared_for
+    from transduce.cli.prepare import describe_corpus
+    from transduce.runs.choice import choose_texts
+    from transduce.runs.prepared_corpus import (
+        STORE,
+        open_prepared,
+        prepare_corpus,
+        require_prepared_for,
+    )
 
     own = folder / STORE
     named = [name for name, file in files.items() if file]
@@ -246,10 +253,10 @@ def wanted_corpus(
         return prepared
     if is_run(folder) and own.is_dir() and not named:
         return open_prepared(own)
-    train, dev = chosen_pairs(recipe.data, files)
+    train, dev = choose_texts(recipe.data, *named_texts(files))
     fresh = not (own / "train").is_dir()
     with display.counting(shown=not quiet) as told:
         prepared = prepare_corpus(own, recipe.data, train, dev, told)
-    for line in report(prepared) if fresh and not quiet else ():
+    for line in describe_corpus(prepared) if fresh and not quiet else ():
         display.tell(line)
     return prepared

@@ -82,7 +82,7 @@ def command(
         "--workers take many lines at once, and --line-buffered answers each",
         "leave one",
     )
-    options.require_place_for(output, asked["input"], asked["prefix"])
+    options.require_writable(output, asked["input"], asked["prefix"])
     models = ready((model, *ensemble), asked, nbest)
     tell_if_unfinished(models.folders)
     waiting = asked["line_buffered"] or (str(asked["input"]) == "-" and sys.stdin.isatty())

@@ -9,7 +9,6 @@ from transduce.runs.plots import encode_image
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 KINDS = ("png", "svg")
 BASE = "base"

@@ -10,7 +10,7 @@ from transduce.reproduce.job import JobSelection, RowJob
 from transduce.reproduce.report import Report
 from transduce.reproduce.result import ParallelLines, RowResult
 from transduce.reproduce.table import ResultTable
-from transduce.runs.prepare import PreparedCorpus, prepare_corpus
+from transduce.runs.prepared_corpus import PreparedCorpus, prepare_corpus
 from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.runs.texts import Pairs
 from transduce.settings import Data, Recipe

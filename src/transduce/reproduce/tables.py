@@ -41,7 +41,7 @@ def table1(
     from transduce.reproduce.layer_costs.plan import MeasurementPlan
     from transduce.reproduce.layer_costs.plot import plot_table
     from transduce.reproduce.layer_costs.report import write_report
-    from transduce.reproduce.plot import require_matplotlib
+    from transduce.runs.plots import require_matplotlib
 
     if output is not None:
         require_absent(Path(output))

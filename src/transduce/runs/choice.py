@@ -27,14 +27,12 @@ from transduce.settings.recipe import Value
 
 PathName = str | PathLike[str]
 Texts = Pairs | PathName | tuple[PathName, PathName] | Iterable[Pair]
-DEV_PAIRS = 1_000  # of a generated corpus
-TRAIN_PAIRS = 100_000  # of a generated corpus, unless data.max_pairs gives another number
+HELD_OUT_PAIRS = 1_000  # of the other splits of a generated corpus
+TRAIN_PAIRS = 100_000  # of the training split, unless data.max_pairs gives another number
 KINDS_OF_TEXTS = "a pair of files, a TSV file, pairs of texts or a corpus name"
 
 
-def choose_texts(
-    data: Data, train: Texts | None, dev: Texts | None
-) -> tuple[Pairs, Pairs | None]:
+def choose_texts(data: Data, train: Texts | None, dev: Texts | None) -> tuple[Pairs, Pairs | None]:
     """Return the training text and the development set; without `train`, the recipe's corpus."""
     require(
         data.target_language != TREES,
@@ -89,7 +87,7 @@ def collect_pairs(argument: str, texts: Iterable[object]) -> InMemoryPairs:
 def read_corpus(corpus: str, split: str, data: Data) -> Pairs | None:
     """Return a split of a generated or fetched corpus; None if a fetched one has no such split."""
     if corpus in GENERATED:
-        count = DEV_PAIRS if split == "dev" else data.max_pairs or TRAIN_PAIRS
+        count = (data.max_pairs or TRAIN_PAIRS) if split == "train" else HELD_OUT_PAIRS
         return GeneratedCorpus(corpus, split, count)
     if not is_public(corpus):
         raise InputError(
@@ -112,7 +110,9 @@ def choose_recipe(
     """Return a recipe with settings changed, or one recommended for the text with its reasons."""
     if recipe is not None:
         return customise_recipe(recipe, settings), []
-    require(train is not None, "neither a recipe nor a text was named", "recipe='demo', for example")
+    require(
+        train is not None, "neither a recipe nor a text was named", "recipe='demo', for example"
+    )
     assert train is not None
     found, reasons = recommend_recipe(train, settings, has_gpu=has_gpu, on_progress=on_progress)
     return customise_recipe(found, settings), reasons

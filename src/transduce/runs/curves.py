@@ -135,7 +135,7 @@ def compute_points(events: Events) -> Iterator[CurvePoint]:
             score = found.get("score") or {}
             yield CurvePoint(
                 update["step"],
-                update["seconds"],
+                float(update["seconds"]),
                 target_tokens,
                 finite_perplexity(mean(finite)) if finite else None,
                 finite_perplexity(found["nats"]) if found.get("nats") is not None else None,

@@ -1,7 +1,6 @@
 """The picture of runs: perplexity against updates, beside the score that validation takes."""
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from transduce.runs.curves import Events, finite_perplexity, mean, select_events, split_evenly
@@ -16,7 +15,6 @@ STRETCHES = 200  # of updates, each one point
 def draw_curves(journals: dict[str, Events], kind: str) -> bytes:
     """Draw perplexity, and beside it the task's score if a run has validated, as an image."""
     from matplotlib.figure import Figure
-
 
     score_names = {name for events in journals.values() for name in read_scores(events)[2]}
     with_scores = bool(score_names)
@@ -41,7 +39,9 @@ def draw_curves(journals: dict[str, Events], kind: str) -> bytes:
 
 def draw_perplexity(panel: "Axes", name: str, events: Events, color: str) -> None:
     """Draw a run's training perplexity thin and that of the development set thick."""
-    panel.plot(*smooth_training(select_events(events, "update")), color=color, linewidth=0.6, alpha=0.7)
+    panel.plot(
+        *smooth_training(select_events(events, "update")), color=color, linewidth=0.6, alpha=0.7
+    )
     steps = [found["step"] for found in select_events(events, "validation")]
     panel.plot(steps, dev_perplexities(events), color=color, marker=".", label=name)
 

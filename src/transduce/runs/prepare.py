@@ -17,7 +17,7 @@ from transduce.settings import Recipe
 from transduce.settings.recipe import Value, with_changes
 
 
-def prepare(  # noqa: PLR0913 - one for each choice that a caller may make
+def prepare(
     folder: str | PathLike[str],
     train: Texts | None = None,
     dev: Texts | None = None,

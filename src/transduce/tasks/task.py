@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, final, runtime_checkable
 
-from transduce.checkpoint.description import ModelDescription
 from transduce.scores import Score
 from transduce.settings import Data
+from transduce.settings.description import ModelDescription
 from transduce.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

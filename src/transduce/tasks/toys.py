@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from transduce.checkpoint.description import ModelDescription
 from transduce.scores import Score, compute_score
 from transduce.settings import Data
+from transduce.settings.description import ModelDescription
 from transduce.tasks.task import SplitLevel
 from transduce.tasks.text import TextToText
 

@@ -1,0 +1,59 @@
+"""Texts as a Python program names or holds them."""
+
+import pytest
+
+from transduce.errors import InputError
+from transduce.runs.choice import choose_texts, open_texts
+from transduce.runs.texts import FilePair, GeneratedCorpus, InMemoryPairs, TsvFile
+from transduce.settings import Data
+
+PAIRS = [("a dog", "ein Hund"), ("a cat", "eine Katze")]
+
+
+def test_a_text_may_be_files_a_table_pairs_or_a_corpus(tmp_path):
+    files = (tmp_path / "a", str(tmp_path / "b"))
+    assert open_texts("train", files, Data()) == FilePair(tmp_path / "a", tmp_path / "b")
+    assert open_texts("train", tmp_path / "a.tsv", Data()) == TsvFile(tmp_path / "a.tsv")
+    held = InMemoryPairs(tuple(PAIRS))
+    assert open_texts("train", PAIRS, Data()) == held
+    assert open_texts("train", iter(PAIRS), Data()) == held
+    assert open_texts("train", held, Data()) is held
+    assert open_texts("dev", "phrasebook", Data()) == GeneratedCorpus("phrasebook", "dev", 1_000)
+
+
+@pytest.mark.parametrize(
+    ("texts", "fact"),
+    [
+        (3, "a pair of files, a TSV file, pairs of texts or a corpus name, not <int 3>"),
+        (b"ab", "not <bytes b'ab'>"),
+        ({"a": "b"}, "not <dict {'a': 'b'}>"),
+        ([("a", "b"), "c"], "item 1 is <str c>, not a pair of texts"),
+        ([("a", 3)], "item 0 is <tuple ('a', 3)>, not a pair of texts"),
+        ([("a", "b", "c")], "item 0 is"),
+        ([], "there are no pairs"),
+    ],
+)
+def test_an_error_names_the_argument_and_what_it_got(texts, fact):
+    with pytest.raises(InputError) as refusal:
+        open_texts("train", texts, Data())
+    assert refusal.value.fact.startswith("train: ")
+    assert fact in refusal.value.fact
+
+
+def test_without_texts_the_recipes_corpus_is_taken():
+    train, dev = choose_texts(Data(corpus="toy-copy", max_pairs=7), None, None)
+    assert (train, dev) == (
+        GeneratedCorpus("toy-copy", "train", 7),
+        GeneratedCorpus("toy-copy", "dev", 1_000),
+    )
+    assert choose_texts(Data(), "phrasebook", PAIRS)[1] == InMemoryPairs(tuple(PAIRS))
+    assert choose_texts(Data(), PAIRS, None) == (InMemoryPairs(tuple(PAIRS)), None)
+
+
+def test_equal_pairs_in_memory_have_equal_fingerprints_and_others_do_not():
+    prints = [
+        InMemoryPairs(pairs).fingerprint()
+        for pairs in ((("a", "b"),), (("ab", ""),), (("a", "b"), ("c", "d")), (("a", "\ud800"),))
+    ]
+    assert len(set(prints)) == 4
+    assert InMemoryPairs((("a", "b"),)).fingerprint() == prints[0]
