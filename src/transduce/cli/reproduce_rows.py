@@ -193,7 +193,7 @@ def print_table(
     for hint in dict.fromkeys(fault.hint for fault in outcome.unreadable):
         display.tell(f"hint: {hint}")
     if outcome.report is not None:
-        for line in format_describe_corpus(outcome.report, as_json=row_options.as_json):
+        for line in format_report(outcome.report, as_json=row_options.as_json):
             display.result(line)
     if outcome.errors:
         click.get_current_context().exit(outcome.errors[0].exit_code)
@@ -246,7 +246,7 @@ def train_run(
         sys.exit(code)
 
 
-def format_describe_corpus(report: "Report", *, as_json: bool) -> list[str]:
+def format_report(report: "Report", *, as_json: bool) -> list[str]:
     """Return the lines of a report, as tables or as JSON."""
     if as_json:
         return [json.dumps(report.as_json(), ensure_ascii=False)]

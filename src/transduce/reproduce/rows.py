@@ -14,7 +14,6 @@ from transduce.reproduce.job import (
     plan_jobs,
     require_row_fits_memory,
 )
-from transduce.runs.plots import require_matplotlib
 from transduce.reproduce.report import Report, require_table_folder
 from transduce.reproduce.request import TableCallbacks, TableKind, TableOutcome, TableRequest
 from transduce.reproduce.result import (
@@ -30,7 +29,13 @@ from transduce.reproduce.result import (
 )
 from transduce.reproduce.table import build_table
 from transduce.runs.output_folder import locked_folder
-from transduce.runs.prepared_corpus import STORE, PreparedCorpus, open_prepared, require_prepared_for
+from transduce.runs.plots import require_matplotlib
+from transduce.runs.prepared_corpus import (
+    STORE,
+    PreparedCorpus,
+    open_prepared,
+    require_prepared_for,
+)
 from transduce.runs.run_folder import require_run_folder
 from transduce.settings import Recipe
 from transduce.settings.fields import require
