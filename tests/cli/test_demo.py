@@ -25,7 +25,7 @@ SMALL = {
 def demo(call, tmp_path, monkeypatch):
     """The demo in `demo`, with few sentences to translate."""
     monkeypatch.setattr("transduce.cli.demo.LINES", 10)
-    monkeypatch.setattr("transduce.cli.inputs.DEV_PAIRS", 20)
+    monkeypatch.setattr("transduce.runs.choice.HELD_OUT_PAIRS", 20)
     changes = [f"--set={path}={value}" for path, value in SMALL.items()]
     return lambda *options: call("demo", tmp_path / "demo", *changes, *options)
 

@@ -28,7 +28,7 @@ def store(tmp_path_factory):
     """A corpus for the rows, prepared once."""
     folder = tmp_path_factory.mktemp("prepared") / "store"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("transduce.cli.inputs.DEV_PAIRS", 20)
+        patch.setattr("transduce.runs.choice.HELD_OUT_PAIRS", 20)
         assert run(transduce, ["prepare", "table3/base", *TINY, "-o", str(folder)]) == 0
     return folder
 
@@ -96,7 +96,7 @@ def test_sigusr1_asks_in_vain_before_there_is_anything_to_save(call, tmp_path, m
         raise InputError("no corpus")
 
     monkeypatch.setattr(rows_module, "prepare_table_corpus", preparing)
-    monkeypatch.setattr("transduce.cli.inputs.DEV_PAIRS", 20)
+    monkeypatch.setattr("transduce.runs.choice.HELD_OUT_PAIRS", 20)
     before = signal.signal(signal.SIGUSR1, lambda *_: heard.append("it would end here"))
     try:
         for table in ("table2", "table3"):

@@ -18,7 +18,7 @@ from transduce.settings import Data
 
 @pytest.fixture(autouse=True)
 def small_dev(monkeypatch):
-    monkeypatch.setattr("transduce.cli.inputs.DEV_PAIRS", 12)
+    monkeypatch.setattr("transduce.runs.choice.HELD_OUT_PAIRS", 12)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from transduce.reproduce import rows as rows_module
 
 @pytest.fixture(autouse=True)
 def small_dev(monkeypatch):
-    monkeypatch.setattr("transduce.cli.inputs.DEV_PAIRS", 20)
+    monkeypatch.setattr("transduce.runs.choice.HELD_OUT_PAIRS", 20)
 
 
 def rows(file):

@@ -298,7 +298,7 @@ def test_a_scale_without_a_recipe_is_refused(call, tmp_path):
 
 
 def test_a_scale_makes_the_recipe_smaller_before_settings_are_changed(call, tmp_path, monkeypatch):
-    monkeypatch.setattr("transduce.cli.inputs.DEV_PAIRS", 20)
+    monkeypatch.setattr("transduce.runs.choice.HELD_OUT_PAIRS", 20)
     run, small = (
         tmp_path / "run",
         ("--scale=toy", "--set=training.steps=2", "--set=data.max_pairs=200"),
