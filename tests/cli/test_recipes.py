@@ -165,7 +165,7 @@ def test_scales_say_what_they_change_cost_and_show(call):
         "gpu-hour: ",
         "paper: ",
         "a row like base takes",
-        "to be seen",
+        "visible",
     ):
         assert word in said
     lines = call("recipes", "scales", "--json").stdout.splitlines()

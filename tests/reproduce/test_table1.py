@@ -28,17 +28,17 @@ def table():
 def test_every_kind_is_measured_at_every_size(table):
     assert [row.kind for row in table.rows] == list(KINDS)
     for row in table.rows:
-        assert [(p.n, p.d) for p in row.along_n()] == [(4, 16), (8, 16), (16, 16)]
-        assert [(p.n, p.d) for p in row.along_d()] == [(8, 8), (8, 16)]
+        assert [(p.n, p.d) for p in row.points_by_n()] == [(4, 16), (8, 16), (16, 16)]
+        assert [(p.n, p.d) for p in row.points_by_d()] == [(8, 8), (8, 16)]
         assert all(p.seconds > 0 and p.peak > 0 for p in row.points)
 
 
 def test_operations_grow_as_the_paper_has_it(table):
     for row in table.rows:
         n, d = row.kind.printed.powers
-        assert row.in_n(lambda p: p.operations).power == pytest.approx(n)
+        assert row.fit_in_n(lambda p: p.operations).power == pytest.approx(n)
         if d is not None:
-            assert row.in_d(lambda p: p.operations).power == pytest.approx(d)
+            assert row.fit_in_d(lambda p: p.operations).power == pytest.approx(d)
 
 
 def test_the_printed_words_are_those_of_the_paper(shared):

@@ -2,11 +2,11 @@
 
 import pytest
 
-from transduce.reproduce.layer_costs.kinds import KINDS, count_visible_side
+from transduce.reproduce.layer_costs.kinds import KINDS, compute_reach_per_side
 from transduce.reproduce.layer_costs.layer import build_sizes, build_stack
 from transduce.reproduce.layer_costs.paths import (
-    every_output_depends_on_all,
-    find_smallest,
+    find_smallest_sufficient,
+    has_full_dependence,
     measure_path_length,
 )
 
@@ -46,7 +46,7 @@ def layers_by_search(kind, n, *, side, causal):
 @pytest.mark.parametrize(("k", "r"), [(3, 5), (5, 3)])
 def test_formulas_are_exact(kind, causal, k, r):
     sizes = build_sizes(kind, 8, k, r)
-    side = count_visible_side(kind, sizes, causal=causal)
+    side = compute_reach_per_side(kind, sizes, causal=causal)
     for n in range(2, 30):
         expected = layers_by_search(kind, n, side=side, causal=causal)
         assert kind.path(n, side) == expected, n
@@ -57,23 +57,23 @@ def test_formulas_are_exact(kind, causal, k, r):
 @pytest.mark.parametrize("n", [2, 3, 7, 10])
 def test_gradients_reach_as_far_as_the_formula_says(kind, causal, n):
     sizes = build_sizes(kind, 8, 3, 5)
-    side = count_visible_side(kind, sizes, causal=causal)
+    side = compute_reach_per_side(kind, sizes, causal=causal)
     assert measure_path_length(kind, n, sizes, causal=causal) == kind.path(n, side)
 
 
 def test_it_is_not_enough_that_the_last_output_sees_all():
     kind = next(kind for kind in KINDS if kind.mixing == "convolution")
     stack = build_stack(kind, 5, build_sizes(kind, 8, 3, 5), 4, causal=True)
-    assert every_output_depends_on_all(stack, causal=True)
-    assert not every_output_depends_on_all(stack, causal=False)
+    assert has_full_dependence(stack, causal=True)
+    assert not has_full_dependence(stack, causal=False)
 
 
 def test_the_decoder_s_dilated_path_is_the_paper_s_log_k():
     dilated = next(kind for kind in KINDS if kind.mixing == "dilated")
-    side = count_visible_side(dilated, build_sizes(dilated, 8, 3, 5), causal=True)
+    side = compute_reach_per_side(dilated, build_sizes(dilated, 8, 3, 5), causal=True)
     assert [dilated.path(3**power, side) for power in range(1, 6)] == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("wanted", range(1, 20))
 def test_the_fewest_are_found(wanted):
-    assert find_smallest(lambda layers: layers >= wanted, most=20) == wanted
+    assert find_smallest_sufficient(lambda layers: layers >= wanted, most=20) == wanted

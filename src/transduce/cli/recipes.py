@@ -43,7 +43,7 @@ def command() -> None:
 @options.as_json
 @options.quiet
 def list_recipes(*, as_json: bool, quiet: bool) -> None:
-    """All recipes: name, number of parameters, description."""
+    """List all recipes: name, number of parameters, description."""
     recipes = [by_name(name) for name in names()]
     if as_json:
         for recipe in recipes:
@@ -60,7 +60,7 @@ def list_recipes(*, as_json: bool, quiet: bool) -> None:
 
 @command.command("show")
 @click.argument("recipe", type=options.RecipeName())
-@click.option("--peers", is_flag=True, help="Say, too, where other systems differ from the paper.")
+@click.option("--peers", is_flag=True, help="Show, too, where other systems differ from the paper.")
 @options.scale
 @options.settings
 @options.as_json
@@ -72,7 +72,7 @@ def show(
     changes: Sequence[tuple[str, str]],
     as_json: bool,
 ) -> None:
-    """Every setting of RECIPE, and where it is from.
+    """Show every setting of RECIPE, and where it is from.
 
     Beside a setting stands the paper's sentence in our words with its section, or our reason where
     the paper is silent. A star marks what differs from the paper's base model.
@@ -103,7 +103,7 @@ def show(
 @click.argument("second", type=options.RecipeName())
 @options.as_json
 def diff(*, first: Recipe, second: Recipe, as_json: bool) -> None:
-    """The settings in which FIRST and SECOND differ."""
+    """List the settings in which FIRST and SECOND differ."""
     rows = difference(first, second)
     counts = [parameters.count_recipe_parameters(recipe) for recipe in (first, second)]
     if as_json:
@@ -125,7 +125,7 @@ def diff(*, first: Recipe, second: Recipe, as_json: bool) -> None:
 @command.command("scales")
 @options.as_json
 def scales(*, as_json: bool) -> None:
-    """How `--scale` makes a recipe smaller, what that costs, and what can be seen at it."""
+    """Show how `--scale` makes a recipe smaller, what that costs, and what it can show."""
     if as_json:
         for scale in SCALES.values():
             display.result(json.dumps(dataclasses.asdict(scale), ensure_ascii=False))
@@ -133,7 +133,7 @@ def scales(*, as_json: bool) -> None:
     for scale in SCALES.values():
         display.result(f"{scale.name}: {scale.about}")
         display.result(f"    a row like base takes {scale.cost}")
-        display.result(f"    to be seen: {scale.visible_findings}")
+        display.result(f"    visible: {scale.visible_findings}")
 
 
 def _describe(recipe: Recipe) -> dict[str, object]:

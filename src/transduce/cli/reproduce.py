@@ -18,14 +18,14 @@ TABLES: Mapping[str, str] = MappingProxyType(
 
 
 class LateTables(Commands):
-    """The tables; none is imported before it is asked for."""
+    """The commands of the tables, each imported when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click asks so
-        """As the paper numbers them."""
+        """Return the names of the tables in the paper's order."""
         return list(TABLES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The command of that name in the file of its table."""
+        """Import and return the command of a table; None for an unknown name."""
         if cmd_name not in TABLES:
             return None
         command = getattr(importlib.import_module(f"transduce.cli.reproduce_{cmd_name}"), cmd_name)
@@ -33,7 +33,7 @@ class LateTables(Commands):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """The list of tables in `--help`."""
+        """Write the list of tables into `--help`."""
         with formatter.section("Tables"):
             formatter.write_dl(list(TABLES.items()))
 

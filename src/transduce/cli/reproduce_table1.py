@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class Sizes(click.ParamType):  # type: ignore[type-arg]  # generic in later versions only
-    """Numbers with commas between: 64,128,256."""
+    """A list of sizes separated by commas, such as 64,128,256."""
 
     name = "size,size,…"
 
     def convert(self, value: Any, param: object, ctx: object) -> tuple[int, ...]:  # noqa: ANN401, ARG002
-        """Each number once, ascending."""
+        """Parse the list into ascending sizes, each once."""
         if isinstance(value, tuple):
             return value
         try:
@@ -74,34 +74,25 @@ def table1(
         output is not None or not plot, "--plot: the picture needs a folder", "-o FOLDER takes it"
     )
     from transduce.cli.signals import import_undisturbed
-    from transduce.durable.folder import require_absent
     from transduce.machine.process_settings import use_threads
 
     import_undisturbed("transduce.reproduce.layer_costs.report")
-    from transduce.reproduce.layer_costs.measure import measure_layers
+    from transduce.reproduce import table1 as measure_table1
     from transduce.reproduce.layer_costs.plan import QUICK, MeasurementPlan
-    from transduce.reproduce.layer_costs.plot import plot_table
-    from transduce.reproduce.layer_costs.report import write_report
-    from transduce.runs.plots import require_matplotlib
 
     given = {name: value for name, value in sizes.items() if value is not None}
     plan = replace(QUICK if quick else MeasurementPlan(), **given)
-    if output:
-        require_absent(output)
-    if plot:
-        require_matplotlib()
     use_threads(threads)
-    table = measure_layers(plan, (lambda _kind: None) if quiet else display.tell)
-    for line in as_lines(table, as_json=as_json):
+    on_message = (lambda _name: None) if quiet else display.tell
+    table = measure_table1(plan, output=output, plot=plot, on_message=on_message)
+    for line in format_table(table, as_json=as_json):
         display.result(line)
-    if output:
-        write_report(output, table, plot_table(table) if plot else None)
-        if not quiet:
-            display.tell(f"the report: {output}")
+    if output and not quiet:
+        display.tell(f"the report: {output}")
 
 
-def as_lines(table: "LayerTable", *, as_json: bool) -> list[str]:
-    """The tables and what was found, for people or for programs."""
+def format_table(table: "LayerTable", *, as_json: bool) -> list[str]:
+    """Return the lines of the measured Table 1 and its findings, as tables or as JSON."""
     from transduce.reproduce.layer_costs.findings import describe_findings
     from transduce.reproduce.layer_costs.report import (
         build_json,

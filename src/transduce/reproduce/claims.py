@@ -27,7 +27,7 @@ class Claim:
 def compare_claims(
     table: ResultTable, claims: Sequence[Claim], printed: PrintedFigures
 ) -> list[tuple[str, ...]]:
-    """Return a table with a verdict on each claim whose two rows were measured, after its head."""
+    """Return a table head, then a line with a verdict on each claim whose rows were measured."""
     here = [claim for claim in claims if {claim.better, claim.worse} <= set(table.rows)]
     pairs = [(claim, one) for claim in here for one in printed if claim.measure in ("", one)]
     return [HEAD, *(compare_claim(table, claim, one, printed[one]) for claim, one in pairs)]
@@ -63,7 +63,7 @@ def compute_gain(measure: str, better: float | None, worse: float | None) -> flo
 def compute_critical_difference(
     table: ResultTable, measure: str, better: TableRow, worse: TableRow
 ) -> float | None:
-    """Return the 95 % critical difference of two rows, from base's spread between seeds."""
+    """Return the difference of two rows that chance exceeds in 5 % of cases, by base's spread."""
     base = table.rows.get("base")
     spread = select_measure(measure, base).spread if base else None
     if base is None or spread is None:

@@ -1,6 +1,6 @@
 """Tables 1, 2 and 3 of the paper as library calls: each measures, writes and returns its report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
@@ -33,9 +33,13 @@ class TableOptions(TypedDict, total=False):
 
 
 def table1(
-    plan: "MeasurementPlan | None" = None, *, output: Path | str | None = None, plot: bool = False
+    plan: "MeasurementPlan | None" = None,
+    *,
+    output: Path | str | None = None,
+    plot: bool = False,
+    on_message: "Callable[[str], None]" = lambda _name: None,
 ) -> "LayerTable":
-    """Measure the layers of Table 1 at the sizes of a plan, and write a report if asked to."""
+    """Measure the layers of Table 1 at a plan's sizes; write a report if `output` is a folder."""
     from transduce.durable.folder import require_absent
     from transduce.reproduce.layer_costs.measure import measure_layers
     from transduce.reproduce.layer_costs.plan import MeasurementPlan
@@ -47,7 +51,7 @@ def table1(
         require_absent(Path(output))
     if plot:
         require_matplotlib()
-    table = measure_layers(plan or MeasurementPlan(), lambda _name: None)
+    table = measure_layers(plan or MeasurementPlan(), on_message)
     if output is not None:
         write_report(Path(output), table, plot_table(table) if plot else None)
     return table
@@ -72,7 +76,7 @@ def table3(folder: Path | str, **options: "Unpack[TableOptions]") -> "Report":
 
 
 def build_table2(pair: str) -> "TableKind":
-    """Return Table 2 for a language pair: the recipes of its rows and how to report on them."""
+    """Return Table 2 for a language pair, with the recipes of its rows and its report builder."""
     from transduce.recipes.table2 import ROWS
     from transduce.reproduce.request import TableKind
     from transduce.reproduce.table2_report import build_report
@@ -83,7 +87,7 @@ def build_table2(pair: str) -> "TableKind":
 
 
 def build_table3() -> "TableKind":
-    """Return Table 3: the recipes of its rows and how to report on them."""
+    """Return Table 3, with the recipes of its rows and its report builder."""
     from transduce.recipes.table3 import TABLE_3
     from transduce.reproduce.request import TableKind
     from transduce.reproduce.table3_report import build_report

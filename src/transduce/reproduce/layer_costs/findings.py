@@ -48,7 +48,7 @@ def describe_paths(table: LayerTable) -> str:
 def describe_powers(table: LayerTable) -> Iterator[str]:
     """Yield a sentence for each layer whose operations grow otherwise than the paper states."""
     for row in table.rows:
-        in_n, in_d = row.in_n(lambda p: p.operations), row.in_d(lambda p: p.operations)
+        in_n, in_d = row.fit_in_n(lambda p: p.operations), row.fit_in_d(lambda p: p.operations)
         n, d = row.kind.printed.powers
         if abs(in_n.power - n) > 0.01 or (d is not None and abs(in_d.power - d) > 0.01):
             yield (
@@ -61,7 +61,7 @@ def describe_projections(table: LayerTable) -> str:
     """State which share of self-attention's operations its projections take."""
     row = next(row for row in table.rows if row.kind.name == "self-attention")
     n, _ = row.plan.middle
-    at = next(p for p in row.along_n() if p.n == n)
+    at = next(p for p in row.points_by_n() if p.n == n)
     share = at.projections / (at.projections + at.operations)
     return (
         f"the paper's O(n² · d) leaves out the projections Q, K, V and O, which are O(n · d²): "
@@ -72,7 +72,7 @@ def describe_projections(table: LayerTable) -> str:
 def describe_comparison(table: LayerTable) -> str:
     """Compare self-attention with the LSTM in time and operations at every n    (section 4)"""
     times = [
-        {p.n: p for p in row.along_n()}
+        {p.n: p for p in row.points_by_n()}
         for row in table.rows
         if row.kind.name in ("self-attention", "recurrent (LSTM)")
     ]
@@ -104,7 +104,7 @@ def describe_time_growth(table: LayerTable) -> Iterator[str]:
 
 def find_power_differences(row: LayerRow) -> Iterator[str]:
     """Yield the powers of n and d by which a layer's time deviates from its operations."""
-    for letter, grows in (("n", row.in_n), ("d", row.in_d)):
+    for letter, grows in (("n", row.fit_in_n), ("d", row.fit_in_d)):
         counted, timed = grows(lambda p: p.operations + p.projections), grows(lambda p: p.seconds)
         if abs(counted.power - timed.power) > MAX_DEVIATION:
             yield f"{letter}^{timed} ± {timed.error:.2f} for {letter}^{counted}"

@@ -63,8 +63,8 @@ def count_separable_operations(n: int, a: Architecture) -> int:
     return 2 * n * a.d_model * (a.kernel_size + a.d_model)
 
 
-def count_visible_side(kind: LayerKind, a: Architecture, *, causal: bool) -> int:
-    """Return m, how many positions a layer sees on each side, where it does not see all."""
+def compute_reach_per_side(kind: LayerKind, a: Architecture, *, causal: bool) -> int:
+    """Return m, how many positions a restricted layer reaches on each side of a position."""
     if kind.restricted:
         return (a.encoder_neighbourhood - 1) // 2
     return a.kernel_size - 1 if causal else a.kernel_size // 2

@@ -8,17 +8,17 @@ from datetime import UTC, datetime
 from typing import final
 
 from transduce.machine.environment import describe_environment
-from transduce.reproduce.layer_costs.growth import PowerLaw, fit_power_law
 from transduce.reproduce.layer_costs.kinds import (
     KINDS,
     LayerKind,
+    compute_reach_per_side,
     count_projection_operations,
-    count_visible_side,
 )
 from transduce.reproduce.layer_costs.layer import CPU, build_layer, build_sizes
 from transduce.reproduce.layer_costs.operations import EXACT, count_operations
 from transduce.reproduce.layer_costs.paths import WIDE, measure_path_length
 from transduce.reproduce.layer_costs.plan import MeasurementPlan
+from transduce.reproduce.layer_costs.power_law import PowerLaw, fit_power_law
 from transduce.reproduce.layer_costs.trace import measure_longest_chain, measure_peak_bytes
 
 
@@ -61,25 +61,29 @@ class LayerRow:
     plan: MeasurementPlan
 
     @property
-    def as_derived(self) -> bool:
+    def matches_formula(self) -> bool:
         """Whether every measured path has the length of the formula."""
         return all(path.length == path.by_hand for path in self.paths)
 
-    def along_n(self) -> list[MeasuredPoint]:
-        """Return the points at the middle d, by growing n."""
+    def points_by_n(self) -> list[MeasuredPoint]:
+        """Return the points measured at the middle d, sorted by n."""
         return sorted((p for p in self.points if p.d == self.plan.middle[1]), key=lambda p: p.n)
 
-    def along_d(self) -> list[MeasuredPoint]:
-        """Return the points at the middle n, by growing d."""
+    def points_by_d(self) -> list[MeasuredPoint]:
+        """Return the points measured at the middle n, sorted by d."""
         return sorted((p for p in self.points if p.n == self.plan.middle[0]), key=lambda p: p.d)
 
-    def in_n(self, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
-        """Fit the power with which a figure of the points grows with n."""
-        return fit_power_law([p.n for p in self.along_n()], [value(p) for p in self.along_n()])
+    def fit_in_n(self, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
+        """Fit the power with which a figure of the points, such as seconds, grows with n."""
+        return fit_power_law(
+            [p.n for p in self.points_by_n()], [value(p) for p in self.points_by_n()]
+        )
 
-    def in_d(self, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
-        """Fit the power with which a figure of the points grows with d."""
-        return fit_power_law([p.d for p in self.along_d()], [value(p) for p in self.along_d()])
+    def fit_in_d(self, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
+        """Fit the power with which a figure of the points, such as seconds, grows with d."""
+        return fit_power_law(
+            [p.d for p in self.points_by_d()], [value(p) for p in self.points_by_d()]
+        )
 
 
 @final
@@ -94,7 +98,7 @@ class LayerTable:
 
 
 def measure_layers(plan: MeasurementPlan, on_message: Callable[[str], None]) -> LayerTable:
-    """Measure all layers of Table 1; `on_message` receives the name of each layer in turn."""
+    """Measure all layers of Table 1 at a plan's sizes; `on_message` gets each layer's name."""
     rows = []
     for kind in KINDS:
         on_message(kind.name)
@@ -108,7 +112,7 @@ def measure_paths(kind: LayerKind, plan: MeasurementPlan) -> Iterator[MeasuredPa
     """Measure the path lengths of a layer at every n of the plan, in encoder and decoder."""
     sizes = build_sizes(kind, WIDE, plan.k, plan.r)
     for stack, causal in (("encoder", False), ("decoder", True)):
-        side = count_visible_side(kind, sizes, causal=causal)
+        side = compute_reach_per_side(kind, sizes, causal=causal)
         for n in plan.paths:
             length = measure_path_length(kind, n, sizes, causal=causal)
             yield MeasuredPath(stack=stack, n=n, length=length, by_hand=kind.path(n, side))

@@ -18,9 +18,9 @@ EXACT = torch.float64
 
 @torch.no_grad()
 def count_operations(layer: MeasuredLayer) -> tuple[int, int]:
-    """Return a forward pass' operations in the mixing, and those in its projections."""
+    """Count a forward pass' operations by torch: (mixing without projections, projections)."""
     x = layer.random_sentence(EXACT)
-    rules = {torch.ops.aten.addcmul: count_addcmul}
+    rules = {torch.ops.aten.addcmul: count_addcmul_operations}
     with FlopCounterMode(display=False, custom_mapping=rules) as counter:
         layer(x)
     total = counter.get_total_flops()
@@ -32,6 +32,6 @@ def count_operations(layer: MeasuredLayer) -> tuple[int, int]:
     return total - projections, projections
 
 
-def count_addcmul(*_shapes: Any, out_shape: tuple[int, ...], **_: Any) -> int:  # noqa: ANN401
+def count_addcmul_operations(*_shapes: Any, out_shape: tuple[int, ...], **_: Any) -> int:  # noqa: ANN401
     """Return the operations of addcmul: a multiplication and an addition for every number."""
     return 2 * math.prod(out_shape)

@@ -30,12 +30,12 @@ def measure_path_length(kind: LayerKind, n: int, sizes: Architecture, *, causal:
 
     def reaches(layers: int) -> bool:
         stack = build_stack(kind, n, sizes, layers, causal=causal)
-        return every_output_depends_on_all(stack, causal=causal)
+        return has_full_dependence(stack, causal=causal)
 
-    return find_smallest(reaches, most=n)
+    return find_smallest_sufficient(reaches, most=n)
 
 
-def find_smallest(enough: Callable[[int], bool], most: int) -> int:
+def find_smallest_sufficient(enough: Callable[[int], bool], most: int) -> int:
     """Find the smallest number that is enough, given that all larger ones are, by bisection."""
     low, high = 0, 1
     while not enough(high):
@@ -47,7 +47,7 @@ def find_smallest(enough: Callable[[int], bool], most: int) -> int:
     return high
 
 
-def every_output_depends_on_all(stack: Sequence[MeasuredLayer], *, causal: bool) -> bool:
+def has_full_dependence(stack: Sequence[MeasuredLayer], *, causal: bool) -> bool:
     """Return whether every output depends on all inputs, or if causal on all that are not later."""
     x = stack[0].random_sentence(EXACT)
     y: Float[Tensor, "n d"] = x

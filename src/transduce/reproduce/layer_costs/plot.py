@@ -23,10 +23,10 @@ def plot_table(table: LayerTable) -> bytes:
     curves: list[tuple[str, Curve]] = [
         (
             f"operations, d = {d}",
-            lambda row: pair_with_n(row, [p.operations for p in row.along_n()]),
+            lambda row: pair_with_n(row, [p.operations for p in row.points_by_n()]),
         ),
-        (f"seconds, d = {d}", lambda row: pair_with_n(row, [p.seconds for p in row.along_n()])),
-        (f"bytes, d = {d}", lambda row: pair_with_n(row, [p.peak for p in row.along_n()])),
+        (f"seconds, d = {d}", lambda row: pair_with_n(row, [p.seconds for p in row.points_by_n()])),
+        (f"bytes, d = {d}", lambda row: pair_with_n(row, [p.peak for p in row.points_by_n()])),
         ("maximum path length, encoder", select_encoder_paths),
     ]
     for panel, (title, curve) in zip(panels, curves, strict=True):
@@ -52,7 +52,7 @@ def draw_panel(panel: "Axes", title: str, table: LayerTable, curve: Curve) -> No
 
 def pair_with_n(row: LayerRow, values: Sequence[int | float]) -> Points:
     """Pair values with the n at which they were measured."""
-    return [p.n for p in row.along_n()], values
+    return [p.n for p in row.points_by_n()], values
 
 
 def select_encoder_paths(row: LayerRow) -> Points:

@@ -78,11 +78,11 @@ def tabulate_summary(table: LayerTable) -> Cells:
         [
             row.kind.name,
             row.kind.printed.operations,
-            f"n^{row.in_n(get_mixing_operations)} d^{row.in_d(get_mixing_operations)}",
+            f"n^{row.fit_in_n(get_mixing_operations)} d^{row.fit_in_d(get_mixing_operations)}",
             row.kind.printed.sequential,
-            f"n^{row.in_n(lambda p: p.chain)}",
+            f"n^{row.fit_in_n(lambda p: p.chain)}",
             row.kind.printed.path,
-            row.kind.path_formula if row.as_derived else "see below",
+            row.kind.path_formula if row.matches_formula else "see below",
         ]
         for row in table.rows
     ]
@@ -103,7 +103,7 @@ def tabulate_operations(table: LayerTable) -> Cells:
             [
                 row.kind.name,
                 *counts,
-                f"n^{row.in_n(get_layer_operations)} d^{row.in_d(get_layer_operations)}",
+                f"n^{row.fit_in_n(get_layer_operations)} d^{row.fit_in_d(get_layer_operations)}",
             ]
         )
     return [head, *rows]
@@ -111,13 +111,13 @@ def tabulate_operations(table: LayerTable) -> Cells:
 
 def tabulate_chains(table: LayerTable) -> Cells:
     """Return the longest chain of dependent operations at every n."""
-    head = ["layer", "paper", *(f"n = {p.n}" for p in table.rows[0].along_n()), "grows"]
+    head = ["layer", "paper", *(f"n = {p.n}" for p in table.rows[0].points_by_n()), "grows"]
     rows = [
         [
             row.kind.name,
             row.kind.printed.sequential,
-            *(str(p.chain) for p in row.along_n()),
-            f"n^{row.in_n(lambda p: p.chain)}",
+            *(str(p.chain) for p in row.points_by_n()),
+            f"n^{row.fit_in_n(lambda p: p.chain)}",
         ]
         for row in table.rows
     ]
@@ -130,18 +130,18 @@ def tabulate_path_lengths(table: LayerTable) -> Cells:
     rows = []
     for row in table.rows:
         measured = [str(path.length) for path in row.paths]
-        formula = row.kind.path_formula if row.as_derived else f"not {row.kind.path_formula}"
+        formula = row.kind.path_formula if row.matches_formula else f"not {row.kind.path_formula}"
         rows.append([row.kind.name, row.kind.printed.path, *measured, formula])
     return [["layer", "paper", *titles, "exactly"], *rows]
 
 
 def tabulate_growth(table: LayerTable, value: Callable[[MeasuredPoint], float]) -> Cells:
     """Return a figure at every n, and the powers with which it grows with n and d."""
-    head = ["layer", *(f"n = {p.n}" for p in table.rows[0].along_n()), "with n", "with d"]
+    head = ["layer", *(f"n = {p.n}" for p in table.rows[0].points_by_n()), "with n", "with d"]
     rows = []
     for row in table.rows:
-        figures = [f"{value(p):.2f}" for p in row.along_n()]
-        n, d = row.in_n(value), row.in_d(value)
+        figures = [f"{value(p):.2f}" for p in row.points_by_n()]
+        n, d = row.fit_in_n(value), row.fit_in_d(value)
         powers = [f"n^{n} ± {n.error:.2f}", f"d^{d} ± {d.error:.2f}"]
         rows.append([row.kind.name, *figures, *powers])
     return [head, *rows]
@@ -181,8 +181,8 @@ def build_json_row(row: LayerRow) -> dict[str, Any]:
     return {
         "layer": row.kind.name,
         "paper": asdict(row.kind.printed),
-        "grows_with_n": {name: asdict(row.in_n(value)) for name, value in measures.items()},
-        "grows_with_d": {name: asdict(row.in_d(value)) for name, value in measures.items()},
+        "grows_with_n": {name: asdict(row.fit_in_n(value)) for name, value in measures.items()},
+        "grows_with_d": {name: asdict(row.fit_in_d(value)) for name, value in measures.items()},
         "points": [asdict(one) for one in row.points],
         "paths": [asdict(one) for one in row.paths],
         "path_formula": row.kind.path_formula,

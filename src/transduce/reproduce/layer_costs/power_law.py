@@ -9,7 +9,7 @@ from typing import final
 @final
 @dataclass(frozen=True)
 class PowerLaw:
-    """y ≈ c · x^power, by least squares on the logarithms, and the power's standard error."""
+    """The fitted law y ≈ c · x^power: its power and the standard error of the power."""
 
     power: float
     error: float  # 0 for two points, which any line fits
