@@ -12,7 +12,7 @@ from transduce.model.residual import NORM_EPSILON, PostNorm, PreNorm
 from transduce.model.transformer import Transformer
 from transduce.vocabulary import BEGIN, END
 
-PLACES = 512
+MAX_POSITIONS = 512
 
 
 def words(symbols: int) -> list[str]:
@@ -26,7 +26,7 @@ def write_model(ours: Transformer, folder: Path) -> None:
     for stack in (spec.encoder, spec.decoder):
         stack.scale_embeddings = True
         stack.position_encodings.encodings = (
-            compute_sinusoids(PLACES, ours.sizes.d_model).float().numpy()
+            compute_sinusoids(MAX_POSITIONS, ours.sizes.d_model).float().numpy()
         )
     spec.encoder.embeddings[0].weight = numbers(ours.output.weight)
     spec.decoder.embeddings.weight = numbers(ours.output.weight)

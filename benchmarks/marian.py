@@ -13,14 +13,14 @@ from transduce.model.transformer import Transformer
 from transduce.settings import Architecture
 from transduce.vocabulary import BEGIN, END
 
-PLACES = 256
+MAX_POSITIONS = 256
 
 
 def marian(sizes: Architecture) -> Any:  # noqa: ANN401 - a class that is not typed
     """The model with its own first weights."""
     config = MarianConfig(
         vocab_size=V,
-        max_position_embeddings=PLACES,
+        max_position_embeddings=MAX_POSITIONS,
         d_model=sizes.d_model,
         encoder_layers=sizes.layers,
         decoder_layers=sizes.layers,
@@ -53,7 +53,7 @@ def with_weights(theirs: Any, ours: Transformer) -> None:  # noqa: ANN401
     inner = theirs.model
     inner.shared.weight.copy_(ours.output.weight)
     for stack in (inner.encoder, inner.decoder):
-        stack.embed_positions.weight.copy_(compute_sinusoids(PLACES, ours.sizes.d_model))
+        stack.embed_positions.weight.copy_(compute_sinusoids(MAX_POSITIONS, ours.sizes.d_model))
     for mine, layer in zip(ours.encoder, inner.encoder.layers, strict=True):
         copy_self(mine, layer)
     for one, layer in zip(ours.decoder, inner.decoder.layers, strict=True):

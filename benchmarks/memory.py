@@ -39,10 +39,10 @@ def measure_corpus(pairs: int) -> dict[str, Any]:
         changes = [f"--set={path}={value}" for path, value in SETTINGS.items()]
         prepare = ["prepare", "tiny", "--pairs", str(text), "--output", str(store), *changes]
         train = ["train", "tiny", "--store", str(store), "--output", str(run), *changes]
-        return {"prepare": watched(prepare), "train": watched(train)}
+        return {"prepare": measure_memory(prepare), "train": measure_memory(train)}
 
 
-def watched(command: list[str]) -> dict[str, float]:
+def measure_memory(command: list[str]) -> dict[str, float]:
     """Seconds, and the most anonymous memory of a command and its children, in bytes."""
     began, most = time.perf_counter(), 0
     process = subprocess.Popen([sys.executable, "-m", "transduce", *command, "--quiet"])

@@ -47,13 +47,13 @@ def in_turns(variants: Sequence[Variant], rounds: int, threads: int) -> dict[str
             order = list(workers) if number % 2 else list(reversed(workers))
             for name in order:
                 turn = asked(workers[name], number)
-                print(f"  {name}, round {number}: {said(turn)}", file=sys.stderr)
+                print(f"  {name}, round {number}: {describe_turn(turn)}", file=sys.stderr)
                 if number:
                     turns[name].append(turn)
     return turns
 
 
-def said(turn: Turn) -> str:
+def describe_turn(turn: Turn) -> str:
     """A turn's figures; a list is for comparing, not for reading."""
     return ", ".join(f"{key} {one:.7g}" for key, one in turn.items() if not isinstance(one, list))
 

@@ -61,7 +61,7 @@ def main(words: Sequence[str]) -> int:
         "ceiling": 0.0,
         "parts": {},
     }
-    file = place(asked, found["machine"].get("GPU", "none"))
+    file = results_path(asked, found["machine"].get("GPU", "none"))
     for part in asked.parts or SECONDS:
         left = MOST - 10 - (time.monotonic() - began)
         measured = part_of(part, min(SECONDS[part], left), rehearse=asked.rehearse)
@@ -127,8 +127,8 @@ def card() -> dict[str, str]:
     }
 
 
-def place(asked: argparse.Namespace, name: str) -> Path:
-    """Where the figures go; those of a rehearsal to no place of worth."""
+def results_path(asked: argparse.Namespace, name: str) -> Path:
+    """Return the file for the figures; those of a rehearsal go to a temporary folder."""
     folder = asked.output or (Path(tempfile.mkdtemp()) if asked.rehearse else RESULTS)
     folder.mkdir(parents=True, exist_ok=True)
     slug = "-".join(re.sub(r"[^a-z0-9]+", " ", name.lower()).split())

@@ -26,28 +26,28 @@ WIDTHS = ((64, 64), (16, 64), (32, 64), (256, 256))  # rows (B) and (A) of Table
 
 
 def cases(scale: Scale) -> Cases:
-    """Attention under every sight, then losses."""
-    for name, sight in SIGHTS.items():
+    """Attention under every mask, then losses."""
+    for name, mask in SIGHTS.items():
         for d_k, d_v in WIDTHS:
-            yield f"attention, {name}, d_k {d_k}, d_v {d_v}", partial(apart, scale, sight, d_k, d_v)
+            yield f"attention, {name}, d_k {d_k}, d_v {d_v}", partial(apart, scale, mask, d_k, d_v)
     yield "losses, rectangles", partial(losses_apart, scale, BucketedAttention)
     yield "losses, fixed shapes", partial(losses_apart, scale, pad_to_tokens=scale.slots)
     yield "losses, compiled", partial(losses_apart, scale, compile=True)
 
 
-def apart(scale: Scale, sight: AttentionMask, d_k: int, d_v: int) -> Figures:
-    """‖ours - plain‖ / ‖plain‖, the plain one in float32; of what is seen, and of gradients."""
+def apart(scale: Scale, mask: AttentionMask, d_k: int, d_v: int) -> Figures:
+    """‖ours - plain‖ / ‖plain‖, the plain one in float32; of the output, and of gradients."""
     tokens, heads = sum(LENGTHS), 4
     sides = [torch.randn(tokens, heads, width, device=scale.device) for width in (d_k, d_k, d_v)]
     back = torch.randn(tokens, heads, d_v, device=scale.device)
     sides = [side.bfloat16().float() for side in sides]
     found = []
     for kernel, kind in ((VarlenAttention, torch.bfloat16), (ReferenceAttention, torch.float32)):
-        attend: BatchAttention = kernel(LENGTHS, LENGTHS, sight, scale.device)
+        attend: BatchAttention = kernel(LENGTHS, LENGTHS, mask, scale.device)
         given = [side.to(kind).requires_grad_() for side in sides]
-        seen = attend(given[0], given[1], given[2])
-        found.append([seen, *torch.autograd.grad(seen, given, back.to(kind))])
-    names = ("seen", "d q", "d k", "d v")
+        output = attend(given[0], given[1], given[2])
+        found.append([output, *torch.autograd.grad(output, given, back.to(kind))])
+    names = ("output", "d q", "d k", "d v")
     return {name: error(a, b) for name, a, b in zip(names, *found, strict=True)}
 
 

@@ -20,7 +20,7 @@ SPREADS = {"near-equal lengths, about 28": 0.05, "lengths 3 to 120, mean 28": 0.
 
 
 def cases(scale: Scale) -> Cases:
-    """Every way, every sight, two kinds of batches."""
+    """Every way, every mask, two kinds of batches."""
     ways = {
         "torch's variable-length kernel": VarlenAttention,
         "rectangles, backward by hand": BucketedAttention,
@@ -30,21 +30,21 @@ def cases(scale: Scale) -> Cases:
     }
     for spread, deviation in SPREADS.items():
         source, target = lengths(scale.tokens, 28, deviation, 1)
-        for sight in SIGHTS:
-            sides = (target, source if sight == "over the source" else target)
+        for kind in SIGHTS:
+            sides = (target, source if kind == "over the source" else target)
             for way, kernel in ways.items():
-                name = f"{way}; {sight}; {spread}"
-                yield name, partial(attended, scale, kernel, sides, SIGHTS[sight])
+                name = f"{way}; {kind}; {spread}"
+                yield name, partial(attended, scale, kernel, sides, SIGHTS[kind])
 
 
 def attended(
     scale: Scale,
     kernel: Callable[..., BatchAttention],
     sides: tuple[Sequence[int], Sequence[int]],
-    sight: AttentionMask,
+    allowed: AttentionMask,
 ) -> Figures:
     """One layer's attention of an update, and of its gradients."""
-    attend = kernel(*sides, sight, scale.device)
+    attend = kernel(*sides, allowed, scale.device)
     heads, width = scale.sizes.heads, scale.sizes.d_k
     q, k, v = (scale.random(sum(side), heads, width) for side in (sides[0], sides[1], sides[1]))
     back = scale.random(sum(sides[0]), heads, width)
@@ -80,7 +80,7 @@ class Documents:
         self,
         queries: Sequence[int],
         keys: Sequence[int],
-        sight: AttentionMask,
+        allowed: AttentionMask,
         device: torch.device,
     ) -> None:
         of_query, of_key = (
@@ -88,11 +88,11 @@ class Documents:
             for side in (queries, keys)
         )
 
-        def seen(_b: Tensor, _h: Tensor, query: Tensor, key: Tensor) -> Tensor:
+        def may_attend(_b: Tensor, _h: Tensor, query: Tensor, key: Tensor) -> Tensor:
             same = of_query[query] == of_key[key]
-            return same & (query >= key) if sight.causal else same
+            return same & (query >= key) if allowed.causal else same
 
-        self.mask = create_block_mask(seen, None, None, len(of_query), len(of_key), device)
+        self.mask = create_block_mask(may_attend, None, None, len(of_query), len(of_key), device)
         self.attend = torch.compile(flex_attention, dynamic=False)
 
     def __call__(self, q: Tensor, k: Tensor, v: Tensor, _dropout: float = 0.0) -> Tensor:

@@ -29,7 +29,7 @@ def section(found: Mapping[str, Any] | None) -> list[str]:
         *(f"- {name}: {fact}" for name, fact in found["machine"].items()),
         "",
     ]
-    if any("seen" in case for part in found["parts"].values() for case in part["cases"]):
+    if any("output" in case for part in found["parts"].values() for case in part["cases"]):
         lines += [
             "Agreement is a relative distance; bfloat16 has two to three digits: 1e-3 to 1e-2 is "
             "as near as it comes.",

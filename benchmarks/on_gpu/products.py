@@ -13,7 +13,7 @@ NUMBER = 2  # bytes of one in bfloat16
 
 
 def cases(scale: Scale) -> Cases:
-    """A large product, the model's, a copy, and a way around a sub-layer."""
+    """A large product, the model's, a copy, and a way measure_sub_layer a sub-layer."""
     n, tokens, width = scale.large, scale.slots, scale.sizes.d_model
     yield f"product {n} x {n} x {n}", partial(product, scale, (n, n, n))
     shapes = [3 * width, width, scale.sizes.d_ff, -(-scale.symbols // 64) * 64]
@@ -25,8 +25,11 @@ def cases(scale: Scale) -> Cases:
             partial(product, scale, (out, tokens, width)),
         )
     yield "copy", partial(copied, scale)
-    yield "dropout, sum and norm, forward and back", partial(around, scale, compiled=False)
-    yield "the same, compiled", partial(around, scale, compiled=True)
+    yield (
+        "dropout, sum and norm, forward and back",
+        partial(measure_sub_layer, scale, compiled=False),
+    )
+    yield "the same, compiled", partial(measure_sub_layer, scale, compiled=True)
 
 
 def product(scale: Scale, shape: tuple[int, int, int]) -> Figures:
@@ -45,7 +48,7 @@ def copied(scale: Scale) -> Figures:
     return {**milliseconds(seconds), "TB/s": 2 * NUMBER * a.numel() / median(seconds) / 1e12}
 
 
-def around(scale: Scale, *, compiled: bool) -> Figures:
+def measure_sub_layer(scale: Scale, *, compiled: bool) -> Figures:
     """LayerNorm(x + Dropout(y)); the bytes are those that one kernel each way would move."""
     module = PostNorm(scale.sizes).to(scale.device, torch.bfloat16).train()
     if compiled:
@@ -54,9 +57,9 @@ def around(scale: Scale, *, compiled: bool) -> Figures:
     x.requires_grad_()
     y.requires_grad_()
 
-    def told(_: Tensor) -> Tensor:
+    def sub_layer(_: Tensor) -> Tensor:
         return y
 
-    seconds = scale.timed(lambda: torch.autograd.grad(module(x, told), (x, y), back))
+    seconds = scale.timed(lambda: torch.autograd.grad(module(x, sub_layer), (x, y), back))
     needed = 8 * NUMBER * x.numel()  # x, y, out and mask; gradient, sum again, and two out
     return {**milliseconds(seconds), "TB/s": needed / median(seconds) / 1e12}

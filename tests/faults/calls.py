@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-WATCHED = "mkdir,openat,write,pwrite64,fsync,fdatasync,rename,unlink,unlinkat,rmdir"
+TRACED_CALLS = "mkdir,openat,write,pwrite64,fsync,fdatasync,rename,unlink,unlinkat,rmdir"
 LINE = re.compile(r"(?P<name>\w+)\((?P<given>.*)\) += (?P<result>\d+)")
 TEXT = re.compile(r'"((?:\\x[0-9a-f]{2})*)"(?!\.\.\.)')
 OPEN = re.compile(r"(?:\d+|AT_FDCWD)<((?:\\x[0-9a-f]{2})*)>")
@@ -38,7 +38,17 @@ def strace() -> str:
 def recorded(folder: Path, program: str, *arguments: object) -> list[Call]:
     """What a Python program changed below a folder, in its order."""
     log = folder.parent / "calls"
-    watch = [strace(), "-y", "-xx", "-s", "10000000", "-e", "signal=none", "-e", f"trace={WATCHED}"]
+    watch = [
+        strace(),
+        "-y",
+        "-xx",
+        "-s",
+        "10000000",
+        "-e",
+        "signal=none",
+        "-e",
+        f"trace={TRACED_CALLS}",
+    ]
     command = [sys.executable, "-c", program, *map(str, arguments)]
     done = subprocess.run(
         [*watch, "-o", log, *command], cwd=ROOT, capture_output=True, text=True, check=False

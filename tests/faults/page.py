@@ -106,15 +106,17 @@ def sentence(test: str) -> str:
 def counts(fact: Mapping[str, Any]) -> str:
     """What a test added of its own."""
     own = {name: value for name, value in fact.items() if name not in OWN}
-    return "; ".join(f"{name.replace('_', ' ')}: {shown(value)}" for name, value in own.items())
+    return "; ".join(
+        f"{name.replace('_', ' ')}: {format_value(value)}" for name, value in own.items()
+    )
 
 
-def shown(value: object) -> str:
+def format_value(value: object) -> str:
     """A number, or a few with their names."""
     if isinstance(value, dict):
-        return ", ".join(f"{name} {shown(part)}" for name, part in value.items()) or "none"
+        return ", ".join(f"{name} {format_value(part)}" for name, part in value.items()) or "none"
     if isinstance(value, list):
-        return ", ".join(map(shown, value))
+        return ", ".join(map(format_value, value))
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

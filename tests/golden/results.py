@@ -17,24 +17,24 @@ from transduce.checkpoint.card import markdown_table
 
 RECORDS = Path(__file__).parents[2] / "docs/records"
 RECORDED = RECORDS / "results"
-PLACE = re.compile(r"^\{(scores|learned|facts|part) ([^,}]+)(?:, ([^}]+))?\}$", re.MULTILINE)
-LOOKS = 10  # so many columns at most
+PLACEHOLDER = re.compile(r"^\{(scores|learned|facts|part) ([^,}]+)(?:, ([^}]+))?\}$", re.MULTILINE)
+MAX_COLUMNS = 10  # so many columns at most
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     text = (RECORDED / "page.md").read_text(encoding="utf-8")
-    return PLACE.sub(lambda found: filled(*found.groups()), text)
+    return PLACEHOLDER.sub(lambda found: replacement(*found.groups()), text)
 
 
-def filled(kind: str, name: str, heading: str | None) -> str:
-    """What stands at a place."""
+def replacement(kind: str, name: str, heading: str | None) -> str:
+    """Return what replaces a placeholder."""
     match kind:
         case "scores":
             lines = (RECORDED / f"{name}.json").read_text(encoding="utf-8").splitlines()
-            return "\n\n".join(block for line in lines for block in scores(json.loads(line)))
+            return "\n\n".join(block for line in lines for block in score_tables(json.loads(line)))
         case "learned":
-            return learned(RECORDED / f"{name}.csv")
+            return learning_curve(RECORDED / f"{name}.csv")
         case "facts":
             return (RECORDS / name).read_text(encoding="utf-8").split("\n\n")[1]
         case _:
@@ -42,14 +42,14 @@ def filled(kind: str, name: str, heading: str | None) -> str:
 
 
 def section(text: str, heading: str) -> str:
-    """What stands below a heading."""
+    """Return the section below a heading."""
     _, found, rest = text.partition(f"\n## {heading}\n")
     assert found, f"no part is called {heading}"
     return re.split(r"\n(?:## |!\[)", rest)[0].strip()
 
 
-def scores(found: Mapping[str, Any]) -> Iterator[str]:
-    """A table of scores, and what they are of."""
+def score_tables(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a table of scores, and the model, data, date and machine that they are from."""
     if "split" in found:
         yield f"*{found['split'].capitalize()}.*"
     rows = [(one["name"], f"{one['value']:.2f}", one["signature"]) for one in found["scores"]]
@@ -61,11 +61,11 @@ def scores(found: Mapping[str, Any]) -> Iterator[str]:
         rows.append(("PPL a piece", f"{ppl['per_piece']:.3f}", f"{ppl['pieces']:,} pieces"))
         rows.append(("PPL a word", f"{ppl['per_word']:.2f}", f"{ppl['words']:,} words"))
     yield markdown_table(("score", "value", "how"), rows)
-    yield made(found)
+    yield provenance(found)
 
 
-def made(found: Mapping[str, Any]) -> str:
-    """Which model said it to what, where and when."""
+def provenance(found: Mapping[str, Any]) -> str:
+    """Return one sentence: lines, model, search, date, machine, versions."""
     one, recipe, where = found["scores"][0], found["recipe"], found["environment"]
     search = recipe["search"]
     return (
@@ -76,13 +76,13 @@ def made(found: Mapping[str, Any]) -> str:
     )
 
 
-def learned(file: Path) -> str:
-    """What a run took, and its looks at the development set."""
+def learning_curve(file: Path) -> str:
+    """Return what a run cost, and a table of its validations."""
     with file.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
-    looks = [row for row in rows if row["perplexity"]]
-    every = -(-len(looks) // LOOKS)
-    chosen = looks[every - 1 :: every]
+    validations = [row for row in rows if row["perplexity"]]
+    every = -(-len(validations) // MAX_COLUMNS)
+    chosen = validations[every - 1 :: every]
     last, minutes = rows[-1], float(rows[-1]["seconds"]) / 60
     took = (
         f"{int(last['step']):,} updates, {int(last['target_tokens']) / 1e6:.1f} million target "

@@ -7,18 +7,18 @@ from transduce.model.capture import capture_attention
 from transduce.packed import Packed
 
 
-def changed(batch, place):
-    """The same batch with another symbol in one place."""
+def changed(batch, changed_index):
+    """The same batch with another symbol at one index."""
     ids = batch.ids.clone()
-    ids[place] = (ids[place] + 1) % SYMBOLS
+    ids[changed_index] = (ids[changed_index] + 1) % SYMBOLS
     return Packed(ids, batch.lengths)
 
 
 def test_every_encoder_position_attends_to_all_positions():
     model, source = model_of(), packed([5])
     before = model.encode(source).states
-    for place in range(5):
-        after = model.encode(changed(source, place)).states
+    for changed_index in range(5):
+        after = model.encode(changed(source, changed_index)).states
         assert (before != after).any(dim=1).all()
 
 
@@ -26,9 +26,9 @@ def test_a_decoder_position_attends_up_to_and_including_itself():
     model, inputs = model_of(), packed([5])
     memory = model.encode(packed([3]))
     before = model.decode(inputs, memory)
-    for place in range(5):
-        moved = (before != model.decode(changed(inputs, place), memory)).any(dim=1)
-        assert moved.tolist() == [position >= place for position in range(5)]
+    for changed_index in range(5):
+        moved = (before != model.decode(changed(inputs, changed_index), memory)).any(dim=1)
+        assert moved.tolist() == [position >= changed_index for position in range(5)]
 
 
 def test_every_decoder_position_attends_to_all_of_the_source():

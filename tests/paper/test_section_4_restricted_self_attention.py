@@ -15,7 +15,7 @@ def weights_of(**changes):
     )
 
 
-def seen_by(weights):
+def attended_positions(weights):
     """Which positions the fifth of nine looks at, the same in all heads."""
     assert all(torch.equal(head > 0, weights[0] > 0) for head in weights)
     return (weights[0, 4] > 0).nonzero().flatten().tolist()
@@ -25,20 +25,20 @@ def seen_by(weights):
 def test_an_encoder_position_sees_r_positions_around_it(r):
     """|i - j| <= (r - 1) / 2."""
     for layer in weights_of(encoder_neighbourhood=r).encoder:
-        assert seen_by(layer[0]) == list(range(4 - r // 2, 5 + r // 2))
+        assert attended_positions(layer[0]) == list(range(4 - r // 2, 5 + r // 2))
 
 
 @pytest.mark.parametrize("r", [1, 3, 5])
 def test_a_decoder_position_sees_the_past_half_of_them(r):
     for layer in weights_of(decoder_neighbourhood=r).decoder:
-        assert seen_by(layer[0]) == list(range(4 - r // 2, 5))
+        assert attended_positions(layer[0]) == list(range(4 - r // 2, 5))
 
 
 def test_the_stacks_are_restricted_apart_and_the_look_at_the_source_never():
     weights = weights_of(encoder_neighbourhood=3)
-    assert seen_by(weights.decoder[0][0]) == [0, 1, 2, 3, 4]
+    assert attended_positions(weights.decoder[0][0]) == [0, 1, 2, 3, 4]
     both = weights_of(encoder_neighbourhood=3, decoder_neighbourhood=1)
-    assert seen_by(both.cross[0][0]) == list(range(9))
+    assert attended_positions(both.cross[0][0]) == list(range(9))
 
 
 def test_an_even_r_has_no_centre_and_is_refused():

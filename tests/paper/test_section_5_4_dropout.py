@@ -27,7 +27,7 @@ class DuplicateFilter:
 
 
 @pytest.fixture
-def seen(monkeypatch):
+def recorded(monkeypatch):
     """Dropout notes its argument and its rate in each of the places that call it."""
     record = DuplicateFilter()
     for caller, calls in (
@@ -59,10 +59,10 @@ def run(record, **rates):
     return model
 
 
-def test_it_falls_on_the_output_of_every_sub_layer_before_it_is_added(seen):
-    run(seen, dropout=0.1)
-    assert len(seen.residual) == len(seen.outputs) == 2 * N + 3 * N
-    for (argument, p), output in zip(seen.residual, seen.outputs, strict=True):
+def test_it_falls_on_the_output_of_every_sub_layer_before_it_is_added(recorded):
+    run(recorded, dropout=0.1)
+    assert len(recorded.residual) == len(recorded.outputs) == 2 * N + 3 * N
+    for (argument, p), output in zip(recorded.residual, recorded.outputs, strict=True):
         assert argument is output
         assert p == 0.1
 
@@ -75,30 +75,30 @@ def test_the_path_around_a_sub_layer_is_never_dropped(monkeypatch):
     torch.testing.assert_close(add(x, torch.randn_like), add.norm(x))
 
 
-def test_it_falls_on_the_sums_of_embeddings_and_positions_in_both_stacks(seen):
-    model = run(seen, dropout=0.1)
+def test_it_falls_on_the_sums_of_embeddings_and_positions_in_both_stacks(recorded):
+    model = run(recorded, dropout=0.1)
     source, target = packed([4, 2]), packed([3, 5]).shift_right(1)
-    assert len(seen.embedded) == 2
-    for (argument, p), words in zip(seen.embedded, (source, target), strict=True):
+    assert len(recorded.embedded) == 2
+    for (argument, p), words in zip(recorded.embedded, (source, target), strict=True):
         places = model.source_positions(words.compute_positions(), max(words.lengths))
         torch.testing.assert_close(argument, model.target(words.ids) + places)
         assert p == 0.1
 
 
-def test_none_falls_on_attention_weights_or_inside_the_feed_forward_network(seen):
+def test_none_falls_on_attention_weights_or_inside_the_feed_forward_network(recorded):
     """The text names no such place for translation: both are settings, 0 by default."""
     assert (Architecture().attention_dropout, Architecture().feed_forward_dropout) == (0, 0)
-    run(seen, dropout=0.1)
-    assert {p for _, p in seen.attention + seen.relu} == {0.0}
+    run(recorded, dropout=0.1)
+    assert {p for _, p in recorded.attention + recorded.relu} == {0.0}
 
 
-def test_as_settings_they_fall_on_the_weights_and_on_the_relu(seen):
+def test_as_settings_they_fall_on_the_weights_and_on_the_relu(recorded):
     """Section 6.3 drops attention, too; T2T of a later date dropped both."""
-    run(seen, attention_dropout=0.2, feed_forward_dropout=0.3)
-    assert [p for _, p in seen.relu] == [0.3] * 2 * N
-    assert all((x >= 0).all() and x.shape[1] == 12 for x, _ in seen.relu)
-    assert {p for _, p in seen.attention} == {0.2}
-    for weights, _ in seen.attention:
+    run(recorded, attention_dropout=0.2, feed_forward_dropout=0.3)
+    assert [p for _, p in recorded.relu] == [0.3] * 2 * N
+    assert all((x >= 0).all() and x.shape[1] == 12 for x, _ in recorded.relu)
+    assert {p for _, p in recorded.attention} == {0.2}
+    for weights, _ in recorded.attention:
         torch.testing.assert_close(weights.sum(dim=-1), torch.ones_like(weights[..., 0]))
 
 

@@ -39,7 +39,7 @@ def spoken(*wanted):
 
 
 @pytest.fixture(scope="module")
-def drawn():
+def samples():
     """Pairs of every split, each from two seeds."""
     counts = {"train": 6_000, "dev": 50, "test": 50, "combinations": 200}
     wanted = [(split, count, seed) for split, count in counts.items() for seed in (1, 2)]
@@ -67,33 +67,33 @@ def test_the_pairs_of_a_seed_are_the_same_on_every_machine_and_python():
     assert (VERSION, found) == (1, "10e0ce9e8204afa4")  # another hash is another version
 
 
-def test_no_english_sentence_comes_twice_in_one_call(drawn):
+def test_no_english_sentence_comes_twice_in_one_call(samples):
     for split, count in (("train", 6_000), ("combinations", 200)):
-        found = [source for source, _ in drawn[split][:count]]
+        found = [source for source, _ in samples[split][:count]]
         assert len(found) == len(set(found)) == count
 
 
-def test_an_english_sentence_has_one_translation(drawn):
+def test_an_english_sentence_has_one_translation(samples):
     translations: dict[str, str] = {}
-    for source, target in itertools.chain(*drawn.values()):
+    for source, target in itertools.chain(*samples.values()):
         assert translations.setdefault(source, target) == target
 
 
-def test_splits_share_no_sentence_whatever_the_seed(drawn):
+def test_splits_share_no_sentence_whatever_the_seed(samples):
     for one, other in itertools.combinations(SPLITS, 2):
-        assert not {s for s, _ in drawn[one]} & {s for s, _ in drawn[other]}
+        assert not {s for s, _ in samples[one]} & {s for s, _ in samples[other]}
 
 
-def test_the_split_of_a_sentence_follows_from_its_sha256(drawn):
+def test_the_split_of_a_sentence_follows_from_its_sha256(samples):
     ranges = {"dev": (0, 2), "test": (2, 4), "train": (4, 100)}
     for split, (low, high) in ranges.items():
-        for source, _ in drawn[split]:
+        for source, _ in samples[split]:
             number = int(hashlib.sha256(source.encode()).hexdigest()[:16], 16) % 100
             assert low <= number < high
 
 
-def test_every_sentence_is_written_properly(drawn):
-    for source, target in itertools.chain(*drawn.values()):
+def test_every_sentence_is_written_properly(samples):
+    for source, target in itertools.chain(*samples.values()):
         for text in (source, target):
             assert text[-1] in ".?"
             assert text[0].isupper()
@@ -113,41 +113,41 @@ def surfaces(head, name):
     return forms, {noun.english, noun.plural} - {""}
 
 
-def test_held_out_words_never_meet_in_a_sentence_of_the_other_splits(drawn):
+def test_held_out_words_never_meet_in_a_sentence_of_the_other_splits(samples):
     tables = [surfaces(head, name) for head, name in held_out()]
     assert len(tables) > 40
     for split in ("train", "dev", "test"):
-        for source, _ in drawn[split]:
+        for source, _ in samples[split]:
             found = set(words(source))
             for heads, nouns in tables:
                 assert not (found & heads and found & nouns), source
 
 
-def test_a_sentence_of_combinations_holds_words_that_training_never_joins(drawn):
+def test_a_sentence_of_combinations_holds_words_that_training_never_joins(samples):
     tables = [surfaces(head, name) for head, name in held_out()]
-    known = set(itertools.chain(*(words(source) for source, _ in drawn["train"])))
-    for source, _ in drawn["combinations"]:
+    known = set(itertools.chain(*(words(source) for source, _ in samples["train"])))
+    for source, _ in samples["combinations"]:
         found = set(words(source))
         assert any(found & heads and found & nouns for heads, nouns in tables), source
         assert found <= known, source
 
 
-def test_there_are_some_500_words_and_a_model_sees_each_often(drawn):
-    counts = Counter(itertools.chain(*(words(source) for source, _ in drawn["train"])))
+def test_there_are_some_500_words_and_a_model_sees_each_often(samples):
+    counts = Counter(itertools.chain(*(words(source) for source, _ in samples["train"])))
     assert 500 <= len(counts) <= 600
     assert min(counts.values()) >= 6  # of 12,000 pairs
 
 
-def test_sentences_are_about_nine_words_long(drawn):
-    lengths = [len(source.split()) for source, _ in drawn["train"]]
+def test_sentences_are_about_nine_words_long(samples):
+    lengths = [len(source.split()) for source, _ in samples["train"]]
     assert 8.5 <= sum(lengths) / len(lengths) <= 10
 
 
 def test_more_sentences_are_possible_than_anybody_trains_on():
     assert at_least() > 50_000_000
-    drawn = 2_000
-    different = {english(sentence) for sentence in itertools.islice(sentences(3), drawn)}
-    assert len(different) > 0.95 * drawn
+    samples = 2_000
+    different = {english(sentence) for sentence in itertools.islice(sentences(3), samples)}
+    assert len(different) > 0.95 * samples
 
 
 COUNT = """

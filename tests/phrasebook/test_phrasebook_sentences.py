@@ -70,7 +70,7 @@ def a(noun, quality=None):
     return NounPhrase(A, NOUN[noun], quality=quality and Quality(ADJECTIVE[quality]))
 
 
-def said(verb, subject=SHE, **parts):
+def clause(verb, subject=SHE, **parts):
     return Clause(subject=subject, verb=VERB[verb], **parts)
 
 
@@ -80,67 +80,67 @@ def asked(clause, front=None):
 
 HALF_FIVE = clock(4, 30)
 MY_SISTER = NounPhrase(POSSESSIVES[0], NOUN["sister"])
-OPENING = said("open", direct=the("door"))
+OPENING = clause("open", direct=the("door"))
 GARDEN = Prepositional(IN, the("garden"))
 TOGETHER = [
     # separable verbs, the perfect, modal verbs
-    (Sentence(said("get up", time=HALF_FIVE)),
+    (Sentence(clause("get up", time=HALF_FIVE)),
      "She gets up at half past four.", "Sie steht um halb fünf auf."),
-    (Sentence(said("get up", tense=PAST, time=HALF_FIVE)),
+    (Sentence(clause("get up", tense=PAST, time=HALF_FIVE)),
      "She got up at half past four.", "Sie ist um halb fünf aufgestanden."),
-    (Sentence(said("open", tense=PAST, direct=a("window"))),
+    (Sentence(clause("open", tense=PAST, direct=a("window"))),
      "She opened a window.", "Sie hat ein Fenster aufgemacht."),
-    (Sentence(said("pick up", HE, modal=CAN, direct=I)),
+    (Sentence(clause("pick up", HE, modal=CAN, direct=I)),
      "He can pick me up.", "Er kann mich abholen."),
-    (Sentence(said("rest", the("child"), tense=PAST)),
+    (Sentence(clause("rest", the("child"), tense=PAST)),
      "The child rested.", "Das Kind hat sich ausgeruht."),
-    (asked(said("sit down", the("child"))),
+    (asked(clause("sit down", the("child"))),
      "Does the child sit down?", "Setzt sich das Kind hin?"),
     # verb second
-    (Sentence(said("read", the("man"), direct=the("newspaper"), front=weekday(0))),
+    (Sentence(clause("read", the("man"), direct=the("newspaper"), front=weekday(0))),
      "On Monday, the man reads the newspaper.", "Am Montag liest der Mann die Zeitung."),
-    (Sentence(said("give", direct=a("egg"), indirect=the("boy"), time=weekday(0))),
+    (Sentence(clause("give", direct=a("egg"), indirect=the("boy"), time=weekday(0))),
      "She gives the boy an egg on Monday.", "Sie gibt am Montag dem Jungen ein Ei."),
     # negation
-    (Sentence(said("read", direct=the("book"), negated=True, time=weekday(0))),
+    (Sentence(clause("read", direct=the("book"), negated=True, time=weekday(0))),
      "She does not read the book on Monday.", "Sie liest das Buch am Montag nicht."),
-    (Sentence(said("read", direct=a("book"), negated=True)),
+    (Sentence(clause("read", direct=a("book"), negated=True)),
      "She does not read a book.", "Sie liest kein Buch."),
-    (Sentence(said("drink", WE, direct=NounPhrase(BARE, NOUN["milk"]), negated=True, tense=PAST)),
+    (Sentence(clause("drink", WE, direct=NounPhrase(BARE, NOUN["milk"]), negated=True, tense=PAST)),
      "We did not drink milk.", "Wir haben keine Milch getrunken."),
-    (Sentence(said("sleep", negated=True, place=GARDEN)),
+    (Sentence(clause("sleep", negated=True, place=GARDEN)),
      "She does not sleep in the garden.", "Sie schläft nicht im Garten."),
-    (Sentence(said("close", modal=CAN, direct=the("door"), negated=True)),
+    (Sentence(clause("close", modal=CAN, direct=the("door"), negated=True)),
      "She cannot close the door.", "Sie kann die Tür nicht zumachen."),
-    (Sentence(said("sleep", modal=MAY, negated=True)),
+    (Sentence(clause("sleep", modal=MAY, negated=True)),
      "She must not sleep.", "Sie darf nicht schlafen."),
-    (Sentence(said("sleep", modal=MUST, negated=True)),
+    (Sentence(clause("sleep", modal=MUST, negated=True)),
      "She does not have to sleep.", "Sie muss nicht schlafen."),
     (Sentence(Clause(subject=the("dog"), verb=BE, negated=True,
                      predicate=Quality(ADJECTIVE["big"]))),
      "The dog is not big.", "Der Hund ist nicht groß."),
-    (Sentence(said("sell", often=OFTEN[2], direct=the("cake"), tense=PAST)),
+    (Sentence(clause("sell", often=OFTEN[2], direct=the("cake"), tense=PAST)),
      "She never sold the cake.", "Sie hat nie den Kuchen verkauft."),
     # questions
-    (asked(said("call", YOU, tense=PAST, direct=MY_SISTER)),
+    (asked(clause("call", YOU, tense=PAST, direct=MY_SISTER)),
      "Did you call my sister?", "Hast du meine Schwester angerufen?"),
-    (asked(said("work", THEY), WHERE), "Where do they work?", "Wo arbeiten sie?"),
-    (asked(said("buy", WHO, direct=the("coat")), Role.SUBJECT),
+    (asked(clause("work", THEY), WHERE), "Where do they work?", "Wo arbeiten sie?"),
+    (asked(clause("buy", WHO, direct=the("coat")), Role.SUBJECT),
      "Who buys the coat?", "Wer kauft den Mantel?"),
-    (asked(said("see", YOU, direct=WHO), Role.DIRECT), "Who do you see?", "Wen siehst du?"),
-    (asked(said("help", YOU, indirect=WHO), Role.INDIRECT), "Who do you help?", "Wem hilfst du?"),
+    (asked(clause("see", YOU, direct=WHO), Role.DIRECT), "Who do you see?", "Wen siehst du?"),
+    (asked(clause("help", YOU, indirect=WHO), Role.INDIRECT), "Who do you help?", "Wem hilfst du?"),
     # another sentence in German
-    (Sentence(said("like", I, direct=the("dress", quality="blue"))),
+    (Sentence(clause("like", I, direct=the("dress", quality="blue"))),
      "I like the blue dress.", "Das blaue Kleid gefällt mir."),
-    (asked(said("like", YOU, direct=the("shoes", plural=True))),
+    (asked(clause("like", YOU, direct=the("shoes", plural=True))),
      "Do you like the shoes?", "Gefallen dir die Schuhe?"),
-    (Sentence(said("read", modal=LIKES, place=GARDEN)),
+    (Sentence(clause("read", modal=LIKES, place=GARDEN)),
      "She likes to read in the garden.", "Sie liest gern im Garten."),
-    (Sentence(said("dance", HE, modal=LIKES, negated=True)),
+    (Sentence(clause("dance", HE, modal=LIKES, negated=True)),
      "He does not like to dance.", "Er tanzt nicht gern."),
     (Sentence(Clause(subject=a("cat"), verb=THERE_IS, place=GARDEN)),
      "There is a cat in the garden.", "Im Garten ist eine Katze."),
-    (Sentence(said("travel", place=Prepositional(INTO, the("town")), manner=MANNER["train"],
+    (Sentence(clause("travel", place=Prepositional(INTO, the("town")), manner=MANNER["train"],
                    time=weekday(1))),
      "She travels to the town by train on Tuesday.",
      "Sie fährt am Dienstag mit dem Zug in die Stadt."),
@@ -149,43 +149,43 @@ TOGETHER = [
     (Sentence(Clause(subject=the("trousers"), verb=BE, predicate=Quality(ADJECTIVE["old"], TOO))),
      "The trousers are too old.", "Die Hose ist zu alt."),
     # two clauses
-    (Sentence(said("sleep", NAMES[0], tense=PAST), link=BECAUSE,
-              other=said("work", modal=HAD, time=HALF_FIVE)),
+    (Sentence(clause("sleep", NAMES[0], tense=PAST), link=BECAUSE,
+              other=clause("work", modal=HAD, time=HALF_FIVE)),
      "Anna slept because she had to work at half past four.",
      "Anna hat geschlafen, weil sie um halb fünf arbeiten musste."),
-    (Sentence(said("get up", I), link=ALTHOUGH, other=Clause(subject=WEATHER, verb=RAINING),
+    (Sentence(clause("get up", I), link=ALTHOUGH, other=Clause(subject=WEATHER, verb=RAINING),
               turned=True),
      "Although it is raining, I get up.", "Obwohl es regnet, stehe ich auf."),
-    (Sentence(said("buy", I, direct=the("lamp")), link=BECAUSE,
+    (Sentence(clause("buy", I, direct=the("lamp")), link=BECAUSE,
               other=Clause(subject=IT[Gender.FEMININE], verb=BE,
                            predicate=Quality(ADJECTIVE["cheap"]))),
      "I buy the lamp because it is cheap.", "Ich kaufe die Lampe, weil sie billig ist."),
-    (Sentence(said("think", HE), link=THAT, other=said("call", direct=I)),
+    (Sentence(clause("think", HE), link=THAT, other=clause("call", direct=I)),
      "He thinks that she calls me.", "Er glaubt, dass sie mich anruft."),
-    (Sentence(said("say", HE), link=THAT, other=said("come back", tense=PAST)),
+    (Sentence(clause("say", HE), link=THAT, other=clause("come back", tense=PAST)),
      "He says that she came back.", "Er sagt, dass sie zurückgekommen ist."),
-    (Sentence(replace(said("sleep"), modal=WANT), link=AND, other=OPENING),
+    (Sentence(replace(clause("sleep"), modal=WANT), link=AND, other=OPENING),
      "She wants to sleep, and she opens the door.", "Sie will schlafen und sie macht die Tür auf."),
-    (Sentence(Clause(subject=WEATHER, verb=RAINING), link=SO, other=said("sleep")),
+    (Sentence(Clause(subject=WEATHER, verb=RAINING), link=SO, other=clause("sleep")),
      "It is raining, so she sleeps.", "Es regnet, deshalb schläft sie."),
-    (Sentence(said("try", tense=PAST), link=TO, other=OPENING),
+    (Sentence(clause("try", tense=PAST), link=TO, other=OPENING),
      "She tried to open the door.", "Sie hat versucht, die Tür aufzumachen."),
-    (Sentence(said("try", I), link=TO, other=said("rest", I)),
+    (Sentence(clause("try", I), link=TO, other=clause("rest", I)),
      "I try to rest.", "Ich versuche, mich auszuruhen."),
-    (Sentence(Clause(subject=I, verb=KNOW_THAT), link=ASKED, other=said("live", HE, front=WHERE)),
+    (Sentence(Clause(subject=I, verb=KNOW_THAT), link=ASKED, other=clause("live", HE, front=WHERE)),
      "I know where he lives.", "Ich weiß, wo er wohnt."),
     # relative clauses
-    (Sentence(said("know", I, direct=replace(the("man"), relative=said(
+    (Sentence(clause("know", I, direct=replace(the("man"), relative=clause(
         "sell", WHO_RELATIVE[Gender.MASCULINE], direct=the("bread"), front=Role.SUBJECT)))),
      "I know the man who sells the bread.", "Ich kenne den Mann, der das Brot verkauft."),
-    (Sentence(said("see", tense=PAST, direct=replace(the("child"), relative=said(
+    (Sentence(clause("see", tense=PAST, direct=replace(the("child"), relative=clause(
         "sleep", WHO_RELATIVE[Gender.NEUTER], tense=PAST, front=Role.SUBJECT)))),
      "She saw the child who slept.", "Sie hat das Kind gesehen, das geschlafen hat."),
     (Sentence(Clause(verb=BE, predicate=Quality(ADJECTIVE["new"]),
-                     subject=replace(the("coat"), relative=said(
+                     subject=replace(the("coat"), relative=clause(
                          "wear", HE, direct=THAT_RELATIVE[Gender.MASCULINE], front=Role.DIRECT)))),
      "The coat that he wears is new.", "Der Mantel, den er trägt, ist neu."),
-    (asked(said("sleep", replace(the("woman"), relative=said(
+    (asked(clause("sleep", replace(the("woman"), relative=clause(
         "work", WHO_RELATIVE[Gender.FEMININE], front=Role.SUBJECT)))),
      "Does the woman who works sleep?", "Schläft die Frau, die arbeitet?"),
 ]  # fmt: skip

@@ -20,7 +20,7 @@ def test_what_is_cited_is_a_setting_of_a_recipe():
         assert by_name(name).flat_settings().keys() >= cited.keys()
 
 
-SAID = {
+QUOTED = {
     ("table3/C-N2", "architecture.layers"): "6.2 row C-N2 of Table 3: N = 2",
     ("table3/D-ls0.2", "training.label_smoothing"): "6.2 row D-ls0.2 of Table 3: epsilon_ls = 0.2",
     ("table3/big", "training.steps"): "5.2 the big models were trained for 300,000 steps",
@@ -35,9 +35,9 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize(("name", "path"), SAID)
+@pytest.mark.parametrize(("name", "path"), QUOTED)
 def test_the_paper_s_sentence_is_the_one_about_this_run(name, path):
-    assert " ".join(cite(by_name(name), path)) == SAID[name, path]
+    assert " ".join(cite(by_name(name), path)) == QUOTED[name, path]
 
 
 @pytest.mark.parametrize("name", ["table3/base", "table3/big", "demo"])

@@ -137,11 +137,11 @@ def test_bytes_that_are_no_text_are_replaced(small):
 
 
 @pytest.mark.parametrize(
-    ("byte", "shown"),
+    ("byte", "letter"),
     [(0x20, "␣"), (0x41, "A"), (0x0A, "<0A>"), (0xC3, "<C3>"), (0x00, "<00>"), (0xFF, "<FF>")],
 )
-def test_a_byte_is_readable(small, byte, shown):
-    assert small.piece(2 + byte) == shown
+def test_a_byte_is_readable(small, byte, letter):
+    assert small.piece(2 + byte) == letter
 
 
 def test_a_piece_is_readable():
