@@ -129,8 +129,8 @@ def test_a_figure_on_a_set_of_the_paper_says_whether_it_may_stand_beside_it(call
     ended = call("score", "--metric=bleu", reference, reference)
     assert ended.stdout.startswith("BLEU 100.00 | newstest2014 en-de, all 3,003, German | ")
     assert ended.stderr == (
-        "  BLEU: not comparable with 27.3 (base) and 28.4 (big) of Table 2: these are on the shorter "
-        "edition, 2,737 of the 3,003 lines\n"
+        "  BLEU: not comparable with 27.3 (base) and 28.4 (big) of Table 2: these are on the "
+        "shorter edition, 2,737 of the 3,003 lines\n"
     )
     found = json.loads(call("score", "--json", "--metric=bleu", reference, reference).stdout)
     assert f"  BLEU: {found['paper_comparability']}\n" == ended.stderr

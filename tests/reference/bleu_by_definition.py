@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 
-def n_grams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+def count_n_grams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    """Count the n-grams of a line."""
     return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
 
 
 def bleu_by_definition(hypotheses: Sequence[str], *references: Sequence[str]) -> float:
-    """Clipped precisions up to 4, their geometric mean, the brevity penalty; in percent."""
+    """Compute BLEU in percent: clipped n-gram precisions up to 4 and the brevity penalty."""
     matches, totals, hypothesis_length, reference_length = [0] * 4, [0] * 4, 0, 0
     for hypothesis, *texts in zip(hypotheses, *references, strict=True):
         words, *others = (
@@ -23,8 +24,8 @@ def bleu_by_definition(hypotheses: Sequence[str], *references: Sequence[str]) ->
         for n in range(1, 5):
             allowed: Counter[tuple[str, ...]] = Counter()
             for other in others:
-                allowed |= n_grams(other, n)
-            found = n_grams(words, n)
+                allowed |= count_n_grams(other, n)
+            found = count_n_grams(words, n)
             matches[n - 1] += sum((found & allowed).values())
             totals[n - 1] += sum(found.values())
     if not all(matches):

@@ -2,6 +2,7 @@
 
 import json
 import random
+from typing import Any, cast
 
 import pytest
 from sacrebleu.significance import PairedTest, Result
@@ -12,29 +13,29 @@ from transduce.scores import METRICS, compare_outputs, compute_score
 WORDS = ["the", "a", "dog", "cat", "runs", "sits", "under", "table", "green", "old", "cup", "and"]
 
 
-def texts(seed=1, lines=80):
-    """References, an output with few faults, an output with more."""
+def random_texts(seed=1, lines=80):
+    """Build references, an output with few faults, and an output with more."""
     draw = random.Random(seed)
 
-    def changed(line, share):
+    def replace_words(line, share):
         return " ".join(draw.choice(WORDS) if draw.random() < share else word for word in line)
 
     lines_ = [[draw.choice(WORDS) for _ in range(draw.randint(4, 14))] for _ in range(lines)]
     return (
         [" ".join(line) for line in lines_],
-        [changed(line, 0.2) for line in lines_],
-        [changed(line, 0.25) for line in lines_],
+        [replace_words(line, 0.2) for line in lines_],
+        [replace_words(line, 0.25) for line in lines_],
     )
 
 
 @pytest.mark.parametrize("seed", [12345, 7])
 def test_scores_and_p_are_those_of_sacrebleu(seed, monkeypatch):
     monkeypatch.setenv("SACREBLEU_SEED", str(seed))
-    references, good, poor = texts()
+    references, good, poor = random_texts()
     for metric in ("bleu", "chrf", "ter"):
         test = PairedTest(
             [("poor", poor), ("good", good)],
-            {metric: METRICS[metric].build()},
+            {metric: cast("Any", METRICS[metric].build())},
             [references],
             test_type="bs",
             n_samples=200,
@@ -47,7 +48,7 @@ def test_scores_and_p_are_those_of_sacrebleu(seed, monkeypatch):
 
 
 def test_both_scores_are_those_of_compute_score():
-    references, good, poor = texts()
+    references, good, poor = random_texts()
     found = compare_outputs("bleu", (good, poor), references, samples=40)
     assert found.ours == compute_score("bleu", good, references)
     assert found.theirs == compute_score("bleu", poor, references)
@@ -55,7 +56,7 @@ def test_both_scores_are_those_of_compute_score():
 
 
 def test_a_large_difference_is_more_than_chance_and_a_small_one_may_be():
-    references, good, poor = texts()
+    references, good, poor = random_texts()
     large = compare_outputs("bleu", (references, poor), references, samples=200)
     assert large.p == pytest.approx(1 / 201)
     assert 0 < large.low < large.difference < large.high
@@ -67,7 +68,7 @@ def test_a_large_difference_is_more_than_chance_and_a_small_one_may_be():
 
 
 def test_equal_outputs_do_not_differ():
-    references, good, _ = texts()
+    references, good, _ = random_texts()
     found = compare_outputs("chrf", (good, good), references, samples=40)
     assert (found.difference, found.low, found.high) == (0, 0, 0)
     assert "+0.00 to +0.00 in 95 % of 40 resampled test sets" in str(found)
@@ -76,7 +77,7 @@ def test_equal_outputs_do_not_differ():
 
 
 def test_the_other_way_round_the_signs_change_and_p_does_not():
-    references, good, poor = texts()
+    references, good, poor = random_texts()
     one = compare_outputs("ter", (good, poor), references, samples=100)
     other = compare_outputs("ter", (poor, good), references, samples=100)
     assert (other.low, other.high) == (-one.high, -one.low)
@@ -88,7 +89,7 @@ def test_95_of_100_differences_lie_between_low_and_high(monkeypatch):
 
     draws = iter([range(100), [0] * 100])
     monkeypatch.setattr(bootstrap, "resample_scores", lambda *_: map(float, next(draws)))
-    references, good, poor = texts(lines=4)
+    references, good, poor = random_texts(lines=4)
     found = compare_outputs("bleu", (good, poor), references, samples=100)
     assert (found.low, found.high) == (2, 97)
 
@@ -106,7 +107,7 @@ def test_the_paper_s_bleu_is_compared_too():
 
 
 def test_a_comparison_goes_to_json_whole():
-    references, good, poor = texts()
+    references, good, poor = random_texts()
     found = compare_outputs("bleu", (good, poor), references, samples=40, seed=3)
     back = json.loads(json.dumps(found.as_json()))
     assert back["theirs"]["value"] == found.theirs.value
@@ -122,6 +123,6 @@ def test_a_comparison_goes_to_json_whole():
     ],
 )
 def test_numbers_that_mean_nothing_are_refused(values, message):
-    references, good, poor = texts(lines=4)
+    references, good, poor = random_texts(lines=4)
     with pytest.raises(InputError, match=message):
         compare_outputs("bleu", (good, poor), references, **values)

@@ -14,7 +14,7 @@ from transduce.text.clean import normalise
 from transduce.text.moses import build_moses_tokenizer, split_compounds
 
 
-def lines_of(path):
+def read_gzip_lines(path):
     return gzip.decompress(path.read_bytes()).decode().removesuffix("\n").split("\n")
 
 
@@ -31,13 +31,15 @@ def lines_of(path):
     ],
 )
 def test_public_test_sets_are_known_by_their_lines(shared, file, name):
-    lines = lines_of(shared / "data" / file)
+    lines = read_gzip_lines(shared / "data" / file)
     assert identify_test_set(lines) == name
     assert identify_test_set(lines[:-1]).startswith("unknown")
 
 
 def test_a_split_of_sentences_is_known_by_each_side(shared):
-    pairs = [line.split("\t") for line in lines_of(shared / "data/tatoeba-en-de/test.tsv.gz")]
+    pairs = [
+        line.split("\t") for line in read_gzip_lines(shared / "data/tatoeba-en-de/test.tsv.gz")
+    ]
     assert [identify_test_set(list(side)) for side in zip(*pairs, strict=True)] == [
         "Tatoeba en-de of 2018, test, English",
         "Tatoeba en-de of 2018, test, German",
@@ -46,14 +48,14 @@ def test_a_split_of_sentences_is_known_by_each_side(shared):
 
 def test_the_two_editions_of_newstest2014_are_told_apart(shared):
     folder = shared / "data/wmt-newstest"
-    lines = lines_of(folder / "newstest2014.en-de.de.gz")
+    lines = read_gzip_lines(folder / "newstest2014.en-de.de.gz")
     numbers = map(int, (folder / "newstest2014.en-de.filtered-2737.txt").read_text().split())
     short = [lines[number - 1] for number in numbers]
     assert identify_test_set(short) == "newstest2014 en-de, the filtered 2,737, German"
 
 
 def test_an_edition_is_known_after_a_tokeniser_and_in_another_order(shared):
-    lines = lines_of(shared / "data/wmt-newstest/newstest2014.en-de.de.gz")
+    lines = read_gzip_lines(shared / "data/wmt-newstest/newstest2014.en-de.de.gz")
     words = build_moses_tokenizer()
     others = [split_compounds(words(line)) for line in reversed(lines)]
     assert identify_test_set(others) == GERMAN_2014_ALL + OTHER_FORM
@@ -80,7 +82,7 @@ def test_a_test_set_that_was_unknown_once_has_the_name_that_it_got_since():
 
 
 def test_a_development_set_is_known_as_it_is_stored(shared):
-    lines = lines_of(shared / "data/multi30k/val.de.gz")
+    lines = read_gzip_lines(shared / "data/multi30k/val.de.gz")
     assert (
         identify_test_set([normalise(line) for line in lines])
         == "Multi30k val, German, as it is stored"

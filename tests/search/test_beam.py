@@ -2,6 +2,7 @@
 
 import math
 import random
+from typing import Any
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from transduce.search.continuous_batching import compact_sentences
 from transduce.settings import Search
 from transduce.settings.search import PENALTIES
 
-SCORES = [{"penalty": penalty} for penalty in PENALTIES]
+SCORES: list[dict[str, Any]] = [{"penalty": penalty} for penalty in PENALTIES]
 SCORES += [{"penalty": "reward", "gamma": 3.0}]  # most scores are above 0
 
 

@@ -62,7 +62,7 @@ def obeys(constraint: Constraint, ids):
     return True
 
 
-def best_of_all(model, source, constraint, search, symbols=4):
+def rank_by_enumeration(model, source, constraint, search, symbols=4):
     """Every output that obeys, best first."""
     score, max_length = score_function(search), len(source) + search.extra_length
     return sorted(
@@ -106,7 +106,7 @@ def test_a_width_that_covers_all_finds_the_best_of_all_outputs_that_obey(constra
     search = Search(beam=27, extra_length=3, **settings)
     for seed in range(5):
         model = random_model(seed, symbols=4)
-        expected = best_of_all(model, (END,), constraint, search)
+        expected = rank_by_enumeration(model, (END,), constraint, search)
         assert len(expected) > 1
         (found,) = search_with(model, [(END,)], [constraint], search, nbest=27)
         assert_same(found, expected[:27])
@@ -176,6 +176,6 @@ def test_many_symbols_are_searched_under_a_constraint_as_few_are():
         names = [END, 700, 1_110]
         return [model(source, tuple(names[i] for i in prefix))[name] for name in names]
 
-    expected = best_of_all(narrow, (END,), Only((0, 1, 2)), search, symbols=3)
+    expected = rank_by_enumeration(narrow, (END,), Only((0, 1, 2)), search, symbols=3)
     named = [(s, p, tuple((END, 700, 1_110)[i] for i in ids)) for s, p, ids in expected]
     assert_same(found, named[:8])

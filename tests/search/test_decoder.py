@@ -1,4 +1,7 @@
-"""What every decoder must keep: a row's log-probabilities depend on its own source and ids alone."""
+"""The contract of every decoder: log-probabilities depend on a row's own source and ids."""
+
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -27,7 +30,7 @@ def transformer_decoder(seed=1):
     return TransformerDecoder(model_of(seed=seed).eval())
 
 
-DECODERS = {
+DECODERS: dict[str, Callable[[], Any]] = {
     "toy": toy_decoder,
     "transformer": transformer_decoder,
     "ensemble of toys": lambda: Ensemble((toy_decoder(1), toy_decoder(2))),
@@ -86,8 +89,8 @@ def test_rows_keep_their_hypotheses_through_step_reorder_and_concatenate(name):
     _, state = decoder.step(decoder.concatenate(state, joining), torch.tensor([6, 6, 7, 7]))
     state = decoder.reorder(state, torch.tensor([1, 1, 2, 3]))  # one hypothesis is dropped
     log_probs, _ = decoder.step(state, torch.tensor([8, 9, 3, 2]))
-    prefixes = [(1, (7, 4, 6, 8)), (1, (7, 4, 6, 9)), (2, (7, 3)), (2, (7, 2))]
-    assert_rows(name, log_probs, [(SOURCES[n], prefix) for n, prefix in prefixes])
+    longer = [(1, (7, 4, 6, 8)), (1, (7, 4, 6, 9)), (2, (7, 3)), (2, (7, 2))]
+    assert_rows(name, log_probs, [(SOURCES[n], prefix) for n, prefix in longer])
 
 
 @pytest.mark.parametrize("name", DECODERS)

@@ -13,11 +13,11 @@ from transduce.search.ensemble import log_mean_exp
 from transduce.settings import Search
 
 
-def ensemble_of(models, beam):
+def build_ensemble(models, beam):
     return Ensemble(tuple(ToyDecoder(model, beam) for model in models))
 
 
-def mean_model(models):
+def build_mean_model(models):
     """Build one model whose probabilities are the means of the models'."""
 
     def model(source, prefix):
@@ -31,8 +31,8 @@ def mean_model(models):
 def test_an_ensemble_finds_what_one_model_of_mean_probabilities_finds(beam):
     models = [random_model(seed, symbols=7) for seed in (1, 2, 3)]
     search, sources = Search(beam=beam, extra_length=6, batch_size=8), random_sources(30)
-    found = beam_search(ensemble_of(models, beam), sources, search, nbest=beam)
-    expected = beam_search(ToyDecoder(mean_model(models), beam), sources, search, nbest=beam)
+    found = beam_search(build_ensemble(models, beam), sources, search, nbest=beam)
+    expected = beam_search(ToyDecoder(build_mean_model(models), beam), sources, search, nbest=beam)
     for ours, theirs in zip(found, expected, strict=True):
         assert_same(ours, [(one.score, one.log_prob, one.ids) for one in theirs])
     first = beam_search(ToyDecoder(models[0], beam), sources, search)
@@ -42,7 +42,7 @@ def test_an_ensemble_finds_what_one_model_of_mean_probabilities_finds(beam):
 @pytest.mark.parametrize("times", [1, 2, 3])
 def test_an_ensemble_of_one_model_repeated_equals_the_model(times):
     model, search, sources = random_model(5, symbols=7), Search(extra_length=6), random_sources(20)
-    found = beam_search(ensemble_of([model] * times, 4), sources, search, nbest=4)
+    found = beam_search(build_ensemble([model] * times, 4), sources, search, nbest=4)
     for ours, theirs in zip(
         found, beam_search(ToyDecoder(model, 4), sources, search, nbest=4), strict=True
     ):
@@ -67,6 +67,6 @@ def test_a_member_may_end_where_others_go_on():
         return [math.log(0.2), math.log(0.8)] if len(prefix) < 2 else [0.0, -math.inf]
 
     search = Search(beam=1, penalty="none", extra_length=9)
-    ((found,),) = beam_search(ensemble_of([ends, goes_on], 1), [(END,)], search)
+    ((found,),) = beam_search(build_ensemble([ends, goes_on], 1), [(END,)], search)
     assert found.ids == (1, 1)
     assert found.log_prob == pytest.approx(math.log(0.6 * 0.6 * 0.8), abs=1e-6)

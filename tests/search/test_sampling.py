@@ -21,13 +21,13 @@ SEARCH = Search(penalty="none", extra_length=3)
 DRAWS = 4_000
 
 
-def samples_of(model, sources, sampling, *, samples=1, search=SEARCH, keys=None):
+def draw_samples(model, sources, sampling, *, samples=1, search=SEARCH, keys=None):
     decoder = ToyDecoder(model, samples)
     found = dict(sample_unordered(decoder, sources, search, sampling, samples=samples, keys=keys))
     return [found[number] for number in range(len(sources))]
 
 
-def by_definition(log_probs, temperature=1.0, top_k=0, top_p=1.0):
+def expected_distribution(log_probs, temperature=1.0, top_k=0, top_p=1.0):
     """The distribution that a symbol is drawn from, step by step on a list."""
     weights = {symbol: math.exp(p / temperature) for symbol, p in enumerate(log_probs)}
     order = sorted(weights, key=lambda symbol: -weights[symbol])[: top_k or None]
@@ -60,7 +60,7 @@ def test_symbols_come_as_often_as_their_distribution_says(asked):
     log_probs = random_model(2, symbols=8, sharpness=1.0)((), ())
     rows = torch.tensor([log_probs]).expand(20_000, -1)
     counts = Counter(sample_symbols(rows, torch.arange(20_000), Sampling(**asked)).tolist())
-    expected = by_definition(log_probs, **asked)
+    expected = expected_distribution(log_probs, **asked)
     assert counts.keys() == expected.keys()
     assert chi_square(counts, expected, 20_000) < 24.3  # 7 degrees of freedom: 0.1 % are above
 
@@ -68,7 +68,7 @@ def test_symbols_come_as_often_as_their_distribution_says(asked):
 def test_whole_outputs_come_as_often_as_the_model_says():
     """Every output of up to 3 symbols and END, with its probability; at the limit it must end."""
     model = random_model(6, symbols=3, sharpness=1.0)
-    (found,) = samples_of(model, [(END,)], Sampling(), samples=DRAWS)
+    (found,) = draw_samples(model, [(END,)], Sampling(), samples=DRAWS)
     assert len(found) == DRAWS
     counts = Counter(one.ids for one in found)
     expected = {}
@@ -83,7 +83,7 @@ def test_whole_outputs_come_as_often_as_the_model_says():
 def test_scores_are_the_model_s_own_whatever_the_temperature():
     model, search = random_model(6, symbols=5), Search(penalty="average", extra_length=4)
     for sampling in (Sampling(), Sampling(temperature=3.0), Sampling(top_k=2)):
-        (found,) = samples_of(model, [(7, END)], sampling, samples=20, search=search)
+        (found,) = draw_samples(model, [(7, END)], sampling, samples=20, search=search)
         for one in found:
             positions = range(len(one.ids) + 1)
             log_p = sum(model((7, END), one.ids[:i])[(*one.ids, END)[i]] for i in positions)
@@ -96,12 +96,12 @@ def test_a_sample_depends_on_seed_source_and_number_and_not_on_the_batch(asked):
     model, sources, sampling = random_model(3, symbols=9), random_sources(40), Sampling(**asked)
     search = Search(extra_length=9)
     alone = [
-        samples_of(model, [source], sampling, samples=3, search=search, keys=[key])[0]
+        draw_samples(model, [source], sampling, samples=3, search=search, keys=[key])[0]
         for key, source in enumerate(sources)
     ]
     for batch in (1, 7, 64):
         order = random.Random(batch).sample(range(40), 40)
-        together = samples_of(
+        together = draw_samples(
             model,
             [sources[number] for number in order],
             sampling,
@@ -114,9 +114,9 @@ def test_a_sample_depends_on_seed_source_and_number_and_not_on_the_batch(asked):
 
 def test_fewer_samples_are_the_first_of_more():
     model, sources = random_model(3, symbols=9), random_sources(10)
-    more = samples_of(model, sources, Sampling(), samples=5)
-    assert samples_of(model, sources, Sampling(), samples=2) == [five[:2] for five in more]
-    assert samples_of(model, sources, Sampling()) == [five[:1] for five in more]
+    more = draw_samples(model, sources, Sampling(), samples=5)
+    assert draw_samples(model, sources, Sampling(), samples=2) == [five[:2] for five in more]
+    assert draw_samples(model, sources, Sampling()) == [five[:1] for five in more]
 
 
 def test_another_seed_another_key_another_number_another_sample():
@@ -125,7 +125,7 @@ def test_another_seed_another_key_another_number_another_sample():
     found = [
         one.ids
         for seed in (1, 2)
-        for line in samples_of(
+        for line in draw_samples(
             model, [source] * 5, Sampling(seed=seed), samples=3, search=Search(extra_length=20)
         )
         for one in line
@@ -137,7 +137,7 @@ def test_the_one_likeliest_symbol_is_greedy_search():
     model, sources = random_model(3, symbols=9), random_sources(30)
     greedy = beam_search(ToyDecoder(model, 1), sources, Search(beam=1, extra_length=9))
     for sampling in (Sampling(top_k=1), Sampling(top_p=1e-9), Sampling(temperature=1e-6)):
-        assert samples_of(model, sources, sampling, search=Search(extra_length=9)) == greedy
+        assert draw_samples(model, sources, sampling, search=Search(extra_length=9)) == greedy
 
 
 def test_samples_obey_constraints():
@@ -190,4 +190,4 @@ def test_no_samples_are_refused():
 @pytest.mark.parametrize("value", [math.nan, -math.inf])
 def test_a_model_that_gives_no_probabilities_is_an_error_not_a_sample(value):
     with pytest.raises(NotFiniteError, match="no translation of sentence 1 has a finite"):
-        samples_of(lambda *_: [value] * 4, [(END,)], Sampling())
+        draw_samples(lambda *_: [value] * 4, [(END,)], Sampling())

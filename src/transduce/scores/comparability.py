@@ -29,9 +29,11 @@ def describe_paper_comparability(metric: str, test_set: str) -> str:
     if metric not in BLEU_METRICS:
         return ""
     if test_set == GERMAN_2014_ALL:
-        return f"not comparable with {TABLE_2}: these are on the shorter edition, 2,737 of the 3,003 lines"
+        on = "these are on the shorter edition, 2,737 of the 3,003 lines"
+        return f"not comparable with {TABLE_2}: {on}"
     if test_set == FRENCH_2014:
-        return f"not comparable with {TABLE_2_FRENCH}: the paper does not say how it cut French into words"
+        silent = "the paper does not say how it cut French into words"
+        return f"not comparable with {TABLE_2_FRENCH}: {silent}"
     if test_set not in PAPER_FIGURES:
         return ""
     printed = PAPER_FIGURES[test_set]

@@ -155,7 +155,7 @@ def gather_hypotheses(
 
 
 def is_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " S"]:
-    """Tell which sentences are final: no live hypothesis can beat the N-th best finished one.
+    """Return which sentences are final: no live hypothesis can beat the N-th best finished one.
 
     Exact, for the bound is over all lengths up to the limit; at the limit a sentence is final.
     """

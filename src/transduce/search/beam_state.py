@@ -33,11 +33,11 @@ class BeamState(NamedTuple):
 
 
 class StepResult(NamedTuple):
-    """The beam state after one step."""
+    """The beam state after one step, the row that each row extends, and the finished sentences."""
 
     beams: BeamState
     parent_rows: Int[Tensor, " R"] | None  # the row each row extends; None if every row its own
-    is_done: Bool[Tensor, " S"]  # sentences that need no further step
+    is_done: Bool[Tensor, " S"]  # True for sentences that need no further step
 
 
 @final

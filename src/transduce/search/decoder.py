@@ -40,9 +40,9 @@ class Decoder(Protocol[State]):
         ...
 
     def reorder(self, state: State, rows: Int[Tensor, " R2"]) -> State:
-        """Return the state of these rows in this order; a row may be repeated or left out."""
+        """Return the state of the given rows in the given order; rows may repeat or be left out."""
         ...
 
     def concatenate(self, first: State, second: State) -> State:
-        """Return one state of the rows of both; their outputs may differ in length."""
+        """Return one state with the rows of both states, whose outputs may differ in length."""
         ...

@@ -12,7 +12,7 @@ from transduce.settings import Search
 
 
 class LengthTerms(NamedTuple):
-    """What length n contributes to a score: log P / divisor + reward."""
+    """The divisor and the reward of one length: score = log P / divisor + reward."""
 
     divisor: float = 1.0
     reward: float = 0.0
@@ -29,7 +29,7 @@ LENGTH_TERMS: dict[str, Callable[[int, Search], LengthTerms]] = {  # by search.p
 @final
 @dataclass(frozen=True)
 class LengthScore:
-    """The score of outputs of any length up to a limit; beam search, sampling and likelihood use it.
+    """The score of an output from its log P and length, for search, sampling and likelihood.
 
     Tables by length, because a vectorised power may round differently in another batch.
     """
@@ -64,10 +64,11 @@ class LengthScore:
     def upper_bound(
         self, log_probs: Float[Tensor, "*#shape"], max_lengths: Int[Tensor, "*#shape"]
     ) -> Float[Tensor, "*shape"]:
-        """Return the best score that live hypotheses may still reach within their length limit.
+        """Return a bound on the scores that live hypotheses can still reach within their limit.
 
-        More symbols never raise log P (<= 0); the bound is reached where divisor and reward are
-        largest at the limit, as with every penalty here, and never too low elsewhere.
+        More symbols never raise log P (<= 0), so no score exceeds log P over the largest divisor
+        plus the largest reward. The bound is exact where both are largest at the limit, as with
+        all penalties here.
         """
         return log_probs / self.best_divisors[max_lengths] + self.best_rewards[max_lengths]
 
