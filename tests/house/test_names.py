@@ -15,15 +15,16 @@ house floor crew meeting fate
 """
 RETIRED = frozenset(WORDS.split())
 # In the phrasebook a place is one where people are, and they meet there.
-PLACES = frozenset({"AT_PLACE", "TO_PLACE", "PLACES", "places", "place", "place_of", "MEETING"})
-LIST = Path(__file__).with_name(
-    "not_yet.txt"
-)  # files that are still to be converted: empty at last
+LOCATIONS = frozenset({"AT_PLACE", "TO_PLACE", "PLACES", "places", "place", "place_of", "MEETING"})
+# Figures that grow with the length of a sentence (Table 1).
+GROWTH = frozenset({"describe_time_growth", "tabulate_growth"})
+# Files that are still to be converted: empty at last.
+LIST = Path(__file__).with_name("not_yet.txt")
 NOT_YET = LIST.read_text(encoding="utf-8").split()
 
 
 def names(tree: ast.AST) -> Iterator[str]:
-    """Yield what a file defines: functions, classes, arguments, values of the module and of classes."""
+    """Yield what a file defines: functions, classes, arguments, values of modules and classes."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name
@@ -52,8 +53,8 @@ def retired_names(path: Path) -> list[str]:
     """Return the identifiers of a file that hold a retired word; names of tests are sentences."""
     found = set(names(ast.parse(path.read_text(encoding="utf-8"))))
     tests = {name for name in found if name.startswith("test_")}
-    location = PLACES if "phrasebook" in path.parts else frozenset()
-    return sorted(name for name in found - tests - location if words(name) & RETIRED)
+    allowed = LOCATIONS if "phrasebook" in path.parts else GROWTH
+    return sorted(name for name in found - tests - allowed if words(name) & RETIRED)
 
 
 def test_no_identifier_is_made_of_a_retired_word():
