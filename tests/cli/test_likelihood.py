@@ -64,10 +64,26 @@ def test_files_of_other_counts_are_refused(call, babbler, files, tmp_path):
     assert f"{files[0]} has 3 lines, but {short} has 1\nhint: line i of one file" in ended.stderr
 
 
-def test_a_line_that_is_too_long_is_refused(call, babbler, files, tmp_path):
-    long = write(tmp_path / "c", ["a", "x" * 400, "b"])
+def test_a_pair_that_is_too_long_has_nan_and_a_warning_and_the_others_their_scores(
+    call, babbler, files, tmp_path
+):
+    long = write(tmp_path / "c", ["god eht", "x" * 400, ""])
     ended = call("likelihood", babbler, files[0], long)
-    assert ended.code == 2
+    scores = call("likelihood", babbler, *files).stdout.splitlines()
+    assert ended.code == 0
+    assert ended.stdout.splitlines() == [scores[0], f"nan\tnan\t{'x' * 400}", scores[2]]
+    warning, count = ended.stderr.splitlines()
+    assert warning.startswith("warning: line 2: a target of 401 pieces, and this model takes ")
+    assert count.startswith("warning: 1 line is longer than the model takes: not scored (nan)")
+    ended = call("likelihood", babbler, files[0], long, "--json")
+    found = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert found[1] == {"line": 2, "text": "x" * 400, "score": None, "log_prob": None}
+
+
+def test_a_pair_that_is_too_long_is_refused_if_strict(call, babbler, files, tmp_path):
+    long = write(tmp_path / "c", ["a", "x" * 400, "b"])
+    ended = call("likelihood", babbler, files[0], long, "--strict")
+    assert (ended.code, ended.stdout) == (2, "")
     assert ended.stderr.startswith("error: line 2: a target of 401 pieces, and this model takes ")
 
 

@@ -50,7 +50,19 @@ def test_what_the_user_says_of_waiting_stands(call, tmp_path, monkeypatch, at_im
     assert at_import == ["ACTIVE"]
 
 
-def test_threads_of_a_search_wait_as_they_would(call, made, monkeypatch):
+@pytest.mark.parametrize("command", ["translate", "evaluate", "likelihood"])
+def test_threads_of_a_search_wait_asleep_from_before_the_models_are_loaded(
+    call, tmp_path, monkeypatch, command
+):
+    found = []
+
+    def load(_):
+        found.append(os.environ.get(POLICY))
+        raise InputError("models would be loaded now", "nothing")
+
+    monkeypatch.setattr("transduce.cli.searching.TranslatorChoice.load", load)
     monkeypatch.delenv(POLICY, raising=False)
-    assert call("translate", made / "model", stdin=b"a\n").code == 0
-    assert POLICY not in os.environ
+    (tmp_path / "a").write_text("a dog\n")
+    files = [tmp_path / "a"] * (1 if command == "translate" else 2)
+    assert "models would be loaded now" in call(command, tmp_path, *files).stderr
+    assert found == ["PASSIVE"]

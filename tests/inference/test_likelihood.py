@@ -2,6 +2,7 @@
 
 import copy
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -95,9 +96,17 @@ def test_all_first_symbols_together_are_certain():
         (("a", "x" * 60), "line 3: a target of 61 pieces, and this model takes 27"),
     ],
 )
-def test_what_is_too_long_is_refused_with_its_line(pair, fact):
+def test_a_pair_that_is_too_long_has_nan_and_a_warning_or_is_refused_if_strict(pair, fact):
+    pairs, warnings = [("a", "b"), ("c", "d"), pair, ("a", "b")], list[str]()
+    lenient = replace(TRANSLATE, on_warning=lambda warning: warnings.append(str(warning)))
+    found = list(lenient.likelihood(pairs, block=2))
+    assert warnings == [fact]
+    assert math.isnan(found[2].score)
+    assert math.isnan(found[2].log_prob)
+    assert found[2].text == pair[1]
+    assert found[3].score == pytest.approx(found[0].score, abs=1e-5)
     with pytest.raises(InputError) as error:
-        list(TRANSLATE.likelihood([("a", "b"), ("c", "d"), pair], block=2))
+        list(replace(TRANSLATE, strict=True).likelihood(pairs, block=2))
     assert str(error.value).startswith(f"{fact}\nhint: split the sentence, or train with")
 
 

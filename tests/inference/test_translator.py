@@ -66,7 +66,7 @@ def test_the_score_of_a_forced_output_is_the_model_s_own():
 def test_a_long_line_s_prefix_begins_its_first_sentence():
     line = "The dog sees a cat and a woman. A man runs now."
     narrow = random_translator(longest=16)
-    assert len(encode_line(Line(1, line), narrow.task, narrow.recipe)) == 2
+    assert len(encode_line(Line(1, line), narrow.task, narrow.recipe, strict=True).sources) == 2
     forced, free = narrow(line, prefix="who"), narrow(line)
     assert forced.startswith("who")
     assert forced != free
@@ -125,7 +125,14 @@ def test_equal_lines_and_the_sentences_of_a_line_are_drawn_apart():
     first, second = drawing(["a woman"] * 2)
     assert first != second
     sentence = "The dog sees a cat and a man now."
-    assert len(encode_line(Line(1, f"{sentence} {sentence}"), drawing.task, drawing.recipe)) == 2
+    assert (
+        len(
+            encode_line(
+                Line(1, f"{sentence} {sentence}"), drawing.task, drawing.recipe, strict=True
+            ).sources
+        )
+        == 2
+    )
     line = drawing(f"{sentence} {sentence}")
     assert line[: len(line) // 2] != line[-(len(line) // 2) :]
 

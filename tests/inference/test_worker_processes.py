@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import types
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from transduce.errors import InputError, LostProcessError
 from transduce.inference import translator as translator_module
 from transduce.inference import worker_processes as workers
 from transduce.inference.lines import Line, number_lines
-from transduce.inference.translator import Translator, translate_in_workers
+from transduce.inference.translator import Translator, report_warnings, translate_in_workers
 
 pytestmark = [pytest.mark.workers, pytest.mark.slow]
 
@@ -29,6 +30,10 @@ ROOT = Path(__file__).parents[2]
 
 def load() -> Translator:
     return random_translator()
+
+
+def load_strict() -> Translator:
+    return replace(random_translator(), strict=True)
 
 
 def load_and_die(number: int) -> Translator:
@@ -54,33 +59,38 @@ def texts(outputs):
     return [[one.text for one in best] for best in outputs]
 
 
+def translate(load, lines, n=1, workers=2):
+    results = translate_in_workers(load, lines, n, workers)
+    return report_warnings(results, lambda _: None)
+
+
 def no_worker_is_left():
     return multiprocessing.active_children() == []
 
 
 def test_several_processes_give_the_text_of_one_in_order():
     expected = texts(random_translator().nbest_lines(MANY, n=2))
-    assert texts(translate_in_workers(load, number_lines(MANY, None), 2, workers=2)) == expected
+    assert texts(translate(load, number_lines(MANY, None), 2, workers=2)) == expected
     assert no_worker_is_left()
 
 
 def test_prefixes_and_line_numbers_reach_the_workers():
     prefixes = ["who" if line else "" for line in MANY]
-    found = texts(translate_in_workers(load, number_lines(MANY, prefixes), 1, workers=2))
+    found = texts(translate(load, number_lines(MANY, prefixes), 1, workers=2))
     assert found == texts(random_translator().nbest_lines(MANY, prefixes=prefixes))
 
 
 def test_more_workers_than_lines_and_no_lines_at_all():
-    assert texts(translate_in_workers(load, [Line(1, "a dog")], 1, workers=3)) == [
+    assert texts(translate(load, [Line(1, "a dog")], 1, workers=3)) == [
         [random_translator()("a dog")]
     ]
-    assert list(translate_in_workers(load, [], 1, workers=2)) == []
+    assert list(translate(load, [], 1, workers=2)) == []
     assert no_worker_is_left()
 
 
 def test_an_error_in_a_worker_is_ours_after_all_that_came_before():
     lines = ["a dog"] * 10 + ["x" * 99] + ["a dog"] * 20
-    outputs = translate_in_workers(load, number_lines(lines, None), 1, workers=2)
+    outputs = translate(load_strict, number_lines(lines, None), 1, workers=2)
     assert texts(next(outputs) for _ in range(10)) == [[random_translator()("a dog")]] * 10
     with pytest.raises(InputError) as error:
         next(outputs)
@@ -91,7 +101,7 @@ def test_an_error_in_a_worker_is_ours_after_all_that_came_before():
 
 def test_a_model_that_cannot_be_loaded_is_told_once():
     with pytest.raises(InputError) as error:
-        list(translate_in_workers(load_nothing, number_lines(MANY, None), 1, workers=2))
+        list(translate(load_nothing, number_lines(MANY, None), 1, workers=2))
     assert str(error.value) == "somewhere: no such folder\nhint: name another"
     assert no_worker_is_left()
 
@@ -100,11 +110,7 @@ def test_a_model_that_cannot_be_loaded_is_told_once():
 def test_a_worker_that_is_lost_is_named_and_the_others_end(name):
     number = getattr(signal, name).value
     with pytest.raises(LostProcessError) as error:
-        list(
-            translate_in_workers(
-                partial(load_and_die, number), number_lines(MANY, None), 1, workers=2
-            )
-        )
+        list(translate(partial(load_and_die, number), number_lines(MANY, None), 1, workers=2))
     first, hint = str(error.value).split("\nhint: ")
     assert first.startswith("worker ")
     assert first.endswith(f") was ended by {name}")
@@ -114,7 +120,7 @@ def test_a_worker_that_is_lost_is_named_and_the_others_end(name):
 
 
 def test_a_caller_who_stops_listening_ends_the_workers():
-    outputs = translate_in_workers(load, number_lines(MANY, None), 1, workers=2)
+    outputs = translate(load, number_lines(MANY, None), 1, workers=2)
     next(outputs)
     assert not no_worker_is_left()
     outputs.close()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options, signals
-from transduce.machine.process_settings import keep_freed_memory, use_passive_waiting
+from transduce.machine.process_settings import keep_freed_memory
 from transduce.recipes.choice import customise_recipe
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ def command(
     kept in FOLDER (transduce-demo if unsaid); the same command goes on where it was stopped.
     """
     signals.no_save_yet()
-    use_passive_waiting()
     signals.import_undisturbed("transduce.runs.run_folder")
     from transduce.cli.train import trained
     from transduce.cli.training import Wishes

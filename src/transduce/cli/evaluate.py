@@ -3,21 +3,29 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from transduce.cli import display, options
-from transduce.cli.searching import ensemble_option, precision_option, tell_if_unfinished
-from transduce.datasets.cache import cache_folder
-from transduce.errors import InputError
+from transduce.cli.processes import Processes, process_options
+from transduce.cli.searching import (
+    TranslatorChoice,
+    WarningPrinter,
+    ensemble_option,
+    load_in_worker,
+    precision_option,
+    strict_option,
+    warn_if_unfinished,
+)
 from transduce.scores import METRICS
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from transduce.inference.evaluate import Evaluation
-    from transduce.settings import Data
 
 
 @click.command("evaluate")
@@ -29,8 +37,8 @@ if TYPE_CHECKING:
     "metrics",
     type=click.Choice(list(METRICS)),
     multiple=True,
-    default=("bleu", "chrf", "ter"),
-    help="A score to take; may be repeated. `transduce score --help` lists them.",
+    help="A score to take; may be repeated (default: the task's; bleu, chrf and ter for "
+    "translation). `transduce score --help` lists them.",
 )
 @click.option(
     "--language",
@@ -39,17 +47,18 @@ if TYPE_CHECKING:
 )
 @ensemble_option
 @precision_option
+@strict_option
+@process_options
 @options.output
 @options.as_json
 def command(
     *,
     metrics: Sequence[str],
     language: str | None,
-    ensemble: tuple[Path, ...],
-    precision: str,
     output: Path | None,
     as_json: bool,
-    **paths: Path | None,
+    processes: Processes,
+    **asked: Any,  # noqa: ANN401 - what `translate_and_score` reads
 ) -> None:
     """Translate SOURCE with MODEL and score the result against REFERENCE.
 
@@ -60,19 +69,7 @@ def command(
     figure of the paper, and the perplexity of the reference without smoothing. -o keeps the
     translations.
     """
-    from transduce.durable import atomic_file
-    from transduce.inference.evaluate import (
-        EvaluationSet,
-        provenance,
-        score_outputs,
-        translate_sources,
-    )
-    from transduce.inference.load import load
-    from transduce.machine.process_settings import keep_freed_memory
-
-    model, source, reference = (paths[name] for name in ("model", "source", "reference"))
-    assert model
-    assert source
+    source, reference = asked["source"], asked["reference"]
     require(str(output) != "-", "standard output is for the scores", "-o FILE")
     require(
         not str(source) == str(reference) == "-",
@@ -80,49 +77,60 @@ def command(
         "name the other",
     )
     options.require_writable(output, source, reference)
-    keep_freed_memory()
-    tell_if_unfinished((model, *ensemble))
-    texts = lines_of(source, reference) if reference else None
-    with (
-        nullcontext() if output is None else atomic_file(output) as file
-    ):  # refused before the work
-        models = load(model, *ensemble, precision=precision)
-        lines, references = texts or lines_of(*fetched(str(source), models.recipe.data))
-        test_set = EvaluationSet(
-            lines, references, metrics, language or models.recipe.data.target_language
-        )
-        outputs = translate_sources(models, test_set)
-        if file is not None:
-            file.write("".join(f"{line}\n" for line in outputs).encode())
-    found = score_outputs(models, test_set, outputs)
-    said = [as_object(found, provenance(models))] if as_json else as_lines(found)
-    for line in said:
+    folders = (asked["model"], *asked["ensemble"])
+    choice = TranslatorChoice(folders, {}, precision=asked["precision"], strict=asked["strict"])
+    warn_if_unfinished(folders)
+    files = (source, reference)
+    found, about = translate_and_score(
+        choice, files, (metrics or None, language), output, processes
+    )
+    for line in [as_object(found, about)] if as_json else as_lines(found):
         display.result(line)
     for score in found.scores:
         if score.paper_comparability and not as_json:
             display.tell(f"  {score.name}: {score.paper_comparability}")
 
 
-def lines_of(source: Path, reference: Path) -> tuple[list[str], list[str]]:
-    """Both sides of a test set."""
-    from transduce.text.files import read_lines
+def translate_and_score(
+    choice: TranslatorChoice,
+    files: tuple[Path, Path | None],
+    scoring: tuple[Sequence[str] | None, str | None],
+    output: Path | None,
+    processes: Processes,
+) -> "tuple[Evaluation, Mapping[str, object]]":
+    """Evaluate the models by (metrics, language); write the translations before they are scored."""
+    from transduce.durable import atomic_file
+    from transduce.inference.evaluate import (
+        choose_evaluation,
+        provenance,
+        read_test_set,
+        read_text,
+        score_translations,
+        translate_sources,
+    )
+    from transduce.machine.process_settings import keep_freed_memory, use_threads
 
-    return list(read_lines(source)), list(read_lines(reference))
-
-
-def fetched(name: str, data: "Data") -> tuple[Path, Path]:
-    """The files of a public test set in the languages of the model."""
-    from transduce.datasets.fetch import corpus_here, texts_of
-
-    hint = "transduce evaluate MODEL SOURCE REFERENCE, or the name of a test set"
-    require(not Path(name).is_file(), f"{name} is a source without a reference", hint)
-    corpus, _, split = name.partition(":")
-    languages = (data.source_language, data.target_language)
-    texts = texts_of(corpus, split or "test", languages, cache_folder())
-    if texts is None:
-        have = corpus_here(corpus, languages, cache_folder()).about["splits"]
-        raise InputError(f"{corpus} has no split {split or 'test'}", f"it has {', '.join(have)}")
-    return texts
+    keep_freed_memory()
+    use_threads(processes.threads)
+    source, reference = files
+    sides = (read_text("", source), read_text("", reference)) if reference else None
+    with nullcontext() if output is None else atomic_file(output) as file:  # refused before work
+        translator = choice.load()
+        lines = sides or read_test_set(str(source), None, translator.recipe.data)
+        workers = processes.choose(lambda _: len(lines[0]), choice)
+        on_warning = WarningPrinter()
+        translator = replace(
+            translator,
+            on_warning=on_warning,
+            workers=workers,
+            reload=partial(load_in_worker, choice),
+        )
+        text = choose_evaluation(translator, lines, *scoring)
+        outputs = translate_sources(translator, text)
+        on_warning.print_count("translated in parts, joined again; --strict refuses such lines")
+        if file is not None:
+            file.write("".join(f"{line}\n" for line in outputs).encode())
+    return score_translations(translator, text, outputs), provenance(translator)
 
 
 def as_object(found: "Evaluation", about: Mapping[str, object]) -> str:

@@ -1,21 +1,34 @@
 """transduce likelihood: how likely a model finds translations that are given."""
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from transduce.cli import display, options
+from transduce.cli.processes import Processes, count_file_lines, process_options
 from transduce.cli.searching import (
-    Ready,
+    TranslatorChoice,
+    WarningPrinter,
     ensemble_option,
     gamma_option,
+    load_in_worker,
     precision_option,
-    tell_if_unfinished,
+    strict_option,
+    warn_if_unfinished,
 )
 from transduce.settings.fields import require
 from transduce.settings.search import PENALTIES
+
+if TYPE_CHECKING:
+    from transduce.inference.outputs import Output
+
+PENALTY = ("alpha", "gamma", "penalty")
 
 
 @click.command("likelihood")
@@ -27,6 +40,8 @@ from transduce.settings.search import PENALTIES
 @gamma_option
 @click.option("--penalty", type=click.Choice(list(PENALTIES)), help="Which length penalty.")
 @precision_option
+@strict_option
+@process_options
 @options.as_json
 def command(
     *,
@@ -34,34 +49,58 @@ def command(
     source: Path,
     target: Path,
     ensemble: tuple[Path, ...],
-    precision: str,
     as_json: bool,
-    **penalty: float | str | None,
+    processes: Processes,
+    **asked: Any,  # noqa: ANN401 - what `score_text` reads
 ) -> None:
     """Say how likely MODEL finds TARGET as a translation of SOURCE, line by line.
 
     A line for a line: the score that the search would give it, the log-probability in nats, and
-    the target itself, separated by tabs.
+    the target itself, separated by tabs. A pair longer than the model takes has nan for both (null
+    with --json), and a warning.
     """
-    from transduce.machine.process_settings import keep_freed_memory
-    from transduce.text.files import read_pairs
-
     require(
         not str(source) == str(target) == "-",
         "standard input can be one of the files only",
         "name the other",
     )
-    keep_freed_memory()
-    models = Ready((model, *ensemble), chosen(penalty), draws=None, nbest=1, precision=precision)
-    tell_if_unfinished(models.folders)
-    found = models().likelihood(read_pairs(source, target))
-    for number, one in enumerate(found, start=1):
+    penalty = {name: asked[name] for name in PENALTY if asked[name] is not None}
+    choice = TranslatorChoice(
+        (model, *ensemble), penalty, precision=asked["precision"], strict=asked["strict"]
+    )
+    warn_if_unfinished(choice.folders)
+    on_warning = WarningPrinter()
+    for number, one in enumerate(score_text(choice, (source, target), processes, on_warning), 1):
         if as_json:
-            display.result(json.dumps({"line": number, **vars(one)}, ensure_ascii=False))
+            known = {name: finite_or_none(value) for name, value in vars(one).items()}
+            display.result(json.dumps({"line": number, **known}, ensure_ascii=False))
         else:
             display.result(f"{one.score:.4f}\t{one.log_prob:.4f}\t{one.text}")
+    on_warning.print_count("not scored (nan); --strict refuses such pairs")
 
 
-def chosen(options: Mapping[str, float | str | None]) -> dict[str, float | str]:
-    """Those that were given."""
-    return {name: value for name, value in options.items() if value is not None}
+def score_text(
+    models: TranslatorChoice,
+    files: tuple[Path, Path],
+    processes: Processes,
+    on_warning: WarningPrinter,
+) -> "Iterator[Output]":
+    """Yield the score of every line pair of two files, from one process or several."""
+    from transduce.inference.pairs import number_pairs
+    from transduce.inference.translator import report_warnings, score_in_workers
+    from transduce.machine.process_settings import keep_freed_memory, use_threads
+    from transduce.text.files import read_pairs
+
+    workers = processes.choose(partial(count_file_lines, files[0]), models)
+    if workers > 1:
+        pairs, load = number_pairs(read_pairs(*files)), partial(load_in_worker, models)
+        results = report_warnings(score_in_workers(load, pairs, workers), on_warning)
+        return (output for (output,) in results)
+    keep_freed_memory()
+    use_threads(processes.threads)
+    return replace(models.load(), on_warning=on_warning).likelihood(read_pairs(*files))
+
+
+def finite_or_none(value: str | float) -> str | float | None:
+    """Return None for nan, which JSON does not have, and any other value unchanged."""
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -13,6 +13,7 @@ import click
 
 from transduce.cli.group import Commands
 from transduce.cli.outcome import Terminated, run
+from transduce.machine.process_settings import use_passive_waiting
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
@@ -68,6 +69,7 @@ def transduce(context: click.Context) -> None:
     transduce, 2 wrong usage or unusable input, 3 a damaged or foreign folder, 4 cannot save, 5 not
     finite, 6 folder in use, 7 lost a process, 130 interrupted, 141 nobody reads, 143 terminated.
     """
+    use_passive_waiting()  # no command imports torch before it is called
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(2)

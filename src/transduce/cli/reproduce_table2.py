@@ -10,7 +10,6 @@ from transduce.cli import inputs, signals
 from transduce.cli.reproduce_rows import FOLDER, RowOptions, print_table
 from transduce.cli.reproduce_rows import row_options as with_row_options
 from transduce.errors import InputError
-from transduce.machine.process_settings import use_passive_waiting
 from transduce.recipes.table2 import ROWS
 from transduce.settings import Data
 from transduce.settings.fields import require
@@ -47,7 +46,6 @@ def table2(*, row_options: RowOptions, pair: str, **test: Path | None) -> None:
     transduce reproduce table2 --pair en-fr --print-jobs -o table2-french > jobs
     """
     signals.no_save_yet()
-    use_passive_waiting()
     signals.import_undisturbed("transduce.reproduce.table2_report")
     from transduce.reproduce.result import read_test_set
     from transduce.reproduce.tables import build_table2

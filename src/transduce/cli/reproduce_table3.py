@@ -5,7 +5,6 @@ import click
 from transduce.cli import signals
 from transduce.cli.reproduce_rows import RowOptions, print_table
 from transduce.cli.reproduce_rows import row_options as with_row_options
-from transduce.machine.process_settings import use_passive_waiting
 
 
 @click.command("table3")
@@ -23,7 +22,6 @@ def table3(*, row_options: RowOptions) -> None:
     transduce reproduce table3 --print-jobs -o table3 > jobs
     """
     signals.no_save_yet()
-    use_passive_waiting()
     signals.import_undisturbed("transduce.reproduce.table3_report")
     from transduce.reproduce.tables import build_table3
 

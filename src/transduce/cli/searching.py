@@ -1,4 +1,4 @@
-"""How models search or draw: the options that say it, and the models made ready by them."""
+"""The options of beam search and sampling, and the translator that they choose."""
 
 import multiprocessing
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +14,7 @@ from transduce.settings.precision import INFERENCE_PRECISIONS
 from transduce.settings.search import PENALTIES, Sampling
 
 if TYPE_CHECKING:
+    from transduce.inference.long_lines import LineWarning
     from transduce.inference.translator import Translator
 
 FORMULAS = "; ".join(f"{name}: {formula}" for name, formula in PENALTIES.items())
@@ -36,10 +37,15 @@ gamma_option = click.option(
     type=click.FloatRange(min=0),
     help="Reward of a symbol with --penalty reward; the recipe's, 0.2 by default.",
 )
+strict_option = click.option(
+    "--strict",
+    is_flag=True,
+    help="Refuse a sentence longer than the model takes, which otherwise has a warning.",
+)
 
 
 def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Those that change the recipe's search, and those of drawing."""
+    """Add the options of beam search, which change the recipe's, and those of sampling."""
     for option in reversed(
         (
             click.option(
@@ -99,37 +105,40 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @final
 @dataclass(frozen=True)
-class Ready:
-    """Models made ready when called; plain, so that another process can be told."""
+class TranslatorChoice:
+    """The models, search settings and precision that the options name; plain, to be pickled."""
 
     folders: tuple[Path, ...]
     search: Mapping[str, int | float | str]
-    draws: Sampling | None
-    nbest: int
-    precision: str
+    sampling: Sampling | None = None
+    nbest: int = 1
+    precision: str = "float32"
+    strict: bool = False
 
-    def __call__(self) -> "Translator":
-        """Load them, several as an ensemble."""
+    def load(self) -> "Translator":
+        """Load the models, several as an ensemble, with these settings."""
         from dataclasses import replace
 
         from transduce.inference.load import load
 
-        loaded = load(*self.folders, precision=self.precision)
-        translator = replace(loaded.searching(**self.search), sampling_settings=self.draws)
+        loaded = load(*self.folders, precision=self.precision, strict=self.strict)
+        translator = replace(loaded.searching(**self.search), sampling_settings=self.sampling)
         beam = translator.recipe.search.beam
         require(
-            self.draws is not None or self.nbest <= beam,
+            self.sampling is not None or self.nbest <= beam,
             f"--nbest {self.nbest} asks for more outputs than the beam of {beam} holds",
             f"--beam {self.nbest}",
         )
         return translator
 
 
-def ready(folders: tuple[Path, ...], options: Mapping[str, Any], nbest: int) -> Ready:
-    """What the options ask for, unless they contradict each other."""
+def choose_translator(
+    folders: tuple[Path, ...], options: Mapping[str, Any], nbest: int
+) -> TranslatorChoice:
+    """Return the translator that the options ask for; refuse options that contradict each other."""
     given = {name: value for name, value in options.items() if value is not None}
-    drawing = {name: given[name] for name in SAMPLING if name in given}
-    for name in drawing:
+    of_sampling = {name: given[name] for name in SAMPLING if name in given}
+    for name in of_sampling:
         option = name.replace("_", "-")
         require(given["sample"], f"--{option} is of drawing, and a beam searches", "add --sample")
     require(
@@ -138,32 +147,33 @@ def ready(folders: tuple[Path, ...], options: Mapping[str, Any], nbest: int) -> 
         "leave one; --nbest says how many samples",
     )
     search = {name: given[name] for name in SEARCH if name in given}
-    draws = Sampling(**drawing) if given["sample"] else None
-    return Ready(folders, search, draws, nbest, given["precision"])
+    sampling = Sampling(**of_sampling) if given["sample"] else None
+    precision, strict = given["precision"], given["strict"]
+    return TranslatorChoice(folders, search, sampling, nbest, precision, strict)
 
 
-def tell_if_unfinished(folders: Sequence[Path]) -> None:
-    """A run answers with what it has learned so far: whoever reads the answers should know."""
+def warn_if_unfinished(folders: Sequence[Path]) -> None:
+    """Print which step of each unfinished run is used: whoever reads its outputs should know."""
     from transduce.checkpoint import is_run, read_run
     from transduce.checkpoint.steps import CHECKPOINTS, kept_steps
 
     for folder in filter(is_run, folders):
         steps = read_run(folder).recipe.training.steps
         done = max(kept_steps(folder / CHECKPOINTS), default=steps)
-        if done < steps and not is_over(folder, done):
+        if done < steps and not has_finished(folder, done):
             display.tell(f"{folder} is not over: step {done:,} of {steps:,} answers")
 
 
-def is_over(run: Path, step: int) -> bool:
-    """Whether a run has come to its end at this step, as one does whose patience has."""
+def has_finished(run: Path, step: int) -> bool:
+    """Return whether a run's journal ends with its finish at this step, as early stopping does."""
     from transduce.training.journal import LOG, read_journal
 
     last = [(event["event"], event.get("step")) for event in read_journal(run / LOG)[-1:]]
     return last == [("finish", step)]
 
 
-def in_worker(models: Ready) -> "Translator":
-    """The same in a process of its own, with one thread, that ends when the first one does."""
+def load_in_worker(models: TranslatorChoice) -> "Translator":
+    """Load the models in a worker process of one thread that ends when its launcher does."""
     from transduce.cli.signals import die_with
     from transduce.machine.process_settings import keep_freed_memory, use_threads
 
@@ -173,4 +183,22 @@ def in_worker(models: Ready) -> "Translator":
     die_with(parent.pid)
     keep_freed_memory()
     use_threads(1)
-    return models()
+    return models.load()
+
+
+@final
+@dataclass
+class WarningPrinter:
+    """Prints the warning of each line to standard error, and in the end how many there were."""
+
+    count: int = 0
+
+    def __call__(self, warning: "LineWarning") -> None:
+        display.tell(f"warning: {warning}")
+        self.count += 1
+
+    def print_count(self, consequence: str) -> None:
+        """Print how many lines had a warning and what became of them; nothing if none had."""
+        if self.count:
+            lines = "1 line is" if self.count == 1 else f"{self.count:,} lines are"
+            display.tell(f"warning: {lines} longer than the model takes: {consequence}")

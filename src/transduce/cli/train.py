@@ -13,7 +13,7 @@ from transduce.cli.tensorboard import shown_too
 from transduce.cli.training import View, Wishes, view
 from transduce.cli.workers import Together
 from transduce.errors import InputError
-from transduce.machine.process_settings import keep_freed_memory, use_passive_waiting, use_threads
+from transduce.machine.process_settings import keep_freed_memory, use_threads
 from transduce.recipes.choice import customise_recipe
 from transduce.settings import Recipe, Training
 from transduce.settings.fields import require
@@ -79,7 +79,6 @@ def command(  # noqa: PLR0913 - one for each option
     if together.is_to_start:
         sys.exit(workers.launched(together))
     signals.die_with(together.place.parent)
-    use_passive_waiting()
     signals.import_undisturbed("transduce.runs.run_folder")
     from transduce.checkpoint import is_run
     from transduce.runs.output_folder import locked_folder

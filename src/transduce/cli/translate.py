@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -11,19 +12,22 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from transduce.cli import display, options
+from transduce.cli.processes import Processes, count_file_lines, process_options
 from transduce.cli.searching import (
-    Ready,
+    TranslatorChoice,
+    WarningPrinter,
+    choose_translator,
     ensemble_option,
-    in_worker,
+    load_in_worker,
     precision_option,
-    ready,
     search_options,
-    tell_if_unfinished,
+    strict_option,
+    warn_if_unfinished,
 )
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
-    from transduce.inference.translator import Output
+    from transduce.inference.outputs import Output
 
 FILE = click.Path(path_type=Path, allow_dash=True)
 
@@ -46,12 +50,8 @@ FILE = click.Path(path_type=Path, allow_dash=True)
     is_flag=True,
     help="Write each line before the next is read, for programs that wait for it; slower.",
 )
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    default=1,
-    help="Processes of one thread each. The texts do not depend on it; memory does.",
-)
+@strict_option
+@process_options
 @options.as_json
 @options.no_progress
 def command(
@@ -61,8 +61,8 @@ def command(
     output: Path | None,
     nbest: int,
     as_json: bool,
-    no_progress: bool,
-    **asked: Any,  # noqa: ANN401 - what `answers` and `ready` look at
+    processes: Processes,
+    **asked: Any,  # noqa: ANN401 - what `translate_text` and `choose_translator` read
 ) -> None:
     """Translate INPUT, or standard input, line by line, with MODEL.
 
@@ -70,7 +70,8 @@ def command(
 
     One line in, one line out, in order; an empty line for an empty line. With --nbest N above 1
     each output is a line of its own: number of the input line, score, log-probability, text,
-    separated by tabs. An output file is whole or absent.
+    separated by tabs. A sentence longer than the model takes is split at clauses or words, with a
+    warning. An output file is whole or absent.
     """
     require(
         not str(asked["input"]) == str(asked["prefix"]) == "-",
@@ -78,43 +79,59 @@ def command(
         "name the other",
     )
     require(
-        asked["workers"] == 1 or not asked["line_buffered"],
+        processes.workers in (None, 1) or not asked["line_buffered"],
         "--workers take many lines at once, and --line-buffered answers each",
         "leave one",
     )
     options.require_writable(output, asked["input"], asked["prefix"])
-    models = ready((model, *ensemble), asked, nbest)
-    tell_if_unfinished(models.folders)
-    waiting = asked["line_buffered"] or (str(asked["input"]) == "-" and sys.stdin.isatty())
-    outputs = answers(models, asked["input"], asked["prefix"], asked["workers"], waiting=waiting)
-    live = not no_progress and output is not None
-    with sink(output) as file:
-        for number, best in enumerate(watched(outputs, live=live), start=1):
-            file.write(shown(number, best, nbest=nbest, as_json=as_json))
-            if waiting:
+    models = choose_translator((model, *ensemble), asked, nbest)
+    warn_if_unfinished(models.folders)
+    interactive = asked["line_buffered"] or (str(asked["input"]) == "-" and sys.stdin.isatty())
+    if interactive:
+        processes = replace(processes, workers=1)
+    on_warning = WarningPrinter()
+    files = (asked["input"], asked["prefix"])
+    outputs = translate_text(models, files, processes, on_warning, interactive=interactive)
+    live = not asked["no_progress"] and output is not None
+    with open_output(output) as file:
+        for number, best in enumerate(with_progress(outputs, live=live), start=1):
+            file.write(format_outputs(number, best, nbest=nbest, as_json=as_json))
+            if interactive:
                 file.flush()
+    on_warning.print_count("translated in parts, joined again; --strict refuses such lines")
 
 
-def answers(
-    models: Ready, source: Path, prefix: Path | None, workers: int, *, waiting: bool
+def translate_text(
+    models: TranslatorChoice,
+    files: tuple[Path, Path | None],
+    processes: Processes,
+    on_warning: WarningPrinter,
+    *,
+    interactive: bool,
 ) -> "Iterator[list[Output]]":
-    """The outputs of every line, from this process or from several."""
+    """Yield the outputs of every line of a text, with its prefixes, from one process or several."""
     from transduce.inference.lines import number_lines
-    from transduce.inference.translator import BLOCK, translate_in_workers
-    from transduce.machine.process_settings import keep_freed_memory
+    from transduce.inference.translator import BLOCK, report_warnings, translate_in_workers
+    from transduce.machine.process_settings import keep_freed_memory, use_threads
     from transduce.text.files import read_lines
 
+    source, prefix = files
     prefixes = None if prefix is None else read_lines(prefix)
+    workers = processes.choose(partial(count_file_lines, source), models)
     if workers > 1:
-        lines = number_lines(read_lines(source), prefixes)
-        return translate_in_workers(partial(in_worker, models), lines, models.nbest, workers)
+        lines, load = number_lines(read_lines(source), prefixes), partial(load_in_worker, models)
+        results = translate_in_workers(load, lines, models.nbest, workers)
+        return report_warnings(results, on_warning)
     keep_freed_memory()
-    size = 1 if waiting else BLOCK
-    return models().nbest_lines(read_lines(source), models.nbest, block=size, prefixes=prefixes)
+    use_threads(processes.threads)
+    translator = replace(models.load(), on_warning=on_warning)
+    return translator.nbest_lines(
+        read_lines(source), models.nbest, block=1 if interactive else BLOCK, prefixes=prefixes
+    )
 
 
-def watched(outputs: "Iterator[list[Output]]", *, live: bool) -> "Iterator[list[Output]]":
-    """The outputs, counted on a terminal while they come."""
+def with_progress(outputs: "Iterator[list[Output]]", *, live: bool) -> "Iterator[list[Output]]":
+    """Yield the outputs, and show on a terminal how many lines have been translated."""
     console = display.console()
     if not live or not console.is_terminal:
         yield from outputs
@@ -125,8 +142,8 @@ def watched(outputs: "Iterator[list[Output]]", *, live: bool) -> "Iterator[list[
             yield best
 
 
-def shown(number: int, outputs: "list[Output]", *, nbest: int, as_json: bool) -> str:
-    """An input line's outputs as lines of text."""
+def format_outputs(number: int, outputs: "list[Output]", *, nbest: int, as_json: bool) -> str:
+    """Return an input line's outputs as lines of text, of tab-separated columns, or of JSON."""
     if as_json:
         best = [vars(one) for one in outputs]
         return json.dumps({"line": number, "outputs": best}, ensure_ascii=False) + "\n"
@@ -138,8 +155,8 @@ def shown(number: int, outputs: "list[Output]", *, nbest: int, as_json: bool) ->
 
 
 @contextmanager
-def sink(output: Path | None) -> Iterator[IO[str]]:
-    """Standard output, or a file that is whole or absent."""
+def open_output(output: Path | None) -> Iterator[IO[str]]:
+    """Open standard output, or a file that is written atomically, for a with block."""
     import io
 
     from transduce.durable import atomic_file

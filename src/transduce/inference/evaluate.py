@@ -4,24 +4,33 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, final
 
-from transduce.errors import InputError
+from transduce.datasets.cache import cache_folder
+from transduce.datasets.fetch import corpus_here, texts_of
+from transduce.errors import InputError, suggest_names
+from transduce.inference.arguments import checked_lines, require_lines
 from transduce.inference.likelihood import target_log_probs
+from transduce.inference.load import load
 from transduce.inference.translator import Translator
 from transduce.machine.environment import describe_environment
-from transduce.scores import Perplexity, Score, compute_score
+from transduce.scores import METRICS, Perplexity, Score, compute_score
 from transduce.scores.scoring import require_scorable
+from transduce.settings import Data
 from transduce.settings.fields import require
+from transduce.text.files import read_lines
 
+Text = str | Path | Sequence[str]  # a file, or lines
 TOKENS = 8_192  # of both sides at once
 
 
 @final
 @dataclass(frozen=True)
 class Evaluation:
-    """Scores of a model's translations of a test set, and its perplexity on the references."""
+    """A model's translations of a test set, their scores, and its perplexity on the references."""
 
+    outputs: Sequence[str]
     scores: list[Score]
     perplexity: Perplexity
     left_out: int  # of the perplexity: lines that are too long
@@ -29,7 +38,7 @@ class Evaluation:
 
 @final
 @dataclass(frozen=True)
-class EvaluationSet:
+class EvaluationText:
     """Sources and references line by line, the metrics to score by, the references' language."""
 
     sources: Sequence[str]
@@ -39,38 +48,100 @@ class EvaluationSet:
 
 
 def evaluate(
-    translator: Translator,
-    sources: Sequence[str],
-    references: Sequence[str],
-    metrics: Sequence[str],
+    model: Translator | Path | str,
+    source: Text,
+    reference: Text | None = None,
+    *,
+    metrics: Sequence[str] | None = None,
+    language: str | None = None,
 ) -> Evaluation:
-    """Translate a test set and score it; its language is the recipe's target language."""
-    language = translator.recipe.data.target_language
-    test_set = EvaluationSet(sources, references, metrics, language)
-    return score_outputs(translator, test_set, translate_sources(translator, test_set))
+    """Translate a test set and score the translations by each of `metrics`.
+
+    `model` is a translator, a model folder or a run folder. `source` and `reference` are files or
+    lists of lines; without a reference `source` is the name of a fetched test set, such as
+    "newstest2014" or "CORPUS:SPLIT". The metrics are the task's own, and the language of the
+    references that of the recipe, unless they are given.
+    """
+    translator = model if isinstance(model, Translator) else load(model)
+    lines = read_test_set(source, reference, translator.recipe.data)
+    text = choose_evaluation(translator, lines, metrics, language)
+    return score_translations(translator, text, translate_sources(translator, text))
 
 
-def translate_sources(translator: Translator, test_set: EvaluationSet) -> list[str]:
-    """Return the best translation of every source; refuse first what could not be compute_score."""
-    if len(test_set.sources) != len(test_set.references):
+def choose_evaluation(
+    translator: Translator,
+    lines: tuple[Sequence[str], Sequence[str]],
+    metrics: Sequence[str] | None,
+    language: str | None,
+) -> EvaluationText:
+    """Return what to evaluate, by the task's metrics and the recipe's language unless given."""
+    if metrics is None:
+        metrics = translator.task.metrics
+    require_lines("metrics", metrics)
+    for name in metrics:
+        require(
+            name in METRICS, f"metrics: unknown score {name!r}", suggest_names(str(name), METRICS)
+        )
+    if language is None:
+        language = translator.recipe.data.target_language
+    return EvaluationText(*lines, metrics, language)
+
+
+def read_test_set(source: Text, reference: Text | None, data: Data) -> tuple[list[str], list[str]]:
+    """Return the lines of both sides of a test set, from files, lists, or a fetched corpus."""
+    if reference is None:
+        require(
+            isinstance(source, str | Path),
+            "reference must be given with lines of a source",
+            "or name a fetched test set as the source",
+        )
+        source, reference = find_fetched(str(source), data)
+    return read_text("source", source), read_text("reference", reference)
+
+
+def read_text(name: str, text: Text) -> list[str]:
+    """Return the lines of an argument that is a file, or lines already."""
+    if isinstance(text, str | Path):
+        return list(read_lines(text))
+    require_lines(name, text)
+    return list(checked_lines(name, text))
+
+
+def find_fetched(name: str, data: Data) -> tuple[Path, Path]:
+    """Return the files of the fetched test set CORPUS or CORPUS:SPLIT in the data's languages."""
+    hint = "name a reference, or instead of the source a fetched test set"
+    require(not Path(name).is_file(), f"{name} is a source without a reference", hint)
+    corpus, _, split = name.partition(":")
+    languages, cache = (data.source_language, data.target_language), cache_folder()
+    texts = texts_of(corpus, split or "test", languages, cache)
+    if texts is None:
+        have = corpus_here(corpus, languages, cache).about["splits"]
+        raise InputError(f"{corpus} has no split {split or 'test'}", f"it has {', '.join(have)}")
+    return texts
+
+
+def translate_sources(translator: Translator, text: EvaluationText) -> list[str]:
+    """Return the best translation of every source; refuse first what could not be scored."""
+    if len(text.sources) != len(text.references):
         raise InputError(
-            f"the source has {len(test_set.sources):,} lines, but the reference has "
-            f"{len(test_set.references):,}",
+            f"the source has {len(text.sources):,} lines, but the reference has "
+            f"{len(text.references):,}",
             "line i of one must be the translation of line i of the other",
         )
-    require_scorable(test_set.metrics, test_set.references, test_set.language)
-    return [best[0].text for best in translator.nbest_lines(test_set.sources)]
+    require_scorable(text.metrics, text.references, text.language)
+    return list(translator.translate_lines(text.sources))
 
 
-def score_outputs(
-    translator: Translator, test_set: EvaluationSet, outputs: list[str]
+def score_translations(
+    translator: Translator, text: EvaluationText, outputs: Sequence[str]
 ) -> Evaluation:
     """Score the outputs by every metric, and compute the model's perplexity on the references."""
     scores = [
-        compute_score(metric, outputs, test_set.references, language=test_set.language)
-        for metric in test_set.metrics
+        compute_score(metric, outputs, text.references, language=text.language)
+        for metric in text.metrics
     ]
-    return Evaluation(scores, *perplexity(translator, test_set.sources, test_set.references))
+    found, left_out = perplexity(translator, text.sources, text.references)
+    return Evaluation(outputs, scores, found, left_out)
 
 
 def perplexity(

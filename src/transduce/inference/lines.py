@@ -1,4 +1,4 @@
-"""Input lines on their way into the search: numbered, split if too long, with forced prefixes."""
+"""Input lines on their way into the search: numbered, encoded, with forced prefixes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from itertools import islice, zip_longest
 from typing import TypeVar, final
 
 from transduce.errors import InputError
+from transduce.inference.long_lines import LineWarning, split_line
 from transduce.search import ConstrainedSource, ForcedPrefix
 from transduce.search.beam_state import max_output_length
 from transduce.settings import Recipe
@@ -23,6 +24,15 @@ class Line:
     number: int  # from 1
     text: str
     prefix: str | None = None
+
+
+@final
+@dataclass(frozen=True)
+class EncodedLine:
+    """The sources that a line is searched as, and a warning if a sentence had to be split."""
+
+    sources: Sequence[Sequence[int]]
+    warning: LineWarning | None = None
 
 
 def number_lines(texts: Iterable[str], prefixes: Iterable[str] | None) -> Iterator[Line]:
@@ -49,46 +59,48 @@ def split_into_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
         yield block
 
 
-def encode_line(line: Line, task: Task, recipe: Recipe) -> Sequence[Sequence[int]]:
-    """Encode a line as the sources to search: one, or one a sentence if the line is too long.
+def encode_line(line: Line, task: Task, recipe: Recipe, *, strict: bool) -> EncodedLine:
+    """Encode a line as the sources to search, with their constraints: several if it is too long."""
+    text = task.normalise(line.text)
+    parts, warning = list[list[int]](), None
+    if text:
+        longest = recipe.data.max_length
+        parts, warning = split_line(text, line.number, task, longest, strict=strict)
+    sources: list[Sequence[int]] = [constrain_source(ids, task) for ids in parts]
+    forced = encode_prefix(line, task, parts, recipe.search.extra_length)
+    if forced:
+        require(
+            sources[0] is parts[0],
+            f"line {line.number} has a prefix, but this task constrains its outputs itself",
+            "leave the prefix out",
+        )
+        sources[0] = ConstrainedSource(parts[0], ForcedPrefix(forced))
+    return EncodedLine(sources, warning)
 
-    A forced prefix constrains the output of the first source.
-    """
-    parts = encode_parts(line, task, recipe.data.max_length)
+
+def constrain_source(ids: list[int], task: Task) -> Sequence[int]:
+    """Return a source with the constraint that the task sets its output; unchanged if none."""
+    constraint = task.constraint(ids)
+    return ids if constraint is None else ConstrainedSource(ids, constraint)
+
+
+def encode_prefix(
+    line: Line, task: Task, parts: Sequence[Sequence[int]], extra_length: int
+) -> tuple[int, ...]:
+    """Return the ids of a line's prefix, none if it has none; refuse what no output can hold."""
     if line.prefix is None:
-        return parts
-    (prefix,) = task.encode_targets([task.normalise(line.prefix)])
-    forced = tuple(prefix[:-1])
+        return ()
+    (ids,) = task.encode_targets([task.normalise(line.prefix)])
+    forced = tuple(ids[:-1])
     require(
         bool(parts) or not forced,
         f"line {line.number} is empty, but its prefix is not",
         "an empty line has an empty output",
     )
-    most = max_output_length(parts[0], recipe.search.extra_length) if parts else 0
+    most = max_output_length(parts[0], extra_length) if parts else 0
     require(
         len(forced) <= most,
         f"line {line.number}: its prefix has {len(forced)} pieces, and its output at most {most}",
-        f"raise search.extra_length (--extra-length) to {recipe.search.extra_length + len(forced) - most} or more",
+        f"raise search.extra_length (--extra-length) to {extra_length + len(forced) - most} or more",
     )
-    constraints = [ForcedPrefix(forced), *(ForcedPrefix(()) for _ in parts[1:])]
-    return [
-        ConstrainedSource(ids, constraint)
-        for ids, constraint in zip(parts, constraints, strict=False)
-    ]
-
-
-def encode_parts(line: Line, task: Task, max_length: int) -> list[list[int]]:
-    """Encode a line as a whole if it has at most `max_length` pieces, else sentence by sentence."""
-    text = task.normalise(line.text)
-    if not text:
-        return []
-    parts = task.encode_sources([text])
-    if len(parts[0]) > max_length and task.split_levels:
-        parts = task.encode_sources(task.split_levels[0].split(text))
-    worst = max(map(len, parts))
-    if worst > max_length:
-        raise InputError(
-            f"line {line.number}: a sentence of {worst:,} pieces, and this model takes {max_length:,}",
-            "split the sentence, or train with a larger data.max_length",
-        )
-    return parts
+    return forced

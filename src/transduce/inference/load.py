@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import final
 
@@ -17,7 +18,9 @@ from transduce.checkpoint import (
     read_run,
 )
 from transduce.errors import FolderError, InputError
-from transduce.inference.translator import Translator
+from transduce.inference.arguments import require_count
+from transduce.inference.long_lines import OnWarning
+from transduce.inference.translator import Translator, warn_user
 from transduce.machine.device import select_device
 from transduce.model.decoding.inference_weights import prepare_for_inference
 from transduce.model.transformer import Transformer
@@ -40,10 +43,25 @@ class Member:
     hash: str
 
 
-def load(folder: Path | str, *more: Path | str, precision: str = "float32") -> Translator:
-    """Load a model folder, or the newest checkpoint of a run folder; several as an ensemble."""
+def load(
+    folder: Path | str,
+    *more: Path | str,
+    precision: str = "float32",
+    workers: int = 1,
+    strict: bool = False,
+    on_warning: OnWarning = warn_user,
+) -> Translator:
+    """Load a model folder, or the newest checkpoint of a run folder; several as an ensemble.
+
+    Several `workers` are processes that share the lines of a text, each with the models and one
+    thread; a script that uses them needs the guard `if __name__ == "__main__":`. Nothing of the
+    calling process is changed, its number of threads included. A sentence longer than the models
+    take is split, and `on_warning` is called with a `LineWarning`, which becomes a Python warning
+    by default; with `strict` it is an error.
+    """
+    require_count("workers", workers)
     known = " or ".join(INFERENCE_PRECISIONS)
-    require(precision in INFERENCE_PRECISIONS, f"the precision is {known}, not {precision}")
+    require(precision in INFERENCE_PRECISIONS, f"precision must be {known}, not {precision!r}")
     folders = [Path(one) for one in (folder, *more)]
     members = [load_member(one) for one in folders]
     require_same_vocabularies(members, folders)
@@ -51,7 +69,16 @@ def load(folder: Path | str, *more: Path | str, precision: str = "float32") -> T
         prepare_for_inference(member.model, InferencePrecision(precision))
     models = tuple(member.model for member in members)
     hashes = tuple(member.hash for member in members)
-    return Translator(models, members[0].task, shared_recipe(members), hashes)
+    return Translator(
+        models,
+        members[0].task,
+        shared_recipe(members),
+        hashes,
+        strict=strict,
+        on_warning=on_warning,
+        workers=workers,
+        reload=partial(load, *folders, precision=precision),
+    )
 
 
 def require_same_vocabularies(members: Sequence[Member], folders: Sequence[Path]) -> None:

@@ -1,44 +1,55 @@
 """Trained models as a function from lines to lines: in order, an empty line for an empty one."""
 
+import math
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import partial
+from itertools import accumulate, pairwise
 from operator import methodcaller
-from typing import final, overload
+from typing import TYPE_CHECKING, Any, final, overload
 
 from transduce.errors import InputError
-from transduce.inference.decoders import build_decoder
-from transduce.inference.likelihood import target_log_probs
-from transduce.inference.lines import Line, encode_line, number_lines, split_into_blocks
-from transduce.inference.worker_processes import run_in_workers
-from transduce.model.transformer import Transformer
-from transduce.search import (
-    ConstrainedDecoder,
-    ConstrainedSource,
-    Hypothesis,
-    beam_search_unordered,
-    sample_unordered,
-    score_log_probs,
+from transduce.inference.arguments import (
+    checked_lines,
+    require_count,
+    require_known,
+    require_lines,
+    require_text,
 )
+from transduce.inference.lines import Line, encode_line, number_lines, split_into_blocks
+from transduce.inference.long_lines import HINT, LineWarning, OnWarning
+from transduce.inference.outputs import (
+    BlockResult,
+    Output,
+    join_parts,
+    sample_sources,
+    search_sources,
+)
+from transduce.inference.pairs import Pair, encode_pairs, find_too_long, number_pairs, score_pairs
+from transduce.inference.worker_processes import run_in_workers
+from transduce.machine.process_settings import keep_freed_memory, use_threads
+from transduce.model.transformer import Transformer
+from transduce.search import Hypothesis
 from transduce.settings import Recipe, Search
 from transduce.settings.search import Sampling
 from transduce.tasks import Task
 
+if TYPE_CHECKING:
+    from transduce.inference.evaluate import Evaluation, Text
+
 BLOCK = 2_000  # lines read before the first output: sentences of like length are searched together
 WORKER_BLOCK = 250  # lines that a worker takes at once: enough of like lengths, a share for all
-TOKENS = 8_192  # tokens of a batch of given pairs, both sides
 PART_BITS = 20  # bits of a sample's random key that number the parts of a line
 
+Texts = list[str] | tuple[str, ...]
+UNKNOWN = (math.nan, math.nan)  # score and log P of a pair that is too long
 
-@final
-@dataclass(frozen=True)
-class Output:
-    """One translation of a line, with score and log P summed over its sentences."""
 
-    text: str
-    score: float
-    log_prob: float
+def warn_user(warning: LineWarning) -> None:
+    """Issue a line's warning as a Python UserWarning."""
+    warnings.warn(str(warning), UserWarning, stacklevel=2)
 
 
 @final
@@ -51,6 +62,10 @@ class Translator:
     recipe: Recipe  # the first model's, with the search and data.max_length that hold for all
     hashes: tuple[str, ...] = ()  # sha256 of each model's manifest, if it was read from a folder
     sampling_settings: Sampling | None = None  # none: beam search
+    strict: bool = False  # refuse a sentence longer than the models take, instead of splitting it
+    on_warning: OnWarning = warn_user  # called for each line with such a sentence
+    workers: int = 1  # processes of one thread each that share the lines
+    reload: "Callable[[], Translator] | None" = None  # loads the models again, in a worker
 
     def __post_init__(self) -> None:
         for model in self.models:  # learned positions must reach as far as each may be asked
@@ -64,15 +79,31 @@ class Translator:
     @overload
     def __call__(self, text: str, *, prefix: str | None = None) -> str: ...
     @overload
-    def __call__(self, text: list[str], *, prefix: list[str] | None = None) -> list[str]: ...
-    def __call__(
-        self, text: str | list[str], *, prefix: str | list[str] | None = None
-    ) -> str | list[str]:
-        """The best translation of one text, or of each of several; it begins with its prefix."""
-        lines = [text] if isinstance(text, str) else text
-        prefixes = [prefix] if isinstance(prefix, str) else prefix
-        best = [outputs[0].text for outputs in self.nbest_lines(lines, prefixes=prefixes)]
-        return best[0] if isinstance(text, str) else best
+    def __call__(self, text: Texts, *, prefix: Texts | None = None) -> list[str]: ...
+    def __call__(self, text: Any, *, prefix: Any = None) -> str | list[str]:
+        """Translate one text, or each of several; each output begins with its forced prefix."""
+        outputs = self.nbest(text, 1, prefix=prefix)
+        return outputs[0].text if isinstance(text, str) else [best[0].text for best in outputs]
+
+    @overload
+    def nbest(self, text: str, n: int, *, prefix: str | None = None) -> list[Output]: ...
+    @overload
+    def nbest(self, text: Texts, n: int, *, prefix: Texts | None = None) -> list[list[Output]]: ...
+    def nbest(self, text: Any, n: int, *, prefix: Any = None) -> list[Any]:
+        """Return the `n` best translations, with scores, of one text or of each of several."""
+        if not isinstance(text, str):
+            require_lines("text", text)
+            return list(self.nbest_lines(text, n, prefixes=prefix))
+        require_text("prefix", prefix)
+        one = replace(self, workers=1)
+        (outputs,) = one.nbest_lines([text], n, prefixes=None if prefix is None else [prefix])
+        return outputs
+
+    def translate_lines(
+        self, lines: Iterable[str], *, prefixes: Iterable[str] | None = None
+    ) -> Iterator[str]:
+        """Yield the best translation of every line of an iterable, lazily and in order."""
+        return (outputs[0].text for outputs in self.nbest_lines(lines, prefixes=prefixes))
 
     def nbest_lines(
         self,
@@ -82,96 +113,144 @@ class Translator:
         block: int = BLOCK,
         prefixes: Iterable[str] | None = None,
     ) -> Iterator[list[Output]]:
-        """Yield the `n` best translations of every line, in order; reads `block` lines at a time."""
-        for some in split_into_blocks(number_lines(lines, prefixes), block):
-            yield from self.translate_block(some, n)
+        """Yield the `n` best translations of every line, in order; reads `block` lines at a time.
+
+        Several workers take blocks of 250 lines instead, and some blocks are read ahead.
+        """
+        require_count("n", n)
+        require_lines("lines", lines)
+        numbered = number_lines(checked_lines("lines", lines), prefixes)
+        if self.workers > 1:
+            results = translate_in_workers(self.worker_loader(), numbered, n, self.workers)
+        else:
+            results = (self.translate_block(b, n) for b in split_into_blocks(numbered, block))
+        return report_warnings(results, self.on_warning)
 
     def likelihood(
         self, pairs: Iterable[tuple[str, str]], *, block: int = BLOCK
     ) -> Iterator[Output]:
-        """Yield each given target with the score and log P that the model gives it."""
-        before = 0
-        for some in split_into_blocks(pairs, block):
-            yield from self.score_block(some, before)
-            before += len(some)
+        """Yield each (source, target) pair's target with the score and log P of the model, lazily.
+
+        A pair that is longer than the model takes has nan for both, and a warning.
+        """
+        require_lines("pairs", pairs)
+        numbered = number_pairs(pairs)
+        if self.workers > 1:
+            results = score_in_workers(self.worker_loader(), numbered, self.workers)
+        else:
+            results = (self.score_block(b) for b in split_into_blocks(numbered, block))
+        return (output for (output,) in report_warnings(results, self.on_warning))
+
+    def evaluate(
+        self,
+        source: "Text",
+        reference: "Text | None" = None,
+        *,
+        metrics: Sequence[str] | None = None,
+        language: str | None = None,
+    ) -> "Evaluation":
+        """Translate a test set and score it: see `transduce.evaluate`."""
+        from transduce.inference.evaluate import evaluate  # which imports this module
+
+        return evaluate(self, source, reference, metrics=metrics, language=language)
 
     def searching(self, **changes: int | float | str) -> "Translator":
         """Return a translator with other settings of the beam search, such as `beam=8`."""
+        require_known("searching", changes, Search)
         search: Search = replace(self.recipe.search, **changes)  # type: ignore[arg-type]
         return replace(self, recipe=replace(self.recipe, search=search))
 
     def sampling(self, **changes: int | float) -> "Translator":
         """Return a translator that samples, with `temperature`, `top_k`, `top_p` and `seed`."""
+        require_known("sampling", changes, Sampling)
         before = self.sampling_settings or Sampling()
         settings: Sampling = replace(before, **changes)  # type: ignore[arg-type]
         return replace(self, sampling_settings=settings)
 
-    def translate_block(self, lines: Sequence[Line], n: int) -> list[list[Output]]:
-        """Return the `n` best translations of each line; all parts of all lines share one search."""
-        parts, keys, ends = list[Sequence[int]](), list[int](), [0]
-        for line in lines:
-            own = encode_line(line, self.task, self.recipe)
-            parts += own
-            keys += [line.number << PART_BITS | index for index in range(len(own))]
-            ends.append(len(parts))
-        found = self.search_parts(parts, keys, n)
-        by_line = ([found[part] for part in range(*span)] for span in pairwise(ends))
-        return [self.join_parts(own, n) for own in by_line]
-
-    def search_parts(
-        self, parts: Sequence[Sequence[int]], keys: Sequence[int], n: int
-    ) -> dict[int, list[Hypothesis]]:
-        """Return the `n` best hypotheses, or `n` samples, of each part by its index."""
-        decoder, search = build_decoder(self.models), self.recipe.search
-        if any(isinstance(part, ConstrainedSource) for part in parts):
-            decoder = ConstrainedDecoder(decoder)
-        sampling = self.sampling_settings
-        if sampling is None:
-            return dict(beam_search_unordered(decoder, parts, search, nbest=n))
-        return dict(sample_unordered(decoder, parts, search, sampling, samples=n, keys=keys))
-
-    def join_parts(self, parts: Sequence[Sequence[Hypothesis]], n: int) -> list[Output]:
-        """Join the hypotheses of a line's parts into its `n` best outputs, rank by rank."""
-        if not parts:
-            return [Output("", 0.0, 0.0)]
-        ranks = range(min(n, *map(len, parts)))
-        return [
-            Output(
-                self.task.join([self.task.decode(part[rank].ids) for part in parts]),
-                sum(part[rank].score for part in parts),
-                sum(part[rank].log_prob for part in parts),
-            )
-            for rank in ranks
+    def translate_block(self, lines: Sequence[Line], n: int) -> BlockResult:
+        """Translate a block of lines into their `n` best outputs, all parts in one search."""
+        encoded = [encode_line(line, self.task, self.recipe, strict=self.strict) for line in lines]
+        parts = [
+            (source, line.number << PART_BITS | index)
+            for line, one in zip(lines, encoded, strict=True)
+            for index, source in enumerate(one.sources)
         ]
+        hypotheses = self.decode_sources([part for part, _ in parts], [key for _, key in parts], n)
+        ends = accumulate((len(one.sources) for one in encoded), initial=0)
+        outputs = [join_parts(hypotheses[i:j], self.task, n) for i, j in pairwise(ends)]
+        return BlockResult(outputs, [one.warning for one in encoded if one.warning])
 
-    def score_block(self, pairs: Sequence[tuple[str, str]], before: int) -> Iterator[Output]:
-        """Yield each target of a block of pairs with its score; `before` lines came earlier."""
-        longest, search = self.recipe.data.max_length, self.recipe.search
-        task = self.task
-        sides = ([task.normalise(line) for line in side] for side in zip(*pairs, strict=True))
-        sources, targets = task.encode_sources(next(sides)), task.encode_targets(next(sides))
-        ranges = (("source", sources, longest), ("target", targets, longest + search.extra_length))
-        for name, side, most in ranges:
-            for number, ids in enumerate(side, start=before + 1):
-                if len(ids) > most:
-                    raise InputError(
-                        f"line {number}: a {name} of {len(ids):,} pieces, and this model takes "
-                        f"{most:,}",
-                        "split the sentence, or train with a larger data.max_length",
-                    )
-        tokens = max(TOKENS, 2 * longest + search.extra_length)
-        log_probs = target_log_probs(self.models, sources, targets, tokens)
-        scores = score_log_probs(log_probs, list(map(len, targets)), search)
-        for (_, text), score, log_prob in zip(pairs, scores, log_probs, strict=True):
-            yield Output(text, score, log_prob)
+    def decode_sources(
+        self, sources: Sequence[Sequence[int]], keys: Sequence[int], n: int
+    ) -> list[list[Hypothesis]]:
+        """Return the `n` best hypotheses of each source, or `n` samples, drawn by its key."""
+        search, sampling = self.recipe.search, self.sampling_settings
+        if sampling is None:
+            return search_sources(self.models, sources, search, n)
+        return sample_sources(self.models, sources, keys, search, sampling, n)
+
+    def score_block(self, pairs: Sequence[Pair]) -> BlockResult:
+        """Score the target of each pair of a block; nan, with a warning, if it is too long."""
+        encoded = encode_pairs(pairs, self.task)
+        warnings = {pair.number: find_too_long(pair, self.recipe) for pair in encoded}
+        faults = [warning for warning in warnings.values() if warning]
+        if faults and self.strict:
+            raise InputError(str(faults[0]), HINT)
+        fitting = [pair for pair in encoded if not warnings[pair.number]]
+        scores = iter(score_pairs(self.models, fitting, self.recipe))
+        outputs = [
+            Output(pair.target, *(UNKNOWN if warnings[pair.number] else next(scores)))
+            for pair in pairs
+        ]
+        return BlockResult([[output] for output in outputs], faults)
+
+    def worker_loader(self) -> "Callable[[], Translator]":
+        """Return a function, to be called in a worker, that loads this translator again there."""
+        if self.reload is None:
+            raise InputError(
+                "workers must be 1 for models that were not read from a folder",
+                "transduce.load(folder, workers=N)",
+            )
+        search, sampling = self.recipe.search, self.sampling_settings
+        return partial(reload_in_worker, self.reload, search, sampling, strict=self.strict)
+
+
+def reload_in_worker(
+    reload: Callable[[], Translator], search: Search, sampling: Sampling | None, *, strict: bool
+) -> Translator:
+    """Load a translator with these settings in a worker process, which then uses one thread."""
+    keep_freed_memory()
+    use_threads(1)
+    found = reload()
+    recipe = replace(found.recipe, search=search)
+    return replace(found, recipe=recipe, sampling_settings=sampling, strict=strict)
 
 
 def translate_in_workers(
     load: Callable[[], Translator], lines: Iterable[Line], n: int, workers: int
-) -> Generator[list[Output], None, None]:
-    """Yield the `n` best translations of every line in order; each worker calls `load` once."""
+) -> Generator[BlockResult, None, None]:
+    """Translate lines block by block, in order, in `workers` processes that each call `load`."""
     blocks = split_into_blocks(lines, WORKER_BLOCK)
-    requests = (methodcaller("translate_block", block, n) for block in blocks)
-    with closing(run_in_workers(load, requests, workers)) as results:
-        for outputs in results:
-            yield from outputs
+    return run_in_workers(load, (methodcaller("translate_block", b, n) for b in blocks), workers)
+
+
+def score_in_workers(
+    load: Callable[[], Translator], pairs: Iterable[Pair], workers: int
+) -> Generator[BlockResult, None, None]:
+    """Score given targets block by block, in order, in `workers` processes that call `load`."""
+    blocks = split_into_blocks(pairs, WORKER_BLOCK)
+    return run_in_workers(load, (methodcaller("score_block", b) for b in blocks), workers)
+
+
+def report_warnings(
+    results: Generator[BlockResult, None, None], on_warning: OnWarning
+) -> Generator[list[Output], None, None]:
+    """Yield the outputs of every line, and call `on_warning` for each warning of its block first.
+
+    When this generator is closed, so are the results: their worker processes end.
+    """
+    with closing(results):
+        for result in results:
+            for warning in result.warnings:
+                on_warning(warning)
+            yield from result.outputs

@@ -86,7 +86,7 @@ def measure_row(
     model = None if test is None else average_beside(run)
     translator = load(model.folder if model else run)
     lines = test or decode_development_set(prepared)
-    found = evaluate(translator, *lines, choose_metrics(lines[1]))
+    found = evaluate(translator, *lines, metrics=choose_metrics(lines[1]))
     bleu, *more = [score.as_json() for score in found.scores]
     progress, stored, cost = save.state["progress"], read_run(run), measure_cost(run)
     resolved = {path: stored.recipe.flat_settings()[path] for path in RESOLVED}

@@ -1,0 +1,99 @@
+"""How many processes and threads a command that uses trained models takes."""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import click
+
+from transduce.inference.worker_count import LINES_PER_WORKER, choose_workers, load_on_own_cores
+from transduce.settings.fields import require
+
+if TYPE_CHECKING:
+    from transduce.cli.searching import TranslatorChoice
+
+
+@final
+@dataclass(frozen=True)
+class Processes:
+    """What --workers and --threads say; a number of workers that is None is to be chosen."""
+
+    workers: int | None
+    threads: int
+
+    def choose(self, count_lines: Callable[[int], int], models: "TranslatorChoice") -> int:
+        """Return the number of worker processes; `count_lines(most)` counts at most so many."""
+        if self.workers is not None:
+            return self.workers
+        return choose_for_machine(count_lines, models.folders)
+
+
+def count_file_lines(path: Path, most: int) -> int:
+    """Return how many lines a file has, `most` if it has more; 0 if it is no regular file."""
+    from transduce.text.files import read_lines
+
+    return sum(1 for _ in islice(read_lines(path), most)) if path.is_file() else 0
+
+
+def process_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --workers and --threads to a command, which gets them as one value `processes`."""
+
+    @functools.wraps(command)
+    def with_processes(*, workers: int | None, threads: int | None, **others: Any) -> Any:  # noqa: ANN401
+        require(
+            workers is None or threads is None,
+            "--threads is for one process, and --workers are processes of one thread each",
+            "leave one",
+        )
+        if threads is not None:
+            workers = 1
+        return command(processes=Processes(workers, threads or 1), **others)
+
+    for option in (
+        click.option(
+            "--threads",
+            type=click.IntRange(min=1),
+            help="Threads of one process, for line-by-line work on cores known to be free.",
+        ),
+        click.option(
+            "--workers",
+            type=click.IntRange(min=1),
+            help="Processes of one thread each; without it one for every 1,000 lines of a file, as "
+            "far as idle cores and free memory allow. The results do not depend on it.",
+        ),
+    ):
+        with_processes = option(with_processes)
+    return with_processes
+
+
+def choose_for_machine(count_lines: Callable[[int], int], folders: tuple[Path, ...]) -> int:
+    """Return how many workers a text deserves on this machine as it is now; 1 on a GPU."""
+    from transduce.machine.cpus import available_cpus
+
+    cores = available_cpus()
+    lines = count_lines(cores * LINES_PER_WORKER) if cores > 1 else 0
+    if lines < 2 * LINES_PER_WORKER:
+        return 1
+    from transduce.machine.free_memory import free_memory_bytes
+
+    load, memory = load_on_own_cores(cores), free_memory_bytes()
+    count = choose_workers(lines, cores, load, memory, weight_bytes(folders))
+    return count if count == 1 or computes_on_cpu() else 1
+
+
+def computes_on_cpu() -> bool:
+    """Return whether models compute on the processor, whose cores workers share."""
+    from transduce.machine.device import select_device
+
+    return select_device().type == "cpu"
+
+
+def weight_bytes(folders: Sequence[Path]) -> int:
+    """Return the size of the weight files of these model or run folders, one for each."""
+    from transduce.checkpoint.model_folder import WEIGHTS
+
+    sizes = ([file.stat().st_size for file in folder.rglob(WEIGHTS)] for folder in folders)
+    return sum(max(own, default=0) for own in sizes)

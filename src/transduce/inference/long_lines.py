@@ -1,0 +1,88 @@
+"""Lines longer than the model takes, split into parts that fit: sentences, clauses, words."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import final
+
+from transduce.errors import InputError
+from transduce.tasks import SplitLevel, Task
+
+HINT = "split the sentence, or train with a larger data.max_length"
+
+
+@final
+@dataclass(frozen=True)
+class LineWarning:
+    """What happened to one line of the input that its output alone does not show."""
+
+    line: int  # from 1
+    fact: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.fact}"
+
+
+OnWarning = Callable[[LineWarning], None]
+
+
+@final
+@dataclass(frozen=True)
+class Part:
+    """A part of a line: its ids, closed by END, and the index of the split level that cut it."""
+
+    ids: list[int]
+    level: int
+
+
+def split_line(
+    text: str, number: int, task: Task, max_length: int, *, strict: bool
+) -> tuple[list[list[int]], LineWarning | None]:
+    """Encode a regular line in parts of at most `max_length` pieces.
+
+    A line that is too long is split into its sentences. A sentence that is still too long is
+    halved, at clauses, words or characters, until it fits, with a warning; refused if `strict`.
+    """
+    parts = task.encode_sources([text])
+    sentences = [text]
+    if len(parts[0]) > max_length and task.split_levels:
+        sentences = task.split_levels[0].split(text)
+        parts = task.encode_sources(sentences)
+    worst = max(map(len, parts))
+    if worst <= max_length:
+        return parts, None
+    fact = f"a sentence of {worst:,} pieces, and this model takes {max_length:,}"
+    error = InputError(f"line {number}: {fact}", HINT)
+    if strict or not task.split_levels:
+        raise error
+    fitting = [part for one in sentences for part in halve_until_it_fits(one, 1, task, max_length)]
+    if any(len(part.ids) > max_length for part in fitting):  # a single character
+        raise error
+    level = task.split_levels[max(part.level for part in fitting)]
+    return [part.ids for part in fitting], LineWarning(number, f"{fact}; split at {level.name}")
+
+
+def halve_until_it_fits(text: str, level: int, task: Task, max_length: int) -> Iterator[Part]:
+    """Yield a text's parts of at most `max_length` pieces, cut at split levels from `level` on."""
+    pending = [(text, level, 0)]
+    while pending:
+        text, level, cut = pending.pop()
+        (ids,) = task.encode_sources([text])
+        if len(ids) <= max_length or level == len(task.split_levels):
+            yield Part(ids, cut)
+            continue
+        halves = halve(text, task.split_levels[level])
+        if len(halves) == 1:
+            pending.append((text, level + 1, cut))
+        else:
+            pending += [(half, level, level) for half in reversed(halves)]
+
+
+def halve(text: str, level: SplitLevel) -> Sequence[str]:
+    """Cut a text in two at the boundary of its units nearest the middle; whole if it has one."""
+    units = level.split(text)
+    if len(units) == 1:
+        return units
+    ends = list(accumulate(map(len, units)))[:-1]
+    middle = min(range(len(ends)), key=lambda n: abs(2 * ends[n] - ends[-1] - len(units[-1])))
+    return level.joint.join(units[: middle + 1]), level.joint.join(units[middle + 1 :])

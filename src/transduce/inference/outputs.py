@@ -1,0 +1,100 @@
+"""Sources to outputs: the search over the parts of many lines at once, and their parts joined."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+from transduce.inference.decoders import build_decoder
+from transduce.inference.long_lines import LineWarning
+from transduce.model.transformer import Transformer
+from transduce.search import (
+    ConstrainedDecoder,
+    ConstrainedSource,
+    Decoder,
+    ForcedPrefix,
+    Hypothesis,
+    beam_search_unordered,
+    sample_unordered,
+)
+from transduce.settings import Search
+from transduce.settings.search import Sampling
+from transduce.tasks import Task
+
+Sources = Sequence[Sequence[int]]
+
+
+@final
+@dataclass(frozen=True)
+class Output:
+    """One output for a line, with score and log P summed over its parts; nan if unknown."""
+
+    text: str
+    score: float
+    log_prob: float
+
+
+@final
+@dataclass(frozen=True)
+class BlockResult:
+    """The outputs of each line of a block, best first, and the warnings of its lines."""
+
+    outputs: list[list[Output]]
+    warnings: list[LineWarning]
+
+
+def search_sources(
+    models: Sequence[Transformer], sources: Sources, search: Search, n: int
+) -> list[list[Hypothesis]]:
+    """Return the `n` best hypotheses of each source; equal sources are searched once."""
+    unique: dict[object, int] = {}
+    indices = [unique.setdefault(identity(source), len(unique)) for source in sources]
+    first = dict(zip(reversed(indices), reversed(sources), strict=True))
+    distinct: Sources = [first[index] for index in range(len(unique))]
+    decoder, distinct = with_constraints(build_decoder(models), distinct)
+    found = dict(beam_search_unordered(decoder, distinct, search, nbest=n))
+    return [found[index] for index in indices]
+
+
+def sample_sources(
+    models: Sequence[Transformer],
+    sources: Sources,
+    keys: Sequence[int],
+    search: Search,
+    sampling: Sampling,
+    n: int,
+) -> list[list[Hypothesis]]:
+    """Draw `n` samples for each source; a source's random numbers depend on its key alone."""
+    decoder, sources = with_constraints(build_decoder(models), sources)
+    found = dict(sample_unordered(decoder, sources, search, sampling, samples=n, keys=keys))
+    return [found[index] for index in range(len(sources))]
+
+
+def identity(source: Sequence[int]) -> object:
+    """Return a value that two sources share if they have the same ids and the same constraint."""
+    return tuple(source), source.constraint if isinstance(source, ConstrainedSource) else None
+
+
+def with_constraints(decoder: Decoder[Any], sources: Sources) -> tuple[Decoder[Any], Sources]:
+    """Wrap decoder and sources for constrained decoding, if any source has a constraint."""
+    if not any(isinstance(source, ConstrainedSource) for source in sources):
+        return decoder, sources
+    free = ForcedPrefix(())
+    return ConstrainedDecoder(decoder), [
+        source if isinstance(source, ConstrainedSource) else ConstrainedSource(source, free)
+        for source in sources
+    ]
+
+
+def join_parts(parts: Sequence[Sequence[Hypothesis]], task: Task, n: int) -> list[Output]:
+    """Join the hypotheses of a line's parts into its `n` best outputs, rank by rank."""
+    if not parts:
+        return [Output("", 0.0, 0.0)]
+    ranks = range(min(n, *map(len, parts)))
+    return [
+        Output(
+            task.join([task.decode(part[rank].ids) for part in parts]),
+            sum(part[rank].score for part in parts),
+            sum(part[rank].log_prob for part in parts),
+        )
+        for rank in ranks
+    ]

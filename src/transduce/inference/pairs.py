@@ -1,0 +1,81 @@
+"""Given targets: pairs of lines encoded and scored as the search would score them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+from transduce.errors import InputError
+from transduce.inference.arguments import describe_value
+from transduce.inference.likelihood import target_log_probs
+from transduce.inference.long_lines import LineWarning
+from transduce.model.transformer import Transformer
+from transduce.search import score_log_probs
+from transduce.settings import Recipe
+from transduce.tasks import Task
+
+TOKENS = 8_192  # tokens of a batch, both sides
+
+
+@final
+@dataclass(frozen=True)
+class Pair:
+    """A source line and a given target, with their line number."""
+
+    number: int  # from 1
+    source: str
+    target: str
+
+
+@final
+@dataclass(frozen=True)
+class EncodedPair:
+    """The ids of both sides of a pair, each closed by END, with its line number."""
+
+    number: int
+    source: list[int]
+    target: list[int]
+
+
+def number_pairs(pairs: Iterable[Any]) -> Iterator[Pair]:
+    """Yield (source, target) pairs with their line numbers; refuse what is no pair of strings."""
+    for number, pair in enumerate(pairs, start=1):
+        if not isinstance(pair, tuple | list) or [*map(type, pair)] != [str, str]:
+            raise InputError(
+                f"pairs: item {number} must be (source, target), not {describe_value(pair)}"
+            )
+        yield Pair(number, *pair)
+
+
+def encode_pairs(pairs: Sequence[Pair], task: Task) -> list[EncodedPair]:
+    """Encode both sides of every pair."""
+    sources = task.encode_sources([task.normalise(pair.source) for pair in pairs])
+    targets = task.encode_targets([task.normalise(pair.target) for pair in pairs])
+    return [
+        EncodedPair(pair.number, source, target)
+        for pair, source, target in zip(pairs, sources, targets, strict=True)
+    ]
+
+
+def find_too_long(pair: EncodedPair, recipe: Recipe) -> LineWarning | None:
+    """Return a warning if a side of a pair is longer than the model takes or could produce."""
+    longest = recipe.data.max_length
+    limits = {"source": longest, "target": longest + recipe.search.extra_length}
+    for side, most in limits.items():
+        count = len(getattr(pair, side))
+        if count > most:
+            fact = f"a {side} of {count:,} pieces, and this model takes {most:,}"
+            return LineWarning(pair.number, fact)
+    return None
+
+
+def score_pairs(
+    models: Sequence[Transformer], pairs: Sequence[EncodedPair], recipe: Recipe
+) -> list[tuple[float, float]]:
+    """Return the score and log P of each pair's target, as the search would have scored it."""
+    if not pairs:
+        return []
+    tokens = max(TOKENS, 2 * recipe.data.max_length + recipe.search.extra_length)
+    sources, targets = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    log_probs = target_log_probs(models, sources, targets, tokens)
+    scores = score_log_probs(log_probs, list(map(len, targets)), recipe.search)
+    return list(zip(scores, log_probs, strict=True))

@@ -1,0 +1,37 @@
+"""How much memory is free: of the machine, or of its container; Linux only."""
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+from transduce.machine.cgroups import read_limits
+
+MEMINFO = Path("/proc/meminfo")
+GROUPS = (  # limit, usage and statistics of a control group, in its two versions
+    ("memory.max", "memory.current", "memory.stat"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),
+)
+
+
+def free_memory_bytes() -> float:
+    """Return the bytes that new processes may take without swapping; infinity if unknown."""
+    return min(available_bytes(), *group_bytes(), math.inf)
+
+
+def available_bytes() -> float:
+    """Return the kernel's estimate of available memory, MemAvailable in /proc/meminfo."""
+    if not MEMINFO.exists():
+        return math.inf
+    lines = MEMINFO.read_text(encoding="ascii").splitlines()
+    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return 1_024.0 * int(found[0]) if found else math.inf
+
+
+def group_bytes() -> Iterator[float]:
+    """Yield what each control group around this process has left; its file cache counts as free."""
+    for names in GROUPS:
+        for limit, usage, statistics in zip(*map(read_limits, names), strict=False):
+            if limit and limit[0].isdigit():
+                values = dict(zip(statistics[::2], statistics[1::2], strict=False))
+                used = int(usage[0]) - int(values.get("inactive_file", 0))
+                yield float(int(limit[0]) - used)

@@ -1,0 +1,98 @@
+"""How many processes and threads the commands take that use trained models."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from transduce.cli import processes
+from transduce.cli.processes import Processes, choose_for_machine, count_file_lines
+
+FAST = ("--beam=1", "--extra-length=1")
+
+
+@pytest.fixture
+def quiet(monkeypatch, tmp_path):
+    """A quiet machine of eight cores, and a file of 4,500 lines."""
+    monkeypatch.setattr("transduce.machine.cpus.available_cpus", lambda: 8)
+    monkeypatch.setattr(processes, "load_on_own_cores", lambda _: 0.0)
+    monkeypatch.setattr("transduce.machine.free_memory.free_memory_bytes", lambda: 1e12)
+    (tmp_path / "text").write_text("a dog\n" * 4_500)
+    return tmp_path / "text"
+
+
+def choose(path):
+    return choose_for_machine(lambda most: count_file_lines(path, most), ())
+
+
+def test_a_file_gets_a_worker_for_every_thousand_lines(quiet):
+    assert choose(quiet) == 4
+    quiet.write_text("a dog\n" * 100_000)
+    assert choose(quiet) == 8
+
+
+@pytest.mark.usefixtures("quiet")
+def test_what_is_no_regular_file_is_never_read_to_count_it():
+    assert choose(Path("-")) == 1
+    assert choose(Path("/dev/zero")) == 1
+
+
+def test_busy_cores_a_gpu_and_models_that_fill_the_memory_leave_one(quiet, monkeypatch, tmp_path):
+    with monkeypatch.context() as busy:
+        busy.setattr(processes, "load_on_own_cores", lambda _: 7.0)
+        assert choose(quiet) == 1
+    with monkeypatch.context() as on_gpu:
+        on_gpu.setattr(processes, "computes_on_cpu", lambda: False)
+        assert choose(quiet) == 1
+    monkeypatch.setattr("transduce.machine.free_memory.free_memory_bytes", lambda: 1e9)
+    model = tmp_path / "run/checkpoints/step-1/model.safetensors"
+    model.parent.mkdir(parents=True)
+    with model.open("wb") as file:
+        file.truncate(300_000_000)
+    lines = Processes(None, 1).choose(lambda most: min(most, 9_000), choice(tmp_path / "run"))
+    assert lines == 2
+
+
+def choice(*folders):
+    from transduce.cli.searching import TranslatorChoice
+
+    return TranslatorChoice(folders, {})
+
+
+def test_the_number_that_the_user_gives_holds():
+    assert Processes(3, 1).choose(lambda _: 0, choice()) == 3
+
+
+@pytest.mark.parametrize("command", ["translate", "evaluate", "likelihood"])
+def test_a_command_takes_one_thread_or_those_asked_for(call, babbler, tmp_path, command):
+    (tmp_path / "a").write_text("a dog\n")
+    files = [tmp_path / "a", *([tmp_path / "a"] if command != "translate" else [])]
+    before = torch.get_num_threads()
+    try:
+        for options, threads in (((), 1), (("--threads=2",), 2)):
+            torch.set_num_threads(3)
+            assert call(command, babbler, *files, *options).code == 0
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_threads_and_workers_exclude_each_other(call, babbler):
+    ended = call("translate", babbler, *FAST, "--threads=2", "--workers=2", stdin=b"a dog")
+    assert (ended.code, ended.stdout) == (2, "")
+    assert ended.stderr == (
+        "error: --threads is for one process, and --workers are processes of one thread each\n"
+        "hint: leave one\n"
+    )
+
+
+def test_loading_a_model_in_python_changes_no_number_of_threads(babbler):
+    import transduce
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        transduce.load(babbler)("a dog")
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
