@@ -26,7 +26,7 @@ SERVER.set_forkserver_preload(
         *(f"transduce.tasks.{name}" for name in ("run", "average", "load", "prepare")),
         "transduce.training.distributed.rendezvous",
         "transduce.training.distributed.launcher",
-        "tests.training.distributed.crew",
+        "tests.training.distributed.processes",
     ]
 )
 TYPED = ("-m", "transduce")

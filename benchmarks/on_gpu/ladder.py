@@ -136,7 +136,7 @@ def replay(rung: Rung) -> Callable[[], None]:
     rung.model.train()
 
     def update() -> None:
-        rung.optimiser.clear()
+        rung.optimiser.clear_gradients()
         loss, _ = batch_loss(rung.model, rung.training, rung.batches[0])
         (loss / len(rung.batches[0].target.ids)).backward()
         norm = rung.optimiser.gradients.norm()

@@ -7,16 +7,16 @@ from torch import Tensor
 from torch.nn import functional
 
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, milliseconds
-from transduce.training.compiling import compiled_softened
-from transduce.training.loss import Soften, smoothed_loss, softened
+from transduce.training.compiling import compiled_cross_entropy
+from transduce.training.loss import CrossEntropyKernel, cross_entropy_inplace, smoothed_loss
 
 
 def cases(scale: Scale) -> Cases:
     """In slices, plain and compiled; all at once, as torch has it."""
     for symbols in (scale.symbols, -(-scale.symbols // 64) * 64):
-        yield f"in slices, V = {symbols:,}", partial(sliced, scale, symbols, softened)
+        yield f"in slices, V = {symbols:,}", partial(sliced, scale, symbols, cross_entropy_inplace)
         name = f"in slices, compiled, V = {symbols:,}"
-        yield name, lambda symbols=symbols: sliced(scale, symbols, compiled_softened())
+        yield name, lambda symbols=symbols: sliced(scale, symbols, compiled_cross_entropy())
         yield f"torch's cross-entropy, V = {symbols:,}", partial(whole, scale, symbols)
 
 
@@ -27,7 +27,7 @@ def given(scale: Scale, symbols: int) -> tuple[Tensor, Tensor, Tensor]:
     return states, weight, torch.randint(symbols, (scale.slots,), device=scale.device)
 
 
-def sliced(scale: Scale, symbols: int, soften: Soften) -> Figures:
+def sliced(scale: Scale, symbols: int, soften: CrossEntropyKernel) -> Figures:
     """Ours."""
     states, weight, targets = given(scale, symbols)
 

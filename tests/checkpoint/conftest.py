@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from transduce.checkpoint import begin_run
+from transduce.checkpoint import create_run
 from transduce.settings import Recipe
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     """A run that has just begun."""
-    begin_run(tmp_path / "run", Recipe(name="tiny"), {})
+    create_run(tmp_path / "run", Recipe(name="tiny"), {})
     return tmp_path / "run"

@@ -2,7 +2,7 @@
 
 import torch
 
-from transduce.checkpoint import save
+from transduce.checkpoint import save_checkpoint
 
 
 def weights(step):
@@ -19,7 +19,7 @@ def state(step):
 
 def saved(run, *steps):
     for step in steps:
-        save(run, step, weights(step), moments(step), state(step))
+        save_checkpoint(run, step, weights(step), moments(step), state(step))
 
 
 def folder(run, step):

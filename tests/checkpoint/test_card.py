@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from transduce.checkpoint import Facts, model_card
+from transduce.checkpoint import CardFacts, model_card
 from transduce.settings import Recipe
 from transduce.settings.description import ModelDescription
 from transduce.settings.recipe import with_changes
@@ -31,7 +31,9 @@ TRANSLATION = ModelDescription(
     purpose="translates en to de",
     files=("input.en", "output.de"),
 )
-FACTS = Facts(description=TRANSLATION, parameters=63_000_000, updates=100_000, pairs_read=4_500_000)
+FACTS = CardFacts(
+    description=TRANSLATION, parameters=63_000_000, updates=100_000, pairs_read=4_500_000
+)
 
 
 def lines_of(card, heading):
@@ -74,7 +76,7 @@ def test_every_setting_that_differs_is_in_the_ledger_with_the_papers_words():
 
 
 def test_the_pairs_are_counted_before_and_after_each_filter():
-    facts = Facts(
+    facts = CardFacts(
         description=TRANSLATION,
         parameters=1,
         updates=1,
@@ -93,7 +95,7 @@ def test_the_pairs_are_counted_before_and_after_each_filter():
 
 
 def test_it_says_how_it_was_trained():
-    facts = Facts(
+    facts = CardFacts(
         description=TRANSLATION, parameters=1, updates=9_000, pairs_read=1, averaged=[1_500, 3_000],
         versions={"transduce": "0.1.0", "torch": "2.13.0"},
     )  # fmt: skip
@@ -107,7 +109,9 @@ def test_it_says_how_it_was_trained():
 
 def test_figures_stand_with_their_signatures():
     score = Score("BLEU", 27.296, "nrefs:1|case:mixed", 2_737, "newstest2014")
-    facts = Facts(description=TRANSLATION, parameters=1, updates=1, pairs_read=1, figures=[score])
+    facts = CardFacts(
+        description=TRANSLATION, parameters=1, updates=1, pairs_read=1, figures=[score]
+    )
     assert lines_of(model_card(BASE, facts), "Figures")[2:] == [
         "| BLEU | 27.30 | newstest2014 (2,737 lines) | `nrefs:1\\|case:mixed` |"
     ]
@@ -128,7 +132,7 @@ WORDS = st.text() | st.text("#|<> \n\\`-", max_size=6)
 @given(WORDS, WORDS, WORDS)
 def test_no_text_breaks_out_of_its_line(name, about, reason):
     recipe = Recipe(name=name, about=about, because=reason)
-    facts = Facts(
+    facts = CardFacts(
         description=TRANSLATION, parameters=1, updates=1, pairs_read=1, left_out={reason: 1}
     )
     lines = model_card(recipe, facts).splitlines()
@@ -143,7 +147,9 @@ def test_no_text_breaks_out_of_its_line(name, about, reason):
 
 
 def test_it_says_what_was_read_whatever_the_recipe_calls_it():
-    facts = Facts(description=TRANSLATION, parameters=1, updates=1, pairs_read=1, text="12ab 34cd")
+    facts = CardFacts(
+        description=TRANSLATION, parameters=1, updates=1, pairs_read=1, text="12ab 34cd"
+    )
     assert lines_of(model_card(BASE, facts), "Data")[:4] == [
         "Corpus by the recipe: wmt14-en-de, en to de.",
         "",

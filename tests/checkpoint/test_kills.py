@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from transduce.checkpoint import newest, prune, save, save_snapshot
-from transduce.checkpoint.steps import is_sound, kept_steps, step_folder
+from transduce.checkpoint import load_newest_checkpoint, prune, save_checkpoint, save_snapshot
+from transduce.checkpoint.steps import is_intact, list_steps, step_folder
 from transduce.durable import lock_folder
 
 CALLS = ("mkdir", "open", "write", "fsync", "rename", "unlink", "rmdir")
@@ -35,7 +35,7 @@ def weights(step):
 
 
 def keep(run, step):
-    save(run, step, weights(step), weights(step), {"step": step})
+    save_checkpoint(run, step, weights(step), weights(step), {"step": step})
 
 
 def straight(run, step):
@@ -119,8 +119,8 @@ def half_written(run):
     return [
         step_folder(run / place, step)
         for place in ("checkpoints", "snapshots")
-        for step in kept_steps(run / place)
-        if not is_sound(run / place, step)
+        for step in list_steps(run / place)
+        if not is_intact(run / place, step)
     ]
 
 
@@ -129,7 +129,7 @@ def kill_often(run, times, choose):
     landed: collections.Counter[str] = collections.Counter()
     announced = 0
     for number in range(times):
-        first = max([announced, *kept_steps(run / "checkpoints")]) + 1
+        first = max([announced, *list_steps(run / "checkpoints")]) + 1
         if first > 200:  # the page has a byte for it
             shutil.rmtree(run / "checkpoints")
             first, announced = 1, 0
@@ -137,7 +137,7 @@ def kill_often(run, times, choose):
         announced = max(told, announced)
         landed[place or "nothing, it had ended"] += 1
         assert half_written(run) == [], f"kill {number}, in {place}"
-        found, rejected = newest(run)
+        found, rejected = load_newest_checkpoint(run)
         assert rejected == []
         assert (found.step if found else 0) >= announced, f"kill {number}, in {place}"
     return landed
@@ -188,7 +188,7 @@ def test_a_kill_in_every_single_call_loses_nothing(run_in_memory, within, record
         shutil.copytree(run.parent / "before", run)
         place, announced = trial(run, [3], deadly=deadly, within=within)
         assert half_written(run) == [], f"killed in call {deadly}, {place}"
-        found, rejected = newest(run)
+        found, rejected = load_newest_checkpoint(run)
         assert found is not None
         assert found.step >= max(2, announced)
         assert rejected == []
@@ -196,7 +196,7 @@ def test_a_kill_in_every_single_call_loses_nothing(run_in_memory, within, record
             break
     record(kills=deadly - 1, places="one in every call of a save with its pruning")
     assert deadly > 30
-    assert kept_steps(run / "checkpoints") == [2, 3]
+    assert list_steps(run / "checkpoints") == [2, 3]
 
 
 def test_the_control_that_writes_straight_to_the_final_name_is_caught(run_in_memory, record):

@@ -6,7 +6,7 @@ import json
 import pytest
 import torch
 
-from transduce.checkpoint import begin_run, is_model, is_run, load_model, save_model
+from transduce.checkpoint import create_run, is_model, is_run, load_model, save_model
 from transduce.durable import atomic_folder, open_folder
 from transduce.errors import FolderError, InputError, NotFiniteError
 from transduce.settings import Recipe
@@ -76,7 +76,7 @@ def test_a_model_that_is_not_finite_is_never_saved(tmp_path):
 
 
 def test_runs_and_models_are_told_apart(model, tmp_path):
-    begin_run(tmp_path / "run", RECIPE, {})
+    create_run(tmp_path / "run", RECIPE, {})
     assert (is_model(model), is_run(model)) == (True, False)
     assert (is_model(tmp_path / "run"), is_run(tmp_path / "run")) == (False, True)
     assert (is_model(tmp_path), is_run(tmp_path)) == (False, False)

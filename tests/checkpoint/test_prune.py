@@ -7,7 +7,14 @@ import pytest
 import torch
 from tests.checkpoint.kept import flip, folder, require_step, saved, weights
 
-from transduce.checkpoint import averaged, begin_run, newest, prune, save_snapshot, snapshots
+from transduce.checkpoint import (
+    averaged,
+    create_run,
+    list_snapshots,
+    load_newest_checkpoint,
+    prune,
+    save_snapshot,
+)
 from transduce.errors import FolderError
 from transduce.settings import Recipe
 
@@ -33,11 +40,11 @@ def test_the_newest_sound_save_is_never_deleted(run):
         flip(folder(run, step) / "state.json", 3)
     prune(run, 5)
     assert kept(run) == [2, 3, 4]
-    require_step(newest(run)[0], 2)
+    require_step(load_newest_checkpoint(run)[0], 2)
 
 
 def test_what_is_not_this_runs_is_not_deleted_but_told(run, tmp_path):
-    begin_run(tmp_path / "other", Recipe(name="tiny"), {})
+    create_run(tmp_path / "other", Recipe(name="tiny"), {})
     saved(tmp_path / "other", 1)
     saved(run, 2, 3)
     shutil.copytree(folder(tmp_path / "other", 1), folder(run, 1))
@@ -59,7 +66,7 @@ def test_a_deletion_that_fails_is_told_and_stops_nothing(run, monkeypatch):
 def test_the_average_of_snapshots_is_of_their_weights(run):
     for step in (1, 2, 6):
         save_snapshot(run, step, weights(step))
-    chosen = snapshots(run)[-2:]
+    chosen = list_snapshots(run)[-2:]
     assert [snapshot.step for snapshot in chosen] == [2, 6]
     mean = averaged(snapshot.weights() for snapshot in chosen)
     assert all(torch.equal(mean[name], tensor) for name, tensor in weights(4).items())
@@ -67,7 +74,7 @@ def test_the_average_of_snapshots_is_of_their_weights(run):
 
 def test_a_damaged_snapshot_is_named(run):
     save_snapshot(run, 1, weights(1))
-    [snapshot] = snapshots(run)
+    [snapshot] = list_snapshots(run)
     flip(snapshot.folder / "model.safetensors", 150)
     with pytest.raises(FolderError, match=r"step-00000001/model\.safetensors: is not as it was"):
         snapshot.weights()

@@ -10,8 +10,8 @@ import torch
 from transduce.checkpoint.weights import (
     first_not_finite,
     from_bytes,
-    matching,
     require_finite,
+    require_matching_tensors,
     to_bytes,
 )
 from transduce.errors import FolderError, NotFiniteError
@@ -126,7 +126,7 @@ def test_numbers_that_are_not_finite_are_refused_by_name(number):
 
 def test_weights_that_match_are_given_back():
     weights = {"w": torch.ones(2, 3)}
-    assert matching(weights, {"w": (2, 3)}) is weights
+    assert require_matching_tensors(weights, {"w": (2, 3)}) is weights
 
 
 @pytest.mark.parametrize(
@@ -139,5 +139,5 @@ def test_weights_that_match_are_given_back():
 )
 def test_weights_of_another_model_are_refused_by_name(expected, said):
     with pytest.raises(FolderError) as error:
-        matching({"w": torch.ones(2, 3)}, expected, file=FILE)
+        require_matching_tensors({"w": torch.ones(2, 3)}, expected, file=FILE)
     assert error.value.fact == f"some/model.safetensors: {said}"

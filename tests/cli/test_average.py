@@ -5,7 +5,7 @@ import shutil
 import pytest
 import torch
 
-from transduce.checkpoint import averaged, load_model, snapshots
+from transduce.checkpoint import averaged, list_snapshots, load_model
 
 
 def test_the_last_snapshots_become_their_mean(call, trained, tmp_path):
@@ -18,7 +18,7 @@ def test_the_last_snapshots_become_their_mean(call, trained, tmp_path):
     ended = call("average", trained, "-o", tmp_path / "m")
     assert (ended.code, ended.stdout) == (0, "")
     assert ended.stderr == f"averaged 2 snapshots (steps 15, 20) into {tmp_path / 'm'}\n"
-    first, second = (snapshot.weights() for snapshot in snapshots(trained))
+    first, second = (snapshot.weights() for snapshot in list_snapshots(trained))
     found = load_model(tmp_path / "m")
     assert found.about["averaged"] == [15, 20]
     for name, weight in found.weights.items():

@@ -20,7 +20,7 @@ def at_import(monkeypatch):
         heard.append(os.environ.get(POLICY))
         raise InputError("torch would be loaded now", "nothing")
 
-    monkeypatch.setattr(signals, "import_undisturbed", loading)
+    monkeypatch.setattr(signals, "import_with_signals_deferred", loading)
     monkeypatch.delenv(POLICY, raising=False)
     return heard
 

@@ -177,15 +177,15 @@ def test_a_run_whose_saves_are_all_damaged_is_not_silently_begun_anew(again, tra
         file.write_bytes(b"{}")
     ended = again()
     assert ended.code == 3
-    assert "none of its 2 saves can be used: " in ended.stderr
-    assert "\nhint: put back a sound copy of a save, or delete them all" in ended.stderr
+    assert "none of its 2 checkpoints can be used: " in ended.stderr
+    assert "\nhint: put back an intact copy of one, or delete them all" in ended.stderr
 
 
 def test_a_run_that_was_killed_before_its_first_save_says_that_it_begins_anew(again, trained):
     before = weights(trained)
     shutil.rmtree(trained / "checkpoints")
     ended = again()
-    assert ended.stderr.startswith(f"{trained} ended before its first save: it begins anew\n")
+    assert ended.stderr.startswith(f"{trained} ended before its first checkpoint: it begins anew\n")
     assert weights(trained) == before
 
 
@@ -234,7 +234,7 @@ def test_numbers_that_leave_the_finite_world_end_the_run(train):
     assert ended.code == 5
     assert "error: 10 updates in a row were not finite, the last at step " in ended.stderr
     assert (
-        "\nhint: its last save is sound; a new run with a lower training.learning_rate_factor"
+        "\nhint: its last checkpoint is sound; a new run with a lower training.learning_rate_factor"
         in ended.stderr
     )
 

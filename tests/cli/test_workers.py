@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 import torch
 
-from transduce.cli.workers import Together, idle, unless_explained
+from transduce.cli.workers import ProcessOptions, idle_processes_warning, silence_repeated_errors
 from transduce.errors import InputError, LostProcessError, NotFiniteError
 from transduce.recipes import by_name
 from transduce.settings.recipe import with_changes
-from transduce.training.distributed.rank import Place
-from transduce.training.distributed.rendezvous import require_devices
+from transduce.training.distributed.rank import ProcessRank
+from transduce.training.distributed.rendezvous import require_gpu_for_each
 
 ROOT = Path(__file__).parents[2]
 HERE = Path("meeting")  # of our own launcher
 
 
 def together(place):
-    return Together(place=place, workers=1, exact=False, seconds=60.0)
+    return ProcessOptions(rank=place, workers=1, exact=False, lost_after=60.0)
 
 
 def test_workers_has_no_place_under_torchrun():
@@ -62,12 +62,12 @@ def knows(path):
 
 def test_more_processes_than_gpus_are_refused(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    require_devices(Place(size=2, local_size=1))
+    require_gpu_for_each(ProcessRank(world_size=2, local_size=1))
     refused = (
         r"2 processes on this machine need as many GPUs, and 1 are here\nhint: fewer --workers"
     )
     with pytest.raises(InputError, match=refused):
-        require_devices(Place(size=2, local_size=2))
+        require_gpu_for_each(ProcessRank(world_size=2, local_size=2))
 
 
 def test_processes_without_a_micro_batch_are_counted():
@@ -75,32 +75,32 @@ def test_processes_without_a_micro_batch_are_counted():
         by_name("tiny"),
         {"data.source_tokens": 900, "data.target_tokens": 900, "training.micro_batch_tokens": 600},
     )
-    assert idle(recipe, 3) == ""
-    assert idle(recipe, 5).startswith(
+    assert idle_processes_warning(recipe, 3) == ""
+    assert idle_processes_warning(recipe, 5).startswith(
         "2 of 5 processes have nothing to do: an update of 1,800 tokens is 3 micro-batches of 600 "
     )
 
 
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_loss_is_told_by_the_launcher_and_by_each_where_there_is_none(rank):
-    ours = together(Place(rank=rank, size=2, meeting=HERE))
-    with pytest.raises(SystemExit) as ended, unless_explained(ours):
+    ours = together(ProcessRank(rank=rank, world_size=2, rendezvous_file=HERE))
+    with pytest.raises(SystemExit) as ended, silence_repeated_errors(ours):
         raise LostProcessError("lost")
     assert ended.value.code == 7
-    theirs = together(Place(rank=rank, size=2))
-    with pytest.raises(LostProcessError, match="lost"), unless_explained(theirs):
+    theirs = together(ProcessRank(rank=rank, world_size=2))
+    with pytest.raises(LostProcessError, match="lost"), silence_repeated_errors(theirs):
         raise LostProcessError("lost")
 
 
 def test_what_all_see_is_told_by_the_first():
     with (
         pytest.raises(NotFiniteError, match="bad"),
-        unless_explained(together(Place(rank=0, size=2))),
+        silence_repeated_errors(together(ProcessRank(rank=0, world_size=2))),
     ):
         raise NotFiniteError("bad")
     with (
         pytest.raises(SystemExit) as ended,
-        unless_explained(together(Place(rank=1, size=2))),
+        silence_repeated_errors(together(ProcessRank(rank=1, world_size=2))),
     ):
         raise NotFiniteError("bad")
     assert ended.value.code == 5

@@ -85,7 +85,7 @@ ROWS = (
         promise="Refused, with the name of the file and both sums; a run goes back to the newest "
         "sound save and says so. Nothing damaged is ever used.",
         tests=(
-            "checkpoint/test_saves.py"
+            "checkpoint/test_resume.py"
             "::test_a_flip_in_any_class_of_bytes_is_named_and_the_save_before_is_taken",
             "faults/test_damage.py::test_a_flip_in_any_byte_is_named_and_the_save_before_is_taken",
             "runs/test_damage.py::test_a_model_folder_is_refused",
@@ -111,7 +111,7 @@ ROWS = (
             "faults/test_damage.py"
             "::test_a_run_with_no_sound_save_left_is_refused_and_not_begun_anew",
             "runs/test_damage.py::test_a_file_of_a_model_or_a_corpus_that_was_cut_is_refused",
-            "checkpoint/test_saves.py::test_leftovers_and_other_names_are_no_saves",
+            "checkpoint/test_resume.py::test_leftovers_and_other_names_are_no_saves",
             "durable/test_lock.py::test_leftovers_of_killed_processes_are_cleaned_and_nothing_else",
             "durable/test_lock.py::test_what_another_process_still_writes_is_left_alone",
         ),

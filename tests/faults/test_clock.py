@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.checkpoint.kept import folder, saved
 
-from transduce.checkpoint import begin_run, newest, saves
-from transduce.checkpoint.steps import kept_steps
+from transduce.checkpoint import create_run, load_newest_checkpoint, resume
+from transduce.checkpoint.steps import list_steps
 from transduce.settings import Recipe
 
 ROOT = Path(__file__).parents[2]
@@ -28,9 +28,9 @@ RUNS = f"""
 import ctypes, json, sys, time
 from pathlib import Path
 from types import SimpleNamespace
-from tests.training.run import go
+from tests.training.run import train_folder
 from tests.training.tiny import training_of
-from transduce.checkpoint import newest
+from transduce.checkpoint import load_newest_checkpoint
 from transduce.durable import lock_folder
 from transduce.training import loop
 from transduce.training.journal import read_journal
@@ -44,13 +44,13 @@ for way in [0, *map(int, sys.argv[3:])]:
     run = Path(sys.argv[1]) / str(way)
     with lock_folder(run):
         before = time.time()
-        go(run, training, stop_at=4)
-        bits = go(run, training)[1]
+        train_folder(run, training, stop_at=4)
+        bits = train_folder(run, training)[1]
     events = read_journal(run / "log.jsonl")
     print(json.dumps({{
         "bits": bits,
-        "newest": newest(run)[0].step,
-        "saves": [event["step"] for event in events if event["event"] == "save"],
+        "newest": load_newest_checkpoint(run)[0].step,
+        "saves": [event["step"] for event in events if event["event"] == "checkpoint"],
         "went on by": time.time() - before,
         "holder": (run / "lock").read_text(),
     }}))
@@ -119,7 +119,7 @@ def test_the_control_that_times_its_saves_by_the_wall_is_caught(jumping, tmp_pat
 
 def put_back_the_clock(run):
     """Three saves, each written an hour before the one before it."""
-    begin_run(run, Recipe(name="tiny"), {})
+    create_run(run, Recipe(name="tiny"), {})
     saved(run, 1, 2, 3)
     for step in (1, 2, 3):
         os.utime(folder(run, step), times=(10_000 - 3600 * step,) * 2)
@@ -127,7 +127,7 @@ def put_back_the_clock(run):
 
 def test_the_newest_save_is_the_highest_step_whatever_its_time(tmp_path, record):
     put_back_the_clock(tmp_path / "run")
-    found = newest(tmp_path / "run")[0]
+    found = load_newest_checkpoint(tmp_path / "run")[0]
     assert found is not None
     assert found.step == 3
     record(newest=found.step)
@@ -135,11 +135,11 @@ def test_the_newest_save_is_the_highest_step_whatever_its_time(tmp_path, record)
 
 def test_the_control_that_takes_the_newest_by_its_time_is_caught(tmp_path, monkeypatch, record):
     def by_time(place):
-        return sorted(kept_steps(place), key=lambda s: (place / f"step-{s:08d}").stat().st_mtime)
+        return sorted(list_steps(place), key=lambda s: (place / f"step-{s:08d}").stat().st_mtime)
 
     put_back_the_clock(tmp_path / "run")
-    monkeypatch.setattr(saves, "kept_steps", by_time)
-    found = newest(tmp_path / "run")[0]
+    monkeypatch.setattr(resume, "list_steps", by_time)
+    found = load_newest_checkpoint(tmp_path / "run")[0]
     assert found is not None
     record(newest=found.step)
     assert found.step != 3

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from tests.checkpoint.kept import folder, require_step, saved
-from tests.training.run import go
+from tests.training.run import train_folder
 from tests.training.tiny import training_of
 
-from transduce.checkpoint import begin_run, newest, steps
+from transduce.checkpoint import create_run, load_newest_checkpoint, steps
 from transduce.durable import open_folder
 from transduce.errors import FolderError
 from transduce.settings import Recipe
@@ -26,7 +26,7 @@ def run():
     """A run in memory, with saves at 1, 2 and 3."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as place:
-        begin_run(Path(place) / "run", Recipe(name="tiny"), {})
+        create_run(Path(place) / "run", Recipe(name="tiny"), {})
         saved(Path(place) / "run", 1, 2, 3)
         yield Path(place) / "run"
 
@@ -37,7 +37,7 @@ def damaged(request, run):
     if request.param == "small":
         return run, 2, 3
     trained = run.parent / "trained"
-    go(trained, training_of(steps=2, checkpoint_minutes=1e-9))
+    train_folder(trained, training_of(steps=2, checkpoint_minutes=1e-9))
     return trained, 1, 2
 
 
@@ -62,13 +62,13 @@ def noticed(damaged, damage):
         whole = file.read_bytes()
         for data in damage(whole, draws):
             file.write_bytes(data)
-            found, rejected = newest(run)
+            found, rejected = load_newest_checkpoint(run)
             assert found is not None
             assert found.step == before
             assert [name in reason for _, reason in rejected] == [True]
             done[name] += 1
         file.write_bytes(whole)
-    assert newest(run)[1] == []
+    assert load_newest_checkpoint(run)[1] == []
     return done
 
 
@@ -95,13 +95,13 @@ def test_a_missing_or_doubled_file_is_named_and_the_save_before_is_taken(run, re
             file.unlink()
         if act in ("empty", "a folder"):
             file.touch() if act == "empty" else file.mkdir()
-        found, rejected = newest(run)
+        found, rejected = load_newest_checkpoint(run)
         require_step(found, 2)
         assert len(rejected) == 1
         done += 1
         shutil.rmtree(folder(run, 3))
         kept.rename(folder(run, 3))
-    require_step(newest(run)[0], 3)
+    require_step(load_newest_checkpoint(run)[0], 3)
     record(damaged=done, refused=done)
 
 
@@ -123,12 +123,12 @@ def test_files_of_two_steps_are_never_mixed(run, record):
     done = 0
     for names in mixtures():
         swapped(run, names)
-        found, rejected = newest(run)
+        found, rejected = load_newest_checkpoint(run)
         require_step(found, 1)
         assert len(rejected) == 2, names
         swapped(run, names)
         done += 1
-    require_step(newest(run)[0], 3)
+    require_step(load_newest_checkpoint(run)[0], 3)
     record(mixtures=done, mixed_loads=0)
 
 
@@ -136,11 +136,11 @@ def test_the_control_whose_saves_do_not_know_their_step_is_caught(run, monkeypat
     def open_any(place, step):
         return open_folder(steps.step_folder(place, step), steps.KINDS[place.name])
 
-    monkeypatch.setattr("transduce.checkpoint.saves.open_step", open_any)
+    monkeypatch.setattr("transduce.checkpoint.resume.open_step", open_any)
     wrong = 0
     for names in mixtures():
         swapped(run, names)
-        found, _ = newest(run)
+        found, _ = load_newest_checkpoint(run)
         assert found is not None
         wrong += found.state["step"] != found.step
         swapped(run, names)
@@ -151,6 +151,6 @@ def test_the_control_whose_saves_do_not_know_their_step_is_caught(run, monkeypat
 def test_a_run_with_no_sound_save_left_is_refused_and_not_begun_anew(run, record):
     for step in (1, 2, 3):
         (folder(run, step) / "state.json").write_bytes(b"")
-    with pytest.raises(FolderError, match="none of its 3 saves can be used"):
-        newest(run)
+    with pytest.raises(FolderError, match="none of its 3 checkpoints can be used"):
+        load_newest_checkpoint(run)
     record(damaged=3, refused=3)

@@ -13,8 +13,8 @@ import pytest
 from tests.checkpoint.kept import saved
 from tests.journeys.kills import half_written
 
-from transduce.checkpoint import begin_run, newest, prune
-from transduce.checkpoint.steps import kept_steps
+from transduce.checkpoint import create_run, load_newest_checkpoint, prune
+from transduce.checkpoint.steps import list_steps
 from transduce.durable import lock_folder
 from transduce.errors import InUseError
 from transduce.settings import Recipe
@@ -29,7 +29,7 @@ HOLDER = re.compile(r"process \d+ on \S+, since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d U
 @pytest.fixture
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("race") / "run"
-    begin_run(folder, Recipe(name="tiny"), {})
+    create_run(folder, Recipe(name="tiny"), {})
     return folder
 
 
@@ -41,7 +41,7 @@ def contend(run, page, number, locked_folder, end):
             until = time.monotonic() + 10
             while WAITS in page[: page[-1]] and time.monotonic() < until:
                 time.sleep(0.0005)
-            step = max([0, *kept_steps(run / "checkpoints")]) + 1
+            step = max([0, *list_steps(run / "checkpoints")]) + 1
             if end == "killed in a save":
                 os.rename = die  # type: ignore[assignment]
             saved(run, step)
@@ -107,7 +107,7 @@ def test_of_many_at_once_one_works_and_a_dead_one_is_in_nobodys_way(run, times, 
     assert owners == {1: times}
     assert fared["stumbled"] == 0
     assert fared["told who works"] > fared["told before the owner had written its name"]
-    assert newest(run)[1] == []
+    assert load_newest_checkpoint(run)[1] == []
     with lock_folder(run):
         pass
     assert list(run.rglob(".t*")) == [], "the next owner cleaned what the dead ones left"
@@ -167,7 +167,7 @@ def test_a_reader_never_sees_half_of_what_is_deleted_meanwhile(run, reads, recor
         steps: set[int] = set()
         done = 0
         while done < reads or len(steps) <= reads / 20:  # each disk has its own pace
-            save, rejected = newest(run)
+            save, rejected = load_newest_checkpoint(run)
             assert save is not None
             assert rejected == []
             assert save.state["step"] == save.step >= max(steps, default=1)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from tests.cli.language import write_corpus
-from tests.training.run import go
+from tests.training.run import train_folder
 from tests.training.tiny import training_of
 
-from transduce.checkpoint import begin_run, saves, steps
+from transduce.checkpoint import create_run, resume, steps
 from transduce.cli.main import transduce
 from transduce.cli.outcome import run as invoked
 from transduce.errors import FolderError, SaveError
@@ -163,7 +163,7 @@ def require_refused(code, said):
     assert said.startswith("error: "), said
     assert said.count("\nhint: ") == 1, said
     assert "Traceback" not in said
-    assert "could not keep" not in said
+    assert "could not be written" not in said
 
 
 @pytest.mark.slow
@@ -258,7 +258,7 @@ def test_a_run_folder_that_vanishes_ends_the_run_and_comes_not_back(tmp_path, re
         return batches(step)
 
     with pytest.raises(SaveError) as caught:
-        go(run, training, said=said.append, batches=batches)
+        train_folder(run, training, on_message=said.append, batches=batches)
     assert "is not a run folder" in caught.value.fact
     assert len(said) == 3
     assert not run.exists()
@@ -267,7 +267,7 @@ def test_a_run_folder_that_vanishes_ends_the_run_and_comes_not_back(tmp_path, re
 
 def linked(tmp_path):
     """A run whose saves would lie elsewhere."""
-    begin_run(tmp_path / "run", Recipe(name="tiny"), {})
+    create_run(tmp_path / "run", Recipe(name="tiny"), {})
     (tmp_path / "other").mkdir()
     (tmp_path / "run" / "checkpoints").symlink_to(tmp_path / "other")
     return tmp_path / "run"
@@ -276,11 +276,11 @@ def linked(tmp_path):
 def test_the_control_that_looks_only_at_the_first_save_is_caught(tmp_path, monkeypatch, record):
     run = linked(tmp_path)
     with pytest.raises(FolderError, match="is a link to another place"):
-        go(run)
+        train_folder(run)
     assert not (run / "log.jsonl").exists(), "no step was taken"
-    monkeypatch.setattr(saves, "kept_steps", lambda _: [])
+    monkeypatch.setattr(resume, "list_steps", lambda _: [])
     with pytest.raises(SaveError):
-        go(run)
+        train_folder(run)
     lines = (run / "log.jsonl").read_text(encoding="utf-8").count('"update"')
     record(steps_before_it_was_refused=lines)
     assert lines > 0
@@ -290,7 +290,7 @@ def test_the_control_that_follows_links_is_caught(tmp_path, monkeypatch, record)
     run = linked(tmp_path)
     before = contents(tmp_path, but="run")
     monkeypatch.setattr(steps, "require_no_link", lambda _: None)
-    go(run)
+    train_folder(run)
     files = len(contents(tmp_path, but="run")) - len(before)
     record(files_written_outside=files)
     assert files > 0

@@ -12,7 +12,7 @@ from tests.faults.calls import Call, recorded, without
 from tests.faults.disk import Disk, put
 from tests.journeys.kills import half_written
 
-from transduce.checkpoint import newest
+from transduce.checkpoint import load_newest_checkpoint
 from transduce.errors import FolderError
 from transduce.training.journal import read_journal
 
@@ -22,9 +22,9 @@ STEPS = 5
 TRAINING = f"""
 import sys
 from pathlib import Path
-from tests.training.run import go
+from tests.training.run import train_folder
 from tests.training.tiny import training_of
-go(Path(sys.argv[1]), training_of(steps={STEPS}, checkpoint_minutes=1e-9, snapshot_every=2, average_last=1))
+train_folder(Path(sys.argv[1]), training_of(steps={STEPS}, checkpoint_minutes=1e-9, snapshot_every=2, average_last=1))
 """
 
 
@@ -48,7 +48,7 @@ def announced(calls):
     """The last step that the journal calls saved."""
     lines = [call.data for call in calls if call.what == "write" and call.path.name == "log.jsonl"]
     events = [json.loads(line) for line in lines]
-    return max((event["step"] for event in events if event["event"] == "save"), default=0)
+    return max((event["step"] for event in events if event["event"] == "checkpoint"), default=0)
 
 
 def harm(run, step):
@@ -59,7 +59,7 @@ def harm(run, step):
     if half_written(run):
         return "half-written"
     try:
-        save, _ = newest(run)
+        save, _ = load_newest_checkpoint(run)
     except FolderError:
         return "unusable"
     return "lost" if (save.step if save else 0) < step else ""

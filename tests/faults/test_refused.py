@@ -9,17 +9,17 @@ import pytest
 import torch
 from tests.faults.inject import CALLS, disturbed
 from tests.journeys.kills import half_written
-from tests.training.run import go
+from tests.training.run import train_folder
 from tests.training.tiny import training_of
 
-from transduce.checkpoint import newest
-from transduce.checkpoint.saves import read_save
+from transduce.checkpoint import load_newest_checkpoint
+from transduce.checkpoint.resume import load_checkpoint
 from transduce.durable import folder
 from transduce.errors import TransduceError
 
 pytestmark = pytest.mark.slow
 TRAINING = training_of(steps=6, checkpoint_minutes=1e-9, snapshot_every=100)  # a save every step
-EVENTS = ("update", "save")
+EVENTS = ("update", "checkpoint")
 SOAK = pytest.mark.soak
 
 
@@ -29,8 +29,8 @@ def begun():
     torch.set_num_threads(1)
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as place:
-        bits = go(Path(place) / "straight", TRAINING)[1]
-        go(Path(place) / "begun", TRAINING, stop_at=2)
+        bits = train_folder(Path(place) / "straight", TRAINING)[1]
+        train_folder(Path(place) / "begun", TRAINING, stop_at=2)
         yield Path(place), bits
 
 
@@ -44,7 +44,7 @@ def trial(begun, fault=""):
     def act():
         said: list[str] = []
         try:
-            outcome = go(run, TRAINING, said=said.append)[1]
+            outcome = train_folder(run, TRAINING, on_message=said.append)[1]
         except TransduceError as error:
             outcome = f"exit {error.exit_code}"
         return "\n".join([outcome, *said])
@@ -63,7 +63,7 @@ def counts(begun):
 def require_whole(run):
     """Nothing half-written has a final name, and the good saves are not lost."""
     assert half_written(run) == []
-    save, _ = newest(run)
+    save, _ = load_newest_checkpoint(run)
     assert save is not None
     assert save.step >= 2
 
@@ -90,7 +90,7 @@ def test_one_call_of_a_save_fails_and_training_goes_on_to_the_same_bits(
             assert len(messages) <= 1
             said[messages[0].rsplit(": ")[-1] if messages else "nothing"] += 1
             require_whole(run)
-            assert read_save(run, TRAINING.steps).step
+            assert load_checkpoint(run, TRAINING.steps).step
     record(failed_calls=said.total(), calls=saving - loading, errors=errors, said=said)
     assert said.total() >= 2
 
@@ -107,9 +107,12 @@ def test_a_disk_that_refuses_for_good_ends_the_run_with_exit_code_4(
             run, found = trial(begun, f"{call}:error={error}:when={number}+")
             outcome, *messages = found.outcome.split("\n")
             assert outcome == "exit 4", (number, error, found.outcome)
-            assert sum(said.startswith("could not keep step ") for said in messages) >= 3
+            assert (
+                sum(" of step " in said and " could not be written: " in said for said in messages)
+                >= 3
+            )
             require_whole(run)
-            assert go(run, TRAINING)[1] == begun[1], "it goes on when there is room"
+            assert train_folder(run, TRAINING)[1] == begun[1], "it goes on when there is room"
             disks += 1
     record(disks=disks, errors=errors)
 
@@ -124,7 +127,7 @@ def test_a_disk_that_cannot_be_read_at_the_start_is_told_and_loses_nothing(begun
         outcomes["went on" if outcome == begun[1] else outcome] += 1
         assert outcome in ("exit 3", "exit 4", begun[1]), found.outcome
         require_whole(run)
-        assert go(run, TRAINING)[1] == begun[1]
+        assert train_folder(run, TRAINING)[1] == begun[1]
     record(failed_calls=outcomes.total(), outcomes=outcomes)
 
 

@@ -15,16 +15,16 @@ import torch
 from tests.faults.inject import forked, said
 from tests.journeys.kills import half_written
 from tests.training import run as runs
-from tests.training.run import go
+from tests.training.run import train_folder
 from tests.training.tiny import batches, training_of
 
-from transduce.checkpoint import newest
+from transduce.checkpoint import load_newest_checkpoint
 from transduce.cli.outcome import Terminated
-from transduce.cli.signals import stopping
+from transduce.cli.signals import signals_as_requests
+from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.process_group import SingleProcess
-from transduce.training.distributed.requests import Requests
+from transduce.training.distributed.requests import SignalRequests
 from transduce.training.journal import Journal
-from transduce.training.loop import TrainingCallbacks
 from transduce.training.progress import ValidationResult
 
 pytestmark = pytest.mark.slow
@@ -50,7 +50,7 @@ def straight():
     torch.set_num_threads(1)
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as place:
-        yield Path(place), go(Path(place) / "straight", SELDOM, look=look)[1]
+        yield Path(place), train_folder(Path(place) / "straight", SELDOM, validate=look)[1]
 
 
 def look(_model):
@@ -66,18 +66,18 @@ def training(folder, settings, requests, told, act=lambda _place: None):
 
     def looked(_model):
         act("a look")
-        return None if requests.stop else ValidationResult(nats=2.0)
+        return None if requests.stop_signal else ValidationResult(nats=2.0)
 
     def asked(step):
         at("an update", step - 1)
         return batches(step)
 
-    audience = TrainingCallbacks(told=lambda update, _progress: told.append(update.step))
+    callbacks = TrainingCallbacks(on_update=lambda update, _progress: told.append(update.step))
     patch = pytest.MonkeyPatch()  # in a child, and never undone
-    patch.setattr(runs, "alone_until", lambda _: SingleProcess(requests))
-    patch.setattr(runs, "TrainingCallbacks", lambda **_: audience)
+    patch.setattr(runs, "single_process_until", lambda _: SingleProcess(requests))
+    patch.setattr(runs, "TrainingCallbacks", lambda **_: callbacks)
     act("loading")
-    return go(folder, settings, batches=asked, look=looked)
+    return train_folder(folder, settings, batches=asked, validate=looked)
 
 
 def watch(told, act):
@@ -98,7 +98,7 @@ def watch(told, act):
     watched(Journal, "write", "the journal")
 
 
-def signalled(folder, settings, numbers, place, listening=stopping):
+def signalled(folder, settings, numbers, place, listening=signals_as_requests):
     """Train in a child that sends itself signals at a place: how it ended, and at which step."""
     sent: list[str] = []
     told: list[int] = []
@@ -115,7 +115,7 @@ def signalled(folder, settings, numbers, place, listening=stopping):
             with listening(lambda _: None) as requests:
                 watch(told, send)
                 bits = training(folder, settings, requests, told, send)[1]
-            ended = "stopped" if requests.stop else bits
+            ended = "stopped" if requests.stop_signal else bits
         except (Terminated, KeyboardInterrupt) as end:
             ended = type(end).__name__
         return f"{ended} {told[-1] if told else 0} {len(sent)}"
@@ -130,7 +130,7 @@ def signalled(folder, settings, numbers, place, listening=stopping):
 def require_kept(folder, ended, step, asks, straight):
     """Stopped: the last finished update is saved. Ended at once: what was saved is whole."""
     assert half_written(folder) == []
-    save, rejected = newest(folder)
+    save, rejected = load_newest_checkpoint(folder)
     assert rejected == []
     kept = save.step if save else 0
     if asks == "SIGUSR1":
@@ -155,7 +155,7 @@ def test_a_signal_at_any_place_keeps_the_last_finished_update(straight, asks, re
         ended, step = signalled(folder, settings, ASKS[asks], here)
         often = "often" if settings is OFTEN else "seldom"
         kept[f"{here}, saving {often}"] = require_kept(folder, ended, step, asks, bits)
-        assert go(folder, settings, look=look)[1] == bits, here
+        assert train_folder(folder, settings, validate=look)[1] == bits, here
         shutil.rmtree(folder)
     record(signals=len(kept), kept_step=kept)
 
@@ -164,7 +164,7 @@ def test_sigusr1_keeps_the_update_that_it_came_in(straight, record):
     folder = straight[0] / "asked"
     signalled(folder, SELDOM, ASKS["SIGUSR1"], "an update")
     lines = (folder / "log.jsonl").read_text(encoding="utf-8").splitlines()
-    saves = [line for line in lines if '"save"' in line]
+    saves = [line for line in lines if '"checkpoint"' in line]
     record(saves=len(saves))
     assert [f'"step": {step},' in line for step, line in zip((AT + 1, STEPS), saves, strict=True)]
     assert len(saves) == 2
@@ -181,7 +181,7 @@ def test_a_signal_by_the_clock_keeps_the_last_finished_update(straight, times, r
 
         def act(folder=folder, tell=tell):
             told: list[int] = []
-            with stopping(lambda _: None) as requests:
+            with signals_as_requests(lambda _: None) as requests:
                 os.write(tell, b"1")
                 training(folder, SELDOM, requests, told)
             return f"{told[-1] if told else 0}"
@@ -195,10 +195,10 @@ def test_a_signal_by_the_clock_keeps_the_last_finished_update(straight, times, r
         os.close(process)
         os.close(heard)
         os.close(tell)
-        step, (save, _) = int(said(page)), newest(folder)
+        step, (save, _) = int(said(page)), load_newest_checkpoint(folder)
         assert (save.step if save else 0) == step
         stopped, finished = stopped + (step < STEPS), finished + (step == STEPS)
-        assert go(folder, SELDOM, look=look)[1] == bits
+        assert train_folder(folder, SELDOM, validate=look)[1] == bits
         shutil.rmtree(folder)
     record(signals=times, stopped=stopped, had_finished=finished, seeds=[SEED])
     assert stopped > times / 4
@@ -216,7 +216,7 @@ class AtOnce:
     """Control: what Python does by itself, which is to stop in the middle of things."""
 
     def __init__(self, _said):
-        self.requests = Requests()
+        self.requests = SignalRequests()
 
     def __enter__(self):
         return self.requests
@@ -228,7 +228,7 @@ class AtOnce:
 def test_the_control_that_stops_in_the_middle_of_things_is_caught(straight, record):
     folder = straight[0] / "run"
     ended, step = signalled(folder, SELDOM, [signal.SIGINT], "an update", listening=AtOnce)
-    save, _ = newest(folder)
+    save, _ = load_newest_checkpoint(folder)
     record(finished_updates=step, kept=save.step if save else 0)
     assert (ended, save) == ("KeyboardInterrupt", None)
     assert step == AT

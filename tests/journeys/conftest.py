@@ -17,7 +17,7 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": ""}
 
 
 @dataclass(frozen=True)
-class Place:
+class Workspace:
     """A folder in which commands are typed."""
 
     folder: Path
@@ -55,15 +55,15 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> Workspace:
     """A folder with a.en, a.de, d.en and d.de."""
-    return Place(write_corpus(tmp_path))
+    return Workspace(write_corpus(tmp_path))
 
 
 @pytest.fixture(scope="module")
-def settled(tmp_path_factory: pytest.TempPathFactory) -> Place:
+def settled(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """The same with a finished run `run` and its model `m`, for tests that change neither."""
-    here = Place(write_corpus(tmp_path_factory.mktemp("settled")))
+    here = Workspace(write_corpus(tmp_path_factory.mktemp("settled")))
     here.good("train", *tiny(), "-o", "run")
     here.good("average", "run", "-o", "m")
     return here

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from tests.journeys.commands import COLD, tiny
 
-from transduce.checkpoint.steps import is_sound, kept_steps
+from transduce.checkpoint.steps import is_intact, list_steps
 
 STEPS = 40
 LIVES = 20  # of a run, which is then left in peace
-OFTEN = {"training__save_minutes": 0.0001, "training__snapshot_steps": 4}  # a save every step
+OFTEN = {"training__checkpoint_minutes": 0.0001, "training__snapshot_every": 4}  # a save every step
 PREPARED = "train", *tiny(steps=STEPS, **OFTEN), "--dev-source", "d.en", "--dev-target", "d.de"
 COMMAND = (*PREPARED, "--set", "training.validate_every=15")
 
@@ -37,7 +37,7 @@ def landed(run: Path, before: Collection[Path] = ()) -> str:
         return "deleting"
     if left:
         return "writing"
-    return "between writes" if kept_steps(run / "checkpoints") else "before the first save"
+    return "between writes" if list_steps(run / "checkpoints") else "before the first save"
 
 
 def half_written(run: Path) -> list[Path]:
@@ -45,8 +45,8 @@ def half_written(run: Path) -> list[Path]:
     return [
         run / name / f"step-{step:08d}"
         for name in ("checkpoints", "snapshots")
-        for step in kept_steps(run / name)
-        if not is_sound(run / name, step)
+        for step in list_steps(run / name)
+        if not is_intact(run / name, step)
     ]
 
 
@@ -85,7 +85,7 @@ def wait_for_writing(process, run: Path) -> None:
 
 def wait_for_a_save(process, run: Path) -> None:
     """Until the run has one, which it may have had when we came."""
-    while process.poll() is None and not kept_steps(run / "checkpoints"):
+    while process.poll() is None and not list_steps(run / "checkpoints"):
         time.sleep(0.001)
 
 

@@ -73,10 +73,10 @@ def test_training_that_finds_no_room_says_so_and_goes_on_later(place):
     command = ("train", *tiny(steps=8), "-o", "run")
     code, _, stderr = place.run(*command, preexec_fn=small_files(150_000))
     assert code == 4
-    assert "could not keep step 5: " in stderr
+    assert "the checkpoint of step 5 could not be written: " in stderr
     assert "cannot be written: file too large" in stderr
     assert "\nerror: " in stderr
-    assert "\nhint: free some space; the same command goes on from step 0\n" in stderr
+    assert "\nhint: free some space; the same command resumes from step 0\n" in stderr
     assert not any(name.startswith("step-") for name in place.names("run/checkpoints"))
     place.good(*command)
     place.good("verify", "run")
@@ -91,7 +91,7 @@ def test_a_disk_that_is_full_is_told_and_gone_on_with_when_there_is_room(place):
         pytest.skip("this system lets nobody mount a small disk")
     try:
         (disk / "ballast").write_bytes(bytes(4_500_000))
-        command = ("train", *tiny(steps=8, training__save_minutes=0.0001), "-o", "disk/run")
+        command = ("train", *tiny(steps=8, training__checkpoint_minutes=0.0001), "-o", "disk/run")
         code, _, stderr = place.run(*command)
         assert code == 4
         assert "hint: free some space" in stderr

@@ -8,7 +8,7 @@ import time
 
 import pytest
 from tests.cli.language import write_corpus
-from tests.journeys.conftest import Place
+from tests.journeys.conftest import Workspace
 from tests.journeys.together import (
     BY_TWO,
     ENDLESS,
@@ -31,7 +31,7 @@ pytestmark = MARKS
 @pytest.fixture(scope="module")
 def straight(tmp_path_factory):
     """What a run of two processes ends in that lost none."""
-    place = Place(write_corpus(tmp_path_factory.mktemp("straight")))
+    place = Workspace(write_corpus(tmp_path_factory.mktemp("straight")))
     place.good(*BY_TWO)
     return weights(place, "run")
 
@@ -92,7 +92,7 @@ def test_a_launcher_that_is_killed_leaves_nobody(place):
 
 def let_them_live():
     """Before a command begins: its processes do not ask how their launcher is."""
-    own_process.die_with = lambda parent: None  # noqa: ARG005
+    own_process.die_with_parent = lambda parent: None  # noqa: ARG005
 
 
 def test_the_control_that_outlives_its_launcher_is_caught(place, record):

@@ -12,7 +12,10 @@ pytestmark = pytest.mark.slow
 INTERRUPT, TERMINATE = signal.SIGINT, signal.SIGTERM
 CODES = {INTERRUPT: 130, TERMINATE: 143}
 WORDS = {INTERRUPT: "interrupted", TERMINATE: "terminated"}
-BUSY = {"training__save_minutes": 0.0001, "training__snapshot_steps": 1}  # it saves all the time
+BUSY = {
+    "training__checkpoint_minutes": 0.0001,
+    "training__snapshot_every": 1,
+}  # it saves all the time
 
 
 def signalled(process, number):

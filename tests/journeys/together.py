@@ -13,7 +13,7 @@ MARKS = [
     pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
 ]
 PARTS = {"training__micro_tokens": 600}  # two micro-batches an update
-BUSY = {"training__save_minutes": 0.0001}  # it saves all the time
+BUSY = {"training__checkpoint_minutes": 0.0001}  # it saves all the time
 TWO = ("--workers", "2", "--lost-after", "20")
 STEPS = 30
 BY_TWO = ("train", *tiny(steps=STEPS, **PARTS, **BUSY), "--workers", "2", "-o", "run")

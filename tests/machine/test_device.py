@@ -14,7 +14,7 @@ from transduce.machine import device
 from transduce.machine.device import select_device
 from transduce.search import counter_rng as noise
 from transduce.settings import Search
-from transduce.training import dev_loss, loss, step
+from transduce.training import loss, step, validation_loss
 
 
 def test_the_processor_can_be_asked_for(monkeypatch):
@@ -52,7 +52,7 @@ class WithoutFloat64(TorchDispatchMode):
 @pytest.fixture
 def apples(monkeypatch):
     """This processor, with the digits of Apple's device."""
-    for place in (loss, step, dev_loss, noise):
+    for place in (loss, step, validation_loss, noise):
         monkeypatch.setattr(place, "accumulation_dtype", lambda _device: torch.float32)
 
 
@@ -63,7 +63,7 @@ def test_training_looking_and_searching_do_without_float64():
     translator = random_translator()
     with WithoutFloat64():
         update = step.take_update(model, optimiser, training, 1, batches(1))
-        nats, pieces = dev_loss.nats_of(model, batches(2))
+        nats, pieces = validation_loss.sum_validation_loss(model, batches(2))
         for beam in (1, 4):
             searching = replace(translator.recipe, search=Search(beam=beam, extra_length=3))
             assert replace(translator, recipe=searching)("a b c")

@@ -29,10 +29,10 @@ def test_every_change_is_a_sentence_with_both_values():
         "processor": "B",
         "instructions": "AVX2",
         "device": "cpu",
-        "adds": "by 2 processes at once",
+        "reduction": "by 2 processes at once",
     }
     saved = {**now, "torch": "2.12", "threads": "4"}
-    del saved["instructions"], saved["adds"]
+    del saved["instructions"], saved["reduction"]
     assert environment_changes(saved, now) == [
         "torch 2.12 → 2.13",
         "threads 4 → 2",

@@ -12,13 +12,13 @@ import torch
 from tests.model.tiny import model_of, packed, sizes, states_of
 from tests.training.tiny import batch_of, fresh, joined, training_of
 
-from transduce.checkpoint import save_snapshot, snapshots
-from transduce.checkpoint.run import begin_run
+from transduce.checkpoint import list_snapshots, save_snapshot
+from transduce.checkpoint.run_file import create_run
 from transduce.model.positions import compute_sinusoids
 from transduce.recipes import by_name
 from transduce.search import LengthScore
 from transduce.settings import Architecture, Recipe, Search, Training
-from transduce.training.schedule import rate_of
+from transduce.training.schedule import scaled_learning_rate
 from transduce.training.step import batch_loss, take_update
 
 
@@ -83,7 +83,8 @@ def test_positions_are_not_sines_and_then_cosines():
 
 def test_a_learning_rate_factor_multiplies_equation_3_only_where_a_recipe_says_so():
     rates = [
-        rate_of(100, Architecture(), Training(learning_rate_factor=factor)) for factor in (1.0, 2.0)
+        scaled_learning_rate(100, Architecture(), Training(learning_rate_factor=factor))
+        for factor in (1.0, 2.0)
     ]
     assert rates[1] == 2 * rates[0]
     assert {by_name(f"table3/{row}").training.learning_rate_factor for row in ("base", "big")} == {
@@ -93,10 +94,10 @@ def test_a_learning_rate_factor_multiplies_equation_3_only_where_a_recipe_says_s
 
 def test_the_last_snapshots_are_averaged_not_the_best(tmp_path):
     """They lie in the order of their steps; nothing in them says how good they are."""
-    begin_run(tmp_path, Recipe(name="test"), {})
+    create_run(tmp_path, Recipe(name="test"), {})
     for step in (3, 1, 2):
         save_snapshot(tmp_path, step, {"w": torch.tensor([float(step)])})
-    assert [one.step for one in snapshots(tmp_path)[-2:]] == [2, 3]
+    assert [one.step for one in list_snapshots(tmp_path)[-2:]] == [2, 3]
 
 
 def test_the_length_penalty_is_not_the_length_to_the_power_of_alpha():

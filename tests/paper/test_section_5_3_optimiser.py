@@ -8,14 +8,16 @@ from torch import nn
 
 from transduce.settings import Architecture, Training
 from transduce.training.optimiser import Optimiser
-from transduce.training.schedule import learning_rate, rate_of
+from transduce.training.schedule import learning_rate, scaled_learning_rate
 
 
 @pytest.mark.parametrize("step", [1, 2, 100, 3_999, 4_000, 4_001, 16_000, 100_000])
 def test_the_rate_follows_equation_3(step):
     """d_model^-0.5 · min(step^-0.5, step · warmup^-1.5), steps from 1, warmup 4000."""
     by_hand = 1 / math.sqrt(512) * min(1 / math.sqrt(step), step / (4000 * math.sqrt(4000)))
-    assert rate_of(step, Architecture(), Training()) == pytest.approx(by_hand, rel=1e-12)
+    assert scaled_learning_rate(step, Architecture(), Training()) == pytest.approx(
+        by_hand, rel=1e-12
+    )
 
 
 def test_the_rate_has_these_values():

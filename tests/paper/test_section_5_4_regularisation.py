@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from transduce.settings import Training
-from transduce.training.loss import smoothed_loss, spread_share
+from transduce.training.loss import smoothed_loss, smoothing_mass
 
 V = 5
 
@@ -17,7 +17,7 @@ def losses(smoothing, form="szegedy"):
     states = torch.randn(3, 4, generator=generator, dtype=torch.float64)
     weight = torch.randn(V, 4, generator=generator, dtype=torch.float64)
     targets = [2, 0, 2]
-    spread = spread_share(smoothing, form, V)
+    spread = smoothing_mass(smoothing, form, V)
     loss, nats = smoothed_loss(states, weight, torch.tensor(targets), spread)
     by_hand = [0.0, 0.0]
     for state, target in zip(states, targets, strict=True):
@@ -47,8 +47,8 @@ def test_the_loss_is_the_cross_entropy_with_smoothed_labels(smoothing, form):
 
 def test_both_forms_are_one_family():
     """ε on the others alone is the all-V form with ε' = ε V / (V - 1)."""
-    assert spread_share(0.1, "t2t", V) == pytest.approx(0.1 * V / (V - 1))
-    assert spread_share(0.1, "szegedy", V) == 0.1
+    assert smoothing_mass(0.1, "t2t", V) == pytest.approx(0.1 * V / (V - 1))
+    assert smoothing_mass(0.1, "szegedy", V) == 0.1
     assert losses(0.1, "t2t")[0] == pytest.approx(losses(0.1 * V / (V - 1))[0])
 
 
@@ -63,7 +63,10 @@ def test_the_best_a_smoothed_model_can_do_is_above_zero():
     """It reproduces the smoothed labels; the loss is then their entropy."""
     labels = torch.tensor([probability(s == 3, 0.1, "szegedy") for s in range(V)])
     loss, _ = smoothed_loss(
-        torch.ones(1, 1), labels.log()[:, None], torch.tensor([3]), spread_share(0.1, "szegedy", V)
+        torch.ones(1, 1),
+        labels.log()[:, None],
+        torch.tensor([3]),
+        smoothing_mass(0.1, "szegedy", V),
     )
     assert float(loss) == pytest.approx(-float((labels * labels.log()).sum()))
 

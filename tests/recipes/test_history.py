@@ -5,7 +5,7 @@ import pytest
 from transduce.recipes import by_name, difference
 from transduce.recipes.peers import PEERS
 from transduce.settings.recipe import find_setting
-from transduce.training.schedule import rate_of
+from transduce.training.schedule import scaled_learning_rate
 
 BASE = by_name("table2/base-en-de")
 
@@ -16,7 +16,7 @@ def changed(name, start=BASE):
 
 def peak(name):
     recipe = by_name(f"history/{name}")
-    return rate_of(recipe.training.warmup, recipe.architecture, recipe.training)
+    return scaled_learning_rate(recipe.training.warmup, recipe.architecture, recipe.training)
 
 
 def test_the_first_preset_of_the_authors_code_is_the_paper_s_model():

@@ -25,7 +25,7 @@ from transduce.text.clean import normalise
 
 ONE = german("base", 30.0)
 JOB = RowJob(table="table2", row="base", scale=LAPTOP, recipe=ONE.recipe)
-YOUNGER = ("averaged", "cost", "paper_bleu")
+ADDED_LATER = ("averaged", "cost", "paper_bleu")
 
 
 def write_without(folder, *names):
@@ -39,7 +39,7 @@ def test_what_is_written_is_read(tmp_path):
 
 
 def test_a_result_from_before_there_were_averages_and_costs_is_read(tmp_path):
-    write_without(tmp_path, *YOUNGER)
+    write_without(tmp_path, *ADDED_LATER)
     found = read_result(tmp_path)
     assert found == elsewhere(ONE, averaged=(), cost={}, paper_bleu={})
 

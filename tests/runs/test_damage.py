@@ -5,17 +5,17 @@ import random
 import pytest
 import torch
 from tests.runs.corpora import STEPS, TOY, prepared_toy
-from tests.training.alone import alone_until
+from tests.training.stopping import single_process_until
 
-from transduce.checkpoint import newest, read_run
+from transduce.checkpoint import load_newest_checkpoint, read_run
 from transduce.durable import open_folder, verified
 from transduce.errors import FolderError
 from transduce.inference.load import load
 from transduce.runs.average import write_average
 from transduce.runs.prepared_corpus import open_prepared
 from transduce.runs.run_folder import begin_or_resume_run, train_run
+from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.process_group import SingleProcess
-from transduce.training.loop import TrainingCallbacks
 from transduce.training.progress import Progress
 from transduce.training.update import Update
 
@@ -23,13 +23,13 @@ RANDOM_FLIPS = 16  # in each file, beside its first byte, two of its header, and
 
 
 def take_until_stopped(last: int) -> tuple[TrainingCallbacks, SingleProcess]:
-    """An audience that sees a step, and who stops after it."""
+    """Return callbacks that see a step, and a group that stops after it."""
     done = [0]
 
     def told(update: Update, _: Progress) -> None:
         done.append(update.step)
 
-    return TrainingCallbacks(told=told), alone_until(lambda: done[-1] >= last)
+    return TrainingCallbacks(on_update=told), single_process_until(lambda: done[-1] >= last)
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +40,8 @@ def made(tmp_path_factory):
     prepared = prepared_toy(folder / "run" / "store")
     begin_or_resume_run(folder / "run", TOY, prepared)
     for last in (30, STEPS):
-        audience, company = take_until_stopped(last)
-        train_run(folder / "run", TOY, prepared, audience, lambda _: None, company)
+        callbacks, group = take_until_stopped(last)
+        train_run(folder / "run", TOY, prepared, callbacks, lambda _: None, group)
     write_average(folder / "run", folder / "m", None)
     return folder
 
@@ -153,14 +153,14 @@ def test_a_save_is_refused_by_name_and_the_one_before_is_found(made):
     run = made / "run"
     for file in files(run / "checkpoints" / f"step-{STEPS:08d}"):
         for place in flips(file):
-            save, rejected = newest(run)
+            save, rejected = load_newest_checkpoint(run)
             assert save is not None
             assert save.step == 30, place
             assert [folder.name for folder, _ in rejected] == [f"step-{STEPS:08d}"]
             assert file.name in rejected[0][1]
             with pytest.raises(FolderError):
                 load(run)
-    save, rejected = newest(run)
+    save, rejected = load_newest_checkpoint(run)
     assert save is not None
     assert (save.step, rejected) == (STEPS, [])
 

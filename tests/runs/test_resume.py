@@ -5,16 +5,16 @@ import hashlib
 import pytest
 import torch
 from tests.runs.corpora import STEPS, TOY, prepared_toy
-from tests.training.alone import alone_until
+from tests.training.stopping import single_process_until
 
-from transduce.checkpoint import read_run, snapshots
-from transduce.checkpoint.saves import read_save
+from transduce.checkpoint import list_snapshots, read_run
+from transduce.checkpoint.resume import load_checkpoint
 from transduce.corpus.plan import Plan
 from transduce.runs.run_folder import begin_or_resume_run, build_feed, train_run
 from transduce.settings.recipe import with_changes
 from transduce.training import step as update_step
+from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.journal import read_journal
-from transduce.training.loop import TrainingCallbacks
 
 
 @pytest.fixture(scope="module")
@@ -36,16 +36,16 @@ def trained(folder, prepared, *, asks=None, recipe=TOY):
         return asks is not None and len(questions) > asks
 
     recipe = begin_or_resume_run(folder, recipe, prepared)
-    audience = TrainingCallbacks(told=lambda update, _: done.append(update.step))
-    company = alone_until(stopped)
-    return train_run(folder, recipe, prepared, audience, lambda _: None, company), questions
+    callbacks = TrainingCallbacks(on_update=lambda update, _: done.append(update.step))
+    group = single_process_until(stopped)
+    return train_run(folder, recipe, prepared, callbacks, lambda _: None, group), questions
 
 
 def numbers(folder):
     """A hash of all that was learned, and the losses, looks and norms on the way."""
-    save = read_save(folder, STEPS)
+    save = load_checkpoint(folder, STEPS)
     digest = hashlib.sha256()
-    kept = [save.weights, save.moments, *(one.weights() for one in snapshots(folder))]
+    kept = [save.weights, save.moments, *(one.weights() for one in list_snapshots(folder))]
     for tensors in kept:
         for name in sorted(tensors):
             digest.update(tensors[name].numpy().tobytes())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.faults.record import Record
-from tests.training.run import go
+from tests.training.run import train_folder
 from tests.training.tiny import training_of
 
 STEPS = 200
@@ -23,11 +23,11 @@ def test_wherever_a_run_of_200_steps_is_stopped_it_goes_on_to_the_same_bits(
     tmp_path: Path, settings: str, record: Record
 ) -> None:
     training = training_of(steps=STEPS, **SETTINGS[settings])
-    _, whole = go(tmp_path / "whole", training)
+    _, whole = train_folder(tmp_path / "whole", training)
     for stop_at in range(1, STEPS):
         folder = tmp_path / str(stop_at)
-        go(folder, training, stop_at=stop_at)
-        assert go(folder, training)[1] == whole, stop_at
-        go(tmp_path / "chain", training, stop_at=stop_at)
-    assert go(tmp_path / "chain", training)[1] == whole
+        train_folder(folder, training, stop_at=stop_at)
+        assert train_folder(folder, training)[1] == whole, stop_at
+        train_folder(tmp_path / "chain", training, stop_at=stop_at)
+    assert train_folder(tmp_path / "chain", training)[1] == whole
     record(stops=STEPS - 1, chain_of_resumes=STEPS - 1, equal=STEPS)

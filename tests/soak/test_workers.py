@@ -13,11 +13,11 @@ import time
 import pytest
 from tests.cli.language import write_corpus
 from tests.journeys.commands import tiny
-from tests.journeys.conftest import Place
+from tests.journeys.conftest import Workspace
 from tests.journeys.kills import OFTEN, STEPS, final_bits, half_written, landed
 from tests.journeys.together import PARTS, children
 from tests.processes import is_alive
-from tests.training.distributed.crew import crew, take_part
+from tests.training.distributed.processes import join_training, run_on_ranks
 from tests.training.distributed.test_exchange import stop_after
 from tests.training.distributed.test_group import poisoned
 
@@ -26,28 +26,28 @@ LIMIT = 5  # seconds
 
 
 def test_one_to_four_exact_processes_end_in_the_same_bits_wherever_they_were_stopped(tmp_path):
-    together = functools.partial(crew, exact=True)
-    bits = {together(size, take_part, tmp_path / f"{size}")[0][1] for size in (1, 2, 3, 4)}
+    together = functools.partial(run_on_ranks, exact=True)
+    bits = {together(size, join_training, tmp_path / f"{size}")[0][1] for size in (1, 2, 3, 4)}
     for number, (size, step) in enumerate(itertools.product((2, 3, 4), (1, 2, 3, 4, 5))):
         folder = tmp_path / f"stopped-{number}"
         together(size, stop_after, folder, step)
-        bits.add(together(2 + number % 3, take_part, folder)[0][1])
+        bits.add(together(2 + number % 3, join_training, folder)[0][1])
     assert len(bits) == 1
 
 
 def test_wherever_a_number_is_not_finite_all_skip_the_same_step(tmp_path):
     for number, steps in enumerate(itertools.combinations(range(1, 6), 2)):
-        found = crew(2, poisoned, tmp_path / f"{number}", list(steps))
+        found = run_on_ranks(2, poisoned, tmp_path / f"{number}", list(steps))
         assert len({bits for _, bits in found}) == 1
         assert [progress.skipped for progress, _ in found] == [2, 2]
 
 
 def test_a_process_lost_again_and_again_costs_nothing_but_time(tmp_path):
-    where = lose_often(Place(write_corpus(tmp_path)), times=60, seed=3)
+    where = lose_often(Workspace(write_corpus(tmp_path)), times=60, seed=3)
     assert where["writing"] + where["between writes"] >= 20
 
 
-def lose_often(place: Place, times: int, seed: int) -> "collections.Counter[str]":
+def lose_often(place: Workspace, times: int, seed: int) -> "collections.Counter[str]":
     """Kill or stop one of two at some moment, start again, until the run ends; so many times."""
     draws = random.Random(seed)
     sys.stdout.write(f"seed {seed}\n")
@@ -71,7 +71,7 @@ def lose_often(place: Place, times: int, seed: int) -> "collections.Counter[str]
     return where
 
 
-def life(place: Place, command: tuple[str, ...], draws: random.Random) -> int:
+def life(place: Workspace, command: tuple[str, ...], draws: random.Random) -> int:
     """One start of the command, in which one process is lost unless it ends before."""
     with place.start(*command, "-o", "run") as process:
         assert process.stderr is not None

@@ -19,8 +19,8 @@ from transduce.settings import Data, data
 from transduce.settings.recipe import with_changes
 from transduce.tasks.text import TextToText
 from transduce.tasks.toys import Toy
+from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.journal import read_journal
-from transduce.training.loop import TrainingCallbacks
 from transduce.vocabulary import learn_vocabulary
 
 SOURCE = Path(transduce.__file__).parent

@@ -1,79 +1,83 @@
-"""A run of milliseconds in a folder of its own, started again as the command line does it."""
+"""A run of milliseconds in a folder of its own, resumed as the command line does it."""
 
 import hashlib
 import itertools
 
-from tests.training.alone import alone_until
+from tests.training.stopping import single_process_until
 from tests.training.tiny import batches, fresh, training_of
 
-from transduce.checkpoint import begin_run, is_run, newest
+from transduce.checkpoint import create_run, is_run, load_newest_checkpoint
 from transduce.settings import Recipe
-from transduce.training.loop import TrainingCallbacks, TrainingJob, nothing, train
+from transduce.training.callbacks import TrainingCallbacks, ignore_event
+from transduce.training.loop import TrainingJob, train
 from transduce.training.progress import Progress
 
 STEPS = 12
 RECIPE = training_of(steps=STEPS)
 
 
-def together(group, folder, training=RECIPE, batches=batches):
-    """The same run by one of several processes: the first keeps the folder, all have a hash."""
+def train_rank(group, folder, training=RECIPE, batches=batches):
+    """Train one rank of a group; return the progress and a hash of all weights and moments."""
     model, optimiser = fresh(training, dropout=0.1)
 
     def resume_point():
         if not is_run(folder):
-            begin_run(folder, Recipe(name="tiny"), {})
-        return restored(folder, optimiser)
+            create_run(folder, Recipe(name="tiny"), {})
+        return restore_newest(folder, optimiser)
 
-    progress = group.on_rank_0(resume_point)
-    group.spread(optimiser.numbers)
+    progress = group.run_on_rank_0(resume_point)
+    group.broadcast(optimiser.state_tensors)
     job = TrainingJob(
         folder=folder, model=model, optimiser=optimiser, training=training, batches=batches
     )
     progress = train(job, progress, TrainingCallbacks(), group)
-    return progress, fingerprint(model, optimiser)
+    return progress, hash_state(model, optimiser)
 
 
-def restored(folder, optimiser):
-    """The newest save put in place."""
-    save, _ = newest(folder)
-    if save is None:
+def restore_newest(folder, optimiser):
+    """Restore the newest checkpoint, if there is one; return its progress."""
+    checkpoint, _ = load_newest_checkpoint(folder)
+    if checkpoint is None:
         return Progress()
-    optimiser.restore(save.weights, save.moments)
-    return Progress.from_json(save.state["progress"])
+    optimiser.restore(checkpoint.weights, checkpoint.moments)
+    return Progress.from_json(checkpoint.state["progress"])
 
 
-def go(folder, training=RECIPE, *, stop_at=None, patience_of_asks=None, **around):
-    """Train from wherever the folder stands; the progress, and a hash of every number kept.
+def train_folder(folder, training=RECIPE, *, stop_at=None, stop_after_polls=None, **changes):
+    """Train from the folder's newest checkpoint; return the progress and a hash of the state.
 
-    `stop_at` stops after that step, `patience_of_asks` when the loop has asked so often whether
-    it should, which is before every micro-batch.
+    `stop_at` stops after that step, `stop_after_polls` when training has polled so often whether
+    to stop, which it does before every micro-batch. `changes` are fields of the TrainingJob, or
+    `on_message`.
     """
     if not is_run(folder):
-        begin_run(folder, Recipe(name="tiny"), {})
+        create_run(folder, Recipe(name="tiny"), {})
     model, optimiser = fresh(training, dropout=0.1)
-    progress = restored(folder, optimiser)
+    progress = restore_newest(folder, optimiser)
     steps: list[int] = []
-    asks = itertools.count(1)
+    polls = itertools.count(1)
 
-    def stopped():
-        enough = patience_of_asks is not None and next(asks) > patience_of_asks
+    def should_stop():
+        enough = stop_after_polls is not None and next(polls) > stop_after_polls
         return enough or (stop_at is not None and steps[-1:] == [stop_at])
 
-    said = around.pop("said", nothing)
+    on_message = changes.pop("on_message", ignore_event)
     job = TrainingJob(
         folder=folder,
         model=model,
         optimiser=optimiser,
         training=training,
-        **({"batches": batches} | around),
+        **({"batches": batches} | changes),
     )
-    audience = TrainingCallbacks(told=lambda update, _: steps.append(update.step), said=said)
-    progress = train(job, progress, audience, alone_until(stopped))
-    return progress, fingerprint(model, optimiser)
+    callbacks = TrainingCallbacks(
+        on_update=lambda update, _: steps.append(update.step), on_message=on_message
+    )
+    progress = train(job, progress, callbacks, single_process_until(should_stop))
+    return progress, hash_state(model, optimiser)
 
 
-def fingerprint(model, optimiser):
-    """One hash of all weights and moments."""
+def hash_state(model, optimiser):
+    """Return one hash of all weights and moments."""
     digest = hashlib.sha256()
     for tensor in (*model.named_weights().values(), *optimiser.moments.values()):
         digest.update(tensor.numpy().tobytes())

@@ -15,9 +15,9 @@ from transduce.model.attention import varlen as variable_length
 from transduce.model.attention.bucketed import BucketedAttention
 from transduce.model.attention.mask import FULL_ATTENTION
 from transduce.model.attention.varlen import VarlenAttention
-from transduce.training.compiling import Beside, compile_layers, require_compiler
-from transduce.training.dev_loss import nats_of
+from transduce.training.compiling import KernelForCompiledLayers, compile_layers, require_compiler
 from transduce.training.step import take_update
+from transduce.training.validation_loss import sum_validation_loss
 
 ROOT = Path(__file__).parents[2]
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
@@ -51,7 +51,7 @@ def graphs():
     for step, lengths in enumerate([[4, 5, 6], [20, 30], [7] * 40, [200]], start=1):
         take_update(model, optimiser, training, step, [batch_of(lengths, seed=step)])
     found.append(counted["stats"]["unique_graphs"])
-    nats_of(model, [batch_of([50, 3], seed=3), batch_of([5, 3], seed=3)])
+    sum_validation_loss(model, [batch_of([50, 3], seed=3), batch_of([5, 3], seed=3)])
     return [len(counted["graph_break"]), *found, counted["stats"]["unique_graphs"]]
 
 
@@ -109,7 +109,7 @@ def test_layers_of_a_kind_are_compiled_once_for_batches_of_any_lengths():
 @pytest.mark.parametrize(("device", "named", "missing"), [(CPU, "CXX", "g++"), (CUDA, "CC", "gcc")])
 def test_a_missing_compiler_is_said_before_the_run_begins(monkeypatch, device, named, missing):
     monkeypatch.setattr("shutil.which", lambda _: None)
-    monkeypatch.setattr("transduce.training.compiling.PROCESSOR", ("CXX", ("g++",)))
+    monkeypatch.setattr("transduce.training.compiling.CPU_COMPILER", ("CXX", ("g++",)))
     monkeypatch.delenv(named, raising=False)
     require_compiler(training_of(), device)
     with pytest.raises(InputError) as caught:
@@ -132,7 +132,9 @@ def test_a_compiler_of_ones_own_is_asked_for_by_its_name(monkeypatch):
 
 def test_rectangles_stay_outside_and_torchs_kernel_goes_in():
     model, _ = fresh(training_of())
-    inside = Beside(model)([2], [2], FULL_ATTENTION, CPU)
+    inside = KernelForCompiledLayers(model)([2], [2], FULL_ATTENTION, CPU)
     assert not isinstance(inside, BucketedAttention), "wrapped, so that no compiler looks into it"
     model.kernel = VarlenAttention
-    assert isinstance(Beside(model)([2], [2], FULL_ATTENTION, CPU), VarlenAttention)
+    assert isinstance(
+        KernelForCompiledLayers(model)([2], [2], FULL_ATTENTION, CPU), VarlenAttention
+    )

@@ -38,12 +38,12 @@ def test_every_line_is_there_at_once(tmp_path):
 
 def test_lines_that_a_resume_abandoned_are_left_out(tmp_path):
     path = tmp_path / "log.jsonl"
-    written(path, ("start", 0), *(("update", n) for n in range(1, 6)), ("save", 3))
+    written(path, ("start", 0), *(("update", n) for n in range(1, 6)), ("checkpoint", 3))
     written(path, ("resume", 3), ("update", 4), ("update", 5))
     written(path, ("resume", 4), ("update", 5))
     updates = [step for event, step in steps(path) if event == "update"]
     assert updates == [1, 2, 3, 4, 5]
-    assert ("save", 3) in steps(path)
+    assert ("checkpoint", 3) in steps(path)
     assert ("start", 0) in steps(path)
 
 
@@ -71,11 +71,11 @@ def test_no_journal_has_no_events(tmp_path):
 
 def test_a_number_that_is_not_finite_is_null_for_json_has_no_word_for_it(tmp_path):
     journal = Journal(tmp_path / "log.jsonl")
-    journal.write("update", step=1, loss=math.nan, norm=math.inf, rate=0.1)
+    journal.write("update", step=1, loss=math.nan, gradient_norm=math.inf, learning_rate=0.1)
     journal.close()
     text = (tmp_path / "log.jsonl").read_text("utf-8")
     event = json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
-    assert (event["loss"], event["norm"], event["rate"]) == (None, None, 0.1)
+    assert (event["loss"], event["gradient_norm"], event["learning_rate"]) == (None, None, 0.1)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="skipped: this system has no /dev/full")
@@ -89,7 +89,7 @@ def test_a_full_disk_costs_lines_but_never_the_training(tmp_path):
     journal.write("update", step=3)
     journal.write("update", step=4)
     journal.close()
-    assert [(e["step"], e.get("lost")) for e in read_journal(tmp_path / "log.jsonl")] == [
+    assert [(e["step"], e.get("lost_lines")) for e in read_journal(tmp_path / "log.jsonl")] == [
         (3, 2),
         (4, None),
     ]

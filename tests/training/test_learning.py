@@ -9,9 +9,9 @@ from tests.model.tiny import packed, sizes
 from transduce.corpus.batch import Batch
 from transduce.model.transformer import build_transformer
 from transduce.settings import Training
-from transduce.training.dev_loss import nats_of
 from transduce.training.optimiser import Optimiser
 from transduce.training.step import take_update
+from transduce.training.validation_loss import sum_validation_loss
 
 SYMBOLS = 12
 SIX = sizes(layers=6, d_model=64, d_ff=128, heads=4, d_k=16, d_v=16, dropout=0.1)
@@ -43,7 +43,7 @@ def test_six_layers_begin_to_copy_within_200_steps():
         assert update is not None
         assert update.applied
     unseen = copies(10_000)
-    nats, pieces = nats_of(model, unseen)
+    nats, pieces = sum_validation_loss(model, unseen)
     assert nats / pieces < 0.7 * unigram_nats(unseen)
 
 
@@ -54,7 +54,7 @@ def test_the_gradients_of_a_new_model_of_six_layers_are_as_large_at_the_bottom_a
     update = take_update(model, optimiser, Training(), 1, copies(1))
     assert update is not None
     assert update.nats < 2 * math.log(SYMBOLS)
-    gradients = dict(zip(optimiser.names, optimiser.parts, strict=True))
+    gradients = dict(zip(optimiser.names, optimiser.gradient_views, strict=True))
     for stack in ("encoder", "decoder"):
         norms = [
             math.hypot(*(float(g.norm()) for name, g in gradients.items() if layer in name))

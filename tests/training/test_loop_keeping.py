@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from tests.training.run import go
+from tests.training.run import train_folder
 from tests.training.tiny import batches, training_of
 
 from transduce import checkpoint
-from transduce.checkpoint import newest, snapshots
+from transduce.checkpoint import list_snapshots, load_newest_checkpoint
 from transduce.errors import NotFiniteError, SaveError
 from transduce.scores import Score
 from transduce.training import loop, step
@@ -24,29 +24,29 @@ def events(folder, kind):
 
 
 def test_snapshots_are_kept_at_their_steps_and_at_the_last(tmp_path):
-    go(tmp_path, training_of(steps=10, snapshot_every=3, average_last=9))
-    assert [one.step for one in snapshots(tmp_path)] == [3, 6, 9, 10]
+    train_folder(tmp_path, training_of(steps=10, snapshot_every=3, average_last=9))
+    assert [one.step for one in list_snapshots(tmp_path)] == [3, 6, 9, 10]
     assert events(tmp_path, "snapshot") == [3, 6, 9, 10]
 
 
 def test_only_the_last_snapshots_stay(tmp_path):
-    go(tmp_path, training_of(steps=10, snapshot_every=2, average_last=3))
-    assert [one.step for one in snapshots(tmp_path)] == [6, 8, 10]
+    train_folder(tmp_path, training_of(steps=10, snapshot_every=2, average_last=3))
+    assert [one.step for one in list_snapshots(tmp_path)] == [6, 8, 10]
 
 
 def test_a_snapshot_holds_the_weights_of_its_step(tmp_path):
-    go(tmp_path, training_of(steps=4, snapshot_every=4))
-    save, _ = newest(tmp_path)
+    train_folder(tmp_path, training_of(steps=4, snapshot_every=4))
+    save, _ = load_newest_checkpoint(tmp_path)
     assert save is not None
-    for name, weight in snapshots(tmp_path)[-1].weights().items():
+    for name, weight in list_snapshots(tmp_path)[-1].weights().items():
         assert torch.equal(weight, save.weights[name])
 
 
 def test_saves_come_by_minutes_and_at_the_end(tmp_path):
-    go(tmp_path / "often", training_of(steps=5, checkpoint_minutes=ALWAYS))
-    assert events(tmp_path / "often", "save") == [1, 2, 3, 4, 5]
-    go(tmp_path / "seldom", training_of(steps=5, checkpoint_minutes=60.0))
-    assert events(tmp_path / "seldom", "save") == [5]
+    train_folder(tmp_path / "often", training_of(steps=5, checkpoint_minutes=ALWAYS))
+    assert events(tmp_path / "often", "checkpoint") == [1, 2, 3, 4, 5]
+    train_folder(tmp_path / "seldom", training_of(steps=5, checkpoint_minutes=60.0))
+    assert events(tmp_path / "seldom", "checkpoint") == [5]
 
 
 def test_the_first_save_comes_after_a_minute_and_the_next_when_they_are_due(tmp_path, monkeypatch):
@@ -57,52 +57,56 @@ def test_the_first_save_comes_after_a_minute_and_the_next_when_they_are_due(tmp_
         clock.now += 30
         return batches(number)
 
-    go(tmp_path, training_of(steps=14, checkpoint_minutes=3.0), batches=half_a_minute_later)
-    assert events(tmp_path, "save") == [2, 8, 14]
+    train_folder(
+        tmp_path, training_of(steps=14, checkpoint_minutes=3.0), batches=half_a_minute_later
+    )
+    assert events(tmp_path, "checkpoint") == [2, 8, 14]
 
 
 def refusing(monkeypatch, bad_steps):
     """A disk that is full at some steps."""
-    save = checkpoint.save
+    save_checkpoint = checkpoint.save_checkpoint
 
     def tried(run, number, *rest):
         if number in bad_steps:
             raise SaveError("no space is left", "free some space")
-        return save(run, number, *rest)
+        return save_checkpoint(run, number, *rest)
 
-    monkeypatch.setattr(loop, "save", tried)
+    monkeypatch.setattr(loop, "save_checkpoint", tried)
 
 
 def test_a_save_that_fails_does_not_end_the_run(tmp_path, monkeypatch):
     refusing(monkeypatch, {3, 4})
     said: list[str] = []
-    progress, bits = go(
-        tmp_path / "full", training_of(steps=8, checkpoint_minutes=ALWAYS), said=said.append
+    progress, bits = train_folder(
+        tmp_path / "full", training_of(steps=8, checkpoint_minutes=ALWAYS), on_message=said.append
     )
     assert progress.step == 8
-    assert said == [f"could not keep step {step}: no space is left" for step in (3, 4)]
+    assert said == [
+        f"the checkpoint of step {step} could not be written: no space is left" for step in (3, 4)
+    ]
     assert events(tmp_path / "full", "failure") == [3, 4]
-    assert events(tmp_path / "full", "save") == [1, 2, 5, 6, 7, 8]
-    assert bits == go(tmp_path / "free", training_of(steps=8))[1]
+    assert events(tmp_path / "full", "checkpoint") == [1, 2, 5, 6, 7, 8]
+    assert bits == train_folder(tmp_path / "free", training_of(steps=8))[1]
 
 
 def test_three_failures_in_a_row_end_the_run_and_what_was_kept_stays(tmp_path, monkeypatch):
     refusing(monkeypatch, {3, 4, 5})
     training = training_of(steps=8, checkpoint_minutes=ALWAYS)
     with pytest.raises(SaveError, match="no space is left"):
-        go(tmp_path, training)
-    save, _ = newest(tmp_path)
+        train_folder(tmp_path, training)
+    save, _ = load_newest_checkpoint(tmp_path)
     assert save is not None
     assert save.step == 2
     monkeypatch.undo()
-    assert go(tmp_path, training)[0].step == 8
+    assert train_folder(tmp_path, training)[0].step == 8
 
 
 def test_a_last_save_that_fails_is_an_error_that_names_where_it_goes_on(tmp_path, monkeypatch):
     refusing(monkeypatch, {8})
     with pytest.raises(SaveError) as caught:
-        go(tmp_path, training_of(steps=8))
-    assert "the last save could not be written" in caught.value.fact
+        train_folder(tmp_path, training_of(steps=8))
+    assert "the last checkpoint could not be written" in caught.value.fact
     assert str(tmp_path) in caught.value.fact
     assert "step 0" in caught.value.hint
     assert events(tmp_path, "finish") == []
@@ -132,8 +136,8 @@ def poison(monkeypatch):
 
 def test_updates_that_are_not_finite_are_skipped_and_counted(tmp_path, poison):
     poison({2, 5})
-    progress, _ = go(tmp_path, training_of(steps=6, max_nonfinite_updates=2))
-    assert (progress.step, progress.skipped, progress.bad_in_a_row) == (6, 2, 0)
+    progress, _ = train_folder(tmp_path, training_of(steps=6, max_nonfinite_updates=2))
+    assert (progress.step, progress.skipped, progress.nonfinite_in_a_row) == (6, 2, 0)
     updates = [e for e in read_journal(tmp_path / "log.jsonl") if e["event"] == "update"]
     assert [e["step"] for e in updates if not e["applied"]] == [2, 5]
 
@@ -142,10 +146,10 @@ def test_several_in_a_row_end_the_run_and_no_save_holds_what_is_not_finite(tmp_p
     poison({4, 5, 6})
     training = training_of(steps=9, max_nonfinite_updates=3, checkpoint_minutes=ALWAYS)
     with pytest.raises(NotFiniteError) as caught:
-        go(tmp_path, training)
+        train_folder(tmp_path, training)
     assert caught.value.fact == "3 updates in a row were not finite, the last at step 6"
     assert "training.learning_rate_factor" in caught.value.hint
-    save, rejected = newest(tmp_path)
+    save, rejected = load_newest_checkpoint(tmp_path)
     assert save is not None
     assert rejected == []
     assert all(tensor.isfinite().all() for tensor in (save.weights | save.moments).values())
@@ -158,8 +162,8 @@ def test_weights_that_are_not_finite_are_never_saved(tmp_path):
         return ValidationResult(nats=1.0)
 
     with pytest.raises(NotFiniteError, match=r"target.weight holds numbers that are not finite"):
-        go(tmp_path, training_of(steps=4, validate_every=2), look=ruined)
-    assert newest(tmp_path) == (None, [])
+        train_folder(tmp_path, training_of(steps=4, validate_every=2), validate=ruined)
+    assert load_newest_checkpoint(tmp_path) == (None, [])
 
 
 def test_looks_come_every_so_many_steps_and_after_the_last(tmp_path):
@@ -169,7 +173,7 @@ def test_looks_come_every_so_many_steps_and_after_the_last(tmp_path):
         looks.append(model)
         return ValidationResult(nats=2.0, score=score)
 
-    go(tmp_path, training_of(steps=7, validate_every=3), look=look)
+    train_folder(tmp_path, training_of(steps=7, validate_every=3), validate=look)
     assert events(tmp_path, "validation") == [3, 6, 7]
     assert len(looks) == 3
     found = [e for e in read_journal(tmp_path / "log.jsonl") if e["event"] == "validation"]
@@ -179,39 +183,46 @@ def test_looks_come_every_so_many_steps_and_after_the_last(tmp_path):
 def test_patience_ends_a_run_after_so_many_looks_without_gain_and_it_stays_ended(tmp_path):
     training = training_of(steps=9, validate_every=1, patience=2)
     nats = iter([3.0, 2.0, 2.5, 2.0])
-    progress, bits = go(tmp_path, training, look=lambda _: ValidationResult(nats=next(nats)))
+    progress, bits = train_folder(
+        tmp_path, training, validate=lambda _: ValidationResult(nats=next(nats))
+    )
     assert progress.step == 4, "equal is no gain"
     assert progress.best_nats == 2.0
-    save, _ = newest(tmp_path)
+    save, _ = load_newest_checkpoint(tmp_path)
     assert save is not None
     assert save.step == 4
-    assert go(tmp_path, training, look=lambda _: ValidationResult(nats=1.0)) == (progress, bits)
+    assert train_folder(tmp_path, training, validate=lambda _: ValidationResult(nats=1.0)) == (
+        progress,
+        bits,
+    )
 
 
 def test_a_look_that_was_stopped_is_taken_when_the_run_goes_on(tmp_path):
     training = training_of(steps=6, validate_every=3)
-    go(tmp_path, training, stop_at=3, look=lambda _: None)
+    train_folder(tmp_path, training, stop_at=3, validate=lambda _: None)
     assert events(tmp_path, "validation") == []
-    go(tmp_path, training, look=lambda _: ValidationResult(nats=2.0))
+    train_folder(tmp_path, training, validate=lambda _: ValidationResult(nats=2.0))
     assert events(tmp_path, "validation") == [3, 6]
 
 
 def test_without_patience_all_steps_are_trained(tmp_path):
-    progress, _ = go(
-        tmp_path, training_of(steps=6, validate_every=1), look=lambda _: ValidationResult(nats=5.0)
+    progress, _ = train_folder(
+        tmp_path,
+        training_of(steps=6, validate_every=1),
+        validate=lambda _: ValidationResult(nats=5.0),
     )
     assert (progress.step, progress.validations_without_improvement) == (6, 5)
 
 
 def test_a_run_that_is_over_does_nothing_more(tmp_path):
     training = training_of(steps=3)
-    first, bits = go(tmp_path, training)
-    again, same = go(tmp_path, training)
+    first, bits = train_folder(tmp_path, training)
+    again, same = train_folder(tmp_path, training)
     assert (again, same) == (first, bits)
 
 
 def test_a_run_that_patience_ended_keeps_its_last_snapshot(tmp_path):
     training = training_of(steps=8, snapshot_every=100, validate_every=1, patience=1)
-    go(tmp_path, training, look=lambda _: ValidationResult(nats=1.0))
-    assert [kept.step for kept in snapshots(tmp_path)] == [2]
+    train_folder(tmp_path, training, validate=lambda _: ValidationResult(nats=1.0))
+    assert [kept.step for kept in list_snapshots(tmp_path)] == [2]
     assert read_journal(tmp_path / "log.jsonl")[-1]["event"] == "finish"

@@ -4,10 +4,10 @@ import itertools
 
 import pytest
 import torch
-from tests.training.run import STEPS, go
+from tests.training.run import STEPS, train_folder
 from tests.training.tiny import training_of
 
-from transduce.checkpoint import newest, read_run
+from transduce.checkpoint import load_newest_checkpoint, read_run
 from transduce.training import step as room
 from transduce.training.journal import read_journal
 from transduce.training.optimiser import Optimiser
@@ -17,45 +17,45 @@ from transduce.training.progress import ValidationResult
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory):
     """The hash at the end of twelve steps in one go."""
-    progress, bits = go(tmp_path_factory.mktemp("unbroken"))
+    progress, bits = train_folder(tmp_path_factory.mktemp("unbroken"))
     assert progress.step == STEPS
     return bits
 
 
 def test_two_unbroken_runs_are_equal_to_the_bit(tmp_path, unbroken):
-    assert go(tmp_path)[1] == unbroken
+    assert train_folder(tmp_path)[1] == unbroken
 
 
 @pytest.mark.parametrize("stop_at", [1, 7])
 def test_a_run_stopped_once_goes_on_to_the_same_bits(tmp_path, unbroken, stop_at):
-    progress, bits = go(tmp_path, stop_at=stop_at)
+    progress, bits = train_folder(tmp_path, stop_at=stop_at)
     assert progress.step == stop_at
     assert bits != unbroken
-    assert go(tmp_path)[1] == unbroken
+    assert train_folder(tmp_path)[1] == unbroken
 
 
 @pytest.mark.slow
 def test_wherever_a_run_of_40_steps_is_stopped_it_goes_on_to_the_same_bits(tmp_path):
     training = training_of(steps=40)
-    _, whole = go(tmp_path / "whole", training)
+    _, whole = train_folder(tmp_path / "whole", training)
     for stop_at in range(1, 40):
         folder = tmp_path / str(stop_at)
-        go(folder, training, stop_at=stop_at)
-        assert go(folder, training)[1] == whole, stop_at
-        go(tmp_path / "chain", training, stop_at=stop_at)
-    assert go(tmp_path / "chain", training)[1] == whole
+        train_folder(folder, training, stop_at=stop_at)
+        assert train_folder(folder, training)[1] == whole, stop_at
+        train_folder(tmp_path / "chain", training, stop_at=stop_at)
+    assert train_folder(tmp_path / "chain", training)[1] == whole
 
 
 def test_a_run_stopped_after_every_step_ends_in_the_same_bits(tmp_path, unbroken):
     for step in range(1, STEPS):
-        assert go(tmp_path, stop_at=step)[0].step == step
-    assert go(tmp_path)[1] == unbroken
+        assert train_folder(tmp_path, stop_at=step)[0].step == step
+    assert train_folder(tmp_path)[1] == unbroken
 
 
 def test_a_run_stopped_inside_its_updates_ends_in_the_same_bits(tmp_path, unbroken):
     """An update that was begun is dropped and computed anew."""
     asks, starts = itertools.cycle([4, 6, 8, 5]), 0
-    while (found := go(tmp_path, patience_of_asks=next(asks)))[0].step < STEPS:
+    while (found := train_folder(tmp_path, stop_after_polls=next(asks)))[0].step < STEPS:
         starts += 1
         assert starts < STEPS
     assert starts > 3
@@ -66,27 +66,27 @@ def test_control_dropout_that_does_not_know_its_step_gives_other_bits(tmp_path, 
     """The same tests fail for a program that draws on where it was: they can tell."""
     drawn = itertools.count()
     monkeypatch.setattr(room, "dropout_seed", lambda *_: next(drawn))
-    _, straight = go(tmp_path / "straight")
+    _, straight = train_folder(tmp_path / "straight")
     drawn = itertools.count()
-    go(tmp_path / "stopped", stop_at=6)
+    train_folder(tmp_path / "stopped", stop_at=6)
     drawn = itertools.count()
-    assert go(tmp_path / "stopped")[1] != straight
+    assert train_folder(tmp_path / "stopped")[1] != straight
 
 
 def test_control_adam_without_its_moments_gives_other_bits(tmp_path, unbroken, monkeypatch):
     restore = Optimiser.restore
-    go(tmp_path, stop_at=6)
+    train_folder(tmp_path, stop_at=6)
     monkeypatch.setattr(
         Optimiser, "restore", lambda self, weights, _: restore(self, weights, self.moments)
     )
-    assert go(tmp_path)[1] != unbroken
+    assert train_folder(tmp_path)[1] != unbroken
 
 
 def test_progress_is_counted_across_restarts(tmp_path):
-    whole, _ = go(tmp_path / "whole")
-    go(tmp_path / "parts", stop_at=4)
-    go(tmp_path / "parts", stop_at=5)
-    parts, _ = go(tmp_path / "parts")
+    whole, _ = train_folder(tmp_path / "whole")
+    train_folder(tmp_path / "parts", stop_at=4)
+    train_folder(tmp_path / "parts", stop_at=5)
+    parts, _ = train_folder(tmp_path / "parts")
     assert (parts.source_tokens, parts.target_tokens) == (11 * STEPS, 16 * STEPS)
     assert (parts.step, parts.source_tokens) == (whole.step, whole.source_tokens)
     assert parts.seconds > 0
@@ -101,16 +101,16 @@ def test_looks_and_snapshots_change_no_bit(tmp_path, unbroken):
         return ValidationResult(nats=1.0)
 
     often = training_of(steps=STEPS, validate_every=3, snapshot_every=2, checkpoint_minutes=1e-9)
-    assert go(tmp_path, often, look=look)[1] == unbroken
+    assert train_folder(tmp_path, often, validate=look)[1] == unbroken
 
 
 def test_the_newest_save_is_the_end_and_names_its_environment(tmp_path, unbroken):
-    go(tmp_path)
-    save, rejected = newest(tmp_path)
+    train_folder(tmp_path)
+    save, rejected = load_newest_checkpoint(tmp_path)
     assert save is not None
     assert (save.step, rejected) == (STEPS, [])
     assert save.state["environment"]["threads"]
     assert read_run(tmp_path).recipe.name == "tiny"
     assert unbroken
     events = [event["event"] for event in read_journal(tmp_path / "log.jsonl")]
-    assert events == ["update"] * STEPS + ["snapshot", "save", "finish"]
+    assert events == ["update"] * STEPS + ["snapshot", "checkpoint", "finish"]

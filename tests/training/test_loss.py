@@ -3,7 +3,7 @@ import torch
 from torch.nn import functional
 
 from transduce.training import loss as room
-from transduce.training.loss import log_probs, smoothed_loss
+from transduce.training.loss import compute_log_probs, smoothed_loss
 
 T, V, D = 23, 17, 5
 
@@ -21,7 +21,11 @@ def sliced(monkeypatch):
     """So many rows in a slice, and so many of them softened at once."""
 
     def cut(rows, few):
-        for name, value in (("EVEN", 1), ("ROWS", rows), ("PART", few * V)):
+        for name, value in (
+            ("TOKEN_MULTIPLE", 1),
+            ("SLICE_TOKENS", rows),
+            ("SOFTMAX_LOGITS", few * V),
+        ):
             monkeypatch.setattr(room, name, value)
 
     return cut
@@ -67,7 +71,7 @@ def test_slices_of_any_size_give_the_same_sums_in_float32(sliced):
     for rows, few in ((1, 1), (5, 3), (T, T)):
         sliced(rows, few)
         loss, nats = smoothed_loss(states, weight, targets, 0.1)
-        found.append([float(nats), -float(log_probs(states, weight, targets).sum())])
+        found.append([float(nats), -float(compute_log_probs(states, weight, targets).sum())])
         found[-1] += [float(x.sum()) for x in with_gradients(loss, states, weight)]
     assert found[0] == pytest.approx(found[1], rel=1e-5, abs=1e-6)
     assert found[0][:3] == pytest.approx(found[2][:3], rel=1e-6)
@@ -80,7 +84,7 @@ def test_the_nats_are_those_of_the_targets_without_smoothing():
         _, nats = smoothed_loss(states, weight, targets, smoothing)
         assert float(nats) == pytest.approx(expected, rel=1e-12)
         assert not nats.requires_grad
-    assert -float(log_probs(states, weight, targets).sum()) == pytest.approx(expected)
+    assert -float(compute_log_probs(states, weight, targets).sum()) == pytest.approx(expected)
 
 
 def test_no_tensor_of_all_logits_is_made_or_kept(sliced):
@@ -115,11 +119,14 @@ def test_log_probs_are_those_of_all_logits_at_once_whatever_the_slices(sliced):
     every = (states @ weight.T).log_softmax(1)[torch.arange(T), targets].detach()
     for rows, few in ((1, 1), (10, 4), (T, T)):
         sliced(rows, few)
-        torch.testing.assert_close(log_probs(states, weight, targets), every)
+        torch.testing.assert_close(compute_log_probs(states, weight, targets), every)
 
 
 def test_a_slice_holds_few_logits_however_many_symbols_there_are():
-    sizes = {symbols: room.rows_of(torch.empty(symbols, 1)) for symbols in (100, 37_000, 200_000)}
+    sizes = {
+        symbols: room.tokens_per_slice(torch.empty(symbols, 1))
+        for symbols in (100, 37_000, 200_000)
+    }
     assert sizes == {100: 384, 37_000: 384, 200_000: 64}
 
 

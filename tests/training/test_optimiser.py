@@ -14,7 +14,7 @@ def test_the_models_own_tensors_are_windows_onto_the_flat_ones(precision):
     assert optimiser.weights.numel() == sum(weight.numel() for weight in model.parameters())
     with torch.no_grad():
         optimiser.weights.fill_(2.5)
-        optimiser.show()
+        optimiser.refresh_compute_weights()
     assert all((weight == 2.5).all() for weight in model.parameters())
 
 
@@ -32,10 +32,10 @@ def test_a_backward_adds_to_the_flat_gradient_in_place(precision):
 def test_a_cleared_gradient_is_zero_where_none_comes():
     model, optimiser = fresh(training_of())
     optimiser.gradients.fill_(7.0)
-    optimiser.clear()
+    optimiser.clear_gradients()
     model.target.weight.sum().backward()
     assert optimiser.gradients.sum() == model.target.weight.numel()
-    optimiser.clear()
+    optimiser.clear_gradients()
     assert not optimiser.gradients.any()
 
 
@@ -53,10 +53,10 @@ def test_flat_adam_equals_torchs_adam_tensor_by_tensor():
         update = take_update(model, optimiser, training, step, batches(step))
         assert update is not None
         for weight, window in zip(
-            other.parameters(), optimiser.windows(optimiser.gradients), strict=True
+            other.parameters(), optimiser.as_parameter_views(optimiser.gradients), strict=True
         ):
             weight.grad = window.clone()
-        adam.param_groups[0]["lr"] = update.rate
+        adam.param_groups[0]["lr"] = update.learning_rate
         adam.step()
     for ours, its in zip(model.parameters(), other.parameters(), strict=True):
         torch.testing.assert_close(ours, its, rtol=1e-6, atol=1e-7)

@@ -44,7 +44,7 @@ def test_steps_too_small_for_bfloat16_are_not_lost():
     before = optimiser.weights.detach().clone()
     optimiser.gradients.fill_(1.0)
     for _ in range(100):
-        optimiser.update(rate=1e-5)
+        optimiser.update(learning_rate=1e-5)
     moved = before - optimiser.weights.detach()
     torch.testing.assert_close(moved, torch.full_like(moved, 1e-3), rtol=1e-2, atol=2e-5)
 
@@ -57,7 +57,7 @@ def test_losses_are_those_of_float32_within_a_percent(updates):
         assert ours is not None
         assert expected is not None
         assert ours.loss == pytest.approx(expected.loss, rel=0.01)
-        assert ours.norm == pytest.approx(expected.norm, rel=0.05)
+        assert ours.gradient_norm == pytest.approx(expected.gradient_norm, rel=0.05)
 
 
 def test_gradients_point_where_those_of_float32_point():
@@ -75,7 +75,7 @@ def test_micro_batches_are_added_up_in_float32():
         torch.manual_seed(5)
         batch_loss(model, training, batches(1)[0])[0].backward()
     thrice = optimiser.gradients.clone()
-    optimiser.clear()
+    optimiser.clear_gradients()
     torch.manual_seed(5)
     batch_loss(model, training, batches(1)[0])[0].backward()
     torch.testing.assert_close(thrice, 3 * optimiser.gradients, rtol=1e-6, atol=0)

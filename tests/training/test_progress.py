@@ -11,18 +11,18 @@ def update(step, *, applied=True):
         nats=1.5,
         source_tokens=10,
         target_tokens=20,
-        rate=0.1,
-        norm=1.0,
+        learning_rate=0.1,
+        gradient_norm=1.0,
         applied=applied,
     )
 
 
 def test_tokens_seconds_and_skipped_updates_add_up():
-    progress = Progress().after(update(1), 0.5).after(update(2, applied=False), 0.25)
+    progress = Progress().after_update(update(1), 0.5).after_update(update(2, applied=False), 0.25)
     assert (progress.step, progress.source_tokens, progress.target_tokens) == (2, 20, 40)
-    assert (progress.seconds, progress.skipped, progress.bad_in_a_row) == (0.75, 1, 1)
-    good_again = progress.after(update(3), 0.0)
-    assert (good_again.skipped, good_again.bad_in_a_row) == (1, 0)
+    assert (progress.seconds, progress.skipped, progress.nonfinite_in_a_row) == (0.75, 1, 1)
+    good_again = progress.after_update(update(3), 0.0)
+    assert (good_again.skipped, good_again.nonfinite_in_a_row) == (1, 0)
 
 
 def test_a_look_gains_when_it_is_better_than_all_before():

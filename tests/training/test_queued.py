@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from tests.training.run import go
+from tests.training.run import train_folder
 from tests.training.tiny import batches, fresh, training_of
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -60,13 +60,13 @@ def test_one_that_is_not_finite_is_skipped_before_anybody_reads_it(poison):
     training = training_of()
     model, optimiser = fresh(training)
     good = queue_update(model, optimiser, training, 1, batches(1))
-    before = [tensor.clone() for tensor in optimiser.numbers]
+    before = [tensor.clone() for tensor in optimiser.state_tensors]
     norm = model.decoder[0].add_self.norm.bias.detach()
     kept = norm.clone()
     norm.fill_(poison)
     bad = queue_update(model, optimiser, training, 2, batches(2))
     norm.copy_(kept)
-    for tensor, was in zip(optimiser.numbers, before, strict=True):
+    for tensor, was in zip(optimiser.state_tensors, before, strict=True):
         assert torch.equal(tensor, was)
     last = queue_update(model, optimiser, training, 3, batches(3))
     read = [one.read() for one in (good, bad, last) if one]
@@ -82,15 +82,15 @@ def test_the_next_updates_batches_may_be_read_while_one_is_under_way(tmp_path, m
         return [{k: v for k, v in line.items() if k not in ("seconds", "at")} for line in lines]
 
     training = training_of(steps=6)
-    _, plain = go(tmp_path / "plain", training)
+    _, plain = train_folder(tmp_path / "plain", training)
     steps = []
 
     def ahead(job, step):
         steps.append(step)
         return job.batches(step) if step <= training.steps else None
 
-    monkeypatch.setattr(loop, "read_ahead", ahead)
-    _, found = go(tmp_path / "ahead", training)
+    monkeypatch.setattr(loop, "prefetch_batches", ahead)
+    _, found = train_folder(tmp_path / "ahead", training)
     assert steps == [2, 3, 4, 5, 6, 7]
     assert numbers(tmp_path / "plain") == numbers(tmp_path / "ahead")
     assert plain == found

@@ -3,7 +3,7 @@ import math
 
 import pytest
 import torch
-from tests.training.alone import alone_until
+from tests.training.stopping import single_process_until
 from tests.training.tiny import batch_of, batches, fresh, joined, training_of
 
 from transduce.training.step import batch_loss, dropout_seed, take_update
@@ -23,7 +23,7 @@ def test_an_update_does_not_depend_on_its_split_into_micro_batches():
     found = [gradient_of(parts) for parts in splits]
     for update, gradient in found[1:]:
         torch.testing.assert_close(gradient, found[0][1], rtol=0, atol=1e-12)
-        for name in ("loss", "nats", "norm"):
+        for name in ("loss", "nats", "gradient_norm"):
             assert getattr(update, name) == pytest.approx(getattr(found[0][0], name), rel=1e-12)
         assert (update.source_tokens, update.target_tokens) == (19, 24)
 
@@ -31,7 +31,7 @@ def test_an_update_does_not_depend_on_its_split_into_micro_batches():
 def test_loss_and_norm_are_what_they_say():
     """Per target token; the norm of the whole gradient."""
     update, gradient = gradient_of(batches(1))
-    assert update.norm == pytest.approx(math.sqrt(sum(g**2 for g in gradient.tolist())))
+    assert update.gradient_norm == pytest.approx(math.sqrt(sum(g**2 for g in gradient.tolist())))
     assert 1 < update.nats < 4, "a new model knows nothing of nine symbols: about ln 9"
     assert update.loss == pytest.approx(0.9 * update.nats, rel=0.3)
 
@@ -81,7 +81,7 @@ def test_a_stopped_update_is_none_and_moves_nothing():
     model, optimiser = fresh(training)
     before = optimiser.weights.detach().clone()
     asked = iter([False, True])
-    stopping = alone_until(lambda: next(asked))
+    stopping = single_process_until(lambda: next(asked))
     assert take_update(model, optimiser, training, 1, batches(1), stopping) is None
     assert torch.equal(optimiser.weights, before)
     assert not optimiser.moments["updates"]

@@ -1,35 +1,41 @@
-"""What a run keeps: resume saves, snapshots for averaging, and the model folder at its end."""
+"""What a run stores: checkpoints to resume from, snapshots for averaging, the model folder."""
 
 from transduce.checkpoint.average import averaged
-from transduce.checkpoint.card import Facts, Figure, model_card
+from transduce.checkpoint.card import CardFacts, Figure, model_card
 from transduce.checkpoint.model_folder import LoadedModel, is_model, load_model, save_model
-from transduce.checkpoint.run import Run, begin_run, is_run, lengthen_run, read_run
-from transduce.checkpoint.saves import Save, has_saves, newest, prune, save
-from transduce.checkpoint.snapshots import Snapshot, has_snapshot, save_snapshot, snapshots
-from transduce.checkpoint.weights import matching
+from transduce.checkpoint.resume import (
+    Checkpoint,
+    has_checkpoints,
+    load_newest_checkpoint,
+    prune,
+    save_checkpoint,
+)
+from transduce.checkpoint.run_file import Run, create_run, extend_run, is_run, read_run
+from transduce.checkpoint.snapshots import Snapshot, has_snapshot, list_snapshots, save_snapshot
+from transduce.checkpoint.weights import require_matching_tensors
 
 __all__ = [
-    "Facts",
+    "CardFacts",
+    "Checkpoint",
     "Figure",
     "LoadedModel",
     "Run",
-    "Save",
     "Snapshot",
     "averaged",
-    "begin_run",
-    "has_saves",
+    "create_run",
+    "extend_run",
+    "has_checkpoints",
     "has_snapshot",
     "is_model",
     "is_run",
-    "lengthen_run",
+    "list_snapshots",
     "load_model",
-    "matching",
+    "load_newest_checkpoint",
     "model_card",
-    "newest",
     "prune",
     "read_run",
-    "save",
+    "require_matching_tensors",
+    "save_checkpoint",
     "save_model",
     "save_snapshot",
-    "snapshots",
 ]

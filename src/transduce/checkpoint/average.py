@@ -9,29 +9,33 @@ from transduce.errors import InputError
 
 
 def averaged(checkpoints: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
-    """θ = (θ_1 + … + θ_n) / n, the last 5 for the base model and 20 for the big    (section 6.1)
+    """Return the mean weights of checkpoints, θ = (θ_1 + … + θ_n) / n    (section 6.1)
+
+    The paper averages the last 5 for the base model and the last 20 for the big ones.
 
     Added in float64 in the order given, one checkpoint in memory at a time. The mean of equal
     checkpoints in float32 is equal to them, bit for bit.
     """
     totals: dict[str, Tensor] = {}
-    kinds: dict[str, torch.dtype] = {}
+    dtypes: dict[str, torch.dtype] = {}
     count = 0
     for count, weights in enumerate(checkpoints, start=1):
         if count == 1:
-            kinds = {name: tensor.dtype for name, tensor in weights.items()}
+            dtypes = {name: tensor.dtype for name, tensor in weights.items()}
             totals = {name: tensor.to(torch.float64, copy=True) for name, tensor in weights.items()}
         else:
-            require_alike(totals, weights, count)
+            require_same_shapes(totals, weights, count)
             for name, total in totals.items():
                 total += weights[name]
     if not count:
         raise InputError("there is nothing to average", "train until a snapshot is written")
-    return {name: (total / count).to(kinds[name]) for name, total in totals.items()}
+    return {name: (total / count).to(dtypes[name]) for name, total in totals.items()}
 
 
-def require_alike(first: Mapping[str, Tensor], other: Mapping[str, Tensor], number: int) -> None:
-    """Refuse checkpoints of different models."""
+def require_same_shapes(
+    first: Mapping[str, Tensor], other: Mapping[str, Tensor], number: int
+) -> None:
+    """Refuse to average two checkpoints whose tensors differ in name or shape."""
     hint = "average snapshots of one run only"
     for name in sorted(first.keys() ^ other.keys()):
         raise InputError(f"tensor {name!r} is not in both checkpoint 1 and {number}", hint)

@@ -1,4 +1,4 @@
-"""The model card: what a model is, where it differs from the paper, and how good it was found."""
+"""The model card: what a model is, where it differs from the paper, and its scores."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from transduce.settings.recipe import Value
 
 @runtime_checkable
 class Figure(Protocol):
-    """A score with what makes it a fact; the scores of `transduce.scores` are of this shape."""
+    """A score as the card prints it; the scores of `transduce.scores` have these attributes."""
 
     @property
     def name(self) -> str: ...
@@ -29,32 +29,32 @@ class Figure(Protocol):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Facts:
-    """What a card says beside the recipe."""
+class CardFacts:
+    """What a model card states in addition to the recipe."""
 
     description: ModelDescription
     parameters: int
     updates: int
     averaged: Sequence[int] = ()  # the steps whose mean the model is
-    text: str = ""  # what was read: sha256 of the files, or what a generator was told
+    text: str = ""  # sha256 of the training files, or the name and settings of a generator
     pairs_read: int
     left_out: Mapping[str, int] = field(default_factory=dict)  # by reason, in the filters' order
-    versions: Mapping[str, str] = field(default_factory=dict)  # of what it was made with
+    versions: Mapping[str, str] = field(default_factory=dict)  # of the packages it was trained with
     figures: Sequence[Figure] = ()
     size: str = ""  # the parameters as a sum, beside the paper's count
     cost: Sequence[str] = ()  # hardware, time and operations, beside the paper's
 
 
-def model_card(recipe: Recipe, facts: Facts) -> str:
-    """The card as Markdown, with the front matter that model hubs read."""
+def model_card(recipe: Recipe, facts: CardFacts) -> str:
+    """Return the model card as Markdown, with the front matter that model hubs read."""
     parts = [
         front_matter(facts.description),
-        title(recipe, facts),
-        ledger(recipe),
-        data(recipe, facts),
-        training(recipe, facts),
-        figures(facts),
-        usage(facts.description),
+        title_section(recipe, facts),
+        deviations_section(recipe),
+        data_section(recipe, facts),
+        training_section(recipe, facts),
+        scores_section(facts),
+        usage_section(facts.description),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -67,44 +67,47 @@ def front_matter(model: ModelDescription) -> str:
     return "\n".join(["---", *lines, "---"])
 
 
-def title(recipe: Recipe, facts: Facts) -> str:
-    """What the model is, in a few lines."""
+def title_section(recipe: Recipe, facts: CardFacts) -> str:
+    """Return the card's heading, the model's sizes in a sentence, and the recipe's description."""
     sizes = recipe.architecture
     lines = [
-        f"# {plain(recipe.name)}: {plain(facts.description.title)}",
+        f"# {escape_markdown(recipe.name)}: {escape_markdown(facts.description.title)}",
         "",
         f"A Transformer (Vaswani et al. 2017) of {facts.parameters:,} parameters that "
-        f"{plain(facts.description.purpose)}: {sizes.layers} layers a stack, d_model {sizes.d_model}, "
+        f"{escape_markdown(facts.description.purpose)}: {sizes.layers} layers a stack, d_model {sizes.d_model}, "
         f"d_ff {sizes.d_ff}, {sizes.heads} heads.",
     ]
-    return "\n".join(lines + ([f"\n> {plain(recipe.about)}"] if recipe.about else []))
+    return "\n".join(lines + ([f"\n> {escape_markdown(recipe.about)}"] if recipe.about else []))
 
 
-def ledger(recipe: Recipe) -> str:
-    """Every setting that is not as in the paper's base model."""
+def deviations_section(recipe: Recipe) -> str:
+    """Return a table of every setting that differs from the paper's base model."""
     heading = "## Where it differs from the paper's base model\n\n"
     changed = list_deviations(recipe)
     if not changed:
         return heading + "Nowhere: every setting is that of the paper's base model."
-    rows = [(one.path, shown(one.paper), shown(one.here), one.explanation) for one in changed]
-    because = f"> {plain(recipe.because)}\n\n" if recipe.because else ""
+    rows = [
+        (one.path, format_value(one.paper), format_value(one.here), one.explanation)
+        for one in changed
+    ]
+    because = f"> {escape_markdown(recipe.because)}\n\n" if recipe.because else ""
     return heading + because + markdown_table(("setting", "base model", "here", "source"), rows)
 
 
-def data(recipe: Recipe, facts: Facts) -> str:
-    """The corpus, and how many pairs were left after each filter."""
+def data_section(recipe: Recipe, facts: CardFacts) -> str:
+    """Return the corpus' name and a table of how many pairs each filter removed."""
     rows, left = [("read", "", f"{facts.pairs_read:,}")], facts.pairs_read
     for reason, count in facts.left_out.items():
         left -= count
         rows.append((reason, f"{count:,}", f"{left:,}"))
-    named = f"Corpus by the recipe: {plain(recipe.data.corpus)}, {plain(facts.description.title)}."
-    read = [f"What was read, by its sha256 or its generator: `{plain(facts.text)}`."]
+    named = f"Corpus by the recipe: {escape_markdown(recipe.data.corpus)}, {escape_markdown(facts.description.title)}."
+    read = [f"What was read, by its sha256 or its generator: `{escape_markdown(facts.text)}`."]
     about = "\n\n".join(["## Data", named, *(read if facts.text else [])])
     return f"{about}\n\n" + markdown_table(("pairs", "left out", "remain"), rows)
 
 
-def training(recipe: Recipe, facts: Facts) -> str:
-    """How it was trained, and with what."""
+def training_section(recipe: Recipe, facts: CardFacts) -> str:
+    """Return a list of updates, averaged snapshots, cost and package versions."""
     lines = [
         "## Training",
         "",
@@ -114,13 +117,16 @@ def training(recipe: Recipe, facts: Facts) -> str:
     if facts.averaged:
         steps = ", ".join(f"{step:,}" for step in facts.averaged)
         lines.append(f"- the mean of {len(facts.averaged)} snapshots (section 6.1): steps {steps}")
-    lines += [f"- {plain(line)}" for line in (facts.size, *facts.cost) if line]
-    lines += [f"- {plain(name)} {plain(version)}" for name, version in facts.versions.items()]
+    lines += [f"- {escape_markdown(line)}" for line in (facts.size, *facts.cost) if line]
+    lines += [
+        f"- {escape_markdown(name)} {escape_markdown(version)}"
+        for name, version in facts.versions.items()
+    ]
     return "\n".join(lines)
 
 
-def figures(facts: Facts) -> str:
-    """Scores, each with the signature that says how it was made."""
+def scores_section(facts: CardFacts) -> str:
+    """Return a table of scores with test sets and signatures."""
     if not facts.figures:
         return "## Figures\n\nNone were taken."
     rows = [
@@ -130,9 +136,9 @@ def figures(facts: Facts) -> str:
     return "## Figures\n\n" + markdown_table(("score", "value", "test set", "signature"), rows)
 
 
-def usage(model: ModelDescription) -> str:
+def usage_section(model: ModelDescription) -> str:
     """Return how the model is used from the command line and from Python."""
-    source, target = map(plain, model.files)
+    source, target = map(escape_markdown, model.files)
     return f"""## How to use it
 
 ```console
@@ -147,19 +153,21 @@ translate("…")
 ```"""
 
 
-def shown(value: Value) -> str:
-    """A value as people write it."""
+def format_value(value: Value) -> str:
+    """Return a setting for people: yes or no, thousands with commas, anything else as text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Rows under a head, as Markdown."""
+    """Return a Markdown table with this header."""
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(plain(cell) for cell in line) + " |" for line in lines)
+    return "\n".join(
+        "| " + " | ".join(escape_markdown(cell) for cell in line) + " |" for line in lines
+    )
 
 
-def plain(text: str) -> str:
-    """Text that stays in its line and its cell."""
+def escape_markdown(text: str) -> str:
+    """Return text on one line, with `|` and `<` escaped so that it stays in its table cell."""
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

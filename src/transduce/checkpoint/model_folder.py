@@ -1,4 +1,4 @@
-"""The model folder: all that a translation needs, and the card that tells where it is from."""
+"""The model folder: weights, recipe, vocabularies, and the model card."""
 
 import os
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any, final
 
 from torch import Tensor
 
-from transduce.checkpoint.stored_recipe import stored_recipe
+from transduce.checkpoint.stored_recipe import parse_stored_recipe
 from transduce.checkpoint.weights import from_bytes, require_finite, to_bytes
 from transduce.durable import atomic_folder, open_folder, read_json, to_json
 from transduce.settings import Recipe
@@ -30,12 +30,12 @@ RECIPE_LIMIT = 1 << 20
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoadedModel:
-    """A model folder in memory, every byte verified."""
+    """The contents of a model folder, every byte verified against the manifest."""
 
     weights: dict[str, Tensor] = field(repr=False)
     recipe: Recipe
     vocabularies: Vocabularies
-    about: Mapping[str, Any]
+    about: Mapping[str, Any]  # what the manifest says besides the files, as the averaged steps
     hash: str  # sha256 of the manifest, and so of the whole folder
 
 
@@ -48,7 +48,7 @@ def save_model(
     *,
     about: Mapping[str, object] | None = None,
 ) -> None:
-    """Write a model folder; `about` is what else its manifest should say, as the averaged steps."""
+    """Write a model folder; `about` are further entries of its manifest, as the averaged steps."""
     require_finite(weights, "the model")
     with atomic_folder(folder, kind=KIND, about=about or {}) as writer:
         writer.write(WEIGHTS, to_bytes(weights))
@@ -59,16 +59,16 @@ def save_model(
 
 
 def is_model(folder: Path) -> bool:
-    """Whether this folder looks like a model's; what lies in it may still be damaged."""
+    """Whether a folder has a recipe or weights, as a model folder does; it may still be damaged."""
     return any(os.path.lexists(folder / name) for name in (RECIPE, WEIGHTS))
 
 
 def load_model(folder: Path) -> LoadedModel:
-    """Read a model folder; the error names the file that is not as it was written."""
+    """Read and verify a model folder; FolderError names the file that does not match its checksum."""
     found = open_folder(folder, KIND)
     recipe = read_json(found.read(RECIPE, RECIPE_LIMIT), folder / RECIPE)
     return LoadedModel(
-        recipe=stored_recipe(recipe, folder / RECIPE),
+        recipe=parse_stored_recipe(recipe, folder / RECIPE),
         vocabularies=read_vocabularies(
             folder, lambda name: found.read(name, LIMIT), shared=SHARED in found.files
         ),

@@ -1,4 +1,4 @@
-"""Snapshots: weights only, on the paper's clock, to be averaged    (section 6.1)"""
+"""Snapshots: weights without moments, every so many steps, for averaging    (section 6.1)"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,27 +7,27 @@ from typing import final
 
 from torch import Tensor
 
-from transduce.checkpoint.saves import WEIGHTS
-from transduce.checkpoint.steps import SNAPSHOTS, kept_steps, open_step, step_folder, write_step
+from transduce.checkpoint.resume import WEIGHTS
+from transduce.checkpoint.steps import SNAPSHOTS, list_steps, open_step, step_folder, write_step
 from transduce.checkpoint.weights import from_bytes, require_finite, to_bytes
 
 
 @final
 @dataclass(frozen=True)
 class Snapshot:
-    """Where a step's weights lie; they are read, and verified, one snapshot at a time."""
+    """The step and folder of a snapshot, whose weights are read only when asked for."""
 
     step: int
     folder: Path
 
     def weights(self) -> dict[str, Tensor]:
-        """The weights, every byte verified."""
+        """Read the snapshot's weights, every byte verified."""
         found = open_step(self.folder.parent, self.step)
         return from_bytes(found.read(WEIGHTS), found.folder / WEIGHTS)
 
 
 def save_snapshot(run: Path, step: int, weights: Mapping[str, Tensor]) -> Path:
-    """Keep a step's weights; when this returns, they are on the disk."""
+    """Write a step's weights and sync them to the disk; return the snapshot's folder."""
     require_finite(weights, f"step {step}")
     size = sum(tensor.nbytes for tensor in weights.values())
     write_step(run / SNAPSHOTS, step, {WEIGHTS: lambda: to_bytes(weights)}, size)
@@ -35,11 +35,11 @@ def save_snapshot(run: Path, step: int, weights: Mapping[str, Tensor]) -> Path:
 
 
 def has_snapshot(run: Path, step: int) -> bool:
-    """Whether a step's weights are kept."""
+    """Whether a run has a snapshot of this step."""
     return step_folder(run / SNAPSHOTS, step).is_dir()
 
 
-def snapshots(run: Path) -> list[Snapshot]:
-    """All snapshots of a run, oldest first."""
-    place = run / SNAPSHOTS
-    return [Snapshot(step, step_folder(place, step)) for step in kept_steps(place)]
+def list_snapshots(run: Path) -> list[Snapshot]:
+    """Return all snapshots of a run, oldest first."""
+    parent = run / SNAPSHOTS
+    return [Snapshot(step, step_folder(parent, step)) for step in list_steps(parent)]

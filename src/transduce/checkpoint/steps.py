@@ -1,4 +1,4 @@
-"""One step's folder in a run: written once, verified when read, deleted with care."""
+"""The folder of one step's checkpoint or snapshot: written atomically, verified when read."""
 
 import os
 import re
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from transduce.checkpoint.run import run_id
+from transduce.checkpoint.run_file import read_run_id
 from transduce.durable import (
     VerifiedFolder,
     atomic_folder,
@@ -20,85 +20,85 @@ from transduce.errors import FolderError, SaveError
 
 STEP = re.compile(r"step-([0-9]{8,})")
 CHECKPOINTS, SNAPSHOTS = "checkpoints", "snapshots"
-KINDS = {CHECKPOINTS: "save", SNAPSHOTS: "snapshot"}  # by the folder in the run
-Makers = Mapping[str, Callable[[], bytes]]  # files, made one at a time: they are large
+KINDS = {CHECKPOINTS: "checkpoint", SNAPSHOTS: "snapshot"}  # in manifests, by the parent folder
+FileMakers = Mapping[str, Callable[[], bytes]]  # called one at a time: the files are large
 
 
-def write_step(place: Path, step: int, files: Makers, size: int) -> None:
-    """Keep a step; when this returns, it is on the disk. A step that is kept already stays."""
-    folder = step_folder(place, step)
+def write_step(parent: Path, step: int, files: FileMakers, size: int) -> None:
+    """Write a step's folder and sync it to the disk; an intact one that exists is kept."""
+    folder = step_folder(parent, step)
     try:
-        require_no_link(place)
-        about = {"run": run_id(place.parent), "step": step}
+        require_no_link(parent)
+        about = {"run": read_run_id(parent.parent), "step": step}
     except FolderError as fault:  # it may be readable the next time
         raise SaveError(fault.fact, fault.hint) from fault
     if os.path.lexists(folder):
-        if is_sound(place, step):
-            with raise_save_errors(place):
-                sync_folder(place)  # who wrote it may have died between rename and this
+        if is_intact(parent, step):
+            with raise_save_errors(parent):
+                sync_folder(parent)  # who wrote it may have died between rename and this
             return
         remove_folder(folder)
-    require_room(place.parent, size, folder)
-    with atomic_folder(folder, kind=KINDS[place.name], about=about) as writer:
+    require_disk_space(parent.parent, size, folder)
+    with atomic_folder(folder, kind=KINDS[parent.name], about=about) as writer:
         for name, make in files.items():
             writer.write(name, make())
 
 
-def open_step(place: Path, step: int) -> VerifiedFolder:
-    """A step's folder, if it is this step's and this run's."""
-    folder = step_folder(place, step)
-    found = open_folder(folder, KINDS[place.name])
-    expected = {"run": run_id(place.parent), "step": step}
-    if found.about != expected:
-        fact = f"says that it is {dict(found.about)}, and {expected} is expected here"
+def open_step(parent: Path, step: int) -> VerifiedFolder:
+    """Open a step's folder for reading; FolderError unless it is of this run and step."""
+    folder = step_folder(parent, step)
+    opened = open_folder(folder, KINDS[parent.name])
+    expected = {"run": read_run_id(parent.parent), "step": step}
+    if opened.about != expected:
+        fact = f"says that it is {dict(opened.about)}, and {expected} is expected here"
         raise FolderError(fact, "put it back where it was", file=folder / "manifest.json")
-    return found
+    return opened
 
 
-def is_sound(place: Path, step: int) -> bool:
-    """Whether every byte of a step is as it was written."""
+def is_intact(parent: Path, step: int) -> bool:
+    """Whether every file of a step matches the checksum in its manifest."""
     with suppress(FolderError):
-        open_step(place, step).verify()
+        open_step(parent, step).verify()
         return True
     return False
 
 
-def step_folder(place: Path, step: int) -> Path:
-    """Where a step is kept: names stand in the order of the steps."""
-    return place / f"step-{step:08d}"
+def step_folder(parent: Path, step: int) -> Path:
+    """Return a step's folder, such as checkpoints/step-00012000: names sort as the steps do."""
+    return parent / f"step-{step:08d}"
 
 
-def kept_steps(place: Path) -> list[int]:
-    """The steps whose folders lie here, oldest first, sound or not."""
-    require_no_link(place)
-    if not place.is_dir():
+def list_steps(parent: Path) -> list[int]:
+    """Return the steps that have a folder here, oldest first, damaged or not."""
+    require_no_link(parent)
+    if not parent.is_dir():
         return []
-    names = list_names(place)
-    steps = (int(named[1]) for name in names if (named := STEP.fullmatch(name)))
-    return sorted(step for step in steps if step_folder(place, step).name in names)
+    names = list_names(parent)
+    steps = (int(match[1]) for name in names if (match := STEP.fullmatch(name)))
+    return sorted(step for step in steps if step_folder(parent, step).name in names)
 
 
-def require_no_link(place: Path) -> None:
-    """A run writes and deletes in its own folder only."""
-    if place.is_symlink():
+def require_no_link(parent: Path) -> None:
+    """Refuse a symbolic link: a run writes and deletes only in its own folder."""
+    if parent.is_symlink():
         hint = "put the folder itself here, or name a link to the whole run"
-        raise FolderError("is a link to another place", hint, file=place)
+        raise FolderError("is a link to another place", hint, file=parent)
 
 
-def remove_steps(place: Path, steps: list[int]) -> list[str]:
-    """Delete what is this run's; what does not go is told and stands in nobody's way."""
-    kept = []
+def remove_steps(parent: Path, steps: list[int]) -> list[str]:
+    """Delete the folders of these steps; return a sentence for each that could not be deleted."""
+    problems = []
     for step in steps:
         try:
-            open_step(place, step)
-            remove_folder(step_folder(place, step))
+            open_step(parent, step)
+            remove_folder(step_folder(parent, step))
         except (FolderError, SaveError) as fault:
-            kept.append(fault.fact)
-    return kept
+            problems.append(fault.fact)
+    return problems
 
 
-def require_room(run: Path, size: int, folder: Path) -> None:
-    """Say so before the disk is filled to its last byte; only a hint, for quotas are not seen."""
+def require_disk_space(run: Path, size: int, folder: Path) -> None:
+    """Raise SaveError if the disk has less free space than this; quotas are not considered."""
     with raise_save_errors(run):
         disk = os.statvfs(run)
     free = disk.f_bavail * disk.f_frsize

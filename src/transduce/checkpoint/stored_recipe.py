@@ -10,7 +10,7 @@ from transduce.settings.recipe import Value, with_changes
 
 # Settings that came after the first stored recipes, and what was done before there was a choice.
 # It stays so whatever their defaults become.
-YOUNGER: Mapping[str, Value] = {
+ADDED_LATER: Mapping[str, Value] = {
     "training.precision": "float32",
     "training.compile": False,
     "training.pad_to_tokens": 0,
@@ -22,7 +22,7 @@ YOUNGER: Mapping[str, Value] = {
 HINT = "the file was edited, or written by another version: take the folder from its source again"
 
 
-def stored_recipe(values: object, file: Path) -> Recipe:
+def parse_stored_recipe(values: object, file: Path) -> Recipe:
     """The recipe in a file of ours: every setting named, none unknown."""
     if not isinstance(values, Mapping):
         raise FolderError("holds no recipe", HINT, file=file)
@@ -31,10 +31,10 @@ def stored_recipe(values: object, file: Path) -> Recipe:
     except InputError as fault:
         raise FolderError(f"the recipe cannot be used: {fault.fact}", HINT, file=file) from fault
     missing = [path for path in paths(recipe.as_json()) if path not in set(paths(values))]
-    lacking = [path for path in missing if path not in YOUNGER]
+    lacking = [path for path in missing if path not in ADDED_LATER]
     if lacking:
         raise FolderError(f"the recipe lacks {', '.join(lacking[:3])}", HINT, file=file)
-    return with_changes(recipe, {path: YOUNGER[path] for path in missing})
+    return with_changes(recipe, {path: ADDED_LATER[path] for path in missing})
 
 
 def paths(values: Mapping[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Tensors to bytes and back, by safetensors: numbers only, nothing that could run."""
+"""Tensors to bytes and back, by safetensors: numbers only, no code that could run."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,75 +13,75 @@ from transduce.errors import FolderError, NotFiniteError
 
 HEADER_LIMIT = 1 << 20  # the library takes 100 MB and needs seconds for them
 TENSOR_LIMIT = 10_000
-KINDS = ("F64", "F32", "F16", "BF16", "I64")
-AGAIN = "the folder is damaged or foreign: take it from its source again"
+DTYPES = ("F64", "F32", "F16", "BF16", "I64")
+DAMAGED = "the folder is damaged or foreign: take it from its source again"
 
 
 def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
-    """The bytes of a safetensors file."""
+    """Return tensors as the bytes of a safetensors file."""
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
     return safetensors.torch.save(plain)
 
 
 def from_bytes(data: bytes, file: Path) -> dict[str, Tensor]:
-    """The tensors in bytes whose sha256 was verified; every number is finite."""
+    """Return the tensors of a safetensors file; damaged bytes and NaN or inf are refused."""
     require_header(data, file)
     try:
         weights = safetensors.torch.load(data)
     except SafetensorError as fault:
-        raise FolderError(f"is no safetensors file: {fault}", AGAIN, file=file) from fault
+        raise FolderError(f"is no safetensors file: {fault}", DAMAGED, file=file) from fault
     name = first_not_finite(weights)
     if name is not None:
-        raise FolderError(f"tensor {name!r} holds numbers that are not finite", AGAIN, file=file)
+        raise FolderError(f"tensor {name!r} holds numbers that are not finite", DAMAGED, file=file)
     return weights
 
 
 def require_header(data: bytes, file: Path) -> None:
-    """Our own limits, before the library parses anything."""
+    """Refuse a safetensors header that is cut, too large or of unknown types, before parsing."""
     length = int.from_bytes(data[:8], "little")
     if not 8 <= 8 + length <= len(data):
-        raise FolderError("is no safetensors file: its header is cut", AGAIN, file=file)
+        raise FolderError("is no safetensors file: its header is cut", DAMAGED, file=file)
     if length > HEADER_LIMIT:
         fact = f"has a header of {length:,} bytes, and {HEADER_LIMIT:,} are the limit"
-        raise FolderError(fact, AGAIN, file=file)
+        raise FolderError(fact, DAMAGED, file=file)
     header = read_json(data[8 : 8 + length], file)
     if len(header) > TENSOR_LIMIT:
         fact = f"has {len(header):,} tensors, and {TENSOR_LIMIT:,} are the limit"
-        raise FolderError(fact, AGAIN, file=file)
+        raise FolderError(fact, DAMAGED, file=file)
     for name, entry in header.items():
-        if not isinstance(entry, dict) or entry.get("dtype") not in KINDS:
-            raise FolderError(f"tensor {name[:80]!r} is of no kind we know", AGAIN, file=file)
+        if not isinstance(entry, dict) or entry.get("dtype") not in DTYPES:
+            raise FolderError(f"tensor {name[:80]!r} is of no kind we know", DAMAGED, file=file)
 
 
 def first_not_finite(weights: Mapping[str, Tensor]) -> str | None:
-    """The name of a tensor that holds NaN or an infinity."""
+    """Return the name of the first tensor that holds NaN or an infinity, or None."""
     return next((n for n, tensor in weights.items() if not torch.isfinite(tensor).all()), None)
 
 
-def require_finite(weights: Mapping[str, Tensor], place: str) -> None:
-    """A model that left the finite world is never saved."""
+def require_finite(weights: Mapping[str, Tensor], location: str) -> None:
+    """Raise NotFiniteError if a tensor holds NaN or an infinity: such weights are never saved."""
     name = first_not_finite(weights)
     if name is not None:
         raise NotFiniteError(
-            f"{place}: {name} holds numbers that are not finite, so nothing is saved",
-            "go on from the last save with a lower learning rate or a longer warm-up",
+            f"{location}: {name} holds numbers that are not finite, so nothing is saved",
+            "resume from the last checkpoint with a lower learning rate or a longer warm-up",
         )
 
 
-def matching(
+def require_matching_tensors(
     weights: dict[str, Tensor],
     expected: Mapping[str, tuple[int, ...]],
     *,
     file: Path | None = None,
 ) -> dict[str, Tensor]:
-    """The weights themselves, if names and shapes are those of the model they are meant for."""
+    """Return the weights unchanged if their names and shapes are the expected ones, else raise."""
     for name in sorted(expected.keys() | weights.keys()):
         if name not in weights:
-            raise FolderError(f"tensor {name!r} is missing", AGAIN, file=file)
+            raise FolderError(f"tensor {name!r} is missing", DAMAGED, file=file)
         if name not in expected:
-            raise FolderError(f"tensor {name!r} belongs to no such model", AGAIN, file=file)
+            raise FolderError(f"tensor {name!r} belongs to no such model", DAMAGED, file=file)
         found = tuple(weights[name].shape)
         if found != tuple(expected[name]):
             fact = f"tensor {name!r} has shape {found}, and the model has {tuple(expected[name])}"
-            raise FolderError(fact, AGAIN, file=file)
+            raise FolderError(fact, DAMAGED, file=file)
     return weights

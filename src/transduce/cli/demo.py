@@ -36,8 +36,8 @@ def command(
     The corpus is a grammar that comes with transduce. About 4 minutes on 2 cores. Everything is
     kept in FOLDER (transduce-demo if unsaid); the same command goes on where it was stopped.
     """
-    signals.no_save_yet()
-    signals.import_undisturbed("transduce.runs.run_folder")
+    signals.ignore_checkpoint_signal()
+    signals.import_with_signals_deferred("transduce.runs.run_folder")
     from transduce.cli.train import trained
     from transduce.cli.training import Wishes
     from transduce.inference.demo import evaluate_splits

@@ -73,10 +73,10 @@ def table1(
     require(
         output is not None or not plot, "--plot: the picture needs a folder", "-o FOLDER takes it"
     )
-    from transduce.cli.signals import import_undisturbed
+    from transduce.cli.signals import import_with_signals_deferred
     from transduce.machine.process_settings import use_threads
 
-    import_undisturbed("transduce.reproduce.layer_costs.report")
+    import_with_signals_deferred("transduce.reproduce.layer_costs.report")
     from transduce.reproduce import table1 as measure_table1
     from transduce.reproduce.layer_costs.plan import QUICK, MeasurementPlan
 

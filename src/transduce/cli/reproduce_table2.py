@@ -45,8 +45,8 @@ def table2(*, row_options: RowOptions, pair: str, **test: Path | None) -> None:
     transduce reproduce table2 --rows base,recurrent --seeds 3 -o table2 --plot
     transduce reproduce table2 --pair en-fr --print-jobs -o table2-french > jobs
     """
-    signals.no_save_yet()
-    signals.import_undisturbed("transduce.reproduce.table2_report")
+    signals.ignore_checkpoint_signal()
+    signals.import_with_signals_deferred("transduce.reproduce.table2_report")
     from transduce.reproduce.result import read_test_set
     from transduce.reproduce.tables import build_table2
 

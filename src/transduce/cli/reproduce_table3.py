@@ -21,8 +21,8 @@ def table3(*, row_options: RowOptions) -> None:
     transduce reproduce table3 --rows base --seeds 3 -o table3
     transduce reproduce table3 --print-jobs -o table3 > jobs
     """
-    signals.no_save_yet()
-    signals.import_undisturbed("transduce.reproduce.table3_report")
+    signals.ignore_checkpoint_signal()
+    signals.import_with_signals_deferred("transduce.reproduce.table3_report")
     from transduce.reproduce.tables import build_table3
 
     print_table(build_table3(), row_options, {})

@@ -155,11 +155,11 @@ def choose_translator(
 def warn_if_unfinished(folders: Sequence[Path]) -> None:
     """Print which step of each unfinished run is used: whoever reads its outputs should know."""
     from transduce.checkpoint import is_run, read_run
-    from transduce.checkpoint.steps import CHECKPOINTS, kept_steps
+    from transduce.checkpoint.steps import CHECKPOINTS, list_steps
 
     for folder in filter(is_run, folders):
         steps = read_run(folder).recipe.training.steps
-        done = max(kept_steps(folder / CHECKPOINTS), default=steps)
+        done = max(list_steps(folder / CHECKPOINTS), default=steps)
         if done < steps and not has_finished(folder, done):
             display.tell(f"{folder} is not over: step {done:,} of {steps:,} answers")
 
@@ -174,13 +174,13 @@ def has_finished(run: Path, step: int) -> bool:
 
 def load_in_worker(models: TranslatorChoice) -> "Translator":
     """Load the models in a worker process of one thread that ends when its launcher does."""
-    from transduce.cli.signals import die_with
+    from transduce.cli.signals import die_with_parent
     from transduce.machine.process_settings import keep_freed_memory, use_threads
 
     parent = multiprocessing.parent_process()
     assert parent is not None
     assert parent.pid is not None
-    die_with(parent.pid)
+    die_with_parent(parent.pid)
     keep_freed_memory()
     use_threads(1)
     return models.load()

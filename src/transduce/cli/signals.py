@@ -1,4 +1,4 @@
-"""How commands handle signals: the first one asks training to stop or save, the second ends it."""
+"""How commands handle signals: the first requests a stop or checkpoint, the second ends at once."""
 
 import ctypes
 import importlib
@@ -10,56 +10,56 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 from transduce.cli.outcome import Terminated
-from transduce.training.distributed.requests import Requests
+from transduce.training.distributed.requests import SignalRequests
 
 SIGNAL_AT_DEATH = 1  # Linux' PR_SET_PDEATHSIG
-STOPPING = "stopping: the update in progress is dropped, the last finished one is saved"
-SAVING = "saving the update in progress when it is finished, and going on"
+STOP_MESSAGE = "stopping: the update in progress is dropped, the last finished one is saved"
+CHECKPOINT_MESSAGE = "saving a checkpoint when the update in progress is finished"
 
 
-def import_undisturbed(name: str) -> None:
-    """Import what takes long; a signal is answered after it, for half an import stays broken."""
-    heard: list[int] = []
+def import_with_signals_deferred(name: str) -> None:
+    """Import a module; SIGINT and SIGTERM take effect after it, as half an import stays broken."""
+    received: list[int] = []
     numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {one: signal.signal(one, lambda number, _: heard.append(number)) for one in numbers}
+    before = {one: signal.signal(one, lambda number, _: received.append(number)) for one in numbers}
     try:
         importlib.import_module(name)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    if heard:
-        signal.raise_signal(heard[0])
+    if received:
+        signal.raise_signal(received[0])
 
 
-def die_with(parent: int) -> None:
-    """End when the launcher does, if there is one, however it ends: nobody is left behind."""
+def die_with_parent(parent: int) -> None:
+    """Have the system kill this process when its parent ends; do nothing if `parent` is 0."""
     if not parent:
         return
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(SIGNAL_AT_DEATH, signal.SIGKILL)
-    if os.getppid() != parent:  # it is gone already
+    if os.getppid() != parent:  # it has ended already
         raise Terminated
 
 
-def no_save_yet() -> None:
-    """SIGUSR1 asks for a save; before there is anything to save, it asks in vain."""
+def ignore_checkpoint_signal() -> None:
+    """Ignore SIGUSR1, which requests a checkpoint, until training can write one."""
     signal.signal(signal.SIGUSR1, signal.SIG_IGN)
 
 
 @contextmanager
-def asking(asked: Callable[[int], None]) -> Iterator[None]:
-    """The first SIGINT or SIGTERM asks, so does each SIGUSR1; the second of the others ends."""
-    heard: list[int] = []
+def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
+    """Pass the first SIGINT or SIGTERM and every SIGUSR1 to `handle`; a second one of those ends."""
+    received: list[int] = []
 
-    def hear(number: int, _: FrameType | None) -> None:
+    def receive(number: int, _: FrameType | None) -> None:
         if number != signal.SIGUSR1:
-            if heard:
+            if received:
                 raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
-            heard.append(number)
-        asked(number)
+            received.append(number)
+        handle(number)
 
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
-    before = {number: signal.signal(number, hear) for number in numbers}
+    before = {number: signal.signal(number, receive) for number in numbers}
     try:
         yield
     finally:
@@ -68,17 +68,17 @@ def asking(asked: Callable[[int], None]) -> Iterator[None]:
 
 
 @contextmanager
-def stopping(said: Callable[[str], None]) -> Iterator[Requests]:
-    """Signals ask the work to end well, or to save and go on."""
-    requests = Requests()
+def signals_as_requests(report: Callable[[str], None]) -> Iterator[SignalRequests]:
+    """Turn signals into requests to training, each reported in a sentence."""
+    requests = SignalRequests()
 
-    def asked(number: int) -> None:
+    def handle(number: int) -> None:
         if number == signal.SIGUSR1:
-            requests.save, word = True, SAVING
+            requests.checkpoint, message = True, CHECKPOINT_MESSAGE
         else:
-            requests.stop, word = requests.stop or number, STOPPING
-        with suppress(RuntimeError):  # it came while something else was being said
-            said(word)
+            requests.stop_signal, message = requests.stop_signal or number, STOP_MESSAGE
+        with suppress(RuntimeError):  # it came while something else was being printed
+            report(message)
 
-    with asking(asked):
+    with handle_signals(handle):
         yield requests

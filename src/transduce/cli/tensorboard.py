@@ -49,8 +49,8 @@ class Board:
         training = {
             "loss": update.loss,
             "perplexity": finite_perplexity(update.nats),
-            "learning rate": update.rate,
-            "gradient norm": update.norm,
+            "learning rate": update.learning_rate,
+            "gradient norm": update.gradient_norm,
         }
         self.add("training", training, update.step)
 

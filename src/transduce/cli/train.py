@@ -11,18 +11,18 @@ from transduce.cli import display, options, signals, workers
 from transduce.cli.inputs import corpus_options, from_files, named_texts
 from transduce.cli.tensorboard import shown_too
 from transduce.cli.training import View, Wishes, view
-from transduce.cli.workers import Together
+from transduce.cli.workers import ProcessOptions
 from transduce.errors import InputError
 from transduce.machine.process_settings import keep_freed_memory, use_threads
 from transduce.recipes.choice import customise_recipe
 from transduce.settings import Recipe, Training
 from transduce.settings.fields import require
-from transduce.training.distributed.rank import Place
+from transduce.training.distributed.rank import ProcessRank
 
 if TYPE_CHECKING:
     from transduce.runs.prepared_corpus import PreparedCorpus
     from transduce.runs.run_folder import RunStart
-    from transduce.training.distributed.rendezvous import Meeting
+    from transduce.training.distributed.rendezvous import Rendezvous
     from transduce.training.progress import Progress
 
 
@@ -52,7 +52,7 @@ def command(  # noqa: PLR0913 - one for each option
     output: Path,
     scale: str | None,
     changes: Sequence[tuple[str, str]],
-    together: Together,
+    processes: ProcessOptions,
     tensorboard: bool,
     quiet: bool,
     no_progress: bool,
@@ -70,25 +70,25 @@ def command(  # noqa: PLR0913 - one for each option
     transduce train --source a.en --target a.de --dev-source d.en --dev-target d.de -o RUN
     transduce train table3/base --store wmt14 -o RUN --set training.steps=2000
     """
-    signals.no_save_yet()
+    signals.ignore_checkpoint_signal()
     require(
         scale is None or recipe is not None,
         "--scale makes a recipe smaller, and none was named",
         "transduce train table3/base --scale laptop",
     )
-    if together.is_to_start:
-        sys.exit(workers.launched(together))
-    signals.die_with(together.place.parent)
-    signals.import_undisturbed("transduce.runs.run_folder")
+    if processes.is_launcher:
+        sys.exit(workers.launch_and_wait(processes))
+    signals.die_with_parent(processes.rank.parent)
+    signals.import_with_signals_deferred("transduce.runs.run_folder")
     from transduce.checkpoint import is_run
     from transduce.runs.output_folder import locked_folder
     from transduce.runs.run_folder import require_run_folder
 
     keep_freed_memory()
-    with workers.unless_explained(together):
-        meeting = together.meeting()
-        if meeting is not None and together.place.rank:
-            sys.exit(workers.follow(meeting, output, store))
+    with workers.silence_repeated_errors(processes):
+        rendezvous = processes.rendezvous()
+        if rendezvous is not None and processes.rank.rank:
+            sys.exit(workers.train_as_follower(rendezvous, output, store))
         require_run_folder(output)
         with locked_folder(output):
             require(
@@ -100,7 +100,7 @@ def command(  # noqa: PLR0913 - one for each option
             recipe = wanted_recipe(recipe, output, files, changes, quiet=quiet)
             prepared = wanted_corpus(recipe, output, store, files, quiet=quiet)
             wishes = Wishes(quiet=quiet, live=not no_progress, curves=tensorboard)
-            code = trained(output, recipe, prepared, wishes, meeting)
+            code = trained(output, recipe, prepared, wishes, rendezvous)
     if code:
         sys.exit(code)
     if not quiet:
@@ -112,44 +112,47 @@ def trained(
     recipe: Recipe,
     prepared: "PreparedCorpus",
     wishes: Wishes,
-    meeting: "Meeting | None" = None,
+    rendezvous: "Rendezvous | None" = None,
 ) -> int:
     """Train with somebody watching; the exit code, which is 0 unless a signal ended it."""
-    from transduce.checkpoint import has_saves, is_run
+    from transduce.checkpoint import has_checkpoints, is_run
     from transduce.runs.run_folder import begin_or_resume_run, train_run
-    from transduce.training.loop import TrainingCallbacks, ended
+    from transduce.training.callbacks import TrainingCallbacks
+    from transduce.training.loop import is_finished
 
     began_before = is_run(folder)
-    place = meeting.place if meeting else Place()
-    recipe = begin_or_resume_run(folder, recipe, prepared, place.local_size)
+    rank = rendezvous.rank if rendezvous else ProcessRank()
+    recipe = begin_or_resume_run(folder, recipe, prepared, rank.local_size)
     use_threads(recipe.training.threads)
     with (
         view(recipe.training.steps, wishes) as seen,
         shown_too(seen, folder, wanted=wishes.curves) as watched,
-        signals.stopping(watched.said) as requests,
-        workers.company_of(meeting, requests, recipe, prepared) as company,
+        signals.signals_as_requests(watched.said) as requests,
+        workers.open_process_group(rendezvous, requests, recipe, prepared) as group,
     ):
-        if company.size > 1:
-            watched.said(f"{company.size} processes share every update")
-        if idle := workers.idle(recipe, company.size):
-            watched.warned(idle)
-        if began_before and not has_saves(folder):
-            watched.said(f"{folder} ended before its first save: it begins anew")
-        audience = TrainingCallbacks(  # the loop speaks of nothing but what went wrong
-            told=watched.told, looked=watched.looked, said=watched.warned
+        if group.world_size > 1:
+            watched.said(f"{group.world_size} processes share every update")
+        if warning := workers.idle_processes_warning(recipe, group.world_size):
+            watched.warned(warning)
+        if began_before and not has_checkpoints(folder):
+            watched.said(f"{folder} ended before its first checkpoint: it begins anew")
+        callbacks = TrainingCallbacks(  # messages of the loop are all about what went wrong
+            on_update=watched.told, on_validation=watched.looked, on_message=watched.warned
         )
         progress = train_run(
             folder,
             recipe,
             prepared,
-            audience,
+            callbacks,
             lambda start: say_start(start, recipe, prepared, folder, watched),
-            company,
+            group,
         )
-        done = ended(progress, recipe.training) and not requests.stop  # a look may be missing
+        done = (
+            is_finished(progress, recipe.training) and not requests.stop_signal
+        )  # else a validation may be missing
         for line in ending(folder, recipe.training, progress, done=done):
             watched.said(line)
-    return 0 if done else 128 + requests.stop
+    return 0 if done else 128 + requests.stop_signal
 
 
 def say_start(
@@ -185,7 +188,11 @@ def ending(folder: Path, training: Training, progress: "Progress", *, done: bool
             else f"stopped before the first update of {training.steps:,}",
             "hint: the same command goes on from here",
         ]
-    early = f", {training.patience} looks without gain" if progress.step < training.steps else ""
+    early = (
+        f", {training.patience} validations without improvement"
+        if progress.step < training.steps
+        else ""
+    )
     minutes = progress.seconds / 60
     return [f"trained {progress.step:,} steps in {minutes:.1f} minutes{skipped}{early}: {folder}"]
 

@@ -127,7 +127,7 @@ class Lines:
             f"step {update.step:>7,} of {self.steps:,}",
             f"loss {update.loss:.4f}",
             f"perplexity {self.recent.perplexity:.2f}",
-            f"rate {update.rate:.2e}",
+            f"rate {update.learning_rate:.2e}",
             memory(),
             *self.recent.pace(progress, self.steps),
         ]
@@ -216,7 +216,7 @@ class Panel:
         return [
             f"loss {update.loss:.3f}",
             f"perplexity {self.recent.perplexity:.2f}",
-            f"learning rate {update.rate:.1e}",
+            f"learning rate {update.learning_rate:.1e}",
         ]
 
 

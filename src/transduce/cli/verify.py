@@ -67,8 +67,8 @@ def _parts(folder: Path) -> Iterator[Part]:
 def _parts_of_run(folder: Path) -> Iterator[Part]:
     """What it was begun with, its saves and snapshots, its corpus."""
     from transduce.checkpoint import read_run
-    from transduce.checkpoint.run import RUN_FILE
-    from transduce.checkpoint.steps import KINDS, kept_steps, step_folder
+    from transduce.checkpoint.run_file import RUN_FILE
+    from transduce.checkpoint.steps import KINDS, list_steps, step_folder
     from transduce.runs.average import read_data_facts
     from transduce.runs.prepared_corpus import STORE, open_prepared
     from transduce.runs.run_folder import DATA, read_run_vocabularies
@@ -77,7 +77,7 @@ def _parts_of_run(folder: Path) -> Iterator[Part]:
     yield folder / "vocabulary.json", partial(read_run_vocabularies, folder)
     yield folder / DATA, partial(read_data_facts, folder)
     for name in KINDS:
-        for step in kept_steps(folder / name):
+        for step in list_steps(folder / name):
             path = step_folder(folder / name, step)
             yield path, partial(_check_step, folder / name, step)
     if (folder / STORE).is_dir():  # a run may use a corpus that lies elsewhere

@@ -1,4 +1,4 @@
-"""Several processes that train one model, as the command line starts and hears them."""
+"""Several processes that train one model: the options, and what each process does."""
 
 import functools
 import json
@@ -14,52 +14,54 @@ import click
 from transduce.errors import LostProcessError, NotFiniteError
 from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.training.distributed.rank import Place
-from transduce.training.distributed.requests import Requests
+from transduce.training.distributed.rank import ProcessRank
+from transduce.training.distributed.requests import SignalRequests
 
 if TYPE_CHECKING:
     from transduce.runs.prepared_corpus import PreparedCorpus
     from transduce.training.distributed.process_group import ProcessGroup
-    from transduce.training.distributed.rendezvous import Meeting
+    from transduce.training.distributed.rendezvous import Rendezvous
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Together:
-    """What the options and the environment say about who takes part."""
+class ProcessOptions:
+    """The options about several processes, and this process's rank from the environment."""
 
-    place: Place
+    rank: ProcessRank
     workers: int
     exact: bool
-    seconds: float
+    lost_after: float
 
     @property
-    def is_to_start(self) -> bool:
-        """Whether this process only starts the others."""
-        return self.workers > 1 and self.place.is_alone
+    def is_launcher(self) -> bool:
+        """Whether this process only starts and supervises the others."""
+        return self.workers > 1 and self.rank.is_single_process
 
-    def meeting(self) -> "Meeting | None":
-        """Where this process finds the others, if there are any."""
-        if self.place.is_alone:
+    def rendezvous(self) -> "Rendezvous | None":
+        """Connect to where the processes meet; None if this is the only process."""
+        if self.rank.is_single_process:
             return None
-        from transduce.training.distributed.rendezvous import Meeting
+        from transduce.training.distributed.rendezvous import Rendezvous
 
-        return Meeting(self.place, self.seconds, exact=self.exact)
+        return Rendezvous(self.rank, self.lost_after, exact=self.exact)
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
-    """The options about several processes, as one value `together`."""
+    """Add --workers, --exact and --lost-after to a command, as one argument `processes`."""
 
     @functools.wraps(command)
-    def with_together(*, workers: int, exact: bool, lost_after: float, **others: Any) -> None:  # noqa: ANN401
-        place = Place.of(os.environ)
+    def with_processes(*, workers: int, exact: bool, lost_after: float, **others: Any) -> None:  # noqa: ANN401
+        rank = ProcessRank.from_environment(os.environ)
         require(
-            workers == 1 or place.is_alone or place.meeting is not None,
+            workers == 1 or rank.is_single_process or rank.rendezvous_file is not None,
             "--workers starts the processes of one machine, and torchrun has started some",
             "leave --workers out: torchrun's --nproc-per-node says how many",
         )
         command(
-            together=Together(place=place, workers=workers, exact=exact, seconds=lost_after),
+            processes=ProcessOptions(
+                rank=rank, workers=workers, exact=exact, lost_after=lost_after
+            ),
             **others,
         )
 
@@ -84,78 +86,88 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
             help="So many processes on this machine share every update.",
         ),
     ):
-        with_together = option(with_together)
-    return with_together
+        with_processes = option(with_processes)
+    return with_processes
 
 
-def launched(together: Together) -> int:
-    """Start the others, pass signals on, wait; the exit code."""
-    from transduce.cli.signals import asking
-    from transduce.training.distributed.launcher import crew
+def launch_and_wait(options: ProcessOptions) -> int:
+    """Start the worker processes, forward signals to them, and return their exit code."""
+    from transduce.cli.signals import handle_signals
+    from transduce.training.distributed.launcher import launch_processes
 
-    with crew(together.workers) as processes, asking(processes.pass_on):
-        return processes.wait(together.seconds)
+    with (
+        launch_processes(options.workers) as processes,
+        handle_signals(processes.forward_signal),
+    ):
+        return processes.wait(options.lost_after)
 
 
 @contextmanager
-def unless_explained(together: Together) -> Iterator[None]:
-    """What all processes see, one of them says: the launcher who was lost, the first the rest."""
+def silence_repeated_errors(processes: ProcessOptions) -> Iterator[None]:
+    """End quietly where another process prints the same error: the launcher, or rank 0."""
     try:
         yield
     except LostProcessError as fault:
-        if together.place.meeting is None:
+        if processes.rank.rendezvous_file is None:
             raise
         raise SystemExit(fault.exit_code) from fault
     except NotFiniteError as fault:
-        if together.place.rank == 0:
+        if processes.rank.rank == 0:
             raise
         raise SystemExit(fault.exit_code) from fault
 
 
 @contextmanager
-def company_of(
-    meeting: "Meeting | None", requests: Requests, recipe: Recipe, prepared: "PreparedCorpus"
+def open_process_group(
+    rendezvous: "Rendezvous | None",
+    requests: SignalRequests,
+    recipe: Recipe,
+    prepared: "PreparedCorpus",
 ) -> Iterator["ProcessGroup"]:
-    """Who takes part: this process alone, or all who came to the meeting."""
+    """Open rank 0's process group, after publishing recipe and corpus; a single process's if None."""
     from transduce.runs.run_folder import fingerprint_corpus
     from transduce.training.distributed.process_group import SingleProcess
 
-    if meeting is None:
+    if rendezvous is None:
         yield SingleProcess(requests)
         return
-    word = {"recipe": recipe.as_json(), "corpus": fingerprint_corpus(prepared)}
-    meeting.tell(json.dumps(word))
-    with meeting.joined(requests) as group:
+    job = {"recipe": recipe.as_json(), "corpus": fingerprint_corpus(prepared)}
+    rendezvous.publish_job(json.dumps(job))
+    with rendezvous.join_group(requests) as group:
         yield group
 
 
-def follow(meeting: "Meeting", folder: Path, store: Path | None) -> int:
-    """Train what the first process says, on the corpus it has; the exit code."""
-    from transduce.cli.signals import stopping
+def train_as_follower(rendezvous: "Rendezvous", folder: Path, store: Path | None) -> int:
+    """Train, on a rank other than 0, what rank 0 publishes; return the exit code."""
+    from transduce.cli.signals import signals_as_requests
     from transduce.machine.process_settings import use_threads
     from transduce.runs.prepared_corpus import STORE, open_prepared
     from transduce.runs.run_folder import fingerprint_corpus, require_same_corpus, train_run
-    from transduce.training.loop import TrainingCallbacks, ended, nothing
+    from transduce.training.callbacks import TrainingCallbacks, ignore_event
+    from transduce.training.loop import is_finished
 
-    word = json.loads(meeting.hear())
-    recipe = Recipe.from_mapping(word["recipe"])
+    job = json.loads(rendezvous.wait_for_job())
+    recipe = Recipe.from_mapping(job["recipe"])
     prepared = open_prepared(store or folder / STORE)
-    require_same_corpus(folder, word["corpus"], fingerprint_corpus(prepared))
+    require_same_corpus(folder, job["corpus"], fingerprint_corpus(prepared))
     use_threads(recipe.training.threads)
-    with stopping(nothing) as requests, meeting.joined(requests) as group:
-        progress = train_run(folder, recipe, prepared, TrainingCallbacks(), nothing, group)
-    return 0 if ended(progress, recipe.training) else 128 + requests.stop
+    with (
+        signals_as_requests(ignore_event) as requests,
+        rendezvous.join_group(requests) as group,
+    ):
+        progress = train_run(folder, recipe, prepared, TrainingCallbacks(), ignore_event, group)
+    return 0 if is_finished(progress, recipe.training) else 128 + requests.stop_signal
 
 
-def idle(recipe: Recipe, size: int) -> str:
-    """A sentence if an update has fewer parts than there are processes."""
+def idle_processes_warning(recipe: Recipe, world_size: int) -> str:
+    """Return a warning if an update has fewer micro-batches than there are processes, else ''."""
     tokens = recipe.data.source_tokens + recipe.data.target_tokens
     limit = recipe.training.micro_batch_tokens
     parts = -(-tokens // limit)
-    if parts >= size:
+    if parts >= world_size:
         return ""
     return (
-        f"{size - parts} of {size} processes have nothing to do: an update of {tokens:,} tokens is "
+        f"{world_size - parts} of {world_size} processes have nothing to do: an update of {tokens:,} tokens is "
         f"{parts} micro-batch{'es'[: 2 * (parts > 1)]} of {limit:,} (training.micro_batch_tokens); begin "
-        f"a run with --set training.micro_batch_tokens={max(2 * recipe.data.max_length, tokens // size)}"
+        f"a run with --set training.micro_batch_tokens={max(2 * recipe.data.max_length, tokens // world_size)}"
     )

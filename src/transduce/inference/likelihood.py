@@ -11,7 +11,7 @@ from transduce.corpus.shard import split_update
 from transduce.model.transformer import Transformer
 from transduce.packed import Packed
 from transduce.search.ensemble import log_mean_exp
-from transduce.training.loss import log_probs
+from transduce.training.loss import compute_log_probs
 from transduce.vocabulary import BEGIN
 
 # T target tokens of a batch
@@ -45,4 +45,4 @@ def token_log_probs(model: Transformer, source: Packed, target: Packed) -> Float
     device = model.output.weight.device
     memory = model.eval().encode(source.to(device))
     states = model.decode(target.to(device).shift_right(BEGIN), memory)
-    return log_probs(states, model.output.weight, target.ids.to(device))
+    return compute_log_probs(states, model.output.weight, target.ids.to(device))

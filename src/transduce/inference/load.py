@@ -13,9 +13,9 @@ from transduce.checkpoint import (
     is_model,
     is_run,
     load_model,
-    matching,
-    newest,
+    load_newest_checkpoint,
     read_run,
+    require_matching_tensors,
 )
 from transduce.errors import FolderError, InputError
 from transduce.inference.arguments import require_count
@@ -104,7 +104,7 @@ def shared_recipe(members: Sequence[Member]) -> Recipe:
 def load_member(folder: Path) -> Member:
     """Load one model folder, or the newest checkpoint of one run folder."""
     if is_run(folder):
-        return load_newest_checkpoint(folder)
+        return load_run(folder)
     if not folder.is_dir():
         raise InputError("no such folder", "name a model folder or a run", file=folder)
     if not is_model(folder):
@@ -117,10 +117,10 @@ def load_member(folder: Path) -> Member:
     )
 
 
-def load_newest_checkpoint(folder: Path) -> Member:
+def load_run(folder: Path) -> Member:
     """Load the newest checkpoint of a run folder; refuse a run whose newest one is damaged."""
     run = read_run(folder)
-    save, rejected = newest(folder)
+    save, rejected = load_newest_checkpoint(folder)
     if save is None:
         raise InputError("this run has no save yet", "train it first", file=folder)
     if rejected:  # an older one would do, but nobody would know
@@ -137,7 +137,7 @@ def build_model(
     source, target = vocabularies
     model = Transformer(recipe.architecture, len(source), len(target))
     expected = {name: tuple(weight.shape) for name, weight in model.named_weights().items()}
-    weights = matching(weights, expected, file=file)
+    weights = require_matching_tensors(weights, expected, file=file)
     for name, weight in model.named_weights().items():
         weight.copy_(weights[name])
     return model.to(select_device()).eval()

@@ -14,14 +14,14 @@ LABELS = {
     "processor": "processor",
     "instructions": "vector instructions",
     "device": "device",
-    "adds": "gradients added",
+    "reduction": "gradients added",
 }
 IN_ORDER = "in order"
-BEFORE = {"adds": IN_ORDER}  # what held before it was stored
+BEFORE = {"reduction": IN_ORDER}  # what held before it was stored
 
 
 def describe_environment(
-    device: torch.device, *, adds: str = IN_ORDER, processes: int = 1
+    device: torch.device, *, reduction: str = IN_ORDER, processes: int = 1
 ) -> dict[str, str]:
     """Return versions, threads, CPU, device and process count, as stored in checkpoints."""
     cuda = torch.cuda.get_device_name(device) if device.type == "cuda" else ""
@@ -33,7 +33,7 @@ def describe_environment(
         "processor": cpu_model_name(),
         "instructions": torch.backends.cpu.get_cpu_capability(),
         "device": cuda or device.type,
-        "adds": adds,
+        "reduction": reduction,
         "processes": str(processes),
     }
 

@@ -14,7 +14,7 @@ from transduce.runs.prepared_corpus import PreparedCorpus, prepare_corpus
 from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.runs.texts import Pairs
 from transduce.settings import Data, Recipe
-from transduce.training.loop import TrainingCallbacks
+from transduce.training.callbacks import TrainingCallbacks
 
 Prepare = Callable[[Path, Data, Pairs, Pairs | None], PreparedCorpus]
 Train = Callable[[Path, Recipe, PreparedCorpus], None]

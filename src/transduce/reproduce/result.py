@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
-from transduce.checkpoint import newest, read_run
-from transduce.checkpoint.stored_recipe import stored_recipe
+from transduce.checkpoint import load_newest_checkpoint, read_run
+from transduce.checkpoint.stored_recipe import parse_stored_recipe
 from transduce.durable import (
     from_checksummed_json,
     read_regular,
@@ -81,7 +81,7 @@ def measure_row(
     Without a test set its last weights are scored, as in Table 3; with one, the mean of its last
     snapshots, as in Table 2.
     """
-    save, _ = newest(run)
+    save, _ = load_newest_checkpoint(run)
     assert save is not None, "a run that is over has a save"
     model = None if test is None else average_beside(run)
     translator = load(model.folder if model else run)
@@ -163,7 +163,9 @@ def read_result(folder: Path) -> RowResult | None:
         raise FolderError(fault.fact, NEWER if fault.hint == NEWER else MEASURE_AGAIN) from fault
     try:
         bleu = values["bleu"] | {"test_set": find_current_name(values["bleu"]["test_set"])}
-        return RowResult(**values | {"recipe": stored_recipe(values["recipe"], file), "bleu": bleu})
+        return RowResult(
+            **values | {"recipe": parse_stored_recipe(values["recipe"], file), "bleu": bleu}
+        )
     except (KeyError, TypeError) as error:
         raise FolderError(
             "is no result as this version writes it", MEASURE_AGAIN, file=file

@@ -8,13 +8,13 @@ from typing import Any, final
 from torch import Tensor
 
 from transduce.checkpoint import (
-    Facts,
+    CardFacts,
     Snapshot,
     averaged,
+    list_snapshots,
     model_card,
     read_run,
     save_model,
-    snapshots,
 )
 from transduce.checkpoint.model_folder import KIND
 from transduce.durable import VerifiedFolder, from_checksummed_json, open_folder, read_regular
@@ -59,7 +59,7 @@ def write_average(run: Path, output: Path, last: int | None) -> list[int]:
     recipe = read_run(run).recipe
     steps, weights = average_snapshots(run, last or recipe.training.average_last)
     data, vocabularies = read_data_facts(run), read_run_vocabularies(run)
-    facts = Facts(
+    facts = CardFacts(
         description=build_task(recipe.data, vocabularies).describe(recipe.data),
         parameters=sum(weight.numel() for weight in weights.values()),
         updates=steps[-1],
@@ -80,7 +80,7 @@ def write_average(run: Path, output: Path, last: int | None) -> list[int]:
 
 def average_beside(run: Path, last: int | None = None) -> VerifiedFolder:
     """Open the averaged model beside a run, which is written first if it is missing."""
-    output, kept = run.parent / KIND, [snapshot.step for snapshot in snapshots(run)]
+    output, kept = run.parent / KIND, [snapshot.step for snapshot in list_snapshots(run)]
     steps = kept[-(last or read_run(run).recipe.training.average_last) :]
     if not output.exists():
         write_average(run, output, last or len(steps))
@@ -123,7 +123,7 @@ def average_snapshots(run: Path, last: int) -> tuple[list[int], dict[str, Tensor
 
 def take_last_snapshots(run: Path, last: int) -> list[Snapshot]:
     """Return the last `last` snapshots of a run; fewer are refused."""
-    kept = snapshots(run)
+    kept = list_snapshots(run)
     if len(kept) < last:
         raise InputError(
             f"{last} snapshots are to be averaged, and this run has {len(kept)}",

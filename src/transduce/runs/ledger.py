@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from jaxtyping import Int32
 
-from transduce.checkpoint.card import shown
+from transduce.checkpoint.card import format_value
 from transduce.machine.environment import describe_environment
 from transduce.machine.rate import measure_matmul_rate
 from transduce.model.counts import count_embeddings
@@ -55,7 +55,7 @@ def describe_deviations(recipe: Recipe) -> list[str]:
 def format_stated(found: Sequence[Deviation]) -> str:
     """Format the deviations from what the paper states: each setting's value here and (there)."""
     return ", ".join(
-        f"{one.path.split('.')[1]} {shown(one.here)} ({shown(one.paper)})"
+        f"{one.path.split('.')[1]} {format_value(one.here)} ({format_value(one.paper)})"
         for one in found
         if one.is_from_paper
     )

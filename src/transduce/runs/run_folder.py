@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import final
 
 from transduce.checkpoint import (
-    Save,
-    begin_run,
+    Checkpoint,
+    create_run,
+    extend_run,
     is_run,
-    lengthen_run,
-    matching,
-    newest,
+    load_newest_checkpoint,
     read_run,
+    require_matching_tensors,
 )
-from transduce.checkpoint.run import RUN_FILE
+from transduce.checkpoint.run_file import RUN_FILE
 from transduce.checkpoint.steps import CHECKPOINTS, SNAPSHOTS, require_no_link
 from transduce.corpus.batch import Batch
 from transduce.corpus.feed import Feed
@@ -40,10 +40,11 @@ from transduce.runs.validation import build_validation
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import with_changes
+from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.compiling import compile_layers, require_compiler
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
 from transduce.training.journal import LOG, Journal
-from transduce.training.loop import TrainingCallbacks, TrainingJob, train
+from transduce.training.loop import TrainingJob, train
 from transduce.training.memory import estimate_micro_batch_tokens
 from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
@@ -92,14 +93,14 @@ def begin_or_resume_run(
         require_same_recipe(folder, recipe, stored.recipe)
         require_same_corpus(folder, stored.fingerprints, fingerprint_corpus(prepared))
         if recipe.training.steps > stored.recipe.training.steps:
-            return lengthen_run(folder, recipe.training.steps).recipe
+            return extend_run(folder, recipe.training.steps).recipe
         return stored.recipe
     recipe = resolve_machine_settings(recipe, processes)
     ensure_folder(folder)
     for name, vocabulary in vocabulary_files(prepared.vocabularies).items():
         write_atomically(folder / name, vocabulary.to_bytes())
     write_atomically(folder / DATA, to_checksummed_json(prepared.train.about))
-    begin_run(folder, recipe, fingerprint_corpus(prepared))
+    create_run(folder, recipe, fingerprint_corpus(prepared))
     return recipe
 
 
@@ -214,15 +215,15 @@ def train_run(
         optimiser=Optimiser(model, recipe.training),
         training=recipe.training,
         batches=build_feed(recipe, prepared),
-        look=build_validation(recipe, prepared, group.requests) if validates else None,
+        validate=build_validation(recipe, prepared, group.requests) if validates else None,
     )
-    progress = group.on_rank_0(load_resume_point, job, on_start, group)
+    progress = group.run_on_rank_0(load_resume_point, job, on_start, group)
     if group.rank == 0:
         text = sum_lengths(prepared.train.source_lengths, prepared.train.target_lengths)
-        what = measure_machine(recipe, text, len(target), select_device(), group.size)
+        what = measure_machine(recipe, text, len(target), select_device(), group.world_size)
         journal_machine(folder, progress.step, what)
-    group.spread(job.optimiser.numbers)
-    job.optimiser.show()
+    group.broadcast(job.optimiser.state_tensors)
+    job.optimiser.refresh_compute_weights()
     return train(job, progress, callbacks, group)
 
 
@@ -231,7 +232,7 @@ def load_resume_point(
 ) -> Progress:
     """Restore the newest sound checkpoint, report it to `on_start`, and return its progress."""
     folder = job.folder
-    save, rejected = newest(folder)
+    save, rejected = load_newest_checkpoint(folder)
     start = restore_checkpoint(job, save, rejected, group)
     on_start(start)
     if (folder / LOG).exists():  # what stands there after this step is lost
@@ -241,7 +242,7 @@ def load_resume_point(
 
 
 def restore_checkpoint(
-    job: TrainingJob, save: Save | None, rejected: list[tuple[Path, str]], group: ProcessGroup
+    job: TrainingJob, save: Checkpoint | None, rejected: list[tuple[Path, str]], group: ProcessGroup
 ) -> RunStart:
     """Load a checkpoint into model and optimiser; return what is resumed and what has changed."""
     model, optimiser = job.model, job.optimiser
@@ -252,13 +253,15 @@ def restore_checkpoint(
         expected = {name: tuple(weight.shape) for name, weight in model.named_weights().items()}
         moments = {name: tuple(moment.shape) for name, moment in optimiser.moments.items()}
         optimiser.restore(
-            matching(save.weights, expected, file=save.folder),
-            matching(save.moments, moments, file=save.folder),
+            require_matching_tensors(save.weights, expected, file=save.folder),
+            require_matching_tensors(save.moments, moments, file=save.folder),
         )
         progress = Progress.from_json(save.state["progress"])
         changed = environment_changes(
             save.state["environment"],
-            describe_environment(select_device(), adds=group.adds, processes=group.size),
+            describe_environment(
+                select_device(), reduction=group.reduction, processes=group.world_size
+            ),
         )
     return RunStart(progress=progress, parameters=parameters, rejected=rejected, changed=changed)
 

@@ -15,15 +15,15 @@ from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.search import beam_search_unordered
 from transduce.settings import Recipe
 from transduce.tasks import build_task
-from transduce.training.dev_loss import nats_of
-from transduce.training.distributed.requests import Requests
+from transduce.training.distributed.requests import SignalRequests
 from transduce.training.progress import ValidationResult
+from transduce.training.validation_loss import sum_validation_loss
 
 Part = TypeVar("Part")
 
 
 def build_validation(
-    recipe: Recipe, prepared: PreparedCorpus, requests: Requests
+    recipe: Recipe, prepared: PreparedCorpus, requests: SignalRequests
 ) -> Callable[[Transformer], ValidationResult | None]:
     """Return a function that validates a model; it returns None if training is to stop meanwhile."""
     assert prepared.dev is not None
@@ -39,13 +39,13 @@ def build_validation(
     def validate(model: Transformer) -> ValidationResult | None:
         device = model.output.weight.device
         remaining = take_until_stopped(requests, batches)
-        nats, pieces = nats_of(model, (batch.to(device) for batch in remaining))
+        nats, pieces = sum_validation_loss(model, (batch.to(device) for batch in remaining))
         decoder = TransformerDecoder(model.eval())
         found = beam_search_unordered(decoder, sources, recipe.search)
         outputs = {
             number: task.decode(best[0].ids) for number, best in take_until_stopped(requests, found)
         }
-        if requests.stop:
+        if requests.stop_signal:
             return None
         score = task.score([outputs[line] for line in lines], references)
         return ValidationResult(nats=nats / pieces, score=score)
@@ -53,9 +53,9 @@ def build_validation(
     return validate
 
 
-def take_until_stopped(requests: Requests, parts: Iterable[Part]) -> Iterator[Part]:
+def take_until_stopped(requests: SignalRequests, parts: Iterable[Part]) -> Iterator[Part]:
     """Yield parts until training is asked to stop."""
-    return takewhile(lambda _: not requests.stop, parts)
+    return takewhile(lambda _: not requests.stop_signal, parts)
 
 
 def batch_store(store: Store, micro_batch_tokens: int) -> list[Batch]:

@@ -15,13 +15,13 @@ from transduce.settings.fields import (
 
 SMOOTHINGS = ("szegedy", "t2t")
 PRECISIONS = ("float32", "bfloat16")
-EVEN = 64  # slots, and rows of products, are a multiple of it
+TOKEN_MULTIPLE = 64  # products whose row counts are multiples of it are faster
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """Adam with equation 3, label smoothing, and when to save, look and stop."""
+    """Optimisation by Adam and equation 3, label smoothing, validation, checkpoints, precision."""
 
     steps: int = from_paper(100_000, "5.2", "the base models were trained for 100,000 steps")
     warmup: int = from_paper(4_000, "5.3", "warmup_steps = 4000")
@@ -37,12 +37,16 @@ class Training:
     snapshot_every: int = from_paper(1_500, "6.1", "10 minutes at 0.4 s a step, for averaging")
     average_last: int = from_paper(5, "6.1", "the last 5 are averaged")
     checkpoint_minutes: float = our_choice(
-        10.0, "what a crash may cost; resume saves change no result"
+        10.0, "what a crash may cost; checkpoints change no result"
     )
-    validate_every: int = our_choice(1_000, "between two looks at the development set")
+    validate_every: int = our_choice(1_000, "between two validations on the development set")
     validate_lines: int = our_choice(500, "as many lines are translated for BLEU while training")
-    patience: int = our_choice(0, "stop after so many looks without gain; 0 trains all steps")
-    max_nonfinite_updates: int = our_choice(10, "so many in a row that are not finite stop the run")
+    patience: int = our_choice(
+        0, "early stopping after so many validations without improvement; 0 trains all"
+    )
+    max_nonfinite_updates: int = our_choice(
+        10, "so many in a row with a loss of NaN or inf stop the run"
+    )
     micro_batch_tokens: int = our_choice(
         0, "tokens of both sides in memory at once; 0 asks the machine"
     )
@@ -51,7 +55,7 @@ class Training:
     )
     compile: bool = our_choice(False, "layers as compiled code; costs minutes at the start")
     pad_to_tokens: int = our_choice(
-        0, "tokens a side that every micro-batch is filled up to; 0 fills none"
+        0, "each side of a micro-batch is padded to a multiple; 0 pads none"
     )
     threads: int = our_choice(
         0, "of the processor; 0 takes all; stored, for it changes the last bit"
@@ -77,9 +81,9 @@ class Training:
             value = getattr(self, name)
             require(value >= 0, f"training.{name} must not be negative, it is {value}")
         require(
-            self.pad_to_tokens % EVEN == 0,
-            f"training.pad_to_tokens must be a multiple of {EVEN}, it is {self.pad_to_tokens}",
-            f"take {-(-self.pad_to_tokens // EVEN) * EVEN}: products of even sizes are faster",
+            self.pad_to_tokens % TOKEN_MULTIPLE == 0,
+            f"training.pad_to_tokens must be a multiple of {TOKEN_MULTIPLE}, it is {self.pad_to_tokens}",
+            f"take {-(-self.pad_to_tokens // TOKEN_MULTIPLE) * TOKEN_MULTIPLE}: products of even sizes are faster",
         )
         require_at_most(self, 1 << 24, "pad_to_tokens")
         require_at_most(self, 1_024, "threads")

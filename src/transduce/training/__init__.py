@@ -1,1 +1,1 @@
-"""From batches to weights    (section 5)"""
+"""Training: from batches to weights    (section 5)"""

@@ -1,7 +1,7 @@
-"""Blocks of the model as compiled code (`training.compile`): fewer kernels that do more each.
+"""Layers and loss as compiled code (`training.compile`): fewer kernels that do more each.
 
-What is compiled is a layer, once for each kind, and a slice of the loss. Attention over rectangles
-stays outside, for no two batches have the same ones; torch's variable-length kernel goes in.
+One layer is compiled for each kind, and the cross-entropy of a slice. Attention in buckets of like
+lengths stays outside, for its shapes differ in every batch; torch's variable-length kernel goes in.
 """
 
 import os
@@ -20,37 +20,38 @@ from transduce.model.attention.select import select_kernel
 from transduce.model.attention.varlen import VarlenAttention
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
-from transduce.training.loss import Soften, softened
+from transduce.training.loss import CrossEntropyKernel, cross_entropy_inplace
 
-GPU = ("CC", ("gcc", "clang", "cc"))  # where a compiler is named, and what is looked for otherwise
-PROCESSOR = ("CXX", ("clang++",) if sys.platform == "darwin" else ("g++",))
+# the variable that names a compiler, and the commands to try where it is unset
+GPU_COMPILER = ("CC", ("gcc", "clang", "cc"))
+CPU_COMPILER = ("CXX", ("clang++",) if sys.platform == "darwin" else ("g++",))
 
 
 def require_compiler(training: Training, device: torch.device) -> None:
-    """Refuse what torch would refuse in the midst of the first update, and at length."""
-    named, names = GPU if device.type == "cuda" else PROCESSOR
-    wanted = [os.environ[named]] if os.environ.get(named) else names
+    """Refuse `training.compile` where no compiler is installed, before the first update does."""
+    variable, commands = GPU_COMPILER if device.type == "cuda" else CPU_COMPILER
+    wanted = [os.environ[variable]] if os.environ.get(variable) else commands
     if training.compile and not any(map(shutil.which, wanted)):
         raise InputError(
             f"training.compile needs the compiler {wanted[0]}, which is not here",
-            f"install it (Debian, Ubuntu: apt install g++), name another in {named}, or train "
+            f"install it (Debian, Ubuntu: apt install g++), name another in {variable}, or train "
             "with training.compile=false",
         )
 
 
 def compile_layers(model: Transformer, *, mode: str = "default", dynamic: bool = True) -> None:
-    """Every layer as compiled code; `dynamic`: for batches of any size."""
-    model.kernel = Beside(model)
+    """Compile every layer of the model in place; `dynamic` code takes batches of any size."""
+    model.kernel = KernelForCompiledLayers(model)
     for layer in [*model.encoder, *model.decoder]:
         layer.compile(mode=mode, dynamic=dynamic)
 
 
 @final
-class Beside:
-    """The way to attend that fits; rectangles beside the compiled code and not in it."""
+class KernelForCompiledLayers:
+    """The model's attention kernel, excluded from compiled code unless it is variable-length."""
 
     def __init__(self, model: Transformer) -> None:
-        self.sizes, self.weight, self.own = model.sizes, model.output.weight, model.kernel
+        self.sizes, self.weight, self.kernel = model.sizes, model.output.weight, model.kernel
 
     def __call__(
         self,
@@ -59,14 +60,14 @@ class Beside:
         mask: AttentionMask,
         device: torch.device,
     ) -> BatchAttention:
-        """Prepared for the lengths of a batch."""
-        kernel = self.own or select_kernel(self.sizes, device, self.weight.dtype).kernel
+        """Return the kernel prepared for the sentence lengths of a batch."""
+        kernel = self.kernel or select_kernel(self.sizes, device, self.weight.dtype).kernel
         attend = kernel(queries, keys, mask, device)
         return attend if kernel is VarlenAttention else torch.compiler.disable(attend)
 
 
 @cache
-def compiled_softened() -> Soften:
-    """A slice of the loss, its dozen steps over all logits in a few."""
-    compiled: Soften = torch.compile(softened, dynamic=True)
+def compiled_cross_entropy() -> CrossEntropyKernel:
+    """Return `cross_entropy_inplace` as compiled code: a few kernels instead of a dozen."""
+    compiled: CrossEntropyKernel = torch.compile(cross_entropy_inplace, dynamic=True)
     return compiled

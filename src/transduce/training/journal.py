@@ -1,8 +1,8 @@
-"""log.jsonl: what a run learns, one object a line, only ever appended to.
+"""log.jsonl, the journal of a run: one JSON object a line, only ever appended to.
 
-Events: resume, update, validation, snapshot, save, failure, finish. A `resume` at step n says
-that the lines after n before it were lost with the process that wrote them; `read_journal` leaves
-them out. A last line that a crash cut in half is left out, too.
+Events: resume, machine, update, validation, snapshot, checkpoint, failure, finish. A `resume` at
+step n means that the lines after n before it belong to updates that were lost; `read_journal`
+leaves them out, and so a last line that a crash cut in half.
 """
 
 import io
@@ -21,49 +21,49 @@ LOG = "log.jsonl"
 
 @final
 class Journal:
-    """Appends events; every line is handed to the system at once.
+    """Appends events to log.jsonl, each line unbuffered.
 
-    A disk that is full may cost lines, never the training: the next line that it takes says how
-    many were lost.
+    A full disk may lose lines, but never ends the training: the next line that is written counts
+    the lost ones in `lost_lines`.
     """
 
     def __init__(self, path: Path) -> None:
         with raise_save_errors(path):
-            self.torn, self.lost = not ends_with_newline(path), 0
-            self.file = io.FileIO(str(path), "a", opener=not_elsewhere)
+            self.is_line_cut, self.lost_lines = not ends_with_newline(path), 0
+            self.file = io.FileIO(str(path), "a", opener=open_without_following_links)
 
     def write(self, event: str, **facts: Any) -> None:  # noqa: ANN401 - any JSON value
-        """One event, with the wall clock for people."""
+        """Append one event with its facts and the time in UTC."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        known = {name: None if endless(fact) else fact for name, fact in facts.items()}
-        known |= {"lost": self.lost} if self.lost else {}
+        known = {name: None if is_not_finite(fact) else fact for name, fact in facts.items()}
+        known |= {"lost_lines": self.lost_lines} if self.lost_lines else {}
         line = json.dumps({"event": event, **known, "at": stamp}) + "\n"
-        whole = ("\n" + line if self.torn else line).encode()
+        whole = ("\n" + line if self.is_line_cut else line).encode()
         try:
             written = self.file.write(whole)
         except OSError:
-            self.lost += 1
+            self.lost_lines += 1
             return
-        self.torn = written != len(whole)
-        self.lost = self.lost + 1 if self.torn else 0
+        self.is_line_cut = written != len(whole)
+        self.lost_lines = self.lost_lines + 1 if self.is_line_cut else 0
 
     def close(self) -> None:
-        """No more events."""
+        """Close the file."""
         self.file.close()
 
 
-def not_elsewhere(path: str, flags: int) -> int:
-    """Open a file itself, never what a link leads to."""
+def open_without_following_links(path: str, flags: int) -> int:
+    """Open a file for `io.FileIO`; a symbolic link is an error."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
-def endless(fact: object) -> bool:
-    """JSON has no word for NaN and infinity: null stands for them."""
+def is_not_finite(fact: object) -> bool:
+    """Whether a value is NaN or infinite: JSON has no word for them, so they become null."""
     return isinstance(fact, float) and not math.isfinite(fact)
 
 
 def ends_with_newline(path: Path) -> bool:
-    """False when a crash cut the last line in half."""
+    """Whether a file is empty, absent or ends with a newline: not cut by a crash."""
     if not path.exists() or path.stat().st_size == 0:
         return True
     with path.open("rb") as file:
@@ -72,17 +72,17 @@ def ends_with_newline(path: Path) -> bool:
 
 
 def read_journal(path: Path) -> list[dict[str, Any]]:
-    """The events that count: none abandoned by a resume, none torn."""
+    """Return a journal's events, without those that a resume made obsolete and cut lines."""
     kept: list[dict[str, Any]] = []
-    for event in events(path):
+    for event in read_all_events(path):
         if event["event"] == "resume":
             kept = [e for e in kept if e.get("step", 0) <= event["step"]]
         kept.append(event)
     return kept
 
 
-def events(path: Path) -> Iterator[dict[str, Any]]:
-    """Every whole line."""
+def read_all_events(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the event of every line that is a JSON object with `event`."""
     if not path.exists():
         return
     for line in path.read_bytes().split(b"\n"):

@@ -1,4 +1,4 @@
-"""Training, from wherever it stands to the recipe's last step; can be killed at any moment."""
+"""Training from the step that a run has reached to the recipe's last: train, validate, checkpoint."""
 
 import dataclasses
 import time
@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from transduce.checkpoint import has_snapshot, prune, save, save_snapshot
+from transduce.checkpoint import has_snapshot, prune, save_checkpoint, save_snapshot
 from transduce.corpus.batch import Batch
 from transduce.errors import FolderError, NotFiniteError, SaveError
 from transduce.machine.environment import describe_environment
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
+from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
 from transduce.training.journal import LOG, Journal
 from transduce.training.optimiser import Optimiser
@@ -21,227 +22,225 @@ from transduce.training.progress import Progress, ValidationResult
 from transduce.training.step import queue_update
 from transduce.training.update import Update
 
-Keep = Callable[[Progress, Update | None], Progress]  # what follows an update
-FIRST_SAVE = 1.0  # minutes after a start: early enough to be seen, and to find a full disk
-FAILED_SAVES = 3  # so many in a row end the run; one alone may be a full disk that is cleared
+AfterUpdate = Callable[[Progress, Update | None], Progress]  # validation, checkpoints, journal
+FIRST_CHECKPOINT_MINUTES = 1.0  # early enough to find a full disk while somebody still watches
+MAX_FAILED_WRITES = 3  # in a row end the run; a single one may be a full disk that gets cleared
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainingJob:
-    """What is trained, on what, and where it is kept."""
+    """A model with its optimiser, its batches and validation, and the run folder they belong to."""
 
     folder: Path
     model: Transformer
     optimiser: Optimiser
     training: Training
     batches: Callable[[int], Sequence[Batch]]  # the micro-batches of an update, steps from 1
-    look: Callable[[Transformer], ValidationResult | None] | None = (
-        None  # at the dev set; None if stopped
-    )
-
-
-def nothing(*_: object) -> None:
-    """Nobody listens."""
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class TrainingCallbacks:
-    """Who is told what happens."""
-
-    told: Callable[[Update, Progress], None] = nothing  # after every update
-    looked: Callable[[ValidationResult, Progress], None] = nothing
-    said: Callable[[str], None] = nothing  # a sentence for people
+    validate: Callable[[Transformer], ValidationResult | None] | None = None  # None if interrupted
 
 
 def train(
     job: TrainingJob,
     progress: Progress,
-    audience: TrainingCallbacks,
-    company: ProcessGroup = SINGLE_PROCESS,
+    callbacks: TrainingCallbacks,
+    group: ProcessGroup = SINGLE_PROCESS,
 ) -> Progress:
-    """Train from wherever the run stands; at its end, or asked to stop, keep the last update."""
-    if company.rank > 0:  # the first process does the keeping
-        return company.on_rank_0(same, updated(job, progress, company, same), None)
+    """Train until the last step, early stopping or a stop signal, then checkpoint the last update.
+
+    Every process of the group calls this; only rank 0 validates and writes to the run folder.
+    """
+    if group.rank > 0:
+        progress = run_updates(job, progress, group, return_unchanged)
+        return group.run_on_rank_0(return_unchanged, progress, None)
     with closing(Journal(job.folder / LOG)) as journal:
-        keeper = CheckpointKeeper(job, audience, journal, company, progress.step)
-        progress = updated(job, progress, company, keeper.keep)
-        return company.on_rank_0(keeper.finish, progress)
+        manager = CheckpointManager(job, callbacks, journal, group, progress.step)
+        progress = run_updates(job, progress, group, manager.after_update)
+        return group.run_on_rank_0(manager.finish, progress)
 
 
-def updated(job: TrainingJob, progress: Progress, company: ProcessGroup, keep: Keep) -> Progress:
-    """Update and keep, until the last step or until stopped."""
+def run_updates(
+    job: TrainingJob, progress: Progress, group: ProcessGroup, after_update: AfterUpdate
+) -> Progress:
+    """Run updates, each followed by `after_update` on rank 0, until training ends or is stopped."""
     training = job.training
-    progress = company.on_rank_0(keep, progress, None)  # what a stop or a full disk left out
-    following: Sequence[Batch] | None = None
-    while not ended(progress, training):
+    progress = group.run_on_rank_0(after_update, progress, None)  # what a stop had left undone
+    prefetched: Sequence[Batch] | None = None
+    while not is_finished(progress, training):
         began, step = time.monotonic(), progress.step + 1
-        batches = following or job.batches(step)
-        queued = queue_update(job.model, job.optimiser, training, step, batches, company)
+        batches = prefetched or job.batches(step)
+        queued = queue_update(job.model, job.optimiser, training, step, batches, group)
         if queued is None:
             break
-        following = read_ahead(job, step + 1)  # while a GPU is at work on this one
+        prefetched = prefetch_batches(job, step + 1)  # while a GPU computes this update
         update = queued.read()
-        progress = progress.after(update, time.monotonic() - began)
-        progress = company.on_rank_0(keep, progress, update)
-        require_finite(progress, training)
+        progress = progress.after_update(update, time.monotonic() - began)
+        progress = group.run_on_rank_0(after_update, progress, update)
+        require_finite_updates(progress, training)
     return progress
 
 
-def read_ahead(job: TrainingJob, step: int) -> Sequence[Batch] | None:
-    """The micro-batches of the next update, where reading them costs no time but the host's."""
+def prefetch_batches(job: TrainingJob, step: int) -> Sequence[Batch] | None:
+    """Load the micro-batches of the next update if the model computes on a GPU, else None."""
     on_gpu = job.optimiser.weights.device.type == "cuda"
     return job.batches(step) if on_gpu and step <= job.training.steps else None
 
 
-def same(progress: Progress, _update: Update | None) -> Progress:
-    """Nothing is kept here."""
+def return_unchanged(progress: Progress, _update: Update | None) -> Progress:
+    """Return the progress as it is: what ranks other than 0 do after an update."""
     return progress
 
 
-def ended(progress: Progress, training: Training) -> bool:
-    """Whether nothing is left to do: all steps are taken, or patience is at its end."""
+def is_finished(progress: Progress, training: Training) -> bool:
+    """Whether all steps are trained or early stopping has ended the run."""
     patience = training.patience and progress.validations_without_improvement >= training.patience
     return bool(patience) or progress.step >= training.steps
 
 
-def require_finite(progress: Progress, training: Training) -> None:
-    """End a run that has left the finite world; its last save has not."""
-    if is_lost(progress, training):
+def require_finite_updates(progress: Progress, training: Training) -> None:
+    """Raise NotFiniteError when too many updates in a row had a loss or gradient of NaN or inf."""
+    if has_diverged(progress, training):
         raise NotFiniteError(
-            f"{progress.bad_in_a_row} updates in a row were not finite, the last at step "
+            f"{progress.nonfinite_in_a_row} updates in a row were not finite, the last at step "
             f"{progress.step}",
-            "its last save is sound; a new run with a lower training.learning_rate_factor may do better",
+            "its last checkpoint is sound; a new run with a lower training.learning_rate_factor "
+            "may do better",
         )
 
 
-def is_lost(progress: Progress, training: Training) -> bool:
-    """Whether too many updates in a row were not finite."""
-    return progress.bad_in_a_row >= training.max_nonfinite_updates
+def has_diverged(progress: Progress, training: Training) -> bool:
+    """Whether `training.max_nonfinite_updates` updates in a row were not finite."""
+    return progress.nonfinite_in_a_row >= training.max_nonfinite_updates
 
 
-def minutes_from_now(minutes: float) -> float:
-    """A time of the clock that nobody sets."""
+def deadline_after(minutes: float) -> float:
+    """Return the monotonic clock's time in so many minutes."""
     return time.monotonic() + 60 * minutes
 
 
 @final
-class CheckpointKeeper:
-    """Looks, snapshots by steps, saves by minutes, and the journal of all of it."""
+class CheckpointManager:
+    """Rank 0's work after an update: validate, snapshot by steps, checkpoint by minutes, log."""
 
     def __init__(
         self,
         job: TrainingJob,
-        audience: TrainingCallbacks,
+        callbacks: TrainingCallbacks,
         journal: Journal,
-        company: ProcessGroup,
+        group: ProcessGroup,
         step: int,
     ) -> None:
-        self.job, self.audience, self.journal = job, audience, journal
-        self.company = company
-        # asked once: the files that name the versions may be gone before the run is over
+        self.job, self.callbacks, self.journal = job, callbacks, journal
+        self.group = group
+        # read once: the files that name the versions may be deleted before the run ends
         self.environment = describe_environment(
-            job.model.output.weight.device, adds=company.adds, processes=company.size
+            job.model.output.weight.device, reduction=group.reduction, processes=group.world_size
         )
-        self.saved_step = step
-        self.next_save = minutes_from_now(min(FIRST_SAVE, job.training.checkpoint_minutes))
-        self.failures = {"snapshot": 0, "save": 0}  # in a row
+        self.checkpointed_step = step
+        self.next_checkpoint = deadline_after(
+            min(FIRST_CHECKPOINT_MINUTES, job.training.checkpoint_minutes)
+        )
+        self.failures = {"snapshot": 0, "checkpoint": 0}  # in a row
 
-    def keep(self, progress: Progress, update: Update | None) -> Progress:
-        """What follows an update: tell it, look, keep; the progress with what was seen."""
+    def after_update(self, progress: Progress, update: Update | None) -> Progress:
+        """Log an update, then validate, snapshot and checkpoint where due; None resumes a run."""
         if update is not None:
-            self.journal_update(update, progress)
-            self.audience.told(update, progress)
-        if is_lost(progress, self.job.training):
+            self.log_update(update, progress)
+            self.callbacks.on_update(update, progress)
+        if has_diverged(progress, self.job.training):
             return progress
-        progress = self.look_if_due(progress)
+        progress = self.validate_if_due(progress)
         self.snapshot_if_due(progress)
         if update is not None:
-            self.save_if_due(progress)
+            self.checkpoint_if_due(progress)
         return progress
 
-    def journal_update(self, update: Update, progress: Progress) -> None:
-        """One line an update."""
+    def log_update(self, update: Update, progress: Progress) -> None:
+        """Write an update's line to the journal."""
         self.journal.write(
             "update",
             step=update.step,
             loss=update.loss,
             nats=update.nats,
-            norm=update.norm,
-            rate=update.rate,
+            gradient_norm=update.gradient_norm,
+            learning_rate=update.learning_rate,
             source_tokens=update.source_tokens,
             target_tokens=update.target_tokens,
             seconds=round(progress.seconds, 3),
             applied=update.applied,
         )
 
-    def look_if_due(self, progress: Progress) -> Progress:
-        """Look at the development set every so many steps, and after the last."""
+    def validate_if_due(self, progress: Progress) -> Progress:
+        """Validate every `training.validate_every` steps and after the last; return the progress."""
         job, training, step = self.job, self.job.training, progress.step
         due = step % training.validate_every == 0 or step == training.steps
-        if job.look is None or not due or progress.validated_step == step:
+        if job.validate is None or not due or progress.validated_step == step:
             return progress
-        look = job.look(job.model)
-        if look is None:
+        result = job.validate(job.model)
+        if result is None:
             return progress
-        progress = progress.after_validation(look)
-        self.journal.write("validation", step=step, **dataclasses.asdict(look))
-        self.audience.looked(look, progress)
+        progress = progress.after_validation(result)
+        self.journal.write("validation", step=step, **dataclasses.asdict(result))
+        self.callbacks.on_validation(result, progress)
         return progress
 
     def snapshot_if_due(self, progress: Progress) -> None:
-        """On the paper's clock, and at the last step."""
+        """Write a snapshot every `training.snapshot_every` steps and at the end of the run."""
         step, training = progress.step, self.job.training
-        due = step > 0 and (step % training.snapshot_every == 0 or ended(progress, training))
+        due = step > 0 and (step % training.snapshot_every == 0 or is_finished(progress, training))
         if due and not has_snapshot(self.job.folder, step):
-            self.attempt("snapshot", progress)
+            self.try_to_write("snapshot", progress)
 
-    def save_if_due(self, progress: Progress) -> None:
-        """On the wall's clock, and whenever somebody asks for it."""
-        asked, self.company.requests.save = self.company.requests.save, False
-        if asked or time.monotonic() >= self.next_save:
-            self.attempt("save", progress)
+    def checkpoint_if_due(self, progress: Progress) -> None:
+        """Write a checkpoint every `training.checkpoint_minutes` and when a signal requests one."""
+        requests = self.group.requests
+        requested, requests.checkpoint = requests.checkpoint, False
+        if requested or time.monotonic() >= self.next_checkpoint:
+            self.try_to_write("checkpoint", progress)
 
     def finish(self, progress: Progress) -> Progress:
-        """Keep the last update, and say what there is to say."""
-        if progress.step > self.saved_step:
-            self.attempt("save", progress)
+        """Checkpoint the last update; raise SaveError if that or the last snapshot failed."""
+        if progress.step > self.checkpointed_step:
+            self.try_to_write("checkpoint", progress)
         if failed := [kind for kind, times in self.failures.items() if times]:
             raise SaveError(
                 f"the last {failed[0]} could not be written, and training has ended",
-                f"free some space; the same command goes on from step {self.saved_step}",
+                f"free some space; the same command resumes from step {self.checkpointed_step}",
                 file=self.job.folder,
             )
-        if ended(progress, self.job.training):
+        if is_finished(progress, self.job.training):
             self.journal.write("finish", step=progress.step)
         return progress
 
-    def attempt(self, kind: str, progress: Progress) -> None:
-        """Keep what is there; a disk that refuses does not stop the training at once."""
+    def try_to_write(self, kind: str, progress: Progress) -> None:
+        """Write a snapshot or checkpoint; raise only if the third attempt in a row fails."""
         try:
             self.write(kind, progress)
         except (SaveError, FolderError) as fault:
             self.failures[kind] += 1
-            if kind == "save":
-                self.next_save = minutes_from_now(self.job.training.checkpoint_minutes)
+            if kind == "checkpoint":
+                self.next_checkpoint = deadline_after(self.job.training.checkpoint_minutes)
             self.journal.write("failure", step=progress.step, fact=fault.fact)
-            self.audience.said(f"could not keep step {progress.step}: {fault.fact}")
-            if self.failures[kind] >= FAILED_SAVES:
+            self.callbacks.on_message(
+                f"the {kind} of step {progress.step} could not be written: {fault.fact}"
+            )
+            if self.failures[kind] >= MAX_FAILED_WRITES:
                 raise
         else:
             self.failures[kind] = 0
             self.journal.write(kind, step=progress.step)
 
     def write(self, kind: str, progress: Progress) -> None:
-        """Write, then delete what is no longer needed."""
+        """Write a snapshot or checkpoint of the current weights, then delete outdated ones."""
         folder, optimiser = self.job.folder, self.job.optimiser
         if kind == "snapshot":
             save_snapshot(folder, progress.step, optimiser.named_weights)
         else:
             state = {"progress": progress.as_json(), "environment": self.environment}
-            save(folder, progress.step, optimiser.named_weights, optimiser.moments, state)
-            self.saved_step = progress.step
-            self.next_save = minutes_from_now(self.job.training.checkpoint_minutes)
+            save_checkpoint(
+                folder, progress.step, optimiser.named_weights, optimiser.moments, state
+            )
+            self.checkpointed_step = progress.step
+            self.next_checkpoint = deadline_after(self.job.training.checkpoint_minutes)
         for fact in prune(folder, self.job.training.average_last):
-            self.audience.said(fact)
+            self.callbacks.on_message(fact)

@@ -13,19 +13,19 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from transduce.machine.device import accumulation_dtype
-from transduce.settings.training import EVEN
+from transduce.settings.training import TOKEN_MULTIPLE
 
-# T target tokens of a batch · T_F with fillers behind them · V symbols
+# T target tokens of a batch · T_P with padding after them · V symbols
 
-ROWS = 384  # of a slice on a CPU: products of fewer spend their time on reading the matrix
-SLICE = 20_000_000  # logits of a slice at most, 80 MB in float32
-PART = 1_000_000  # logits of a slice that are softened at once: they stay near the core
-GPU_SLICE = 256_000_000  # 1 GB: a GPU wants few large kernels, and takes a slice as one part
-Soften = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]]
+SLICE_TOKENS = 384  # on a CPU: products of fewer rows spend their time on reading the matrix
+SLICE_LOGITS = 20_000_000  # of a slice on a CPU at most, 80 MB in float32
+SOFTMAX_LOGITS = 1_000_000  # of a slice that one softmax takes on a CPU: they stay in its cache
+GPU_SLICE_LOGITS = 256_000_000  # 1 GB: a GPU wants few large kernels, one softmax a slice
+CrossEntropyKernel = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]]
 
 
-def spread_share(smoothing: float, form: str, symbols: int) -> float:
-    """The probability that is spread over all V symbols, the right one included.
+def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
+    """Return the probability that label smoothing spreads over all V symbols, the right one too.
 
     Szegedy et al. spread ε so. The authors' code gives ε to the V - 1 others, which is the same
     with ε V / (V - 1).
@@ -33,36 +33,36 @@ def spread_share(smoothing: float, form: str, symbols: int) -> float:
     return smoothing * symbols / (symbols - 1) if form == "t2t" else smoothing
 
 
-def softened(
-    logits: Float[Tensor, "rows V"], targets: Int[Tensor, " T"], spread: float
+def cross_entropy_inplace(
+    logits: Float[Tensor, "rows V"], targets: Int[Tensor, " T"], mass: float
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """The summed loss and the summed nats of some rows, whose logits become their gradient."""
+    """Return the summed loss and nats of some rows, and overwrite the logits with its gradient."""
     log_p = at_least_float32(logits).log_softmax(dim=1)  # [rows V]
     real, wanted = log_p[: len(targets)], targets[:, None]
     right = -real.gather(1, wanted)  # [T 1]
     other = -real.mean(dim=1, keepdim=True)
-    most = accumulation_dtype(logits.device)
-    nats = right.sum(dtype=most)
-    loss = ((1 - spread) * right + spread * other).sum(dtype=most)
-    d_logits = log_p.exp_().sub_(spread / logits.shape[1])  # p less the smoothed labels
-    d_logits[: len(wanted)].scatter_add_(1, wanted, torch.full_like(right, spread - 1))
+    sum_dtype = accumulation_dtype(logits.device)
+    nats = right.sum(dtype=sum_dtype)
+    loss = ((1 - mass) * right + mass * other).sum(dtype=sum_dtype)
+    d_logits = log_p.exp_().sub_(mass / logits.shape[1])  # p less the smoothed labels
+    d_logits[: len(wanted)].scatter_add_(1, wanted, torch.full_like(right, mass - 1))
     d_logits[len(wanted) :] = 0
     logits.copy_(d_logits)
     return loss, nats
 
 
 def smoothed_loss(
-    states: Float[Tensor, "T_F d_model"],
+    states: Float[Tensor, "T_P d_model"],
     weight: Float[Tensor, "V d_model"],
     targets: Int[Tensor, " T"],
-    spread: float,
-    soften: Soften = softened,
+    mass: float,
+    kernel: CrossEntropyKernel = cross_entropy_inplace,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Summed loss against smoothed labels, and summed nats -log p(target) without smoothing.
+    """Return the summed loss against smoothed labels, and summed nats -log p(target) without them.
 
-    States past the last target are fillers: they cost their products and count for nothing.
+    States past the last target are padding: their products are computed and count for nothing.
     """
-    loss, nats = SlicedLoss.apply(states, weight, targets, spread, soften)
+    loss, nats = SlicedLoss.apply(states, weight, targets, mass, kernel)
     return loss, nats
 
 
@@ -75,20 +75,20 @@ class SlicedLoss(torch.autograd.Function):
         states: Tensor,
         weight: Tensor,
         targets: Tensor,
-        spread: float,
-        soften: Soften,
+        mass: float,
+        kernel: CrossEntropyKernel,
     ) -> tuple[Tensor, Tensor]:
         loss, nats = (
             states.new_zeros((), dtype=accumulation_dtype(states.device)) for _ in range(2)
         )
         d_states, d_weight = torch.empty_like(states), torch.zeros_like(weight)
-        rows, few = rows_of(weight), part_of(weight)
+        rows, few = tokens_per_slice(weight), tokens_per_softmax(weight)
         for first in range(0, len(states), rows):
             some = slice(first, first + rows)
             logits = states[some] @ weight.T
             for at in range(0, len(logits), few):
                 labels = targets[some][at : at + few]
-                some_loss, some_nats = soften(logits[at : at + few], labels, spread)
+                some_loss, some_nats = kernel(logits[at : at + few], labels, mass)
                 loss, nats = loss + some_loss, nats + some_nats
             torch.mm(logits, weight, out=d_states[some])  # they are gradients now
             d_weight.addmm_(logits.T, states[some])
@@ -104,31 +104,33 @@ class SlicedLoss(torch.autograd.Function):
         return d_states * d_loss, d_weight * d_loss, None, None, None
 
 
-def rows_of(weight: Float[Tensor, "V d_model"]) -> int:
-    """How many tokens a slice has."""
+def tokens_per_slice(weight: Float[Tensor, "V d_model"]) -> int:
+    """Return how many tokens have their logits in memory at once: a multiple of 64."""
     on_gpu = weight.device.type == "cuda"
-    fit = (GPU_SLICE if on_gpu else SLICE) // len(weight)
-    return max(EVEN, (fit if on_gpu else min(ROWS, fit)) // EVEN * EVEN)
+    fit = (GPU_SLICE_LOGITS if on_gpu else SLICE_LOGITS) // len(weight)
+    tokens = fit if on_gpu else min(SLICE_TOKENS, fit)
+    return max(TOKEN_MULTIPLE, tokens // TOKEN_MULTIPLE * TOKEN_MULTIPLE)
 
 
-def part_of(weight: Float[Tensor, "V d_model"]) -> int:
-    """How many of them are softened at once."""
-    return rows_of(weight) if weight.device.type == "cuda" else max(1, PART // len(weight))
+def tokens_per_softmax(weight: Float[Tensor, "V d_model"]) -> int:
+    """Return how many tokens of a slice one softmax takes: all on a GPU, few on a CPU."""
+    on_gpu = weight.device.type == "cuda"
+    return tokens_per_slice(weight) if on_gpu else max(1, SOFTMAX_LOGITS // len(weight))
 
 
 def at_least_float32(logits: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """Sums over all symbols want more digits than bfloat16 has."""
+    """Return bfloat16 logits as float32, others as they are: sums over V need the digits."""
     return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
 
 @torch.no_grad()
-def log_probs(
+def compute_log_probs(
     states: Float[Tensor, "T d_model"],
     weight: Float[Tensor, "V d_model"],
     targets: Int[Tensor, " T"],
 ) -> Float[Tensor, " T"]:
-    """log p of every target; no gradients."""
-    rows, few = rows_of(weight), part_of(weight)
+    """Return log p of every target token, computed in slices and without gradients."""
+    rows, few = tokens_per_slice(weight), tokens_per_softmax(weight)
     found = [
         at_least_float32(logits).log_softmax(dim=1).gather(1, wanted[:, None])[:, 0]
         for some, ids in zip(states.split(rows), targets.split(rows), strict=True)

@@ -1,9 +1,9 @@
-"""Adam over all weights as one row of numbers    (section 5.3)
+"""Adam over all weights as one flat tensor    (section 5.3)
 
-Weights, gradients and moments of a model are each one flat tensor, so that the norm, the update,
-and the exchange between processes are one operation each. The model's own tensors are windows onto
-the weights, in bfloat16 onto a copy of them that is made anew after each update. A gradient is put
-into its window, in float32, as soon as the backward pass has it: while it is still near the core.
+Weights, gradients and moments of a model are one flat tensor each, so that the norm, the update,
+and the exchange between processes are one operation each. The model's parameters are views of the
+flat weights; in bfloat16, of a copy that is renewed after each update. A gradient is added to its
+view of the flat gradient, in float32, as soon as the backward pass has it: still in the cache.
 """
 
 from functools import partial
@@ -18,7 +18,7 @@ from transduce.settings import Training
 
 @final
 class Optimiser:
-    """The flat tensors of one model, and Adam on them."""
+    """Adam on the flat weights of one model, whose parameters become views of them."""
 
     def __init__(self, model: nn.Module, training: Training) -> None:
         self.names = [name for name, _ in model.named_parameters()]
@@ -26,18 +26,18 @@ class Optimiser:
         flat = torch.cat([weight.detach().flatten() for weight in self.parameters])
         self.weights = nn.Parameter(flat)
         self.weights.grad = torch.zeros_like(flat)
-        self.parts = self.windows(self.weights.grad)  # of the gradients
-        self.missing = set(range(len(self.parts)))  # which hold nothing of this update yet
-        self.seen = flat
+        self.gradient_views = self.as_parameter_views(self.weights.grad)
+        self.stale = set(range(len(self.gradient_views)))  # views without a gradient of this update
+        self.compute_weights = flat
         if training.precision == "bfloat16":
             model.to(torch.bfloat16)
-            self.seen = flat.to(torch.bfloat16)
-        for number, (weight, window) in enumerate(
-            zip(self.parameters, self.windows(self.seen), strict=True)
+            self.compute_weights = flat.to(torch.bfloat16)
+        for number, (weight, view) in enumerate(
+            zip(self.parameters, self.as_parameter_views(self.compute_weights), strict=True)
         ):
-            weight.data = window
+            weight.data = view
             weight.register_post_accumulate_grad_hook(
-                partial(take, number, self.parts[number], self.missing)
+                partial(accumulate_gradient, number, self.gradient_views[number], self.stale)
             )
         self.adam = torch.optim.Adam(
             [self.weights],
@@ -46,51 +46,54 @@ class Optimiser:
             fused=True,
             capturable=flat.device.type == "cuda",  # its numbers stay on the GPU
         )
-        self.rate = torch.zeros((), device=flat.device)  # a GPU's updates hold no constant
+        self.learning_rate = torch.zeros((), device=flat.device)  # a GPU's updates hold no constant
         self.adam.state[self.weights] = {
             "step": torch.zeros((), dtype=torch.float32, device=flat.device),
             "exp_avg": torch.zeros_like(flat),
             "exp_avg_sq": torch.zeros_like(flat),
         }
 
-    def windows(self, flat: Tensor) -> list[Tensor]:
-        """A flat tensor as the model's tensors."""
+    def as_parameter_views(self, flat: Tensor) -> list[Tensor]:
+        """Return views of a flat tensor with the shapes of the model's parameters, in order."""
         parts = flat.split([weight.numel() for weight in self.parameters])
         return [part.view(w.shape) for part, w in zip(parts, self.parameters, strict=True)]
 
     @property
     def gradients(self) -> Float[Tensor, " weights"]:
-        """All gradients of the update, in the order of `names`; where none came, zero."""
-        while self.missing:
-            self.parts[self.missing.pop()].zero_()
+        """All gradients of the update as one tensor, in the order of `names`; 0 without backward."""
+        while self.stale:
+            self.gradient_views[self.stale.pop()].zero_()
         assert self.weights.grad is not None
         return self.weights.grad
 
-    def clear(self) -> None:
-        """Forget the gradients of the last update: the next ones take their place."""
-        self.missing.update(range(len(self.parts)))
+    def clear_gradients(self) -> None:
+        """Mark all gradients as stale, so that the next backward pass overwrites them."""
+        self.stale.update(range(len(self.gradient_views)))
 
-    def update(self, rate: float, skip: Float[Tensor, ""] | None = None) -> None:
-        """One step of Adam with this learning rate; none where `skip`, of the device, is 1.
+    def update(self, learning_rate: float, skip: Float[Tensor, ""] | None = None) -> None:
+        """Take one step of Adam with this learning rate; none where the tensor `skip` is 1.
 
-        Adam itself looks at `skip`, so that nobody waits for the device to know it.
+        Adam reads `skip` on the device, so that the host need not wait to know it.
         """
-        assert not self.missing
-        on_gpu = self.rate.device.type == "cuda"
-        self.adam.param_groups[0]["lr"] = self.rate.fill_(rate) if on_gpu else rate
+        assert not self.stale
+        on_gpu = self.learning_rate.device.type == "cuda"
+        self.adam.param_groups[0]["lr"] = (
+            self.learning_rate.fill_(learning_rate) if on_gpu else learning_rate
+        )
         self.adam.found_inf = skip  # type: ignore[attr-defined]
         self.adam.step()
-        self.show()
+        self.refresh_compute_weights()
 
-    def show(self) -> None:
-        """Let the model see the weights as they are now."""
-        if self.seen.dtype != self.weights.dtype:
-            self.seen.copy_(self.weights.detach())
+    def refresh_compute_weights(self) -> None:
+        """Copy the float32 weights into the bfloat16 ones that the model computes with, if any."""
+        if self.compute_weights.dtype != self.weights.dtype:
+            self.compute_weights.copy_(self.weights.detach())
 
     @property
     def named_weights(self) -> dict[str, Tensor]:
         """The weights by their names, in float32 whatever the model computes in."""
-        return dict(zip(self.names, self.windows(self.weights.detach()), strict=True))
+        views = self.as_parameter_views(self.weights.detach())
+        return dict(zip(self.names, views, strict=True))
 
     @property
     def moments(self) -> dict[str, Tensor]:
@@ -98,31 +101,31 @@ class Optimiser:
         state = self.adam.state[self.weights]
         named = {"updates": state["step"]}
         for kind in ("exp_avg", "exp_avg_sq"):
-            windows = self.windows(state[kind])
-            named |= {f"{kind}.{n}": w for n, w in zip(self.names, windows, strict=True)}
+            views = self.as_parameter_views(state[kind])
+            named |= {f"{kind}.{n}": view for n, view in zip(self.names, views, strict=True)}
         return named
 
     @property
-    def numbers(self) -> list[Tensor]:
-        """All that a save would hold, as few tensors."""
+    def state_tensors(self) -> list[Tensor]:
+        """The flat weights and moments: all that a checkpoint holds, to broadcast to all ranks."""
         return [self.weights.data, *self.adam.state[self.weights].values()]
 
     @torch.no_grad()
     def restore(self, weights: dict[str, Tensor], moments: dict[str, Tensor]) -> None:
-        """Go on from a save: every number as it was."""
+        """Copy weights and moments of a checkpoint into the model and Adam, to the last bit."""
         for name, weight in self.named_weights.items():
             weight.copy_(weights[name])
-        self.show()
+        self.refresh_compute_weights()
         for name, moment in self.moments.items():
             moment.copy_(moments[name])
 
 
-def take(number: int, window: Tensor, missing: set[int], weight: Tensor) -> None:
-    """Put the gradient of a weight where it belongs, or add it there; the weight keeps none."""
+def accumulate_gradient(number: int, view: Tensor, stale: set[int], weight: Tensor) -> None:
+    """Move a weight's gradient into its view of the flat gradient, or add it, in float32."""
     assert weight.grad is not None
-    if number in missing:
-        missing.remove(number)
-        window.copy_(weight.grad)
+    if number in stale:
+        stale.remove(number)
+        view.copy_(weight.grad)
     else:
-        window.add_(weight.grad)
+        view.add_(weight.grad)
     weight.grad = None

@@ -12,29 +12,29 @@ from transduce.training.update import Update
 @final
 @dataclass(frozen=True, kw_only=True)
 class ValidationResult:
-    """How good the model was on the development set at some step."""
+    """The loss and score of the development set at one step."""
 
-    nats: float  # per target piece, without smoothing; its exponential is the perplexity
-    score: Score | None = None  # the task's, of the first lines
+    nats: float  # per target token, without smoothing; its exponential is the perplexity
+    score: Score | None = None  # by the task's own measure, such as BLEU, of the first lines
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """Counted from the first update, across every restart."""
+    """Counters of a run, from its first update on and across every restart."""
 
     step: int = 0
     source_tokens: int = 0
     target_tokens: int = 0
     seconds: float = 0.0
-    skipped: int = 0  # updates that were not finite and moved no weight
-    bad_in_a_row: int = 0
-    best_nats: float = 0.0  # of the looks so far; 0 before the first
+    skipped: int = 0  # updates that were not finite and changed no weight
+    nonfinite_in_a_row: int = 0
+    best_nats: float = 0.0  # of all validations; 0 before the first
     validations_without_improvement: int = 0
-    validated_step: int = 0  # when the last look was taken to its end
+    validated_step: int = 0  # of the last finished validation
 
-    def after(self, update: Update, seconds: float) -> "Progress":
-        """One update further."""
+    def after_update(self, update: Update, seconds: float) -> "Progress":
+        """Return the progress after one more update, which took so many seconds."""
         return replace(
             self,
             step=update.step,
@@ -42,23 +42,23 @@ class Progress:
             target_tokens=self.target_tokens + update.target_tokens,
             seconds=self.seconds + seconds,
             skipped=self.skipped + (not update.applied),
-            bad_in_a_row=0 if update.applied else self.bad_in_a_row + 1,
+            nonfinite_in_a_row=0 if update.applied else self.nonfinite_in_a_row + 1,
         )
 
-    def after_validation(self, look: ValidationResult) -> "Progress":
-        """After a look at the development set."""
-        looked = replace(self, validated_step=self.step)
-        if not self.best_nats or look.nats < self.best_nats:
-            return replace(looked, best_nats=look.nats, validations_without_improvement=0)
+    def after_validation(self, result: ValidationResult) -> "Progress":
+        """Return the progress after a validation: the best loss, or one more without improvement."""
+        validated = replace(self, validated_step=self.step)
+        if not self.best_nats or result.nats < self.best_nats:
+            return replace(validated, best_nats=result.nats, validations_without_improvement=0)
         return replace(
-            looked, validations_without_improvement=self.validations_without_improvement + 1
+            validated, validations_without_improvement=self.validations_without_improvement + 1
         )
 
     def as_json(self) -> dict[str, Any]:
-        """For state.json."""
+        """Return the counters as a dictionary for state.json."""
         return dataclasses.asdict(self)
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> "Progress":
-        """From state.json."""
+        """Return the progress stored in state.json: the inverse of `as_json`."""
         return Progress(**values)

@@ -8,6 +8,6 @@ def learning_rate(step: int, d_model: int, warmup: int) -> float:
     return float(d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
 
 
-def rate_of(step: int, sizes: Architecture, training: Training) -> float:
-    """Equation 3 times the recipe's factor, which is 1 in the paper."""
+def scaled_learning_rate(step: int, sizes: Architecture, training: Training) -> float:
+    """Return a step's learning rate: equation 3 times the recipe's factor, 1 in the paper."""
     return training.learning_rate_factor * learning_rate(step, sizes.d_model, training.warmup)

@@ -9,12 +9,12 @@ from transduce.corpus.batch import Batch
 from transduce.machine.device import accumulation_dtype
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
-from transduce.settings.training import EVEN
-from transduce.training.compiling import compiled_softened
+from transduce.settings.training import TOKEN_MULTIPLE
+from transduce.training.compiling import compiled_cross_entropy
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
-from transduce.training.loss import smoothed_loss, softened, spread_share
+from transduce.training.loss import cross_entropy_inplace, smoothed_loss, smoothing_mass
 from transduce.training.optimiser import Optimiser
-from transduce.training.schedule import rate_of
+from transduce.training.schedule import scaled_learning_rate
 from transduce.training.update import PendingUpdate, Update
 from transduce.vocabulary import BEGIN
 
@@ -25,10 +25,10 @@ def take_update(
     training: Training,
     step: int,
     batches: Sequence[Batch],
-    company: ProcessGroup = SINGLE_PROCESS,
+    group: ProcessGroup = SINGLE_PROCESS,
 ) -> Update | None:
-    """Update number `step` on its micro-batches; None, and nothing done, if it was stopped."""
-    queued = queue_update(model, optimiser, training, step, batches, company)
+    """Train on the micro-batches of one update; None, with no weight changed, if it was stopped."""
+    queued = queue_update(model, optimiser, training, step, batches, group)
     return queued.read() if queued else None
 
 
@@ -38,39 +38,43 @@ def queue_update(
     training: Training,
     step: int,
     batches: Sequence[Batch],
-    company: ProcessGroup = SINGLE_PROCESS,
+    group: ProcessGroup = SINGLE_PROCESS,
 ) -> PendingUpdate | None:
-    """The same; what it did can be read later, and a GPU may still be at work on it."""
+    """Queue the work of one update on the model's device; None, if it was stopped.
+
+    The host does not wait for the device: `PendingUpdate.read` does, when its results are needed.
+    """
     model.train()
-    optimiser.clear()
+    optimiser.clear_gradients()
     source_tokens, target_tokens = (
         sum(len(side.ids) for side in sides)
         for sides in ([b.source for b in batches], [b.target for b in batches])
     )
-    place = model.output.weight.device
-    found = torch.zeros(
-        len(batches), 2, dtype=accumulation_dtype(place), device=place
+    device = model.output.weight.device
+    sums = torch.zeros(
+        len(batches), 2, dtype=accumulation_dtype(device), device=device
     )  # loss, nats of each
 
-    def learn(number: int) -> None:
+    def accumulate(number: int) -> None:
         torch.manual_seed(dropout_seed(training.seed, step, number))
-        some_loss, some_nats = batch_loss(model, training, batches[number].to(place))
-        (some_loss / target_tokens).backward()
-        found[number, 0], found[number, 1] = some_loss.detach(), some_nats
+        loss, nats = batch_loss(model, training, batches[number].to(device))
+        (loss / target_tokens).backward()
+        sums[number, 0], sums[number, 1] = loss.detach(), nats
 
     costs = [len(batch.source.ids) + len(batch.target.ids) for batch in batches]
-    if not company.learn(learn, costs, optimiser, found):
+    if not group.accumulate_gradients(accumulate, costs, optimiser, sums):
         return None
-    norm, rate = optimiser.gradients.norm(), rate_of(step, model.sizes, training)
-    skipped = (~torch.isfinite(norm + found[:, 0].sum())).float()
-    optimiser.update(rate, skipped)
+    gradient_norm = optimiser.gradients.norm()
+    learning_rate = scaled_learning_rate(step, model.sizes, training)
+    skipped = (~torch.isfinite(gradient_norm + sums[:, 0].sum())).float()
+    optimiser.update(learning_rate, skipped)
     return PendingUpdate(
         step=step,
         source_tokens=source_tokens,
         target_tokens=target_tokens,
-        rate=rate,
-        found=found,
-        norm=norm,
+        learning_rate=learning_rate,
+        sums=sums,
+        gradient_norm=gradient_norm,
         skipped=skipped,
     )
 
@@ -78,19 +82,18 @@ def queue_update(
 def batch_loss(
     model: Transformer, training: Training, batch: Batch
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Summed loss of a micro-batch, and summed nats without smoothing."""
+    """Return a micro-batch's summed loss against smoothed labels, and summed nats without them."""
     weight = model.output.weight
-    full = batch.pad_to_multiple(
-        training.pad_to_tokens or (EVEN if training.precision == "bfloat16" else 1)
-    )
-    memory = model.encode(full.source)
-    states = model.decode(full.target.shift_right(BEGIN), memory)
-    spread = spread_share(training.label_smoothing, training.smoothing_form, len(weight))
-    soften = compiled_softened() if training.compile else softened
-    return smoothed_loss(states, weight, batch.target.ids, spread, soften)
+    multiple = TOKEN_MULTIPLE if training.precision == "bfloat16" else 1
+    padded = batch.pad_to_multiple(training.pad_to_tokens or multiple)
+    memory = model.encode(padded.source)
+    states = model.decode(padded.target.shift_right(BEGIN), memory)
+    mass = smoothing_mass(training.label_smoothing, training.smoothing_form, len(weight))
+    kernel = compiled_cross_entropy() if training.compile else cross_entropy_inplace
+    return smoothed_loss(states, weight, batch.target.ids, mass, kernel)
 
 
 def dropout_seed(seed: int, step: int, number: int) -> int:
-    """Dropout is a function of its place in the run, never of what was drawn before."""
+    """Return the seed of a micro-batch's dropout masks: a hash of run seed, step and its number."""
     digest = hashlib.blake2b(f"dropout {seed} {step} {number}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little") >> 1

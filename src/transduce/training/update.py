@@ -1,4 +1,4 @@
-"""What one update did."""
+"""The result of one update, and the same while a device may still compute it."""
 
 from dataclasses import dataclass
 from typing import final
@@ -13,38 +13,38 @@ from torch import Tensor
 @final
 @dataclass(frozen=True)
 class Update:
-    """What one update did."""
+    """The loss, token counts, learning rate and gradient norm of one finished update."""
 
     step: int
     loss: float  # nats per target token against smoothed labels
     nats: float  # nats per target token without smoothing; its exponential is the perplexity
     source_tokens: int
     target_tokens: int
-    rate: float
-    norm: float  # of the gradient
-    applied: bool  # false when loss or gradient were not finite: then no weight was moved
+    learning_rate: float
+    gradient_norm: float
+    applied: bool  # false when loss or gradient were not finite: then no weight was changed
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class PendingUpdate:
-    """An update that a device may still be at work on; its numbers lie there."""
+    """An update that is queued on a device, with its results still in tensors there."""
 
     step: int
     source_tokens: int
     target_tokens: int
-    rate: float
-    found: Float[Tensor, "M 2"]  # loss and nats of each micro-batch
-    norm: Float[Tensor, ""]
+    learning_rate: float
+    sums: Float[Tensor, "M 2"]  # loss and nats of each micro-batch
+    gradient_norm: Float[Tensor, ""]
     skipped: Float[Tensor, ""]  # 1 when loss or gradient were not finite
 
     def read(self) -> Update:
-        """What it did: the one time in an update that the device is waited for."""
-        *found, norm, skipped = torch.cat(
-            [self.found.flatten(), torch.stack([self.norm, self.skipped]).to(self.found)]
+        """Wait for the device, once an update, and return the update's results as numbers."""
+        *sums, gradient_norm, skipped = torch.cat(
+            [self.sums.flatten(), torch.stack([self.gradient_norm, self.skipped]).to(self.sums)]
         ).tolist()
         loss = nats = 0.0
-        for some_loss, some_nats in zip(found[::2], found[1::2], strict=True):
+        for some_loss, some_nats in zip(sums[::2], sums[1::2], strict=True):
             loss, nats = loss + some_loss, nats + some_nats
         return Update(
             step=self.step,
@@ -52,7 +52,7 @@ class PendingUpdate:
             nats=nats / self.target_tokens,
             source_tokens=self.source_tokens,
             target_tokens=self.target_tokens,
-            rate=self.rate,
-            norm=norm,
+            learning_rate=self.learning_rate,
+            gradient_norm=gradient_norm,
             applied=not skipped,
         )

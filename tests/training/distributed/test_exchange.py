@@ -2,14 +2,20 @@
 
 import pytest
 import torch
-from tests.training.distributed.crew import RECIPE, crew, five_batches, patch, take_part
-from tests.training.run import go
+from tests.training.distributed.processes import (
+    RECIPE,
+    five_batches,
+    join_training,
+    patch,
+    run_on_ranks,
+)
+from tests.training.run import train_folder
 from tests.training.tiny import fresh
 from torch import distributed as processes
 
 from transduce.training import step as update_step
 from transduce.training.distributed import gradient_exchange as exchange
-from transduce.training.schedule import rate_of
+from transduce.training.schedule import scaled_learning_rate
 
 pytestmark = pytest.mark.workers
 
@@ -18,30 +24,30 @@ pytestmark = pytest.mark.workers
 def alone(tmp_path_factory):
     """The progress and the hash that one process ends with."""
     torch.set_num_threads(1)
-    return go(tmp_path_factory.mktemp("alone"), RECIPE, batches=five_batches)
+    return train_folder(tmp_path_factory.mktemp("alone"), RECIPE, batches=five_batches)
 
 
 @pytest.mark.parametrize("size", [2, 3])
 def test_exact_processes_end_in_the_bits_of_one(tmp_path, alone, size):
-    found = crew(size, take_part, tmp_path, exact=True)
+    found = run_on_ranks(size, join_training, tmp_path, exact=True)
     assert {bits for _, bits in found} == {alone[1]}
     assert found[0][0].target_tokens == alone[0].target_tokens
 
 
 def test_control_gradients_added_process_by_process_have_other_bits(tmp_path, alone):
     """Each adds up its own first: of five micro-batches and three processes another sum."""
-    found = crew(3, take_part, tmp_path)
+    found = run_on_ranks(3, join_training, tmp_path)
     assert len({bits for _, bits in found}) == 1, "all have the same all the same"
     assert found[0][1] != alone[1]
 
 
 def test_the_same_number_of_processes_ends_in_the_same_bits_wherever_it_was_stopped(tmp_path):
-    straight = crew(2, take_part, tmp_path / "straight")
+    straight = run_on_ranks(2, join_training, tmp_path / "straight")
     assert len({bits for _, bits in straight}) == 1
     for stop_at in (1, 3, 4):
-        stopped = crew(2, stop_after, tmp_path / str(stop_at), stop_at)
+        stopped = run_on_ranks(2, stop_after, tmp_path / str(stop_at), stop_at)
         assert [(step, signal) for step, signal in stopped] == [(stop_at, 15)] * 2
-        resumed = crew(2, take_part, tmp_path / str(stop_at))
+        resumed = run_on_ranks(2, join_training, tmp_path / str(stop_at))
         assert {bits for _, bits in resumed} == {straight[0][1]}, stop_at
 
 
@@ -50,20 +56,20 @@ def stop_after(member, folder, last):
 
     def noticing(step, *given):
         if member.rank == 1 and step == last:
-            member.requests.stop = 15
-        return rate_of(step, *given)
+            member.requests.stop_signal = 15
+        return scaled_learning_rate(step, *given)
 
-    patch(update_step, rate_of=noticing)
-    progress, _ = take_part(member, folder)
-    return progress.step, member.requests.stop
+    patch(update_step, scaled_learning_rate=noticing)
+    progress, _ = join_training(member, folder)
+    return progress.step, member.requests.stop_signal
 
 
 def test_every_micro_batch_is_learned_from_once(monkeypatch):
     seen: list[int] = []
     _, optimiser = fresh(RECIPE)
     monkeypatch.setattr(processes, "get_world_size", lambda: 3)
-    monkeypatch.setattr(exchange, "add_up", lambda _: None)
+    monkeypatch.setattr(exchange, "all_reduce", lambda _: None)
     for rank in range(3):
         monkeypatch.setattr(processes, "get_rank", lambda rank=rank: rank)
-        assert exchange.at_once(seen.append, [5, 1, 4, 2, 9], optimiser, lambda: True)
+        assert exchange.all_reduce_once(seen.append, [5, 1, 4, 2, 9], optimiser, lambda: True)
     assert sorted(seen) == [0, 1, 2, 3, 4]

@@ -7,15 +7,15 @@ import time
 
 import pytest
 import torch
-from tests.training.distributed.crew import RECIPE, STEPS, crew, patch, take_part
+from tests.training.distributed.processes import RECIPE, STEPS, join_training, patch, run_on_ranks
 
-from transduce.checkpoint import newest
+from transduce.checkpoint import load_newest_checkpoint
 from transduce.errors import LostProcessError
 from transduce.training import step as update_step
-from transduce.training.distributed.collectives import losing
+from transduce.training.distributed.collectives import detect_lost_process
 from transduce.training.journal import read_journal
 from transduce.training.progress import Progress
-from transduce.training.schedule import rate_of
+from transduce.training.schedule import scaled_learning_rate
 
 pytestmark = pytest.mark.workers
 
@@ -31,12 +31,12 @@ def poisoned(member, folder, steps, *, local=False):
 
     def next_rate(number, *given):
         step[0] = number + 1
-        return rate_of(number, *given)
+        return scaled_learning_rate(number, *given)
 
-    patch(update_step, batch_loss=loss_of, rate_of=next_rate)
+    patch(update_step, batch_loss=loss_of, scaled_learning_rate=next_rate)
     if local:
         patch(update_step, torch=Local(member))
-    return take_part(member, folder)
+    return join_training(member, folder)
 
 
 class Local:
@@ -53,7 +53,7 @@ class Local:
 
 
 def test_a_step_that_is_not_finite_in_one_process_is_skipped_by_all(tmp_path):
-    found = crew(2, poisoned, tmp_path, [1, 4])
+    found = run_on_ranks(2, poisoned, tmp_path, [1, 4])
     assert len({bits for _, bits in found}) == 1
     assert [(progress.step, progress.skipped) for progress, _ in found] == [(STEPS, 2)] * 2
     updates = [e for e in read_journal(tmp_path / "log.jsonl") if e["event"] == "update"]
@@ -65,13 +65,13 @@ def local_decision(member, folder):
 
 
 def test_control_processes_that_decide_for_themselves_drift_apart(tmp_path):
-    found = crew(2, local_decision, tmp_path)
+    found = run_on_ranks(2, local_decision, tmp_path)
     assert "NotFiniteError" in found or len({bits for _, bits in found}) == 2
 
 
 def test_too_many_in_a_row_stop_all_and_what_is_saved_is_finite(tmp_path):
-    assert crew(2, poisoned, tmp_path, [2, 3, 4]) == ["NotFiniteError"] * 2
-    save, rejected = newest(tmp_path)
+    assert run_on_ranks(2, poisoned, tmp_path, [2, 3, 4]) == ["NotFiniteError"] * 2
+    save, rejected = load_newest_checkpoint(tmp_path)
     assert (save, rejected) == (None, [])
 
 
@@ -80,16 +80,16 @@ def saving(member, folder):
 
     def noticing(step, *given):
         if member.rank == 1 and step == 2:
-            member.requests.save = True
-        return rate_of(step, *given)
+            member.requests.checkpoint = True
+        return scaled_learning_rate(step, *given)
 
-    patch(update_step, rate_of=noticing)
-    return take_part(member, folder)
+    patch(update_step, scaled_learning_rate=noticing)
+    return join_training(member, folder)
 
 
 def test_a_save_that_one_process_is_asked_for_is_made_and_training_goes_on(tmp_path):
-    crew(2, saving, tmp_path)
-    saves = [e["step"] for e in read_journal(tmp_path / "log.jsonl") if e["event"] == "save"]
+    run_on_ranks(2, saving, tmp_path)
+    saves = [e["step"] for e in read_journal(tmp_path / "log.jsonl") if e["event"] == "checkpoint"]
     assert saves == [3, STEPS]
 
 
@@ -100,23 +100,23 @@ def slow(member):
         time.sleep(4.5)
         return Progress(step=7, best_nats=0.1)
 
-    return member.on_rank_0(work)
+    return member.run_on_rank_0(work)
 
 
 def test_work_of_the_first_is_waited_for_however_long_it_takes():
-    assert crew(2, slow, seconds=2.5) == [Progress(step=7, best_nats=0.1)] * 2
+    assert run_on_ranks(2, slow, seconds=2.5) == [Progress(step=7, best_nats=0.1)] * 2
 
 
 def ending(member, how):
     """Process 1 leaves in the middle; how long the other took to notice."""
     tensor, began = torch.ones(3), time.monotonic()
     try:
-        member.spread([tensor])  # process 1 has heard from process 0: neither is still arriving
+        member.broadcast([tensor])  # process 1 has heard from process 0: neither is still arriving
         if member.rank == 1:
             how()
-        member.spread([tensor, tensor])
-        member.on_rank_0(Progress)
-        member.agreed(torch.zeros(2, 2))
+        member.broadcast([tensor, tensor])
+        member.run_on_rank_0(Progress)
+        member.exchange_requests(torch.zeros(2, 2))
     except LostProcessError as fault:
         return time.monotonic() - began, str(fault)
     return "nobody was lost"
@@ -132,11 +132,11 @@ def failing():
 
 @pytest.mark.parametrize(("how", "last"), [(killed, None), (failing, "ZeroDivisionError")])
 def test_a_process_that_ends_is_noticed_at_once(how, last):
-    (seconds, fact), other = crew(2, ending, how)
+    (seconds, fact), other = run_on_ranks(2, ending, how)
     assert other == last
     assert seconds < 50, "the limit is 60"
     assert fact.startswith("lost contact with another process of this run (")
-    assert "\nhint: the same command goes on from the last save" in fact
+    assert "\nhint: the same command resumes from the last checkpoint" in fact
 
 
 def silent(member):
@@ -148,7 +148,7 @@ def silent(member):
 
 
 def test_a_process_that_is_silent_is_lost_after_the_limit():
-    (seconds, fact), _ = crew(2, silent, seconds=2)
+    (seconds, fact), _ = run_on_ranks(2, silent, seconds=2)
     assert seconds > 1
     assert "Timed out waiting 2000ms" in fact
 
@@ -161,24 +161,24 @@ def overflowing(member, folder):
 
     if member.rank == 1:
         patch(update_step, batch_loss=loss_of)
-    return take_part(member, folder)
+    return join_training(member, folder)
 
 
 def test_a_fault_in_what_a_process_computes_is_not_taken_for_a_loss(tmp_path):
-    assert crew(2, overflowing, tmp_path) == ["LostProcessError", "OutOfMemoryError"]
+    assert run_on_ranks(2, overflowing, tmp_path) == ["LostProcessError", "OutOfMemoryError"]
 
 
 def test_a_failed_exchange_is_a_lost_process():
     with (
         pytest.raises(LostProcessError, match=r"lost contact .* \(Connection closed by peer\)"),
-        losing(),
+        detect_lost_process(),
     ):
         raise RuntimeError("[pair.cc:534] Connection closed by peer.\nmore")
 
 
 def test_the_saves_are_those_of_the_first(tmp_path):
     assert RECIPE.steps == STEPS
-    crew(2, take_part, tmp_path)
-    save, _ = newest(tmp_path)
+    run_on_ranks(2, join_training, tmp_path)
+    save, _ = load_newest_checkpoint(tmp_path)
     assert save is not None
-    assert save.state["environment"]["adds"] == "by 2 processes at once"
+    assert save.state["environment"]["reduction"] == "by 2 processes at once"

@@ -1,4 +1,4 @@
-"""Processes on one machine: who was lost is named, and nobody is left behind."""
+"""The launcher: a lost process is named, and no process outlives it."""
 
 import os
 import signal
@@ -19,29 +19,29 @@ pytestmark = [
 
 PROGRAM = """
 import os, signal, sys, time
-from transduce.cli.signals import die_with
+from transduce.cli.signals import die_with_parent
 from transduce.errors import LostProcessError
-from transduce.training.distributed.launcher import crew
-from transduce.training.distributed.rank import Place
+from transduce.training.distributed.launcher import launch_processes
+from transduce.training.distributed.rank import ProcessRank
 
-place = Place.of(os.environ)
-if place.is_alone:
+rank = ProcessRank.from_environment(os.environ)
+if rank.is_single_process:
     try:
-        with crew(2) as processes:
+        with launch_processes(2) as processes:
             print(*(one.pid for one in processes.processes), flush=True)
             sys.exit(processes.wait(2))
     except LostProcessError as fault:
         print(fault.fact)
         sys.exit(7)
-die_with(place.parent)
+die_with_parent(rank.parent)
 first, second = sys.argv[1:3]
-exec(first if place.rank == 0 else second)
+exec(first if rank.rank == 0 else second)
 """
 NOTICES = "import time; time.sleep(1); sys.exit(7)"  # as who loses contact with another
 
 
-def started(first, second):
-    """The launcher of two processes that do as they are told."""
+def start_launcher(first, second):
+    """Start a launcher of two ranks, which run these programs."""
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, first, second],
         stdout=subprocess.PIPE,
@@ -50,14 +50,14 @@ def started(first, second):
     )
 
 
-def ended(first, second):
-    """Its exit code and what it said; nobody is there any more."""
-    with started(first, second) as launcher:
+def run_launcher(first, second):
+    """Return the launcher's exit code and output; none of its processes may be left."""
+    with start_launcher(first, second) as launcher:
         pids = launcher.stdout.readline().split()
-        said = launcher.stdout.read().strip()
+        output = launcher.stdout.read().strip()
         launcher.wait()
     assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
-    return launcher.returncode, said
+    return launcher.returncode, output
 
 
 KILLED = "os.kill(os.getpid(), signal.SIGKILL)"
@@ -65,7 +65,7 @@ STOPPED = "os.kill(os.getpid(), signal.SIGSTOP)"
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "fate"),
+    ("first", "second", "loss"),
     [
         (NOTICES, KILLED, "process 1 of 2 was killed by SIGKILL"),
         (NOTICES, STOPPED, "process 1 of 2 was stopped and did not answer any more"),
@@ -78,19 +78,19 @@ STOPPED = "os.kill(os.getpid(), signal.SIGSTOP)"
         ("time.sleep(99)", KILLED, "process 1 of 2 was killed by SIGKILL"),
     ],
 )
-def test_a_process_that_is_lost_is_named(first, second, fate):
-    assert ended(first, second) == (7, f"{fate}, and the others have ended")
+def test_a_process_that_is_lost_is_named(first, second, loss):
+    assert run_launcher(first, second) == (7, f"{loss}, and the others have ended")
 
 
 @pytest.mark.parametrize("code", [0, 2, 5, 143])
-def test_what_the_first_has_explained_is_the_end(code):
-    assert ended(f"sys.exit({code})", "time.sleep(0.1); sys.exit(7)") == (code, "")
+def test_an_end_that_rank_0_has_explained_is_the_exit_code(code):
+    assert run_launcher(f"sys.exit({code})", "time.sleep(0.1); sys.exit(7)") == (code, "")
 
 
-def test_a_launcher_that_is_killed_leaves_nobody_behind():
-    with started("time.sleep(99)", "time.sleep(99)") as launcher:
+def test_a_launcher_that_is_killed_leaves_no_process():
+    with start_launcher("time.sleep(99)", "time.sleep(99)") as launcher:
         pids = launcher.stdout.readline().split()
-        wait_until_they_know(pids)
+        wait_until_asleep(pids)
         launcher.kill()
     until = time.monotonic() + 5
     while left := [pid for pid in pids if is_alive(pid)]:
@@ -98,8 +98,8 @@ def test_a_launcher_that_is_killed_leaves_nobody_behind():
         time.sleep(0.05)
 
 
-def test_control_without_the_promise_of_the_system_they_would_stay():
-    program = PROGRAM.replace("die_with(place.parent)", "")
+def test_control_without_dying_with_their_parent_processes_stay():
+    program = PROGRAM.replace("die_with_parent(rank.parent)", "")
     with subprocess.Popen(
         [sys.executable, "-c", program, "time.sleep(99)", "time.sleep(99)"], stdout=subprocess.PIPE
     ) as launcher:
@@ -114,32 +114,32 @@ def test_control_without_the_promise_of_the_system_they_would_stay():
     assert left == pids
 
 
-def wait_until_they_know(pids):
-    """Until both sleep, for then they have asked to die with their parent."""
+def wait_until_asleep(pids):
+    """Wait until all sleep, for then they have asked the system to die with their parent."""
     until = time.monotonic() + 60
-    while any("nanosleep" not in where(pid) for pid in pids):
+    while any("nanosleep" not in waiting_call(pid) for pid in pids):
         assert time.monotonic() < until
         time.sleep(0.05)
 
 
-def where(pid):
-    """The system call that a process waits in."""
+def waiting_call(pid):
+    """Return the system call that a process waits in."""
     return Path(f"/proc/{pid}/wchan").read_text(encoding="ascii")
 
 
-def test_they_meet_where_only_this_user_can_look():
-    with started("time.sleep(99)", "time.sleep(99)") as launcher:
+def test_the_rendezvous_file_is_in_a_folder_of_this_user_only():
+    with start_launcher("time.sleep(99)", "time.sleep(99)") as launcher:
         pids = launcher.stdout.readline().split()
         environment = Path(f"/proc/{pids[0]}/environ").read_bytes().decode().split("\0")
-        (meeting,) = (Path(one.split("=")[1]) for one in environment if "MEETING" in one)
-        assert meeting.parent.stat().st_mode & 0o777 == 0o700
+        (rendezvous,) = (Path(one.split("=")[1]) for one in environment if "RENDEZVOUS" in one)
+        assert rendezvous.parent.stat().st_mode & 0o777 == 0o700
         assert "GLOO_SOCKET_IFNAME=lo" in environment
         os.kill(int(pids[0]), signal.SIGKILL)
         launcher.wait()
-    assert not meeting.parent.exists()
+    assert not rendezvous.parent.exists()
 
 
-def test_a_process_that_ends_while_it_is_looked_at_is_not_stopped(monkeypatch):
+def test_a_process_that_ends_during_the_check_is_not_stopped(monkeypatch):
     with subprocess.Popen([sys.executable, "-c", ""]) as process:
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         with monkeypatch.context() as before:

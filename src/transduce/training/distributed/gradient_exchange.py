@@ -1,51 +1,72 @@
-"""How the gradients of an update come together from the processes that computed them."""
+"""How micro-batches are shared among processes, and their gradients summed."""
 
 from collections.abc import Callable, Sequence
 
 import torch
 from torch import distributed as processes
 
-from transduce.training.distributed.assignment import shares
-from transduce.training.distributed.collectives import add_up, give
+from transduce.training.distributed.collectives import all_reduce, broadcast
 from transduce.training.optimiser import Optimiser
 
-Learn = Callable[[int], None]  # adds the gradient of the micro-batch of that number
-Agree = Callable[[], bool]  # whether all go on with this update
+Accumulate = Callable[[int], None]  # adds the gradient of the micro-batch of that number
+ShouldContinue = Callable[[], bool]  # False on every rank if one was asked to stop
 
 
-def at_once(learn: Learn, costs: Sequence[int], optimiser: Optimiser, agree: Agree) -> bool:
-    """Everybody learns from a share; one exchange adds up all that was learned.
+def all_reduce_once(
+    accumulate: Accumulate,
+    costs: Sequence[int],
+    optimiser: Optimiser,
+    should_continue: ShouldContinue,
+) -> bool:
+    """Accumulate this rank's micro-batches, then sum all ranks' gradients in one all-reduce.
 
-    In which order it adds depends on how many take part: the same number gives the same bits.
+    The order of the sum depends on the number of processes: the same number gives the same bits.
     """
-    for number in shares(costs, processes.get_world_size())[processes.get_rank()]:
-        learn(number)
-    if not agree():
+    shares = assign_micro_batches(costs, processes.get_world_size())
+    for number in shares[processes.get_rank()]:
+        accumulate(number)
+    if not should_continue():
         return False
-    add_up(optimiser.gradients)
+    all_reduce(optimiser.gradients)
     return True
 
 
-def in_order(learn: Learn, costs: Sequence[int], optimiser: Optimiser, agree: Agree) -> bool:
-    """Gradients of single micro-batches, added by everybody in the order of their numbers.
+def sum_in_micro_batch_order(
+    accumulate: Accumulate,
+    costs: Sequence[int],
+    optimiser: Optimiser,
+    should_continue: ShouldContinue,
+) -> bool:
+    """Broadcast each micro-batch's gradient and sum them in order of number on every rank.
 
-    That is the sum of a process alone, to the bit, however many take part. It costs an exchange of
-    all gradients for each micro-batch, where `at_once` has one an update, and memory for two more
-    gradients.
+    That is the sum of a single process, to the bit, for any number of processes. It costs a
+    broadcast of all gradients for each micro-batch, where `all_reduce_once` has one exchange an
+    update, and memory for two more gradients.
     """
     size, rank = processes.get_world_size(), processes.get_rank()
     total = torch.zeros_like(optimiser.weights.detach())
-    heard = torch.empty_like(total)
+    received = torch.empty_like(total)
     for first in range(0, len(costs), size):
         present = min(size, len(costs) - first)
-        optimiser.clear()
+        optimiser.clear_gradients()
         if rank < present:
-            learn(first + rank)
-        for turn in range(present):
-            part = optimiser.gradients if turn == rank else heard
-            give(part, turn)
-            total += part
-    if not agree():
+            accumulate(first + rank)
+        for sender in range(present):
+            gradients = optimiser.gradients if sender == rank else received
+            broadcast(gradients, sender)
+            total += gradients
+    if not should_continue():
         return False
     optimiser.gradients.copy_(total)
     return True
+
+
+def assign_micro_batches(costs: Sequence[int], world_size: int) -> list[list[int]]:
+    """Return each rank's micro-batches by number: the next costliest to the least loaded rank."""
+    shares: list[list[int]] = [[] for _ in range(world_size)]
+    loads = [0] * world_size
+    for number in sorted(range(len(costs)), key=lambda number: -costs[number]):
+        rank = loads.index(min(loads))
+        shares[rank].append(number)
+        loads[rank] += costs[number]
+    return [sorted(share) for share in shares]

@@ -1,7 +1,7 @@
-"""The processes of a run on one machine: started, watched, and never left behind.
+"""Start and supervise the processes of a training on one machine.
 
-Each is this very command again, told by its environment which place it has. They meet in a file in
-a new folder that only this user can enter, and speak over the loopback interface alone.
+Each is this very command again, with its rank in the environment. They meet in a file in a new
+folder that only this user can enter, and communicate over the loopback interface only.
 """
 
 import os
@@ -18,41 +18,43 @@ from pathlib import Path
 from typing import final
 
 from transduce.errors import LostProcessError
-from transduce.training.distributed.rank import Place, environment_of
+from transduce.training.distributed.rank import ProcessRank
 
-PAUSE = 0.05  # seconds between two looks at the processes
-LAST_WORDS = 5.0  # seconds for a process that was lost to be seen to have ended
+POLL_SECONDS = 0.05
+GRACE_SECONDS = 5.0  # for a lost process to be seen to have ended
 LOST = LostProcessError.exit_code
-AGREED = (0, 5, 130, 143)  # ends of all
-EXPLAINED = (*AGREED, 2, 3, 4, 6, 141)  # ends of the first, which has said why
-AGAIN = "the same command goes on from the last save; a higher --lost-after waits longer"
+SHARED_ENDS = (0, 5, 130, 143)  # exit codes with which all processes end together
+EXPLAINED_ENDS = (*SHARED_ENDS, 2, 3, 4, 6, 141)  # of rank 0, which has printed the reason
+RESUME_HINT = (
+    "the same command resumes from the last checkpoint; a higher --lost-after waits longer"
+)
 
 
 @contextmanager
-def crew(size: int) -> Iterator["Crew"]:
-    """So many processes; none is there any more afterwards."""
+def launch_processes(count: int) -> Iterator["ProcessSupervisor"]:
+    """Start this command again as so many ranks; kill what is left of them at the end."""
     folder = Path(tempfile.mkdtemp(prefix="transduce-"))
     loopback = next(name for _, name in socket.if_nameindex() if name.startswith("lo"))
-    speak = {"GLOO_SOCKET_IFNAME": loopback, "NCCL_SOCKET_IFNAME": loopback}
+    interfaces = {"GLOO_SOCKET_IFNAME": loopback, "NCCL_SOCKET_IFNAME": loopback}
     started: list[subprocess.Popen[bytes]] = []
     try:
-        for rank in range(size):
-            place = Place(
-                rank=rank,
-                size=size,
-                local_rank=rank,
-                local_size=size,
-                meeting=folder / "meeting",
+        for number in range(count):
+            rank = ProcessRank(
+                rank=number,
+                world_size=count,
+                local_rank=number,
+                local_size=count,
+                rendezvous_file=folder / "rendezvous",
                 parent=os.getpid(),
             )
             started.append(
                 subprocess.Popen(
                     [sys.executable, *sys.orig_argv[1:]],
-                    env={**os.environ, **speak, **environment_of(place)},
-                    start_new_session=True,  # Ctrl-C comes to us, and we pass it on
+                    env={**os.environ, **interfaces, **rank.as_environment()},
+                    start_new_session=True,  # Ctrl-C comes to us, and we forward it
                 )
             )
-        yield Crew(started)
+        yield ProcessSupervisor(started)
     finally:
         for process in started:
             process.kill()
@@ -61,52 +63,52 @@ def crew(size: int) -> Iterator["Crew"]:
 
 
 @final
-class Crew:
-    """Processes that belong together, the first of which keeps the run."""
+class ProcessSupervisor:
+    """The started processes of one training, in the order of their ranks."""
 
     def __init__(self, processes: Sequence["subprocess.Popen[bytes]"]) -> None:
         self.processes = processes
 
-    def pass_on(self, number: int) -> None:
-        """A signal for all: the first hears it, and they agree."""
+    def forward_signal(self, number: int) -> None:
+        """Send a signal to rank 0, which shares it with the other ranks."""
         self.processes[0].send_signal(number)
 
-    def wait(self, seconds: float) -> int:
-        """Wait for the end, which is the first one's; a process that is lost is named.
+    def wait(self, lost_after: float) -> int:
+        """Return the exit code of rank 0, or raise LostProcessError naming the lost process.
 
-        Who has lost another ends by itself within so many seconds, or is ended then.
+        Who has lost another ends by itself within `lost_after` seconds, or is killed then.
         """
-        first, whole_at = self.processes[0], time.monotonic()
-        while (code := first.poll()) is None:
+        rank_0, healthy_at = self.processes[0], time.monotonic()
+        while (code := rank_0.poll()) is None:
             now = time.monotonic()
-            whole_at = now if self.is_whole() else whole_at
-            if now - whole_at > seconds + LAST_WORDS:
+            healthy_at = now if self.is_healthy() else healthy_at
+            if now - healthy_at > lost_after + GRACE_SECONDS:
                 break
-            time.sleep(PAUSE)
-        if code in EXPLAINED:
+            time.sleep(POLL_SECONDS)
+        if code in EXPLAINED_ENDS:
             return code
-        raise LostProcessError(f"{self.fate()}, and the others have ended", AGAIN)
+        raise LostProcessError(f"{self.describe_loss()}, and the others have ended", RESUME_HINT)
 
-    def is_whole(self) -> bool:
-        """Whether all are at work, or have ended because all did."""
-        ends = [process.poll() for process in self.processes]
-        return all(end in (None, *AGREED) for end in ends) and not any(
+    def is_healthy(self) -> bool:
+        """Whether all processes are running or have ended with an exit code that all share."""
+        codes = [process.poll() for process in self.processes]
+        return all(code in (None, *SHARED_ENDS) for code in codes) and not any(
             is_stopped(process) for process in self.processes
         )
 
-    def fate(self) -> str:
-        """Which process was lost, and how; who only noticed it is not the one."""
-        until = time.monotonic() + LAST_WORDS
+    def describe_loss(self) -> str:
+        """Return a sentence that names the lost process and how it ended, not who noticed it."""
+        until = time.monotonic() + GRACE_SECONDS
         while time.monotonic() < until:
             for rank, process in enumerate(self.processes):
-                if how := fate_of(process):
+                if how := describe_end(process):
                     return f"process {rank} of {len(self.processes)} {how}"
-            time.sleep(PAUSE)
+            time.sleep(POLL_SECONDS)
         return "the processes of this run have lost each other"
 
 
-def fate_of(process: "subprocess.Popen[bytes]") -> str:
-    """How it was lost, if it was."""
+def describe_end(process: "subprocess.Popen[bytes]") -> str:
+    """Return how a process was killed, stopped or failed; empty if it runs or ended well."""
     code = process.poll()
     if code is None:
         return "was stopped and did not answer any more" if is_stopped(process) else ""
@@ -116,11 +118,11 @@ def fate_of(process: "subprocess.Popen[bytes]") -> str:
 
 
 def is_stopped(process: "subprocess.Popen[bytes]") -> bool:
-    """Whether a signal has put it to sleep."""
+    """Whether a signal such as SIGSTOP has suspended a process."""
     if process.poll() is not None or not hasattr(os, "waitid"):
         return False
     try:
         state = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:  # it has ended since it was asked
+    except ChildProcessError:  # it has ended since poll()
         return False
     return state is not None

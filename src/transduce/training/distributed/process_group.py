@@ -1,78 +1,78 @@
-"""Who takes part in a training: one process alone here, several in `group`."""
+"""The processes of a training: the protocol, and its implementation for a single process."""
 
 from collections.abc import Callable, Sequence
 from typing import ParamSpec, Protocol, final, runtime_checkable
 
 from torch import Tensor
 
-from transduce.training.distributed.requests import Requests
+from transduce.training.distributed.requests import SignalRequests
 from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
 
-Given = ParamSpec("Given")
+Args = ParamSpec("Args")
 
 
 @runtime_checkable
 class ProcessGroup(Protocol):
-    """All processes of a run, seen from one of them."""
+    """All processes of a training, as one of them uses them."""
 
-    requests: Requests
-    rank: int  # 0 is the first, which keeps the run's folder
-    size: int
-    adds: str  # how gradients come together, for that decides their last bits
+    requests: SignalRequests
+    rank: int  # 0 writes to the run folder
+    world_size: int
+    reduction: str  # how gradients are summed, which decides their last bits
 
-    def learn(
+    def accumulate_gradients(
         self,
-        learn: Callable[[int], None],
+        accumulate: Callable[[int], None],
         costs: Sequence[int],
         optimiser: Optimiser,
-        found: Tensor,
+        sums: Tensor,
     ) -> bool:
-        """Have each micro-batch learned from by somebody, and add up gradients and what was found.
+        """Call `accumulate` for each micro-batch on one rank; sum gradients and `sums` over ranks.
 
-        False if a process was asked to stop: then nothing of it counts.
+        False if a process was asked to stop: then the update must be dropped.
         """
 
-    def on_rank_0(
-        self, work: Callable[Given, Progress], *given: Given.args, **named: Given.kwargs
+    def run_on_rank_0(
+        self, work: Callable[Args, Progress], *args: Args.args, **kwargs: Args.kwargs
     ) -> Progress:
-        """What the first process does for all; the others wait as long as it takes."""
+        """Call `work` on rank 0 and return its result on every rank, however long it takes."""
 
-    def spread(self, tensors: Sequence[Tensor]) -> None:
-        """Give every process the numbers of the first."""
+    def broadcast(self, tensors: Sequence[Tensor]) -> None:
+        """Replace tensors, on every rank, by those of rank 0."""
 
 
 @final
 class SingleProcess:
-    """One process does everything."""
+    """A process group of one process."""
 
-    rank, size, adds = 0, 1, "in order"
+    rank, world_size, reduction = 0, 1, "in order"
 
-    def __init__(self, requests: Requests | None = None) -> None:
-        self.requests = requests or Requests()
+    def __init__(self, requests: SignalRequests | None = None) -> None:
+        self.requests = requests or SignalRequests()
 
-    def learn(
+    def accumulate_gradients(
         self,
-        learn: Callable[[int], None],
+        accumulate: Callable[[int], None],
         costs: Sequence[int],
         _optimiser: Optimiser,
-        _found: Tensor,
+        _sums: Tensor,
     ) -> bool:
-        """One micro-batch after the other; what they add up to is there already."""
+        """Call `accumulate` for every micro-batch in order; False if a signal asked to stop."""
         for number in range(len(costs)):
-            if self.requests.stop:
+            if self.requests.stop_signal:
                 return False
-            learn(number)
+            accumulate(number)
         return True
 
-    def on_rank_0(
-        self, work: Callable[Given, Progress], *given: Given.args, **named: Given.kwargs
+    def run_on_rank_0(
+        self, work: Callable[Args, Progress], *args: Args.args, **kwargs: Args.kwargs
     ) -> Progress:
-        """It is the first."""
-        return work(*given, **named)
+        """Call `work` and return its result: the only process is rank 0."""
+        return work(*args, **kwargs)
 
-    def spread(self, _tensors: Sequence[Tensor]) -> None:
-        """There is nobody to give them to."""
+    def broadcast(self, _tensors: Sequence[Tensor]) -> None:
+        """Do nothing: there are no other ranks."""
 
 
 SINGLE_PROCESS = SingleProcess()

@@ -1,4 +1,4 @@
-"""Where a process stands among those of its run, as its environment says."""
+"""The rank of a process among those of its training, read from its environment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,68 +7,62 @@ from typing import final
 
 from transduce.errors import InputError
 
-MEETING = "TRANSDUCE_MEETING"  # set by our own launcher: the file through which processes meet
-PARENT = "TRANSDUCE_PARENT"  # and the launcher's process number
-NUMBERS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")  # as torchrun sets them
+RENDEZVOUS = "TRANSDUCE_RENDEZVOUS"  # set by our launcher: the file through which processes meet
+PARENT = "TRANSDUCE_PARENT"  # set by our launcher: its process id
+TORCHRUN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")  # as torchrun sets them
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Place:
-    """One process of so many; the first one keeps the run's folder."""
+class ProcessRank:
+    """The rank of this process, the number of processes, and where they meet."""
 
     rank: int = 0
-    size: int = 1
-    local_rank: int = 0  # among those on this machine
+    world_size: int = 1
+    local_rank: int = 0  # among the processes of this machine
     local_size: int = 1
-    meeting: Path | None = None  # None: they meet where MASTER_ADDR and MASTER_PORT say
-    parent: int = 0
+    rendezvous_file: Path | None = None  # None: they meet at MASTER_ADDR and MASTER_PORT
+    parent: int = 0  # process id of our launcher; 0 without one
 
     @property
-    def is_alone(self) -> bool:
-        """Whether nobody else takes part."""
-        return self.size == 1
-
-    @property
-    def name(self) -> str:
-        """For people."""
-        return f"process {self.rank} of {self.size}"
+    def is_single_process(self) -> bool:
+        """Whether this is the only process."""
+        return self.world_size == 1
 
     @staticmethod
-    def of(environment: Mapping[str, str]) -> "Place":
-        """As our launcher or torchrun has written it; alone if neither did."""
+    def from_environment(environment: Mapping[str, str]) -> "ProcessRank":
+        """Read the rank that our launcher or torchrun has set; rank 0 of 1 if neither did."""
         if not {"RANK", "WORLD_SIZE"} <= set(environment):
-            return Place()
-        rank, size, local_rank, local_size = (
-            number(environment, name, default)
-            for name, default in zip(NUMBERS, (0, 1, 0, 1), strict=True)
+            return ProcessRank()
+        rank, world_size, local_rank, local_size = (
+            read_count(environment, name, default)
+            for name, default in zip(TORCHRUN, (0, 1, 0, 1), strict=True)
         )
-        meeting = environment.get(MEETING)
-        if size > 1 and not meeting and "MASTER_ADDR" not in environment:
+        rendezvous_file = environment.get(RENDEZVOUS)
+        if world_size > 1 and not rendezvous_file and "MASTER_ADDR" not in environment:
             raise InputError(
                 "RANK and WORLD_SIZE are in the environment, and MASTER_ADDR is not",
                 "start by torchrun, or by --workers on one machine",
             )
-        return Place(
+        return ProcessRank(
             rank=rank,
-            size=size,
+            world_size=world_size,
             local_rank=local_rank,
             local_size=local_size,
-            meeting=Path(meeting) if meeting else None,
-            parent=number(environment, PARENT, 0),
+            rendezvous_file=Path(rendezvous_file) if rendezvous_file else None,
+            parent=read_count(environment, PARENT, 0),
         )
 
+    def as_environment(self) -> dict[str, str]:
+        """Return the variables that our launcher sets: the inverse of `from_environment`."""
+        counts = (self.rank, self.world_size, self.local_rank, self.local_size)
+        variables = dict(zip(TORCHRUN, map(str, counts), strict=True))
+        return variables | {RENDEZVOUS: str(self.rendezvous_file), PARENT: str(self.parent)}
 
-def number(environment: Mapping[str, str], name: str, default: int) -> int:
-    """A count in the environment."""
+
+def read_count(environment: Mapping[str, str], name: str, default: int) -> int:
+    """Read a whole number from an environment variable."""
     text = environment.get(name, str(default))
     if not text.isascii() or not text.isdigit():
         raise InputError(f"{name} is {text!r} in the environment", "torchrun sets it to a number")
     return int(text)
-
-
-def environment_of(place: Place) -> dict[str, str]:
-    """What our launcher writes for a process: `Place.of` reads it."""
-    numbers = (place.rank, place.size, place.local_rank, place.local_size)
-    written = dict(zip(NUMBERS, map(str, numbers), strict=True))
-    return written | {MEETING: str(place.meeting), PARENT: str(place.parent)}

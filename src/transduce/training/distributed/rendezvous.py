@@ -1,7 +1,7 @@
-"""How the processes of a run find each other, and hear from the first what is trained.
+"""How the processes of a training find each other, and learn from rank 0 what is trained.
 
-On one machine they meet in a file that our launcher made for them alone. Across machines they meet
-at MASTER_ADDR, where anybody who reaches the port is believed: internal networks only.
+On one machine they meet in a file that our launcher made in a folder of its own. Across machines
+they meet at MASTER_ADDR, where anybody who reaches the port is trusted: internal networks only.
 """
 
 import time
@@ -18,68 +18,72 @@ from torch.distributed.rendezvous import rendezvous
 from transduce.errors import InputError
 from transduce.machine.device import APPLE_GPU, select_device
 from transduce.settings.fields import require
-from transduce.training.distributed.collectives import losing
-from transduce.training.distributed.rank import Place
-from transduce.training.distributed.requests import Requests
+from transduce.training.distributed.collectives import detect_lost_process
+from transduce.training.distributed.rank import ProcessRank
+from transduce.training.distributed.requests import SignalRequests
 from transduce.training.distributed.torch_group import TorchProcessGroup
 
-BEGUN = "begun"
-PAUSE = 0.05  # seconds
+JOB_KEY = "job"  # under which rank 0 publishes what is trained
+POLL_SECONDS = 0.05
 
 
 @final
-class Meeting:
-    """A board on which the first process writes one word for the others."""
+class Rendezvous:
+    """The store through which processes meet, and rank 0 publishes the job for the others."""
 
-    def __init__(self, place: Place, seconds: float, *, exact: bool) -> None:
-        self.place, self.seconds, self.exact = place, seconds, exact
-        self.limit = timedelta(seconds=seconds)
-        with losing():
-            self.board: Store = (
-                next(iter(rendezvous("env://", timeout=self.limit)))[0]
-                if place.meeting is None
-                else FileStore(str(place.meeting), place.size)
+    def __init__(self, rank: ProcessRank, timeout_seconds: float, *, exact: bool) -> None:
+        self.rank, self.timeout_seconds, self.exact = rank, timeout_seconds, exact
+        self.timeout = timedelta(seconds=timeout_seconds)
+        with detect_lost_process():
+            self.store: Store = (
+                next(iter(rendezvous("env://", timeout=self.timeout)))[0]
+                if rank.rendezvous_file is None
+                else FileStore(str(rank.rendezvous_file), rank.world_size)
             )
 
-    def tell(self, word: str) -> None:
-        """By the first process, when everything is ready."""
-        with losing():
-            self.board.set(BEGUN, word)
+    def publish_job(self, job: str) -> None:
+        """Publish what is trained: called by rank 0 when its corpus is prepared."""
+        with detect_lost_process():
+            self.store.set(JOB_KEY, job)
 
-    def hear(self) -> str:
-        """By the others, however long it takes; a signal can end the wait."""
-        with losing():
-            while not self.board.check([BEGUN]):
-                time.sleep(PAUSE)
-            return bytes(self.board.get(BEGUN)).decode()
+    def wait_for_job(self) -> str:
+        """Return what rank 0 published, however long it takes; a signal can end the wait."""
+        with detect_lost_process():
+            while not self.store.check([JOB_KEY]):
+                time.sleep(POLL_SECONDS)
+            return bytes(self.store.get(JOB_KEY)).decode()
 
     @contextmanager
-    def joined(self, requests: Requests) -> Iterator[TorchProcessGroup]:
-        """Take part: everybody must come within the limit."""
-        kinds = "cpu:gloo"
-        where = select_device().type
-        require(where != APPLE_GPU, "several processes cannot share Apple's device", "no --workers")
-        if where == "cuda":
-            require_devices(self.place)
-            torch.cuda.set_device(self.place.local_rank)
-            kinds += ",cuda:nccl"
-        with losing():
+    def join_group(self, requests: SignalRequests) -> Iterator[TorchProcessGroup]:
+        """Open this process's group; every process must join within the timeout."""
+        backends = "cpu:gloo"
+        device_type = select_device().type
+        require(
+            device_type != APPLE_GPU,
+            "several processes cannot share Apple's device",
+            "no --workers",
+        )
+        if device_type == "cuda":
+            require_gpu_for_each(self.rank)
+            torch.cuda.set_device(self.rank.local_rank)
+            backends += ",cuda:nccl"
+        with detect_lost_process():
             processes.init_process_group(
-                kinds,
-                store=self.board,
-                rank=self.place.rank,
-                world_size=self.place.size,
-                timeout=self.limit,
+                backends,
+                store=self.store,
+                rank=self.rank.rank,
+                world_size=self.rank.world_size,
+                timeout=self.timeout,
             )
-        yield TorchProcessGroup(self.place, requests, self.seconds, exact=self.exact)
+        yield TorchProcessGroup(self.rank, requests, self.timeout_seconds, exact=self.exact)
         processes.destroy_process_group()
 
 
-def require_devices(place: Place) -> None:
-    """Each process of a machine has a GPU of its own."""
+def require_gpu_for_each(rank: ProcessRank) -> None:
+    """Refuse more processes on this machine than it has GPUs."""
     count = torch.cuda.device_count()
-    if place.local_size > count:
+    if rank.local_size > count:
         raise InputError(
-            f"{place.local_size} processes on this machine need as many GPUs, and {count} are here",
+            f"{rank.local_size} processes on this machine need as many GPUs, and {count} are here",
             "fewer --workers; or CUDA_VISIBLE_DEVICES= to train on the processor",
         )

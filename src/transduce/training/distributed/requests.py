@@ -1,8 +1,8 @@
-"""What people ask of a run while it goes on."""
+"""What signals request of a training that is under way."""
 
 
-class Requests:
-    """What a run was asked for by signals, in this process or in another."""
+class SignalRequests:
+    """Set by a signal handler, here or in another process; read by training between updates."""
 
-    stop: int = 0  # the number of the signal that asks it to end
-    save: bool = False  # whether a save is wanted before its time
+    stop_signal: int = 0  # the number of the signal that asks training to stop
+    checkpoint: bool = False  # whether a checkpoint is wanted before its time

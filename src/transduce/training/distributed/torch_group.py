@@ -1,8 +1,8 @@
-"""Several processes that take every update together, by torch.distributed.
+"""A process group of several processes by torch.distributed, all of which take part in an update.
 
-Three exchanges an update: what was found and asked for, the gradients, and what the first process
-made of it. The first is where all agree: an update that one of them was asked to drop is dropped by
-all. A process that is not heard of for so many seconds is lost, and then the run ends.
+Three exchanges an update: losses and signal requests, the gradients, and the progress that rank 0
+returns. All ranks agree in the first: an update that one was asked to drop is dropped by all. A
+process that is silent for the timeout is lost, and then the run ends.
 """
 
 import json
@@ -15,97 +15,108 @@ import torch
 from torch import Tensor
 
 from transduce.errors import LostProcessError
-from transduce.training.distributed.collectives import add_up, give, say
-from transduce.training.distributed.gradient_exchange import at_once, in_order
-from transduce.training.distributed.rank import Place
-from transduce.training.distributed.requests import Requests
+from transduce.training.distributed.collectives import all_reduce, broadcast, broadcast_message
+from transduce.training.distributed.gradient_exchange import (
+    all_reduce_once,
+    sum_in_micro_batch_order,
+)
+from transduce.training.distributed.rank import ProcessRank
+from transduce.training.distributed.requests import SignalRequests
 from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
 
-Given = ParamSpec("Given")
+Args = ParamSpec("Args")
 
 
 @final
 class TorchProcessGroup:
-    """This process and the others; `Meeting.joined` has brought them together."""
+    """This process in a torch.distributed group, which `Rendezvous.join_group` has opened."""
 
-    def __init__(self, place: Place, requests: Requests, seconds: float, *, exact: bool) -> None:
-        self.rank, self.size, self.requests = place.rank, place.size, requests
-        self.seconds = seconds  # after which a silent process is lost
-        self.exchange = in_order if exact else at_once
-        self.adds = "in order" if exact else f"by {place.size} processes at once"
+    def __init__(
+        self, rank: ProcessRank, requests: SignalRequests, timeout_seconds: float, *, exact: bool
+    ) -> None:
+        self.rank, self.world_size, self.requests = rank.rank, rank.world_size, requests
+        self.timeout_seconds = timeout_seconds  # after which a silent process is lost
+        self.exchange = sum_in_micro_batch_order if exact else all_reduce_once
+        self.reduction = "in order" if exact else f"by {rank.world_size} processes at once"
 
-    def learn(
+    def accumulate_gradients(
         self,
-        learn: Callable[[int], None],
+        accumulate: Callable[[int], None],
         costs: Sequence[int],
         optimiser: Optimiser,
-        found: Tensor,
+        sums: Tensor,
     ) -> bool:
-        """A share of the micro-batches; who was asked to stop computes no more, and says so."""
+        """Compute this rank's share of the micro-batches; sum gradients and `sums` over ranks.
 
-        def unless_stopped(number: int) -> None:
-            if not self.requests.stop:
-                learn(number)
+        False if any process was asked to stop; the asked one computes no further micro-batch.
+        """
 
-        return self.exchange(unless_stopped, costs, optimiser, lambda: self.agreed(found))
+        def accumulate_unless_stopped(number: int) -> None:
+            if not self.requests.stop_signal:
+                accumulate(number)
 
-    def agreed(self, found: Tensor) -> bool:
-        """Tell each other what was found and asked for; whether all go on.
+        return self.exchange(
+            accumulate_unless_stopped, costs, optimiser, lambda: self.exchange_requests(sums)
+        )
+
+    def exchange_requests(self, sums: Tensor) -> bool:
+        """Sum losses and share signal requests among all ranks; False if one was asked to stop.
 
         Each number comes from one process and is 0 elsewhere, so that their sum is exact.
         """
-        asked = torch.zeros(2, self.size, dtype=torch.float64)
-        wanted, self.requests.save = self.requests.save, False
-        asked[:, self.rank] = torch.tensor([self.requests.stop, wanted])
-        sheet = torch.cat([found.flatten().cpu(), asked.flatten()])
-        add_up(sheet)
-        found.copy_(sheet[: found.numel()].view_as(found))
-        stop, save = sheet[found.numel() :].view(2, self.size).max(dim=1).values.tolist()
-        self.requests.stop = self.requests.stop or int(stop)
-        if self.rank == 0 and save:
-            self.requests.save = True
-        return not stop
+        asked = torch.zeros(2, self.world_size, dtype=torch.float64)
+        wanted, self.requests.checkpoint = self.requests.checkpoint, False
+        asked[:, self.rank] = torch.tensor([self.requests.stop_signal, wanted])
+        buffer = torch.cat([sums.flatten().cpu(), asked.flatten()])
+        all_reduce(buffer)
+        sums.copy_(buffer[: sums.numel()].view_as(sums))
+        requests = buffer[sums.numel() :].view(2, self.world_size)
+        stop_signal, checkpoint = requests.max(dim=1).values.tolist()
+        self.requests.stop_signal = self.requests.stop_signal or int(stop_signal)
+        if self.rank == 0 and checkpoint:
+            self.requests.checkpoint = True
+        return not stop_signal
 
-    def on_rank_0(
-        self, work: Callable[Given, Progress], *given: Given.args, **named: Given.kwargs
+    def run_on_rank_0(
+        self, work: Callable[Args, Progress], *args: Args.args, **kwargs: Args.kwargs
     ) -> Progress:
-        """The first works and says what came of it; the others listen until it does."""
+        """Call `work` on rank 0 and broadcast its result; the other ranks wait for it."""
         if self.rank == 0:
-            with self.heard_of():
-                progress = work(*given, **named)
-            say(json.dumps(progress.as_json()).encode())
+            with self.heartbeat():
+                progress = work(*args, **kwargs)
+            broadcast_message(json.dumps(progress.as_json()).encode())
             return progress
-        word = b""
-        while not word:  # the first is still at work
-            word = say(b"")
-        return Progress.from_json(json.loads(word))
+        message = b""
+        while not message:  # an empty message is a heartbeat: rank 0 is still working
+            message = broadcast_message(b"")
+        return Progress.from_json(json.loads(message))
 
     @contextmanager
-    def heard_of(self) -> Iterator[None]:
-        """While the first works, the others are told now and then that it is there."""
+    def heartbeat(self) -> Iterator[None]:
+        """Send the other ranks an empty message every quarter of the timeout while rank 0 works."""
         done = threading.Event()
         faults: list[LostProcessError] = []
 
-        def tell() -> None:
-            while not done.wait(self.seconds / 4):
+        def send_heartbeats() -> None:
+            while not done.wait(self.timeout_seconds / 4):
                 try:
-                    say(b"")
+                    broadcast_message(b"")
                 except LostProcessError as fault:
                     faults.append(fault)
                     return
 
-        teller = threading.Thread(target=tell, daemon=True)
-        teller.start()
+        thread = threading.Thread(target=send_heartbeats, daemon=True)
+        thread.start()
         try:
             yield
         finally:
             done.set()
-            teller.join()
+            thread.join()
         if faults:
             raise faults[0]
 
-    def spread(self, tensors: Sequence[Tensor]) -> None:
-        """Give every process the numbers of the first."""
+    def broadcast(self, tensors: Sequence[Tensor]) -> None:
+        """Replace tensors, on every rank, by those of rank 0."""
         for tensor in tensors:
-            give(tensor, 0)
+            broadcast(tensor, 0)

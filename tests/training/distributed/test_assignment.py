@@ -1,17 +1,17 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transduce.training.distributed.assignment import shares
+from transduce.training.distributed.gradient_exchange import assign_micro_batches
 
 
 @given(st.lists(st.integers(1, 9_000), max_size=40), st.integers(1, 9))
 def test_every_micro_batch_is_somebody_s_and_no_share_is_much_longer(costs, size):
-    found = shares(costs, size)
+    found = assign_micro_batches(costs, size)
     assert sorted(number for share in found for number in share) == list(range(len(costs)))
     loads = [sum(costs[number] for number in share) for share in found]
     assert max(loads) - min(loads) <= max(costs, default=0)
 
 
 def test_the_costliest_comes_first_and_each_share_keeps_the_order():
-    assert shares([3, 9, 4, 2, 1], 2) == [[1, 4], [0, 2, 3]]
-    assert shares([5, 5], 3) == [[0], [1], []]
+    assert assign_micro_batches([3, 9, 4, 2, 1], 2) == [[1, 4], [0, 2, 3]]
+    assert assign_micro_batches([5, 5], 3) == [[0], [1], []]

@@ -1,4 +1,4 @@
-"""The run folder and its first file, which says what is trained and on what."""
+"""run.json, the first file of a run folder: the recipe and the fingerprints of the data."""
 
 import os
 import secrets
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, final
 
-from transduce.checkpoint.stored_recipe import stored_recipe
+from transduce.checkpoint.stored_recipe import parse_stored_recipe
 from transduce.durable import (
     from_checksummed_json,
     read_regular,
@@ -20,31 +20,31 @@ from transduce.settings.recipe import with_changes
 
 RUN_FILE = "run.json"
 LIMIT = 1 << 20
-AGAIN = "the file is damaged or was edited: put back the run's own"
+DAMAGED = "the file is damaged or was edited: put back the run's own"
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """What is decided once, when a run begins."""
+    """The id, recipe and data fingerprints of a training run, fixed when it is created."""
 
     id: str
     recipe: Recipe
     fingerprints: Mapping[str, str]  # of the data, by name
 
 
-def begin_run(folder: Path, recipe: Recipe, fingerprints: Mapping[str, str]) -> Run:
-    """Write down what this run is, before its first step."""
+def create_run(folder: Path, recipe: Recipe, fingerprints: Mapping[str, str]) -> Run:
+    """Write run.json of a new run with a random id; an existing one is refused."""
     file = folder / RUN_FILE
     if os.path.lexists(file):
-        raise InputError("exists already", "go on with this run, or choose another name", file=file)
+        raise InputError("exists already", "resume this run, or choose another name", file=file)
     run = Run(id=secrets.token_hex(8), recipe=recipe, fingerprints=dict(fingerprints))
     write_run(folder, run)
     return run
 
 
-def lengthen_run(folder: Path, steps: int) -> Run:
-    """Let a run go on to a later last step: no update depends on how many follow it."""
+def extend_run(folder: Path, steps: int) -> Run:
+    """Raise a run's last step: no update depends on how many follow it."""
     run = read_run(folder)
     longer = replace(run, recipe=with_changes(run.recipe, {"training.steps": steps}))
     write_run(folder, longer)
@@ -52,31 +52,31 @@ def lengthen_run(folder: Path, steps: int) -> Run:
 
 
 def write_run(folder: Path, run: Run) -> None:
-    """The whole file, in place of one that may stand there."""
+    """Write run.json atomically, replacing an older one."""
     values = {"id": run.id, "recipe": run.recipe.as_json(), "fingerprints": run.fingerprints}
     write_atomically(folder / RUN_FILE, to_checksummed_json(values))
 
 
 def is_run(folder: Path) -> bool:
-    """Whether this folder says that it is a run's; what it says may still be damaged."""
+    """Whether a folder has a run.json; the file may still be damaged."""
     return os.path.lexists(folder / RUN_FILE)
 
 
 def read_run(folder: Path) -> Run:
-    """What a run wrote down when it began."""
-    file, values = folder / RUN_FILE, read_values(folder)
-    recipe, fingerprints = stored_recipe(values["recipe"], file), values["fingerprints"]
+    """Read and verify run.json."""
+    file, values = folder / RUN_FILE, read_run_file(folder)
+    recipe, fingerprints = parse_stored_recipe(values["recipe"], file), values["fingerprints"]
     return Run(id=values["id"], recipe=recipe, fingerprints=fingerprints)
 
 
-def run_id(folder: Path) -> str:
-    """The name that a run's own folders carry."""
-    identity: str = read_values(folder)["id"]
+def read_run_id(folder: Path) -> str:
+    """Read a run's id, which the manifests of its checkpoints and snapshots repeat."""
+    identity: str = read_run_file(folder)["id"]
     return identity
 
 
-def read_values(folder: Path) -> dict[str, Any]:
-    """The run's first file, undamaged and in shape."""
+def read_run_file(folder: Path) -> dict[str, Any]:
+    """Return the entries of run.json, verified to be complete and undamaged."""
     file = folder / RUN_FILE
     if not is_run(folder):
         raise FolderError("is not a run folder", "look at the path", file=folder)
@@ -84,4 +84,4 @@ def read_values(folder: Path) -> dict[str, Any]:
     match values:
         case {"id": str(), "recipe": dict(), "fingerprints": dict()} if len(values) == 3:
             return values
-    raise FolderError("is not as a run's first file is written", AGAIN, file=file)
+    raise FolderError("is not as a run's first file is written", DAMAGED, file=file)

@@ -3,14 +3,14 @@ import torch
 from tests.training.tiny import batch_of, fresh, joined, training_of
 from torch.nn import functional
 
-from transduce.training.dev_loss import nats_of
+from transduce.training.validation_loss import sum_validation_loss
 from transduce.vocabulary import BEGIN
 
 
 def test_nats_are_summed_over_all_target_pieces_ends_included():
     model, _ = fresh(training_of(), dtype=torch.float64, dropout=0.5)
     batch = batch_of([3, 5], seed=1)
-    nats, pieces = nats_of(model, [batch])
+    nats, pieces = sum_validation_loss(model, [batch])
     assert pieces == 4 + 6
     with torch.no_grad():
         states = model.decode(batch.target.shift_right(BEGIN), model.encode(batch.source))
@@ -22,20 +22,20 @@ def test_nats_are_summed_over_all_target_pieces_ends_included():
 def test_a_look_does_not_depend_on_the_batches_nor_on_dropout():
     model, _ = fresh(training_of(), dtype=torch.float64, dropout=0.5)
     parts = [batch_of([n], seed=n) for n in (2, 7, 4)]
-    apart, together = nats_of(model, parts), nats_of(model, [joined(parts)])
+    apart, together = sum_validation_loss(model, parts), sum_validation_loss(model, [joined(parts)])
     assert apart == pytest.approx(together, rel=1e-12)
 
 
 def test_a_look_leaves_no_gradient():
     model, optimiser = fresh(training_of())
-    nats_of(model, [batch_of([3], seed=1)])
+    sum_validation_loss(model, [batch_of([3], seed=1)])
     assert not optimiser.gradients.any()
 
 
 def test_no_smoothing_is_in_a_perplexity():
     model, _ = fresh(training_of(label_smoothing=0.9), dtype=torch.float64)
     batch = batch_of([3], seed=1)
-    nats, pieces = nats_of(model, [batch])
+    nats, pieces = sum_validation_loss(model, [batch])
     states = model.decode(batch.target.shift_right(BEGIN), model.encode(batch.source))
     mean = functional.cross_entropy(model.logits(states), batch.target.ids)
     assert nats / pieces == pytest.approx(float(mean.detach()))

@@ -9,7 +9,13 @@ import pytest
 import torch
 from tests.checkpoint.kept import flip, folder, moments, require_step, saved, state, weights
 
-from transduce.checkpoint import begin_run, newest, save, save_snapshot, snapshots
+from transduce.checkpoint import (
+    create_run,
+    list_snapshots,
+    load_newest_checkpoint,
+    save_checkpoint,
+    save_snapshot,
+)
 from transduce.durable import lock_folder, open_folder
 from transduce.errors import FolderError, NotFiniteError, SaveError
 from transduce.settings import Recipe
@@ -19,7 +25,7 @@ FILES = ("model.safetensors", "moments.safetensors", "state.json", "manifest.jso
 
 def test_the_newest_save_comes_back_to_the_bit(run):
     saved(run, 2, 10, 4)
-    found, rejected = newest(run)
+    found, rejected = load_newest_checkpoint(run)
     require_step(found, 10)
     assert rejected == []
     assert found is not None
@@ -28,7 +34,7 @@ def test_the_newest_save_comes_back_to_the_bit(run):
 
 
 def test_a_run_without_saves_has_no_newest(run):
-    assert newest(run) == (None, [])
+    assert load_newest_checkpoint(run) == (None, [])
 
 
 def written(place):
@@ -40,9 +46,9 @@ def written(place):
 def test_a_step_that_is_kept_is_not_written_again(run):
     saved(run, 3)
     before = written(folder(run, 3))
-    save(run, 3, weights(99), moments(99), state(99))
+    save_checkpoint(run, 3, weights(99), moments(99), state(99))
     assert written(folder(run, 3)) == before
-    require_step(newest(run)[0], 3)
+    require_step(load_newest_checkpoint(run)[0], 3)
 
 
 def test_a_step_whose_writer_died_before_its_name_was_safe_is_made_safe(run, monkeypatch):
@@ -62,7 +68,7 @@ def test_a_damaged_step_is_written_anew_when_it_comes_again(run):
     saved(run, 2, 3)
     flip(folder(run, 3) / "state.json", 5)
     saved(run, 3)
-    require_step(newest(run)[0], 3)
+    require_step(load_newest_checkpoint(run)[0], 3)
 
 
 @pytest.mark.parametrize("part", ["weights", "moments"])
@@ -70,12 +76,12 @@ def test_numbers_that_are_not_finite_are_never_saved(run, part):
     parts = {"weights": weights(1), "moments": moments(1)}
     next(iter(parts[part].values()))[0] = torch.nan
     with pytest.raises(NotFiniteError, match="step 1: "):
-        save(run, 1, parts["weights"], parts["moments"], state(1))
+        save_checkpoint(run, 1, parts["weights"], parts["moments"], state(1))
     if part == "weights":
         with pytest.raises(NotFiniteError, match="step 1: "):
             save_snapshot(run, 1, parts["weights"])
-    assert newest(run) == (None, [])
-    assert snapshots(run) == []
+    assert load_newest_checkpoint(run) == (None, [])
+    assert list_snapshots(run) == []
 
 
 def damages(run):
@@ -94,7 +100,7 @@ def test_a_flip_in_any_class_of_bytes_is_named_and_the_save_before_is_taken(run)
     for name, place in damages(run):
         whole = (folder(run, 3) / name).read_bytes()
         flip(folder(run, 3) / name, place)
-        found, rejected = newest(run)
+        found, rejected = load_newest_checkpoint(run)
         require_step(found, 2)
         [(path, reason)] = rejected
         assert path == folder(run, 3)
@@ -102,7 +108,7 @@ def test_a_flip_in_any_class_of_bytes_is_named_and_the_save_before_is_taken(run)
         if name != "manifest.json":
             assert f"/{name}: is not as it was written: expected sha256 " in reason
         (folder(run, 3) / name).write_bytes(whole)
-    require_step(newest(run)[0], 3)
+    require_step(load_newest_checkpoint(run)[0], 3)
 
 
 def test_a_cut_emptied_or_missing_file_is_named_and_the_save_before_is_taken(run):
@@ -111,11 +117,11 @@ def test_a_cut_emptied_or_missing_file_is_named_and_the_save_before_is_taken(run
         whole = (folder(run, 3) / name).read_bytes()
         for size in {0, 1, 7, 8, 9, len(whole) // 2, len(whole) - 1}:
             (folder(run, 3) / name).write_bytes(whole[:size])
-            found, [(_, reason)] = newest(run)
+            found, [(_, reason)] = load_newest_checkpoint(run)
             require_step(found, 2)
             assert f"/{name}: " in reason
         (folder(run, 3) / name).unlink()
-        found, [(_, reason)] = newest(run)
+        found, [(_, reason)] = load_newest_checkpoint(run)
         require_step(found, 2)
         assert name in reason
         (folder(run, 3) / name).write_bytes(whole)
@@ -128,7 +134,7 @@ def test_steps_are_never_mixed(run):
             files = [folder(run, step) / name for step in (one, other)]
             whole = files[0].read_bytes()
             files[0].write_bytes(files[1].read_bytes())
-            found, rejected = newest(run)
+            found, rejected = load_newest_checkpoint(run)
             require_step(found, 3 if one == 2 else 2)
             assert len(rejected) == (one == 3)
             files[0].write_bytes(whole)
@@ -137,18 +143,18 @@ def test_steps_are_never_mixed(run):
 def test_a_step_under_another_steps_name_is_refused(run):
     saved(run, 1, 2)
     folder(run, 2).rename(folder(run, 5))
-    found, [(path, reason)] = newest(run)
+    found, [(path, reason)] = load_newest_checkpoint(run)
     require_step(found, 1)
     assert path == folder(run, 5)
     assert "'step': 5} is expected here" in reason
 
 
 def test_a_step_of_another_run_is_refused(run, tmp_path):
-    begin_run(tmp_path / "other", Recipe(name="tiny"), {})
+    create_run(tmp_path / "other", Recipe(name="tiny"), {})
     saved(tmp_path / "other", 9)
     saved(run, 1)
     shutil.copytree(folder(tmp_path / "other", 9), folder(run, 9))
-    found, [(_, reason)] = newest(run)
+    found, [(_, reason)] = load_newest_checkpoint(run)
     require_step(found, 1)
     assert "says that it is {'run': " in reason
 
@@ -157,9 +163,9 @@ def test_a_snapshot_is_no_save(run):
     saved(run, 1)
     save_snapshot(run, 5, weights(5))
     shutil.copytree(run / "snapshots" / "step-00000005", folder(run, 5))
-    found, [(_, reason)] = newest(run)
+    found, [(_, reason)] = load_newest_checkpoint(run)
     require_step(found, 1)
-    assert "is not a save folder, but one of kind 'snapshot'" in reason
+    assert "is not a checkpoint folder, but one of kind 'snapshot'" in reason
 
 
 def test_when_no_save_is_sound_nothing_is_started_from_scratch(run):
@@ -167,9 +173,9 @@ def test_when_no_save_is_sound_nothing_is_started_from_scratch(run):
     for step in (1, 2):
         flip(folder(run, step) / "model.safetensors", 100)
     with pytest.raises(FolderError) as error:
-        newest(run)
+        load_newest_checkpoint(run)
     assert error.value.exit_code == 3
-    assert error.value.fact.startswith(f"{run}: none of its 2 saves can be used: ")
+    assert error.value.fact.startswith(f"{run}: none of its 2 checkpoints can be used: ")
     assert all(f"{folder(run, step)}/model.safetensors" in error.value.fact for step in (1, 2))
     assert "start from the first step" in error.value.hint
 
@@ -178,7 +184,7 @@ def test_leftovers_and_other_names_are_no_saves(run):
     saved(run, 1)
     for name in (".tmp-0123456789abcdef-step-00000009", "step-9", "step-000000009", "step-x"):
         shutil.copytree(folder(run, 1), run / "checkpoints" / name)
-    found, rejected = newest(run)
+    found, rejected = load_newest_checkpoint(run)
     require_step(found, 1)
     assert rejected == []
     with lock_folder(run):
@@ -196,7 +202,7 @@ def test_a_disk_without_room_is_told_before_anything_is_written(run, monkeypatch
     said = f"{folder(run, 2)}: needs 0.0 MB, and 0.0 MB are free on this disk"
     assert error.value.fact == said
     assert "free some space" in error.value.hint
-    require_step(newest(run)[0], 1)
+    require_step(load_newest_checkpoint(run)[0], 1)
 
 
 def test_a_save_that_fails_leaves_the_ones_before_and_can_be_tried_again(run, monkeypatch):
@@ -209,14 +215,14 @@ def test_a_save_that_fails_leaves_the_ones_before_and_can_be_tried_again(run, mo
         patch.setattr(os, "fsync", full)
         with pytest.raises(SaveError, match="step-00000002"):
             saved(run, 2)
-    require_step(newest(run)[0], 1)
+    require_step(load_newest_checkpoint(run)[0], 1)
     saved(run, 2)
-    require_step(newest(run)[0], 2)
+    require_step(load_newest_checkpoint(run)[0], 2)
 
 
 def test_nothing_is_unpickled(run, monkeypatch):
     saved(run, 1)
     monkeypatch.setattr(torch, "load", None)
     monkeypatch.setattr("pickle.loads", None)
-    require_step(newest(run)[0], 1)
-    open_folder(folder(run, 1), "save").verify()
+    require_step(load_newest_checkpoint(run)[0], 1)
+    open_folder(folder(run, 1), "checkpoint").verify()

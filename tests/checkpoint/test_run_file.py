@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from transduce.checkpoint import begin_run, is_run, read_run
-from transduce.checkpoint.stored_recipe import stored_recipe
+from transduce.checkpoint import create_run, is_run, read_run
+from transduce.checkpoint.stored_recipe import parse_stored_recipe
 from transduce.durable import to_checksummed_json
 from transduce.errors import FolderError, InputError
 from transduce.settings import Recipe
@@ -21,7 +21,7 @@ RECIPE = with_changes(
 
 
 def test_what_a_run_is_comes_back(tmp_path):
-    run = begin_run(tmp_path / "run", RECIPE, {"store": "abc"})
+    run = create_run(tmp_path / "run", RECIPE, {"store": "abc"})
     assert read_run(tmp_path / "run") == run
     assert (run.recipe, run.fingerprints) == (RECIPE, {"store": "abc"})
     assert is_run(tmp_path / "run")
@@ -29,13 +29,13 @@ def test_what_a_run_is_comes_back(tmp_path):
 
 
 def test_two_runs_are_never_the_same(tmp_path):
-    assert begin_run(tmp_path / "a", RECIPE, {}).id != begin_run(tmp_path / "b", RECIPE, {}).id
+    assert create_run(tmp_path / "a", RECIPE, {}).id != create_run(tmp_path / "b", RECIPE, {}).id
 
 
 def test_a_run_begins_once(tmp_path):
-    begin_run(tmp_path, RECIPE, {})
+    create_run(tmp_path, RECIPE, {})
     with pytest.raises(InputError, match=r"run\.json: exists already"):
-        begin_run(tmp_path, RECIPE, {})
+        create_run(tmp_path, RECIPE, {})
 
 
 def test_a_folder_of_something_else_is_no_run(tmp_path):
@@ -44,7 +44,7 @@ def test_a_folder_of_something_else_is_no_run(tmp_path):
 
 
 def test_no_flip_of_any_bit_goes_through(tmp_path):
-    begin_run(tmp_path, RECIPE, {"store": "abc"})
+    create_run(tmp_path, RECIPE, {"store": "abc"})
     file = tmp_path / "run.json"
     whole = file.read_bytes()
     for place in range(len(whole)):
@@ -55,7 +55,7 @@ def test_no_flip_of_any_bit_goes_through(tmp_path):
 
 
 def test_a_newer_run_says_what_to_install(tmp_path):
-    begin_run(tmp_path, RECIPE, {})
+    create_run(tmp_path, RECIPE, {})
     file = tmp_path / "run.json"
     file.write_bytes(file.read_bytes().replace(b'"format": 1', b'"format": 2'))
     with pytest.raises(FolderError, match="has format 2") as error:
@@ -75,12 +75,12 @@ def test_a_recipe_from_before_a_setting_existed_does_what_was_done_then():
     younger = {"precision": "float32", "compile": False, "pad_to_tokens": 0}
     for name, before in younger.items():
         values = changed(lambda v, name=name: v["training"].pop(name))
-        assert getattr(stored_recipe(values, FILE).training, name) == before
+        assert getattr(parse_stored_recipe(values, FILE).training, name) == before
 
 
 def test_a_stored_recipe_comes_back_from_json():
     values = json.loads(json.dumps(RECIPE.as_json()))
-    assert stored_recipe(values, FILE) == RECIPE
+    assert parse_stored_recipe(values, FILE) == RECIPE
 
 
 def changed(change):
@@ -105,10 +105,10 @@ def changed(change):
 )
 def test_a_stored_recipe_has_every_setting_and_no_other(change, said):
     with pytest.raises(FolderError, match=said) as error:
-        stored_recipe(changed(change), FILE)
+        parse_stored_recipe(changed(change), FILE)
     assert error.value.fact.startswith("recipe.json: ")
 
 
 def test_a_recipe_that_is_no_table_is_refused():
     with pytest.raises(FolderError, match="holds no recipe"):
-        stored_recipe([], FILE)
+        parse_stored_recipe([], FILE)

@@ -1,0 +1,24 @@
+"""The loss of pairs that are not trained on, without smoothing and dropout."""
+
+from collections.abc import Iterable
+
+import torch
+
+from transduce.corpus.batch import Batch
+from transduce.machine.device import accumulation_dtype
+from transduce.model.transformer import Transformer
+from transduce.training.loss import compute_log_probs
+from transduce.vocabulary import BEGIN
+
+
+@torch.no_grad()
+def sum_validation_loss(model: Transformer, batches: Iterable[Batch]) -> tuple[float, int]:
+    """Return the sum of -log p over all target tokens, sentence ends included, and their number."""
+    model.eval()
+    nats, tokens = 0.0, 0
+    for batch in batches:
+        states = model.decode(batch.target.shift_right(BEGIN), model.encode(batch.source))
+        log_probs = compute_log_probs(states, model.output.weight, batch.target.ids)
+        nats -= float(log_probs.sum(dtype=accumulation_dtype(log_probs.device)))
+        tokens += len(batch.target.ids)
+    return nats, tokens
