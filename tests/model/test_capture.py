@@ -42,7 +42,7 @@ def test_the_weights_of_every_query_sum_to_one():
         torch.testing.assert_close(one.sum(dim=-1), torch.ones(one.shape[:2], dtype=one.dtype))
 
 
-def test_nobody_looks_where_it_may_not():
+def test_masked_positions_have_no_weight():
     _, weights = capture(encoder_neighbourhood=3, decoder_neighbourhood=5)
     for layer in range(2):
         for one in weights.encoder[layer]:
@@ -78,7 +78,7 @@ def by_weights(weights, values, lengths=TARGET):
     return torch.cat(heads).flatten(1)
 
 
-def test_the_models_own_kernel_is_back_afterwards_also_after_an_error():
+def test_the_models_own_kernel_is_restored_also_after_an_error():
     model, _ = capture()
     own = model.kernel
     foreign = Packed(torch.tensor([99, 0]), (2,))

@@ -44,7 +44,7 @@ def test_every_matrix_is_uniform_within_the_bound_of_its_own_fan():
 
 
 @pytest.mark.parametrize("tie", ["all", "none"])
-def test_symbols_and_learned_places_are_normal_with_deviation_one_over_root_d_model(tie):
+def test_embeddings_and_learned_positions_are_normal_with_deviation_one_over_root_d_model(tie):
     architecture = sizes(tie_embeddings=tie, d_model=64, positions="learned", max_positions=200)
     weights = build_transformer(architecture, 300, 300, seed=1).named_weights()
     tables = {name: weight for name, weight in weights.items() if name.count(".") == 1}

@@ -30,10 +30,10 @@ def inputs(queries, keys, *, heads=2, d_k=3, d_v=4, seed=1):
 
 
 def with_gradients(kernel, lengths, mask, tensors):
-    """What is seen, and the gradients of q, k and v."""
-    seen = kernel(*lengths, mask, CPU)(*tensors)
-    direction = torch.linspace(-1, 1, seen.numel(), dtype=seen.dtype).view(seen.shape)
-    return [seen, *torch.autograd.grad((seen * direction).sum(), tensors)]
+    """What is out, and the gradients of q, k and v."""
+    out = kernel(*lengths, mask, CPU)(*tensors)
+    direction = torch.linspace(-1, 1, out.numel(), dtype=out.dtype).view(out.shape)
+    return [out, *torch.autograd.grad((out * direction).sum(), tensors)]
 
 
 def test_attention_equals_its_definition():
@@ -41,9 +41,9 @@ def test_attention_equals_its_definition():
     allowed = torch.rand(4, 6) < 0.7
     allowed[:, 0] = True
     by_head = [x.transpose(0, 1) for x in (q, k, v)]
-    seen, weights = scaled_dot_product_attention(by_head[0], by_head[1], by_head[2], allowed)
+    out, weights = scaled_dot_product_attention(by_head[0], by_head[1], by_head[2], allowed)
     by_hand = attention_by_hand(q, k, v, lambda t, s: bool(allowed[t, s]))
-    torch.testing.assert_close(seen.transpose(0, 1), by_hand, rtol=0, atol=1e-12)
+    torch.testing.assert_close(out.transpose(0, 1), by_hand, rtol=0, atol=1e-12)
     assert not weights[:, ~allowed].any()
 
 
@@ -52,14 +52,14 @@ def test_attention_equals_its_definition():
 def test_a_kernel_equals_the_definition_sentence_by_sentence(kernel, mask):
     lengths = [3, 1, 7, 4]
     q, k, v = (x.detach() for x in inputs(lengths, lengths))
-    seen = kernel(lengths, lengths, mask, CPU)(q, k, v)
+    out = kernel(lengths, lengths, mask, CPU)(q, k, v)
 
     def allowed(t, s):
         near = not mask.neighbourhood or abs(t - s) <= (mask.neighbourhood - 1) / 2
         return near and (s <= t or not mask.causal)
 
     by_hand = packed_attention_by_hand(q, k, v, queries=lengths, keys=lengths, allowed=allowed)
-    torch.testing.assert_close(seen, by_hand, rtol=0, atol=1e-12)
+    torch.testing.assert_close(out, by_hand, rtol=0, atol=1e-12)
 
 
 def test_queries_and_keys_may_have_different_lengths():
@@ -69,17 +69,17 @@ def test_queries_and_keys_may_have_different_lengths():
         *(x.detach() for x in tensors), queries=[2, 5, 1], keys=[4, 1, 6], allowed=lambda *_: True
     )
     for kernel in (ReferenceAttention, BucketedAttention):
-        seen = kernel(*lengths, FULL_ATTENTION, CPU)(*tensors)
-        torch.testing.assert_close(seen.detach(), by_hand, rtol=0, atol=1e-12)
+        out = kernel(*lengths, FULL_ATTENTION, CPU)(*tensors)
+        torch.testing.assert_close(out.detach(), by_hand, rtol=0, atol=1e-12)
 
 
 def test_scores_of_any_size_stay_finite():
     q, k, v = inputs([5, 2], [5, 2])
     for kernel in (ReferenceAttention, BucketedAttention):
-        seen, *gradients = with_gradients(
+        out, *gradients = with_gradients(
             kernel, ([5, 2], [5, 2]), MASKS[1], [q * 1e4, k * 1e4, v * 1]
         )
-        assert all(x.isfinite().all() for x in [seen, *gradients])
+        assert all(x.isfinite().all() for x in [out, *gradients])
 
 
 @pytest.mark.parametrize("mask", [MASKS[0], MASKS[1], MASKS[4]])
@@ -106,24 +106,24 @@ def test_the_backward_under_dropout_equals_numerical_gradients_for_a_fixed_mask(
 def test_under_dropout_the_last_token_of_a_short_sentence_keeps_to_one_mask():
     """It is repeated to fill its rectangle; output and gradient must belong to the same repeat."""
     q, k, v = inputs([2, 6], [2, 6], heads=1, d_v=6)
-    seen = BucketedAttention([2, 6], [2, 6], FULL_ATTENTION, CPU)(q, k, v, 0.5)
-    (d_v,) = torch.autograd.grad(seen[1, 0, 0], v)
-    torch.testing.assert_close((d_v[:2, 0, 0] * v[:2, 0, 0]).sum(), seen[1, 0, 0])
+    out = BucketedAttention([2, 6], [2, 6], FULL_ATTENTION, CPU)(q, k, v, 0.5)
+    (d_v,) = torch.autograd.grad(out[1, 0, 0], v)
+    torch.testing.assert_close((d_v[:2, 0, 0] * v[:2, 0, 0]).sum(), out[1, 0, 0])
 
 
 @pytest.mark.parametrize("kernel", [ReferenceAttention, BucketedAttention])
 def test_dropout_leaves_out_its_share_of_the_weights_and_scales_the_others(kernel):
-    """With v the unit vectors, what is seen are the weights themselves; all equal with q = 0."""
-    places, heads = 50, 40
-    q = torch.zeros(places, heads, 1)
-    v = torch.eye(places)[:, None].expand(-1, heads, -1)
+    """With v the unit vectors, what is out are the weights themselves; all equal with q = 0."""
+    length, heads = 50, 40
+    q = torch.zeros(length, heads, 1)
+    v = torch.eye(length)[:, None].expand(-1, heads, -1)
     torch.manual_seed(3)
-    attend = kernel([places], [places], FULL_ATTENTION, CPU)
-    seen = attend(q, q, v, 0.3) * places
-    kept = seen > 0
-    torch.testing.assert_close(seen[kept], torch.full_like(seen[kept], 1 / 0.7))
+    attend = kernel([length], [length], FULL_ATTENTION, CPU)
+    out = attend(q, q, v, 0.3) * length
+    kept = out > 0
+    torch.testing.assert_close(out[kept], torch.full_like(out[kept], 1 / 0.7))
     share = 1 - kept.double().mean().item()
-    assert abs(share - 0.3) < 5 * math.sqrt(0.3 * 0.7 / seen.numel())
+    assert abs(share - 0.3) < 5 * math.sqrt(0.3 * 0.7 / out.numel())
     assert (kept[:, 0] != kept[:, 1]).any(), "every head has a mask of its own"
 
 

@@ -22,12 +22,12 @@ kinds = pytest.mark.parametrize("kind", KINDS)
 
 
 @pytest.fixture(autouse=True)
-def _cache_that_fills_up_soon(monkeypatch):
+def _small_capacity(monkeypatch):
     monkeypatch.setattr(cache, "SPARE_STEPS", 3)
     monkeypatch.setattr(cache, "SLOT_MULTIPLE", 4)
 
 
-def in_one_go(model, sources, inputs):
+def decode_whole(model, sources, inputs):
     """The decoder's states of whole inputs, sentence by sentence."""
     with torch.no_grad():
         batch = Packed.from_sentences(inputs)
@@ -42,7 +42,7 @@ def start_cache(model, sources):
 
 
 @torch.no_grad()
-def walked(model, state, columns):
+def decode_columns(model, state, columns):
     """One step a column of ids; the states of every step, [steps R d]."""
     seen = []
     for ids in columns:
@@ -56,11 +56,11 @@ def equal(found, expected):
 
 
 @kinds
-def test_decoding_step_by_step_equals_decoding_in_one_go(kind):
+def test_decoding_step_by_step_equals_decoding_whole_outputs(kind):
     model = model_of(sizes(**kind))
     sources, inputs = sentences([5, 1, 8]), sentences([8, 8, 8], seed=4)
-    stepwise, _ = walked(model, start_cache(model, sources), zip(*inputs, strict=True))
-    for row, states in enumerate(in_one_go(model, sources, inputs)):
+    stepwise, _ = decode_columns(model, start_cache(model, sources), zip(*inputs, strict=True))
+    for row, states in enumerate(decode_whole(model, sources, inputs)):
         equal(stepwise[:, row], states)
 
 
@@ -73,8 +73,8 @@ def test_rows_of_a_sentence_may_be_spread_reordered_and_repeated(kind):
     state = start_cache(model, sources).reorder(spread)
     generator = torch.Generator().manual_seed(6)
     for _ in range(7):
-        states, state = walked(model, state, [[history[-1] for history in histories]])
-        expected = in_one_go(model, [sources[n] for n in spread], histories)
+        states, state = decode_columns(model, state, [[history[-1] for history in histories]])
+        expected = decode_whole(model, [sources[n] for n in spread], histories)
         equal(states[0], torch.stack([whole[-1] for whole in expected]))
         inside = torch.randint(0, width, (2, width), generator=generator)
         rows = (inside + torch.tensor([[0], [width]])).flatten()
@@ -82,10 +82,10 @@ def test_rows_of_a_sentence_may_be_spread_reordered_and_repeated(kind):
         histories = [[*histories[row], 2 + n] for n, row in enumerate(rows.tolist())]
 
 
-def test_what_was_written_stays_where_it_is_when_rows_move():
+def test_reordering_rows_copies_no_keys_or_values():
     model, sources = model_of(), sentences([4, 7])
     state = start_cache(model, sources).reorder(torch.arange(2).repeat_interleave(3))
-    _, state = walked(model, state, [[2, 3, 4, 5, 6, 7]])
+    _, state = decode_columns(model, state, [[2, 3, 4, 5, 6, 7]])
     moved = state.reorder(torch.tensor([1, 1, 2, 5, 3, 3]))
     assert moved.keys.data_ptr() == state.keys.data_ptr()
     assert moved.values.data_ptr() == state.values.data_ptr()
@@ -93,81 +93,83 @@ def test_what_was_written_stays_where_it_is_when_rows_move():
 
 
 @torch.no_grad()
-def test_what_no_row_grew_from_goes_when_the_room_is_full():
+def test_slots_in_no_history_are_evicted_when_the_capacity_is_full():
     model, width, steps = model_of(), 4, 40
     state = start_cache(model, sentences([4])).reorder(torch.zeros(width, dtype=torch.long))
     inputs = sentences([steps], seed=4)
-    expected = in_one_go(model, sentences([4]), inputs)[0]
+    expected = decode_whole(model, sentences([4]), inputs)[0]
     for number, symbol in enumerate(inputs[0]):
-        states, state = walked(model, state, [[symbol, 5, 6, 7]])
+        states, state = decode_columns(model, state, [[symbol, 5, 6, 7]])
         equal(states[0, 0], expected[number])
         state = state.reorder(torch.zeros(width, dtype=torch.long))  # all grow from the first
     assert state.slot_count <= steps + cache.SPARE_STEPS * width
 
 
 @torch.no_grad()
-def test_attention_is_shown_even_numbers_of_places_and_slots(monkeypatch):
-    shown, attend = [], layer_cache.attend_to_cache
+def test_attention_reads_a_multiple_of_source_positions_and_slots(monkeypatch):
+    read, attend = [], layer_cache.attend_to_cache
 
-    def spied(q, k, v, mask):
-        shown.append(k.shape[2])
+    def record_read(q, k, v, mask):
+        read.append(k.shape[2])
         return attend(q, k, v, mask)
 
-    monkeypatch.setattr(layer_cache, "attend_to_cache", spied)
+    monkeypatch.setattr(layer_cache, "attend_to_cache", record_read)
     state = start_cache(model_of(), sentences([5, 7])).reorder(torch.tensor([0, 0, 0, 1, 1, 1]))
     assert state.memory_keys.shape[3] == 8
-    walked(model_of(), state, [[2] * 6] * 9)
-    assert set(shown) == {4, 8, 12, 16, 20, 24, 28}
+    decode_columns(model_of(), state, [[2] * 6] * 9)
+    assert set(read) == {4, 8, 12, 16, 20, 24, 28}
 
 
-def test_what_no_row_grew_from_goes_when_others_join():
+def test_slots_in_no_history_are_evicted_when_caches_are_concatenated():
     model, rows = model_of(), torch.zeros(3, dtype=torch.long)
     first, second = (start_cache(model, sentences([n])).reorder(rows) for n in (5, 6))
-    _, first = walked(model, first, [[2, 3, 4]])
+    _, first = decode_columns(model, first, [[2, 3, 4]])
     assert cache.concatenate(first.reorder(rows), second).slot_count == 1
 
 
-def test_there_is_room_for_some_steps_and_not_for_one(monkeypatch):
+def test_capacity_is_allocated_for_several_steps_at_once(monkeypatch):
     monkeypatch.setattr(cache, "SPARE_STEPS", 4)
     state = start_cache(model_of(), sentences([5])).reorder(torch.zeros(3, dtype=torch.long))
-    rooms = []
+    capacities = []
     for _ in range(5):
-        _, state = walked(model_of(), state, [[2, 3, 4]])
-        rooms.append(state.keys.shape[3])
-    assert rooms == [12, 12, 12, 12, 24]
+        _, state = decode_columns(model_of(), state, [[2, 3, 4]])
+        capacities.append(state.keys.shape[3])
+    assert capacities == [12, 12, 12, 12, 24]
 
 
 @torch.no_grad()
-def test_a_row_may_become_several_after_it_was_alone():
+def test_a_row_may_become_several_after_steps_with_one_row_a_sentence():
     model, sources = model_of(), sentences([4, 7])
     inputs = [[1, 2, 4], [1, 2, 5], [1, 3, 6], [1, 3, 7]]
-    expected = in_one_go(model, [sources[0], sources[0], sources[1], sources[1]], inputs)
-    first, state = walked(model, start_cache(model, sources), [[1, 1], [2, 3]])
+    expected = decode_whole(model, [sources[0], sources[0], sources[1], sources[1]], inputs)
+    first, state = decode_columns(model, start_cache(model, sources), [[1, 1], [2, 3]])
     state = state.reorder(torch.tensor([0, 0, 1, 1]))
-    second, _ = walked(model, state, [[4, 5, 6, 7]])
+    second, _ = decode_columns(model, state, [[4, 5, 6, 7]])
     equal(first[1], torch.stack([expected[0][1], expected[2][1]]))
     equal(second[0], torch.stack([states[2] for states in expected]))
 
 
 @kinds
-def test_sentences_that_are_over_leave_with_their_sources(kind):
+def test_finished_sentences_are_dropped_with_their_sources(kind):
     model = model_of(sizes(**kind))
     sources, inputs = sentences([9, 3, 5]), sentences([8, 8, 8], seed=4)
-    _, state = walked(model, start_cache(model, sources), list(zip(*inputs, strict=True))[:5])
+    _, state = decode_columns(
+        model, start_cache(model, sources), list(zip(*inputs, strict=True))[:5]
+    )
     state = state.reorder(torch.tensor([1, 2]))
     assert state.memory_keys.shape[1] == 2
     assert state.memory_keys.shape[3] == cache.round_up_slots(5) == 8, (
         "no longer than the longest source that is left"
     )
     rest = [ids[1:] for ids in list(zip(*inputs, strict=True))[5:]]
-    stepwise, _ = walked(model, state, rest)
-    for row, states in enumerate(in_one_go(model, sources[1:], inputs[1:])):
+    stepwise, _ = decode_columns(model, state, rest)
+    for row, states in enumerate(decode_whole(model, sources[1:], inputs[1:])):
         equal(stepwise[:, row], states[5:])
 
 
 @kinds
 @pytest.mark.parametrize(("ahead", "behind"), [(5, 0), (5, 2), (0, 4)])
-def test_rows_that_came_differently_far_are_joined(kind, ahead, behind):
+def test_caches_of_different_lengths_are_concatenated(kind, ahead, behind):
     model = model_of(sizes(**kind))
     sources = [sentences([6, 2]), sentences([3, 8], seed=7)]
     inputs = [sentences([12, 12], seed=8), sentences([12, 12], seed=9)]
@@ -175,13 +177,13 @@ def test_rows_that_came_differently_far_are_joined(kind, ahead, behind):
     for side, steps in ((0, ahead), (1, behind)):
         columns = list(zip(*inputs[side], strict=True))[:steps]
         state = start_cache(model, sources[side])
-        states.append(walked(model, state, columns)[1] if columns else state)
+        states.append(decode_columns(model, state, columns)[1] if columns else state)
     rows = [*((row, ahead) for row in inputs[0]), *((row, behind) for row in inputs[1])]
     following = [[row[done + n] for row, done in rows] for n in range(4)]
     joined = cache.concatenate(states[0], states[1])
     assert joined.max_length == max(ahead, behind)
-    stepwise, state = walked(model, joined, following)
-    expected = in_one_go(model, sources[0] + sources[1], inputs[0] + inputs[1])
+    stepwise, state = decode_columns(model, joined, following)
+    expected = decode_whole(model, sources[0] + sources[1], inputs[0] + inputs[1])
     for number, (whole, (_, done)) in enumerate(zip(expected, rows, strict=True)):
         equal(stepwise[:, number], whole[done : done + 4])
     survivors = state.reorder(torch.tensor([2, 3]) if ahead > behind else torch.tensor([0, 1]))
@@ -192,57 +194,61 @@ def test_rows_that_came_differently_far_are_joined(kind, ahead, behind):
     assert survivors.max_length == left
     chosen = rows[2:] if ahead > behind else rows[:2]
     ids = [row[done + 4] for row, done in chosen]
-    last, _ = walked(model, survivors, [ids])
+    last, _ = decode_columns(model, survivors, [ids])
     kept = expected[2:] if ahead > behind else expected[:2]
     for number, (whole, (_, done)) in enumerate(zip(kept, chosen, strict=True)):
         equal(last[0, number], whole[done + 4])
 
 
 @kinds
-def test_of_groups_that_came_differently_far_any_may_leave(kind):
+def test_after_concatenation_any_sentences_may_be_dropped(kind):
     model = model_of(sizes(**kind))
     sources = [sentences([6]), sentences([3], seed=7), sentences([8], seed=8)]
     inputs = [sentences([12], seed=seed) for seed in (9, 10, 11)]
     steps = (5, 2, 5)
     groups = [
-        walked(model, start_cache(model, source), [[symbol] for symbol in rows[0][:done]])[1]
+        decode_columns(model, start_cache(model, source), [[symbol] for symbol in rows[0][:done]])[
+            1
+        ]
         for source, rows, done in zip(sources, inputs, steps, strict=True)
     ]
     joined = cache.concatenate(cache.concatenate(groups[0], groups[1]), groups[2])
     following = [
         [rows[0][done + n] for rows, done in zip(inputs, steps, strict=True)] for n in range(3)
     ]
-    first, state = walked(model, joined, following[:1])
-    rest, _ = walked(model, state.reorder(torch.tensor([1, 2])), [ids[1:] for ids in following[1:]])
+    first, state = decode_columns(model, joined, following[:1])
+    rest, _ = decode_columns(
+        model, state.reorder(torch.tensor([1, 2])), [ids[1:] for ids in following[1:]]
+    )
     for number, (source, rows, done) in enumerate(zip(sources, inputs, steps, strict=True)):
-        (whole,) = in_one_go(model, source, rows)
+        (whole,) = decode_whole(model, source, rows)
         equal(first[:, number], whole[done : done + 1])
         if number:
             equal(rest[:, number - 1], whole[done + 1 : done + 3])
 
 
 @pytest.mark.parametrize("mixing", ["recurrent", "convolution", "dilated", "separable"])
-def test_a_mixing_keeps_no_more_than_it_reaches(mixing):
+def test_a_mixing_stores_no_more_slots_than_it_reaches(mixing):
     model = model_of(sizes(mixing=mixing, kernel_size=5, layers=1))
     state = start_cache(model, sentences([2, 3]))
     reach = 1 if mixing == "recurrent" else 4
     for _ in range(30):
-        _, state = walked(model, state, [[2, 3]])
+        _, state = decode_columns(model, state, [[2, 3]])
         assert state.keys.shape[3] <= cache.round_up_slots(reach + 1 + cache.SPARE_STEPS)
 
 
-def test_a_neighbourhood_keeps_no_more_than_it_reaches():
+def test_a_neighbourhood_stores_no_more_slots_than_it_reaches():
     model = model_of(sizes(decoder_neighbourhood=5))
-    _, state = walked(model, start_cache(model, sentences([2, 3])), [[2, 3]] * 30)
+    _, state = decode_columns(model, start_cache(model, sentences([2, 3])), [[2, 3]] * 30)
     assert state.keys.shape[3] <= cache.round_up_slots(2 + 1 + cache.SPARE_STEPS)
 
 
-def test_learned_places_have_an_end_and_say_so():
+def test_outputs_longer_than_the_learned_positions_are_refused():
     model = model_of(sizes(positions="learned", max_positions=3))
     state = start_cache(model, sentences([2]))
-    _, state = walked(model, state, [[BEGIN], [2], [3]])
+    _, state = decode_columns(model, state, [[BEGIN], [2], [3]])
     with pytest.raises(InputError, match="a sentence has 4 pieces, this model learned 3 positions"):
-        walked(model, state, [[4]])
+        decode_columns(model, state, [[4]])
 
 
 def test_the_log_probabilities_of_a_long_sentence_are_those_of_the_whole_model():
@@ -251,7 +257,9 @@ def test_the_log_probabilities_of_a_long_sentence_are_those_of_the_whole_model()
         states = model.decode(
             Packed.from_sentences(targets), model.encode(Packed.from_sentences(sources))
         )
-        stepwise, _ = walked(model, start_cache(model, sources), [[piece] for piece in targets[0]])
+        stepwise, _ = decode_columns(
+            model, start_cache(model, sources), [[piece] for piece in targets[0]]
+        )
         logits = model.logits(stepwise[:, 0])
         assert logits.shape == (20, SYMBOLS)
         equal(logits.log_softmax(dim=1), model.logits(states).log_softmax(dim=1))

@@ -29,12 +29,12 @@ def uniform_within(matrix, bound):
 
 
 @pytest.mark.parametrize("mixing", ["convolution", "dilated"])
-def test_a_convolution_is_one_matrix_over_its_neighbours_and_softened(mixing):
+def test_a_convolution_is_one_matrix_over_its_neighbours_scaled_by_depth(mixing):
     bound = math.sqrt(6 / (3 * 64 + 64)) / math.sqrt(2)
     uniform_within(weights_of(mixing)["projection.output.weight"], bound)
 
 
-def test_a_separable_one_keeps_sizes_along_and_is_softened_across():
+def test_depthwise_weights_keep_sizes_and_the_matrix_is_scaled_by_depth():
     weights = weights_of("separable")
     uniform_within(weights["projection.depthwise"], 1.0)
     uniform_within(weights["projection.output.weight"], math.sqrt(6 / 128) / math.sqrt(2))
@@ -51,7 +51,7 @@ def test_each_gate_of_an_lstm_begins_for_itself_and_the_forget_gates_open(end):
     assert not weights[f"lstm.bias_hh_l0{end}"].any()
 
 
-def test_the_other_sub_layers_of_a_recurrent_stack_are_softened_as_elsewhere():
+def test_the_other_sub_layers_of_a_recurrent_stack_are_scaled_as_elsewhere():
     ends = ("feed_forward.outer.weight", "cross_attention.output.weight")
     found = weights_of("recurrent"), weights_of("self-attention")
     for end in ends:
@@ -62,18 +62,18 @@ def test_the_other_sub_layers_of_a_recurrent_stack_are_softened_as_elsewhere():
         assert first.abs().max().item() == pytest.approx(second.abs().max().item(), rel=0.01)
 
 
-def test_the_states_of_a_new_lstm_are_about_as_small_as_what_is_softened():
+def test_the_states_of_a_new_lstm_are_about_as_small_as_what_is_scaled():
     model = build_transformer(Architecture(mixing="recurrent", **WIDE), 100, 100, seed=1)
-    felt = []
+    measured = []
     for module in model.modules():
         if isinstance(module, RecurrentLayer):
-            module.register_forward_hook(lambda *parts: felt.append(parts[2].square().mean()))
+            module.register_forward_hook(lambda *parts: measured.append(parts[2].square().mean()))
     states_of(model, packed((20, 9), symbols=100), packed((20, 9), symbols=100))
-    for mean, sub_layers in zip(felt, (2, 3), strict=True):
+    for mean, sub_layers in zip(measured, (2, 3), strict=True):
         assert 0.3 < mean.sqrt().item() * math.sqrt(sub_layers) < 1
 
 
-def felt_by(weight):
+def gradient_norm(weight):
     return weight.grad.norm().item()
 
 
@@ -86,5 +86,5 @@ def test_the_gradients_of_a_new_model_of_six_layers_are_level(mixing):
     direction = torch.randn(states.shape, generator=torch.Generator().manual_seed(1))
     (states * direction).sum().backward()
     for stack in (model.encoder, model.decoder):
-        norms = [felt_by(layer.feed_forward.outer.weight) for layer in stack]
+        norms = [gradient_norm(layer.feed_forward.outer.weight) for layer in stack]
         assert max(norms) < 3 * min(norms), norms

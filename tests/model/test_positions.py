@@ -14,9 +14,9 @@ from transduce.packed import Packed
 
 def test_the_table_of_sinusoids_grows_when_a_longer_sentence_comes():
     positions = SinusoidalPositions(6)
-    places = torch.tensor([0, 511, 512, 5000])
-    assert torch.equal(positions(places, 5001), compute_sinusoids(5001, 6).float()[places])
-    assert torch.equal(positions(places[:2], 512), compute_sinusoids(5001, 6).float()[places[:2]])
+    indices = torch.tensor([0, 511, 512, 5000])
+    assert torch.equal(positions(indices, 5001), compute_sinusoids(5001, 6).float()[indices])
+    assert torch.equal(positions(indices[:2], 512), compute_sinusoids(5001, 6).float()[indices[:2]])
 
 
 def test_the_table_of_sinusoids_is_no_weight_and_is_in_no_file():
@@ -25,14 +25,14 @@ def test_the_table_of_sinusoids_is_no_weight_and_is_in_no_file():
     assert not positions.state_dict()
 
 
-def test_learned_places_are_rows_of_a_table():
+def test_learned_positions_are_rows_of_a_table():
     positions = build_positions(sizes(positions="learned", max_positions=5))
     assert isinstance(positions, LearnedPositions)
-    places = torch.tensor([4, 0, 4])
-    assert torch.equal(positions(places, 5), positions.weight[places])
+    indices = torch.tensor([4, 0, 4])
+    assert torch.equal(positions(indices, 5), positions.weight[indices])
 
 
-def test_a_sentence_longer_than_the_learned_places_is_refused_with_the_next_move():
+def test_a_sentence_longer_than_the_learned_positions_is_refused_with_a_hint():
     positions = LearnedPositions(5, 4)
     with pytest.raises(InputError) as caught:
         positions(torch.tensor([5]), 6)
@@ -40,10 +40,10 @@ def test_a_sentence_longer_than_the_learned_places_is_refused_with_the_next_move
     assert "split the line" in caught.value.hint
 
 
-def test_places_are_counted_from_zero_in_each_sentence():
+def test_positions_are_counted_from_zero_in_each_sentence():
     assert packed([3, 1, 4]).compute_positions().tolist() == [0, 1, 2, 0, 0, 1, 2, 3]
 
 
-def test_shifting_moves_every_sentence_for_itself():
+def test_shift_right_moves_every_sentence_for_itself():
     shifted = Packed.from_sentences([[5, 6, 0], [0], [7, 0]]).shift_right(1)
     assert shifted.to_sentences() == [[1, 5, 6], [1], [1, 7]]

@@ -59,7 +59,7 @@ def test_the_gradients_of_all_weights_equal_those_of_torch_nn_build_transformer(
         {"encoder_neighbourhood": 3, "decoder_neighbourhood": 5, "tie_embeddings": "target"},
     ],
 )
-def test_a_sentence_has_the_same_states_alone_as_in_any_company(changes):
+def test_a_sentence_has_the_same_states_alone_as_in_any_batch(changes):
     model = model_of(sizes(**changes))
     sources, targets = sentences(SOURCE), sentences(TARGET, seed=5)
     together = states_of(model, Packed.from_sentences(sources), Packed.from_sentences(targets))

@@ -33,14 +33,14 @@ def require_equal(lengths, mask, tensors, tolerance):
 
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("widths", [(8, 8), (3, 4), (16, 8), (4, 11)])
-def test_it_equals_the_plain_kernel_gradients_included(mask, widths):
+def test_it_equals_the_reference_kernel_gradients_included(mask, widths):
     """Also where keys and values differ in width: zeros fill the narrower ones."""
     lengths = [3, 1, 7, 4]
     tensors = inputs(lengths, lengths, d_k=widths[0], d_v=widths[1])
     require_equal((lengths, lengths), mask, tensors, 1e-12)
 
 
-def test_in_float32_it_equals_the_plain_kernel_to_rounding():
+def test_in_float32_it_equals_the_reference_kernel_to_rounding():
     lengths = ([2, 5, 1], [4, 1, 6])
     tensors = [x.detach().float().requires_grad_() for x in inputs(*lengths, d_k=16, d_v=8)]
     require_equal(lengths, FULL_ATTENTION, tensors, 1e-5)

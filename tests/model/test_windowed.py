@@ -13,7 +13,7 @@ CPU = torch.device("cpu")
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("r", [1, 3, 5, 31])
-def test_windows_see_what_the_plain_kernel_sees(r, causal):
+def test_windows_give_what_the_reference_kernel_gives(r, causal):
     mask = AttentionMask(neighbourhood=r, causal=causal)
     generator = torch.Generator().manual_seed(r)
     shapes = [(18, 2, 3), (18, 2, 3), (18, 2, 5)]
@@ -23,9 +23,9 @@ def test_windows_see_what_the_plain_kernel_sees(r, causal):
     for kernel in (build_windowed_attention, ReferenceAttention):
         fresh = [part.clone().requires_grad_() for part in parts]
         q, k, v = fresh
-        seen = kernel(LENGTHS, LENGTHS, mask, CPU)(q, k, v)
-        (seen * direction).sum().backward()
-        found.append([seen.detach(), *(part.grad for part in fresh)])
+        out = kernel(LENGTHS, LENGTHS, mask, CPU)(q, k, v)
+        (out * direction).sum().backward()
+        found.append([out.detach(), *(part.grad for part in fresh)])
     for ours, theirs in zip(*found, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
 

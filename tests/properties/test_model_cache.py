@@ -1,7 +1,7 @@
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.model.test_kv_cache import equal, in_one_go, start_cache, walked
+from tests.model.test_kv_cache import decode_columns, decode_whole, equal, start_cache
 from tests.model.tiny import SYMBOLS, model_of, sentences, sizes
 
 from transduce.model.decoding import kv_cache as cache
@@ -20,48 +20,50 @@ pairs = st.lists(
 
 @settings(max_examples=24)
 @given(pairs, st.sampled_from(KINDS), st.integers(1, 3), st.randoms(use_true_random=False))
-def test_a_sentence_decoded_step_by_step_until_its_own_end_has_the_states_of_the_whole(
-    drawn, kind, width, chance
+def test_a_sentence_decoded_step_by_step_has_the_states_of_the_whole_output(
+    lengths, kind, width, chance
 ):
     """Rows leave when their target is over, as sentences leave a search, in any order."""
     model = model_of(sizes(layers=2, **kind))
-    sources, targets = sentences([n for n, _ in drawn]), [target for _, target in drawn]
-    expected = in_one_go(model, sources, targets)
-    state, rows = start_cache(model, sources), list(range(len(drawn)))
+    sources, targets = sentences([n for n, _ in lengths]), [target for _, target in lengths]
+    expected = decode_whole(model, sources, targets)
+    state, rows = start_cache(model, sources), list(range(len(lengths)))
     state = state.reorder(torch.arange(len(rows)).repeat_interleave(width))
-    for place in range(max(map(len, targets))):
-        staying = [n for n, row in enumerate(rows) if place < len(targets[row])]
-        if len(staying) < len(rows):
-            chance.shuffle(staying)
-        chosen = [n * width + chance.randrange(width) for n in staying for _ in range(width)]
+    for step in range(max(map(len, targets))):
+        live = [n for n, row in enumerate(rows) if step < len(targets[row])]
+        if len(live) < len(rows):
+            chance.shuffle(live)
+        chosen = [n * width + chance.randrange(width) for n in live for _ in range(width)]
         state = state.reorder(torch.tensor(chosen))
-        rows = [rows[n] for n in staying]
-        ids = [targets[row][place] for row in rows for _ in range(width)]
-        states, state = walked(model, state, [ids])
-        whole = torch.stack([expected[row][place] for row in rows for _ in range(width)])
+        rows = [rows[n] for n in live]
+        ids = [targets[row][step] for row in rows for _ in range(width)]
+        states, state = decode_columns(model, state, [ids])
+        whole = torch.stack([expected[row][step] for row in rows for _ in range(width)])
         equal(states[0], whole)
 
 
 @settings(max_examples=24)
 @given(pairs, pairs, st.sampled_from(KINDS), st.integers(1, 3), st.integers(0, 4))
-def test_sentences_that_join_others_on_their_way_go_on_as_alone(first, second, kind, width, ahead):
+def test_concatenated_sentences_have_the_states_that_they_have_alone(
+    first, second, kind, width, ahead
+):
     model = model_of(sizes(layers=2, **kind))
     sides = []
-    for drawn, done in ((first, ahead), (second, 0)):
-        sources = sentences([n for n, _ in drawn])
-        targets = [(target * 9)[:9] for _, target in drawn]
+    for lengths, done in ((first, ahead), (second, 0)):
+        sources = sentences([n for n, _ in lengths])
+        targets = [(target * 9)[:9] for _, target in lengths]
         state = start_cache(model, sources).reorder(
-            torch.arange(len(drawn)).repeat_interleave(width)
+            torch.arange(len(lengths)).repeat_interleave(width)
         )
         columns = [[row[n] for row in targets for _ in range(width)] for n in range(done)]
-        state = walked(model, state, columns)[1] if columns else state
-        sides.append((state, in_one_go(model, sources, targets), targets, done))
+        state = decode_columns(model, state, columns)[1] if columns else state
+        sides.append((state, decode_whole(model, sources, targets), targets, done))
     state = cache.concatenate(sides[0][0], sides[1][0])
     for number in range(4):
         rows = [
             (row, n) for _, _, targets, done in sides for row, n in ((t, done) for t in targets)
         ]
         ids = [row[done + number] for row, done in rows for _ in range(width)]
-        states, state = walked(model, state, [ids])
+        states, state = decode_columns(model, state, [ids])
         whole = [one[done + number] for _, found, _, done in sides for one in found]
         equal(states[0], torch.stack([one for one in whole for _ in range(width)]))

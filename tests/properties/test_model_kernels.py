@@ -15,7 +15,7 @@ masks = st.builds(
 )
 
 
-def held_against_plain(queries, keys, mask, **shape):
+def require_equal_to_reference(queries, keys, mask, **shape):
     tensors = inputs(queries, keys, **shape)
     found = [
         with_gradients(one, (queries, keys), mask, tensors)
@@ -27,17 +27,17 @@ def held_against_plain(queries, keys, mask, **shape):
 
 @settings(max_examples=8)
 @given(lengths, masks, widths, widths, st.integers(1, 3), st.integers(0, 99))
-def test_the_fast_kernel_equals_the_plain_one_in_self_attention(
+def test_the_bucketed_kernel_equals_the_reference_in_self_attention(
     sentences, mask, d_k, d_v, heads, seed
 ):
-    held_against_plain(sentences, sentences, mask, d_k=d_k, d_v=d_v, heads=heads, seed=seed)
+    require_equal_to_reference(sentences, sentences, mask, d_k=d_k, d_v=d_v, heads=heads, seed=seed)
 
 
 @settings(max_examples=8)
 @given(st.lists(st.tuples(st.integers(1, 20), st.integers(1, 20)), min_size=1, max_size=5))
-def test_the_fast_kernel_equals_the_plain_one_over_sources_of_other_lengths(pairs):
+def test_the_bucketed_kernel_equals_the_reference_in_cross_attention(pairs):
     queries, keys = (list(side) for side in zip(*pairs, strict=True))
-    held_against_plain(queries, keys, AttentionMask())
+    require_equal_to_reference(queries, keys, AttentionMask())
 
 
 @settings(max_examples=8)
@@ -45,6 +45,6 @@ def test_the_fast_kernel_equals_the_plain_one_over_sources_of_other_lengths(pair
 def test_neither_does_it_matter_into_how_many_padded_blocks_a_batch_is_cut(sentences, mask):
     free, padded_blocks.FREE_SCORES = padded_blocks.FREE_SCORES, 0
     try:
-        held_against_plain(sentences, sentences, mask)
+        require_equal_to_reference(sentences, sentences, mask)
     finally:
         padded_blocks.FREE_SCORES = free

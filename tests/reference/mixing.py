@@ -6,10 +6,10 @@ import torch
 def convolution_by_hand(x, matrices, offsets):
     """Of one sentence [n d]: the sum of matrix times neighbour; outside of it there are zeros."""
     out = torch.zeros_like(x)
-    for place in range(len(x)):
+    for position in range(len(x)):
         for matrix, offset in zip(matrices, offsets, strict=True):
-            if 0 <= place + offset < len(x):
-                out[place] += matrix @ x[place + offset]
+            if 0 <= position + offset < len(x):
+                out[position] += matrix @ x[position + offset]
     return out
 
 
@@ -24,12 +24,12 @@ def lstm_by_hand(x, weights, *, backwards=False):
     width = from_state.shape[1]
     h, c = x.new_zeros(width), x.new_zeros(width)
     states = {}
-    for place in reversed(range(len(x))) if backwards else range(len(x)):
-        gates = from_input @ x[place] + from_state @ h + bias + other_bias
+    for position in reversed(range(len(x))) if backwards else range(len(x)):
+        gates = from_input @ x[position] + from_state @ h + bias + other_bias
         let_in, forget, new, let_out = gates.split(width)
         c = forget.sigmoid() * c + let_in.sigmoid() * new.tanh()
-        h = states[place] = let_out.sigmoid() * c.tanh()
-    return torch.stack([states[place] for place in range(len(x))])
+        h = states[position] = let_out.sigmoid() * c.tanh()
+    return torch.stack([states[position] for position in range(len(x))])
 
 
 def mixing_by_hand(mixing, x):

@@ -1,1 +1,1 @@
-"""The paper's section 3, a file an idea."""
+"""The Transformer of section 3: layers, attention kernels, other mixings, decoding with a cache."""

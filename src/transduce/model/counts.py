@@ -1,7 +1,7 @@
 """What each layer costs, as formulas without torch: parameters, operations, memory for training.
 
-One function a layer, beside the layer's class in meaning but not in its file, so that
-`transduce recipes list` needs no torch. tests/model/test_every_choice.py compares the formulas with
+One function a layer class; they are not methods of it so that `transduce recipes list` needs no
+torch. tests/model/test_every_choice.py compares the formulas with
 built models for every value of every setting.
 """
 
@@ -35,7 +35,7 @@ class LayerCounts:
 
 
 def count_self_attention(a: Architecture) -> LayerCounts:
-    """h heads, each W^Q, W^K: d_model x d_k, W^V: d_model x d_v; W^O: h d_v x d_model    (3.2.2)"""
+    """Count self-attention: h heads of W^Q, W^K: d_model x d_k, W^V: d_model x d_v, and W^O    (3.2.2)"""
     weights = a.heads * a.d_model * (2 * a.d_k + 2 * a.d_v)
     return LayerCounts(
         parameters=weights,
@@ -46,7 +46,7 @@ def count_self_attention(a: Architecture) -> LayerCounts:
 
 
 def count_cross_attention(a: Architecture) -> LayerCounts:
-    """As many as in self-attention, half of them over the encoder's output    (section 3.2.3)"""
+    """Count cross-attention: half of its products are over the encoder's output    (section 3.2.3)"""
     own = count_self_attention(a)
     half = own.products // 2
     return LayerCounts(
@@ -59,7 +59,7 @@ def count_cross_attention(a: Architecture) -> LayerCounts:
 
 
 def count_recurrent_layer(a: Architecture, *, causal: bool) -> LayerCounts:
-    """Four gates over input and state; the encoder has two LSTMs of half the width    (Table 1)
+    """Count an LSTM's four gates over input and state; two of half width in the encoder    (Table 1)
 
     Each gate has two biases, since torch keeps both.
     """
@@ -74,7 +74,7 @@ def count_recurrent_layer(a: Architecture, *, causal: bool) -> LayerCounts:
 
 
 def count_convolution(a: Architecture) -> LayerCounts:
-    """One matrix over k neighbours, or k d weights and one matrix if separable    (Table 1)"""
+    """Count one matrix over k neighbours, or k d weights and one matrix if separable    (Table 1)"""
     if a.mixing == "separable":
         weights = a.kernel_size * a.d_model + a.d_model**2
     else:
@@ -84,7 +84,7 @@ def count_convolution(a: Architecture) -> LayerCounts:
 
 
 def count_mixing(a: Architecture, *, causal: bool) -> LayerCounts:
-    """Self-attention, or the layer of Table 1 in its place (`architecture.mixing`)."""
+    """Count self-attention, or the layer of Table 1 that `architecture.mixing` names instead."""
     if a.mixing == "self-attention":
         return count_self_attention(a)
     if a.mixing == "recurrent":
@@ -93,7 +93,7 @@ def count_mixing(a: Architecture, *, causal: bool) -> LayerCounts:
 
 
 def count_feed_forward(a: Architecture) -> LayerCounts:
-    """W1, b1 and W2, b2 of max(0, x W1 + b1) W2 + b2    (section 3.3, equation 2)"""
+    """Count W1, b1 and W2, b2 of max(0, x W1 + b1) W2 + b2    (section 3.3, equation 2)"""
     products = 2 * a.d_model * a.d_ff
     dropped = 2 * a.d_ff if a.feed_forward_dropout else 0
     return LayerCounts(
@@ -104,28 +104,28 @@ def count_feed_forward(a: Architecture) -> LayerCounts:
 
 
 def count_norm(a: Architecture) -> LayerCounts:
-    """Gain and bias of one LayerNorm; each sub-layer has one    (section 3.1)"""
+    """Count gain and bias of one LayerNorm; each sub-layer has one    (section 3.1)"""
     return LayerCounts(parameters=2 * a.d_model, activations=2 * a.d_model)
 
 
 def count_final_norm(a: Architecture) -> LayerCounts:
-    """The norm at the end of a stack: none in the paper's post-norm, one in pre-norm."""
+    """Count the norm at the end of a stack: none in the paper's post-norm, one in pre-norm."""
     return count_norm(a) if a.norm == "pre" else LayerCounts()
 
 
 def count_encoder_layer(a: Architecture) -> LayerCounts:
-    """Mixing and feed-forward, each with a norm    (section 3.1)"""
+    """Count an encoder layer: mixing and feed-forward, each with a norm    (section 3.1)"""
     return count_mixing(a, causal=False) + count_feed_forward(a) + count_norm(a) * 2
 
 
 def count_decoder_layer(a: Architecture) -> LayerCounts:
-    """Mixing, cross-attention and feed-forward, each with a norm    (section 3.1)"""
+    """Count a decoder layer: mixing, cross-attention, feed-forward, and their norms    (3.1)"""
     attention = count_mixing(a, causal=True) + count_cross_attention(a)
     return attention + count_feed_forward(a) + count_norm(a) * 3
 
 
 def count_positions(a: Architecture) -> LayerCounts:
-    """None for sinusoids; learned positions are a table of their own in each stack    (3.5)"""
+    """Count learned positions, a table in each stack; sinusoids have no parameters    (3.5)"""
     return LayerCounts(
         parameters=2 * a.max_positions * a.d_model if a.positions == "learned" else 0
     )
@@ -138,7 +138,7 @@ MATRICES: Mapping[str, tuple[int, int]] = MappingProxyType(
 
 
 def count_embeddings(a: Architecture, source_symbols: int, target_symbols: int) -> LayerCounts:
-    """Both embeddings and the map before the softmax, which has no bias    (section 3.4)"""
+    """Count both embeddings and the map before the softmax, which has no bias    (section 3.4)"""
     source, target = MATRICES[a.tie_embeddings]
     return LayerCounts(
         parameters=(source * source_symbols + target * target_symbols) * a.d_model,

@@ -14,17 +14,17 @@ from torch.nn import functional
 
 
 def dropout(x: Float[Tensor, "*shape"], p: float, *, training: bool) -> Float[Tensor, "*shape"]:
-    """Zero a share p of the elements and scale the others by 1 / (1 - p), in training only."""
+    """Zero a share p of the elements and scale the others by 1 / (1 - p), only in training."""
     if not training or p == 0:
         return x
     if x.device.type != "cpu":
         return functional.dropout(x, p)
-    dropped: Tensor = Dropout.apply(x, p)
+    dropped: Tensor = DropoutFunction.apply(x, p)
     return dropped
 
 
-class Dropout(torch.autograd.Function):
-    """x · mask, where the mask is 0 or 1 / (1 - p)."""
+class DropoutFunction(torch.autograd.Function):
+    """x times a mask of 0 or 1 / (1 - p), forward and backward, with cheap random bits."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, p: float) -> Tensor:  # noqa: ANN401 - torch's own context
@@ -40,7 +40,7 @@ class Dropout(torch.autograd.Function):
 
 
 def build_dropout_mask(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"]:
-    """0 for a share p of the elements, 1 / (1 - p) for the others."""
+    """Draw a mask in the shape of x: 0 for a share p of the elements, 1 / (1 - p) for the others."""
     if x.device.type != "cpu":
         return torch.empty_like(x).bernoulli_(1 - p).div_(1 - p)
     draws = torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)

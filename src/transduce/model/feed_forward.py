@@ -33,7 +33,7 @@ class FeedForward(nn.Module):
 
     @property
     def last_matrix(self) -> Tensor:
-        """W2, which the output goes through last: scaled by depth at initialisation."""
+        """W2, the last matrix of the output path: scaled by depth at initialisation."""
         return self.outer.weight
 
     if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The linear map of a layer, and how to replace all those of a model by faster ones for inference.
 
-Every product with a weight matrix goes through `Linear`, the map before the softmax included; only
+Every product with a weight matrix is computed by `Linear`, the map before the softmax included; only
 an LSTM keeps torch's own. So a packed or quantised product needs one class and
 `replace_linear_operators`.
 """

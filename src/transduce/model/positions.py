@@ -13,7 +13,7 @@ from transduce.settings import Architecture
 
 
 def compute_sinusoids(count: int, d_model: int) -> Float[Tensor, "count d_model"]:
-    """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(same)    (section 3.5)"""
+    """Compute PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(same)    (3.5)"""
     pos = torch.arange(count, dtype=torch.float64)[:, None]
     i = torch.arange(d_model // 2, dtype=torch.float64)[None, :]
     angle = pos / 10_000 ** (2 * i / d_model)  # [count d_model/2]
@@ -22,7 +22,7 @@ def compute_sinusoids(count: int, d_model: int) -> Float[Tensor, "count d_model"
 
 @final
 class SinusoidalPositions(nn.Module):
-    """Sinusoidal positional encoding without parameters; its table grows with the sentences."""
+    """Sinusoidal positional encoding; its table grows when a longer sentence comes    (3.5)"""
 
     def __init__(self, d_model: int) -> None:
         super().__init__()

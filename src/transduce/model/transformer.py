@@ -95,7 +95,7 @@ class Transformer(nn.Module):
         embedding: Embedding,
         positions: "SinusoidalPositions | LearnedPositions",
     ) -> Float[Tensor, "T d_model"]:
-        """Dropout(√d_model · E(w) + PE(pos))    (sections 3.4, 3.5 and 5.4)"""
+        """Compute Dropout(√d_model · E(w) + PE(pos)) of packed tokens    (sections 3.4, 3.5 and 5.4)"""
         x = embedding(tokens.ids) + positions(tokens.compute_positions(), max(tokens.lengths))
         return dropout(x, self.sizes.dropout, training=self.training)
 

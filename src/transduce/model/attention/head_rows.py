@@ -75,6 +75,6 @@ def build_head_rows(blocks: Sequence[BlockTokens], heads: int, device: torch.dev
 def concatenate_broadcast(
     parts: Sequence[np.ndarray], shapes: Sequence[tuple[int, int, int]]
 ) -> np.ndarray:
-    """Broadcast each array to its shape [G H L], flatten it, and concatenate all: [P]."""
+    """Broadcast each array to its shape [G H L], flatten it, and concatenate all to one [P]."""
     spread = [np.broadcast_to(part, shape) for part, shape in zip(parts, shapes, strict=True)]
     return np.concatenate([part.reshape(-1) for part in spread])

@@ -67,7 +67,7 @@ class SelfAttention(Mixing[BatchAttention]):
 
     @property
     def last_matrix(self) -> Tensor:
-        """W^O, which the output goes through last: scaled by depth at initialisation."""
+        """W^O, the last matrix of the output path: scaled by depth at initialisation."""
         return self.output.weight
 
     if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class CrossAttention(nn.Module):
 
     @property
     def last_matrix(self) -> Tensor:
-        """W^O, which the output goes through last: scaled by depth at initialisation."""
+        """W^O, the last matrix of the output path: scaled by depth at initialisation."""
         return self.output.weight
 
     if TYPE_CHECKING:

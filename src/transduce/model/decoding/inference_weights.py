@@ -52,7 +52,7 @@ def should_pack_weights(weight: Tensor) -> bool:
 
 
 def find_onednn_operator(name: str) -> Any:  # noqa: ANN401
-    """Return an operator that torch's compiler uses and that has no public name; None if gone."""
+    """Return a private torch operator of oneDNN by name, or None if this torch lacks it."""
     return getattr(torch.ops.mkldnn, name, None)
 
 

@@ -31,7 +31,7 @@ SLOT_MULTIPLE = 16  # a softmax over a multiple of so many numbers is up to twic
 @final
 @dataclass(frozen=True)
 class KVCache:
-    """All that the next decoding step needs of the steps before it, and of the source.
+    """The state of incremental decoding: keys and values of earlier steps and of the sources.
 
     A step writes into the capacity of the cache that it extends, and `keep_sentences` into the part
     of a finished sentence: only the newest cache may be used again.
@@ -113,7 +113,7 @@ class KVCache:
         return replace(cache, visible=visible, positions=positions)
 
     def pad(self, slots: int, capacity: int, sources: int) -> "KVCache":
-        """Return the cache with so many slots, the last visible to no row, and longer sources."""
+        """Pad a cache to so many slots, capacity and source positions, all masked."""
         more, longer = slots - self.slot_count, sources - self.memory_keys.shape[3]
         spare = capacity - self.keys.shape[3]
         return replace(

@@ -61,7 +61,7 @@ class LayerCache:
             side[:, :, slots - width : slots] = new.unflatten(0, (-1, width)).transpose(1, 2)
 
     def read_back(self, side: Float[Tensor, "S 1 _ d"], steps: int) -> Float[Tensor, "R d"]:
-        """Return what each row's history stored so many steps before this one; zeros before it."""
+        """Return what each row stored `steps` steps ago; zeros if its output is shorter."""
         slots = self.slots
         at = slots.visible & (slots.positions == (slots.current - steps)[:, None])[:, None]
         index = at.byte().argmax(dim=2)[..., None].expand(-1, -1, side.shape[3])

@@ -42,7 +42,7 @@ class Mixing(nn.Module, Generic[Context], ABC):
     def forward(
         self, x: Float[Tensor, "T d_model"], context: Context, /
     ) -> Float[Tensor, "T d_model"]:
-        """Mix the positions of each sentence of a packed batch."""
+        """Compute each position of a packed batch from the positions of its own sentence."""
 
     @abstractmethod
     def decode_step(
@@ -57,7 +57,7 @@ class Mixing(nn.Module, Generic[Context], ABC):
     @property
     @abstractmethod
     def last_matrix(self) -> Tensor | None:
-        """The matrix that the output goes through last, scaled by depth; None if it has none."""
+        """The last matrix of the output path, scaled by depth; None if there is none."""
 
     if TYPE_CHECKING:
         __call__ = forward

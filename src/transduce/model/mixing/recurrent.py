@@ -65,7 +65,7 @@ class RecurrentLayer(Mixing[SentenceLayout]):
 
     @property
     def last_matrix(self) -> None:
-        """None: an LSTM's states begin about as small as what is scaled by depth."""
+        """Nothing to scale by depth: an LSTM's states begin small."""
 
     if TYPE_CHECKING:
         __call__ = forward
