@@ -115,10 +115,10 @@ def modal(english: str, german: str) -> Modal:
     return Modal(way, way, way, forms(german))
 
 
-def with_do(said: Forms, infinitive: str, auxiliary: Forms, german: str) -> Modal:
+def with_do(affirmed: Forms, infinitive: str, auxiliary: Forms, german: str) -> Modal:
     """A modal that English asks and denies with "do": do you want to ...?"""
     way = (auxiliary, infinitive)
-    return Modal((said, "to"), way, way, forms(german))
+    return Modal((affirmed, "to"), way, way, forms(german))
 
 
 CAN = modal("can", "kann kannst kann können")
@@ -131,19 +131,19 @@ WANTED = with_do(same("wanted"), "want to", DID, "wollte wolltest wollte wollten
 HAD = with_do(same("had"), "have to", DID, "musste musstest musste mussten")
 # "must not" forbids, so "must" is denied as "do not have to" and "may" as "must not".
 MUST = Modal(
-    said=(same("must"), ""),
+    affirmed=(same("must"), ""),
     denied=(DO, "have to"),
     asked=(DO, "have to"),
     german=forms("muss musst muss müssen"),
 )
 MAY = Modal(
-    said=(same("may"), ""),
+    affirmed=(same("may"), ""),
     denied=(same("must"), ""),
     asked=(same("may"), ""),
     german=forms("darf darfst darf dürfen"),
 )
 LIKES = Modal(
-    said=(("like", "like", "likes", "like"), "to"),
+    affirmed=(("like", "like", "likes", "like"), "to"),
     denied=(DO, "like to"),
     asked=(DO, "like to"),
     german=None,

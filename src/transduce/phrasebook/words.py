@@ -183,13 +183,13 @@ class Verb:
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class Modal:
-    """A verb before an infinitive. English says some of them otherwise when asked or denied.
+    """A verb before an infinitive. English has other forms of some in questions and negations.
 
     Each English way is the finite form and what follows it: does not | have to. Where German has
-    no verb for it, `adverb` says it (she likes to read: sie liest gern).
+    no verb for it, `adverb` stands for it (she likes to read: sie liest gern).
     """
 
-    said: tuple[Forms, str]
+    affirmed: tuple[Forms, str]
     denied: tuple[Forms, str]
     asked: tuple[Forms, str]
     german: Forms | None
