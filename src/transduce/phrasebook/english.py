@@ -82,7 +82,9 @@ def verb_group(clause: Clause, *, inverted: bool) -> VerbGroup:
     verb, who = clause.verb.english, person(clause.subject)
     if clause.modal:
         modal = clause.modal
-        forms, tail = modal.asked if inverted else modal.denied if clause.negated else modal.affirmed
+        forms, tail = (
+            modal.asked if inverted else modal.denied if clause.negated else modal.affirmed
+        )
         return VerbGroup(forms[who], f"{tail} {verb.base}".lstrip(), helps=True)
     past = clause.tense is Tense.PAST
     forms = verb.past if past else verb.present
