@@ -1,4 +1,4 @@
-"""The run folder's first file."""
+"""run.json, and the recipe as it is stored there."""
 
 import json
 import random
@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from transduce.checkpoint import create_run, is_run, read_run
-from transduce.checkpoint.stored_recipe import parse_stored_recipe
+from transduce.checkpoint import create_run, is_run, read_run, stored_recipe
+from transduce.checkpoint.stored_recipe import ADDED_LATER, parse_stored_recipe
 from transduce.durable import to_checksummed_json
 from transduce.errors import FolderError, InputError
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
 
 FILE = Path("recipe.json")
+FIRST_SETTINGS = set(Path(__file__).with_name("first_settings.txt").read_text("ascii").split())
 RECIPE = with_changes(
     Recipe(name="tiny", about="für Tests"),
     {"training.steps": 7, "training.learning_rate_factor": 0.1},
@@ -71,11 +72,44 @@ def test_a_run_file_of_another_shape_is_refused(tmp_path, change):
         read_run(tmp_path)
 
 
-def test_a_recipe_from_before_a_setting_existed_does_what_was_done_then():
-    younger = {"precision": "float32", "compile": False, "pad_to_tokens": 0}
-    for name, before in younger.items():
-        values = changed(lambda v, name=name: v["training"].pop(name))
-        assert getattr(parse_stored_recipe(values, FILE).training, name) == before
+def test_every_setting_is_one_of_the_first_or_has_a_value_for_older_recipes():
+    """A new setting without such a value would make every stored run and model unreadable."""
+    forgotten = set(RECIPE.flat_settings()) - FIRST_SETTINGS - set(ADDED_LATER)
+    assert not forgotten, (
+        f"{', '.join(sorted(forgotten))}: add it to ADDED_LATER in checkpoint/stored_recipe.py, "
+        "with the value that acts as the program did before the setting existed; never to "
+        "tests/checkpoint/first_settings.txt"
+    )
+
+
+def test_no_setting_of_the_first_stored_recipes_is_gone():
+    gone = FIRST_SETTINGS - set(RECIPE.flat_settings())
+    assert not gone, f"{', '.join(sorted(gone))}: stored recipes still have it; keep it readable"
+
+
+def test_a_recipe_without_the_settings_added_later_is_read_with_their_old_values():
+    parsed = parse_stored_recipe(without_settings(ADDED_LATER), FILE)
+    assert {path: parsed.flat_settings()[path] for path in ADDED_LATER} == ADDED_LATER
+
+
+@pytest.mark.parametrize("path", sorted(Recipe(name="any").flat_settings()))
+def test_a_stored_recipe_without_a_setting_has_its_old_value_or_is_refused(path, monkeypatch):
+    """Derived from the settings: for each, as if it had been added later, and as one of the first."""
+    before = RECIPE.flat_settings()[path]
+    monkeypatch.setattr(stored_recipe, "ADDED_LATER", {path: before})
+    assert parse_stored_recipe(without_settings([path]), FILE) == RECIPE
+    monkeypatch.setattr(stored_recipe, "ADDED_LATER", {})
+    with pytest.raises(FolderError, match=f"the recipe lacks {path}"):
+        parse_stored_recipe(without_settings([path]), FILE)
+
+
+def without_settings(paths):
+    """Return the stored recipe as it was before these settings existed."""
+    values = json.loads(json.dumps(RECIPE.as_json()))
+    for path in paths:
+        table, name = path.split(".")
+        del values[table][name]
+    return values
 
 
 def test_a_stored_recipe_comes_back_from_json():
