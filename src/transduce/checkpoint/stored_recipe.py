@@ -22,7 +22,9 @@ def parse_stored_recipe(values: object, file: Path) -> Recipe:
         recipe = Recipe.from_mapping(values)
     except InputError as fault:
         raise FolderError(f"the recipe cannot be used: {fault.fact}", HINT, file=file) from fault
-    missing = [path for path in setting_paths(recipe.as_json()) if path not in setting_paths(values)]
+    missing = [
+        path for path in setting_paths(recipe.as_json()) if path not in setting_paths(values)
+    ]
     lacking = [path for path in missing if path not in ADDED_LATER]
     if lacking:
         raise FolderError(f"the recipe lacks {', '.join(lacking[:3])}", HINT, file=file)
