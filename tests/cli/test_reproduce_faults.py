@@ -172,16 +172,10 @@ def test_a_run_that_train_has_made_is_taken_as_the_row_s(call, tmp_path, store):
     assert rows(out / "table3.csv") == ["C-N2"]
 
 
-def name_no_text(_data):
-    raise AssertionError("a stored corpus needs no text")
-
-
 def test_a_store_of_others_is_not_held(made, tmp_path):
     store = made / "run/store"
     selection = JobSelection(scale=TOY)
-    request = TableRequest(
-        output=tmp_path / "out", selection=selection, choose_texts=name_no_text, store=store
-    )
+    request = TableRequest(output=tmp_path / "out", selection=selection, store=store)
     recipe = read_run(made / "run").recipe
     prepared = prepare_table_corpus(recipe, request, TableCallbacks(), needs_dev=True)
     assert prepared.folder == store

@@ -7,7 +7,6 @@ import shutil
 import pytest
 from tests.cli.rows import TINY
 
-from transduce.cli.reproduce_table2 import choose_test_set
 from transduce.errors import FolderError, InputError
 from transduce.reproduce import rows as rows_module
 from transduce.reproduce.result import read_test_set
@@ -123,17 +122,16 @@ def test_the_test_set_of_a_fetched_corpus_is_taken(monkeypatch, own_text):
         asked.append(said)
         return files
 
-    monkeypatch.setattr("transduce.runs.choice.read_corpus", read_corpus)
-    nothing = dict.fromkeys(("test_source", "test_target", "test_pairs", "source", "pairs"))
+    monkeypatch.setattr("transduce.reproduce.result.read_corpus", read_corpus)
     data = Data(corpus="multi30k")
-    source, target = read_test_set(choose_test_set(data, nothing, nothing))
+    source, target = read_test_set(data, None, None)
     assert asked == [("multi30k", "test", data)]
     assert (source[1], target[0]) == ("The cat sleeps.", "Der Hund sieht eine Katze.")
-    monkeypatch.setattr("transduce.runs.choice.read_corpus", lambda *_: None)
+    monkeypatch.setattr("transduce.reproduce.result.read_corpus", lambda *_: None)
     with pytest.raises(
         InputError, match="the corpus multi30k has no test set\nhint: --test-source"
     ):
-        choose_test_set(data, nothing, nothing)
+        read_test_set(data, None, None)
 
 
 def test_an_empty_test_set_is_refused_before_anything_is_trained(call, tmp_path):

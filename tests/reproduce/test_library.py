@@ -23,7 +23,8 @@ def texts():
 
 
 def test_a_row_is_trained_measured_and_reported_by_one_call(tmp_path, capsys):
-    rows, messages = [], []
+    rows: list[tuple[str, int]] = []
+    messages: list[str] = []
     callbacks = TableCallbacks(
         on_row=lambda job, result: rows.append((job.row, result.updates)),
         on_message=messages.append,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 import click
 
 from transduce.cli import display, options
-from transduce.cli.inputs import FILES, corpus_options, named_texts
+from transduce.cli.inputs import FILES, corpus_options, from_files, named_texts
 from transduce.errors import TransduceError
 from transduce.recipes.scale import SCALES, scale_by_name
 from transduce.settings import Data, Recipe
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from transduce.reproduce.job import JobSelection, RowJob
     from transduce.reproduce.report import Report
     from transduce.reproduce.request import TableCallbacks, TableKind, TableRequest
-    from transduce.reproduce.result import ParallelLines
     from transduce.runs.prepared_corpus import PreparedCorpus
     from transduce.runs.texts import Pairs
 
@@ -77,12 +76,9 @@ class RowOptions:
             changes=dict(self.changes),
         )
 
-    def build_request(
-        self, read_test_set: "Callable[[Data], ParallelLines] | None"
-    ) -> "TableRequest":
+    def build_request(self, test: "Pairs | None") -> "TableRequest":
         """Build the request for a table that these options describe."""
         from transduce.reproduce.request import TableRequest
-        from transduce.runs.choice import choose_texts
 
         named = [name for name, file in self.files.items() if file]
         option = "--" + "".join(named[:1]).replace("_", "-")
@@ -91,13 +87,14 @@ class RowOptions:
             f"{option} has no place beside --store, which holds all texts",
             "leave one",
         )
+        train, dev = named_texts(self.files)
         return TableRequest(
             output=self.output,
             selection=self.selection,
-            choose_texts=lambda data: choose_texts(data, *named_texts(self.files)),
-            names_texts=bool(named),
+            train=train,
+            dev=dev,
+            test=test,
             store=self.store,
-            read_test_set=read_test_set,
             gather=self.gather,
             plot=self.plot,
         )
@@ -174,19 +171,19 @@ def print_table(
     kind: "TableKind",
     row_options: RowOptions,
     own: Mapping[str, object],
-    read_test_set: "Callable[[Data], ParallelLines] | None" = None,
+    test: "Mapping[str, Path | None] | None" = None,
 ) -> None:
-    """Make a table and print its report; `own` are the options that only this table has."""
+    """Make a table and print its report; `own` and `test` are options of this table only."""
     from transduce.machine.process_settings import keep_freed_memory
     from transduce.reproduce.job import plan_jobs
     from transduce.reproduce.rows import reproduce_rows
 
     if row_options.print_jobs:
         for job in plan_jobs(kind.name, kind.recipes, row_options.selection):
-            display.result(format_command(job, row_options, own))
+            display.result(format_command(job, row_options, {**own, **(test or {})}))
         return
     keep_freed_memory()
-    request = row_options.build_request(read_test_set)
+    request = row_options.build_request(from_files(test, "test_") if test else None)
     outcome = reproduce_rows(kind, request, row_options.build_callbacks())
     for fault in outcome.unreadable:
         display.tell(f"error: {fault.fact}")

@@ -1,23 +1,13 @@
 """transduce reproduce table2: BLEU and cost of training, set beside what the paper prints."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from transduce.cli import inputs, signals
+from transduce.cli import signals
 from transduce.cli.reproduce_rows import FOLDER, RowOptions, print_table
 from transduce.cli.reproduce_rows import row_options as with_row_options
-from transduce.errors import InputError
 from transduce.recipes.table2 import ROWS
-from transduce.settings import Data
-from transduce.settings.fields import require
-
-if TYPE_CHECKING:
-    from transduce.runs.texts import Pairs
-
-NAME_TEST_SET = "--test-source FILE --test-target FILE"
 
 
 @click.command("table2")
@@ -47,31 +37,6 @@ def table2(*, row_options: RowOptions, pair: str, **test: Path | None) -> None:
     """
     signals.ignore_checkpoint_signal()
     signals.import_with_signals_deferred("transduce.reproduce.table2_report")
-    from transduce.reproduce.result import read_test_set
     from transduce.reproduce.tables import build_table2
 
-    print_table(
-        build_table2(pair),
-        row_options,
-        {"pair": pair, **test},
-        lambda data: read_test_set(choose_test_set(data, row_options.files, test)),
-    )
-
-
-def choose_test_set(
-    data: Data, files: Mapping[str, Path | None], test: Mapping[str, Path | None]
-) -> "Pairs":
-    """Return the test set that the options name, or else that of the corpus."""
-    from transduce.runs.choice import read_corpus
-
-    pairs = inputs.from_files(test, "test_")
-    if pairs is not None:
-        return pairs
-    require(
-        not (files["source"] or files["pairs"]),
-        "the rows are scored on a test set, and none was named beside your own text",
-        NAME_TEST_SET,
-    )
-    if (pairs := read_corpus(data.corpus, "test", data)) is None:
-        raise InputError(f"the corpus {data.corpus} has no test set", NAME_TEST_SET)
-    return pairs
+    print_table(build_table2(pair), row_options, {"pair": pair}, test)

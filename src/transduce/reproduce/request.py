@@ -8,8 +8,9 @@ from typing import final
 from transduce.errors import TransduceError
 from transduce.reproduce.job import JobSelection, RowJob
 from transduce.reproduce.report import Report
-from transduce.reproduce.result import ParallelLines, RowResult
+from transduce.reproduce.result import RowResult
 from transduce.reproduce.table import ResultTable
+from transduce.runs.choice import Texts
 from transduce.runs.prepared_corpus import PreparedCorpus, prepare_corpus
 from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.runs.texts import Pairs
@@ -55,6 +56,7 @@ class TableKind:
     name: str
     recipes: Mapping[str, Recipe]
     build_report: Callable[[ResultTable], Report]
+    has_test_set: bool = False  # whether rows are scored on a test set, not the development set
 
 
 @final
@@ -64,10 +66,10 @@ class TableRequest:
 
     output: Path
     selection: JobSelection
-    choose_texts: Callable[[Data], tuple[Pairs, Pairs | None]]  # training, development
-    names_texts: bool = False  # whether the user named texts, which a stored corpus may not be of
-    store: Path | None = None
-    read_test_set: Callable[[Data], ParallelLines] | None = None  # None: the development set
+    train: Texts | None = None  # None: the corpus of the recipe
+    dev: Texts | None = None
+    test: Texts | None = None
+    store: Path | None = None  # a prepared corpus
     gather: Sequence[Path] = ()  # folders of rows to report on; then nothing is trained
     plot: bool = False
 

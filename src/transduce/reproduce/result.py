@@ -21,14 +21,14 @@ from transduce.recipes.names import difference
 from transduce.recipes.parameters import count_parameters
 from transduce.reproduce.job import RowJob
 from transduce.runs.average import average_beside
+from transduce.runs.choice import Texts, open_texts, read_corpus
 from transduce.runs.ledger import measure_cost
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.runs.run_folder import RESOLVED
-from transduce.runs.texts import Pairs
 from transduce.scores.comparability import PAPER_FIGURES
 from transduce.scores.scoring import require_scorable
 from transduce.scores.test_sets import OTHER_FORM, find_current_name, identify_test_set
-from transduce.settings import Recipe
+from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import with_changes
 from transduce.text.moses import is_tokenised
@@ -139,10 +139,22 @@ def decode_development_set(prepared: PreparedCorpus) -> ParallelLines:
     return sources, [in_target.decode(target.tolist()) for _, target in pairs]
 
 
-def read_test_set(pairs: Pairs) -> ParallelLines:
-    """Read a test set into source lines and references; an empty one is refused."""
+def read_test_set(data: Data, test: Texts | None, train: Texts | None) -> ParallelLines:
+    """Read the test set that is named, or that of the recipe's corpus, into lines of both sides."""
+    hint = "--test-source FILE --test-target FILE"
+    require(
+        test is not None or train is None,
+        "the rows are scored on a test set, and none was named beside your own text",
+        hint,
+    )
+    if test is None:
+        pairs = read_corpus(data.corpus, "test", data)
+    else:
+        pairs = open_texts("test", test, data)
+    if pairs is None:
+        raise InputError(f"the corpus {data.corpus} has no test set", hint)
     lines = list(pairs.read())
-    require(bool(lines), "the test set is empty", "--test-source FILE --test-target FILE")
+    require(bool(lines), "the test set is empty", hint)
     return [source for source, _ in lines], [target for _, target in lines]
 
 

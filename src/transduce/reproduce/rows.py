@@ -23,11 +23,13 @@ from transduce.reproduce.result import (
     gather_results,
     measure_row,
     read_result,
+    read_test_set,
     require_measurable,
     require_same_row,
     write_result,
 )
 from transduce.reproduce.table import build_table
+from transduce.runs.choice import choose_texts
 from transduce.runs.output_folder import locked_folder
 from transduce.runs.plots import require_matplotlib
 from transduce.runs.prepared_corpus import (
@@ -52,7 +54,7 @@ def reproduce_rows(
     if request.plot:
         require_matplotlib()
     try:
-        failures = [] if request.gather else train_rows(jobs, request, callbacks)
+        failures = [] if request.gather else train_rows(kind, jobs, request, callbacks)
     except (SystemExit, KeyboardInterrupt):  # a signal: report on the rows that are finished
         with suppress(TransduceError):
             if results := gather_results((request.output,))[0]:
@@ -79,11 +81,11 @@ def write_report(
 
 
 def train_rows(
-    jobs: Sequence[RowJob], request: TableRequest, callbacks: TableCallbacks
+    kind: TableKind, jobs: Sequence[RowJob], request: TableRequest, callbacks: TableCallbacks
 ) -> list[TransduceError]:
     """Train and measure every row that is neither measured nor locked; return the failures."""
     recipe, scale = jobs[0].recipe, jobs[0].scale
-    test = request.read_test_set(recipe.data) if request.read_test_set else None
+    test = read_test_set(recipe.data, request.test, request.train) if kind.has_test_set else None
     for job in jobs:
         require_row_fits_memory(job)
     callbacks.on_message(f"{len(jobs)} rows at the scale {scale.name}: {scale.about}")
@@ -155,13 +157,14 @@ def prepare_table_corpus(
 ) -> PreparedCorpus:
     """Prepare the corpus of all rows once, or open it; wait while another process prepares it."""
     own = request.output / STORE
-    is_prepared = (own / "dev").is_dir() and not request.names_texts
+    has_texts = request.train is not None or request.dev is not None
+    is_prepared = (own / "dev").is_dir() and not has_texts
     store = request.store or (own if is_prepared else None)
     if store is not None:
         prepared = open_prepared(store)
         require_prepared_for(prepared, recipe.data)
         return prepared
-    train, dev = request.choose_texts(recipe.data)
+    train, dev = choose_texts(recipe.data, request.train, request.dev)
     hint = "--dev-source FILE --dev-target FILE"
     require(dev is not None or not needs_dev, NO_DEV, hint)
     with wait_for_lock(own, callbacks.on_message):

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from transduce.reproduce.layer_costs.plan import MeasurementPlan
     from transduce.reproduce.report import Report
     from transduce.reproduce.request import TableCallbacks, TableKind
-    from transduce.reproduce.result import ParallelLines
-    from transduce.runs.texts import Pairs
+    from transduce.runs.choice import Texts
     from transduce.settings.recipe import Value
 
 
@@ -24,9 +23,8 @@ class TableOptions(TypedDict, total=False):
     rows: Sequence[str]  # such as base and big; empty: all
     seeds: int | Sequence[int]  # how many, or which; one by default
     changes: "Mapping[str, Value]"  # settings to change in every row
-    train: "Pairs"  # the training text
-    dev: "Pairs"  # the development set, which Table 3 is scored on
-    test: "ParallelLines"  # the source lines and references that Table 2 is scored on
+    train: "Texts"  # the training text; the corpus of the scale by default
+    dev: "Texts"  # the development set, on which Table 3 is scored
     store: Path | str  # a prepared corpus, in place of `train` and `dev`
     plot: bool  # whether to write plots, too (needs matplotlib)
     callbacks: "TableCallbacks"
@@ -58,19 +56,25 @@ def table1(
 
 
 def table2(
-    folder: Path | str, *, pair: str = "en-de", **options: "Unpack[TableOptions]"
+    folder: Path | str,
+    *,
+    pair: str = "en-de",
+    test: "Texts | None" = None,
+    **options: "Unpack[TableOptions]",
 ) -> "Report":
     """Train and measure rows of Table 2 into a folder; return their report beside the paper's.
 
-    Rows that are measured already are kept; a row that failed is in the report's `errors`.
+    They are scored on `test`, or on the test set of the corpus. Rows that are measured already are
+    kept; the error of a row that failed is in the report's `errors`.
     """
-    return _reproduce(build_table2(pair), folder, options)
+    return _reproduce(build_table2(pair), folder, options, test)
 
 
 def table3(folder: Path | str, **options: "Unpack[TableOptions]") -> "Report":
     """Train and measure rows of Table 3 into a folder; return their report beside the paper's.
 
-    Rows that are measured already are kept; a row that failed is in the report's `errors`.
+    Rows that are measured already are kept; the error of a row that failed is in the report's
+    `errors`.
     """
     return _reproduce(build_table3(), folder, options)
 
@@ -83,7 +87,9 @@ def build_table2(pair: str) -> "TableKind":
 
     if pair not in ROWS:
         raise InputError(f"Table 2 has no pair {pair!r}", f"it has {' and '.join(ROWS)}")
-    return TableKind(name="table2", recipes=ROWS[pair], build_report=build_report)
+    return TableKind(
+        name="table2", recipes=ROWS[pair], build_report=build_report, has_test_set=True
+    )
 
 
 def build_table3() -> "TableKind":
@@ -95,7 +101,9 @@ def build_table3() -> "TableKind":
     return TableKind(name="table3", recipes=TABLE_3, build_report=build_report)
 
 
-def _reproduce(kind: "TableKind", folder: Path | str, options: TableOptions) -> "Report":
+def _reproduce(
+    kind: "TableKind", folder: Path | str, options: TableOptions, test: "Texts | None" = None
+) -> "Report":
     """Train and measure the rows of a table; raise the first error if there is no report."""
     from dataclasses import replace
 
@@ -113,20 +121,13 @@ def _reproduce(kind: "TableKind", folder: Path | str, options: TableOptions) -> 
     request = TableRequest(
         output=Path(folder),
         selection=selection,
-        choose_texts=lambda _data: _choose_texts(options),
-        names_texts="train" in options or "dev" in options,
+        train=options.get("train"),
+        dev=options.get("dev"),
+        test=test,
         store=Path(options["store"]) if "store" in options else None,
-        read_test_set=(lambda _data: options["test"]) if "test" in options else None,
         plot=options.get("plot", False),
     )
     outcome = reproduce_rows(kind, request, options.get("callbacks", TableCallbacks()))
     if outcome.report is None:
         raise outcome.errors[0]
     return replace(outcome.report, errors=tuple(outcome.errors))
-
-
-def _choose_texts(options: TableOptions) -> "tuple[Pairs, Pairs | None]":
-    """Return the given training text and development set."""
-    if "train" not in options:
-        raise InputError("the rows need a text to train on", "pass train=PAIRS, or store=FOLDER")
-    return options["train"], options.get("dev")
