@@ -3,8 +3,8 @@
 import pytest
 from tests.datasets.site import site
 
-from transduce.datasets.downloads import Places
-from transduce.datasets.transfer import Network
+from transduce.datasets.downloads import DownloadSettings
+from transduce.datasets.transfer import NetworkSettings
 
 
 @pytest.fixture(name="site")
@@ -18,4 +18,6 @@ def running_site(monkeypatch):
 @pytest.fixture
 def places(tmp_path):
     """A cache, and a network with little patience."""
-    return Places(tmp_path / "downloads", None, Network(seconds=0.5, attempts=3, pause=0.01))
+    return DownloadSettings(
+        tmp_path / "downloads", None, NetworkSettings(seconds=0.5, attempts=3, pause=0.01)
+    )

@@ -12,8 +12,13 @@ from pathlib import PurePosixPath
 
 from tests.datasets.site import Site
 
-from transduce.datasets.readings import column, segments, spoken, talks
-from transduce.datasets.values import Corpus, Download, Part, Text, Way
+from transduce.datasets.readers import (
+    read_column,
+    read_iwslt_segments,
+    read_iwslt_training,
+    read_sgml_segments,
+)
+from transduce.datasets.values import Corpus, Download, Part, Text, TextPair
 from transduce.phrasebook import pairs
 
 LINES = {"train": 150, "dev": 20, "test": 20}  # of a part
@@ -50,7 +55,7 @@ class Miniature:
         sides = list(zip(*sentences, strict=True))
         if languages[0] != "en":
             sides.reverse()
-        for way in part.ways:
+        for way in part.text_pairs:
             for side, text in zip(sides, (way.source, way.target), strict=True):
                 members = self.members.setdefault(text.download, {})
                 if is_tabbed(text):
@@ -62,7 +67,7 @@ class Miniature:
     def packed(self, download: Download, members: dict[str, bytes]) -> Download:
         """The download as it lies on this site, with its own size and hash."""
         content = pack(download.name, members)
-        address = self.site.put(download.kept_as + "/" + download.name, content)
+        address = self.site.put(download.cache_name + "/" + download.name, content)
         return Download((address,), len(content), hashlib.sha256(content).hexdigest())
 
     def moved(self, corpus: Corpus, packed: dict[Download, Download]) -> Corpus:
@@ -70,29 +75,31 @@ class Miniature:
         splits = []
         for split in corpus.splits:
             parts = tuple(
-                replace(part, lines=0, ways=tuple(here(way, packed) for way in part.ways))
+                replace(
+                    part, lines=0, text_pairs=tuple(here(way, packed) for way in part.text_pairs)
+                )
                 for part in split.parts
             )
             splits.append(replace(split, parts=parts, lines=0, sha256=("", "")))
         return replace(corpus, splits=tuple(splits))
 
 
-def here(way: Way, packed: dict[Download, Download]) -> Way:
+def here(way: TextPair, packed: dict[Download, Download]) -> TextPair:
     """The same way on this site."""
     sides = (way.source, way.target)
-    return Way(*(replace(text, download=packed[text.download]) for text in sides))
+    return TextPair(*(replace(text, download=packed[text.download]) for text in sides))
 
 
 def is_tabbed(text: Text) -> bool:
     """Whether both sides stand on one line."""
-    return text.reading.__qualname__.startswith(column.__name__)
+    return text.reader.__qualname__.startswith(read_column.__name__)
 
 
 def dressed(line: str, text: Text) -> str:
     """A line as the file has it that its reading expects."""
-    if text.reading in (segments, spoken):
+    if text.reader in (read_sgml_segments, read_iwslt_segments):
         return f'<seg id="1"> {line} </seg>'
-    return line if text.reading is not talks else f"{line} "
+    return line if text.reader is not read_iwslt_training else f"{line} "
 
 
 def pack(name: str, members: dict[str, bytes]) -> bytes:

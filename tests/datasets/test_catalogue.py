@@ -5,7 +5,7 @@ import re
 import pytest
 from sacrebleu.dataset import DATASETS
 
-from transduce.datasets.catalogue import CORPORA, named, of_languages, with_elsewhere
+from transduce.datasets.catalogue import CORPORA, find_corpora, find_corpus, list_split_corpora
 from transduce.datasets.news import WMT13, WMT14_FULL
 from transduce.errors import InputError
 from transduce.recipes import by_name, names
@@ -17,7 +17,7 @@ TEXTS = [
     for corpus in CORPORA
     for split in corpus.splits
     for part in split.parts
-    for way in part.ways
+    for way in part.text_pairs
     for text in (way.source, way.target)
 ]
 DOWNLOADS = {text.download for text in TEXTS}
@@ -27,32 +27,32 @@ def test_every_corpus_of_a_recipe_is_generated_or_in_the_catalogue_in_its_langua
     own = {"wsj", "wsj-semi-supervised", *(recipe.data.corpus for recipe in USER_FILES)}
     for data in (by_name(name).data for name in names()):
         if data.corpus not in {*GENERATED, *own}:
-            of_languages(data.corpus, (data.source_language, data.target_language))
+            find_corpus(data.corpus, (data.source_language, data.target_language))
 
 
 def test_a_corpus_is_found_in_both_directions():
-    assert of_languages("multi30k", ("de", "en")) == of_languages("multi30k", ("en", "de"))
+    assert find_corpus("multi30k", ("de", "en")) == find_corpus("multi30k", ("en", "de"))
 
 
 def test_other_languages_are_refused_with_those_that_there_are():
     with pytest.raises(InputError, match="newstest2014 is en-de and en-fr, not en-ru"):
-        of_languages("newstest2014", ("en", "ru"))
+        find_corpus("newstest2014", ("en", "ru"))
 
 
 def test_an_unknown_name_is_answered_with_the_nearest():
     with pytest.raises(InputError, match=r"unknown corpus 'newstest2015'\nhint: did you mean"):
-        named("newstest2015")
+        find_corpora("newstest2015")
 
 
 def test_the_training_data_of_the_paper_brings_its_development_and_test_set():
-    (corpus,) = named("wmt14-en-fr")
-    assert [one.name for one in with_elsewhere(corpus)] == [
+    (corpus,) = find_corpora("wmt14-en-fr")
+    assert [one.name for one in list_split_corpora(corpus)] == [
         "wmt14-en-fr", "newstest2013", "newstest2014",
     ]  # fmt: skip
 
 
 def test_the_counts_of_the_training_data_are_those_of_the_papers_section_5_1():
-    german, french = (named(f"wmt14-en-{code}")[0].splits[0] for code in ("de", "fr"))
+    german, french = (find_corpora(f"wmt14-en-{code}")[0].splits[0] for code in ("de", "fr"))
     assert round(german.expected / 1e6, 1) == 4.5
     assert french.expected == 40_842_333  # the paper says 36 million, after it had cleaned them
 
@@ -62,7 +62,7 @@ def test_every_download_has_an_address_of_the_web_and_a_sum_of_the_right_form():
         assert all(re.fullmatch(r"https?://[^ ]+/[\w.-]+", address) for address in one.addresses)
         assert re.fullmatch(r"([0-9a-f]{64})?", one.sha256)
         assert re.fullmatch(r"([0-9a-f]{32})?", one.md5)
-    assert len({one.kept_as for one in DOWNLOADS}) == len(DOWNLOADS)
+    assert len({one.cache_name for one in DOWNLOADS}) == len(DOWNLOADS)
 
 
 def test_all_but_three_downloads_have_a_known_hash_or_another_way_that_has():
@@ -71,7 +71,8 @@ def test_all_but_three_downloads_have_a_known_hash_or_another_way_that_has():
         part.name
         for part in parts
         if not any(
-            way.source.download.is_known and way.target.download.is_known for way in part.ways
+            way.source.download.has_checksum and way.target.download.has_checksum
+            for way in part.text_pairs
         )
     }
     assert unknown == {"IWSLT14 training", *(name for name in unknown if name.startswith("TED"))}
@@ -90,8 +91,8 @@ def test_archives_of_test_sets_are_those_of_sacrebleu(name, download):
 @pytest.mark.parametrize("pair", ["en-de", "en-fr"])
 @pytest.mark.parametrize(("name", "year"), [("wmt13", 2013), ("wmt14/full", 2014)])
 def test_members_of_test_sets_are_those_of_sacrebleu(name, year, pair):
-    corpus = of_languages(f"newstest{year}", tuple(pair.split("-")))
-    official = corpus.splits[0].parts[0].ways[-1]
+    corpus = find_corpus(f"newstest{year}", tuple(pair.split("-")))
+    official = corpus.splits[0].parts[0].text_pairs[-1]
     assert DATASETS[name].langpairs[pair][:2] == [official.source.member, official.target.member]
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from transduce.datasets import transfer
-from transduce.datasets.downloads import find
-from transduce.datasets.partial import Partial
+from transduce.datasets.downloads import find_file
+from transduce.datasets.partial import PartialDownload
 from transduce.datasets.values import Download
 from transduce.errors import InputError, SaveError
 
@@ -31,7 +31,7 @@ def get(places):
 
     def got(*addresses, size=SIZE, sha256=SHA256, md5=""):
         what = Download(addresses, size, sha256, md5)
-        return find(what, places, silent).path.read_bytes()
+        return find_file(what, places, silent).path.read_bytes()
 
     return got
 
@@ -64,8 +64,8 @@ def test_a_later_command_goes_on_where_an_earlier_one_was_killed(site, get, plac
     address = site.put("a.tgz", CONTENT)
     what = Download((address,), len(CONTENT), SHA256)
     places.folder.mkdir()
-    part = Partial(what, places.folder / what.kept_as)
-    with part.adding(0, address, "") as add:
+    part = PartialDownload(what, places.folder / what.cache_name)
+    with part.append(0, address, "") as add:
         add(CONTENT[:70_000])
     assert get(address) == CONTENT
     assert ranges(site) == ["bytes=70000-"]
@@ -77,7 +77,7 @@ def test_a_file_that_was_whole_when_the_process_was_killed_is_not_asked_for_agai
     address = site.put("a.tgz", CONTENT)
     what = Download((address,), len(CONTENT), SHA256)
     places.folder.mkdir()
-    with Partial(what, places.folder / what.kept_as).adding(0, address, "") as add:
+    with PartialDownload(what, places.folder / what.cache_name).append(0, address, "") as add:
         add(CONTENT)
     assert get(address) == CONTENT
     assert site.asked == []
@@ -87,7 +87,7 @@ def test_a_server_that_knows_no_ranges_is_read_from_the_start(site, get, places)
     address = site.put("a.tgz", CONTENT, no_ranges=True)
     what = Download((address,), len(CONTENT), SHA256)
     places.folder.mkdir()
-    with Partial(what, places.folder / what.kept_as).adding(0, address, "") as add:
+    with PartialDownload(what, places.folder / what.cache_name).append(0, address, "") as add:
         add(b"?" * 70_000)
     assert get(address) == CONTENT
 
@@ -113,7 +113,7 @@ def test_wrong_bytes_of_an_earlier_time_are_thrown_away_and_the_rest_asked_for(s
     address = site.put("a.tgz", CONTENT)
     what = Download((address,), len(CONTENT), SHA256)
     places.folder.mkdir()
-    with Partial(what, places.folder / what.kept_as).adding(0, address, "") as add:
+    with PartialDownload(what, places.folder / what.cache_name).append(0, address, "") as add:
         add(b"?" * 70_000)
     assert get(address) == CONTENT
     assert ranges(site) == ["bytes=70000-", ""]
@@ -125,7 +125,7 @@ def test_another_version_of_a_file_without_a_known_hash_is_not_added_to_the_firs
     address = site.put("a.tgz", CONTENT, etag='"new"')
     what = Download((address,))
     places.folder.mkdir()
-    with Partial(what, places.folder / what.kept_as).adding(0, address, '"old"') as add:
+    with PartialDownload(what, places.folder / what.cache_name).append(0, address, '"old"') as add:
         add(b"?" * 70_000)
     assert get(address, size=0, sha256="") == CONTENT
 
@@ -134,7 +134,7 @@ def test_without_hash_and_version_nothing_is_added_to_what_is_here(site, get, pl
     address = site.put("a.tgz", CONTENT)
     what = Download((address,))
     places.folder.mkdir()
-    with Partial(what, places.folder / what.kept_as).adding(0, address, "") as add:
+    with PartialDownload(what, places.folder / what.cache_name).append(0, address, "") as add:
         add(b"?" * 70_000)
     assert get(address, size=0, sha256="") == CONTENT
     assert ranges(site) == [""]
@@ -144,7 +144,7 @@ def test_a_part_that_is_longer_than_the_file_is_thrown_away(site, get, places):
     address = site.put("a.tgz", CONTENT, etag='"1"')
     what = Download((address,))
     places.folder.mkdir()
-    with Partial(what, places.folder / what.kept_as).adding(0, address, '"1"') as add:
+    with PartialDownload(what, places.folder / what.cache_name).append(0, address, '"1"') as add:
         add(CONTENT + b"more")
     assert get(address, size=0, sha256="") == CONTENT
 
@@ -209,7 +209,7 @@ def test_an_address_that_is_none_of_the_web_is_refused(get, tmp_path):
 def test_a_kept_file_that_was_damaged_is_fetched_again(site, get, places):
     address = site.put("a.tgz", CONTENT)
     get(address)
-    kept = places.folder / Download((address,)).kept_as
+    kept = places.folder / Download((address,)).cache_name
     kept.write_bytes(WRONG)
     assert get(address) == CONTENT
 
@@ -217,14 +217,14 @@ def test_a_kept_file_that_was_damaged_is_fetched_again(site, get, places):
 def test_a_kept_file_of_no_known_hash_is_held_against_its_note(site, get, places):
     address = site.put("a.tgz", CONTENT)
     get(address, size=0, sha256="")
-    (places.folder / Download((address,)).kept_as).write_bytes(WRONG)
+    (places.folder / Download((address,)).cache_name).write_bytes(WRONG)
     assert get(address, size=0, sha256="") == CONTENT
 
 
 def test_a_copy_of_the_users_own_is_used_where_it_lies(site, places, tmp_path):
     (tmp_path / "a.tgz").write_bytes(CONTENT)
     what = Download((f"{site.address}/a.tgz",), len(CONTENT), SHA256)
-    found = find(what, replace(places, copies=tmp_path, network=None), silent)
+    found = find_file(what, replace(places, copies=tmp_path, network=None), silent)
     assert (found.path, site.asked) == (tmp_path / "a.tgz", [])
 
 
@@ -232,7 +232,7 @@ def test_a_copy_that_is_another_file_is_refused_by_its_path(site, places, tmp_pa
     (tmp_path / "a.tgz").write_bytes(WRONG)
     what = Download((site.put("a.tgz", CONTENT),), len(CONTENT), SHA256)
     with pytest.raises(InputError, match=r"a\.tgz: is another file: expected sha256"):
-        find(what, replace(places, copies=tmp_path), silent)
+        find_file(what, replace(places, copies=tmp_path), silent)
 
 
 def test_what_the_disk_has_no_room_for_is_not_begun(site, get):

@@ -8,10 +8,10 @@ import pytest
 from tests.datasets.made import Miniature
 
 from transduce.datasets import fetch as fetching
-from transduce.datasets.catalogue import CORPORA, named, of_languages
-from transduce.datasets.fetch import fetch, place_of, texts_of
-from transduce.datasets.readings import but_each, each, hashed
-from transduce.datasets.values import Corpus, Download, Part, Split, Text, Way
+from transduce.datasets.catalogue import CORPORA, find_corpora, find_corpus
+from transduce.datasets.fetch import corpus_folder, fetch_corpus, find_split_files
+from transduce.datasets.readers import drop_every, split_by_hash, take_every
+from transduce.datasets.values import Corpus, Download, Part, Split, Text, TextPair
 from transduce.durable import open_folder
 from transduce.errors import FolderError, InputError
 from transduce.runs.texts import FilePair
@@ -25,7 +25,7 @@ def silent(*_):
 def small(site, **more):
     """A corpus of one part in two plain files."""
     texts = [Text(Download((site.put(f"a.{side}", text),))) for side, text in TEXTS.items()]
-    ways = (*more.pop("before", ()), Way(*texts), *more.pop("after", ()))
+    ways = (*more.pop("before", ()), TextPair(*texts), *more.pop("after", ()))
     split = Split("train", (Part("one", ways, more.pop("lines", 2)),), **more)
     return Corpus("small", ("en", "de"), "about", "a licence", (split,))
 
@@ -34,7 +34,7 @@ TEXTS = {"en": b"A dog.\nA cat.\n", "de": b"Ein Hund.\nEine Katze."}
 
 
 def test_a_corpus_becomes_a_folder_whose_manifest_says_where_it_is_from(site, places, tmp_path):
-    found = fetch(small(site), tmp_path, places, silent)
+    found = fetch_corpus(small(site), tmp_path, places, silent)
     assert found.folder == tmp_path / "small/en-de"
     assert found.read("train.en") == TEXTS["en"]
     assert found.read("train.de") == TEXTS["de"] + b"\n"
@@ -46,21 +46,21 @@ def test_a_corpus_becomes_a_folder_whose_manifest_says_where_it_is_from(site, pl
 
 
 def test_it_is_made_once(site, places, tmp_path):
-    fetch(small(site), tmp_path, places, silent)
+    fetch_corpus(small(site), tmp_path, places, silent)
     site.asked.clear()
-    fetch(small(site), tmp_path, replace(places, network=None), silent)
+    fetch_corpus(small(site), tmp_path, replace(places, network=None), silent)
     assert site.asked == []
 
 
 def test_a_fetched_corpus_that_was_edited_is_refused(site, places, tmp_path):
-    folder = fetch(small(site), tmp_path, places, silent).folder
+    folder = fetch_corpus(small(site), tmp_path, places, silent).folder
     (folder / "train.de").write_bytes(b"Ein Hund.\nEine Kuh..\n")
     with pytest.raises(FolderError, match=r"train\.de: is not as it was written"):
-        fetch(small(site), tmp_path, places, silent)
+        fetch_corpus(small(site), tmp_path, places, silent)
 
 
 def test_another_count_than_the_expected_one_is_noted_not_refused(site, places, tmp_path):
-    found = fetch(small(site, lines=3, sha256=("0" * 64, "")), tmp_path, places, silent)
+    found = fetch_corpus(small(site, lines=3, sha256=("0" * 64, "")), tmp_path, places, silent)
     assert found.about["unlike"] == [
         "one has 2 lines, and 3 were expected",
         "train has 2 lines, and 3 were expected",
@@ -72,17 +72,19 @@ def test_sides_of_unequal_length_are_refused_and_nothing_stays(site, places, tmp
     corpus = small(site)
     site.put("a.de", b"Ein Hund.\n")
     with pytest.raises(InputError, match="one: one side ends before line 2, the other does not"):
-        fetch(corpus, tmp_path, places, silent)
+        fetch_corpus(corpus, tmp_path, places, silent)
     assert list((tmp_path / "small").iterdir()) == []
 
 
 def test_a_way_whose_file_is_gone_or_no_archive_has_another_behind_it(site, places, tmp_path):
     def way(name):
-        return Way(*(Text(Download((f"{site.address}/{name}",)), side) for side in ("en", "de")))
+        return TextPair(
+            *(Text(Download((f"{site.address}/{name}",)), side) for side in ("en", "de"))
+        )
 
     site.put("page.tgz", b"<html>log in</html>")
     corpus = small(site, before=(way("gone.tgz"), way("page.tgz")))
-    assert fetch(corpus, tmp_path, places, silent).about["splits"]["train"]["lines"] == 2
+    assert fetch_corpus(corpus, tmp_path, places, silent).about["splits"]["train"]["lines"] == 2
     assert [path for path in places.folder.iterdir() if "page" in path.name] == []
 
 
@@ -90,12 +92,14 @@ def test_all_ways_that_fail_are_named_with_their_reasons(site, places, tmp_path)
     corpus = small(site)
     site.files.clear()
     with pytest.raises(InputError, match=r"one cannot be had: http.*a\.en: the server answered"):
-        fetch(corpus, tmp_path, places, silent)
+        fetch_corpus(corpus, tmp_path, places, silent)
 
 
 def test_without_a_network_all_that_is_missing_is_named(tmp_path, places):
     with pytest.raises(InputError) as error:
-        fetch(named("wmt14-en-fr")[0], tmp_path, replace(places, network=None), silent)
+        fetch_corpus(
+            find_corpora("wmt14-en-fr")[0], tmp_path, replace(places, network=None), silent
+        )
     assert error.value.fact == (
         "wmt14-en-fr needs what is not here: training-parallel-europarl-v7.tgz, "
         "training-parallel-commoncrawl.tgz, training-parallel-nc-v9.tgz, "
@@ -106,7 +110,7 @@ def test_without_a_network_all_that_is_missing_is_named(tmp_path, places):
 
 def test_every_corpus_of_the_catalogue_is_fetched_from_a_copy_in_miniature(site, places, tmp_path):
     for corpus in Miniature(site).corpora(CORPORA):
-        found = fetch(corpus, tmp_path, places, silent)
+        found = fetch_corpus(corpus, tmp_path, places, silent)
         for split in corpus.splits:
             sides = [found.read(f"{split.name}.{code}").splitlines() for code in corpus.languages]
             assert len(sides[0]) == len(sides[1]) == found.about["splits"][split.name]["lines"]
@@ -115,25 +119,25 @@ def test_every_corpus_of_the_catalogue_is_fetched_from_a_copy_in_miniature(site,
 
 def test_the_second_way_gives_the_same_text(site, places, tmp_path):
     for corpus in Miniature(site).corpora(CORPORA):
-        first = fetch(corpus, tmp_path / "first", places, silent)
+        first = fetch_corpus(corpus, tmp_path / "first", places, silent)
         turned = [
-            replace(s, parts=tuple(replace(p, ways=p.ways[::-1]) for p in s.parts))
+            replace(s, parts=tuple(replace(p, text_pairs=p.text_pairs[::-1]) for p in s.parts))
             for s in corpus.splits
         ]
         second = replace(corpus, splits=tuple(turned))
-        assert fetch(second, tmp_path / "second", places, silent).files == first.files
+        assert fetch_corpus(second, tmp_path / "second", places, silent).files == first.files
 
 
 def test_one_pair_of_so_many_is_held_out():
     every = [(b"%d" % number, b"") for number in range(1, 101)]
-    held, rest = list(each(23)(every)), list(but_each(23)(every))
+    held, rest = list(take_every(23)(every)), list(drop_every(23)(every))
     assert [int(source) for source, _ in held] == [23, 46, 69, 92]
     assert sorted(held + rest) == sorted(every)
 
 
 def test_no_source_sentence_of_a_hashed_corpus_stands_in_two_splits():
     every = [(b"s%d" % (number % 5_000), b"t%d" % number) for number in range(6_000)]
-    splits = [list(hashed(name)(every)) for name in ("train", "dev", "test")]
+    splits = [list(split_by_hash(name)(every)) for name in ("train", "dev", "test")]
     sources = [{source for source, _ in split} for split in splits]
     assert [len(one) for one in sources] == [1_000, 2_000, 2_000]
     assert not sources[0] & (sources[1] | sources[2])
@@ -141,9 +145,9 @@ def test_no_source_sentence_of_a_hashed_corpus_stands_in_two_splits():
 
 
 def test_captions_are_taken_from_a_copy_of_their_authors_files(shared, tmp_path, places):
-    corpus = of_languages("multi30k", ("en", "de"))
+    corpus = find_corpus("multi30k", ("en", "de"))
     own = replace(places, copies=shared / "data/multi30k", network=None)
-    found = fetch(corpus, tmp_path, own, silent)
+    found = fetch_corpus(corpus, tmp_path, own, silent)
     assert found.about["unlike"] == []
     assert (
         identify_test_set(found.read("test.de").decode().splitlines())
@@ -156,7 +160,7 @@ def test_the_filtered_edition_is_found_in_the_whole_one(shared, tmp_path, places
         packed = (shared / f"data/wmt-newstest/newstest2014.en-de.{side}.gz").read_bytes()
         (tmp_path / f"newstest2014.{side}").write_bytes(gzip.decompress(packed))
     own = replace(places, copies=tmp_path, network=None)
-    found = fetch(named("newstest2014-filtered")[0], tmp_path, own, silent)
+    found = fetch_corpus(find_corpora("newstest2014-filtered")[0], tmp_path, own, silent)
     assert found.about["unlike"] == []
     assert identify_test_set(found.read("test.de").decode().splitlines()) == GERMAN_2014_FILTERED
 
@@ -167,11 +171,11 @@ def test_a_split_is_found_in_both_directions_and_where_else_it_lies(
     copies = Miniature(site).corpora(CORPORA[:6])
     monkeypatch.setattr("transduce.datasets.catalogue.CORPORA", copies)
     for corpus in copies:
-        fetch(corpus, tmp_path, places, silent)
-    dev = texts_of("wmt14-en-de", "dev", ("de", "en"), tmp_path)
-    place = place_of(of_languages("newstest2013", ("en", "de")), tmp_path)
+        fetch_corpus(corpus, tmp_path, places, silent)
+    dev = find_split_files("wmt14-en-de", "dev", ("de", "en"), tmp_path)
+    place = corpus_folder(find_corpus("newstest2013", ("en", "de")), tmp_path)
     assert dev == (place / "test.de", place / "test.en")
-    assert texts_of("newstest2014", "train", ("en", "fr"), tmp_path) is None
+    assert find_split_files("newstest2014", "train", ("en", "fr"), tmp_path) is None
     assert FilePair(*dev).fingerprint().split()[0] == (
         open_folder(place, fetching.KIND).files["test.de"].sha256
     )

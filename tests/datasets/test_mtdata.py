@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from transduce.datasets.fetch import fetch, texts_of
-from transduce.datasets.languages import SHORT
-from transduce.datasets.mtdata import looked_up, outline
+from transduce.datasets.fetch import fetch_corpus, find_split_files
+from transduce.datasets.languages import SHORT_CODES
+from transduce.datasets.mtdata import parse_corpus_name, resolve_index_texts
 from transduce.errors import InputError
 
 DE, EN = b"Ein Hund.\nEine Katze.\n", b"A dog.\nA cat.\n"
@@ -128,7 +128,7 @@ def test_what_the_index_says_becomes_both_sides(kept, index, site, places, tmp_p
     files, entry = KEPT[kept]
     addresses = [site.put(name, content) for name, content in files.items()]
     index(url=addresses if len(addresses) > 1 else addresses[0], **entry)
-    found = fetch(outline(f"mtdata/{NAME}"), tmp_path, places, silent)
+    found = fetch_corpus(parse_corpus_name(f"mtdata/{NAME}"), tmp_path, places, silent)
     assert (found.read("all.de"), found.read("all.en")) == (DE, EN)
     part = found.about["splits"]["all"]["parts"][0]
     assert part["name"] == f"{NAME} of mtdata.index.0.5.1.jsonl"
@@ -141,48 +141,48 @@ def test_it_serves_for_training_and_as_a_test_and_needs_the_index_no_more(
     path = index(url=site.put("a.tsv", TABBED), ext="tsv", cols=[1, 2])
     name, languages = f"mtdata/{NAME}", ("en", "de")
     with pytest.raises(InputError, match=f"hint: transduce fetch {name}"):
-        texts_of(name, "train", languages, tmp_path)
-    fetch(outline(name), tmp_path, places, silent)
+        find_split_files(name, "train", languages, tmp_path)
+    fetch_corpus(parse_corpus_name(name), tmp_path, places, silent)
     path.unlink()
-    fetch(outline(name), tmp_path, replace(places, network=None), silent)
+    fetch_corpus(parse_corpus_name(name), tmp_path, replace(places, network=None), silent)
     for split in ("train", "test"):
-        texts = texts_of(name, split, languages, tmp_path) or ()
+        texts = find_split_files(name, split, languages, tmp_path) or ()
         assert [text.read_bytes() for text in texts] == [EN, DE]
-    assert texts_of(name, "dev", languages, tmp_path) is None
-    assert texts_of(name, "tset", languages, tmp_path) is None
+    assert find_split_files(name, "dev", languages, tmp_path) is None
+    assert find_split_files(name, "tset", languages, tmp_path) is None
     with pytest.raises(InputError, match=f"{name} is de-en, not en-fr"):
-        texts_of(name, "train", ("en", "fr"), tmp_path)
+        find_split_files(name, "train", ("en", "fr"), tmp_path)
 
 
 def test_what_is_not_in_the_index_has_a_sentence(index, tmp_path):
     name = "mtdata/Group-korpus-1-deu-eng"
     (tmp_path / "mtdata").rmdir()
     with pytest.raises(InputError, match=r"index is not here: .*\nhint: `uvx mtdata index`"):
-        looked_up(outline(name))
+        resolve_index_texts(parse_corpus_name(name))
     (tmp_path / "mtdata").mkdir()
     path = index(url="http://host/a.xlsx", ext="xlsx")
     with pytest.raises(InputError) as caught:
-        looked_up(outline(name))
+        resolve_index_texts(parse_corpus_name(name))
     assert caught.value.fact == "mtdata.index.0.5.1.jsonl has no Group-korpus-1-deu-eng"
     assert f"mtdata/{NAME}" in caught.value.hint
     assert "fra-eng" not in caught.value.hint
     with pytest.raises(InputError, match="is kept as xlsx, which is not read here"):
-        looked_up(outline(f"mtdata/{NAME}"))
+        resolve_index_texts(parse_corpus_name(f"mtdata/{NAME}"))
     with path.open("a") as file:
         file.write('["-deu-eng"]\n')
     with pytest.raises(InputError, match=r"jsonl, line 4: is no line of mtdata's index"):
-        looked_up(outline(name))
+        resolve_index_texts(parse_corpus_name(name))
 
 
 def test_a_name_of_one_language_twice_is_refused_before_anything_is_fetched():
     with pytest.raises(InputError, match="both sides of mtdata/OPUS-gnome-v1-cat-cat are ca"):
-        outline("mtdata/OPUS-gnome-v1-cat-cat")
+        parse_corpus_name("mtdata/OPUS-gnome-v1-cat-cat")
 
 
 def test_an_index_that_names_one_file_for_both_sides_is_not_believed(index):
     index(url="http://host/a.zip", ext="zip", in_ext="txt", in_paths=["x.dev", "x.dev"])
     with pytest.raises(InputError, match=f"the same file for both sides of {NAME}"):
-        looked_up(outline(f"mtdata/{NAME}"))
+        resolve_index_texts(parse_corpus_name(f"mtdata/{NAME}"))
 
 
 def test_two_files_of_a_folder_keep_their_own_names(index, tmp_path, places):
@@ -190,7 +190,7 @@ def test_two_files_of_a_folder_keep_their_own_names(index, tmp_path, places):
     for name, text in (("train.de", DE), ("train.en", EN)):
         (tmp_path / name).write_bytes(text)
     own = replace(places, copies=tmp_path, network=None)
-    found = fetch(outline(f"mtdata/{NAME}"), tmp_path, own, silent)
+    found = fetch_corpus(parse_corpus_name(f"mtdata/{NAME}"), tmp_path, own, silent)
     assert (found.read("all.de"), found.read("all.en")) == (DE, EN)
 
 
@@ -198,14 +198,14 @@ def test_a_memory_of_other_languages_is_not_fetched_again_and_again(index, site,
     index(url=site.put("a.tmx", memory(unit(FR="Rien.", EN="Nothing."))), ext="tmx")
     for _ in range(2):
         with pytest.raises(InputError, match="hint: its languages may go by other names"):
-            fetch(outline(f"mtdata/{NAME}"), tmp_path, places, silent)
+            fetch_corpus(parse_corpus_name(f"mtdata/{NAME}"), tmp_path, places, silent)
     assert len(site.asked) == 1
 
 
 @pytest.mark.parametrize("name", ["mtdata/", "mtdata/Group-corpus-1-deu", "mtdata/a-b-c-d-e-f"])
 def test_a_name_without_two_languages_is_refused(name):
     with pytest.raises(InputError, match="names no corpus of two languages"):
-        outline(name)
+        parse_corpus_name(name)
 
 
 @pytest.mark.parametrize(
@@ -223,13 +223,13 @@ def test_a_translation_memory_that_cannot_serve_has_a_sentence(
 ):
     index(url=site.put("a.tmx", content), ext="tmx")
     with pytest.raises(InputError, match=said):
-        fetch(outline(f"mtdata/{NAME}"), tmp_path, places, silent)
+        fetch_corpus(parse_corpus_name(f"mtdata/{NAME}"), tmp_path, places, silent)
     assert not (tmp_path / "mtdata" / NAME / "de-en").exists()
 
 
 def test_languages_have_the_two_letters_of_the_standard():
     known = pytest.importorskip("mtdata.iso.iso639_1", reason="skipped: mtdata is not installed")
-    assert {three: two for two, three in known.ISO693_1_to_3.items()} == SHORT
+    assert {three: two for two, three in known.ISO693_1_to_3.items()} == SHORT_CODES
 
 
 @pytest.mark.parametrize(
@@ -240,4 +240,4 @@ def test_languages_have_the_two_letters_of_the_standard():
     ],
 )
 def test_a_name_says_its_languages(name, languages):
-    assert outline(f"mtdata/{name}").languages == languages
+    assert parse_corpus_name(f"mtdata/{name}").languages == languages

@@ -8,8 +8,13 @@ import zipfile
 
 import pytest
 
-from transduce.datasets.readings import column, segments, spoken, talks
-from transduce.datasets.unpack import lines_of
+from transduce.datasets.readers import (
+    read_column,
+    read_iwslt_segments,
+    read_iwslt_training,
+    read_sgml_segments,
+)
+from transduce.datasets.unpack import read_text_lines
 from transduce.datasets.values import Download, Text
 from transduce.errors import InputError
 
@@ -44,18 +49,18 @@ def test_a_line_ends_at_a_newline_and_nowhere_else(tmp_path, name):
                 archive.writestr("./in/side.en", CONTENT)
         case _:
             tar(path, {"other": b"x", "./in/side.en": CONTENT}, "w:gz" if "tgz" in name else "w")
-    assert list(lines_of(text(name, member), path)) == LINES
+    assert list(read_text_lines(text(name, member), path)) == LINES
 
 
 def test_a_packed_member_of_an_archive_is_unpacked(tmp_path):
     tar(tmp_path / "a", {"side.fr.gz": gzip.compress(CONTENT)}, "w")
-    assert list(lines_of(text("a.tar", "side.fr.gz"), tmp_path / "a")) == LINES
+    assert list(read_text_lines(text("a.tar", "side.fr.gz"), tmp_path / "a")) == LINES
 
 
 def test_a_member_that_is_not_there_is_named(tmp_path):
     tar(tmp_path / "a", {"x": b""})
     with pytest.raises(InputError, match=r"a: has no in/side\.en\n"):
-        list(lines_of(text("a.tgz", "in/side.en"), tmp_path / "a"))
+        list(read_text_lines(text("a.tgz", "in/side.en"), tmp_path / "a"))
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE])
@@ -66,14 +71,14 @@ def test_a_member_that_leads_elsewhere_is_refused(tmp_path, kind):
         entry.type, entry.linkname = kind, str(tmp_path / "secret")
         archive.addfile(entry)
     with pytest.raises(InputError, match=r"side\.en is no regular file in it"):
-        list(lines_of(text("a.tar", "side.en"), tmp_path / "a"))
+        list(read_text_lines(text("a.tar", "side.en"), tmp_path / "a"))
 
 
 def test_an_archive_with_names_outside_writes_nothing_there(tmp_path):
     (tmp_path / "in").mkdir()
     tar(tmp_path / "in/a", {"../evil": b"x", "/tmp/evil": b"x", "side.en": CONTENT})
     before = sorted(os.walk(tmp_path))
-    assert list(lines_of(text("a.tgz", "side.en"), tmp_path / "in/a")) == LINES
+    assert list(read_text_lines(text("a.tgz", "side.en"), tmp_path / "in/a")) == LINES
     assert sorted(os.walk(tmp_path)) == before
 
 
@@ -82,14 +87,14 @@ def test_an_archive_with_names_outside_writes_nothing_there(tmp_path):
 def test_what_is_no_archive_or_cut_is_refused_by_its_path(tmp_path, name, content):
     (tmp_path / "kept").write_bytes(content)
     with pytest.raises(InputError, match=r"kept: (cannot be unpacked \(.+\)|has no side\.en)\n"):
-        list(lines_of(text(name, "" if name == "a.en.gz" else "side.en"), tmp_path / "kept"))
+        list(read_text_lines(text(name, "" if name == "a.en.gz" else "side.en"), tmp_path / "kept"))
 
 
 def test_segments_are_found_in_the_sgml_of_the_wmt(tmp_path):
     (tmp_path / "kept").write_bytes(
         b'<refset>\n<doc docid="1">\n<p>\n<seg id="1"> A  b\tc &amp; d </seg>\n</p></doc>\n'
     )
-    read = lines_of(text("a.sgm", reading=segments), tmp_path / "kept")
+    read = read_text_lines(text("a.sgm", reader=read_sgml_segments), tmp_path / "kept")
     assert list(read) == [b"A b c &amp; d"]
 
 
@@ -100,10 +105,12 @@ def test_talks_keep_titles_and_descriptions_but_no_other_tags():
         b"A line. ",
         b"<reviewer></reviewer>",
     ]
-    assert list(talks(iter(lines))) == [b"A title", b"A line."]
-    assert list(spoken(iter([b'<seg id="1"> R &amp; B </seg>', b"<doc>"]))) == [b"R & B"]
+    assert list(read_iwslt_training(iter(lines))) == [b"A title", b"A line."]
+    assert list(read_iwslt_segments(iter([b'<seg id="1"> R &amp; B </seg>', b"<doc>"]))) == [
+        b"R & B"
+    ]
 
 
 def test_a_line_without_the_column_is_named_by_its_number():
     with pytest.raises(InputError, match="line 2 has no column 2"):
-        list(column(1)(iter([b"a\tb\tc", b"a"])))
+        list(read_column(1)(iter([b"a\tb\tc", b"a"])))

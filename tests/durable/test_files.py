@@ -67,11 +67,11 @@ def test_a_fault_names_the_file_and_a_next_move(tmp_path, monkeypatch, name, num
     write_atomically(tmp_path / "a", b"old")
     calls = []
 
-    def error(*arguments, **_):
+    def refuse(*arguments, **_):
         calls.append(arguments)
         raise OSError(getattr(errno, number), "said by the system")
 
-    monkeypatch.setattr(os, name, error)
+    monkeypatch.setattr(os, name, refuse)
     with pytest.raises(SaveError) as error:
         write_atomically(tmp_path / "a", b"new")
     monkeypatch.undo()

@@ -26,16 +26,16 @@ PROGRAM = """
 import json, sys
 from dataclasses import replace
 from transduce.datasets import catalogue
-from transduce.datasets.values import Download, Way
+from transduce.datasets.values import Download, TextPair
 
 moved = {name: Download((address,), size, sha256) for name, address, size, sha256 in MOVED}
 
 def here(text):
-    return replace(text, download=moved[text.download.kept_as])
+    return replace(text, download=moved[text.download.cache_name])
 
 def rest(split):
     parts = tuple(
-        replace(p, lines=0, ways=tuple(Way(here(w.source), here(w.target)) for w in p.ways))
+        replace(p, lines=0, text_pairs=tuple(TextPair(here(w.source), here(w.target)) for w in p.text_pairs))
         for p in split.parts
     )
     return replace(split, parts=parts, lines=0, sha256=("", ""))
@@ -54,9 +54,9 @@ def program(copies: tuple[Corpus, ...]) -> str:
     for real, copy in zip(CORPORA, copies, strict=True):
         for one, other in zip(real.splits, copy.splits, strict=True):
             for part, ours in zip(one.parts, other.parts, strict=True):
-                for way, own in zip(part.ways, ours.ways, strict=True):
-                    moved[way.source.download.kept_as] = own.source.download
-                    moved[way.target.download.kept_as] = own.target.download
+                for way, own in zip(part.text_pairs, ours.text_pairs, strict=True):
+                    moved[way.source.download.cache_name] = own.source.download
+                    moved[way.target.download.cache_name] = own.target.download
     rows = [(name, d.addresses[0], d.size, d.sha256) for name, d in moved.items()]
     return PROGRAM.replace("MOVED", json.dumps(rows))
 

@@ -11,8 +11,8 @@ import click
 from transduce.cli import display, options
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import CORPORA
-from transduce.datasets.fetch import place_of
-from transduce.datasets.transfer import Network
+from transduce.datasets.fetch import corpus_folder
+from transduce.datasets.transfer import NetworkSettings
 from transduce.datasets.values import Corpus
 from transduce.runs.fetch import FetchedCorpus, OnDownload, fetch
 
@@ -34,7 +34,7 @@ FOLDER = click.Path(path_type=Path)
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
-    default=Network.seconds,
+    default=NetworkSettings.seconds,
     help="Seconds of silence before a connection counts as broken.",
 )
 @options.as_json
@@ -98,12 +98,12 @@ def list_corpora(cache: Path, *, as_json: bool) -> Iterator[str]:
     """Yield lines about every corpus: name, languages, size, whether it is here, and licence."""
     if as_json:
         for corpus in CORPORA:
-            facts = corpus_facts(corpus) | {"here": place_of(corpus, cache).is_dir()}
+            facts = corpus_facts(corpus) | {"here": corpus_folder(corpus, cache).is_dir()}
             yield json.dumps(facts, ensure_ascii=False)
         return
     rows = []
     for corpus in CORPORA:
-        here = "here" if place_of(corpus, cache).is_dir() else ""
+        here = "here" if corpus_folder(corpus, cache).is_dir() else ""
         rows.append((corpus.name, "-".join(corpus.languages), format_bytes(corpus.size), here))
     for corpus, row in zip(CORPORA, display.columns(rows), strict=True):
         yield row

@@ -1,1 +1,1 @@
-"""Public corpora as values, and how they are fetched, verified and unpacked."""
+"""Public parallel corpora: what is known of them, and how they are downloaded and unpacked."""

@@ -1,4 +1,4 @@
-"""All corpora by their names: a look-up, no registry."""
+"""All public corpora by name."""
 
 from transduce.datasets import mtdata
 from transduce.datasets.news import NEWS
@@ -10,10 +10,10 @@ from transduce.errors import InputError, suggest_names
 CORPORA: tuple[Corpus, ...] = (*WMT14, *NEWS, *SMALL)
 
 
-def named(name: str) -> tuple[Corpus, ...]:
-    """The corpora of a name, one for each pair of languages, or a hint at the nearest names."""
+def find_corpora(name: str) -> tuple[Corpus, ...]:
+    """Return the corpora of a name, one for each language pair; raise InputError if unknown."""
     if name.startswith(mtdata.PREFIX):
-        return (mtdata.outline(name),)
+        return (mtdata.parse_corpus_name(name),)
     found = tuple(corpus for corpus in CORPORA if corpus.name == name)
     if not found:
         raise InputError(
@@ -23,18 +23,18 @@ def named(name: str) -> tuple[Corpus, ...]:
 
 
 def is_public(name: str) -> bool:
-    """Whether `fetch` knows where to look for it."""
+    """Return whether a name is a corpus that `fetch` can download."""
     return name.startswith(mtdata.PREFIX) or name in {corpus.name for corpus in CORPORA}
 
 
-def with_texts(corpus: Corpus) -> Corpus:
-    """What is needed to fetch it: a corpus of mtdata's index is looked up there."""
-    return mtdata.looked_up(corpus) if corpus.name.startswith(mtdata.PREFIX) else corpus
+def resolve_texts(corpus: Corpus) -> Corpus:
+    """Return a corpus with its texts; one of mtdata's is completed from mtdata's index."""
+    return mtdata.resolve_index_texts(corpus) if corpus.name.startswith(mtdata.PREFIX) else corpus
 
 
-def of_languages(name: str, languages: tuple[str, str]) -> Corpus:
-    """The one of these languages; a parallel text can be read in both directions."""
-    found = named(name)
+def find_corpus(name: str, languages: tuple[str, str]) -> Corpus:
+    """Return the corpus of this name in these languages, in either direction."""
+    found = find_corpora(name)
     for corpus in found:
         if set(corpus.languages) == set(languages):
             return corpus
@@ -42,7 +42,7 @@ def of_languages(name: str, languages: tuple[str, str]) -> Corpus:
     raise InputError(f"{name} is {have}, not {'-'.join(languages)}", "name another corpus")
 
 
-def with_elsewhere(corpus: Corpus) -> tuple[Corpus, ...]:
-    """A corpus and those that hold its other splits."""
-    others = (of_languages(name, corpus.languages) for _, name in corpus.elsewhere)
+def list_split_corpora(corpus: Corpus) -> tuple[Corpus, ...]:
+    """Return a corpus and the corpora that hold its other splits, such as dev and test."""
+    others = (find_corpus(name, corpus.languages) for _, name in corpus.other_splits)
     return (corpus, *others)

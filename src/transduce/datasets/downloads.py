@@ -1,4 +1,4 @@
-"""Downloads that are whole or absent, each with a note of what it is and where it came from.
+"""Downloaded files, whole or absent, each with a note of its sha256 and its address.
 
 NAME         the file: its bytes were held against what is known of them before it got this name
 NAME.json    its sha256 and its address; written before the file gets its name
@@ -10,8 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from transduce.datasets.partial import NOTE_LIMIT, Partial
-from transduce.datasets.transfer import CHUNK, Network, RefusedError, Told, transfer
+from transduce.datasets.partial import NOTE_LIMIT, PartialDownload
+from transduce.datasets.transfer import (
+    CHUNK,
+    DownloadProgress,
+    NetworkSettings,
+    RefusedError,
+    transfer,
+)
 from transduce.datasets.values import Download
 from transduce.durable import (
     ensure_folder,
@@ -24,14 +30,14 @@ from transduce.durable import (
 from transduce.durable.write_errors import raise_save_errors
 from transduce.errors import FolderError, InputError, SaveError
 
-NOT_YOURS = "it is another file of that name, or damaged: move it elsewhere, or take it anew"
-ROOM_LEFT = 1 << 26  # bytes of a disk that are not filled
+WRONG_FILE_HINT = "it is another file of that name, or damaged: move it elsewhere, or take it anew"
+RESERVED_BYTES = 1 << 26  # bytes of a disk that are not filled
 
 
 @final
 @dataclass(frozen=True)
-class Found:
-    """A file whose bytes are those that were asked for."""
+class VerifiedFile:
+    """A file on disk with its sha256 and where it came from, checked against what is known."""
 
     path: Path
     sha256: str
@@ -40,88 +46,94 @@ class Found:
 
 @final
 @dataclass(frozen=True)
-class Places:
-    """Where files are looked for, from near to far."""
+class DownloadSettings:
+    """Where files are searched: a folder of downloads, the user's own copies, the network."""
 
     folder: Path  # of downloads that stay
     copies: Path | None = None  # a folder of the user's own
-    network: Network | None = None  # None: nobody is asked
+    network: NetworkSettings | None = None  # None: nobody is asked
 
 
-def find(what: Download, places: Places, told: Told) -> Found:
-    """The file, from wherever it is; where it is fetched, it stays."""
-    copy = own_copy(what, places.copies)
-    found = copy or kept_before(what, places.folder)
+def find_file(
+    what: Download, settings: DownloadSettings, progress: DownloadProgress
+) -> VerifiedFile:
+    """Return a verified file: the user's copy, an earlier download, or a new download."""
+    copy = find_user_copy(what, settings.copies)
+    found = copy or find_earlier_download(what, settings.folder)
     if found:
         return found
-    if places.network is None:
+    if settings.network is None:
         raise InputError(f"{what.name} is not here")
-    return fetched(what, places.folder, places.network, told)
+    return download_file(what, settings.folder, settings.network, progress)
 
 
-def own_copy(what: Download, folder: Path | None) -> Found | None:
-    """A file that the user has, held against what is known of it."""
+def find_user_copy(what: Download, folder: Path | None) -> VerifiedFile | None:
+    """Return the user's own copy of a file, checked, or None if there is none."""
     if folder is None or not (folder / what.name).exists():
         return None
     path = folder / what.name
     try:
-        sha256 = verified(what, path)
+        sha256 = verify_file(what, path)
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", NOT_YOURS, file=path) from error
+        raise InputError(f"cannot be read: {error.strerror}", WRONG_FILE_HINT, file=path) from error
     except RefusedError as error:
-        raise InputError(str(error), NOT_YOURS, file=path) from None
-    return Found(path, sha256, str(path))
+        raise InputError(str(error), WRONG_FILE_HINT, file=path) from None
+    return VerifiedFile(path, sha256, str(path))
 
 
-def kept_before(what: Download, folder: Path) -> Found | None:
-    """A download of an earlier time, if every byte is as it was."""
-    path = folder / what.kept_as
+def find_earlier_download(what: Download, folder: Path) -> VerifiedFile | None:
+    """Return an earlier download if its bytes are unchanged, else None."""
+    path = folder / what.cache_name
     try:
-        note = from_checksummed_json(read_regular(note_of(path), NOTE_LIMIT), path)
-        sha256 = verified(what, path)
+        note = from_checksummed_json(read_regular(note_path(path), NOTE_LIMIT), path)
+        sha256 = verify_file(what, path)
     except (FolderError, OSError, RefusedError):
         return None  # there is none, or a damaged one, which is fetched again
-    return Found(path, sha256, str(note["address"])) if note["content"] == sha256 else None
+    return VerifiedFile(path, sha256, str(note["address"])) if note["content"] == sha256 else None
 
 
-def fetched(what: Download, folder: Path, network: Network, told: Told) -> Found:
-    """From the first address that gives the right bytes."""
+def download_file(
+    what: Download, folder: Path, network: NetworkSettings, progress: DownloadProgress
+) -> VerifiedFile:
+    """Download a file from the first address that gives the right bytes."""
     ensure_folder(folder)
-    path = folder / what.kept_as
+    path = folder / what.cache_name
     refused: dict[str, list[str]] = {}
     for address in what.addresses:
         try:
-            sha256 = from_address(address, Partial(what, path), network, told)
+            sha256 = download_from(address, PartialDownload(what, path), network, progress)
         except RefusedError as error:
             refused.setdefault(str(error), []).append(address)
             continue
         write_atomically(
-            note_of(path), to_checksummed_json({"address": address, "content": sha256})
+            note_path(path), to_checksummed_json({"address": address, "content": sha256})
         )
         with raise_save_errors(path):
-            Partial(what, path).path.replace(path)
+            PartialDownload(what, path).path.replace(path)
             sync_folder(folder)
-        Partial(what, path).forget()
-        return Found(path, sha256, address)
+        PartialDownload(what, path).delete()
+        return VerifiedFile(path, sha256, address)
     raise InputError("; ".join(f"{', '.join(some)}: {why}" for why, some in refused.items()))
 
 
-def from_address(address: str, part: Partial, network: Network, told: Told) -> str:
-    """The sha256 of the whole file, whose bytes lie in the part by then."""
-    require_room(part)
-    begun = part.size
-    transfer(address, part, network, told)
+def download_from(
+    address: str, part: PartialDownload, network: NetworkSettings, progress: DownloadProgress
+) -> str:
+    """Download a file from one address, resuming a partial one, and return its sha256."""
+    require_disk_space(part)
+    already = part.size
+    transfer(address, part, network, progress)
     try:
-        return verified(part.what, part.path)
+        return verify_file(part.what, part.path)
     except RefusedError:
-        part.forget()
-        if not begun:
+        part.delete()
+        if not already:
             raise
-    return from_address(address, part, network, told)  # perhaps it was begun from another file
+    return download_from(address, part, network, progress)  # perhaps it was begun from another file
 
 
-def verified(what: Download, path: Path) -> str:
-    """The sha256 of a file, if it is what was asked for as far as that is known."""
+def verify_file(what: Download, path: Path) -> str:
+    """Return a file's sha256; raise RefusedError if size or checksum is not the known one."""
     sha256, md5 = hashlib.sha256(), hashlib.md5(usedforsecurity=False)
     size = path.stat().st_size
     if what.size and size != what.size:
@@ -139,21 +151,21 @@ def verified(what: Download, path: Path) -> str:
     return sha256.hexdigest()
 
 
-def require_room(part: Partial) -> None:
-    """Refuse before it begins what the disk cannot hold."""
+def require_disk_space(part: PartialDownload) -> None:
+    """Raise SaveError if the disk has no space for the rest of a download."""
     free = shutil.disk_usage(part.path.parent).free
     wanted = part.what.size - part.size
-    if wanted > free - ROOM_LEFT:
+    if wanted > free - RESERVED_BYTES:
         fact = f"has room for {free / 1e9:.1f} GB, and {part.what.name} needs {wanted / 1e9:.1f}"
         raise SaveError(fact, "free some space, or choose another place", file=part.path.parent)
 
 
-def forget(path: Path) -> None:
-    """Delete a download."""
+def delete_download(path: Path) -> None:
+    """Delete a downloaded file and its note."""
     path.unlink(missing_ok=True)
-    note_of(path).unlink(missing_ok=True)
+    note_path(path).unlink(missing_ok=True)
 
 
-def note_of(path: Path) -> Path:
-    """Where it stands what a download is."""
+def note_path(path: Path) -> Path:
+    """Return the path of the note that stores a download's sha256 and address."""
     return path.with_name(path.name + ".json")

@@ -1,4 +1,4 @@
-"""From a corpus as a value to a folder of its texts, whole or absent.
+"""Fetching a corpus: from its description to a folder with a text file for each split and language.
 
     CACHE/wmt14-en-de/en-de/     train.en train.de dev.en dev.de … manifest.json
     CACHE/downloads/             the files that they were made from
@@ -13,166 +13,185 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, final
 
-from transduce.datasets.catalogue import of_languages, with_texts
-from transduce.datasets.downloads import NOT_YOURS, Found, Places, find, forget
-from transduce.datasets.transfer import Told
-from transduce.datasets.units import OTHER_NAMES
-from transduce.datasets.unpack import lines_of
-from transduce.datasets.values import WHOLE, Corpus, Pair, Part, Split, Text, Way
+from transduce.datasets.catalogue import find_corpus, resolve_texts
+from transduce.datasets.downloads import (
+    WRONG_FILE_HINT,
+    DownloadSettings,
+    VerifiedFile,
+    delete_download,
+    find_file,
+)
+from transduce.datasets.tmx import OTHER_LANGUAGES_HINT
+from transduce.datasets.transfer import DownloadProgress
+from transduce.datasets.unpack import read_text_lines
+from transduce.datasets.values import WHOLE, Corpus, Pair, Part, Split, Text, TextPair
 from transduce.durable import FolderWriter, VerifiedFolder, atomic_folder, open_folder
 from transduce.errors import InputError
 
 KIND = "corpus"
-Chosen = dict[Part, tuple[Way, dict[Text, Found]]]
-AGAIN = "the same command goes on where it was; --from FOLDER takes copies that you have"
+Chosen = dict[Part, tuple[TextPair, dict[Text, VerifiedFile]]]
+RESUME_HINT = "the same command goes on where it was; --from FOLDER takes copies that you have"
 
 
 @final
 @dataclass
-class Record:
-    """What is written down of a corpus while it is made."""
+class CorpusRecord:
+    """What a corpus folder's manifest will store, collected while the corpus is written."""
 
     about: dict[str, Any] = field(default_factory=dict)
-    unlike: list[str] = field(default_factory=list)  # what is not as it was expected
+    mismatches: list[str] = field(default_factory=list)  # what is not as it was expected
 
 
-def place_of(corpus: Corpus, cache: Path) -> Path:
-    """The folder of its texts."""
+def corpus_folder(corpus: Corpus, cache: Path) -> Path:
+    """Return the folder of a corpus's texts in the cache."""
     return cache / corpus.name / "-".join(corpus.languages)
 
 
-def texts_of(
+def find_split_files(
     name: str, split: str, languages: tuple[str, str], cache: Path
 ) -> tuple[Path, Path] | None:
-    """The verified files of both sides of a split, if the corpus has it; it must be here."""
-    elsewhere = dict(of_languages(name, languages).elsewhere)
+    """Return the two verified text files of a fetched corpus's split, or None if it has none."""
+    elsewhere = dict(find_corpus(name, languages).other_splits)
     lies_in, split = (elsewhere[split], "test") if split in elsewhere else (name, split)
-    here = corpus_here(lies_in, languages, cache, brought_by=name)
-    have = here.about["splits"]
+    folder = open_corpus(lies_in, languages, cache, brought_by=name)
+    have = folder.about["splits"]
     if split not in have and split in ("train", "test"):
         split = WHOLE
     if split not in have:
         return None
-    source, target = (here.verified_path(f"{split}.{language}") for language in languages)
+    source, target = (folder.verified_path(f"{split}.{language}") for language in languages)
     return source, target
 
 
-def corpus_here(
+def open_corpus(
     name: str, languages: tuple[str, str], cache: Path, *, brought_by: str = ""
 ) -> VerifiedFolder:
-    """The folder of a corpus that was fetched, by its own name or by another's."""
-    folder = place_of(of_languages(name, languages), cache)
+    """Open the folder of a fetched corpus; raise InputError if it was not fetched."""
+    folder = corpus_folder(find_corpus(name, languages), cache)
     if not folder.is_dir():
         fact = f"the corpus {name} is not here: {folder} does not exist"
         raise InputError(fact, f"transduce fetch {brought_by or name}")
     return open_folder(folder, KIND)
 
 
-def fetch(corpus: Corpus, cache: Path, places: Places, told: Told) -> VerifiedFolder:
-    """The corpus, fetched if it is not here yet."""
-    folder = place_of(corpus, cache)
+def fetch_corpus(
+    corpus: Corpus, cache: Path, settings: DownloadSettings, progress: DownloadProgress
+) -> VerifiedFolder:
+    """Return the folder of a corpus, downloaded and unpacked if it is not in the cache."""
+    folder = corpus_folder(corpus, cache)
     if folder.is_dir():
-        here = open_folder(folder, KIND)
-        here.verify()
-        return here
-    corpus = with_texts(corpus)
-    record = Record({"name": corpus.name, "languages": list(corpus.languages)})
-    record.about |= {"licence": corpus.licence, "splits": {}, "unlike": record.unlike}
-    chosen = choose_all(corpus, places, told)
+        existing = open_folder(folder, KIND)
+        existing.verify()
+        return existing
+    corpus = resolve_texts(corpus)
+    record = CorpusRecord({"name": corpus.name, "languages": list(corpus.languages)})
+    record.about |= {"licence": corpus.licence, "splits": {}, "unlike": record.mismatches}
+    chosen = choose_text_pairs(corpus, settings, progress)
     with atomic_folder(folder, kind=KIND, about=record.about) as writer:
         for split in corpus.splits:
-            told(f"unpacking {split.name}", 0, 0)
-            write(split, corpus.languages, chosen, writer, record)
+            progress(f"unpacking {split.name}", 0, 0)
+            write_split(split, corpus.languages, chosen, writer, record)
     return open_folder(folder, KIND)
 
 
-def choose_all(corpus: Corpus, places: Places, told: Told) -> Chosen:
-    """A way for each part; without a network, all that is missing is said at once."""
+def choose_text_pairs(
+    corpus: Corpus, settings: DownloadSettings, progress: DownloadProgress
+) -> Chosen:
+    """Find the files of every part of a corpus; offline, report all missing files at once."""
     chosen, missing = {}, []
     for part in dict.fromkeys(part for split in corpus.splits for part in split.parts):
         try:
-            chosen[part] = choose(part, places, told)
+            chosen[part] = choose_text_pair(part, settings, progress)
         except InputError as error:
-            if places.network or error.hint != AGAIN:
+            if settings.network or error.hint != RESUME_HINT:
                 raise
-            missing += [text.download.name for text in (part.ways[0].source, part.ways[0].target)]
+            missing += [
+                text.download.name
+                for text in (part.text_pairs[0].source, part.text_pairs[0].target)
+            ]
     if missing:
         fact = f"{corpus.name} needs what is not here: {', '.join(dict.fromkeys(missing))}"
         raise InputError(fact, "without --offline they are fetched; --from FOLDER takes your own")
     return chosen
 
 
-def choose(part: Part, places: Places, told: Told) -> tuple[Way, dict[Text, Found]]:
-    """The first way whose files can be had."""
-    said = []
-    for way in part.ways:
+def choose_text_pair(
+    part: Part, settings: DownloadSettings, progress: DownloadProgress
+) -> tuple[TextPair, dict[Text, VerifiedFile]]:
+    """Return the first alternative of a part whose files can be found, with these files."""
+    reasons = []
+    for way in part.text_pairs:
         try:
-            return way, found_by(way, places, told)
+            return way, find_files(way, settings, progress)
         except InputError as error:
-            if error.hint in (NOT_YOURS, OTHER_NAMES):  # no other file will do
+            if error.hint in (WRONG_FILE_HINT, OTHER_LANGUAGES_HINT):  # no other file will do
                 raise
-            said.append(error.fact)
-    raise InputError(f"{part.name} cannot be had: " + "; ".join(said), AGAIN)
+            reasons.append(error.fact)
+    raise InputError(f"{part.name} cannot be had: " + "; ".join(reasons), RESUME_HINT)
 
 
-def found_by(way: Way, places: Places, told: Told) -> dict[Text, Found]:
-    """The files of both sides, looked into if no hash says that they are right."""
+def find_files(
+    way: TextPair, settings: DownloadSettings, progress: DownloadProgress
+) -> dict[Text, VerifiedFile]:
+    """Find the files of both sides; files without a known checksum are read to check them."""
     texts = (way.source, way.target)
-    files = {one: find(one, places, told) for one in dict.fromkeys(t.download for t in texts)}
+    files = {
+        one: find_file(one, settings, progress) for one in dict.fromkeys(t.download for t in texts)
+    }
     for text in texts:
         path = files[text.download].path
         try:
-            if not text.download.is_known:
-                next(lines_of(text, path), None)
+            if not text.download.has_checksum:
+                next(read_text_lines(text, path), None)
         except InputError as error:
-            if path.parent == places.folder and error.hint != OTHER_NAMES:
-                forget(path)
+            if path.parent == settings.folder and error.hint != OTHER_LANGUAGES_HINT:
+                delete_download(path)
             raise
     return {text: files[text.download] for text in texts}
 
 
-def write(
+def write_split(
     split: Split,
     languages: tuple[str, str],
     chosen: Chosen,
     writer: FolderWriter,
-    record: Record,
+    record: CorpusRecord,
 ) -> None:
-    """Both files of a split, and a line about them."""
+    """Write both text files of a split and add its line counts to the record."""
     names = [f"{split.name}.{language}" for language in languages]
     parts: list[dict[str, object]] = []
     with ExitStack() as stack:
         source, target = (stack.enter_context(writer.open(name)) for name in names)
         count = 0
-        for one, other in split.taking(joined(split, chosen, parts, record)):
+        for one, other in split.pair_filter(read_pairs(split, chosen, parts, record)):
             source.write(one + b"\n")
             target.write(other + b"\n")
             count += 1
     record.about["splits"][split.name] = {"lines": count, "parts": parts}
-    compare(f"{split.name}", split.expected, count, record)
+    record_mismatch(f"{split.name}", split.expected, count, record)
     for name, known in zip(names, split.sha256, strict=True):
         if known and writer.files[name]["sha256"] != known:
-            record.unlike.append(f"{name} is another text than the one that was expected")
+            record.mismatches.append(f"{name} is another text than the one that was expected")
 
 
-def joined(
-    split: Split, chosen: Chosen, parts: list[dict[str, object]], record: Record
+def read_pairs(
+    split: Split, chosen: Chosen, parts: list[dict[str, object]], record: CorpusRecord
 ) -> Iterator[Pair]:
-    """The pairs of all parts; what was found of each is added to the list."""
+    """Yield the pairs of all parts of a split, and append what each part held to `parts`."""
     for part in split.parts:
         way, found = chosen[part]
         count = 0
-        for pair in pairs_of(part, way, found):
+        for pair in zip_lines(part, way, found):
             yield pair
             count += 1
-        compare(part.name, part.lines, count, record)
+        record_mismatch(part.name, part.lines, count, record)
         origins = {one.origin: one.sha256 for one in found.values()}
         parts.append({"name": part.name, "lines": count, "from": origins})
 
 
-def pairs_of(part: Part, way: Way, found: dict[Text, Found]) -> Iterable[Pair]:
-    """Line i of one side with line i of the other."""
-    sides = [lines_of(text, found[text].path) for text in (way.source, way.target)]
+def zip_lines(part: Part, way: TextPair, found: dict[Text, VerifiedFile]) -> Iterable[Pair]:
+    """Yield line i of both sides of a part; raise InputError if their line counts differ."""
+    sides = [read_text_lines(text, found[text].path) for text in (way.source, way.target)]
     for number, (source, target) in enumerate(zip_longest(*sides), start=1):
         if source is None or target is None:
             fact = f"{part.name}: one side ends before line {number:,}, the other does not"
@@ -180,8 +199,8 @@ def pairs_of(part: Part, way: Way, found: dict[Text, Found]) -> Iterable[Pair]:
         yield source, target
 
 
-def compare(name: str, expected: int, found: int, record: Record) -> None:
-    """Note a count that is not the expected one."""
+def record_mismatch(name: str, expected: int, found: int, record: CorpusRecord) -> None:
+    """Add a note to the record if a line count is not the expected one."""
     note = f"{name} has {found:,} lines, and {expected:,} were expected"
-    if expected and expected != found and note not in record.unlike:
-        record.unlike.append(note)
+    if expected and expected != found and note not in record.mismatches:
+        record.mismatches.append(note)

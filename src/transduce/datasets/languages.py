@@ -20,10 +20,10 @@ tat:tt tel:te tgk:tg tgl:tl tha:th tir:ti ton:to tsn:tn tso:ts tuk:tk tur:tr twi
 ukr:uk urd:ur uzb:uz ven:ve vie:vi vol:vo wln:wa wol:wo xho:xh yid:yi yor:yo zha:za zho:zh
 zul:zu
 """
-SHORT = dict(pair.split(":") for pair in PAIRS.split())
+SHORT_CODES = dict(pair.split(":") for pair in PAIRS.split())
 
 
-def short(name: str) -> str:
-    """`de` of `deu`; script and region stay: `srp_Latn` is `sr_Latn`."""
+def shorten_code(name: str) -> str:
+    """Return a language code with two letters where there is one: de for deu, sr_Latn for srp_Latn."""
     language, mark, more = name.partition("_")
-    return SHORT.get(language, language) + mark + more
+    return SHORT_CODES.get(language, language) + mark + more

@@ -1,4 +1,4 @@
-"""Corpora that mtdata's index knows, by its names: `mtdata/Statmt-news_commentary-16-deu-eng`.
+"""Corpora by their names in mtdata's index: `mtdata/Statmt-news_commentary-16-deu-eng`.
 
 mtdata is not imported. It writes its index as lines of JSON, too; what they say of a corpus becomes
 a value, which is fetched as all others are. An index states neither hashes nor sizes nor licences,
@@ -13,32 +13,34 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import final
 
-from transduce.datasets.languages import short
-from transduce.datasets.readings import column, segments
-from transduce.datasets.units import units
+from transduce.datasets.languages import shorten_code
+from transduce.datasets.readers import read_column, read_sgml_segments
+from transduce.datasets.tmx import read_tmx
 from transduce.datasets.values import (
     WHOLE,
     Corpus,
     Download,
+    LineReader,
     Part,
-    Reading,
     Split,
     Text,
-    Way,
-    as_they_are,
+    TextPair,
+    strip_newlines,
 )
 from transduce.errors import InputError, suggest_names
 
 PREFIX = "mtdata/"
 INDEX = "mtdata.index.*.jsonl"
 WRITES_IT = "`uvx mtdata index` writes it"
-SIDES: Mapping[str, Reading] = MappingProxyType({"txt": as_they_are, "sgm": segments})
+SIDES: Mapping[str, LineReader] = MappingProxyType(
+    {"txt": strip_newlines, "sgm": read_sgml_segments}
+)
 
 
 @final
 @dataclass(frozen=True)
 class Entry:
-    """A line of the index: where a text lies, and how it is kept."""
+    """One line of mtdata's index: a corpus's name, files, format and columns."""
 
     name: str
     files: list[tuple[Download, str]]  # and what is meant in an archive
@@ -46,15 +48,15 @@ class Entry:
     columns: list[int]  # of one with tabs
 
 
-def outline(name: str) -> Corpus:
-    """All that the name itself says: a corpus without its texts."""
-    words = name.removeprefix(PREFIX).split("-")
-    if len(words) != 5:  # group, name, version, and both languages
+def parse_corpus_name(name: str) -> Corpus:
+    """Return the corpus that an mtdata name describes, without its texts."""
+    segment_text = name.removeprefix(PREFIX).split("-")
+    if len(segment_text) != 5:  # group, name, version, and both languages
         raise InputError(
             f"{name} names no corpus of two languages",
             "such as mtdata/Statmt-news_commentary-16-deu-eng",
         )
-    source, target = short(words[3]), short(words[4])
+    source, target = shorten_code(segment_text[3]), shorten_code(segment_text[4])
     if source == target:
         raise InputError(f"both sides of {name} are {source}", "name another corpus")
     return Corpus(
@@ -66,17 +68,17 @@ def outline(name: str) -> Corpus:
     )
 
 
-def looked_up(corpus: Corpus) -> Corpus:
-    """The same corpus with its texts, as the index has them."""
-    path = index_file()
+def resolve_index_texts(corpus: Corpus) -> Corpus:
+    """Return an mtdata corpus with its texts, as mtdata's index lists them."""
+    path = find_index()
     name = corpus.name.removeprefix(PREFIX)
-    found = ways(entry_of(name, path), corpus.languages)
+    found = build_text_pairs(find_entry(name, path), corpus.languages)
     parts = tuple(Part(f"{name} of {path.name}", (way,)) for way in found)
     return replace(corpus, splits=(Split(WHOLE, parts),))
 
 
-def index_file() -> Path:
-    """The newest index that mtdata has written on this machine."""
+def find_index() -> Path:
+    """Return the newest index file that mtdata has written on this machine."""
     folder = Path(os.environ.get("MTDATA") or "~/.mtdata").expanduser()
     found = max(folder.glob(INDEX), key=lambda path: path.stat().st_mtime, default=None)
     if found is None:
@@ -85,59 +87,63 @@ def index_file() -> Path:
     return found
 
 
-def entry_of(name: str, path: Path) -> Entry:
-    """What the index says of a corpus."""
+def find_entry(name: str, path: Path) -> Entry:
+    """Return the index entry of a corpus; raise InputError with similar names if it has none."""
     near = []
-    for entry in entries(path, "-".join(name.split("-")[-2:])):
+    for entry in read_entries(path, "-".join(name.split("-")[-2:])):
         if entry.name == name:
             return entry
         near.append(PREFIX + entry.name)
     raise InputError(f"{path.name} has no {name}", suggest_names(PREFIX + name, near))
 
 
-def entries(path: Path, languages: str) -> Iterator[Entry]:
-    """All corpora of these languages: few of very many."""
+def read_entries(path: Path, languages: str) -> Iterator[Entry]:
+    """Yield the index entries of all corpora in these languages."""
     ending = f'-{languages}"'
     with path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
             if ending in line:
                 try:
-                    yield parsed(line)
+                    yield parse_entry(line)
                 except (ValueError, TypeError, KeyError, AttributeError) as error:
                     fact = "is no line of mtdata's index"
                     raise InputError(fact, WRITES_IT, file=path, line=number) from error
 
 
-def parsed(line: str) -> Entry:
-    """One line of the index."""
-    said = json.loads(line)
-    addresses = said["url"] if isinstance(said["url"], list) else [said["url"]]
-    is_named = len(addresses) > 1 or addresses[0].endswith(said["ext"].rpartition(".")[2])
-    name = "" if is_named else said["filename"]
-    downloads = [Download((one,), called=name) for one in addresses]
-    members = said.get("in_paths") or [""]
+def parse_entry(line: str) -> Entry:
+    """Parse one JSON line of mtdata's index."""
+    texts = json.loads(line)
+    addresses = texts["url"] if isinstance(texts["url"], list) else [texts["url"]]
+    is_named = len(addresses) > 1 or addresses[0].endswith(texts["ext"].rpartition(".")[2])
+    name = "" if is_named else texts["filename"]
+    downloads = [Download((one,), file_name=name) for one in addresses]
+    members = texts.get("in_paths") or [""]
     return Entry(
-        said["did"],
+        texts["did"],
         [(download, member) for download in downloads for member in members],
-        said.get("in_ext") or said["ext"].partition(".")[0],
-        said.get("cols") or [0, 1],
+        texts.get("in_ext") or texts["ext"].partition(".")[0],
+        texts.get("cols") or [0, 1],
     )
 
 
-def ways(entry: Entry, languages: tuple[str, str]) -> list[Way]:
-    """To each of its texts: a file of each side, or files that hold both."""
+def build_text_pairs(entry: Entry, languages: tuple[str, str]) -> list[TextPair]:
+    """Build the text pairs of an index entry: a file for each side, or files with both."""
     kind, files, columns = entry.kind, entry.files, entry.columns
     if len(files) == 2 and files[0] == files[1]:
         fact = f"mtdata's index names the same file for both sides of {entry.name}"
         raise InputError(fact, "name another corpus")
     if kind in SIDES and len(files) == 2:
-        return [Way(*(Text(*file, SIDES[kind]) for file in files))]
+        return [TextPair(*(Text(*file, SIDES[kind]) for file in files))]
     if kind == "tsv" and len(files) == 2 and len(columns) == 1:
-        return [Way(*(Text(*file, column(columns[0])) for file in files))]
+        return [TextPair(*(Text(*file, read_column(columns[0])) for file in files))]
     if kind == "tsv" and len(columns) == 2:
-        return [Way(*(Text(*file, column(number)) for number in columns)) for file in files]
+        return [
+            TextPair(*(Text(*file, read_column(number)) for number in columns)) for file in files
+        ]
     if kind == "tmx":
-        return [Way(*(Text(*file, units(languages, side)) for side in (0, 1))) for file in files]
+        return [
+            TextPair(*(Text(*file, read_tmx(languages, side)) for side in (0, 1))) for file in files
+        ]
     raise InputError(
         f"{entry.name} is kept as {kind}, which is not read here",
         f"`uvx mtdata echo {entry.name}` writes it with tabs, for --pairs",

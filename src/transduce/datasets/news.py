@@ -1,27 +1,27 @@
-"""The news test sets of the WMT: the paper's development set and its test set.
+"""The WMT news test sets: the paper's development set and its test set.
 
 The text as it is used today lies at one commit of a public repository, so that its hash is known;
 the archives of the WMT itself, with the md5 that sacreBLEU gives, are the second way.
 """
 
-from transduce.datasets.readings import segments, without
-from transduce.datasets.values import Corpus, Download, Part, Split, Text, Way
+from transduce.datasets.readers import drop_runs, read_sgml_segments
+from transduce.datasets.values import Corpus, Download, Part, Split, Text, TextPair
 
 LICENCE = "for research, by the organisers' pages; cite the findings of that year's WMT"
 COMMIT = "Helsinki-NLP/OPUS-MT-testsets/ac0f19c0be3cb4e0d9450fcb2d7a9847c4bdd180"
 PLAIN = f"https://raw.githubusercontent.com/{COMMIT}/datasets/statmt/wmt_newstest"
 
 
-def statmt(path: str) -> tuple[str, ...]:
-    """The addresses of the WMT's own site."""
+def statmt_addresses(path: str) -> tuple[str, ...]:
+    """Return the addresses of a file on the WMT's own site, under its several host names."""
     return tuple(
         f"{start}statmt.org/{path}" for start in ("https://www.", "https://", "http://www.")
     )
 
 
-WMT13 = Download(statmt("wmt13/test.tgz"), md5="48eca5d02f637af44e85186847141f67")
+WMT13 = Download(statmt_addresses("wmt13/test.tgz"), md5="48eca5d02f637af44e85186847141f67")
 WMT14_FULL = Download(
-    statmt("wmt14/test-full.tgz"), 3_255_445, md5="a8cd784e006feb32ac6f3d9ec7eb389a"
+    statmt_addresses("wmt14/test-full.tgz"), 3_255_445, md5="a8cd784e006feb32ac6f3d9ec7eb389a"
 )
 # Lines of newstest2014 English-German, from 1, that the edition of the evaluation leaves out.
 FILTERED_OUT = (
@@ -30,80 +30,84 @@ FILTERED_OUT = (
 )
 
 
-def plain(place: str, size: int, sha256: str) -> Text:
-    """A text of one sentence a line, at the commit above."""
+def plain_text(place: str, size: int, sha256: str) -> Text:
+    """Build the text of a file with one sentence a line, at a fixed commit of a repository."""
     return Text(Download((f"{PLAIN}/{place}",), size, sha256))
 
 
-ENGLISH_2013 = plain(
+ENGLISH_2013 = plain_text(
     "2013/newstest2013.en",
     332_974,
     "ace268a1d9724ca76f6d8e5c720ffdc08f01bdce45630ed8b269dc7918e1c16e",
 )
-GERMAN_2013 = plain(
+GERMAN_2013 = plain_text(
     "2013/newstest2013.de",
     385_433,
     "d7ea35ab91ff3709e03ad9cb6bf5b4f2cc775cd2d72efd5254c4aec5e69663ca",
 )
-FRENCH_2013 = plain(
+FRENCH_2013 = plain_text(
     "2013/newstest2013.fr",
     393_465,
     "909b63be5df3eb8c13e1d5967bf3f0adfdb9f6ed5e638c5bffff563ee2ff7f41",
 )
-ENGLISH_2014_DE = plain(
+ENGLISH_2014_DE = plain_text(
     "2014/en-de/newstest2014.en",
     359_898,
     "7294bccf2879a97b3706b95c9595f1459617a8ee7130d5d8581c910e69736971",
 )
-GERMAN_2014 = plain(
+GERMAN_2014 = plain_text(
     "2014/en-de/newstest2014.de",
     399_406,
     "ae5d110486bc33d7175e9e28c7d0051eb3e5fcd2166dd93371089852c091a20e",
 )
-ENGLISH_2014_FR = plain(
+ENGLISH_2014_FR = plain_text(
     "2014/en-fr/newstest2014.en",
     375_106,
     "9a12cb6e8efb3509ebede627e4a9c83ee64935509d561ff70f4b7bd5f93f6096",
 )
-FRENCH_2014 = plain(
+FRENCH_2014 = plain_text(
     "2014/en-fr/newstest2014.fr",
     445_720,
     "2bd07dc204f965bf88e90adb6223a8cb850f9bf9840df6af1f4945195936656e",
 )
 
 
-def marked_up(archive: Download, source: str, target: str) -> Way:
-    """Both sides in the SGML of the WMT."""
-    return Way(Text(archive, source, segments), Text(archive, target, segments))
+def sgml_pair(archive: Download, source: str, target: str) -> TextPair:
+    """Build the text pair of two SGML files in a WMT archive."""
+    return TextPair(
+        Text(archive, source, read_sgml_segments), Text(archive, target, read_sgml_segments)
+    )
 
 
-def news(year: int, language: str, about: str, texts: tuple[Text, Text], official: Way) -> Corpus:
-    """A whole test set, English and another language."""
+def build_news_corpus(
+    year: int, language: str, about: str, texts: tuple[Text, Text], official: TextPair
+) -> Corpus:
+    """Build a WMT news test set of English and another language."""
     name = f"newstest{year}"
     lines = {2013: 3_000, 2014: 3_003}[year]
     known = (texts[0].download.sha256, texts[1].download.sha256)
-    part = Part(f"{name}.en-{language}", (Way(*texts), official), lines)
+    part = Part(f"{name}.en-{language}", (TextPair(*texts), official), lines)
     return Corpus(name, ("en", language), about, LICENCE, (Split("test", (part,), sha256=known),))
 
 
 DEVELOPMENT = "3,000 lines; the paper's development set"
-NEWSTEST2013_DE = news(
+NEWSTEST2013_DE = build_news_corpus(
     *(2013, "de", DEVELOPMENT, (ENGLISH_2013, GERMAN_2013)),
-    marked_up(WMT13, "test/newstest2013-src.en.sgm", "test/newstest2013-src.de.sgm"),
+    sgml_pair(WMT13, "test/newstest2013-src.en.sgm", "test/newstest2013-src.de.sgm"),
 )
-NEWSTEST2013_FR = news(
+NEWSTEST2013_FR = build_news_corpus(
     *(2013, "fr", DEVELOPMENT, (ENGLISH_2013, FRENCH_2013)),
-    marked_up(WMT13, "test/newstest2013-src.en.sgm", "test/newstest2013-src.fr.sgm"),
+    sgml_pair(WMT13, "test/newstest2013-src.en.sgm", "test/newstest2013-src.fr.sgm"),
 )
 TESTED = "all 3,003 lines of the paper's test year"
 FULL = "test-full/newstest2014"
-NEWSTEST2014_DE = news(
+NEWSTEST2014_DE = build_news_corpus(
     *(2014, "de", TESTED, (ENGLISH_2014_DE, GERMAN_2014)),
-    marked_up(WMT14_FULL, f"{FULL}-deen-src.en.sgm", f"{FULL}-deen-ref.de.sgm"),
+    sgml_pair(WMT14_FULL, f"{FULL}-deen-src.en.sgm", f"{FULL}-deen-ref.de.sgm"),
 )
-NEWSTEST2014_FR = news(
+NEWSTEST2014_FR = build_news_corpus(
     *(2014, "fr", TESTED, (ENGLISH_2014_FR, FRENCH_2014)),
-    marked_up(WMT14_FULL, f"{FULL}-fren-src.en.sgm", f"{FULL}-fren-ref.fr.sgm"),
+    sgml_pair(WMT14_FULL, f"{FULL}-fren-src.en.sgm", f"{FULL}-fren-ref.fr.sgm"),
 )
 NEWSTEST2014_FILTERED = Corpus(
     "newstest2014-filtered",
@@ -115,7 +119,7 @@ NEWSTEST2014_FILTERED = Corpus(
             "test",
             NEWSTEST2014_DE.splits[0].parts,
             lines=2_737,
-            taking=without(FILTERED_OUT),
+            pair_filter=drop_runs(FILTERED_OUT),
             sha256=(
                 "aed1e1cb6788f2575f729e0d7a55244a46236d14f902e7481bdbc7597ac85877",
                 "695aa9a1aa6e41ef1d5ad79c8dd0b63bcc453f79670279e1a8c9007345d9302b",

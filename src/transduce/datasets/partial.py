@@ -1,4 +1,4 @@
-"""A file that is not whole yet, and a note of what its bytes are the first of.
+"""A partially downloaded file, and a note of the address and version of its bytes.
 
 NAME.part         the first bytes
 NAME.part.json    the address that they are from, and what the server calls this version
@@ -25,8 +25,8 @@ NOTE_LIMIT = 1 << 16
 
 
 @final
-class Partial:
-    """The first bytes of a download."""
+class PartialDownload:
+    """The first bytes of a download, with the address and version that they are from."""
 
     def __init__(self, what: Download, whole: Path) -> None:
         self.what = what
@@ -35,29 +35,29 @@ class Partial:
 
     @property
     def size(self) -> int:
-        """How many bytes are here."""
+        """The number of bytes downloaded so far."""
         return self.path.stat().st_size if self.path.exists() else 0
 
-    def usable(self, address: str) -> tuple[int, str]:
-        """How many bytes may be added to, and the version that they are of, if it has a name.
+    def resumable(self, address: str) -> tuple[int, str]:
+        """Return how many bytes a download from this address can keep, and their version.
 
         Bytes of two versions are not put together, unless the whole will be held against a hash.
         """
         origin, version = self.origin()
         version = version if origin == address else ""
-        return (self.size if version or self.what.is_known else 0), version
+        return (self.size if version or self.what.has_checksum else 0), version
 
     def origin(self) -> tuple[str, str]:
-        """The address that the bytes are from, and the version."""
+        """Return the address and version that the bytes are from, or two empty strings."""
         try:
-            said = from_checksummed_json(read_regular(self.note, NOTE_LIMIT), self.note)
-            return str(said["address"]), str(said["version"])
+            note = from_checksummed_json(read_regular(self.note, NOTE_LIMIT), self.note)
+            return str(note["address"]), str(note["version"])
         except (FolderError, KeyError):
             return "", ""
 
     @contextmanager
-    def adding(self, begun: int, address: str, version: str) -> Iterator[Callable[[bytes], None]]:
-        """Add bytes behind the first so many; however the block ends, the disk has them."""
+    def append(self, start: int, address: str, version: str) -> Iterator[Callable[[bytes], None]]:
+        """Yield a function that appends bytes after the first `start`; sync to disk at the end."""
         write_atomically(self.note, to_checksummed_json({"address": address, "version": version}))
         with raise_save_errors(self.path):
             flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -71,8 +71,8 @@ class Partial:
 
         try:
             with raise_save_errors(self.path):
-                os.ftruncate(descriptor, begun)
-                os.lseek(descriptor, begun, os.SEEK_SET)
+                os.ftruncate(descriptor, start)
+                os.lseek(descriptor, start, os.SEEK_SET)
             yield add
         finally:
             with raise_save_errors(self.path):
@@ -81,7 +81,7 @@ class Partial:
                 finally:
                     os.close(descriptor)
 
-    def forget(self) -> None:
-        """Delete what is here."""
+    def delete(self) -> None:
+        """Delete the partial file and its note."""
         self.path.unlink(missing_ok=True)
         self.note.unlink(missing_ok=True)

@@ -1,7 +1,14 @@
-"""Corpora of minutes: image captions, everyday sentences, talks."""
+"""Small corpora, trained on in minutes: image captions, everyday sentences, talks."""
 
-from transduce.datasets.readings import but_each, column, each, hashed, spoken, talks
-from transduce.datasets.values import Corpus, Download, Part, Split, Text, Way
+from transduce.datasets.readers import (
+    drop_every,
+    read_column,
+    read_iwslt_segments,
+    read_iwslt_training,
+    split_by_hash,
+    take_every,
+)
+from transduce.datasets.values import Corpus, Download, Part, Split, Text, TextPair
 
 CAPTIONS = "multi30k/dataset"
 CAPTIONS_COMMIT = "a3d2e0d26b56f3846f66a952536ffed4e401d05a"
@@ -45,11 +52,11 @@ CAPTION_FILES = {  # size and sha256 of the packed files
 }
 
 
-def captions(language: str) -> Corpus:
-    """Multi30k, English and another language, as its authors keep it, cased and untokenised."""
+def build_multi30k(language: str) -> Corpus:
+    """Build Multi30k, English and another language, cased and untokenised."""
     splits = []
     for split, (file, lines) in CAPTION_SPLITS.items():
-        way = Way(caption(f"{file}.en"), caption(f"{file}.{language}"))
+        way = TextPair(caption_text(f"{file}.en"), caption_text(f"{file}.{language}"))
         splits.append(Split(split, (Part(f"multi30k {file}", (way,), lines),)))
     return Corpus(
         "multi30k",
@@ -60,8 +67,8 @@ def captions(language: str) -> Corpus:
     )
 
 
-def caption(name: str) -> Text:
-    """One side of one split."""
+def caption_text(name: str) -> Text:
+    """Build the text of one side of one Multi30k split."""
     path = f"data/task1/raw/{name}.gz"
     addresses = (
         f"https://raw.githubusercontent.com/{CAPTIONS}/{CAPTIONS_COMMIT}/{path}",
@@ -70,15 +77,15 @@ def caption(name: str) -> Text:
     return Text(Download(addresses, *CAPTION_FILES[name]))
 
 
-def tabbed(download: Download, member: str) -> Way:
-    """Both sides in one file: English, a tab, the other language."""
-    return Way(Text(download, member, column(0)), Text(download, member, column(1)))
+def tab_separated_pair(download: Download, member: str) -> TextPair:
+    """Build the text pair of one file with English, a tab, the other language."""
+    return TextPair(Text(download, member, read_column(0)), Text(download, member, read_column(1)))
 
 
-def sentences(
-    language: str, ways: tuple[Way, ...], read: int, known: dict[str, tuple[int, str, str]]
+def build_tatoeba(
+    language: str, ways: tuple[TextPair, ...], read: int, known: dict[str, tuple[int, str, str]]
 ) -> Corpus:
-    """Tatoeba's pairs with English, cut by the hash of their text."""
+    """Build Tatoeba's pairs of English and another language, split by the hash of their text."""
     part = Part(f"tatoeba en-{language}", ways, read)
     return Corpus(
         f"tatoeba-en-{language}",
@@ -86,7 +93,7 @@ def sentences(
         f"everyday sentences by volunteers, {known['train'][0]:,} pairs",
         "CC BY 2.0 FR; name tatoeba.org and manythings.org",
         tuple(
-            Split(split, (part,), lines, hashed(split), (source, target))
+            Split(split, (part,), lines, split_by_hash(split), (source, target))
             for split, (lines, source, target) in known.items()
         ),
     )
@@ -110,12 +117,12 @@ FRENCH_PAIRS = Download(
     3_424_571,
     "161c93f18da3a7e6df611ed961426613260de8af06ccf8c79c977afe5135ac44",
 )
-OF_TODAY = "https://www.manythings.org/anki"
-TATOEBA_GERMAN = sentences(
+ANKI = "https://www.manythings.org/anki"
+TATOEBA_GERMAN = build_tatoeba(
     "de",
     (
-        tabbed(GERMAN_PAIRS, "deu.txt"),
-        tabbed(Download((f"{OF_TODAY}/deu-eng.zip",)), "deu.txt"),
+        tab_separated_pair(GERMAN_PAIRS, "deu.txt"),
+        tab_separated_pair(Download((f"{ANKI}/deu-eng.zip",)), "deu.txt"),
     ),
     169_813,
     {
@@ -136,11 +143,11 @@ TATOEBA_GERMAN = sentences(
         ),
     },
 )
-TATOEBA_FRENCH = sentences(
+TATOEBA_FRENCH = build_tatoeba(
     "fr",
     (
-        tabbed(FRENCH_PAIRS, "fra-eng/fra.txt"),
-        tabbed(Download((f"{OF_TODAY}/fra-eng.zip",)), "fra.txt"),
+        tab_separated_pair(FRENCH_PAIRS, "fra-eng/fra.txt"),
+        tab_separated_pair(Download((f"{ANKI}/fra-eng.zip",)), "fra.txt"),
     ),
     167_130,
     {
@@ -179,21 +186,21 @@ TALK_TESTS = {
 EACH = 23  # one pair of so many is held out for development: the cut that published figures use
 
 
-def spoken_in(name: str) -> Way:
-    """Both sides of a test set."""
+def talk_test_pair(name: str) -> TextPair:
+    """Build the text pair of one IWSLT test set."""
     german, english = (
-        Text(TALKS, f"de-en/IWSLT14.{name}.de-en.{language}.xml", spoken)
+        Text(TALKS, f"de-en/IWSLT14.{name}.de-en.{language}.xml", read_iwslt_segments)
         for language in ("de", "en")
     )
-    return Way(german, english)
+    return TextPair(german, english)
 
 
 TALKED = Part(
     "IWSLT14 training",
     (
-        Way(
-            Text(TALKS, "de-en/train.tags.de-en.de", talks),
-            Text(TALKS, "de-en/train.tags.de-en.en", talks),
+        TextPair(
+            Text(TALKS, "de-en/train.tags.de-en.de", read_iwslt_training),
+            Text(TALKS, "de-en/train.tags.de-en.en", read_iwslt_training),
         ),
     ),
 )
@@ -203,12 +210,12 @@ IWSLT14 = Corpus(
     "TED talks, about 174,000 pairs; dev is each 23rd, test five sets of 6,750 lines",
     "CC BY-NC-ND, by the organisers' pages; name TED and WIT3",
     (
-        Split("train", (TALKED,), taking=but_each(EACH)),
-        Split("dev", (TALKED,), taking=each(EACH)),
+        Split("train", (TALKED,), pair_filter=drop_every(EACH)),
+        Split("dev", (TALKED,), pair_filter=take_every(EACH)),
         Split(
             "test",
-            tuple(Part(name, (spoken_in(name),), lines) for name, lines in TALK_TESTS.items()),
+            tuple(Part(name, (talk_test_pair(name),), lines) for name, lines in TALK_TESTS.items()),
         ),
     ),
 )
-SMALL = (captions("de"), captions("fr"), TATOEBA_GERMAN, TATOEBA_FRENCH, IWSLT14)
+SMALL = (build_multi30k("de"), build_multi30k("fr"), TATOEBA_GERMAN, TATOEBA_FRENCH, IWSLT14)

@@ -1,4 +1,4 @@
-"""Bytes over HTTP, behind those that are here already."""
+"""Downloads over HTTP that resume after breaks."""
 
 import http.client
 import re
@@ -10,34 +10,36 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import final
 
-from transduce.datasets.partial import Partial
+from transduce.datasets.partial import PartialDownload
 
 CHUNK = 1 << 20
 RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
-Told = Callable[[str, int, int], None]  # what comes, how many bytes are here, and of how many
+DownloadProgress = Callable[
+    [str, int, int], None
+]  # what comes, how many bytes are here, and of how many
 
 
 class BrokenError(Exception):
-    """It went wrong on the way; another attempt may do better."""
+    """The connection failed; another attempt may succeed."""
 
 
-class BehindTheEndError(BrokenError):
-    """The server's file ends before the bytes that were asked for: it is another one."""
+class RangeError(BrokenError):
+    """The server's file is shorter than the bytes downloaded so far: it is another file."""
 
 
 class RefusedError(Exception):
-    """This address does not give the file."""
+    """This address does not give the file, and further attempts would not either."""
 
 
 # Most of what a server says instead of a file is its last word. After these it may think better.
-MEANT = dict.fromkeys((408, 425, 429, 500, 502, 503, 504), BrokenError)
-MEANT[http.client.REQUESTED_RANGE_NOT_SATISFIABLE] = BehindTheEndError
+STATUS_ERRORS = dict.fromkeys((408, 425, 429, 500, 502, 503, 504), BrokenError)
+STATUS_ERRORS[http.client.REQUESTED_RANGE_NOT_SATISFIABLE] = RangeError
 
 
 @final
 @dataclass(frozen=True)
-class Network:
-    """How much patience to have with it."""
+class NetworkSettings:
+    """Time limits and numbers of attempts for downloads."""
 
     seconds: float = 60.0  # of silence before a connection counts as broken
     slowest: int = 1_024  # bytes a second; less than that over `seconds` is silence, too
@@ -45,15 +47,17 @@ class Network:
     pause: float = 1.0  # before the second attempt; doubled before each further one
 
 
-def transfer(address: str, part: Partial, network: Network, told: Told) -> None:
-    """Ask again after every break, as long as that brings bytes that were not here before."""
+def transfer(
+    address: str, part: PartialDownload, network: NetworkSettings, progress: DownloadProgress
+) -> None:
+    """Download a file, with new attempts after breaks for as long as they bring bytes."""
     most, failures = 0, 0
     while True:
         try:
-            return ask(address, part, network, told)
+            return transfer_once(address, part, network, progress)
         except BrokenError as error:
-            if isinstance(error, BehindTheEndError):
-                part.forget()
+            if isinstance(error, RangeError):
+                part.delete()
             enough = network.slowest * network.seconds
             failures = 0 if part.size > most + enough else failures + 1
             most = max(most, part.size)
@@ -62,48 +66,52 @@ def transfer(address: str, part: Partial, network: Network, told: Told) -> None:
             time.sleep(network.pause * 2 ** (failures - 1) if failures else 0)
 
 
-def ask(address: str, part: Partial, network: Network, told: Told) -> None:
-    """Add what one connection brings."""
-    here, version = part.usable(address)
+def transfer_once(
+    address: str, part: PartialDownload, network: NetworkSettings, progress: DownloadProgress
+) -> None:
+    """Append to a partial download what one HTTP request brings."""
+    here, version = part.resumable(address)
     if here and here == part.what.size:
         return
-    with answered(request(address, here, version), network) as answer:
-        begun, total = extent(answer, here, part)
+    with open_response(build_request(address, here, version), network) as answer:
+        received, total = read_extent(answer, here, part)
         version = answer.headers.get("ETag") or answer.headers.get("Last-Modified") or ""
-        with part.adding(begun, address, version) as add:
-            for chunk in paced(answer, network):
+        with part.append(received, address, version) as add:
+            for chunk in read_paced(answer, network):
                 add(chunk)
-                begun += len(chunk)
-                told(part.what.name, begun, total)
-                if total and begun > total:
+                received += len(chunk)
+                progress(part.what.name, received, total)
+                if total and received > total:
                     raise RefusedError(f"the server gives more than {total:,} bytes")
-    if begun < total:
-        raise BrokenError(f"the connection ended after {begun:,} of {total:,} bytes")
+    if received < total:
+        raise BrokenError(f"the connection ended after {received:,} of {total:,} bytes")
 
 
-def request(address: str, here: int, version: str) -> urllib.request.Request:
-    """For the bytes that are missing, or for all if the file is another one by now."""
-    asked = urllib.request.Request(address)
-    asked.add_header("Accept-Encoding", "identity")
-    asked.add_header("User-Agent", "transduce")
+def build_request(address: str, here: int, version: str) -> urllib.request.Request:
+    """Build the HTTP request for the missing bytes, or for all if the version changed."""
+    query = urllib.request.Request(address)
+    query.add_header("Accept-Encoding", "identity")
+    query.add_header("User-Agent", "transduce")
     if here:
-        asked.add_header("Range", f"bytes={here}-")
+        query.add_header("Range", f"bytes={here}-")
         if version and not version.startswith("W/"):  # a weak name does not tell bytes apart
-            asked.add_header("If-Range", version)
-    return asked
+            query.add_header("If-Range", version)
+    return query
 
 
 @contextmanager
-def answered(asked: urllib.request.Request, network: Network) -> Iterator[http.client.HTTPResponse]:
-    """An open answer; whatever goes wrong until it is closed is of one of two kinds."""
-    if asked.type not in ("http", "https"):
+def open_response(
+    query: urllib.request.Request, network: NetworkSettings
+) -> Iterator[http.client.HTTPResponse]:
+    """Open an HTTP response; raise BrokenError or RefusedError for whatever goes wrong."""
+    if query.type not in ("http", "https"):
         raise RefusedError("is no address of the web")
     try:
-        with urllib.request.urlopen(asked, timeout=network.seconds) as answer:
+        with urllib.request.urlopen(query, timeout=network.seconds) as answer:
             yield answer
     except urllib.error.HTTPError as error:
         error.close()
-        raise MEANT.get(error.code, RefusedError)(f"the server answered {error}") from None
+        raise STATUS_ERRORS.get(error.code, RefusedError)(f"the server answered {error}") from None
     except TimeoutError:
         raise BrokenError(f"the server was silent for {network.seconds:g} seconds") from None
     except urllib.error.URLError as error:
@@ -113,24 +121,26 @@ def answered(asked: urllib.request.Request, network: Network) -> Iterator[http.c
         raise BrokenError(f"the connection broke off ({type(error).__name__})") from None
 
 
-def extent(answer: http.client.HTTPResponse, here: int, part: Partial) -> tuple[int, int]:
-    """Where the answer's bytes begin, and how many the whole file has; 0 if nobody says."""
-    said = answer.headers.get("Content-Length") or ""
-    length = int(said) if said.isdecimal() else 0
-    begun, total = 0, length
+def read_extent(
+    answer: http.client.HTTPResponse, here: int, part: PartialDownload
+) -> tuple[int, int]:
+    """Return at which byte a response begins and how long the whole file is (0 if unknown)."""
+    length_header = answer.headers.get("Content-Length") or ""
+    length = int(length_header) if length_header.isdecimal() else 0
+    received, total = 0, length
     if answer.status == http.client.PARTIAL_CONTENT:
         found = RANGE.fullmatch(answer.headers.get("Content-Range") or "")
         if found is None or int(found[1]) != here:
             raise RefusedError("the server answered with another range than it was asked for")
-        begun, total = here, here + length if found[2] == "*" else int(found[2])
+        received, total = here, here + length if found[2] == "*" else int(found[2])
     known = part.what.size
     if known and total and total != known:
         raise RefusedError(f"the file has {total:,} bytes there, not {known:,}")
-    return begun, total or known
+    return received, total or known
 
 
-def paced(answer: http.client.HTTPResponse, network: Network) -> Iterator[bytes]:
-    """The bytes as they come, as long as they do not come too slowly."""
+def read_paced(answer: http.client.HTTPResponse, network: NetworkSettings) -> Iterator[bytes]:
+    """Yield a response's bytes; raise BrokenError if they come too slowly."""
     since, came = time.monotonic(), 0
     while chunk := answer.read1(CHUNK):
         yield chunk

@@ -1,4 +1,4 @@
-"""The lines of a text in a download. No name that stands in an archive is ever written to."""
+"""Reading the lines of a text inside a downloaded file or archive, without writing to disk."""
 
 import bz2
 import gzip
@@ -20,7 +20,7 @@ from transduce.errors import InputError
 from transduce.text.files import read_raw_lines
 
 TARS = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
-PACKED: dict[str, Callable[..., io.BufferedIOBase]] = {
+OPENERS: dict[str, Callable[..., io.BufferedIOBase]] = {
     ".gz": gzip.open,
     ".xz": lzma.open,
     ".bz2": bz2.open,
@@ -30,24 +30,24 @@ DAMAGED = (
     *(EOFError, OSError, NotImplementedError, RuntimeError),  # what zipfile cannot or may not open
     *(ValueError, LookupError),  # encodings that are not known
 )
-FOREIGN = "this is not the file that it should be: delete it, and fetch it again"
+DAMAGED_HINT = "this is not the file that it should be: delete it, and fetch it again"
 
 
-def lines_of(text: Text, path: Path) -> Iterator[bytes]:
-    """The lines of one side, without their newlines."""
+def read_text_lines(text: Text, path: Path) -> Iterator[bytes]:
+    """Yield the lines of one side of a corpus from its downloaded file, without newlines."""
     try:
-        with opened(text, path) as stream:
-            yield from text.reading(read_raw_lines(stream))
+        with open_text(text, path) as stream:
+            yield from text.reader(read_raw_lines(stream))
     except DAMAGED as error:
-        said = (str(error) or type(error).__name__).splitlines()[0].rstrip(":")
-        raise InputError(f"cannot be unpacked ({said})", FOREIGN, file=path) from error
+        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(":")
+        raise InputError(f"cannot be unpacked ({reason})", DAMAGED_HINT, file=path) from error
 
 
 @contextmanager
-def opened(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
-    """The unpacked bytes of a side."""
-    with taken_out(text, path) as stream:
-        unpack = PACKED.get(posixpath.splitext(text.member or text.download.name)[1])
+def open_text(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
+    """Open the unpacked bytes of one side of a corpus."""
+    with open_download(text, path) as stream:
+        unpack = OPENERS.get(posixpath.splitext(text.member or text.download.name)[1])
         if unpack is None:
             yield stream
         else:
@@ -56,39 +56,42 @@ def opened(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
 
 
 @contextmanager
-def taken_out(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
-    """The bytes of a file, or of a member of an archive."""
+def open_download(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
+    """Open the bytes of a downloaded file, or of a member if it is an archive."""
     name = text.download.name.lower()
     if name.endswith(TARS):
-        with tarfile.open(path) as tape, in_tar(tape, text.member, path) as stream:
+        with tarfile.open(path) as tape, open_tar_member(tape, text.member, path) as stream:
             yield stream
     elif name.endswith(".zip"):
-        with zipfile.ZipFile(path) as archive, in_zip(archive, text.member, path) as stream:
+        with (
+            zipfile.ZipFile(path) as archive,
+            open_zip_member(archive, text.member, path) as stream,
+        ):
             yield stream
     else:
         with path.open("rb") as stream:
             yield stream
 
 
-def in_tar(archive: tarfile.TarFile, member: str, path: Path) -> io.BufferedIOBase:
-    """A member that is a file; what the archive holds behind it is not looked at."""
+def open_tar_member(archive: tarfile.TarFile, member: str, path: Path) -> io.BufferedIOBase:
+    """Open a regular file inside a tar archive; raise InputError if it has none of that name."""
     for entry in archive:
-        if fits(entry.name, member):
+        if matches_member(entry.name, member):
             stream = archive.extractfile(entry) if entry.isreg() else None
             if stream is None:
-                raise InputError(f"{member} is no regular file in it", FOREIGN, file=path)
+                raise InputError(f"{member} is no regular file in it", DAMAGED_HINT, file=path)
             return cast("io.BufferedIOBase", stream)
-    raise InputError(f"has no {member}", FOREIGN, file=path)
+    raise InputError(f"has no {member}", DAMAGED_HINT, file=path)
 
 
-def in_zip(archive: zipfile.ZipFile, member: str, path: Path) -> io.BufferedIOBase:
-    """A member of that name."""
+def open_zip_member(archive: zipfile.ZipFile, member: str, path: Path) -> io.BufferedIOBase:
+    """Open a file inside a zip archive; raise InputError if it has none of that name."""
     for entry in archive.infolist():
-        if fits(entry.filename, member):
+        if matches_member(entry.filename, member):
             return cast("io.BufferedIOBase", archive.open(entry))
-    raise InputError(f"has no {member}", FOREIGN, file=path)
+    raise InputError(f"has no {member}", DAMAGED_HINT, file=path)
 
 
-def fits(name: str, member: str) -> bool:
-    """Whether a name in an archive is meant; `*` stands for what changes with a version."""
+def matches_member(name: str, member: str) -> bool:
+    """Return whether a name in an archive matches the pattern of a member."""
     return fnmatchcase(posixpath.normpath(name), member)

@@ -1,15 +1,15 @@
-"""The training data of the WMT 2014, English to German and English to French    (section 5.1)
+"""The WMT 2014 training data, English to German and English to French    (section 5.1)
 
 Each archive is to be had in two ways: as the WMT packed it, and packed anew as a zip.
 """
 
-from transduce.datasets.news import statmt
-from transduce.datasets.values import Corpus, Download, Part, Split, Text, Way
+from transduce.datasets.news import statmt_addresses
+from transduce.datasets.values import Corpus, Download, Part, Split, Text, TextPair
 
 ANEW = "https://huggingface.co/datasets/wmt"
 EUROPARL = (
     Download(
-        statmt("wmt13/training-parallel-europarl-v7.tgz"),
+        statmt_addresses("wmt13/training-parallel-europarl-v7.tgz"),
         657_632_379,
         "0224c7c710c8a063dfd893b0cc0830202d61f4c75c17eb8e31836103d27d96e7",
     ),
@@ -21,7 +21,7 @@ EUROPARL = (
 )
 COMMON_CRAWL = (
     Download(
-        statmt("wmt13/training-parallel-commoncrawl.tgz"),
+        statmt_addresses("wmt13/training-parallel-commoncrawl.tgz"),
         918_311_367,
         "c7a74e2ea01ac6c920123108627e35278d4ccb5701e15428ffa34de86fa3a9e5",
     ),
@@ -33,7 +33,7 @@ COMMON_CRAWL = (
 )
 NEWS_COMMENTARY = (
     Download(
-        statmt("wmt14/training-parallel-nc-v9.tgz"),
+        statmt_addresses("wmt14/training-parallel-nc-v9.tgz"),
         80_418_416,
         "cb8953f292298e6877ae433c98912b927cb0766b303f4540512ddd286c748485",
     ),
@@ -49,7 +49,7 @@ UNITED_NATIONS = (  # no hash of the WMT's own packing is known, so it comes sec
         2_366_237_633,
         "74f07002e053c81bc7f73b4fdab58e7987e831338748f264cbda82a8b062d2e2",
     ),
-    Download(statmt("wmt13/training-parallel-un.tgz")),
+    Download(statmt_addresses("wmt13/training-parallel-un.tgz")),
 )
 GIGA = (
     Download(
@@ -58,26 +58,26 @@ GIGA = (
         "9439f86523e5dff3f923526dbf6c6929da1786c18dbf64436d2b7564b83aaba3",
     ),
     Download(
-        statmt("wmt10/training-giga-fren.tar"),
+        statmt_addresses("wmt10/training-giga-fren.tar"),
         2_595_102_720,
     ),
 )
 
 
-def part(name: str, lines: int, packed: tuple[Download, ...], members: str) -> Part:
-    """A collection whose members have the same names in every packing; {} is the language."""
+def build_part(name: str, lines: int, packed: tuple[Download, ...], members: str) -> Part:
+    """Build a collection whose members have equal names in every archive; {} is the language."""
     other = "fr" if "fr" in name else "de"
     sides = [[Text(one, members.format(language)) for language in ("en", other)] for one in packed]
-    return Part(name, tuple(Way(*both) for both in sides), lines)
+    return Part(name, tuple(TextPair(*both) for both in sides), lines)
 
 
 def shared_parts(other: str, europarl: int, crawled: int, commentary: int) -> tuple[Part, ...]:
-    """The collections that both pairs of languages have."""
+    """Build the three collections that both language pairs have."""
     pair = f"{other}-en"
     return (
-        part(f"europarl-v7.{pair}", europarl, EUROPARL, f"training/europarl-v7.{pair}.{{}}"),
-        part(f"commoncrawl.{pair}", crawled, COMMON_CRAWL, f"commoncrawl.{pair}.{{}}"),
-        part(
+        build_part(f"europarl-v7.{pair}", europarl, EUROPARL, f"training/europarl-v7.{pair}.{{}}"),
+        build_part(f"commoncrawl.{pair}", crawled, COMMON_CRAWL, f"commoncrawl.{pair}.{{}}"),
+        build_part(
             f"news-commentary-v9.{pair}",
             commentary,
             NEWS_COMMENTARY,
@@ -106,8 +106,12 @@ EN_FR = Corpus(
             "train",
             (
                 *shared_parts("fr", 2_007_723, 3_244_152, 183_251),
-                part("undoc.2000.fr-en", 12_886_831, UNITED_NATIONS, "un/undoc.2000.fr-en.{}"),
-                part("giga-fren.release2", 22_520_376, GIGA, "giga-fren.release2.fixed.{}.gz"),
+                build_part(
+                    "undoc.2000.fr-en", 12_886_831, UNITED_NATIONS, "un/undoc.2000.fr-en.{}"
+                ),
+                build_part(
+                    "giga-fren.release2", 22_520_376, GIGA, "giga-fren.release2.fixed.{}.gz"
+                ),
             ),
         ),
     ),

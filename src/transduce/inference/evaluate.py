@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, final
 
 from transduce.datasets.cache import cache_folder
-from transduce.datasets.fetch import corpus_here, texts_of
+from transduce.datasets.fetch import find_split_files, open_corpus
 from transduce.errors import InputError, suggest_names
 from transduce.inference.arguments import checked_lines, require_lines
 from transduce.inference.likelihood import target_log_probs
@@ -113,9 +113,9 @@ def find_fetched(name: str, data: Data) -> tuple[Path, Path]:
     require(not Path(name).is_file(), f"{name} is a source without a reference", hint)
     corpus, _, split = name.partition(":")
     languages, cache = (data.source_language, data.target_language), cache_folder()
-    texts = texts_of(corpus, split or "test", languages, cache)
+    texts = find_split_files(corpus, split or "test", languages, cache)
     if texts is None:
-        have = corpus_here(corpus, languages, cache).about["splits"]
+        have = open_corpus(corpus, languages, cache).about["splits"]
         raise InputError(f"{corpus} has no split {split or 'test'}", f"it has {', '.join(have)}")
     return texts
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import is_public
-from transduce.datasets.fetch import texts_of
+from transduce.datasets.fetch import find_split_files
 from transduce.errors import InputError
 from transduce.recipes.choice import customise_recipe
 from transduce.recipes.table4 import TREES
@@ -95,7 +95,7 @@ def read_corpus(corpus: str, split: str, data: Data) -> Pairs | None:
             "name its files: --source FILE --target FILE, or --pairs FILE",
         )
     languages = (data.source_language, data.target_language)
-    texts = texts_of(corpus, split, languages, cache_folder())
+    texts = find_split_files(corpus, split, languages, cache_folder())
     return FilePair(*texts) if texts else None
 
 

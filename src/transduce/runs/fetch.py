@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import final
 
 from transduce.datasets.cache import cache_folder
-from transduce.datasets.catalogue import named, with_elsewhere
-from transduce.datasets.downloads import Places
-from transduce.datasets.fetch import fetch as fetch_corpus
-from transduce.datasets.transfer import Network
+from transduce.datasets.catalogue import find_corpora, list_split_corpora
+from transduce.datasets.downloads import DownloadSettings
+from transduce.datasets.fetch import fetch_corpus
+from transduce.datasets.transfer import NetworkSettings
 from transduce.datasets.values import Corpus
 from transduce.durable import VerifiedFolder, lock_folder
 from transduce.settings.fields import require
@@ -34,7 +34,7 @@ def fetch(
     cache: str | PathLike[str] | None = None,
     copies: str | PathLike[str] | None = None,
     offline: bool = False,
-    timeout: float = Network.seconds,
+    timeout: float = NetworkSettings.seconds,
     on_progress: OnDownload | None = None,
     on_corpus: Callable[[FetchedCorpus], None] | None = None,
 ) -> tuple[FetchedCorpus, ...]:
@@ -49,9 +49,9 @@ def fetch(
     """
     require(bool(names), "no corpus was named", "transduce fetch NAME; --list shows the names")
     here = cache_folder() if cache is None else Path(cache)
-    network = None if offline else replace(Network(), seconds=timeout)
-    places = Places(here / "downloads", None if copies is None else Path(copies), network)
-    corpora = [part for name in names for one in named(name) for part in with_elsewhere(one)]
+    network = None if offline else replace(NetworkSettings(), seconds=timeout)
+    places = DownloadSettings(here / "downloads", None if copies is None else Path(copies), network)
+    corpora = [part for name in names for one in find_corpora(name) for part in list_split_corpora(one)]
     fetched = []
     with lock_folder(here):
         for corpus in dict.fromkeys(corpora):

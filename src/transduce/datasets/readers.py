@@ -1,4 +1,4 @@
-"""From a file's lines to those of its text, and from all pairs to those of a split."""
+"""Functions from a file's lines to its text's lines, and from all pairs to those of a split."""
 
 import hashlib
 import html
@@ -7,7 +7,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from transduce.datasets.values import Pair, Reading, Taking
+from transduce.datasets.values import LineReader, Pair, PairFilter
 from transduce.errors import InputError
 
 SEGMENT = re.compile(rb"<seg[^>]*>(.*?)</seg>", re.IGNORECASE)
@@ -15,30 +15,30 @@ SPOKEN_OF = re.compile(rb"<(title|description)>(.*?)</\1>")
 HELD_OUT = 2_000  # sentences of each of the two sets that Tatoeba is cut into
 
 
-def segments(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """The `<seg>` of the WMT's SGML, blanks made regular, as sacreBLEU reads them."""
+def read_sgml_segments(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the text of each `<seg>` of the WMT's SGML, as sacreBLEU reads it."""
     for line in lines:
         found = SEGMENT.search(line)
         if found:
             yield b" ".join(found[1].split())
 
 
-def spoken(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """The same in the XML of the IWSLT, where `&amp;` stands for `&`."""
-    for line in segments(lines):
+def read_iwslt_segments(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the text of each `<seg>` of the IWSLT's XML, with entities such as &amp; resolved."""
+    for line in read_sgml_segments(lines):
         yield html.unescape(line.decode()).encode()
 
 
-def talks(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Training text of the IWSLT: of its tagged lines, titles and descriptions are text too."""
+def read_iwslt_training(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the training text of the IWSLT: untagged lines, titles and descriptions."""
     for line in lines:
         found = SPOKEN_OF.search(line)
         if found or not line.lstrip().startswith(b"<"):
             yield (found[2] if found else line).strip()
 
 
-def column(number: int) -> Reading:
-    """One column of a file with tabs; the first is 0."""
+def read_column(number: int) -> LineReader:
+    """Build a reader of one column of a tab-separated file; the first is 0."""
 
     def read(lines: Iterator[bytes]) -> Iterator[bytes]:
         for count, line in enumerate(lines, start=1):
@@ -52,24 +52,24 @@ def column(number: int) -> Reading:
     return read
 
 
-def each(step: int) -> Taking:
-    """Every so-manieth pair."""
+def take_every(step: int) -> PairFilter:
+    """Build a filter that keeps each `step`-th pair."""
     return lambda pairs: (p for number, p in enumerate(pairs, start=1) if number % step == 0)
 
 
-def but_each(step: int) -> Taking:
-    """All others."""
+def drop_every(step: int) -> PairFilter:
+    """Build a filter that drops each `step`-th pair."""
     return lambda pairs: (p for number, p in enumerate(pairs, start=1) if number % step)
 
 
-def without(runs: Iterable[tuple[int, int]]) -> Taking:
-    """All but some runs of lines, given by their first and last number from 1."""
+def drop_runs(runs: Iterable[tuple[int, int]]) -> PairFilter:
+    """Build a filter that drops runs of pairs, given by first and last line number from 1."""
     gone = {number for first, last in runs for number in range(first, last + 1)}
     return lambda pairs: (p for number, p in enumerate(pairs, start=1) if number not in gone)
 
 
-def hashed(split: str) -> Taking:
-    """Train, dev or test of a corpus that has no splits of its own, cut by the hash of its text.
+def split_by_hash(split: str) -> PairFilter:
+    """Build the filter for train, dev or test of a corpus that is split by the hash of its text.
 
     Different source sentences are sorted by the sha256 of their text: the first 2,000 are the test
     set, the next 2,000 the development set, each with the translation whose sha256 is smallest.
@@ -79,23 +79,23 @@ def hashed(split: str) -> Taking:
     def take(pairs: Iterable[Pair]) -> Iterator[Pair]:
         translations: dict[bytes, set[bytes]] = defaultdict(set)
         for source, target in pairs:
-            translations[regular(source)].add(regular(target))
-        order = sorted(translations, key=digest)
+            translations[normalise_line(source)].add(normalise_line(target))
+        order = sorted(translations, key=hash_text)
         held = {"test": order[:HELD_OUT], "dev": order[HELD_OUT : 2 * HELD_OUT]}
         if split in held:
-            return ((one, min(translations[one], key=digest)) for one in held[split])
+            return ((one, min(translations[one], key=hash_text)) for one in held[split])
         seen = set().union(*(translations[one] for one in order[: 2 * HELD_OUT]))
         rest = ((s, t) for s in order[2 * HELD_OUT :] for t in translations[s] if t not in seen)
-        return iter(sorted(rest, key=lambda pair: digest(b"\t".join(pair))))
+        return iter(sorted(rest, key=lambda pair: hash_text(b"\t".join(pair))))
 
     return take
 
 
-def regular(line: bytes) -> bytes:
-    """Unicode's composed form, one blank between words."""
+def normalise_line(line: bytes) -> bytes:
+    """Return a line in NFC with single blanks between words."""
     return " ".join(unicodedata.normalize("NFC", line.decode()).split()).encode()
 
 
-def digest(text: bytes) -> bytes:
-    """What decides an order that nobody chose."""
+def hash_text(text: bytes) -> bytes:
+    """Return the sha256 of a text, which gives an order that nobody chose."""
     return hashlib.sha256(text).digest()
