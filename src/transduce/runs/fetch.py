@@ -51,7 +51,9 @@ def fetch(
     here = cache_folder() if cache is None else Path(cache)
     network = None if offline else replace(NetworkSettings(), seconds=timeout)
     places = DownloadSettings(here / "downloads", None if copies is None else Path(copies), network)
-    corpora = [part for name in names for one in find_corpora(name) for part in list_split_corpora(one)]
+    corpora = [
+        part for name in names for one in find_corpora(name) for part in list_split_corpora(one)
+    ]
     fetched = []
     with lock_folder(here):
         for corpus in dict.fromkeys(corpora):
