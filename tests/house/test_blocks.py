@@ -25,6 +25,7 @@ SHORTER = (
     "--set training.steps=5 --set training.snapshot_every=1 --set training.validate_every=2 "
     "--set training.validate_lines=2 --set data.max_pairs=2000 --set training.threads=1"
 )
+SHORT = '"training.steps": 5, "training.snapshot_every": 1, "training.threads": 1'
 SENTENCES = ("    ", "  ✓", "  ✗")  # how the demo prints them
 COMMAND = "import sys; from transduce.cli.main import main; main()"
 TEXTS = """
@@ -120,7 +121,9 @@ def test_what_a_page_shows_is_what_a_reader_gets(page, folder):
 
 def run_python(text: str, page: Path, folder: Path, names: dict[str, Any]) -> None:
     """Run a block with the names of those before it, in the reader's folder, with short trainings."""
-    text = re.sub(r'("training\.\w+": )[\d_]+', r"\g<1>5", text).replace("30_000", "2_500")
+    text = re.sub(r'"training\.(?!steps)\w+": [\d_]+, ?', "", text)
+    text = re.sub(r'"training\.steps": \w+', SHORT, text).replace("30_000", "2_500")
+    text = text.replace('("a.en", "a.de"))', f'("a.en", "a.de"), settings={{{SHORT}}})')
     with contextlib.chdir(folder):
         exec(compile(text, str(page), "exec"), names)
 
