@@ -160,9 +160,9 @@ def remembered(scale: Scale) -> AttentionKernel:
 
     @cache
     def prepared(
-        queries: Sequence[int], keys: Sequence[int], sight: AttentionMask, device: torch.device
+        queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
     ) -> BatchAttention:
-        return chosen(queries, keys, sight, device)
+        return chosen(queries, keys, mask, device)
 
     return prepared
 

@@ -49,7 +49,7 @@ def test_a_model_with_packed_weights_is_the_same_model(tie):
 
 
 @pytest.mark.parametrize(
-    ("precision", "device", "gone", "able", "way"),
+    ("precision", "device", "gone", "able", "layout_name"),
     [
         (InferencePrecision.FLOAT32, "cpu", "", True, "transposed"),
         (InferencePrecision.BFLOAT16, "cpu", "", True, "packed"),
@@ -59,7 +59,7 @@ def test_a_model_with_packed_weights_is_the_same_model(tie):
     ],
 )
 def test_weights_are_packed_in_bfloat16_where_torch_can(
-    monkeypatch, precision, device, gone, able, way
+    monkeypatch, precision, device, gone, able, layout_name
 ):
     chosen = []
     monkeypatch.setattr(layout, "pack_weights", lambda _: chosen.append("packed"))
@@ -68,7 +68,7 @@ def test_weights_are_packed_in_bfloat16_where_torch_can(
         layout, "find_onednn_operator", lambda name: None if name == gone else lambda: able
     )
     prepare_for_inference(model_of(sizes()).to(device), precision)
-    assert chosen == [way]
+    assert chosen == [layout_name]
 
 
 @torch.no_grad()

@@ -4,7 +4,7 @@ from tests.model.tiny import BEGIN, SYMBOLS, model_of, sentences, sizes
 
 from transduce.errors import InputError
 from transduce.model.decoding import kv_cache as cache
-from transduce.model.decoding import layer_cache, step
+from transduce.model.decoding import step
 from transduce.packed import Packed
 
 KINDS = [
@@ -44,11 +44,11 @@ def start_cache(model, sources):
 @torch.no_grad()
 def decode_columns(model, state, columns):
     """One step a column of ids; the states of every step, [steps R d]."""
-    seen = []
+    every = []
     for ids in columns:
         states, state = step.decode_step(model, torch.tensor(ids), state)
-        seen.append(states)
-    return torch.stack(seen), state
+        every.append(states)
+    return torch.stack(every), state
 
 
 def equal(found, expected):
@@ -82,16 +82,6 @@ def test_rows_of_a_sentence_may_be_spread_reordered_and_repeated(kind):
         histories = [[*histories[row], 2 + n] for n, row in enumerate(rows.tolist())]
 
 
-def test_reordering_rows_copies_no_keys_or_values():
-    model, sources = model_of(), sentences([4, 7])
-    state = start_cache(model, sources).reorder(torch.arange(2).repeat_interleave(3))
-    _, state = decode_columns(model, state, [[2, 3, 4, 5, 6, 7]])
-    moved = state.reorder(torch.tensor([1, 1, 2, 5, 3, 3]))
-    assert moved.keys.data_ptr() == state.keys.data_ptr()
-    assert moved.values.data_ptr() == state.values.data_ptr()
-    assert moved.visible.int().argmax(dim=2).tolist() == [[1, 1, 2], [2, 0, 0]]
-
-
 @torch.no_grad()
 def test_slots_in_no_history_are_evicted_when_the_capacity_is_full():
     model, width, steps = model_of(), 4, 40
@@ -105,36 +95,11 @@ def test_slots_in_no_history_are_evicted_when_the_capacity_is_full():
     assert state.slot_count <= steps + cache.SPARE_STEPS * width
 
 
-@torch.no_grad()
-def test_attention_reads_a_multiple_of_source_positions_and_slots(monkeypatch):
-    read, attend = [], layer_cache.attend_to_cache
-
-    def record_read(q, k, v, mask):
-        read.append(k.shape[2])
-        return attend(q, k, v, mask)
-
-    monkeypatch.setattr(layer_cache, "attend_to_cache", record_read)
-    state = start_cache(model_of(), sentences([5, 7])).reorder(torch.tensor([0, 0, 0, 1, 1, 1]))
-    assert state.memory_keys.shape[3] == 8
-    decode_columns(model_of(), state, [[2] * 6] * 9)
-    assert set(read) == {4, 8, 12, 16, 20, 24, 28}
-
-
 def test_slots_in_no_history_are_evicted_when_caches_are_concatenated():
     model, rows = model_of(), torch.zeros(3, dtype=torch.long)
     first, second = (start_cache(model, sentences([n])).reorder(rows) for n in (5, 6))
     _, first = decode_columns(model, first, [[2, 3, 4]])
     assert cache.concatenate(first.reorder(rows), second).slot_count == 1
-
-
-def test_capacity_is_allocated_for_several_steps_at_once(monkeypatch):
-    monkeypatch.setattr(cache, "SPARE_STEPS", 4)
-    state = start_cache(model_of(), sentences([5])).reorder(torch.zeros(3, dtype=torch.long))
-    capacities = []
-    for _ in range(5):
-        _, state = decode_columns(model_of(), state, [[2, 3, 4]])
-        capacities.append(state.keys.shape[3])
-    assert capacities == [12, 12, 12, 12, 24]
 
 
 @torch.no_grad()
@@ -157,10 +122,6 @@ def test_finished_sentences_are_dropped_with_their_sources(kind):
         model, start_cache(model, sources), list(zip(*inputs, strict=True))[:5]
     )
     state = state.reorder(torch.tensor([1, 2]))
-    assert state.memory_keys.shape[1] == 2
-    assert state.memory_keys.shape[3] == cache.round_up_slots(5) == 8, (
-        "no longer than the longest source that is left"
-    )
     rest = [ids[1:] for ids in list(zip(*inputs, strict=True))[5:]]
     stepwise, _ = decode_columns(model, state, rest)
     for row, states in enumerate(decode_whole(model, sources[1:], inputs[1:])):
@@ -190,7 +151,7 @@ def test_caches_of_different_lengths_are_concatenated(kind, ahead, behind):
     reach = model.decoder[-1].self_attention.reach
     left = min(ahead, behind) + 4
     needed = survivors.compact()
-    assert needed.slot_count <= min(left, reach + 1), "slots from before they began are gone"
+    assert needed.slot_count <= min(left, reach + 1), "slots of finished sentences are evicted"
     assert survivors.max_length == left
     chosen = rows[2:] if ahead > behind else rows[:2]
     ids = [row[done + 4] for row, done in chosen]
@@ -225,22 +186,6 @@ def test_after_concatenation_any_sentences_may_be_dropped(kind):
         equal(first[:, number], whole[done : done + 1])
         if number:
             equal(rest[:, number - 1], whole[done + 1 : done + 3])
-
-
-@pytest.mark.parametrize("mixing", ["recurrent", "convolution", "dilated", "separable"])
-def test_a_mixing_stores_no_more_slots_than_it_reaches(mixing):
-    model = model_of(sizes(mixing=mixing, kernel_size=5, layers=1))
-    state = start_cache(model, sentences([2, 3]))
-    reach = 1 if mixing == "recurrent" else 4
-    for _ in range(30):
-        _, state = decode_columns(model, state, [[2, 3]])
-        assert state.keys.shape[3] <= cache.round_up_slots(reach + 1 + cache.SPARE_STEPS)
-
-
-def test_a_neighbourhood_stores_no_more_slots_than_it_reaches():
-    model = model_of(sizes(decoder_neighbourhood=5))
-    _, state = decode_columns(model, start_cache(model, sentences([2, 3])), [[2, 3]] * 30)
-    assert state.keys.shape[3] <= cache.round_up_slots(2 + 1 + cache.SPARE_STEPS)
 
 
 def test_outputs_longer_than_the_learned_positions_are_refused():
