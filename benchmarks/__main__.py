@@ -37,7 +37,7 @@ PARTS: Mapping[str, tuple[Measure, Part]] = MappingProxyType(
 
 
 def main(words: Sequence[str]) -> None:
-    """What was asked for, part by part; a part that is done is kept at once."""
+    """Measure the named parts one by one, and write the results after each."""
     asked = arguments(words)
     results = RESULTS / f"{time.strftime('%Y-%m-%d')}-{slug()}.json"
     if asked.quick:
@@ -51,37 +51,37 @@ def main(words: Sequence[str]) -> None:
         text=asked.text,
         model=asked.model,
         pairs=tuple(asked.pairs),
-        no_peers="" if asked.page else peers.missing(),
+        no_peers="" if asked.page else peers.install_peers(),
     )
-    found = found_before(results)
+    found = read_earlier_results(results)
     for name in [] if asked.page else asked.parts or [one for one in PARTS if one != "model"]:
         print(f"{name} …", file=sys.stderr)
         found["machine"] = machine()
-        found["parts"][name] = measured(PARTS[name][0], options, words)
+        found["parts"][name] = measure_part(PARTS[name][0], options, words)
         results.parent.mkdir(exist_ok=True)
         results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    made = page(found, {name: part for name, (_, part) in PARTS.items()}, newest_of_gpu())
+    made = page(found, {name: part for name, (_, part) in PARTS.items()}, read_gpu_results())
     if asked.quick:
         print(made)
     else:
         PAGE.write_text(made, encoding="utf-8")
 
 
-def found_before(results: Path) -> dict[str, Any]:
-    """What these results hold, or else those of the last day on this machine."""
+def read_earlier_results(results: Path) -> dict[str, Any]:
+    """Read these results, or else those of the last day on this machine."""
     days = sorted(results.parent.glob(f"20*-{slug()}.json"))
     newest = results if results.exists() else days[-1] if days else None
     return json.loads(newest.read_text(encoding="utf-8")) if newest else {"parts": {}}
 
 
-def newest_of_gpu() -> dict[str, Any] | None:
-    """What `benchmarks/gpu` found last, if it ever ran on one."""
+def read_gpu_results() -> dict[str, Any] | None:
+    """Read the last results of `benchmarks/gpu`, if there are any."""
     files = sorted(RESULTS.glob("gpu-*.json"))
     return json.loads(files[-1].read_text(encoding="utf-8")) if files else None
 
 
-def measured(measure: Measure, options: Options, words: Sequence[str]) -> dict[str, Any]:
-    """A part's figures and how they came about."""
+def measure_part(measure: Measure, options: Options, words: Sequence[str]) -> dict[str, Any]:
+    """Measure a part; return its figures with command, time, load and threads."""
     load, began = os.getloadavg()[0], time.perf_counter()
     figures = measure(options)
     return {
@@ -96,7 +96,7 @@ def measured(measure: Measure, options: Options, words: Sequence[str]) -> dict[s
 
 
 def arguments(words: Sequence[str]) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="benchmarks/run", description=__doc__)
     add = parser.add_argument
     add(

@@ -15,22 +15,22 @@ from transduce.vocabulary import BEGIN, END
 MAX_POSITIONS = 512
 
 
-def words(symbols: int) -> list[str]:
-    """Any, if each is one symbol."""
+def name_symbols(symbols: int) -> list[str]:
+    """Return a made-up word for each symbol."""
     return [f"t{number}" for number in range(symbols)]
 
 
 def write_model(ours: Transformer, folder: Path) -> None:
-    """A folder that CTranslate2 opens."""
+    """Write a model's weights as a folder that CTranslate2 opens."""
     spec = TransformerSpec.from_config(ours.sizes.layers, ours.sizes.heads, pre_norm=False)
     for stack in (spec.encoder, spec.decoder):
         stack.scale_embeddings = True
         stack.position_encodings.encodings = (
             compute_sinusoids(MAX_POSITIONS, ours.sizes.d_model).float().numpy()
         )
-    spec.encoder.embeddings[0].weight = numbers(ours.output.weight)
-    spec.decoder.embeddings.weight = numbers(ours.output.weight)
-    spec.decoder.projection.weight = numbers(ours.output.weight)
+    spec.encoder.embeddings[0].weight = to_numpy(ours.output.weight)
+    spec.decoder.embeddings.weight = to_numpy(ours.output.weight)
+    spec.decoder.projection.weight = to_numpy(ours.output.weight)
     for mine, theirs in zip(ours.encoder, spec.encoder.layer, strict=True):
         copy_self(mine, theirs)
     for one, other in zip(ours.decoder, spec.decoder.layer, strict=True):
@@ -38,7 +38,7 @@ def write_model(ours: Transformer, folder: Path) -> None:
         cross = one.cross_attention
         weights = [cross.query.weight, cross.key_value.weight, cross.output.weight]
         copy_attention(other.attention, weights, one.add_cross)
-    names = words(len(ours.output.weight))
+    names = name_symbols(len(ours.output.weight))
     spec.register_source_vocabulary(names)
     spec.register_target_vocabulary(names)
     spec.config.eos_token = names[END]
@@ -50,7 +50,7 @@ def write_model(ours: Transformer, folder: Path) -> None:
 
 
 def copy_self(mine: Any, theirs: Any) -> None:  # noqa: ANN401 - layers of both kinds
-    """What both kinds of layer have."""
+    """Copy self-attention and the feed-forward network, which both kinds of layer have."""
     attention = mine.self_attention
     weights = [attention.query_key_value.weight, attention.output.weight]
     copy_attention(theirs.self_attention, weights, mine.add_self)
@@ -58,7 +58,7 @@ def copy_self(mine: Any, theirs: Any) -> None:  # noqa: ANN401 - layers of both 
         (theirs.ffn.linear_0, mine.feed_forward.inner),
         (theirs.ffn.linear_1, mine.feed_forward.outer),
     ):
-        linear.weight, linear.bias = numbers(own.weight), numbers(own.bias)
+        linear.weight, linear.bias = to_numpy(own.weight), to_numpy(own.bias)
     copy_norm(theirs.ffn.layer_norm, mine.add_feed_forward.norm)
 
 
@@ -67,18 +67,18 @@ def copy_attention(
     weights: list[Tensor],
     add: PostNorm | PreNorm,
 ) -> None:
-    """The products of a sub-layer, whose biases the paper has not, and its norm."""
+    """Copy the weights of an attention sub-layer, with biases of zero, and its norm."""
     for linear, weight in zip(theirs.linear, weights, strict=True):
-        linear.weight = numbers(weight)
+        linear.weight = to_numpy(weight)
         linear.bias = np.zeros(len(weight), dtype=np.float32)
     copy_norm(theirs.layer_norm, add.norm)
 
 
 def copy_norm(theirs: Any, mine: nn.LayerNorm) -> None:  # noqa: ANN401
-    """A norm."""
-    theirs.gamma, theirs.beta = numbers(mine.weight), numbers(mine.bias)
+    """Copy gain and bias of a norm."""
+    theirs.gamma, theirs.beta = to_numpy(mine.weight), to_numpy(mine.bias)
 
 
-def numbers(weight: Tensor) -> "np.ndarray":
-    """As numpy has them."""
+def to_numpy(weight: Tensor) -> "np.ndarray":
+    """Return a weight as a numpy array in float32."""
     return weight.detach().float().numpy()

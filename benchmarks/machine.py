@@ -1,4 +1,4 @@
-"""What a figure was measured on and with."""
+"""The machine and versions that figures were measured with."""
 
 import os
 import platform
@@ -15,50 +15,52 @@ PACKAGES = ("torch", "numpy", "tokenizers", "safetensors")
 
 
 def machine() -> dict[str, str]:
-    """The processor and the versions of what is used."""
+    """Return processor, cores, system and versions."""
     return {
         "processor": cpu_model_name(),
         "cores": str(os.cpu_count()),
         "system": " ".join([platform.system(), platform.release().split("-")[0]]),
         "python": platform.python_version(),
-        "transduce": commit(),
-        **{package: version_of(package) for package in PACKAGES},
-        **pinned(),
+        "transduce": describe_commit(),
+        **{package: find_version(package) for package in PACKAGES},
+        **read_pinned_versions(),
     }
 
 
 def slug() -> str:
-    """The machine in the name of a file."""
+    """Return the machine's name as part of a file name."""
     words = re.sub(r"\(\w+\)|[^a-z0-9]+", " ", cpu_model_name().lower()).split()
     return "-".join([*words, str(os.cpu_count())])
 
 
-def version_of(package: str) -> str:
-    """What is installed."""
+def find_version(package: str) -> str:
+    """Return the installed version of a package."""
     try:
         return version(package)
     except PackageNotFoundError:
         return "not installed"
 
 
-def pinned() -> dict[str, str]:
-    """The peers' versions, which their list pins."""
+def read_pinned_versions() -> dict[str, str]:
+    """Return the peers' versions that their list pins."""
     lines = peers.WANTED.read_text(encoding="utf-8").splitlines()
     pairs = (line.partition("==") for line in lines)
     return {name: number for name, _, number in pairs}
 
 
-def commit() -> str:
-    """Version and commit of ours."""
+def describe_commit() -> str:
+    """Return the version and commit of transduce."""
     command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
-    told = ""
+    described = ""
     if shutil.which("git"):
-        told = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-    return f"{version_of('transduce')} {told}".strip()
+        described = subprocess.run(
+            command, capture_output=True, text=True, check=False
+        ).stdout.strip()
+    return f"{find_version('transduce')} {described}".strip()
 
 
-def memory_now() -> dict[str, int]:
-    """Bytes of this process: resident, the most that ever were, and those of no file."""
+def read_memory() -> dict[str, int]:
+    """Return this process' resident, peak and anonymous bytes."""
     names = {"VmRSS": "resident", "VmHWM": "peak", "RssAnon": "anonymous"}
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     fields = (line.split(":", 1) for line in lines)

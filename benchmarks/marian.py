@@ -16,7 +16,7 @@ from transduce.vocabulary import BEGIN, END
 MAX_POSITIONS = 256
 
 
-def marian(sizes: Architecture) -> Any:  # noqa: ANN401 - a class that is not typed
+def build_marian(sizes: Architecture) -> Any:  # noqa: ANN401 - a class that is not typed
     """The model with its own first weights."""
     config = MarianConfig(
         vocab_size=V,
@@ -42,7 +42,7 @@ def marian(sizes: Architecture) -> Any:  # noqa: ANN401 - a class that is not ty
 
 
 @torch.no_grad()
-def with_weights(theirs: Any, ours: Transformer) -> None:  # noqa: ANN401
+def copy_weights(theirs: Any, ours: Transformer) -> None:  # noqa: ANN401
     """Make Marian compute what our model computes; biases that the paper has not are zero."""
     for name, weight in theirs.named_parameters():
         if name.endswith("proj.bias"):

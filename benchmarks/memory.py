@@ -1,4 +1,4 @@
-"""Memory that no file stands behind, of `prepare` and `train`, on corpora that grow."""
+"""Anonymous memory of `prepare` and `train` by size of the corpus."""
 
 import subprocess
 import sys
@@ -23,13 +23,13 @@ SETTINGS = {
 
 
 def measure(options: Options) -> dict[str, Any]:
-    """Every corpus prepared, then trained on for a few updates."""
+    """Prepare corpora of each size and train on them for a few updates."""
     sizes = (1_000, 2_000) if options.quick else options.pairs
     return {str(pairs): measure_corpus(pairs) for pairs in sizes}
 
 
 def measure_corpus(pairs: int) -> dict[str, Any]:
-    """The most that each command held."""
+    """Measure the peak memory of both commands on a corpus."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         text, store, run = folder / "pairs.tsv", folder / "store", folder / "run"
@@ -43,19 +43,19 @@ def measure_corpus(pairs: int) -> dict[str, Any]:
 
 
 def measure_memory(command: list[str]) -> dict[str, float]:
-    """Seconds, and the most anonymous memory of a command and its children, in bytes."""
+    """Run a command; return its seconds and peak anonymous bytes, with its children's."""
     began, most = time.perf_counter(), 0
     process = subprocess.Popen([sys.executable, "-m", "transduce", *command, "--quiet"])
     while process.poll() is None:
-        most = max(most, sum(map(anonymous, family(process.pid))))
+        most = max(most, sum(map(read_anonymous_bytes, list_process_tree(process.pid))))
         time.sleep(0.02)
     if process.returncode:
         raise SystemExit(f"transduce {command[0]} ended with {process.returncode}")
     return {"seconds": time.perf_counter() - began, "bytes": most}
 
 
-def family(pid: int) -> list[int]:
-    """A process and all below it."""
+def list_process_tree(pid: int) -> list[int]:
+    """Return the ids of a process and all its descendants."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -69,8 +69,8 @@ def family(pid: int) -> list[int]:
     return found
 
 
-def anonymous(pid: int) -> int:
-    """Bytes of a process that no file stands behind."""
+def read_anonymous_bytes(pid: int) -> int:
+    """Return the anonymous bytes of a process."""
     try:
         lines = Path("/proc", str(pid), "status").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -83,7 +83,7 @@ def page(found: dict[str, Any]) -> list[str]:
     body: list[list[str]] = []
     before: dict[str, float] = {}
     for pairs, commands in found.items():
-        cells = [cell(commands[name]) for name in NAMES]
+        cells = [format_cell(commands[name]) for name in NAMES]
         more = int(pairs) - int(before.get("pairs", 0))
         cells += [
             f"{(commands[name]['bytes'] - before[name]) / more:,.0f}" if before else ""
@@ -100,6 +100,6 @@ def page(found: dict[str, Any]) -> list[str]:
     ]
 
 
-def cell(found: dict[str, float]) -> str:
-    """Bytes and time of one command."""
+def format_cell(found: dict[str, float]) -> str:
+    """Format bytes and seconds of one command."""
     return f"{found['bytes'] / 1e6:,.0f} MB in {found['seconds']:,.0f} s"

@@ -1,4 +1,4 @@
-"""What whoever measures may choose."""
+"""The options of a measurement."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import final
 @final
 @dataclass(frozen=True)
 class Options:
-    """How long, on what, and who takes part."""
+    """Rounds, threads, texts and models of a measurement, and whether peers take part."""
 
     rounds: int
     quick: bool  # only whether it runs: the figures mean nothing

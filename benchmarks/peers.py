@@ -10,23 +10,23 @@ PYTHON = FOLDER / "bin/python"
 WANTED = Path(__file__).with_name("peers.txt")
 
 
-def missing() -> str:
-    """Make the environment if need be; nothing, or a sentence why there is none."""
+def install_peers() -> str:
+    """Install the peers once; return why that failed, or an empty string."""
     stamp = FOLDER / "made"
     made = f"{sys.prefix}\n{WANTED.read_text(encoding='utf-8')}"
     if stamp.exists() and stamp.read_text(encoding="utf-8") == made:
         return ""
     print("making the environment of the peers (once; a minute) …", file=sys.stderr)
     try:
-        install()
+        install_environment()
     except subprocess.CalledProcessError as error:
         return f"the peers could not be installed: {error.cmd[-1]} ended with {error.returncode}"
     stamp.write_text(made, encoding="utf-8")
     return ""
 
 
-def install() -> None:
-    """A bare environment that sees the packages of this one, and pip's work in it."""
+def install_environment() -> None:
+    """Create an environment that also sees this one's packages, and install the peers in it."""
     subprocess.run([sys.executable, "-m", "venv", "--clear", str(FOLDER)], check=True)
     paths = [str(PYTHON), "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"]
     theirs = subprocess.run(paths, check=True, capture_output=True, text=True).stdout.strip()

@@ -5,10 +5,10 @@ from typing import Any
 
 from benchmarks.figures import ratios, spread, table
 from benchmarks.options import Options
+from benchmarks.search_input import load_search_input
 from benchmarks.shapes import SHAPES, V
-from benchmarks.task import task
 from benchmarks.training import sizes
-from benchmarks.turns import Turn, Variant, in_turns
+from benchmarks.turns import Turn, Variant, measure_in_turns
 
 LENGTH = 20  # symbols of every output, then END
 WAYS = {  # shape, sentences a turn, sentences at once
@@ -21,7 +21,7 @@ PAIR = "two processes of one thread"
 
 
 def measure(options: Options) -> dict[str, Any]:
-    """Every shape, in batches and alone."""
+    """Measure every shape, in batches and one sentence at a time."""
     found: dict[str, Any] = {}
     for shape, ways in WAYS.items():
         found[shape] = {}
@@ -29,8 +29,8 @@ def measure(options: Options) -> dict[str, Any]:
             if options.quick:
                 count, at_once = min(count, 4), min(at_once, 2)
             chosen = variants(options, shape, str(count), str(at_once), str(LENGTH))
-            turns = in_turns(chosen, options.rounds, options.threads)
-            found[shape][way] = {"turns": turns, "equal outputs": equal_outputs(turns)}
+            turns = measure_in_turns(chosen, options.rounds, options.threads)
+            found[shape][way] = {"turns": turns, "equal outputs": count_equal_outputs(turns)}
     return {"shapes": found, "without peers": options.no_peers}
 
 
@@ -38,10 +38,10 @@ def measure_model(options: Options) -> dict[str, Any]:
     """A trained model, whose hypotheses soon agree on how they began, and whose outputs end."""
     assert options.model
     assert options.text
-    model, sources = task(str(options.model), str(options.text))
+    model, sources = load_search_input(str(options.model), str(options.text))
     what = (str(options.model.absolute()), str(options.text.absolute()), "64", "0")
     chosen = [one for one in variants(options, *what) if one.module != "search_peers"]
-    turns = in_turns(chosen, options.rounds, options.threads)
+    turns = measure_in_turns(chosen, options.rounds, options.threads)
     return {
         "sizes": sizes(model.sizes),
         "symbols": len(model.output.weight),
@@ -49,12 +49,12 @@ def measure_model(options: Options) -> dict[str, Any]:
         "source tokens": sum(map(len, sources)),
         "without peers": options.no_peers,
         "turns": turns,
-        "equal outputs": equal_outputs(turns),
+        "equal outputs": count_equal_outputs(turns),
     }
 
 
 def variants(options: Options, shape: str, count: str, at_once: str, length: str) -> list[Variant]:
-    """Who takes part: in batches two processes of one thread each, too; alone, one thread."""
+    """List the variants; batches also run in two processes, single sentences in one thread."""
     what = (shape, count, at_once, length)
     chosen: list[Variant] = []
     for precision in PRECISIONS:
@@ -70,22 +70,22 @@ def variants(options: Options, shape: str, count: str, at_once: str, length: str
     for precision in PRECISIONS:
         name = f"Hugging Face generate, {precision}"
         chosen.append(Variant(name, "search_peers", (*what, precision), peer=True))
-    for precision, workers, threads in ctranslate2(options.threads, int(at_once)):
+    for precision, workers, threads in list_ctranslate2_variants(options.threads, int(at_once)):
         name = f"CTranslate2, {precision}, {workers} × {threads} threads"
         arguments = (*what, precision, str(workers), str(threads))
         chosen.append(Variant(name, "search_ctranslate2", arguments, peer=True))
     return chosen
 
 
-def ctranslate2(threads: int, at_once: int) -> list[tuple[str, int, int]]:
-    """Precisions, workers, threads of each: its int8 collapses with several threads."""
+def list_ctranslate2_variants(threads: int, at_once: int) -> list[tuple[str, int, int]]:
+    """List CTranslate2's (precision, workers, threads); its int8 is slow with many threads."""
     if at_once > 1:
         return [("float32", 1, threads), ("float32", threads, 1), ("int8", threads, 1)]
     return [("float32", 1, threads), ("float32", 1, 1), ("int8", 1, 1)]
 
 
-def equal_outputs(turns: dict[str, list[Turn]]) -> dict[str, str]:
-    """How many outputs of a round are those of our float32; takes them out of the turns."""
+def count_equal_outputs(turns: dict[str, list[Turn]]) -> dict[str, str]:
+    """Count the outputs equal to our float32 ones, and remove them from the turns."""
     popped = {name: [turn.pop("outputs") for turn in some] for name, some in turns.items()}
     every = {name: some[0] for name, some in popped.items()}
     return {
@@ -107,7 +107,7 @@ def page(found: dict[str, Any]) -> list[str]:
     for shape, ways in found["shapes"].items():
         lines += [f"### {shape}: {sizes(SHAPES[shape])}", ""]
         for way, measured in ways.items():
-            lines += [way, "", *rows(measured["turns"], measured["equal outputs"])]
+            lines += [way, "", *build_table(measured["turns"], measured["equal outputs"])]
     return lines
 
 
@@ -121,13 +121,13 @@ def page_model(found: dict[str, Any]) -> list[str]:
         "each one's own outputs.",
         "",
         *([found["without peers"], ""] if found["without peers"] else []),
-        *rows(found["turns"], found["equal outputs"]),
+        *build_table(found["turns"], found["equal outputs"]),
     ]
 
 
-def rows(turns: dict[str, list[Turn]], equal: Mapping[str, str]) -> list[str]:
-    """A table of one way."""
-    faster = {p: ratios(turns, fastest(turns, p), rate) for p in PRECISIONS}
+def build_table(turns: dict[str, list[Turn]], equal: Mapping[str, str]) -> list[str]:
+    """Build the table of one way of searching."""
+    faster = {p: ratios(turns, find_fastest(turns, p), rate) for p in PRECISIONS}
     header = [
         "",
         "output tokens/s",
@@ -150,12 +150,12 @@ def rows(turns: dict[str, list[Turn]], equal: Mapping[str, str]) -> list[str]:
     return table(header, body)
 
 
-def fastest(turns: Mapping[str, Sequence[Turn]], precision: str) -> str:
-    """The way of ours that took the least time."""
+def find_fastest(turns: Mapping[str, Sequence[Turn]], precision: str) -> str:
+    """Return the name of our fastest variant in a precision."""
     ours = [name for name in turns if name.startswith(f"transduce, {precision}")]
     return min(ours, key=lambda name: sum(turn["seconds"] for turn in turns[name]))
 
 
 def rate(turn: Turn) -> float:
-    """Output tokens a second, END among them."""
+    """Return output tokens a second, END counted."""
     return turn["tokens"] / turn["seconds"]

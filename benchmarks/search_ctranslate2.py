@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 
 import ctranslate2  # type: ignore[import-not-found]
 
-from benchmarks.ctranslate2_model import words, write_model
-from benchmarks.machine import memory_now
-from benchmarks.searched import searched
-from benchmarks.task import task
+from benchmarks.ctranslate2_model import name_symbols, write_model
+from benchmarks.machine import read_memory
+from benchmarks.search_input import load_search_input
+from benchmarks.search_turn import build_search_turn
 from benchmarks.turns import Turn, serve
 
 
@@ -23,16 +23,16 @@ def main(shape: str, count: str, at_once: str, length: str, *how: str) -> None:
     precision, workers, threads = how
     with TemporaryDirectory() as name:
         folder = Path(name, "model")
-        model, sources = task(shape, count)
+        model, sources = load_search_input(shape, count)
         write_model(model, folder)
-        start = memory_now()["resident"]
+        start = read_memory()["resident"]
         translator = ctranslate2.Translator(
             str(folder),
             compute_type=precision,
             inter_threads=int(workers),
             intra_threads=int(threads),
         )
-    names = words(len(model.output.weight))
+    names = name_symbols(len(model.output.weight))
     texts = [[names[number] for number in one] for one in sources]
     lengths = {"min_decoding_length": int(length), "max_decoding_length": int(length)}
 
@@ -47,7 +47,7 @@ def main(shape: str, count: str, at_once: str, length: str, *how: str) -> None:
         )
         seconds = time.perf_counter() - began
         outputs = [tuple(int(word[1:]) for word in one.hypotheses[0]) for one in found]
-        return searched(outputs, seconds, start)
+        return build_search_turn(outputs, seconds, start)
 
     serve(turn)
 

@@ -7,10 +7,10 @@ A model folder and a text may stand for the first two; at a length of 0 outputs 
 import sys
 import time
 
-from benchmarks.forced import Forced
-from benchmarks.machine import memory_now
-from benchmarks.searched import searched
-from benchmarks.task import in_parts, task
+from benchmarks.fixed_length import FixedLengthDecoder
+from benchmarks.machine import read_memory
+from benchmarks.search_input import load_search_input, split_into_batches
+from benchmarks.search_turn import build_search_turn
 from benchmarks.turns import Turn, serve
 from transduce.machine.process_settings import keep_freed_memory
 from transduce.model.decoding.decoder import TransformerDecoder
@@ -23,8 +23,8 @@ from transduce.settings.precision import InferencePrecision
 def main(shape: str, count: str, at_once: str, length: str, precision: str, share: str) -> None:
     """Serve turns."""
     keep_freed_memory()
-    start = memory_now()["resident"]
-    model, sources = task(shape, count)
+    start = read_memory()["resident"]
+    model, sources = load_search_input(shape, count)
     prepare_for_inference(model, InferencePrecision(precision))
     decoder = TransformerDecoder(model)
     first_source, every = map(int, share.split("/"))
@@ -33,13 +33,13 @@ def main(shape: str, count: str, at_once: str, length: str, precision: str, shar
     def turn(_: int) -> Turn:
         began = time.perf_counter()
         if int(length):
-            parts = in_parts(sources, int(at_once))
-            forced = Forced(decoder, int(length))
+            parts = split_into_batches(sources, int(at_once))
+            forced = FixedLengthDecoder(decoder, int(length))
             found = [best for part in parts for best in beam_search(forced, part, search)]
         else:
             found = beam_search(decoder, sources, search)
         seconds = time.perf_counter() - began
-        return searched([best[0].ids for best in found], seconds, start)
+        return build_search_turn([best[0].ids for best in found], seconds, start)
 
     serve(turn)
 

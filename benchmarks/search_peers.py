@@ -9,26 +9,26 @@ import time
 import torch
 from torch import Tensor
 
-from benchmarks.machine import memory_now
-from benchmarks.marian import marian, with_weights
-from benchmarks.searched import searched
+from benchmarks.machine import read_memory
+from benchmarks.marian import build_marian, copy_weights
+from benchmarks.search_input import load_search_input, split_into_batches
+from benchmarks.search_turn import build_search_turn
 from benchmarks.shapes import SHAPES
-from benchmarks.task import in_parts, task
 from benchmarks.turns import Turn, serve
 from transduce.vocabulary import BEGIN, END
 
 
 def main(shape: str, count: str, at_once: str, length: str, precision: str) -> None:
     """Serve turns."""
-    start = memory_now()["resident"]
-    model = marian(SHAPES[shape]).eval()
-    weights, sources = task(shape, count)
-    with_weights(model, weights)
+    start = read_memory()["resident"]
+    model = build_marian(SHAPES[shape]).eval()
+    weights, sources = load_search_input(shape, count)
+    copy_weights(model, weights)
     model.to(getattr(torch, precision))
-    parts = list(in_parts(sorted(sources, key=len), int(at_once)))
+    parts = list(split_into_batches(sorted(sources, key=len), int(at_once)))
 
     @torch.inference_mode()
-    def translated(part: list[list[int]]) -> list[tuple[int, ...]]:
+    def translate_batch(part: list[list[int]]) -> list[tuple[int, ...]]:
         """The best output of each, without BEGIN and END."""
         ids = torch.nn.utils.rnn.pad_sequence(
             [torch.tensor(one) for one in part], batch_first=True, padding_value=BEGIN
@@ -48,11 +48,11 @@ def main(shape: str, count: str, at_once: str, length: str, precision: str) -> N
         found = {
             tuple(source): output
             for part in parts
-            for source, output in zip(part, translated(part), strict=True)
+            for source, output in zip(part, translate_batch(part), strict=True)
         }
         seconds = time.perf_counter() - began
         outputs = [found[tuple(source)] for source in sources]
-        return searched(outputs, seconds, start)
+        return build_search_turn(outputs, seconds, start)
 
     serve(turn)
 

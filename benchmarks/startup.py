@@ -17,12 +17,12 @@ def measure(options: Options) -> dict[str, Any]:
     seconds: dict[str, list[float]] = {" ".join(command): [] for command in COMMANDS}
     for _ in range(2 if options.quick else TIMES):
         for command in COMMANDS:
-            seconds[" ".join(command)].append(timed(command))
+            seconds[" ".join(command)].append(measure_start(command))
     torch = {" ".join(command): imports_torch(command) for command in COMMANDS}
     return {"seconds": seconds, "torch": torch}
 
 
-def timed(command: list[str]) -> float:
+def measure_start(command: list[str]) -> float:
     """One start."""
     began = time.perf_counter()
     subprocess.run(

@@ -5,7 +5,7 @@ from typing import Any
 from benchmarks.figures import ratios, spread, table
 from benchmarks.options import Options
 from benchmarks.shapes import SHAPES, TOKENS, V, operations
-from benchmarks.turns import Turn, Variant, in_turns
+from benchmarks.turns import Turn, Variant, measure_in_turns
 from transduce.settings import Architecture
 
 UPDATES = {"tiny": 6, "small": 3, "base": 1}  # a turn
@@ -32,7 +32,9 @@ def measure(options: Options) -> dict[str, Any]:
                     for name, how in PEERS.items()
                 ]
             variants.append(Variant("ceiling", "ceiling", (precision,)))
-            found[f"{shape}, {precision}"] = in_turns(variants, options.rounds, options.threads)
+            found[f"{shape}, {precision}"] = measure_in_turns(
+                variants, options.rounds, options.threads
+            )
     return {"shapes": found, "without peers": options.no_peers}
 
 
@@ -40,7 +42,7 @@ def measure_kernels(options: Options) -> dict[str, Any]:
     """Ours with each way to compute attention."""
     return {
         "shapes": {
-            shape: in_turns(
+            shape: measure_in_turns(
                 [
                     Variant(name, "training_ours", (shape, str(updates), "float32", kernel))
                     for name, kernel in KERNELS.items()
@@ -71,7 +73,7 @@ def page(found: dict[str, Any]) -> list[str]:
     ]
     for shape, turns in found["shapes"].items():
         name = shape.split(",")[0]
-        lines += [f"### {shape}: {sizes(SHAPES[name])}", "", *rows(name, turns, OURS)]
+        lines += [f"### {shape}: {sizes(SHAPES[name])}", "", *build_table(name, turns, OURS)]
     return lines
 
 
@@ -79,7 +81,7 @@ def page_kernels(found: dict[str, Any]) -> list[str]:
     """Lines of the page."""
     lines = []
     for shape, turns in found["shapes"].items():
-        lines += [f"### {shape}", "", *rows(shape, turns, next(iter(KERNELS)))]
+        lines += [f"### {shape}", "", *build_table(shape, turns, next(iter(KERNELS)))]
     return lines
 
 
@@ -88,7 +90,7 @@ def sizes(one: Architecture) -> str:
     return f"N {one.layers}, d_model {one.d_model}, d_ff {one.d_ff}, h {one.heads}"
 
 
-def rows(shape: str, turns: dict[str, list[Turn]], ours: str) -> list[str]:
+def build_table(shape: str, turns: dict[str, list[Turn]], ours: str) -> list[str]:
     """A table of one shape."""
     trained = {name: some for name, some in turns.items() if name != "ceiling"}
     faster = ratios(trained, ours, rate)

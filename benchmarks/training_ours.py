@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 import torch
 
-from benchmarks.machine import memory_now
-from benchmarks.rectangular import Rectangular
+from benchmarks.machine import read_memory
+from benchmarks.padded_attention import PaddedAttention
 from benchmarks.shapes import SHAPES, V, batches
 from benchmarks.turns import Turn, serve
 from transduce.machine.process_settings import keep_freed_memory
@@ -22,14 +22,14 @@ from transduce.training.optimiser import Optimiser
 from transduce.training.step import take_update
 
 KERNELS: Mapping[str, AttentionKernel] = MappingProxyType(
-    {"grouped": BucketedAttention, "plain": ReferenceAttention, "torch": Rectangular}
+    {"grouped": BucketedAttention, "plain": ReferenceAttention, "torch": PaddedAttention}
 )
 
 
 def main(shape: str, updates: str, precision: str, kernel: str) -> None:
     """Serve turns."""
     keep_freed_memory()
-    start = memory_now()["resident"]
+    start = read_memory()["resident"]
     model = Transformer(SHAPES[shape], V, V, kernel=KERNELS[kernel])
     initialise(model, torch.Generator().manual_seed(1))
     training = Training(precision=precision)
@@ -44,7 +44,7 @@ def main(shape: str, updates: str, precision: str, kernel: str) -> None:
             "seconds": seconds,
             "source_tokens": sum(update.source_tokens for update in taken if update),
             "target_tokens": sum(update.target_tokens for update in taken if update),
-            "memory": memory_now()["peak"] - start,
+            "memory": read_memory()["peak"] - start,
         }
 
     serve(turn)

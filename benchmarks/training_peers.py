@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
-from benchmarks.machine import memory_now
-from benchmarks.marian import marian
+from benchmarks.machine import read_memory
+from benchmarks.marian import build_marian
 from benchmarks.shapes import SHAPES, V, batches
 from benchmarks.turns import Turn, serve
 from transduce.corpus.batch import Batch
@@ -47,7 +47,7 @@ class Torch(nn.Module):
             batch_first=True,
         )
 
-    def embedded(self, ids: Tensor) -> Tensor:
+    def embed(self, ids: Tensor) -> Tensor:
         """Symbols and places."""
         assert isinstance(self.positions, Tensor)
         return self.dropout(self.embedding(ids) * self.scale + self.positions[: ids.shape[1]])
@@ -56,8 +56,8 @@ class Torch(nn.Module):
         """All logits [B T V]; `hidden` is true at the padding of the source."""
         causal = nn.Transformer.generate_square_subsequent_mask(inputs.shape[1])
         states = self.transformer(
-            self.embedded(source),
-            self.embedded(inputs),
+            self.embed(source),
+            self.embed(inputs),
             tgt_mask=causal,
             tgt_is_causal=True,
             src_key_padding_mask=torch.zeros(hidden.shape).masked_fill(hidden, -math.inf),
@@ -71,7 +71,7 @@ class Marian(nn.Module):
 
     def __init__(self, sizes: Architecture) -> None:
         super().__init__()
-        self.model = marian(sizes)
+        self.model = build_marian(sizes)
 
     def forward(self, source: Tensor, inputs: Tensor, hidden: Tensor) -> Tensor:
         """All logits."""
@@ -80,17 +80,20 @@ class Marian(nn.Module):
         ).logits
 
 
-def padded(sentences: Packed, value: int) -> Tensor:
+def pad_sentences(sentences: Packed, value: int) -> Tensor:
     """A rectangle [B L]."""
     return pad_sequence(sentences.ids.split(list(sentences.lengths)), True, value)  # noqa: FBT003
 
 
-def step(
+def take_update(
     model: nn.Module, optimiser: torch.optim.Optimizer, batch: Batch, *, lowered: bool
 ) -> None:
     """One update, as people write it."""
-    source, inputs = padded(batch.source, BEGIN), padded(batch.target.shift_right(BEGIN), BEGIN)
-    labels = padded(batch.target, IGNORED)
+    source, inputs = (
+        pad_sentences(batch.source, BEGIN),
+        pad_sentences(batch.target.shift_right(BEGIN), BEGIN),
+    )
+    labels = pad_sentences(batch.target, IGNORED)
     hidden = torch.arange(source.shape[1]) >= torch.tensor(batch.source.lengths)[:, None]
     optimiser.zero_grad()
     with torch.autocast("cpu", torch.bfloat16, enabled=lowered):
@@ -106,7 +109,7 @@ def main(shape: str, updates: str, precision: str, peer: str, allocator: str) ->
     """Serve turns."""
     if allocator == "kept":
         keep_freed_memory()
-    start = memory_now()["resident"]
+    start = read_memory()["resident"]
     model = {"torch": Torch, "marian": Marian}[peer](SHAPES[shape]).train()
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9)
 
@@ -114,13 +117,13 @@ def main(shape: str, updates: str, precision: str, peer: str, allocator: str) ->
         some = batches(number, int(updates))
         began = time.perf_counter()
         for batch in some:
-            step(model, optimiser, batch, lowered=precision == "bfloat16")
+            take_update(model, optimiser, batch, lowered=precision == "bfloat16")
         seconds = time.perf_counter() - began
         return {
             "seconds": seconds,
             "source_tokens": sum(len(batch.source.ids) for batch in some),
             "target_tokens": sum(len(batch.target.ids) for batch in some),
-            "memory": memory_now()["peak"] - start,
+            "memory": read_memory()["peak"] - start,
         }
 
     serve(turn)

@@ -1,6 +1,6 @@
-"""Variants in turn: each in a process of its own, which waits until it is asked.
+"""Measure variants in turn, each in a worker process that waits for its turns.
 
-A machine that others use is now faster, now slower. So no variant is measured alone: each does the
+A machine that others use is now faster, now slower. So variants are interleaved: each does the
 same small piece of work, one after the other, again and again, forwards and backwards in turn, and
 only ratios within such a round are compared.
 """
@@ -24,7 +24,7 @@ Turn = dict[str, Any]  # what one turn measured
 @final
 @dataclass(frozen=True)
 class Variant:
-    """One way to do the work: a module of this folder with its arguments."""
+    """A variant of the work: a worker module of this folder with its arguments."""
 
     name: str
     module: str
@@ -33,20 +33,24 @@ class Variant:
     threads: int = 0  # 0: as many as the others
 
     def command(self) -> list[str]:
-        """How its process is started."""
+        """Return the command that starts its worker."""
         python = str(peers.PYTHON) if self.peer else sys.executable
         return [python, "-m", f"benchmarks.{self.module}", *self.arguments]
 
 
-def in_turns(variants: Sequence[Variant], rounds: int, threads: int) -> dict[str, list[Turn]]:
-    """What every variant measured in every round; round 0 is for warming up and is dropped."""
+def measure_in_turns(
+    variants: Sequence[Variant], rounds: int, threads: int
+) -> dict[str, list[Turn]]:
+    """Measure every variant in every round; round 0 warms up and is dropped."""
     turns: dict[str, list[Turn]] = {variant.name: [] for variant in variants}
     with contextlib.ExitStack() as stack:
-        workers = {v.name: stack.enter_context(worker(v, v.threads or threads)) for v in variants}
+        workers = {
+            v.name: stack.enter_context(start_worker(v, v.threads or threads)) for v in variants
+        }
         for number in range(rounds + 1):
             order = list(workers) if number % 2 else list(reversed(workers))
             for name in order:
-                turn = asked(workers[name], number)
+                turn = request_turn(workers[name], number)
                 print(f"  {name}, round {number}: {describe_turn(turn)}", file=sys.stderr)
                 if number:
                     turns[name].append(turn)
@@ -54,13 +58,13 @@ def in_turns(variants: Sequence[Variant], rounds: int, threads: int) -> dict[str
 
 
 def describe_turn(turn: Turn) -> str:
-    """A turn's figures; a list is for comparing, not for reading."""
+    """Format a turn's figures, without its lists."""
     return ", ".join(f"{key} {one:.7g}" for key, one in turn.items() if not isinstance(one, list))
 
 
 @contextlib.contextmanager
-def worker(variant: Variant, threads: int) -> "Iterator[subprocess.Popen[str]]":
-    """A process that has loaded all it needs and waits."""
+def start_worker(variant: Variant, threads: int) -> "Iterator[subprocess.Popen[str]]":
+    """Start a worker that has loaded everything and waits for turns."""
     count = str(threads)
     environment = {
         **os.environ,
@@ -88,8 +92,8 @@ def worker(variant: Variant, threads: int) -> "Iterator[subprocess.Popen[str]]":
         process.wait()
 
 
-def asked(process: "subprocess.Popen[str]", number: int) -> Turn:
-    """One turn of a worker."""
+def request_turn(process: "subprocess.Popen[str]", number: int) -> Turn:
+    """Request one turn of a worker and return its figures."""
     assert process.stdin
     assert process.stdout
     print(number, file=process.stdin, flush=True)
@@ -100,7 +104,7 @@ def asked(process: "subprocess.Popen[str]", number: int) -> Turn:
 
 
 def serve(turn: Callable[[int], Turn]) -> None:
-    """In a worker: answer every number on standard input by a turn's measures, until it ends."""
+    """In a worker: run a turn for every number on standard input and print its figures."""
     with os.fdopen(os.dup(1), "w") as answers:
         os.dup2(2, 1)  # what a library prints must not be taken for an answer
         print("ready", file=answers, flush=True)

@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks import words
 from benchmarks.figures import spread, table
 from benchmarks.options import Options
-from benchmarks.turns import Turn, Variant, in_turns
+from benchmarks.turns import Turn, Variant, measure_in_turns
 from benchmarks.vocabulary_worker import ODD
 from transduce.text.files import read_lines
 
@@ -34,7 +34,7 @@ def measure(options: Options) -> dict[str, Any]:
             for name, whose in VARIANTS.items()
             if whose == "ours" or not options.no_peers
         ]
-        turns = in_turns(variants, min(options.rounds, 3), options.threads)
+        turns = measure_in_turns(variants, min(options.rounds, 3), options.threads)
     return {
         "turns": turns,
         "lines": len(text),
@@ -49,7 +49,7 @@ def measure(options: Options) -> dict[str, Any]:
 def page(found: dict[str, Any]) -> list[str]:
     """Lines of the page."""
     header = ["", "learning, s", "encoding, lines/s", "pieces", "odd strings that come back"]
-    body = [[name, *row(some)] for name, some in found["turns"].items()]
+    body = [[name, *build_row(some)] for name, some in found["turns"].items()]
     return [
         f"{found['symbols']:,} symbols from {found['lines']:,} lines ({found['text']}: "
         f"{found['characters']:,} characters, {found['different words']:,} different words).",
@@ -59,7 +59,7 @@ def page(found: dict[str, Any]) -> list[str]:
     ]
 
 
-def row(turns: list[Turn]) -> list[str]:
+def build_row(turns: list[Turn]) -> list[str]:
     """The cells of one variant."""
     return [
         spread([turn["learning"] for turn in turns], 1),

@@ -11,18 +11,18 @@ SYLLABLES = [a + b + c for a in "bdfgklmnprstvz" for b in "aeiou" for c in ("", 
 
 
 def lines(count: int, seed: int) -> Iterator[str]:
-    """So many lines."""
+    """Yield a number of random lines."""
     draws = np.random.default_rng(seed)
     while count > 0:
         lengths = np.clip(draws.gamma(6, MEAN / 6, min(count, BLOCK)), 2, 60).astype(int)
         ranks = iter(draws.pareto(EXPONENT, int(lengths.sum())).clip(max=1e12).tolist())
         for length in lengths.tolist():
-            yield " ".join([spelled(int(50 * next(ranks))) for _ in range(length)])
+            yield " ".join([spell_word(int(50 * next(ranks))) for _ in range(length)])
         count -= BLOCK
 
 
-def spelled(rank: int) -> str:
-    """A word for every rank: short for the frequent ones."""
+def spell_word(rank: int) -> str:
+    """Return the word of a frequency rank; frequent words are short."""
     word, rest = "", rank
     while True:
         rest, place = divmod(rest, len(SYLLABLES))

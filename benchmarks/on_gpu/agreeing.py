@@ -5,7 +5,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from benchmarks.on_gpu.ladder import Rung, remembered
+from benchmarks.on_gpu.ladder import UpdateVariant, cache_kernel
 from benchmarks.on_gpu.scale import Cases, Figures, Scale
 from transduce.model.attention.bucketed import BucketedAttention
 from transduce.model.attention.kernel import BatchAttention
@@ -15,7 +15,7 @@ from transduce.model.attention.varlen import VarlenAttention
 from transduce.training.compiling import compile_layers
 from transduce.training.step import queue_update
 
-SIGHTS = {
+MASKS = {
     "everybody": AttentionMask(),
     "past only": AttentionMask(causal=True),
     "neighbourhood 5": AttentionMask(neighbourhood=5),
@@ -27,15 +27,18 @@ WIDTHS = ((64, 64), (16, 64), (32, 64), (256, 256))  # rows (B) and (A) of Table
 
 def cases(scale: Scale) -> Cases:
     """Attention under every mask, then losses."""
-    for name, mask in SIGHTS.items():
+    for name, mask in MASKS.items():
         for d_k, d_v in WIDTHS:
-            yield f"attention, {name}, d_k {d_k}, d_v {d_v}", partial(apart, scale, mask, d_k, d_v)
-    yield "losses, rectangles", partial(losses_apart, scale, BucketedAttention)
-    yield "losses, fixed shapes", partial(losses_apart, scale, pad_to_tokens=scale.slots)
-    yield "losses, compiled", partial(losses_apart, scale, compile=True)
+            yield (
+                f"attention, {name}, d_k {d_k}, d_v {d_v}",
+                partial(compare_attention, scale, mask, d_k, d_v),
+            )
+    yield "losses, rectangles", partial(compare_losses, scale, BucketedAttention)
+    yield "losses, fixed shapes", partial(compare_losses, scale, pad_to_tokens=scale.pad_to_tokens)
+    yield "losses, compiled", partial(compare_losses, scale, compile=True)
 
 
-def apart(scale: Scale, mask: AttentionMask, d_k: int, d_v: int) -> Figures:
+def compare_attention(scale: Scale, mask: AttentionMask, d_k: int, d_v: int) -> Figures:
     """‖ours - plain‖ / ‖plain‖, the plain one in float32; of the output, and of gradients."""
     tokens, heads = sum(LENGTHS), 4
     sides = [torch.randn(tokens, heads, width, device=scale.device) for width in (d_k, d_k, d_v)]
@@ -48,15 +51,17 @@ def apart(scale: Scale, mask: AttentionMask, d_k: int, d_v: int) -> Figures:
         output = attend(given[0], given[1], given[2])
         found.append([output, *torch.autograd.grad(output, given, back.to(kind))])
     names = ("output", "d q", "d k", "d v")
-    return {name: error(a, b) for name, a, b in zip(names, *found, strict=True)}
+    return {name: relative_error(a, b) for name, a, b in zip(names, *found, strict=True)}
 
 
-def losses_apart(scale: Scale, kernel: object = None, **settings: object) -> Figures:
+def compare_losses(scale: Scale, kernel: object = None, **settings: object) -> Figures:
     """Relative difference of losses from those of the way that fits, without dropout."""
     found = []
     for how in ({}, settings):
-        rung = Rung(scale, kernel=kernel if how is settings else remembered(scale), **how)
-        rung.without_dropout()
+        rung = UpdateVariant(
+            scale, kernel=kernel if how is settings else cache_kernel(scale), **how
+        )
+        rung.disable_dropout()
         if rung.training.compile:
             compile_layers(rung.model)
         queued = [
@@ -64,9 +69,9 @@ def losses_apart(scale: Scale, kernel: object = None, **settings: object) -> Fig
             for n, batch in enumerate(rung.batches, start=1)
         ]
         found.append(torch.tensor([one.read().loss for one in queued if one]))
-    return {"losses": error(found[1], found[0])}
+    return {"losses": relative_error(found[1], found[0])}
 
 
-def error(ours: Tensor, other: Tensor) -> float:
+def relative_error(ours: Tensor, other: Tensor) -> float:
     """The relative distance; NaN stays NaN."""
     return float((ours.float() - other.float()).norm() / other.float().norm())

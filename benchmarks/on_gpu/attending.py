@@ -9,13 +9,13 @@ from torch import Tensor
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, lengths, milliseconds
-from benchmarks.rectangular import Rectangular
+from benchmarks.padded_attention import PaddedAttention
 from transduce.model.attention.bucketed import BucketedAttention
 from transduce.model.attention.kernel import BatchAttention
 from transduce.model.attention.mask import FULL_ATTENTION, AttentionMask
 from transduce.model.attention.varlen import VarlenAttention
 
-SIGHTS = {"past only": AttentionMask(causal=True), "over the source": FULL_ATTENTION}
+MASKS = {"past only": AttentionMask(causal=True), "over the source": FULL_ATTENTION}
 SPREADS = {"near-equal lengths, about 28": 0.05, "lengths 3 to 120, mean 28": 0.6}
 
 
@@ -24,20 +24,20 @@ def cases(scale: Scale) -> Cases:
     ways = {
         "torch's variable-length kernel": VarlenAttention,
         "rectangles, backward by hand": BucketedAttention,
-        "one rectangle, torch's scaled dot product": Rectangular,
+        "one rectangle, torch's scaled dot product": PaddedAttention,
         "one rectangle, products and softmax, compiled": Multiplied,
         "FlexAttention, sentences as documents, compiled": Documents,
     }
     for spread, deviation in SPREADS.items():
         source, target = lengths(scale.tokens, 28, deviation, 1)
-        for kind in SIGHTS:
+        for kind in MASKS:
             sides = (target, source if kind == "over the source" else target)
             for way, kernel in ways.items():
                 name = f"{way}; {kind}; {spread}"
-                yield name, partial(attended, scale, kernel, sides, SIGHTS[kind])
+                yield name, partial(measure_attention, scale, kernel, sides, MASKS[kind])
 
 
-def attended(
+def measure_attention(
     scale: Scale,
     kernel: Callable[..., BatchAttention],
     sides: tuple[Sequence[int], Sequence[int]],
@@ -53,24 +53,24 @@ def attended(
     return milliseconds(scale.timed(lambda: torch.autograd.grad(attend(q, k, v), (q, k, v), back)))
 
 
-class Multiplied(Rectangular):
+class Multiplied(PaddedAttention):
     """softmax(Q Kᵀ / √d_k) V over one rectangle, left to the compiler."""
 
     def __call__(self, q: Tensor, k: Tensor, v: Tensor, _dropout: float = 0.0) -> Tensor:
         """Pad, attend, and take the padding out again."""
-        return multiplied(self, q, k, v)
+        return attend_padded(self, q, k, v)
 
 
 @torch.compile(dynamic=True)
-def multiplied(one: Rectangular, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+def attend_padded(one: PaddedAttention, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """Equation 1 over rectangles."""
-    laid_q = q[one.query_tokens].unflatten(0, (-1, one.height)).transpose(1, 2)
-    laid_k, laid_v = (
+    padded_q = q[one.query_tokens].unflatten(0, (-1, one.height)).transpose(1, 2)
+    padded_k, padded_v = (
         side[one.key_tokens].unflatten(0, (-1, one.width)).transpose(1, 2) for side in (k, v)
     )
-    scores = laid_q @ laid_k.transpose(2, 3) / math.sqrt(q.shape[-1])
+    scores = padded_q @ padded_k.transpose(2, 3) / math.sqrt(q.shape[-1])
     weights = scores.masked_fill(~one.allowed, -math.inf).softmax(dim=-1)
-    return (weights @ laid_v).transpose(1, 2).flatten(0, 1)[one.query_real]
+    return (weights @ padded_v).transpose(1, 2).flatten(0, 1)[one.query_real]
 
 
 class Documents:

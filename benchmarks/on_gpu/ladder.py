@@ -8,7 +8,7 @@ from statistics import median
 import torch
 
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, lengths, milliseconds
-from benchmarks.rectangular import Rectangular
+from benchmarks.padded_attention import PaddedAttention
 from transduce.corpus.batch import Batch
 from transduce.model.attention.bucketed import BucketedAttention
 from transduce.model.attention.kernel import AttentionKernel, BatchAttention
@@ -25,7 +25,7 @@ from transduce.training.step import batch_loss, queue_update
 UPDATES = 4  # different ones in a turn
 
 
-class Rung:
+class UpdateVariant:
     """A model, its optimiser and the updates of a turn."""
 
     def __init__(
@@ -37,11 +37,11 @@ class Rung:
         initialise(self.model, torch.Generator().manual_seed(1))
         self.model.to(scale.device)
         self.optimiser = Optimiser(self.model, self.training)
-        self.batches = [batch_of(scale, number) for number in range(UPDATES)]
-        self.real = sum(tokens_of(batch) for batch in self.batches)
-        self.needed = sum(operations(scale, batch) for batch in self.batches)
+        self.batches = [build_batch(scale, number) for number in range(UPDATES)]
+        self.real = sum(count_tokens(batch) for batch in self.batches)
+        self.needed = sum(count_operations(scale, batch) for batch in self.batches)
 
-    def without_dropout(self) -> None:
+    def disable_dropout(self) -> None:
         """So that losses of several ways can be compared."""
         for module in self.model.modules():
             if isinstance(getattr(module, "dropout", None), float):
@@ -72,66 +72,75 @@ class Rung:
 
 def cases(scale: Scale) -> Cases:
     """From what most programs do to what this one can; the riskiest last."""
-    yield "padded to one rectangle, torch's attention", partial(padded, scale)
+    yield "padded to one rectangle, torch's attention", partial(measure_padded, scale)
     yield (
         "packed, attention in rectangles",
-        lambda: Rung(scale, kernel=BucketedAttention).measured(),
+        lambda: UpdateVariant(scale, kernel=BucketedAttention).measured(),
     )
-    yield "packed, attention that fits", lambda: Rung(scale).measured()
-    yield "the same, nobody reads what an update did", partial(unread, scale)
-    yield "and compiled", partial(compiled, scale)
-    yield "and fixed shapes", partial(compiled, scale, pad_to_tokens=scale.slots)
+    yield "packed, attention that fits", lambda: UpdateVariant(scale).measured()
+    yield "the same, nobody reads what an update did", partial(measure_without_reading, scale)
+    yield "and compiled", partial(measure_compiled, scale)
+    yield "and fixed shapes", partial(measure_compiled, scale, pad_to_tokens=scale.pad_to_tokens)
     yield (
         "and compiled for these shapes alone",
-        partial(compiled, scale, pad_to_tokens=scale.slots, dynamic=False),
+        partial(measure_compiled, scale, pad_to_tokens=scale.pad_to_tokens, dynamic=False),
     )
-    yield "packed and fixed shapes as one graph, one batch again and again", partial(graphed, scale)
+    yield (
+        "packed and fixed shapes as one graph, one batch again and again",
+        partial(measure_cuda_graph, scale),
+    )
     yield (
         "compiled, fixed shapes, torch's own graphs",
-        partial(compiled, scale, pad_to_tokens=scale.slots, dynamic=False, mode="reduce-overhead"),
+        partial(
+            measure_compiled,
+            scale,
+            pad_to_tokens=scale.pad_to_tokens,
+            dynamic=False,
+            mode="reduce-overhead",
+        ),
     )
 
 
-def padded(scale: Scale) -> Figures:
+def measure_padded(scale: Scale) -> Figures:
     """Every sentence as long as the longest of its update, padding embedded and lost like words."""
-    rung = Rung(scale, kernel=Rectangular)
-    rung.batches = [rectangle(batch) for batch in rung.batches]
+    rung = UpdateVariant(scale, kernel=PaddedAttention)
+    rung.batches = [pad_batch(batch) for batch in rung.batches]
     return rung.measured()
 
 
-def unread(scale: Scale) -> Figures:
+def measure_without_reading(scale: Scale) -> Figures:
     """What it costs to wait for an update's numbers."""
-    rung = Rung(scale)
+    rung = UpdateVariant(scale)
     return rung.measured(lambda: rung.turn(reads=False))
 
 
-def compiled(
-    scale: Scale, *, slots: int = 0, mode: str = "default", dynamic: bool = True
+def measure_compiled(
+    scale: Scale, *, pad_to_tokens: int = 0, mode: str = "default", dynamic: bool = True
 ) -> Figures:
     """Layers and slices of the loss as compiled code."""
     torch.compiler.reset()
-    rung = Rung(scale, compile=True, pad_to_tokens=slots)
+    rung = UpdateVariant(scale, compile=True, pad_to_tokens=pad_to_tokens)
     compile_layers(rung.model, mode=mode, dynamic=dynamic)
     return rung.measured()
 
 
-def graphed(scale: Scale) -> Figures:
+def measure_cuda_graph(scale: Scale) -> Figures:
     """All kernels of an update started at once: the most that graphs could gain."""
-    rung = Rung(scale, pad_to_tokens=scale.slots)
-    rung.model.kernel = remembered(scale)
-    rung.batches = [rung.batches[0].to(scale.device).pad_to_multiple(scale.slots)]
-    rung.real = UPDATES * tokens_of(rung.batches[0])
-    rung.needed = UPDATES * operations(scale, rung.batches[0])
-    shifted, positions = Packed.shifted, Packed.positions
+    rung = UpdateVariant(scale, pad_to_tokens=scale.pad_to_tokens)
+    rung.model.kernel = cache_kernel(scale)
+    rung.batches = [rung.batches[0].to(scale.device).pad_to_multiple(scale.pad_to_tokens)]
+    rung.real = UPDATES * count_tokens(rung.batches[0])
+    rung.needed = UPDATES * count_operations(scale, rung.batches[0])
+    shifted, positions = Packed.shift_right, Packed.compute_positions
     # what the host lays out must stay where the graph found it
-    Packed.shifted, Packed.positions = cache(shifted), cache(positions)  # type: ignore[method-assign]
+    Packed.shift_right, Packed.compute_positions = cache(shifted), cache(positions)  # type: ignore[method-assign]
     try:
         return rung.measured(replay(rung), updates=1)
     finally:
-        Packed.shifted, Packed.positions = shifted, positions  # type: ignore[method-assign]
+        Packed.shift_right, Packed.compute_positions = shifted, positions  # type: ignore[method-assign]
 
 
-def replay(rung: Rung) -> Callable[[], None]:
+def replay(rung: UpdateVariant) -> Callable[[], None]:
     """An update, captured; what is called starts it again."""
     rung.model.train()
 
@@ -154,7 +163,7 @@ def replay(rung: Rung) -> Callable[[], None]:
     return graph.replay
 
 
-def remembered(scale: Scale) -> AttentionKernel:
+def cache_kernel(scale: Scale) -> AttentionKernel:
     """The way to attend that fits, prepared once for the same lengths."""
     chosen = select_kernel(scale.sizes, scale.device, torch.bfloat16).kernel
 
@@ -167,7 +176,7 @@ def remembered(scale: Scale) -> AttentionKernel:
     return prepared
 
 
-def batch_of(scale: Scale, number: int) -> Batch:
+def build_batch(scale: Scale, number: int) -> Batch:
     """Pairs of near-equal length, as the plan puts them together.
 
     Numbers of sentences and longest lengths round up to the same, so that fixed shapes are one.
@@ -181,7 +190,7 @@ def batch_of(scale: Scale, number: int) -> Batch:
     return Batch(*sides)
 
 
-def rectangle(batch: Batch) -> Batch:
+def pad_batch(batch: Batch) -> Batch:
     """The same number of sentences, all as long as the longest."""
     sides = []
     for side in (batch.source, batch.target):
@@ -191,12 +200,12 @@ def rectangle(batch: Batch) -> Batch:
     return Batch(*sides)
 
 
-def tokens_of(batch: Batch) -> int:
+def count_tokens(batch: Batch) -> int:
     """Of both sides."""
     return len(batch.source.ids) + len(batch.target.ids)
 
 
-def operations(scale: Scale, batch: Batch) -> int:
+def count_operations(scale: Scale, batch: Batch) -> int:
     """The products with weights that real tokens need, forward and twice back."""
     sizes: Architecture = scale.sizes
     projections = 4 * sizes.d_model * sizes.heads * (sizes.d_k + sizes.d_v)

@@ -14,22 +14,25 @@ from transduce.training.loss import CrossEntropyKernel, cross_entropy_inplace, s
 def cases(scale: Scale) -> Cases:
     """In slices, plain and compiled; all at once, as torch has it."""
     for symbols in (scale.symbols, -(-scale.symbols // 64) * 64):
-        yield f"in slices, V = {symbols:,}", partial(sliced, scale, symbols, cross_entropy_inplace)
+        yield (
+            f"in slices, V = {symbols:,}",
+            partial(measure_sliced, scale, symbols, cross_entropy_inplace),
+        )
         name = f"in slices, compiled, V = {symbols:,}"
-        yield name, lambda symbols=symbols: sliced(scale, symbols, compiled_cross_entropy())
-        yield f"torch's cross-entropy, V = {symbols:,}", partial(whole, scale, symbols)
+        yield name, lambda symbols=symbols: measure_sliced(scale, symbols, compiled_cross_entropy())
+        yield f"torch's cross-entropy, V = {symbols:,}", partial(measure_whole, scale, symbols)
 
 
-def given(scale: Scale, symbols: int) -> tuple[Tensor, Tensor, Tensor]:
+def build_inputs(scale: Scale, symbols: int) -> tuple[Tensor, Tensor, Tensor]:
     """States, the matrix, and the right symbols."""
-    states = scale.random(scale.slots, scale.sizes.d_model).requires_grad_()
+    states = scale.random(scale.pad_to_tokens, scale.sizes.d_model).requires_grad_()
     weight = scale.random(symbols, scale.sizes.d_model).requires_grad_()
-    return states, weight, torch.randint(symbols, (scale.slots,), device=scale.device)
+    return states, weight, torch.randint(symbols, (scale.pad_to_tokens,), device=scale.device)
 
 
-def sliced(scale: Scale, symbols: int, soften: CrossEntropyKernel) -> Figures:
+def measure_sliced(scale: Scale, symbols: int, soften: CrossEntropyKernel) -> Figures:
     """Ours."""
-    states, weight, targets = given(scale, symbols)
+    states, weight, targets = build_inputs(scale, symbols)
 
     def work() -> object:
         loss, _ = smoothed_loss(states, weight, targets, 0.1, soften)
@@ -38,9 +41,9 @@ def sliced(scale: Scale, symbols: int, soften: CrossEntropyKernel) -> Figures:
     return milliseconds(scale.timed(work))
 
 
-def whole(scale: Scale, symbols: int) -> Figures:
+def measure_whole(scale: Scale, symbols: int) -> Figures:
     """All logits at once, in float32 for the softmax."""
-    states, weight, targets = given(scale, symbols)
+    states, weight, targets = build_inputs(scale, symbols)
 
     def work() -> object:
         logits = (states @ weight.T).float()

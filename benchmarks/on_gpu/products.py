@@ -13,18 +13,24 @@ NUMBER = 2  # bytes of one in bfloat16
 
 
 def cases(scale: Scale) -> Cases:
-    """A large product, the model's, a copy, and a way measure_sub_layer a sub-layer."""
-    n, tokens, width = scale.large, scale.slots, scale.sizes.d_model
-    yield f"product {n} x {n} x {n}", partial(product, scale, (n, n, n))
+    """A large product, the model's, a copy, and a way around a sub-layer."""
+    n, tokens, width = scale.large, scale.pad_to_tokens, scale.sizes.d_model
+    yield f"product {n} x {n} x {n}", partial(measure_product, scale, (n, n, n))
     shapes = [3 * width, width, scale.sizes.d_ff, -(-scale.symbols // 64) * 64]
     for out in shapes:
-        yield f"forward {tokens} x {width} x {out}", partial(product, scale, (tokens, width, out))
-        yield f"to inputs {tokens} x {out} x {width}", partial(product, scale, (tokens, out, width))
+        yield (
+            f"forward {tokens} x {width} x {out}",
+            partial(measure_product, scale, (tokens, width, out)),
+        )
+        yield (
+            f"to inputs {tokens} x {out} x {width}",
+            partial(measure_product, scale, (tokens, out, width)),
+        )
         yield (
             f"to weights {out} x {tokens} x {width}",
-            partial(product, scale, (out, tokens, width)),
+            partial(measure_product, scale, (out, tokens, width)),
         )
-    yield "copy", partial(copied, scale)
+    yield "copy", partial(measure_copy, scale)
     yield (
         "dropout, sum and norm, forward and back",
         partial(measure_sub_layer, scale, compiled=False),
@@ -32,7 +38,7 @@ def cases(scale: Scale) -> Cases:
     yield "the same, compiled", partial(measure_sub_layer, scale, compiled=True)
 
 
-def product(scale: Scale, shape: tuple[int, int, int]) -> Figures:
+def measure_product(scale: Scale, shape: tuple[int, int, int]) -> Figures:
     """Operations a second of one product."""
     rows, inner, columns = shape
     a, b = scale.random(rows, inner), scale.random(inner, columns)
@@ -40,7 +46,7 @@ def product(scale: Scale, shape: tuple[int, int, int]) -> Figures:
     return {**milliseconds(seconds), "TFLOP/s": 2 * rows * inner * columns / median(seconds) / 1e12}
 
 
-def copied(scale: Scale) -> Figures:
+def measure_copy(scale: Scale) -> Figures:
     """Bytes read and written a second."""
     a = scale.random(16 * scale.large, scale.large)
     b = torch.empty_like(a)
@@ -53,7 +59,7 @@ def measure_sub_layer(scale: Scale, *, compiled: bool) -> Figures:
     module = PostNorm(scale.sizes).to(scale.device, torch.bfloat16).train()
     if compiled:
         module.compile(dynamic=False)
-    x, y, back = (scale.random(scale.slots, scale.sizes.d_model) for _ in range(3))
+    x, y, back = (scale.random(scale.pad_to_tokens, scale.sizes.d_model) for _ in range(3))
     x.requires_grad_()
     y.requires_grad_()
 

@@ -26,7 +26,7 @@ class Scale:
     sizes: Architecture
     symbols: int
     tokens: int  # of an update, a side
-    slots: int
+    pad_to_tokens: int
     large: int  # rows and columns of a large product; numbers of a copy in 64ths of its square
     sentences: tuple[int, ...]  # of a search
     seconds: float  # of a measurement

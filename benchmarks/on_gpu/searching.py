@@ -6,7 +6,7 @@ from statistics import median
 import numpy as np
 import torch
 
-from benchmarks.forced import Forced
+from benchmarks.fixed_length import FixedLengthDecoder
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, lengths, milliseconds
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.transformer import build_transformer
@@ -21,14 +21,14 @@ def cases(scale: Scale) -> Cases:
     for kind in (torch.bfloat16, torch.float32):
         for count in scale.sentences:
             name = f"{count} sentence{'s'[: count - 1]} at once, {str(kind).split('.')[1]}"
-            yield name, partial(searched, scale, count, kind)
+            yield name, partial(measure_search, scale, count, kind)
 
 
-def searched(scale: Scale, count: int, kind: torch.dtype) -> Figures:
+def measure_search(scale: Scale, count: int, kind: torch.dtype) -> Figures:
     """Output tokens a second, END counted."""
     model = build_transformer(scale.sizes, scale.symbols, scale.symbols, 1).eval()
     length = 3 if scale.rehearsed else LENGTH
-    decoder = Forced(TransformerDecoder(model.to(scale.device, kind)), length)
+    decoder = FixedLengthDecoder(TransformerDecoder(model.to(scale.device, kind)), length)
     draws = np.random.default_rng(1)
     source = (lengths(40 * count, 28, 0.3, 1)[0] * count)[:count]
     sources = [[*draws.integers(2, scale.symbols, n - 1).tolist(), 0] for n in source]

@@ -33,12 +33,12 @@ def main(part: str, scale: str) -> None:
     chosen = REHEARSAL if scale == "rehearsal" else FULL
     torch.manual_seed(1)
     if chosen.rehearsed:
-        stand_in()
+        replace_varlen_kernel()
     for name, work in import_module(f"benchmarks.on_gpu.{MODULES[part]}").cases(chosen):
-        print(json.dumps(case(name, work)), flush=True)
+        print(json.dumps(measure_case(name, work)), flush=True)
 
 
-def case(name: str, work: Any) -> dict[str, Any]:  # noqa: ANN401 - a function of a part
+def measure_case(name: str, work: Any) -> dict[str, Any]:  # noqa: ANN401 - a function of a part
     """Its figures, or the first line of what went wrong."""
     began = time.perf_counter()
     try:
@@ -52,7 +52,7 @@ def case(name: str, work: Any) -> dict[str, Any]:  # noqa: ANN401 - a function o
     return {"name": name, **figures, "whole": round(time.perf_counter() - began, 1)}
 
 
-def stand_in() -> None:
+def replace_varlen_kernel() -> None:
     """Without CUDA: something of the same shape in place of torch's kernel."""
     from transduce.model.attention import varlen as variable_length
 

@@ -1,4 +1,4 @@
-"""torch's own attention over a padded rectangle, as a kernel: what most programs do."""
+"""torch's own attention over a padded batch, as a kernel: what most programs do."""
 
 from collections.abc import Sequence
 from typing import final
@@ -15,8 +15,8 @@ from transduce.model.attention.padded_blocks import index_block_tokens
 
 
 @final
-class Rectangular:
-    """scaled_dot_product_attention over all sentences side by side."""
+class PaddedAttention:
+    """A kernel that pads the batch and calls torch's scaled_dot_product_attention."""
 
     def __init__(
         self,
@@ -48,11 +48,11 @@ class Rectangular:
         """Pad, attend, and take the padding out again."""
         sides = (q[self.query_tokens], k[self.key_tokens], v[self.key_tokens])
         lengths = (self.height, self.width, self.width)
-        laid_q, laid_k, laid_v = (
+        padded_q, padded_k, padded_v = (
             side.unflatten(0, (-1, length)).transpose(1, 2)  # [B H t K]
             for side, length in zip(sides, lengths, strict=True)
         )
         seen = functional.scaled_dot_product_attention(
-            laid_q, laid_k, laid_v, attn_mask=self.allowed, dropout_p=dropout
+            padded_q, padded_k, padded_v, attn_mask=self.allowed, dropout_p=dropout
         )
         return seen.transpose(1, 2).flatten(0, 1)[self.query_real]

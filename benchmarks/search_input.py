@@ -1,4 +1,4 @@
-"""What a search is given: random weights and made sentences, or a model and a text that exist."""
+"""The model and sentences of a search: random ones, or a trained model and a text."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,8 +19,8 @@ SAME = (
 )
 
 
-def task(shape: str, what: str) -> tuple[Transformer, list[list[int]]]:
-    """A shape and a number of sentences, or a model folder and a file of lines."""
+def load_search_input(shape: str, what: str) -> tuple[Transformer, list[list[int]]]:
+    """Load a model and sources: by shape and count, or by model folder and text file."""
     if shape in SHAPES:
         return build_transformer(SHAPES[shape], V, V, 1).eval(), sentences(int(what))
     member = load_member(Path(shape))
@@ -33,6 +33,6 @@ def task(shape: str, what: str) -> tuple[Transformer, list[list[int]]]:
     return member.model, sources
 
 
-def in_parts(sources: list[list[int]], size: int) -> Iterator[list[list[int]]]:
-    """So many at once, where outputs of one length end together."""
+def split_into_batches(sources: list[list[int]], size: int) -> Iterator[list[list[int]]]:
+    """Split the sources into batches of a size."""
     return (sources[first : first + size] for first in range(0, len(sources), size))

@@ -1,4 +1,4 @@
-"""Searches whose outputs have a given length, so that everybody takes the same steps."""
+"""Searches whose outputs have a fixed length, so that all systems take the same steps."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,25 +17,25 @@ from transduce.search.decoder import END
 
 @final
 @dataclass(frozen=True)
-class Forced:
-    """A decoder that lets END come after `length` symbols, and then nothing else."""
+class FixedLengthDecoder:
+    """A decoder that forbids END before `length` symbols and forces it after them."""
 
     decoder: TransformerDecoder
     length: int
 
     @property
     def device(self) -> torch.device:
-        """Where the model lies."""
+        """The device of the model."""
         return self.decoder.device
 
     def start(self, sources: Sequence[Sequence[int]]) -> tuple[KVCache, int]:
-        """Nothing written yet."""
+        """Start the search state of each source, with no symbols written."""
         return self.decoder.start(sources), 0
 
     def step(
         self, state: tuple[KVCache, int], ids: Int[Tensor, " R"]
     ) -> tuple[Float[Tensor, "R V"], tuple[KVCache, int]]:
-        """As the model says, but for END."""
+        """Return the model's log-probabilities with END forbidden or forced."""
         cache, written = state
         log_probs, cache = self.decoder.step(cache, ids)
         log_probs[:, END] = -torch.inf
@@ -44,11 +44,11 @@ class Forced:
         return log_probs, (cache, written + 1)
 
     def reorder(self, state: tuple[KVCache, int], rows: Int[Tensor, " R2"]) -> tuple[KVCache, int]:
-        """These rows."""
+        """Select rows of the state."""
         return self.decoder.reorder(state[0], rows), state[1]
 
     def concatenate(
         self, first: tuple[KVCache, int], second: tuple[KVCache, int]
     ) -> tuple[KVCache, int]:
-        """Never asked: with one length for all, a batch ends as one."""
+        """Refuse: with one length for all, a batch ends at once and no state is joined."""
         raise NotImplementedError
