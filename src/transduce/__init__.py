@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from transduce.runs.curves import curves
     from transduce.runs.fetch import fetch
     from transduce.runs.prepare import prepare
+    from transduce.runs.train import train
 
     __version__: str
 
@@ -33,6 +34,7 @@ __all__ = [
     "prepare",
     "recipes",
     "reproduce",
+    "train",
 ]
 
 FUNCTIONS = MappingProxyType(  # the module that each public function is defined in
@@ -42,6 +44,7 @@ FUNCTIONS = MappingProxyType(  # the module that each public function is defined
         "fetch": "transduce.runs.fetch",
         "load": "transduce.inference.load",
         "prepare": "transduce.runs.prepare",
+        "train": "transduce.runs.train",
     }
 )
 PACKAGES = ("recipes", "reproduce")

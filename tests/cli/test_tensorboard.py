@@ -2,8 +2,8 @@ import importlib.util
 
 import pytest
 
-from transduce.cli.tensorboard import shown_too
-from transduce.cli.training import Silence
+from transduce.cli.tensorboard import write_tensorboard
+from transduce.cli.training import SilentDisplay
 from transduce.errors import InputError
 from transduce.scores import Score
 from transduce.training.progress import Progress, ValidationResult
@@ -23,10 +23,10 @@ def scalars(run, name):
 
 
 def test_every_update_and_every_look_is_a_point(tmp_path):
-    with shown_too(Silence(), tmp_path, wanted=True) as shown:
+    with write_tensorboard(SilentDisplay(), tmp_path) as writer:
         for step in (1, 2, 3):
-            shown.told(update(step, loss=float(step)), Progress())
-        shown.looked(
+            writer.on_update(update(step, loss=float(step)), Progress())
+        writer.on_validation(
             ValidationResult(nats=0.0, score=Score("BLEU", 31.5, "", 5, "")), Progress(step=3)
         )
     assert scalars(tmp_path, "training/loss") == {1: 1.0, 2: 2.0, 3: 3.0}
@@ -37,23 +37,17 @@ def test_every_update_and_every_look_is_a_point(tmp_path):
 
 def test_a_resumed_run_takes_back_what_was_lost_after_its_save(tmp_path):
     for steps, loss in (((1, 2, 3, 4), 5.0), ((3, 4, 5), 1.0)):
-        with shown_too(Silence(), tmp_path, wanted=True) as shown:
+        with write_tensorboard(SilentDisplay(), tmp_path) as writer:
             for step in steps:
-                shown.told(update(step, loss), Progress())
+                writer.on_update(update(step, loss), Progress())
     assert scalars(tmp_path, "training/loss") == {1: 5.0, 2: 5.0, 3: 1.0, 4: 1.0, 5: 1.0}
-
-
-def test_nothing_is_written_unless_it_is_wanted(tmp_path):
-    with shown_too(Silence(), tmp_path, wanted=False) as shown:
-        shown.told(update(1), Progress())
-    assert not list(tmp_path.iterdir())
 
 
 def test_without_tensorboard_it_is_said_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with (
         pytest.raises(InputError, match="TensorBoard is not installed") as refusal,
-        shown_too(Silence(), tmp_path, wanted=True),
+        write_tensorboard(SilentDisplay(), tmp_path),
     ):
         pass
     assert refusal.value.hint == "pip install 'transduce[tensorboard]'"

@@ -6,7 +6,7 @@ import math
 import pytest
 from rich.console import Console
 
-from transduce.cli.training import Panel
+from transduce.cli.training import PanelDisplay
 from transduce.training.progress import Progress
 from transduce.training.update import Update
 
@@ -29,7 +29,7 @@ def update(step, nats):
 def panel():
     """A panel of a run of nine steps on a terminal that is a piece of text."""
     console = Console(file=io.StringIO(), force_terminal=True, width=200)
-    return Panel(9, console)
+    return PanelDisplay(9, console)
 
 
 def shown(panel):
@@ -42,7 +42,7 @@ def shown(panel):
 @pytest.mark.parametrize("first", [[], [3.0, 2.0]])
 def test_the_panel_outlives_updates_that_are_not_finite(panel, nats, first):
     for step, value in enumerate([*first, nats], start=1):
-        panel.told(update(step, value), Progress(step=step))
+        panel.on_update(update(step, value), Progress(step=step))
     assert f"loss {nats}" in shown(panel)
     assert ("perplexity 12.18" in shown(panel)) == bool(first)
 
@@ -50,7 +50,7 @@ def test_the_panel_outlives_updates_that_are_not_finite(panel, nats, first):
 def test_a_pace_is_told_only_when_there_is_one(panel, monkeypatch):
     seconds = iter([10.0, 12.0])
     monkeypatch.setattr("time.monotonic", lambda: next(seconds))
-    panel.told(update(1, 3.0), Progress(step=1, target_tokens=100))
+    panel.on_update(update(1, 3.0), Progress(step=1, target_tokens=100))
     assert panel.recent.pace(Progress(step=1), 9) == []
-    panel.told(update(2, 3.0), Progress(step=2, target_tokens=300))
+    panel.on_update(update(2, 3.0), Progress(step=2, target_tokens=300))
     assert panel.recent.pace(Progress(step=2), 9) == ["100 tokens/s", "0:00:14 left"]

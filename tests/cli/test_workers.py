@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from transduce.cli.workers import ProcessOptions, idle_processes_warning, silence_repeated_errors
+from transduce.cli.workers import ProcessOptions, silence_repeated_errors
 from transduce.errors import InputError, LostProcessError, NotFiniteError
 from transduce.recipes import by_name
+from transduce.runs.training_run import idle_processes_warning
 from transduce.settings.recipe import with_changes
 from transduce.training.distributed.rank import ProcessRank
 from transduce.training.distributed.rendezvous import require_gpu_for_each

@@ -37,14 +37,14 @@ def command(
     kept in FOLDER (transduce-demo if unsaid); the same command goes on where it was stopped.
     """
     signals.ignore_checkpoint_signal()
-    signals.import_with_signals_deferred("transduce.runs.run_folder")
-    from transduce.cli.train import trained
-    from transduce.cli.training import Wishes
+    signals.import_with_signals_deferred("transduce.runs.training_run")
+    from transduce.cli.train import exit_if_stopped, train_with_display
+    from transduce.cli.training import DisplayOptions
     from transduce.inference.demo import evaluate_splits
     from transduce.inference.evaluate import provenance
     from transduce.inference.load import load
     from transduce.recipes import by_name
-    from transduce.runs.average import average_beside
+    from transduce.runs.average import average
     from transduce.runs.output_folder import locked_folder
     from transduce.runs.prepared_corpus import STORE
     from transduce.runs.run_folder import require_run_folder
@@ -54,34 +54,35 @@ def command(
     recipe = customise_recipe(by_name("demo"), dict(changes))
     require_run_folder(run)
     with locked_folder(run):
-        prepared = prepared_in(run / STORE, recipe.data, live=not no_progress)
-        code = trained(run, recipe, prepared, Wishes(live=not no_progress))
-        if code:
-            sys.exit(code)
-        model = average_beside(run).folder
+        prepared = prepare_demo_corpus(run / STORE, recipe.data, live=not no_progress)
+        wanted = DisplayOptions(live=not no_progress)
+        exit_if_stopped(train_with_display(run, recipe, prepared, wanted))
+        model = average(run).folder
     display.tell("translating sentences that it never saw …")
     translator = load(model)
     for split in evaluate_splits(translator, LINES):
-        for line in [as_object(split, provenance(translator))] if as_json else told(split):
+        for line in (
+            [encode_split(split, provenance(translator))] if as_json else format_split(split)
+        ):
             display.result(line)
-    for line in what_next(model):
+    for line in suggest_next_steps(model):
         display.tell(line)
 
 
-def prepared_in(folder: Path, data: "Data", *, live: bool) -> "PreparedCorpus":
-    """The corpus, made anew if it does not stand, with a word about the wait."""
+def prepare_demo_corpus(folder: Path, data: "Data", *, live: bool) -> "PreparedCorpus":
+    """Prepare the demo's corpus in a folder, or open it if it is prepared."""
     from transduce.runs.choice import choose_texts
     from transduce.runs.prepared_corpus import prepare_corpus
 
     if not (folder / "train").is_dir():
         display.tell("preparing a corpus of sentences that a grammar makes up …")
     train, dev = choose_texts(data, None, None)
-    with display.counting(shown=live) as counted:
-        return prepare_corpus(folder, data, train, dev, counted)
+    with display.counting(shown=live) as on_progress:
+        return prepare_corpus(folder, data, train, dev, on_progress)
 
 
-def told(split: "SplitEvaluation") -> list[str]:
-    """The score beside an untrained model's, and some sentences."""
+def format_split(split: "SplitEvaluation") -> list[str]:
+    """Return the score of a split, beside an untrained model's, and some of its sentences."""
     from transduce.inference.demo import choose_examples
 
     lines = ["", f"{split.about}:"]
@@ -94,15 +95,15 @@ def told(split: "SplitEvaluation") -> list[str]:
     return lines
 
 
-def as_object(split: "SplitEvaluation", about: Mapping[str, object]) -> str:
-    """For programs."""
+def encode_split(split: "SplitEvaluation", about: Mapping[str, object]) -> str:
+    """Return the scores of a split, and what they were made with, as a line of JSON."""
     scores = {"scores": [split.score.as_json()], "untrained": split.untrained.as_json()}
     return json.dumps({"split": split.about, **scores, **about}, ensure_ascii=False)
 
 
-def what_next(model: Path) -> list[str]:
-    """Where the model lies, and three things to try."""
-    transduce = as_called()
+def suggest_next_steps(model: Path) -> list[str]:
+    """Return the path of the model, and three commands to try."""
+    transduce = find_program()
     return [
         "",
         f"the model: {model} (its card: {model / 'README.md'})",
@@ -112,8 +113,8 @@ def what_next(model: Path) -> list[str]:
     ]
 
 
-def as_called() -> str:
-    """The command as this shell finds it: by its path, where no folder of the PATH has it."""
+def find_program() -> str:
+    """Return how this shell finds the command: by its path if it is not on the PATH."""
     program = Path(sys.argv[0])
     if program.name != "transduce" or shutil.which("transduce"):
         return "transduce"

@@ -3,7 +3,6 @@
 import functools
 import json
 import shlex
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -235,12 +234,11 @@ def train_run(
     row_options: RowOptions, folder: Path, recipe: Recipe, prepared: "PreparedCorpus"
 ) -> None:
     """Train a row with progress on the terminal; a signal that ended it ends the command."""
-    from transduce.cli.train import trained
-    from transduce.cli.training import Wishes
+    from transduce.cli.train import exit_if_stopped, train_with_display
+    from transduce.cli.training import DisplayOptions
 
-    wishes = Wishes(quiet=row_options.quiet, live=not row_options.no_progress)
-    if code := trained(folder, recipe, prepared, wishes):
-        sys.exit(code)
+    wanted = DisplayOptions(quiet=row_options.quiet, live=not row_options.no_progress)
+    exit_if_stopped(train_with_display(folder, recipe, prepared, wanted))
 
 
 def format_report(report: "Report", *, as_json: bool) -> list[str]:

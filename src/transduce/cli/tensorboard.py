@@ -1,4 +1,4 @@
-"""The curves of a run for TensorBoard, on request: the journal's numbers in its own files."""
+"""The curves of a run in TensorBoard's files, written while it trains."""
 
 import importlib.util
 from collections.abc import Iterator
@@ -12,40 +12,36 @@ from transduce.runs.curves import finite_perplexity
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
-    from transduce.cli.training import View
+    from transduce.runs.training_run import RunObserver
     from transduce.training.progress import Progress, ValidationResult
     from transduce.training.update import Update
 
 
 @contextmanager
-def shown_too(view: "View", run: Path, *, wanted: bool) -> Iterator["View"]:
-    """A view whose numbers TensorBoard can show, too, if that is wanted."""
-    if not wanted:
-        yield view
-        return
+def write_tensorboard(observer: "RunObserver", run: Path) -> Iterator["TensorBoardWriter"]:
+    """Open a writer of TensorBoard's files that passes everything on to another observer."""
     if importlib.util.find_spec("tensorboard") is None:
         raise InputError("TensorBoard is not installed", "pip install 'transduce[tensorboard]'")
     from transduce.runs.run_folder import CURVES
 
-    board = Board(view, run / CURVES)
+    writer = TensorBoardWriter(observer, run / CURVES)
     try:
-        yield board
+        yield writer
     finally:
-        board.close()
+        writer.close()
 
 
 @final
-class Board:
-    """Scalars by step; what a lost piece of a run had written after a save is taken back."""
+class TensorBoardWriter:
+    """Writes scalars by step; a resumed run replaces what it had written after its checkpoint."""
 
-    def __init__(self, view: "View", folder: Path) -> None:
-        self.view, self.folder = view, folder
-        self.said, self.warned = view.said, view.warned
+    def __init__(self, observer: "RunObserver", folder: Path) -> None:
+        self.observer, self.folder = observer, folder
+        self.on_message, self.on_warning = observer.on_message, observer.on_warning
         self.writer: SummaryWriter | None = None
 
-    def told(self, update: "Update", progress: "Progress") -> None:
-        """After every update."""
-        self.view.told(update, progress)
+    def on_update(self, update: "Update", progress: "Progress") -> None:
+        self.observer.on_update(update, progress)
         training = {
             "loss": update.loss,
             "perplexity": finite_perplexity(update.nats),
@@ -54,16 +50,15 @@ class Board:
         }
         self.add("training", training, update.step)
 
-    def looked(self, look: "ValidationResult", progress: "Progress") -> None:
-        """After every look at the development set."""
-        self.view.looked(look, progress)
-        seen = {"perplexity": finite_perplexity(look.nats)}
-        if look.score is not None:
-            seen[look.score.name] = look.score.value
-        self.add("development", seen, progress.step)
+    def on_validation(self, result: "ValidationResult", progress: "Progress") -> None:
+        self.observer.on_validation(result, progress)
+        scalars = {"perplexity": finite_perplexity(result.nats)}
+        if result.score is not None:
+            scalars[result.score.name] = result.score.value
+        self.add("development", scalars, progress.step)
 
     def add(self, group: str, values: dict[str, float], step: int) -> None:
-        """Write some scalars of one step."""
+        """Write a group of scalars of one step."""
         if self.writer is None:
             from torch.utils.tensorboard import SummaryWriter
 
@@ -72,6 +67,6 @@ class Board:
             self.writer.add_scalar(f"{group}/{name}", value, step)
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write what is still buffered, and close the file."""
         if self.writer is not None:
             self.writer.close()

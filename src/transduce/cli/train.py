@@ -2,28 +2,26 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from transduce.cli import display, options, signals, workers
-from transduce.cli.inputs import corpus_options, from_files, named_texts
-from transduce.cli.tensorboard import shown_too
-from transduce.cli.training import View, Wishes, view
+from transduce.cli.inputs import corpus_options, named_texts
+from transduce.cli.training import DisplayOptions, display_run
 from transduce.cli.workers import ProcessOptions
 from transduce.errors import InputError
-from transduce.machine.process_settings import keep_freed_memory, use_threads
+from transduce.machine.process_settings import keep_freed_memory
 from transduce.recipes.choice import customise_recipe
-from transduce.settings import Recipe, Training
+from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.training.distributed.rank import ProcessRank
 
 if TYPE_CHECKING:
     from transduce.runs.prepared_corpus import PreparedCorpus
-    from transduce.runs.run_folder import RunStart
+    from transduce.runs.training_run import PreparedTraining, TrainingInputs, TrainingRun
     from transduce.training.distributed.rendezvous import Rendezvous
-    from transduce.training.progress import Progress
 
 
 @click.command("train")
@@ -62,7 +60,7 @@ def command(  # noqa: PLR0913 - one for each option
 
     The same command again goes on from the last save, equal to the bit on the same machine; with
     a higher training.steps it goes on to that step, as if it had been meant to from the start but
-    for a snapshot and a look where it ended before.
+    for a snapshot and a validation where it ended before.
     Ctrl-C and SIGTERM save the last finished update first; SIGUSR1 saves and goes on. `transduce
     average` makes a model of a run; `transduce translate` takes a run as it stands.
 
@@ -79,190 +77,96 @@ def command(  # noqa: PLR0913 - one for each option
     if processes.is_launcher:
         sys.exit(workers.launch_and_wait(processes))
     signals.die_with_parent(processes.rank.parent)
-    signals.import_with_signals_deferred("transduce.runs.run_folder")
-    from transduce.checkpoint import is_run
+    signals.import_with_signals_deferred("transduce.runs.training_run")
     from transduce.runs.output_folder import locked_folder
     from transduce.runs.run_folder import require_run_folder
+    from transduce.runs.training_run import TrainingInputs
 
     keep_freed_memory()
     with workers.silence_repeated_errors(processes):
         rendezvous = processes.rendezvous()
         if rendezvous is not None and processes.rank.rank:
-            sys.exit(workers.train_as_follower(rendezvous, output, store))
+            sys.exit(follow_rank_0(rendezvous, output, store))
+        require_one_text(store, files)
         require_run_folder(output)
+        train, dev = named_texts(files)
+        inputs = TrainingInputs(
+            folder=output,
+            recipe=None if recipe is None else customise_recipe(recipe, {}, scale),
+            train=train,
+            dev=dev,
+            store=store,
+            settings=dict(changes),
+        )
+        wanted = DisplayOptions(quiet=quiet, live=not no_progress, tensorboard=tensorboard)
         with locked_folder(output):
-            require(
-                recipe is not None or store is None or is_run(output),
-                "a corpus alone does not say how to train",
-                "name a recipe beside --store: the one that it was prepared with",
-            )
-            recipe = None if recipe is None else customise_recipe(recipe, {}, scale)
-            recipe = wanted_recipe(recipe, output, files, changes, quiet=quiet)
-            prepared = wanted_corpus(recipe, output, store, files, quiet=quiet)
-            wishes = Wishes(quiet=quiet, live=not no_progress, curves=tensorboard)
-            code = trained(output, recipe, prepared, wishes, rendezvous)
-    if code:
-        sys.exit(code)
+            prepared = prepare(inputs, quiet=quiet)
+            run = train_with_display(output, prepared.recipe, prepared.corpus, wanted, rendezvous)
+    exit_if_stopped(run)
     if not quiet:
         display.tell(f"hint: transduce average {output} -o MODEL")
 
 
-def trained(
-    folder: Path,
-    recipe: Recipe,
-    prepared: "PreparedCorpus",
-    wishes: Wishes,
-    rendezvous: "Rendezvous | None" = None,
-) -> int:
-    """Train with somebody watching; the exit code, which is 0 unless a signal ended it."""
-    from transduce.checkpoint import has_checkpoints, is_run
-    from transduce.runs.run_folder import begin_or_resume_run, train_run
-    from transduce.training.callbacks import TrainingCallbacks
-    from transduce.training.loop import is_finished
-
-    began_before = is_run(folder)
-    rank = rendezvous.rank if rendezvous else ProcessRank()
-    recipe = begin_or_resume_run(folder, recipe, prepared, rank.local_size)
-    use_threads(recipe.training.threads)
-    with (
-        view(recipe.training.steps, wishes) as seen,
-        shown_too(seen, folder, wanted=wishes.curves) as watched,
-        signals.signals_as_requests(watched.said) as requests,
-        workers.open_process_group(rendezvous, requests, recipe, prepared) as group,
-    ):
-        if group.world_size > 1:
-            watched.said(f"{group.world_size} processes share every update")
-        if warning := workers.idle_processes_warning(recipe, group.world_size):
-            watched.warned(warning)
-        if began_before and not has_checkpoints(folder):
-            watched.said(f"{folder} ended before its first checkpoint: it begins anew")
-        callbacks = TrainingCallbacks(  # messages of the loop are all about what went wrong
-            on_update=watched.told, on_validation=watched.looked, on_message=watched.warned
-        )
-        progress = train_run(
-            folder,
-            recipe,
-            prepared,
-            callbacks,
-            lambda start: say_start(start, recipe, prepared, folder, watched),
-            group,
-        )
-        done = (
-            is_finished(progress, recipe.training) and not requests.stop_signal
-        )  # else a validation may be missing
-        for line in ending(folder, recipe.training, progress, done=done):
-            watched.said(line)
-    return 0 if done else 128 + requests.stop_signal
-
-
-def say_start(
-    start: "RunStart",
-    recipe: Recipe,
-    prepared: "PreparedCorpus",
-    folder: Path,
-    watched: View,
-) -> None:
-    """What is about to happen, what is not the paper's in it, and what is not as it was."""
-    from transduce.runs.ledger import describe_deviations, describe_size
-
-    if start.progress.step:
-        watched.said(f"going on from step {start.progress.step:,} of {folder}")
-    else:
-        watched.said(f"{recipe.name}: {start.parameters:,} parameters, in {folder}")
-        symbols = map(len, prepared.vocabularies)
-        for line in (*describe_deviations(recipe), describe_size(recipe.architecture, *symbols)):
-            watched.said(f"  {line}")
-    for path, reason in start.rejected:
-        watched.warned(f"{path.name} cannot be used: {reason}")
-    for change in start.changed:
-        watched.warned(f"this resume may differ in its last bits: {change}")
-
-
-def ending(folder: Path, training: Training, progress: "Progress", *, done: bool) -> list[str]:
-    """Where things stand; the next move, if it was stopped."""
-    skipped = f", {progress.skipped} updates skipped" if progress.skipped else ""
-    if not done:
-        return [
-            f"stopped at step {progress.step:,} of {training.steps:,}{skipped}, kept in {folder}"
-            if progress.step
-            else f"stopped before the first update of {training.steps:,}",
-            "hint: the same command goes on from here",
-        ]
-    early = (
-        f", {training.patience} validations without improvement"
-        if progress.step < training.steps
-        else ""
+def require_one_text(store: Path | None, files: Mapping[str, Path | None]) -> None:
+    """Refuse a prepared corpus beside files of text."""
+    named = [name for name, file in files.items() if file]
+    option = "--" + "".join(named[:1]).replace("_", "-")
+    require(
+        store is None or not named,
+        f"{option} has no place beside --store, which holds all texts",
+        "leave one",
     )
-    minutes = progress.seconds / 60
-    return [f"trained {progress.step:,} steps in {minutes:.1f} minutes{skipped}{early}: {folder}"]
 
 
-def wanted_recipe(
-    recipe: Recipe | None,
-    folder: Path,
-    files: Mapping[str, Path | None],
-    changes: Sequence[tuple[str, str]],
-    *,
-    quiet: bool,
-) -> Recipe:
-    """The recipe that was named, that of a run that goes on, or one that fits."""
-    from transduce.checkpoint import is_run, read_run
-
-    if recipe is None and is_run(folder):
-        recipe = read_run(folder).recipe
-    elif recipe is None:
-        from transduce.machine.device import select_device
-        from transduce.runs.recommend import recommend_recipe
-
-        train = from_files(files, "")
-        if train is None:
-            raise InputError(
-                "neither a recipe nor a text was named",
-                "transduce train RECIPE, or --source FILE --target FILE; `transduce recipes` lists",
-            )
-        gpu = select_device().type != "cpu"
-        with display.counting(shown=not quiet) as told:
-            recipe, reasons = recommend_recipe(train, dict(changes), has_gpu=gpu, on_progress=told)
-        for reason in () if quiet else reasons:
-            display.tell(reason)
-    return customise_recipe(recipe, dict(changes))
-
-
-def wanted_corpus(
-    recipe: Recipe,
-    folder: Path,
-    store: Path | None,
-    files: Mapping[str, Path | None],
-    *,
-    quiet: bool,
-) -> "PreparedCorpus":
-    """The corpus that was prepared elsewhere, or one in the run's own folder."""
+def prepare(inputs: "TrainingInputs", *, quiet: bool) -> "PreparedTraining":
+    """Choose recipe and corpus of a training, and print why and what the corpus holds."""
     from transduce.checkpoint import is_run
     from transduce.cli.prepare import describe_corpus
-    from transduce.runs.choice import choose_texts
-    from transduce.runs.prepared_corpus import (
-        STORE,
-        open_prepared,
-        prepare_corpus,
-        require_prepared_for,
-    )
+    from transduce.runs.training_run import prepare_training
 
-    own = folder / STORE
-    named = [name for name, file in files.items() if file]
-    if store is not None:
-        option = "--" + "".join(named[:1]).replace("_", "-")
-        require(
-            not named, f"{option} has no place beside --store, which holds all texts", "leave one"
+    names_something = inputs.recipe or inputs.train or inputs.store or is_run(inputs.folder)
+    if not names_something:
+        raise InputError(
+            "neither a recipe nor a text was named",
+            "transduce train RECIPE, or --source FILE --target FILE; `transduce recipes` lists",
         )
-        prepared = open_prepared(store)
-        require_prepared_for(prepared, recipe.data)
-        return prepared
-    if is_run(folder) and own.is_dir() and not named:
-        return open_prepared(own)
-    train, dev = choose_texts(recipe.data, *named_texts(files))
-    fresh = not (own / "train").is_dir()
-    with display.counting(shown=not quiet) as told:
-        prepared = prepare_corpus(own, recipe.data, train, dev, told)
-    for line in describe_corpus(prepared) if fresh and not quiet else ():
+    with display.counting(shown=not quiet) as on_progress:
+        prepared = prepare_training(inputs, on_progress)
+    report = describe_corpus(prepared.corpus) if prepared.is_new_corpus else []
+    for line in () if quiet else (*prepared.reasons, *report):
         display.tell(line)
     return prepared
+
+
+def train_with_display(
+    folder: Path,
+    recipe: Recipe,
+    corpus: "PreparedCorpus",
+    wanted: DisplayOptions,
+    rendezvous: "Rendezvous | None" = None,
+) -> "TrainingRun":
+    """Train a run that signals can stop, with a display of its progress."""
+    from transduce.runs.training_run import RunHooks, run_training
+
+    hooks = RunHooks(
+        observe=partial(display_run, folder, wanted),
+        receive_requests=signals.signals_as_requests,
+        rendezvous=rendezvous,
+    )
+    return run_training(folder, recipe, corpus, hooks)
+
+
+def exit_if_stopped(run: "TrainingRun") -> None:
+    """End the command with a signal's exit code if training was stopped by one."""
+    if not run.is_finished:
+        sys.exit(128 + run.stop_signal)
+
+
+def follow_rank_0(rendezvous: "Rendezvous", folder: Path, store: Path | None) -> int:
+    """Train what rank 0 publishes until it is finished or a signal stops it; return the exit code."""
+    from transduce.runs.training_run import train_as_follower
+    from transduce.training.callbacks import ignore_event
+
+    with signals.signals_as_requests(ignore_event) as requests:
+        finished = train_as_follower(folder, store, rendezvous, requests)
+    return 0 if finished else 128 + requests.stop_signal

@@ -1,4 +1,4 @@
-"""Training as people watch it: a live panel on a terminal, plain lines elsewhere."""
+"""Displays of a training: a live panel on a terminal, plain lines elsewhere."""
 
 import math
 import resource
@@ -8,96 +8,101 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol, final, runtime_checkable
+from pathlib import Path
+from typing import TYPE_CHECKING, final
 
 from transduce.cli import display
 from transduce.cli.curve import draw_text_curve
+from transduce.cli.tensorboard import write_tensorboard
 from transduce.runs.curves import finite_perplexity, mean
+from transduce.settings import Recipe
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from transduce.runs.training_run import RunObserver
     from transduce.training.progress import Progress, ValidationResult
     from transduce.training.update import Update
 
 EVERY = 15.0  # seconds between plain lines
-SMOOTH = 50  # updates that the shown loss and speed are taken over
+SMOOTH = 50  # updates over which displayed perplexity and speed are averaged
 WIDTH = 64  # of the bar and the curve
-
-
-@runtime_checkable
-class View(Protocol):
-    """Who watches a run."""
-
-    def told(self, update: "Update", progress: "Progress") -> None: ...
-    def looked(self, look: "ValidationResult", progress: "Progress") -> None: ...
-    def said(self, sentence: str) -> None: ...
-    def warned(self, sentence: str) -> None: ...
 
 
 @final
 @dataclass(frozen=True)
-class Wishes:
-    """How people want to watch a run."""
+class DisplayOptions:
+    """How a run is displayed."""
 
     quiet: bool = False
     live: bool = True
-    curves: bool = False  # for TensorBoard, too
+    tensorboard: bool = False  # whether curves for TensorBoard are written, too
 
 
 @contextmanager
-def view(steps: int, wishes: Wishes) -> Iterator[View]:
-    """Warnings alone, plain lines, or a panel, as the terminal and the options allow."""
+def display_run(folder: Path, wanted: DisplayOptions, recipe: Recipe) -> "Iterator[RunObserver]":
+    """Open a run's display: warnings only, plain lines, or a live panel; and TensorBoard's writer."""
+    with open_display(recipe.training.steps, wanted) as observer:
+        if not wanted.tensorboard:
+            yield observer
+            return
+        with write_tensorboard(observer, folder) as both:
+            yield both
+
+
+@contextmanager
+def open_display(steps: int, wanted: DisplayOptions) -> "Iterator[RunObserver]":
+    """Open the display that the terminal and the options allow."""
     console = display.console()
-    if wishes.quiet:
-        yield Silence()
-    elif wishes.live and console.is_terminal and not console.is_dumb_terminal:
-        with Panel(steps, console).shown() as panel:
+    if wanted.quiet:
+        yield SilentDisplay()
+    elif wanted.live and console.is_terminal and not console.is_dumb_terminal:
+        panel = PanelDisplay(steps, console)
+        with panel.live():
             yield panel
     else:
-        yield Lines(steps)
+        yield LineDisplay(steps)
 
 
 @final
-class Silence:
-    """Nobody watches; what went wrong is told all the same."""
+class SilentDisplay:
+    """Prints warnings only."""
 
-    def told(self, update: "Update", progress: "Progress") -> None:
-        """Nothing."""
+    def on_update(self, update: "Update", progress: "Progress") -> None:
+        pass
 
-    def looked(self, look: "ValidationResult", progress: "Progress") -> None:
-        """Nothing."""
+    def on_validation(self, result: "ValidationResult", progress: "Progress") -> None:
+        pass
 
-    def said(self, sentence: str) -> None:
-        """Nothing."""
+    def on_message(self, sentence: str) -> None:
+        pass
 
-    def warned(self, sentence: str) -> None:
-        """Each time."""
+    def on_warning(self, sentence: str) -> None:
         display.tell(f"warning: {sentence}")
 
 
 @final
-class Recent:
-    """The last updates, and what is worth showing of them."""
+class RecentUpdates:
+    """The last updates of a run, for the perplexity and the speed that are displayed."""
 
     def __init__(self) -> None:
         self.nats: list[float] = []
         self.marks: list[tuple[float, int]] = []  # when, and target tokens of the run by then
 
     def add(self, update: "Update", progress: "Progress") -> None:
-        """One more update; one that is not finite has no place on a curve."""
+        """Add an update; the loss of one that is not finite is left out."""
         if math.isfinite(update.nats):
             self.nats.append(update.nats)
         self.marks = [*self.marks[-SMOOTH:], (time.monotonic(), progress.target_tokens)]
 
     @property
     def perplexity(self) -> float:
-        """Of the last updates, without smoothing, in training and so with dropout."""
+        """The training perplexity of the last updates, without label smoothing, with dropout."""
         last = self.nats[-SMOOTH:]
         return finite_perplexity(mean(last)) if last else math.nan  # nothing finite yet
 
     def pace(self, progress: "Progress", steps: int) -> list[str]:
-        """Target tokens a second, and the time to the last step; after one update, neither."""
+        """Return target tokens a second and the time left, as text; nothing after a single update."""
         (began, before), (ended, after) = self.marks[0], self.marks[-1]
         seconds = ended - began
         if not seconds:
@@ -110,14 +115,14 @@ class Recent:
 
 
 @final
-class Lines:
-    """A line now and then, for files and pipes."""
+class LineDisplay:
+    """Prints a line every fifteen seconds, for files and pipes."""
 
     def __init__(self, steps: int) -> None:
-        self.steps, self.recent, self.shown_at = steps, Recent(), 0.0
+        self.steps, self.recent, self.shown_at = steps, RecentUpdates(), 0.0
 
-    def told(self, update: "Update", progress: "Progress") -> None:
-        """After the first update, the last, and every fifteen seconds."""
+    def on_update(self, update: "Update", progress: "Progress") -> None:
+        """Print a line after the first update, the last, and every fifteen seconds."""
         self.recent.add(update, progress)
         now = time.monotonic()
         if now - self.shown_at < EVERY and progress.step != self.steps:
@@ -128,37 +133,34 @@ class Lines:
             f"loss {update.loss:.4f}",
             f"perplexity {self.recent.perplexity:.2f}",
             f"rate {update.learning_rate:.2e}",
-            memory(),
+            format_peak_memory(),
             *self.recent.pace(progress, self.steps),
         ]
         display.tell("  ".join(facts))
 
-    def looked(self, look: "ValidationResult", progress: "Progress") -> None:
-        """Each time."""
-        display.tell(looked_line(look, progress))
+    def on_validation(self, result: "ValidationResult", progress: "Progress") -> None:
+        display.tell(format_validation(result, progress))
 
-    def said(self, sentence: str) -> None:
-        """Each time."""
+    def on_message(self, sentence: str) -> None:
         display.tell(sentence)
 
-    def warned(self, sentence: str) -> None:
-        """Each time."""
-        self.said(f"warning: {sentence}")
+    def on_warning(self, sentence: str) -> None:
+        self.on_message(f"warning: {sentence}")
 
 
 @final
-class Panel:
-    """The state of the run in a few lines that renew themselves."""
+class PanelDisplay:
+    """Shows the state of a run in a few lines that are redrawn in place."""
 
     def __init__(self, steps: int, console: "Console") -> None:
-        self.steps, self.console, self.recent = steps, console, Recent()
+        self.steps, self.console, self.recent = steps, console, RecentUpdates()
         self.update: Update | None = None
         self.progress: Progress | None = None
-        self.looks: list[str] = []
+        self.validations: list[str] = []
 
     @contextmanager
-    def shown(self) -> Iterator["Panel"]:
-        """On the screen while the run goes on."""
+    def live(self) -> Iterator[None]:
+        """Show the panel on the terminal while the run trains."""
         from rich.live import Live
 
         live = Live(
@@ -168,24 +170,20 @@ class Panel:
             transient=False,
         )
         with live:
-            yield self
+            yield
 
-    def told(self, update: "Update", progress: "Progress") -> None:
-        """Shown at the next refresh."""
+    def on_update(self, update: "Update", progress: "Progress") -> None:
         self.recent.add(update, progress)
         self.update, self.progress = update, progress
 
-    def looked(self, look: "ValidationResult", progress: "Progress") -> None:
-        """The last few stay in sight."""
-        self.looks = [*self.looks[-4:], looked_line(look, progress)]
+    def on_validation(self, result: "ValidationResult", progress: "Progress") -> None:
+        self.validations = [*self.validations[-4:], format_validation(result, progress)]
 
-    def said(self, sentence: str) -> None:
-        """Above the panel, where it stays."""
+    def on_message(self, sentence: str) -> None:
         self.console.print(display.visible(sentence))
 
-    def warned(self, sentence: str) -> None:
-        """There too."""
-        self.said(f"warning: {sentence}")
+    def on_warning(self, sentence: str) -> None:
+        self.on_message(f"warning: {sentence}")
 
     def __rich__(self) -> "RenderableType":
         from rich.text import Text
@@ -199,20 +197,20 @@ class Panel:
                 Text("  ".join(self.pace(self.progress))),
                 Text("  ".join(self.quality(self.update)), "bold"),
                 Text(draw_text_curve(self.recent.nats, WIDTH), "cyan"),
-                *map(Text, self.looks),
+                *map(Text, self.validations),
             ]
         )
 
     def pace(self, progress: "Progress") -> list[str]:
-        """How far, how fast, how long still."""
+        """Return the step, the memory, the speed and the time left, as text."""
         return [
             f"step {progress.step:,} of {self.steps:,}",
-            memory(),
+            format_peak_memory(),
             *self.recent.pace(progress, self.steps),
         ]
 
     def quality(self, update: "Update") -> list[str]:
-        """What people hope to see fall; the curve below it is that of the loss."""
+        """Return loss, perplexity and learning rate of the last update, as text."""
         return [
             f"loss {update.loss:.3f}",
             f"perplexity {self.recent.perplexity:.2f}",
@@ -220,13 +218,13 @@ class Panel:
         ]
 
 
-def looked_line(look: "ValidationResult", progress: "Progress") -> str:
-    """What a look at the development set found."""
-    score = "" if look.score is None else f"  {look.score.name} {look.score.value:.2f}"
-    return f"dev at {progress.step:,}: perplexity {finite_perplexity(look.nats):.3f}{score}"
+def format_validation(result: "ValidationResult", progress: "Progress") -> str:
+    """Return one line about a validation: its step, perplexity and score."""
+    score = "" if result.score is None else f"  {result.score.name} {result.score.value:.2f}"
+    return f"dev at {progress.step:,}: perplexity {finite_perplexity(result.nats):.3f}{score}"
 
 
-def memory() -> str:
-    """The most memory that this process has held."""
+def format_peak_memory() -> str:
+    """Return the most memory that this process has held, as text."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return f"{peak * (1 if sys.platform == 'darwin' else 1024) / 1e9:.2f} GB"

@@ -1,25 +1,19 @@
 """Several processes that train one model: the options, and what each process does."""
 
 import functools
-import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import click
 
 from transduce.errors import LostProcessError, NotFiniteError
-from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.training.distributed.rank import ProcessRank
-from transduce.training.distributed.requests import SignalRequests
 
 if TYPE_CHECKING:
-    from transduce.runs.prepared_corpus import PreparedCorpus
-    from transduce.training.distributed.process_group import ProcessGroup
     from transduce.training.distributed.rendezvous import Rendezvous
 
 
@@ -115,59 +109,3 @@ def silence_repeated_errors(processes: ProcessOptions) -> Iterator[None]:
         if processes.rank.rank == 0:
             raise
         raise SystemExit(fault.exit_code) from fault
-
-
-@contextmanager
-def open_process_group(
-    rendezvous: "Rendezvous | None",
-    requests: SignalRequests,
-    recipe: Recipe,
-    prepared: "PreparedCorpus",
-) -> Iterator["ProcessGroup"]:
-    """Open rank 0's process group, after publishing recipe and corpus; a single process's if None."""
-    from transduce.runs.run_folder import fingerprint_corpus
-    from transduce.training.distributed.process_group import SingleProcess
-
-    if rendezvous is None:
-        yield SingleProcess(requests)
-        return
-    job = {"recipe": recipe.as_json(), "corpus": fingerprint_corpus(prepared)}
-    rendezvous.publish_job(json.dumps(job))
-    with rendezvous.join_group(requests) as group:
-        yield group
-
-
-def train_as_follower(rendezvous: "Rendezvous", folder: Path, store: Path | None) -> int:
-    """Train, on a rank other than 0, what rank 0 publishes; return the exit code."""
-    from transduce.cli.signals import signals_as_requests
-    from transduce.machine.process_settings import use_threads
-    from transduce.runs.prepared_corpus import STORE, open_prepared
-    from transduce.runs.run_folder import fingerprint_corpus, require_same_corpus, train_run
-    from transduce.training.callbacks import TrainingCallbacks, ignore_event
-    from transduce.training.loop import is_finished
-
-    job = json.loads(rendezvous.wait_for_job())
-    recipe = Recipe.from_mapping(job["recipe"])
-    prepared = open_prepared(store or folder / STORE)
-    require_same_corpus(folder, job["corpus"], fingerprint_corpus(prepared))
-    use_threads(recipe.training.threads)
-    with (
-        signals_as_requests(ignore_event) as requests,
-        rendezvous.join_group(requests) as group,
-    ):
-        progress = train_run(folder, recipe, prepared, TrainingCallbacks(), ignore_event, group)
-    return 0 if is_finished(progress, recipe.training) else 128 + requests.stop_signal
-
-
-def idle_processes_warning(recipe: Recipe, world_size: int) -> str:
-    """Return a warning if an update has fewer micro-batches than there are processes, else ''."""
-    tokens = recipe.data.source_tokens + recipe.data.target_tokens
-    limit = recipe.training.micro_batch_tokens
-    parts = -(-tokens // limit)
-    if parts >= world_size:
-        return ""
-    return (
-        f"{world_size - parts} of {world_size} processes have nothing to do: an update of {tokens:,} tokens is "
-        f"{parts} micro-batch{'es'[: 2 * (parts > 1)]} of {limit:,} (training.micro_batch_tokens); begin "
-        f"a run with --set training.micro_batch_tokens={max(2 * recipe.data.max_length, tokens // world_size)}"
-    )

@@ -32,7 +32,7 @@ TRAIN_PAIRS = 100_000  # of the training split, unless data.max_pairs gives anot
 KINDS_OF_TEXTS = "a pair of files, a TSV file, pairs of texts or a corpus name"
 
 
-def choose_texts(data: Data, train: Texts | None, dev: Texts | None) -> tuple[Pairs, Pairs | None]:
+def choose_texts(data: Data, train: object, dev: object) -> tuple[Pairs, Pairs | None]:
     """Return the training text and the development set; without `train`, the recipe's corpus."""
     require(
         data.target_language != TREES,

@@ -1,0 +1,174 @@
+"""Train a model in a folder by one call: what `transduce.train` is."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, final
+
+from transduce.machine.process_settings import keep_freed_memory, use_passive_waiting
+from transduce.recipes.choice import customise_recipe, find_recipe
+from transduce.settings import Recipe
+from transduce.settings.fields import require
+from transduce.settings.recipe import Value
+
+if TYPE_CHECKING:
+    from transduce.runs.choice import Texts
+    from transduce.runs.training_run import TrainingInputs, TrainingRun
+    from transduce.training.callbacks import TrainingCallbacks
+    from transduce.training.distributed.requests import SignalRequests
+    from transduce.training.progress import Progress, ValidationResult
+    from transduce.training.update import Update
+
+
+def train(  # noqa: PLR0913 - one for each choice that a caller may make
+    folder: str | PathLike[str],
+    train: "Texts | None" = None,
+    dev: "Texts | None" = None,
+    *,
+    recipe: str | PathLike[str] | Recipe | None = None,
+    settings: Mapping[str, Value] | None = None,
+    store: str | PathLike[str] | None = None,
+    scale: str | None = None,
+    callbacks: "TrainingCallbacks | None" = None,
+    process_settings: bool = True,
+) -> "TrainingRun":
+    """Train a model in a folder, or resume the run that the folder holds.
+
+    `train` and `dev` are texts: a pair of files, a TSV file, pairs of strings, or the name of a
+    fetched corpus; without them the recipe's corpus is taken, and `store` is a corpus that
+    `transduce.prepare` made. `recipe` is a name, a file or a `Recipe`; without one a recipe that
+    fits text and machine is chosen. `settings` changes some of it: `{"training.steps": 200}`.
+    `scale` makes it smaller. `callbacks` are called after updates and validations.
+
+    The same call again resumes from the last checkpoint, equal to the bit on the same machine. An
+    interrupt (Ctrl-C) saves the last finished update, then raises `KeyboardInterrupt`.
+
+    Two switches are set for this whole process: the allocator keeps freed memory (up to 1.9 times
+    the speed), and idle threads sleep (effective if torch was not imported before).
+    `process_settings=False` leaves them alone. torch's number of threads is `training.threads`
+    during the training, and what it was before after it.
+
+        pairs = [("A dog runs.", "Ein Hund rennt."), ("A cat sleeps.", "Eine Katze schläft.")]
+        run = transduce.train("run", pairs * 500, settings={"training.steps": 100})
+        model = transduce.average(run)
+    """
+    if process_settings:
+        use_passive_waiting()
+        keep_freed_memory()
+    require(
+        scale is None or recipe is not None,
+        "scale makes a recipe smaller, and none was named",
+        "recipe='table3/base', scale='laptop'",
+    )
+    named = None if recipe is None else customise_recipe(find_recipe(recipe), {}, scale)
+    from transduce.runs.training_run import TrainingInputs
+
+    inputs = TrainingInputs(
+        folder=Path(folder),
+        recipe=named,
+        train=train,
+        dev=dev,
+        store=None if store is None else Path(store),
+        settings=settings or {},
+    )
+    with restored_threads():
+        return train_interruptibly(inputs, callbacks)
+
+
+def train_interruptibly(
+    inputs: "TrainingInputs", callbacks: "TrainingCallbacks | None"
+) -> "TrainingRun":
+    """Prepare and train; an interrupt is raised after the last finished update was saved."""
+    from transduce.runs.output_folder import locked_folder
+    from transduce.runs.run_folder import require_run_folder
+    from transduce.runs.training_run import RunHooks, prepare_training, run_training
+    from transduce.training.callbacks import TrainingCallbacks, ignore_event
+
+    require_run_folder(inputs.folder)
+    with locked_folder(inputs.folder):
+        prepared = prepare_training(inputs, ignore_event)
+        observer = CallbackObserver(callbacks or TrainingCallbacks())
+        for reason in prepared.reasons:
+            observer.on_message(reason)
+        hooks = RunHooks(
+            observe=lambda _recipe: nullcontext(observer),
+            receive_requests=observer.receive_interrupts,
+        )
+        run = run_training(inputs.folder, prepared.recipe, prepared.corpus, hooks)
+    if run.stop_signal:
+        raise KeyboardInterrupt
+    return run
+
+
+@final
+@dataclass
+class CallbackObserver:
+    """A user's callbacks as the observer of a run; an interrupt in one of them stops the run."""
+
+    callbacks: "TrainingCallbacks"
+    requests: "SignalRequests | None" = None
+
+    def on_update(self, update: "Update", progress: "Progress") -> None:
+        with self.interrupts_as_requests():
+            self.callbacks.on_update(update, progress)
+
+    def on_validation(self, result: "ValidationResult", progress: "Progress") -> None:
+        with self.interrupts_as_requests():
+            self.callbacks.on_validation(result, progress)
+
+    def on_message(self, sentence: str) -> None:
+        with self.interrupts_as_requests():
+            self.callbacks.on_message(sentence)
+
+    def on_warning(self, sentence: str) -> None:
+        self.on_message(sentence)
+
+    @contextmanager
+    def interrupts_as_requests(self) -> Iterator[None]:
+        """Turn a KeyboardInterrupt of a callback into a request to stop, once training runs."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if self.requests is None:
+                raise
+            self.requests.stop_signal = signal.SIGINT
+
+    @contextmanager
+    def receive_interrupts(self, _report: Callable[[str], None]) -> "Iterator[SignalRequests]":
+        """Turn the first Ctrl-C into a request to stop; a second one raises at once."""
+        from transduce.training.distributed.requests import SignalRequests
+
+        self.requests = requests = SignalRequests()
+        in_main = threading.current_thread() is threading.main_thread()
+        before = signal.getsignal(signal.SIGINT)
+        if not in_main or before is not signal.default_int_handler:
+            yield requests  # whoever has a handler of their own keeps it
+            return
+
+        def request_stop(number: int, _frame: FrameType | None) -> None:
+            if requests.stop_signal:
+                raise KeyboardInterrupt
+            requests.stop_signal = number
+
+        signal.signal(signal.SIGINT, request_stop)
+        try:
+            yield requests
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def restored_threads() -> Iterator[None]:
+    """Set torch's number of threads back to what it was, also after an error."""
+    import torch
+
+    before = torch.get_num_threads()
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,166 @@
+"""The public library: what each command does is one call, without click, printing or exits."""
+
+import signal
+import threading
+
+import pytest
+import torch
+
+import transduce
+from transduce.errors import InputError
+from transduce.recipes.choice import find_recipe
+from transduce.runs import train as train_module
+from transduce.training.callbacks import TrainingCallbacks
+
+PAIRS = [
+    (f"{first} {second} runs", f"{second} {first} rennt")
+    for first in ("a", "the", "one", "this", "that")
+    for second in ("dog", "cat", "man", "child", "horse", "bird")
+]
+SETTINGS = {"training.steps": 6, "training.threads": 1, "data.vocabulary_size": 270}
+
+
+def train(folder, **more):
+    return transduce.train(folder, PAIRS, recipe="tiny", settings=SETTINGS, **more)
+
+
+def test_five_lines_train_a_model_from_pairs_in_memory(tmp_path, capsys):
+    run = transduce.train(tmp_path / "run", PAIRS, recipe="tiny", settings=SETTINGS)
+    model = transduce.average(run)
+    (curve,) = transduce.curves(run)
+    assert isinstance(transduce.load(model.folder)("a dog runs"), str)
+    assert (run.progress.step, run.is_finished, run.folder) == (6, True, tmp_path / "run")
+    assert model.steps == (5, 6)
+    assert curve.points[-1].step == 6
+    assert run.parameters > 10_000
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_same_call_resumes_and_other_pairs_are_refused(tmp_path):
+    run = train(tmp_path / "run")
+    assert train(tmp_path / "run").progress == run.progress
+    longer = SETTINGS | {"training.steps": 8}
+    more = transduce.train(tmp_path / "run", PAIRS, recipe="tiny", settings=longer)
+    assert more.progress.step == 8
+    with pytest.raises(InputError, match="was prepared from other input"):
+        transduce.train(tmp_path / "run", PAIRS[1:], recipe="tiny", settings=longer)
+
+
+def interrupt_by_exception(update, _progress):
+    if update.step == 3:
+        raise KeyboardInterrupt
+
+
+def interrupt_by_signal(update, _progress):
+    if update.step == 3:
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("interrupt", [interrupt_by_exception, interrupt_by_signal])
+def test_an_interrupt_saves_the_last_update_and_is_raised_again(tmp_path, interrupt):
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path / "run", callbacks=TrainingCallbacks(on_update=interrupt))
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    steps = []
+    seen = TrainingCallbacks(on_update=lambda update, _progress: steps.append(update.step))
+    run = train(tmp_path / "run", callbacks=seen)
+    assert (steps, run.is_finished) == ([4, 5, 6], True)
+
+
+def test_callbacks_hear_of_updates_validations_and_messages(tmp_path):
+    heard = {"updates": [], "validations": [], "messages": []}
+    callbacks = TrainingCallbacks(
+        on_update=lambda update, _progress: heard["updates"].append(update.step),
+        on_validation=lambda result, _progress: heard["validations"].append(result.score.name),
+        on_message=heard["messages"].append,
+    )
+    train(tmp_path / "run", dev=PAIRS[:5], callbacks=callbacks)
+    assert heard["updates"] == [1, 2, 3, 4, 5, 6]
+    assert heard["validations"] == ["BLEU"]
+    assert heard["messages"][-1].startswith("trained 6 steps")
+
+
+def test_the_callers_number_of_threads_is_never_changed(tmp_path):
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    during = []
+
+    def fail(update, _progress):
+        during.append(torch.get_num_threads())
+        if update.step == 2:
+            raise RuntimeError("a fault of the caller's")
+
+    try:
+        with pytest.raises(RuntimeError, match="a fault of the caller's"):
+            train(tmp_path / "run", callbacks=TrainingCallbacks(on_update=fail))
+        assert during == [1, 1]
+        assert torch.get_num_threads() == 2
+        train(tmp_path / "run")
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_switches_of_the_process_are_set_unless_they_are_refused(tmp_path, monkeypatch, allowed):
+    calls = []
+    for name in ("keep_freed_memory", "use_passive_waiting"):
+        monkeypatch.setattr(train_module, name, lambda name=name: calls.append(name))
+    train(tmp_path / "run", process_settings=allowed)
+    assert calls == (["use_passive_waiting", "keep_freed_memory"] if allowed else [])
+
+
+def test_it_trains_in_another_thread_than_the_main_one(tmp_path):
+    runs = []
+    worker = threading.Thread(target=lambda: runs.append(train(tmp_path / "run")))
+    worker.start()
+    worker.join()
+    assert runs[0].is_finished
+
+
+def test_a_corpus_is_prepared_once_and_named_as_store(tmp_path):
+    activities = []
+    corpus = transduce.prepare(
+        tmp_path / "store",
+        PAIRS,
+        recipe="tiny",
+        settings=SETTINGS,
+        on_progress=lambda activity, _pairs: activities.append(activity),
+    )
+    assert len(corpus.train) == len(PAIRS)
+    run = transduce.train(
+        tmp_path / "run", recipe="tiny", settings=SETTINGS, store=tmp_path / "store"
+    )
+    assert run.is_finished
+    assert "encoding train" in activities
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fact"),
+    [
+        ({"train": 3}, "train: a pair of files, a TSV file, pairs of texts or a corpus name"),
+        ({"train": PAIRS, "scale": "laptop"}, "scale makes a recipe smaller"),
+        ({"train": PAIRS, "settings": {"training.step": 3}}, "unknown setting 'training.step'"),
+        ({}, "neither a recipe nor a text was named"),
+    ],
+)
+def test_an_error_names_the_argument_and_leaves_no_folder(tmp_path, arguments, fact):
+    with pytest.raises(InputError) as refusal:
+        transduce.train(tmp_path / "run", **arguments)
+    assert fact in refusal.value.fact
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_recipe_is_a_name_a_file_or_a_value():
+    assert find_recipe("tiny") is find_recipe(find_recipe("tiny"))
+    with pytest.raises(InputError, match="recipe: a name, a .toml or .json file, or a Recipe, not"):
+        find_recipe(3)
+
+
+def test_without_a_recipe_one_is_recommended_with_its_reasons(tmp_path):
+    reasons = []
+    settings = {"training.steps": 1, "training.threads": 1}
+    callbacks = TrainingCallbacks(on_message=reasons.append)
+    run = transduce.train(tmp_path / "run", PAIRS, settings=settings, callbacks=callbacks)
+    assert run.recipe.architecture.d_model == 128
+    assert reasons[0].startswith("30 pairs after cleaning")
