@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from transduce.cli.demo import what_next
+from transduce.cli.demo import suggest_next_steps
 
 SMALL = {
     "architecture.layers": 1,
@@ -67,4 +67,4 @@ def test_what_to_try_can_be_pasted(monkeypatch, tmp_path, on_the_path, called):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", [str(tmp_path / ".venv/bin/transduce")])
     monkeypatch.setattr("shutil.which", lambda _: "transduce" if on_the_path else None)
-    assert any(line.endswith(f"| {called} translate m") for line in what_next(Path("m")))
+    assert any(line.endswith(f"| {called} translate m") for line in suggest_next_steps(Path("m")))

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from os import PathLike
 from pathlib import Path
 from typing import Any, final
 
@@ -37,9 +38,12 @@ class AveragedModel:
     folder: Path
     steps: tuple[int, ...]  # of the snapshots
 
+    def __fspath__(self) -> str:
+        return str(self.folder)
+
 
 def average(
-    run: Path | str, output: Path | str | None = None, *, last: int | None = None
+    run: str | PathLike[str], output: str | PathLike[str] | None = None, *, last: int | None = None
 ) -> AveragedModel:
     """Average the last snapshots of a run into a model folder    (section 6.1)
 
