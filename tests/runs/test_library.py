@@ -153,7 +153,9 @@ def test_an_error_names_the_argument_and_leaves_no_folder(tmp_path, arguments, f
 
 def test_a_recipe_is_a_name_a_file_or_a_value():
     assert find_recipe("tiny") is find_recipe(find_recipe("tiny"))
-    with pytest.raises(InputError, match=r"recipe: a name, a \.toml or \.json file, or a Recipe, not"):
+    with pytest.raises(
+        InputError, match=r"recipe: a name, a \.toml or \.json file, or a Recipe, not"
+    ):
         find_recipe(3)
 
 
