@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from transduce import recipes, reproduce
+    from transduce.inference.evaluate import evaluate
     from transduce.inference.load import load
     from transduce.runs.average import average
     from transduce.runs.curves import curves
     from transduce.runs.fetch import fetch
     from transduce.runs.prepare import prepare
     from transduce.runs.train import train
+    from transduce.runs.verify import verify
+    from transduce.scores.score_texts import score
 
     __version__: str
 
@@ -29,22 +32,28 @@ __all__ = [
     "__version__",
     "average",
     "curves",
+    "evaluate",
     "fetch",
     "load",
     "prepare",
     "recipes",
     "reproduce",
+    "score",
     "train",
+    "verify",
 ]
 
 FUNCTIONS = MappingProxyType(  # the module that each public function is defined in
     {
         "average": "transduce.runs.average",
         "curves": "transduce.runs.curves",
+        "evaluate": "transduce.inference.evaluate",
         "fetch": "transduce.runs.fetch",
         "load": "transduce.inference.load",
         "prepare": "transduce.runs.prepare",
         "train": "transduce.runs.train",
+        "score": "transduce.scores.score_texts",
+        "verify": "transduce.runs.verify",
     }
 )
 PACKAGES = ("recipes", "reproduce")

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+import transduce
+
 PARTS = [
     "run.json",
     "vocabulary.json",
@@ -30,6 +32,15 @@ def test_every_part_of_a_run_is_listed(call, run):
     ended = call("verify", run)
     assert ended.code == 0
     assert ended.stdout.splitlines() == [f"good  {run / part}" for part in PARTS]
+
+
+def test_python_gets_the_same_parts_as_values(run):
+    (run / PARTS[4] / "state.json").unlink()
+    parts = transduce.verify(run)
+    assert [part.path for part in parts] == [run / part for part in PARTS]
+    assert [part.is_good for part in parts] == [True] * 4 + [False] + [True] * 3
+    assert "state.json: is missing" in parts[4].reason
+    assert {part.reason for part in parts if part.is_good} == {""}
 
 
 def test_one_changed_byte_is_found_and_the_other_parts_stay_good(call, run):

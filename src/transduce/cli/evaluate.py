@@ -104,11 +104,11 @@ def translate_and_score(
         choose_evaluation,
         provenance,
         read_test_set,
-        read_text,
         score_translations,
         translate_sources,
     )
     from transduce.machine.process_settings import keep_freed_memory, use_threads
+    from transduce.text.arguments import read_text
 
     keep_freed_memory()
     use_threads(processes.threads)

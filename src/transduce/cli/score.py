@@ -2,16 +2,16 @@
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from transduce.cli import display, options
 from transduce.errors import InputError
-from transduce.scores import METRICS, Score, compare_outputs, compute_score
+from transduce.scores import METRICS, Score
 from transduce.scores.bootstrap import SAMPLES, SEED
-from transduce.text.files import read_lines
+from transduce.scores.score_texts import USUAL_METRICS, score
 
-USUAL = ("bleu", "chrf", "ter")
 KINDS = "; ".join(f"{name}: {metric.description}" for name, metric in METRICS.items())
 
 
@@ -23,8 +23,8 @@ KINDS = "; ".join(f"{name}: {metric.description}" for name, metric in METRICS.it
     "metrics",
     type=click.Choice(list(METRICS)),
     multiple=True,
-    default=USUAL,
-    help=f"What to compute; may be repeated (default: {', '.join(USUAL)}). {KINDS}.",
+    default=USUAL_METRICS,
+    help=f"What to compute; may be repeated (default: {', '.join(USUAL_METRICS)}). {KINDS}.",
 )
 @click.option(
     "--language",
@@ -62,21 +62,18 @@ def command(
     files = (hypotheses, *([against] if against else []), *references)
     if files.count("-") > 1:
         raise InputError("standard input can be one of the files only", "name the others")
-    ours, *texts = (list(read_lines(file)) for file in files)
+    chosen: dict[str, Any] = {"metrics": metrics, "language": language}
     if against is None:
-        for metric in metrics:
-            score = compute_score(metric, ours, *texts, language=language)
-            say(score.as_json(), [str(score)], score, as_json=as_json)
+        for one in score(hypotheses, *references, **chosen):
+            print_result(one.as_json(), [str(one)], one, as_json=as_json)
         return
-    theirs, *texts = texts
-    for metric in metrics:
-        found = compare_outputs(metric, (ours, theirs), *texts, language=language, **draws)
+    for found in score(hypotheses, *references, **chosen, against=against, **draws):
         lines = [f"{found.ours} | {hypotheses}", f"{found.theirs} | {against}", str(found)]
-        say(found.as_json(), lines, found.ours, as_json=as_json)
+        print_result(found.as_json(), lines, found.ours, as_json=as_json)
 
 
-def say(result: object, lines: Sequence[str], score: Score, *, as_json: bool) -> None:
-    """A result for a program, or for people, with what they should know about the score."""
+def print_result(result: object, lines: Sequence[str], score: Score, *, as_json: bool) -> None:
+    """Print a result as JSON or as lines, and whether the score is comparable with the paper's."""
     for line in [json.dumps(result, ensure_ascii=False)] if as_json else lines:
         display.result(line)
     if score.paper_comparability and not as_json:

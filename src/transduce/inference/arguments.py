@@ -1,20 +1,10 @@
-"""Checks of what a Python caller passes: errors that name the argument and what it was given."""
+"""Checks of what a Python caller passes: errors that name the argument and its value."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
-from pathlib import Path
-from typing import Any
 
 from transduce.errors import InputError, suggest_names
-
-MAX_CHARACTERS = 60  # characters of a wrong value
-
-
-def describe_value(value: object) -> str:
-    """Return a value as an error message shows it: its repr, shortened, and its type."""
-    text = repr(value)
-    short = text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
-    return f"{short} ({type(value).__name__})"
+from transduce.text.arguments import describe_value
 
 
 def require_text(name: str, value: object) -> None:
@@ -29,22 +19,6 @@ def require_count(name: str, value: object) -> None:
         raise InputError(
             f"{name} must be a whole number of at least 1, not {describe_value(value)}"
         )
-
-
-def require_lines(name: str, value: object) -> None:
-    """Refuse an argument that is a single string or path, or cannot be iterated over."""
-    if isinstance(value, str | Path) or not isinstance(value, Iterable):
-        raise InputError(
-            f"{name} must be lines of text, such as a list, not {describe_value(value)}"
-        )
-
-
-def checked_lines(name: str, lines: Iterable[Any]) -> Iterator[str]:
-    """Yield lines lazily; refuse an item that is no string, with its number."""
-    for number, line in enumerate(lines, start=1):
-        if not isinstance(line, str):
-            raise InputError(f"{name}: item {number} must be a string, not {describe_value(line)}")
-        yield line
 
 
 def require_known(name: str, changes: Mapping[str, object], settings: type) -> None:

@@ -10,7 +10,6 @@ from typing import Any, final
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.fetch import find_split_files, open_corpus
 from transduce.errors import InputError, suggest_names
-from transduce.inference.arguments import checked_lines, require_lines
 from transduce.inference.likelihood import target_log_probs
 from transduce.inference.load import load
 from transduce.inference.translator import Translator
@@ -19,9 +18,8 @@ from transduce.scores import METRICS, Perplexity, Score, compute_score
 from transduce.scores.scoring import require_scorable
 from transduce.settings import Data
 from transduce.settings.fields import require
-from transduce.text.files import read_lines
+from transduce.text.arguments import Text, read_text, require_lines
 
-Text = str | Path | Sequence[str]  # a file, or lines
 TOKENS = 8_192  # of both sides at once
 
 
@@ -56,6 +54,9 @@ def evaluate(
     language: str | None = None,
 ) -> Evaluation:
     """Translate a test set and score the translations by each of `metrics`.
+
+        found = transduce.evaluate("model", "test.en", "test.de", metrics=["bleu"])
+        print(found.scores[0], found.perplexity)
 
     `model` is a translator, a model folder or a run folder. `source` and `reference` are files or
     lists of lines; without a reference `source` is the name of a fetched test set, such as
@@ -97,14 +98,6 @@ def read_test_set(source: Text, reference: Text | None, data: Data) -> tuple[lis
         )
         source, reference = find_fetched(str(source), data)
     return read_text("source", source), read_text("reference", reference)
-
-
-def read_text(name: str, text: Text) -> list[str]:
-    """Return the lines of an argument that is a file, or lines already."""
-    if isinstance(text, str | Path):
-        return list(read_lines(text))
-    require_lines(name, text)
-    return list(checked_lines(name, text))
 
 
 def find_fetched(name: str, data: Data) -> tuple[Path, Path]:

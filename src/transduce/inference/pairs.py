@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from transduce.errors import InputError
-from transduce.inference.arguments import describe_value
 from transduce.inference.likelihood import target_log_probs
 from transduce.inference.long_lines import LineWarning
 from transduce.model.transformer import Transformer
 from transduce.search import score_log_probs
 from transduce.settings import Recipe
 from transduce.tasks import Task
+from transduce.text.arguments import describe_value
 
 TOKENS = 8_192  # tokens of a batch, both sides
 

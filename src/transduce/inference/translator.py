@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any, final, overload
 
 from transduce.errors import InputError
 from transduce.inference.arguments import (
-    checked_lines,
     require_count,
     require_known,
-    require_lines,
     require_text,
 )
 from transduce.inference.lines import Line, encode_line, number_lines, split_into_blocks
@@ -35,6 +33,7 @@ from transduce.search import Hypothesis
 from transduce.settings import Recipe, Search
 from transduce.settings.search import Sampling
 from transduce.tasks import Task
+from transduce.text.arguments import checked_lines, require_lines
 
 if TYPE_CHECKING:
     from transduce.inference.evaluate import Evaluation, Text

@@ -1,0 +1,89 @@
+"""Verifying folders: whether every byte of a run, store or model folder is as it was written."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import final
+
+from transduce.checkpoint import is_run, read_run
+from transduce.checkpoint.run_file import RUN_FILE
+from transduce.checkpoint.steps import KINDS, list_steps, open_step, step_folder
+from transduce.durable import open_folder, read_json, read_regular
+from transduce.durable.folder import MANIFEST
+from transduce.durable.verified import MANIFEST_LIMIT
+from transduce.errors import FolderError
+from transduce.runs.average import read_data_facts
+from transduce.runs.prepared_corpus import INTENT, STORE, open_prepared
+from transduce.runs.run_folder import DATA, read_run_vocabularies
+from transduce.settings.fields import require
+
+Check = tuple[Path, Callable[[], object]]  # a part, and what raises FolderError if it is damaged
+
+
+@final
+@dataclass(frozen=True)
+class VerifiedPart:
+    """A file or folder that was verified: good, or damaged for a reason."""
+
+    path: Path
+    is_good: bool
+    reason: str = ""
+
+
+def verify(folder: Path | str) -> list[VerifiedPart]:
+    """Verify every byte of a run, store or model folder, or of one checkpoint, part by part.
+
+        damaged = [part for part in transduce.verify("run") if not part.is_good]
+
+    A damaged part raises nothing: its `reason` says which file is not as it was written.
+    """
+    return list(verify_parts(Path(folder)))
+
+
+def verify_parts(folder: Path) -> Iterator[VerifiedPart]:
+    """Yield the parts of a folder as soon as each is verified."""
+    require(folder.exists(), f"{folder}: no such folder", "name a run, a store or a model folder")
+    for path, check in list(list_checks(folder)):
+        try:
+            check()
+        except FolderError as error:
+            yield VerifiedPart(path, is_good=False, reason=error.fact)
+        else:
+            yield VerifiedPart(path, is_good=True)
+
+
+def list_checks(folder: Path) -> Iterator[Check]:
+    """Yield the parts of a folder: many of a run, the folder itself of any other kind."""
+    if is_run(folder):
+        yield from list_run_checks(folder)
+    elif (folder / INTENT).exists():
+        yield folder, partial(open_prepared, folder)
+    else:
+        yield folder, partial(verify_folder, folder)
+
+
+def list_run_checks(folder: Path) -> Iterator[Check]:
+    """Yield the parts of a run: its small files, checkpoints, snapshots and store."""
+    yield folder / RUN_FILE, partial(read_run, folder)
+    yield folder / "vocabulary.json", partial(read_run_vocabularies, folder)
+    yield folder / DATA, partial(read_data_facts, folder)
+    for name in KINDS:
+        for step in list_steps(folder / name):
+            yield step_folder(folder / name, step), partial(verify_step, folder / name, step)
+    if (folder / STORE).is_dir():  # a run may use a corpus that lies elsewhere
+        yield folder / STORE, partial(open_prepared, folder / STORE)
+
+
+def verify_step(folder: Path, step: int) -> None:
+    """Verify a checkpoint or snapshot, and that it belongs to this run."""
+    open_step(folder, step).verify()
+
+
+def verify_folder(folder: Path) -> None:
+    """Verify a folder of the kind that its own manifest states."""
+    kind = "run, store or model"
+    manifest = folder / MANIFEST
+    if manifest.exists():
+        kind = str(read_json(read_regular(manifest, MANIFEST_LIMIT), manifest).get("kind"))
+    open_folder(folder, kind).verify()

@@ -1,0 +1,57 @@
+"""Scoring files or lines by several metrics at once: `transduce.score`."""
+
+from collections.abc import Sequence
+from typing import overload
+
+from transduce.scores.bootstrap import SAMPLES, SEED, Comparison, compare_outputs
+from transduce.scores.score import Score
+from transduce.scores.scoring import compute_score
+from transduce.text.arguments import Text, read_text, require_lines
+
+USUAL_METRICS = ("bleu", "chrf", "ter")
+
+
+@overload
+def score(
+    hypotheses: Text,
+    *references: Text,
+    metrics: Sequence[str] = ...,
+    language: str = ...,
+    against: None = None,
+) -> list[Score]: ...
+@overload
+def score(
+    hypotheses: Text,
+    *references: Text,
+    metrics: Sequence[str] = ...,
+    language: str = ...,
+    against: Text,
+    samples: int = ...,
+    seed: int = ...,
+) -> list[Comparison]: ...
+def score(
+    hypotheses: Text,
+    *references: Text,
+    metrics: Sequence[str] = USUAL_METRICS,
+    language: str = "",
+    against: Text | None = None,
+    samples: int = SAMPLES,
+    seed: int = SEED,
+) -> list[Score] | list[Comparison]:
+    """Score hypotheses against one or several references by each metric, with its signature.
+
+        for score in transduce.score(["A dog runs."], ["A dog ran."], metrics=["bleu", "chrf"]):
+            print(score)
+
+    Texts are files or lists of lines. `language` is that of the text, such as "de": the paper's
+    BLEU is for German only. With another output of the same lines in `against` the result is one
+    comparison a metric: both scores, and their difference tested by paired bootstrap resampling
+    with so many `samples`, drawn by `seed`.
+    """
+    require_lines("metrics", metrics)
+    ours = read_text("hypotheses", hypotheses)
+    texts = [read_text("references", one) for one in references]
+    if against is None:
+        return [compute_score(metric, ours, *texts, language=language) for metric in metrics]
+    both, draws = (ours, read_text("against", against)), {"samples": samples, "seed": seed}
+    return [compare_outputs(m, both, *texts, language=language, **draws) for m in metrics]

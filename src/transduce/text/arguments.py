@@ -1,0 +1,42 @@
+"""Texts as Python callers pass them: files or lines, with errors that name the argument."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from transduce.errors import InputError
+from transduce.text.files import read_lines
+
+Text = str | Path | Sequence[str]  # a file, or lines
+MAX_CHARACTERS = 60  # of a wrong value in an error message
+
+
+def describe_value(value: object) -> str:
+    """Return a value as an error message names it: its repr, shortened, and its type."""
+    text = repr(value)
+    short = text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
+    return f"{short} ({type(value).__name__})"
+
+
+def read_text(name: str, text: Text) -> list[str]:
+    """Return the lines of the argument `name`: those of a file, or the lines that it is."""
+    if isinstance(text, str | Path):
+        return list(read_lines(text))
+    require_lines(name, text)
+    return list(checked_lines(name, text))
+
+
+def require_lines(name: str, value: object) -> None:
+    """Refuse an argument that is a single string or path, or cannot be iterated over."""
+    if isinstance(value, str | Path) or not isinstance(value, Iterable):
+        raise InputError(
+            f"{name} must be lines of text, such as a list, not {describe_value(value)}"
+        )
+
+
+def checked_lines(name: str, lines: Iterable[Any]) -> Iterator[str]:
+    """Yield lines lazily; refuse an item that is no string, with its number."""
+    for number, line in enumerate(lines, start=1):
+        if not isinstance(line, str):
+            raise InputError(f"{name}: item {number} must be a string, not {describe_value(line)}")
+        yield line
