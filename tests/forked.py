@@ -88,13 +88,13 @@ class Forked:
         """Say this and no more, hear all, and wait for its end."""
         with ThreadPoolExecutor(3) as pool:
             pool.submit(fed, self.stdin, stdin)
-            heard = [pool.submit(rest, one) for one in (self.stdout, self.stderr)]
+            outputs = [pool.submit(rest, one) for one in (self.stdout, self.stderr)]
             try:
                 self.wait(timeout)
             except subprocess.TimeoutExpired:
                 self.kill()
                 raise
-        return heard[0].result(), heard[1].result()
+        return outputs[0].result(), outputs[1].result()
 
     def __enter__(self) -> "Forked":
         return self
@@ -200,7 +200,7 @@ def again(environment: Mapping[str, str]) -> None:
     """In the child of a fork, which need not become another program any more."""
     try:
         os.closerange(3, 256)  # one of them says that the other program has begun
-        for number in filter(is_heard, NUMBERS):
+        for number in filter(is_handled, NUMBERS):
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         begin(environment)
@@ -208,6 +208,6 @@ def again(environment: Mapping[str, str]) -> None:
         os._exit(99)
 
 
-def is_heard(number: int) -> bool:
+def is_handled(number: int) -> bool:
     """Whether this process does something of its own about a signal."""
     return callable(signal.getsignal(number))

@@ -1,4 +1,4 @@
-"""Steps that can be told apart, saved, damaged and looked at."""
+"""Checkpoints with distinct contents for tests: saved, damaged, compared."""
 
 import torch
 
@@ -36,7 +36,7 @@ def require_step(found, step):
     assert found.state == state(step)
 
 
-def flip(file, place):
+def flip(file, offset):
     data = bytearray(file.read_bytes())
-    data[place] ^= 1 << place % 8
+    data[offset] ^= 1 << offset % 8
     file.write_bytes(data)

@@ -16,9 +16,9 @@ FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 @given(st.lists(st.lists(FLOATS, min_size=3, max_size=3), min_size=1, max_size=20))
 def test_it_is_the_mean_by_definition(rows):
     found = averaged({"w": torch.tensor(row)} for row in rows)["w"]
-    for place, value in enumerate(found.tolist()):
-        exact = sum((Fraction(row[place]) for row in rows), Fraction(0)) / len(rows)
-        scale = max(abs(Fraction(row[place])) for row in rows)
+    for index, value in enumerate(found.tolist()):
+        exact = sum((Fraction(row[index]) for row in rows), Fraction(0)) / len(rows)
+        scale = max(abs(Fraction(row[index])) for row in rows)
         assert abs(Fraction(value) - exact) <= abs(exact) / 2**23 + scale / 2**48 + Fraction(
             1, 2**149
         )
@@ -46,8 +46,8 @@ def test_nothing_has_no_mean():
 
 def test_checkpoints_of_different_models_are_refused_by_name():
     two, three = {"w": torch.ones(2)}, {"w": torch.ones(3)}
-    said = r"tensor 'w' has shape \(2,\) in checkpoint 1 and \(3,\) in checkpoint 3"
-    with pytest.raises(InputError, match=said):
+    message = r"tensor 'w' has shape \(2,\) in checkpoint 1 and \(3,\) in checkpoint 3"
+    with pytest.raises(InputError, match=message):
         averaged([two, two, three])
     for pair in ([two, {**two, "v": torch.ones(1)}], [{**two, "v": torch.ones(1)}, two]):
         with pytest.raises(InputError, match="tensor 'v' is not in both checkpoint 1 and 2"):

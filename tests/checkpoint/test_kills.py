@@ -18,7 +18,7 @@ from transduce.checkpoint.steps import is_intact, list_steps, step_folder
 from transduce.durable import lock_folder
 
 CALLS = ("mkdir", "open", "write", "fsync", "rename", "unlink", "rmdir")
-PLACE, ANNOUNCED = 0, 1  # bytes of the page that a killed child leaves behind
+CALL, ANNOUNCED = 0, 1  # bytes of the page that a killed child leaves behind
 WAIT = 2  # set when the child has begun
 
 
@@ -26,8 +26,8 @@ WAIT = 2  # set when the child has begun
 def run_in_memory(run):
     """To a kill all file systems are the same, and here nothing waits for a disk."""
     memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as place:
-        yield shutil.copytree(run, Path(place) / "run")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as location:
+        yield shutil.copytree(run, Path(location) / "run")
 
 
 def weights(step):
@@ -67,13 +67,13 @@ def watch_calls(page, deadly, *, within):
     """Note each call that changes the disk; in the n-th, die: before, or within or after it."""
     count = 0
 
-    def watched(place, name, call):
+    def killing(location, name, call):
         def stand_in(*arguments, **others):
             nonlocal count
             if name == "open" and not arguments[1] & os.O_CREAT:
                 return call(*arguments, **others)  # only reads
             count += 1
-            page[PLACE] = place + 1
+            page[CALL] = location + 1
             if count == deadly:
                 if within and name == "write":
                     call(arguments[0], bytes(arguments[1])[: len(arguments[1]) // 2])
@@ -83,12 +83,12 @@ def watch_calls(page, deadly, *, within):
             try:
                 return call(*arguments, **others)
             finally:
-                page[PLACE] = 0
+                page[CALL] = 0
 
         return stand_in
 
-    for place, name in enumerate(CALLS):
-        setattr(os, name, watched(place, name, getattr(os, name)))
+    for location, name in enumerate(CALLS):
+        setattr(os, name, killing(location, name, getattr(os, name)))
 
 
 def trial(run, steps, *, keep=keep, deadly=0, within=False, seconds=0.0):
@@ -110,17 +110,17 @@ def trial(run, steps, *, keep=keep, deadly=0, within=False, seconds=0.0):
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     assert status in (0, signal.SIGKILL), "the child stumbled over what an earlier kill left"
-    place = ("between calls", *CALLS)[page[PLACE]] if status else None
-    return place, page[ANNOUNCED]
+    location = ("between calls", *CALLS)[page[CALL]] if status else None
+    return location, page[ANNOUNCED]
 
 
 def half_written(run):
     """Final names under which not every byte is as it was written."""
     return [
-        step_folder(run / place, step)
-        for place in ("checkpoints", "snapshots")
-        for step in list_steps(run / place)
-        if not is_intact(run / place, step)
+        step_folder(run / location, step)
+        for location in ("checkpoints", "snapshots")
+        for step in list_steps(run / location)
+        if not is_intact(run / location, step)
     ]
 
 
@@ -133,13 +133,13 @@ def kill_often(run, times, choose):
         if first > 200:  # the page has a byte for it
             shutil.rmtree(run / "checkpoints")
             first, announced = 1, 0
-        place, told = trial(run, range(first, first + 20), **choose())
-        announced = max(told, announced)
-        landed[place or "nothing, it had ended"] += 1
-        assert half_written(run) == [], f"kill {number}, in {place}"
+        location, step = trial(run, range(first, first + 20), **choose())
+        announced = max(step, announced)
+        landed[location or "nothing, it had ended"] += 1
+        assert half_written(run) == [], f"kill {number}, in {location}"
         found, rejected = load_newest_checkpoint(run)
         assert rejected == []
-        assert (found.step if found else 0) >= announced, f"kill {number}, in {place}"
+        assert (found.step if found else 0) >= announced, f"kill {number}, in {location}"
     return landed
 
 
@@ -175,7 +175,7 @@ def test_ten_thousand_kills_lose_nothing(run_in_memory, record):
         lambda: {"deadly": chance.randrange(1, 300), "within": chance.random() < 0.5},
     )
     record(kills=10_000, landed_in=landed, seeds=[3])
-    assert min(landed[place] for place in ("write", "fsync", "rename", "unlink")) >= 500
+    assert min(landed[location] for location in ("write", "fsync", "rename", "unlink")) >= 500
 
 
 @pytest.mark.parametrize("within", [False, True], ids=["before the call", "within or after it"])
@@ -186,13 +186,13 @@ def test_a_kill_in_every_single_call_loses_nothing(run_in_memory, within, record
     for deadly in range(1, 200):
         shutil.rmtree(run)
         shutil.copytree(run.parent / "before", run)
-        place, announced = trial(run, [3], deadly=deadly, within=within)
-        assert half_written(run) == [], f"killed in call {deadly}, {place}"
+        location, announced = trial(run, [3], deadly=deadly, within=within)
+        assert half_written(run) == [], f"killed in call {deadly}, {location}"
         found, rejected = load_newest_checkpoint(run)
         assert found is not None
         assert found.step >= max(2, announced)
         assert rejected == []
-        if place is None:
+        if location is None:
             break
     record(kills=deadly - 1, places="one in every call of a save with its pruning")
     assert deadly > 30

@@ -86,16 +86,16 @@ def test_runs_and_models_are_told_apart(model, tmp_path):
 @pytest.mark.parametrize("name", ["model.safetensors", "recipe.json", "vocabulary.json"])
 def test_damage_of_any_kind_is_named(model, name):
     whole = (model / name).read_bytes()
-    places = {0, 7, 8, len(whole) // 3, len(whole) // 2, len(whole) - 2, len(whole) - 1}
-    for place in places:
+    offsets = {0, 7, 8, len(whole) // 3, len(whole) // 2, len(whole) - 2, len(whole) - 1}
+    for offset in offsets:
         damaged = bytearray(whole)
-        damaged[place] ^= 1 << place % 8
+        damaged[offset] ^= 1 << offset % 8
         (model / name).write_bytes(damaged)
         expected = hashlib.sha256(whole).hexdigest()
         found = hashlib.sha256(damaged).hexdigest()
         with pytest.raises(FolderError, match=f"/{name}: .*sha256 {expected}, found {found}"):
             load_model(model)
-        (model / name).write_bytes(whole[:place])
+        (model / name).write_bytes(whole[:offset])
         with pytest.raises(FolderError, match=f"/{name}: "):
             load_model(model)
     (model / name).unlink()
@@ -126,7 +126,7 @@ def foreign(path, **changes):
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({}, r"model\.safetensors: is no JSON that can be used"),
         ({"model.safetensors": b"PK\x03\x04" * 50}, r"model\.safetensors: is no safetensors file"),
@@ -138,8 +138,8 @@ def foreign(path, **changes):
         ({"recipe.json": None}, r"has no recipe\.json"),
     ],
 )
-def test_a_strangers_folder_is_data_that_is_refused_with_its_file(tmp_path, changes, said):
-    with pytest.raises(FolderError, match=said):
+def test_a_strangers_folder_is_data_that_is_refused_with_its_file(tmp_path, changes, message):
+    with pytest.raises(FolderError, match=message):
         load_model(foreign(tmp_path / "m", **changes))
 
 

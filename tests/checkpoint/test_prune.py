@@ -19,8 +19,8 @@ from transduce.errors import FolderError
 from transduce.settings import Recipe
 
 
-def kept(run, place="checkpoints"):
-    return sorted(int(path.name[5:]) for path in (run / place).iterdir())
+def kept(run, parent="checkpoints"):
+    return sorted(int(path.name[5:]) for path in (run / parent).iterdir())
 
 
 def test_the_newest_two_saves_and_the_last_snapshots_stay(run):
@@ -48,8 +48,8 @@ def test_what_is_not_this_runs_is_not_deleted_but_told(run, tmp_path):
     saved(tmp_path / "other", 1)
     saved(run, 2, 3)
     shutil.copytree(folder(tmp_path / "other", 1), folder(run, 1))
-    [told] = prune(run, 5)
-    assert "says that it is" in told
+    [problem] = prune(run, 5)
+    assert "says that it is" in problem
     assert kept(run) == [1, 2, 3]
 
 

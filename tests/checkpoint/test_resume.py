@@ -1,4 +1,4 @@
-"""Resume saves: whole, verified, never mixed."""
+"""Checkpoints: complete, verified, never mixed."""
 
 import itertools
 import os
@@ -37,9 +37,9 @@ def test_a_run_without_saves_has_no_newest(run):
     assert load_newest_checkpoint(run) == (None, [])
 
 
-def written(place):
+def written(path):
     """Which one it is and when it was written; not when it was read."""
-    found = place.stat()
+    found = path.stat()
     return found.st_ino, found.st_mtime_ns
 
 
@@ -85,26 +85,26 @@ def test_numbers_that_are_not_finite_are_never_saved(run, part):
 
 
 def damages(run):
-    """Each class of bytes in each file of a save: (file, place)."""
+    """Each class of bytes in each file of a save: (file, offset)."""
     sizes = {name: (folder(run, 3) / name).stat().st_size for name in FILES}
     for name in ("model.safetensors", "moments.safetensors"):
         data = (folder(run, 3) / name).read_bytes()
         header = 8 + int.from_bytes(data[:8], "little")
-        yield from ((name, place) for place in (0, 7, 8, 9, header - 1, header, header + 20))
+        yield from ((name, offset) for offset in (0, 7, 8, 9, header - 1, header, header + 20))
     yield from ((name, size // part) for name, size in sizes.items() for part in (2, 3, 5))
     yield from ((name, size - 1) for name, size in sizes.items())
 
 
 def test_a_flip_in_any_class_of_bytes_is_named_and_the_save_before_is_taken(run):
     saved(run, 2, 3)
-    for name, place in damages(run):
+    for name, offset in damages(run):
         whole = (folder(run, 3) / name).read_bytes()
-        flip(folder(run, 3) / name, place)
+        flip(folder(run, 3) / name, offset)
         found, rejected = load_newest_checkpoint(run)
         require_step(found, 2)
         [(path, reason)] = rejected
         assert path == folder(run, 3)
-        assert reason.startswith(f"{folder(run, 3)}/"), f"{name} at {place}: {reason}"
+        assert reason.startswith(f"{folder(run, 3)}/"), f"{name} at {offset}: {reason}"
         if name != "manifest.json":
             assert f"/{name}: is not as it was written: expected sha256 " in reason
         (folder(run, 3) / name).write_bytes(whole)
@@ -199,8 +199,8 @@ def test_a_disk_without_room_is_told_before_anything_is_written(run, monkeypatch
     )
     with pytest.raises(SaveError) as error:
         saved(run, 2)
-    said = f"{folder(run, 2)}: needs 0.0 MB, and 0.0 MB are free on this disk"
-    assert error.value.fact == said
+    message = f"{folder(run, 2)}: needs 0.0 MB, and 0.0 MB are free on this disk"
+    assert error.value.fact == message
     assert "free some space" in error.value.hint
     require_step(load_newest_checkpoint(run)[0], 1)
 

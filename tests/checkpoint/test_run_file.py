@@ -48,9 +48,9 @@ def test_no_flip_of_any_bit_goes_through(tmp_path):
     create_run(tmp_path, RECIPE, {"store": "abc"})
     file = tmp_path / "run.json"
     whole = file.read_bytes()
-    for place in range(len(whole)):
-        bit = random.Random(place).randrange(8)
-        file.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << bit]) + whole[place + 1 :])
+    for offset in range(len(whole)):
+        bit = random.Random(offset).randrange(8)
+        file.write_bytes(whole[:offset] + bytes([whole[offset] ^ 1 << bit]) + whole[offset + 1 :])
         with pytest.raises(FolderError, match=r"run\.json: "):
             read_run(tmp_path)
 
@@ -124,7 +124,7 @@ def changed(change):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda v: v.update(layers=6), "unknown setting 'layers'"),
         (lambda v: v["training"].update(step=6), "unknown setting 'training.step'"),
@@ -137,8 +137,8 @@ def changed(change):
         (lambda v: v.update(training=3), "training is a table of settings"),
     ],
 )
-def test_a_stored_recipe_has_every_setting_and_no_other(change, said):
-    with pytest.raises(FolderError, match=said) as error:
+def test_a_stored_recipe_has_every_setting_and_no_other(change, message):
+    with pytest.raises(FolderError, match=message) as error:
         parse_stored_recipe(changed(change), FILE)
     assert error.value.fact.startswith("recipe.json: ")
 

@@ -57,8 +57,8 @@ def test_saves_that_would_lie_elsewhere_are_neither_read_nor_written(run, tmp_pa
 def test_a_save_deleted_for_a_newer_one_while_it_was_looked_for_is_no_damage(run, monkeypatch):
     saved(run, 1)
 
-    def then_go_on(place):
-        found = list_steps(place)
+    def then_go_on(parent):
+        found = list_steps(parent)
         if found == [1]:
             saved(run, 2)
             folder(run, 1).rename(run / "aside")

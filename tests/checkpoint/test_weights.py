@@ -119,8 +119,8 @@ def test_numbers_that_are_not_finite_are_refused_by_name(number):
     assert "tensor 'bad' holds numbers that are not finite" in refused(to_bytes(weights))
     with pytest.raises(NotFiniteError) as error:
         require_finite(weights, "step 12")
-    said = "step 12: bad holds numbers that are not finite, so nothing is saved"
-    assert error.value.fact == said
+    message = "step 12: bad holds numbers that are not finite, so nothing is saved"
+    assert error.value.fact == message
     assert error.value.exit_code == 5
 
 
@@ -130,14 +130,14 @@ def test_weights_that_match_are_given_back():
 
 
 @pytest.mark.parametrize(
-    ("expected", "said"),
+    ("expected", "message"),
     [
         ({"w": (3, 2)}, "tensor 'w' has shape (2, 3), and the model has (3, 2)"),
         ({"w": (2, 3), "v": (1,)}, "tensor 'v' is missing"),
         ({}, "tensor 'w' belongs to no such model"),
     ],
 )
-def test_weights_of_another_model_are_refused_by_name(expected, said):
+def test_weights_of_another_model_are_refused_by_name(expected, message):
     with pytest.raises(FolderError) as error:
         require_matching_tensors({"w": torch.ones(2, 3)}, expected, file=FILE)
-    assert error.value.fact == f"some/model.safetensors: {said}"
+    assert error.value.fact == f"some/model.safetensors: {message}"

@@ -46,7 +46,7 @@ def forked(act: Callable[[], str]) -> Iterator[tuple[int, mmap.mmap]]:
             with contextlib.suppress(OSError, AttributeError):
                 ctypes.CDLL(None).prctl(*ANYBODY, 0, 0, 0)
             os.read(ready, 1)  # until the other end is closed
-            page.write(told(act).encode()[: mmap.PAGESIZE])
+            page.write(outcome_or_traceback(act).encode()[: mmap.PAGESIZE])
         finally:
             os._exit(0)
     os.close(ready)
@@ -57,14 +57,14 @@ def forked(act: Callable[[], str]) -> Iterator[tuple[int, mmap.mmap]]:
         os.waitpid(child, 0)
 
 
-def said(page: mmap.mmap) -> str:
-    """What a child left."""
+def outcome_of(page: mmap.mmap) -> str:
+    """Return the outcome that a child wrote to its page."""
     return page[:].rstrip(b"\0").decode()
 
 
-def disturbed(act: Callable[[], str], place: Path, fault: str = "") -> Trial:
+def disturbed(act: Callable[[], str], folder: Path, fault: str = "") -> Trial:
     """Fork, let strace watch, and act; `fault` is what strace calls an injection."""
-    log = place / "strace.log"
+    log = folder / "strace.log"
     options = ["-e", "signal=none", "-e", f"trace={','.join(CALLS)}", "-s", "40"]
     options += ["-e", f"inject={fault}"] if fault else []
     command = [strace(), *options, "-o", str(log), "-p"]
@@ -75,11 +75,11 @@ def disturbed(act: Callable[[], str], place: Path, fault: str = "") -> Trial:
     if "attached" not in attached:
         pytest.skip(f"strace may not watch here: {attached.strip()}")
     lines = re.sub(r"^\d+ +", "", log.read_text("utf-8"), flags=re.M).splitlines()
-    return Trial(said(page), lines)
+    return Trial(outcome_of(page), lines)
 
 
-def told(act: Callable[[], str]) -> str:
-    """What it says; a fault of ours is told as such."""
+def outcome_or_traceback(act: Callable[[], str]) -> str:
+    """Return the outcome of an act, or the traceback of what it raised."""
     try:
         return act()
     except Exception:  # noqa: BLE001 - whatever it is, the parent must hear of it

@@ -133,7 +133,7 @@ ROWS = (
             "::test_training_stops_with_its_last_update_saved_and_goes_on_to_the_same_end",
             "journeys/test_signals.py"
             "::test_a_signal_while_it_begins_is_told_and_nothing_is_half_written",
-            "journeys/test_signals.py::test_a_look_is_left_at_once_and_taken_later",
+            "journeys/test_signals.py::test_a_validation_is_left_at_once_and_repeated_later",
             "journeys/test_signals.py"
             "::test_a_second_signal_ends_it_at_once_and_the_last_save_is_sound",
             "journeys/test_signals.py::test_translating_is_ended_with_a_sentence_and_no_file",

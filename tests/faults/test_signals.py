@@ -1,4 +1,4 @@
-"""Signals at every place of a training: the last finished update is kept, and no bit changes."""
+"""Signals at every moment of a training: the last finished update is kept, and no bit changes."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.faults.inject import forked, said
+from tests.faults.inject import forked, outcome_of
 from tests.journeys.kills import half_written
 from tests.training import run as runs
 from tests.training.run import train_folder
@@ -41,7 +41,7 @@ ASKS = {
     "SIGUSR1": [signal.SIGUSR1],
 }
 CALLS = ("mkdir", "write", "fsync", "rename", "unlink")
-PLACES = ("loading", "an update", "a look", "the journal", *CALLS)
+MOMENTS = ("loading", "an update", "a validation", "the journal", *CALLS)
 
 
 @pytest.fixture(scope="module")
@@ -49,62 +49,62 @@ def straight():
     """The bits of a run that nothing disturbed, and where runs may lie."""
     torch.set_num_threads(1)
     memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as place:
-        yield Path(place), train_folder(Path(place) / "straight", SELDOM, validate=look)[1]
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        yield Path(folder), train_folder(Path(folder) / "straight", SELDOM, validate=validate_at_once)[1]
 
 
-def look(_model):
+def validate_at_once(_model):
     return ValidationResult(nats=2.0)
 
 
-def training(folder, settings, requests, told, act=lambda _place: None):
-    """Train as the command line does; `act` is called with each place that is come to."""
+def training(folder, settings, requests, steps, act=lambda _moment: None):
+    """Train as the command line does; `act` is called with each moment that is come to."""
 
-    def at(place, step):
+    def at(moment, step):
         if step == AT:
-            act(place)
+            act(moment)
 
-    def looked(_model):
-        act("a look")
+    def validate(_model):
+        act("a validation")
         return None if requests.stop_signal else ValidationResult(nats=2.0)
 
-    def asked(step):
+    def batches_of(step):
         at("an update", step - 1)
         return batches(step)
 
-    callbacks = TrainingCallbacks(on_update=lambda update, _progress: told.append(update.step))
+    callbacks = TrainingCallbacks(on_update=lambda update, _progress: steps.append(update.step))
     patch = pytest.MonkeyPatch()  # in a child, and never undone
     patch.setattr(runs, "single_process_until", lambda _: SingleProcess(requests))
     patch.setattr(runs, "TrainingCallbacks", lambda **_: callbacks)
     act("loading")
-    return train_folder(folder, settings, batches=asked, validate=looked)
+    return train_folder(folder, settings, batches=batches_of, validate=validate)
 
 
-def watch(told, act):
+def watch(steps, act):
     """Have calls of the system tell where they are, once the update AT is over."""
 
-    def watched(owner, name, place):
+    def intercept(owner, name, moment):
         call = getattr(owner, name)
 
         def stand_in(*given, **named):
-            if told and told[-1] >= AT:
-                act(place)
+            if steps and steps[-1] >= AT:
+                act(moment)
             return call(*given, **named)
 
         setattr(owner, name, stand_in)
 
     for name in CALLS:
-        watched(os, name, name)
-    watched(Journal, "write", "the journal")
+        intercept(os, name, name)
+    intercept(Journal, "write", "the journal")
 
 
-def signalled(folder, settings, numbers, place, listening=signals_as_requests):
-    """Train in a child that sends itself signals at a place: how it ended, and at which step."""
+def signalled(folder, settings, numbers, moment, listening=signals_as_requests):
+    """Train in a child that sends itself signals at a moment: how it ended, and at which step."""
     sent: list[str] = []
-    told: list[int] = []
+    steps: list[int] = []
 
     def send(here):
-        if here == place and not sent:
+        if here == moment and not sent:
             sent.append(here)
             for number in numbers:
                 signal.raise_signal(number)
@@ -113,17 +113,17 @@ def signalled(folder, settings, numbers, place, listening=signals_as_requests):
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             with listening(lambda _: None) as requests:
-                watch(told, send)
-                bits = training(folder, settings, requests, told, send)[1]
+                watch(steps, send)
+                bits = training(folder, settings, requests, steps, send)[1]
             ended = "stopped" if requests.stop_signal else bits
         except (Terminated, KeyboardInterrupt) as end:
             ended = type(end).__name__
-        return f"{ended} {told[-1] if told else 0} {len(sent)}"
+        return f"{ended} {steps[-1] if steps else 0} {len(sent)}"
 
     with forked(act) as (_, page):
         pass
-    ended, step, hits = said(page).split()[-3:]
-    assert hits == "1", said(page)
+    ended, step, hits = outcome_of(page).split()[-3:]
+    assert hits == "1", outcome_of(page)
     return ended, int(step)
 
 
@@ -145,23 +145,23 @@ def require_kept(folder, ended, step, asks, straight):
 
 @pytest.mark.parametrize("asks", ASKS)
 def test_a_signal_at_any_place_keeps_the_last_finished_update(straight, asks, record):
-    place, bits = straight
+    moment, bits = straight
     kept = {}
     for settings, here in [
-        *((SELDOM, here) for here in ("loading", "an update", "a look")),
-        *((OFTEN, here) for here in PLACES),
+        *((SELDOM, here) for here in ("loading", "an update", "a validation")),
+        *((OFTEN, here) for here in MOMENTS),
     ]:
-        folder = place / "run"
+        folder = moment / "run"
         ended, step = signalled(folder, settings, ASKS[asks], here)
         often = "often" if settings is OFTEN else "seldom"
         kept[f"{here}, saving {often}"] = require_kept(folder, ended, step, asks, bits)
-        assert train_folder(folder, settings, validate=look)[1] == bits, here
+        assert train_folder(folder, settings, validate=validate_at_once)[1] == bits, here
         shutil.rmtree(folder)
     record(signals=len(kept), kept_step=kept)
 
 
 def test_sigusr1_keeps_the_update_that_it_came_in(straight, record):
-    folder = straight[0] / "asked"
+    folder = straight[0] / "batches_of"
     signalled(folder, SELDOM, ASKS["SIGUSR1"], "an update")
     lines = (folder / "log.jsonl").read_text(encoding="utf-8").splitlines()
     saves = [line for line in lines if '"checkpoint"' in line]
@@ -172,41 +172,41 @@ def test_sigusr1_keeps_the_update_that_it_came_in(straight, record):
 
 @pytest.mark.parametrize("times", [20, pytest.param(1000, marks=pytest.mark.soak)])
 def test_a_signal_by_the_clock_keeps_the_last_finished_update(straight, times, record):
-    place, bits = straight
+    moment, bits = straight
     draws = random.Random(SEED)
     stopped, finished = 0, 0
     for _ in range(times):
-        folder, number = place / "run", draws.choice([signal.SIGTERM, signal.SIGINT])
-        heard, tell = os.pipe()
+        folder, number = moment / "run", draws.choice([signal.SIGTERM, signal.SIGINT])
+        received, tell = os.pipe()
 
         def act(folder=folder, tell=tell):
-            told: list[int] = []
+            steps: list[int] = []
             with signals_as_requests(lambda _: None) as requests:
                 os.write(tell, b"1")
-                training(folder, SELDOM, requests, told)
-            return f"{told[-1] if told else 0}"
+                training(folder, SELDOM, requests, steps)
+            return f"{steps[-1] if steps else 0}"
 
         with forked(act) as (child, page):
             seconds = draws.uniform(0, 0.2)
             process = os.pidfd_open(child)  # a number could be another's by then
-            sender = threading.Thread(target=pass_on, args=(heard, process, number, seconds))
+            sender = threading.Thread(target=pass_on, args=(received, process, number, seconds))
             sender.start()
         sender.join()
         os.close(process)
-        os.close(heard)
+        os.close(received)
         os.close(tell)
-        step, (save, _) = int(said(page)), load_newest_checkpoint(folder)
+        step, (save, _) = int(outcome_of(page)), load_newest_checkpoint(folder)
         assert (save.step if save else 0) == step
         stopped, finished = stopped + (step < STEPS), finished + (step == STEPS)
-        assert train_folder(folder, SELDOM, validate=look)[1] == bits
+        assert train_folder(folder, SELDOM, validate=validate_at_once)[1] == bits
         shutil.rmtree(folder)
     record(signals=times, stopped=stopped, had_finished=finished, seeds=[SEED])
     assert stopped > times / 4
 
 
-def pass_on(heard, process, number, seconds):
+def pass_on(received, process, number, seconds):
     """Wait until a child listens, then some time, then signal it, if it is still there."""
-    os.read(heard, 1)
+    os.read(received, 1)
     time.sleep(seconds)
     with contextlib.suppress(ProcessLookupError):
         signal.pidfd_send_signal(process, number)
@@ -215,7 +215,7 @@ def pass_on(heard, process, number, seconds):
 class AtOnce:
     """Control: what Python does by itself, which is to stop in the middle of things."""
 
-    def __init__(self, _said):
+    def __init__(self, _report):
         self.requests = SignalRequests()
 
     def __enter__(self):

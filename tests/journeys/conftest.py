@@ -55,7 +55,7 @@ class Workspace:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> Workspace:
     """A folder with a.en, a.de, d.en and d.de."""
     return Workspace(write_corpus(tmp_path))
 

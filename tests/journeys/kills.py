@@ -50,26 +50,26 @@ def half_written(run: Path) -> list[Path]:
     ]
 
 
-def life(place, run, draws, longest):
+def life(workspace, run, draws, longest):
     """One start of the command, killed at some moment unless it ends before."""
-    if not (place.folder / run).exists():
-        with place.start(*COMMAND, "-o", run) as process:
+    if not (workspace.folder / run).exists():
+        with workspace.start(*COMMAND, "-o", run) as process:
             time.sleep(draws.uniform(0, longest))  # it prepares its corpus
             process.kill()
             process.communicate()
             return process.returncode
     loading = draws.random() >= 0.9  # most of its life: kill it there only now and then
-    with place.start(*COMMAND, "-o", run, python=COLD if loading else ()) as process:
+    with workspace.start(*COMMAND, "-o", run, python=COLD if loading else ()) as process:
         if not loading:
             while process.poll() is None and b" of run" not in (said := process.stderr.readline()):
                 if b"parameters, in" in said or not said:
                     break
         if draws.random() < 0.5:  # the others land where the time goes
-            wait_for_writing(process, place.folder / run)
+            wait_for_writing(process, workspace.folder / run)
             time.sleep(draws.uniform(0, 0.005))
         else:
             if draws.random() < 0.8:  # or it would hardly come beyond its first save
-                wait_for_a_save(process, place.folder / run)
+                wait_for_a_save(process, workspace.folder / run)
             time.sleep(draws.uniform(0, longest))
         process.kill()
         process.communicate()
@@ -96,25 +96,25 @@ def hidden(run: Path) -> set[str]:
     return {name for name in names if name.startswith(".")}
 
 
-def kill_often(place, times: int, seed: int, longest: float = 0.25) -> "collections.Counter[str]":
+def kill_often(workspace, times: int, seed: int, longest: float = 0.25) -> "collections.Counter[str]":
     """So many kills, over as many runs as they need; every run must end in the same bits."""
     draws = random.Random(seed)
     sys.stdout.write(f"seed {seed}\n")
-    place.good(*COMMAND, "-o", "straight", "--quiet")
-    expected = final_bits(place.folder / "straight")
+    workspace.good(*COMMAND, "-o", "straight", "--quiet")
+    expected = final_bits(workspace.folder / "straight")
     where: collections.Counter[str] = collections.Counter()
-    run = place.folder / "run"
+    run = workspace.folder / "run"
     while where.total() < times:
         shutil.rmtree(run, ignore_errors=True)
         for _ in range(min(LIVES, times - where.total())):
             before = set(run.rglob(".*"))
-            code = life(place, "run", draws, longest)
+            code = life(workspace, "run", draws, longest)
             assert half_written(run) == []
             if code == 0:
                 break
             assert code == -9, "it stumbled over what an earlier kill left"
             where[landed(run, before)] += 1
-        place.good(*COMMAND, "-o", "run", "--quiet")
+        workspace.good(*COMMAND, "-o", "run", "--quiet")
         assert final_bits(run) == expected, f"after {dict(where)}"
         assert list(run.rglob(".*")) == [], "nothing is left to clean by hand"
     sys.stdout.write(f"killed while {dict(where)}\n")

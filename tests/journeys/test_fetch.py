@@ -61,18 +61,18 @@ def program(copies: tuple[Corpus, ...]) -> str:
     return PROGRAM.replace("MOVED", json.dumps(rows))
 
 
-def test_from_fetch_to_the_score_of_the_paper_s_own_recipe(place, monkeypatch):
+def test_from_fetch_to_the_score_of_the_paper_s_own_recipe(workspace, monkeypatch):
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.setenv("TRANSDUCE_CACHE", "cache")
     with site() as here:
         typed = ("-c", program(Miniature(here).corpora(CORPORA)))
 
         def good(*arguments: object) -> tuple[str, str]:
-            code, stdout, stderr = place.run(*arguments, python=typed)
+            code, stdout, stderr = workspace.run(*arguments, python=typed)
             assert code == 0, stderr
             return stdout, stderr
 
-        code, _, stderr = place.run("train", "table2/base-en-de", "-o", "run", *TINY, python=typed)
+        code, _, stderr = workspace.run("train", "table2/base-en-de", "-o", "run", *TINY, python=typed)
         assert (code, stderr.splitlines()[-1]) == (2, "hint: transduce fetch wmt14-en-de")
         for path in list(here.files)[:3]:
             here.faults[path] = {"breaks_after": 2_000}
@@ -93,25 +93,25 @@ def test_from_fetch_to_the_score_of_the_paper_s_own_recipe(place, monkeypatch):
     assert stdout.startswith("BLEU")
 
 
-def test_a_killed_fetch_goes_on_where_it_was(place, monkeypatch):
+def test_a_killed_fetch_goes_on_where_it_was(workspace, monkeypatch):
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.setenv("TRANSDUCE_CACHE", "cache")
     with site() as here:
         typed = ("-c", program(Miniature(here).corpora(CORPORA)))
         (path,) = [path for path in here.files if path.endswith("parallel-nc-v9.tgz")]
         here.faults[path] = {"drip": 500, "seconds": 0.1}
-        with place.start("fetch", "wmt14-en-de", python=typed) as fetching:
+        with workspace.start("fetch", "wmt14-en-de", python=typed) as fetching:
             while not any(one == path for one, _ in here.asked):
                 time.sleep(0.05)
             time.sleep(0.5)
             fetching.kill()
-        (part,) = (place.folder / "cache/downloads").glob("*.part")
+        (part,) = (workspace.folder / "cache/downloads").glob("*.part")
         assert part.stat().st_size >= 500
         del here.faults[path]
-        code, _, stderr = place.run("fetch", "wmt14-en-de", python=typed)
+        code, _, stderr = workspace.run("fetch", "wmt14-en-de", python=typed)
         assert code == 0, stderr
         ranges = [asked for one, asked in here.asked if one == path]
         assert ranges[0] == ""
         assert ranges[-1].startswith("bytes=")
-    left = [one.name for one in (place.folder / "cache").rglob("*") if ".part" in one.name]
+    left = [one.name for one in (workspace.folder / "cache").rglob("*") if ".part" in one.name]
     assert left == []

@@ -10,8 +10,8 @@ from tests.journeys.kills import COMMAND, half_written, kill_often
 pytestmark = pytest.mark.slow
 
 
-def test_twenty_five_kills_of_training_lose_nothing(place, record):
-    where = kill_often(place, times=25, seed=1)
+def test_twenty_five_kills_of_training_lose_nothing(workspace, record):
+    where = kill_often(workspace, times=25, seed=1)
     record(kills=25, landed_while=where, seeds=[1])
     assert where["writing"] + where["deleting"] >= 5
     assert where["writing"] + where["deleting"] + where["between writes"] >= 8
@@ -22,11 +22,11 @@ def sabotage():
     in_place(pytest.MonkeyPatch())
 
 
-def test_the_control_that_writes_in_place_is_caught(place, record):
+def test_the_control_that_writes_in_place_is_caught(workspace, record):
     caught = 0
     for trial in range(16):
-        run = place.folder / f"run{trial}"
-        with place.start(*COMMAND, "-o", run.name, preexec_fn=sabotage) as process:
+        run = workspace.folder / f"run{trial}"
+        with workspace.start(*COMMAND, "-o", run.name, preexec_fn=sabotage) as process:
             while not list(run.glob("checkpoints/*/model.safetensors")):
                 assert process.poll() is None
             time.sleep(trial % 4 / 1000)
@@ -40,22 +40,22 @@ def test_the_control_that_writes_in_place_is_caught(place, record):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_killed_preparation_is_gone_on_with(place, seed):
+def test_a_killed_preparation_is_gone_on_with(workspace, seed):
     draws = random.Random(seed)
     command = ("prepare", "tiny", "--source", "a.en", "--target", "a.de")
-    place.good(*command, "-o", "straight", "--quiet")
+    workspace.good(*command, "-o", "straight", "--quiet")
     for _ in range(4):
-        with place.start(*command, "-o", "p") as process:
-            while process.poll() is None and not (place.folder / "p").exists():
+        with workspace.start(*command, "-o", "p") as process:
+            while process.poll() is None and not (workspace.folder / "p").exists():
                 time.sleep(0.001)
             time.sleep(draws.uniform(0, 0.15))
             process.kill()
             process.communicate()
-    place.good(*command, "-o", "p")
-    assert place.good("verify", "p") == "good  p\n"
-    assert not any(name.startswith(".") for name in place.names("p"))
+    workspace.good(*command, "-o", "p")
+    assert workspace.good("verify", "p") == "good  p\n"
+    assert not any(name.startswith(".") for name in workspace.names("p"))
     for name in ("vocabulary.json", "train/source.ids", "train/manifest.json"):
-        ours, theirs = (place.folder / folder / name for folder in ("p", "straight"))
+        ours, theirs = (workspace.folder / folder / name for folder in ("p", "straight"))
         assert ours.read_bytes() == theirs.read_bytes()
 
 

@@ -60,31 +60,31 @@ def test_a_model_that_finds_no_room_is_absent(settled):
     assert settled.names() == before
 
 
-def test_a_corpus_that_finds_no_room_is_told_and_gone_on_with(place):
+def test_a_corpus_that_finds_no_room_is_told_and_gone_on_with(workspace):
     command = ("prepare", "tiny", "--source", "a.en", "--target", "a.de", "-o", "p")
-    code, _, stderr = place.run(*command, preexec_fn=small_files(3_000))
+    code, _, stderr = workspace.run(*command, preexec_fn=small_files(3_000))
     assert code == 4
     assert "cannot be written: file too large\nhint: " in stderr
-    place.good(*command)
-    place.good("verify", "p")
+    workspace.good(*command)
+    workspace.good("verify", "p")
 
 
-def test_training_that_finds_no_room_says_so_and_goes_on_later(place):
+def test_training_that_finds_no_room_says_so_and_goes_on_later(workspace):
     command = ("train", *tiny(steps=8), "-o", "run")
-    code, _, stderr = place.run(*command, preexec_fn=small_files(150_000))
+    code, _, stderr = workspace.run(*command, preexec_fn=small_files(150_000))
     assert code == 4
     assert "the checkpoint of step 5 could not be written: " in stderr
     assert "cannot be written: file too large" in stderr
     assert "\nerror: " in stderr
     assert "\nhint: free some space; the same command resumes from step 0\n" in stderr
-    assert not any(name.startswith("step-") for name in place.names("run/checkpoints"))
-    place.good(*command)
-    place.good("verify", "run")
+    assert not any(name.startswith("step-") for name in workspace.names("run/checkpoints"))
+    workspace.good(*command)
+    workspace.good("verify", "run")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
-def test_a_disk_that_is_full_is_told_and_gone_on_with_when_there_is_room(place):
-    disk = place.folder / "disk"
+def test_a_disk_that_is_full_is_told_and_gone_on_with_when_there_is_room(workspace):
+    disk = workspace.folder / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=5m", "tmpfs", str(disk)]
     if subprocess.run(mount, check=False, capture_output=True).returncode:
@@ -92,22 +92,22 @@ def test_a_disk_that_is_full_is_told_and_gone_on_with_when_there_is_room(place):
     try:
         (disk / "ballast").write_bytes(bytes(4_500_000))
         command = ("train", *tiny(steps=8, training__checkpoint_minutes=0.0001), "-o", "disk/run")
-        code, _, stderr = place.run(*command)
+        code, _, stderr = workspace.run(*command)
         assert code == 4
         assert "hint: free some space" in stderr
         assert "Traceback" not in stderr
         (disk / "ballast").unlink()
-        place.good(*command)
-        place.good("verify", "disk/run")
+        workspace.good(*command)
+        workspace.good("verify", "disk/run")
     finally:
         subprocess.run(["umount", str(disk)], check=True)
 
 
-def test_two_processes_in_one_folder_are_one_too_many(place):
-    with place.start("train", *tiny(steps=100_000), "-o", "run") as first:
-        while not (place.folder / "run" / "run.json").exists():
+def test_two_processes_in_one_folder_are_one_too_many(workspace):
+    with workspace.start("train", *tiny(steps=100_000), "-o", "run") as first:
+        while not (workspace.folder / "run" / "run.json").exists():
             time.sleep(0.05)
-        code, _, stderr = place.run("train", *tiny(steps=100_000), "-o", "run")
+        code, _, stderr = workspace.run("train", *tiny(steps=100_000), "-o", "run")
         first.kill()
     assert code == 6
     assert f"run: another process works here (process {first.pid} on " in stderr

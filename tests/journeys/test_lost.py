@@ -31,16 +31,16 @@ pytestmark = MARKS
 @pytest.fixture(scope="module")
 def straight(tmp_path_factory):
     """What a run of two processes ends in that lost none."""
-    place = Workspace(write_corpus(tmp_path_factory.mktemp("straight")))
-    place.good(*BY_TWO)
-    return weights(place, "run")
+    workspace = Workspace(write_corpus(tmp_path_factory.mktemp("straight")))
+    workspace.good(*BY_TWO)
+    return weights(workspace, "run")
 
 
 @pytest.mark.parametrize("lost", [signal.SIGKILL, signal.SIGSTOP])
 @pytest.mark.parametrize("rank", [0, 1])
-def test_a_lost_process_is_named_and_the_same_bits_come_out(place, straight, lost, rank):
-    with place.start(*BY_TWO, "--lost-after", "5") as process:
-        wait_for_updates(place, process)
+def test_a_lost_process_is_named_and_the_same_bits_come_out(workspace, straight, lost, rank):
+    with workspace.start(*BY_TWO, "--lost-after", "5") as process:
+        wait_for_updates(workspace, process)
         both = children(process)
         os.kill(both[rank], lost)
         code, stderr = ended(process)
@@ -48,8 +48,8 @@ def test_a_lost_process_is_named_and_the_same_bits_come_out(place, straight, los
     assert f"error: process {rank} of 2 was {how}, and the others have ended\nhint: " in stderr
     assert code == 7
     assert not any(map(is_alive, both))
-    place.good(*BY_TWO)
-    assert weights(place, "run") == straight
+    workspace.good(*BY_TWO)
+    assert weights(workspace, "run") == straight
 
 
 def let_the_second_fail():
@@ -64,18 +64,18 @@ def let_the_second_fail():
     step.batch_loss = fail
 
 
-def test_a_process_that_fails_shows_its_fault_and_is_named(place):
-    with place.start(*ENDLESS, preexec_fn=let_the_second_fail) as process:
+def test_a_process_that_fails_shows_its_fault_and_is_named(workspace):
+    with workspace.start(*ENDLESS, preexec_fn=let_the_second_fail) as process:
         stderr = process.communicate(timeout=200)[1].decode()
     assert process.returncode == 7
     assert "ZeroDivisionError: on purpose" in stderr
     assert "error: process 1 of 2 ended with exit code 1, and the others have ended" in stderr
 
 
-def outlived(place, **how):
+def outlived(workspace, **how):
     """Whether processes still train after the one that started them was killed."""
-    with place.start(*ENDLESS, **how) as process:
-        wait_for_updates(place, process)
+    with workspace.start(*ENDLESS, **how) as process:
+        wait_for_updates(workspace, process)
         both = children(process)
         process.kill()
         until = time.monotonic() + 5
@@ -86,8 +86,8 @@ def outlived(place, **how):
     return alive != []
 
 
-def test_a_launcher_that_is_killed_leaves_nobody(place):
-    assert not outlived(place)
+def test_a_launcher_that_is_killed_leaves_nobody(workspace):
+    assert not outlived(workspace)
 
 
 def let_them_live():
@@ -95,16 +95,16 @@ def let_them_live():
     own_process.die_with_parent = lambda parent: None  # noqa: ARG005
 
 
-def test_the_control_that_outlives_its_launcher_is_caught(place, record):
-    assert outlived(place, preexec_fn=let_them_live)
+def test_the_control_that_outlives_its_launcher_is_caught(workspace, record):
+    assert outlived(workspace, preexec_fn=let_them_live)
     record(left_behind="still training after five seconds")
 
 
-def test_a_process_lost_by_torchrun_is_named_and_ends_the_others(place, monkeypatch):
+def test_a_process_lost_by_torchrun_is_named_and_ends_the_others(workspace, monkeypatch):
     monkeypatch.setenv("GLOO_SOCKET_IFNAME", "lo")
     endless = [word for word in ENDLESS if word not in TWO[:2]]
-    with place.start(*endless, python=TORCHRUN) as process:
-        wait_for_updates(place, process)
+    with workspace.start(*endless, python=TORCHRUN) as process:
+        wait_for_updates(workspace, process)
         both = children(process)
         os.kill(both[1], signal.SIGKILL)
         stderr = process.communicate(timeout=200)[1].decode()
@@ -124,13 +124,13 @@ wait $!
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a network of its own")
-def test_processes_that_are_cut_off_end_after_the_limit(place):
+def test_processes_that_are_cut_off_end_after_the_limit(workspace):
     command = [sys.executable, "-m", "transduce", *ENDLESS, "--lost-after", "3"]
     cut = ["unshare", "--net", "bash", "-c", CUT_OFF, "bash", *map(str, command)]
-    with subprocess.Popen(cut, cwd=place.folder, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(cut, cwd=workspace.folder, stderr=subprocess.PIPE, text=True) as process:
         _, stderr = process.communicate(timeout=200)
     if "unshare failed" in stderr:
         pytest.skip("this system lets nobody make a network")
     assert process.returncode == 7
     assert "error: the processes of this run have lost each other, and the others have" in stderr
-    place.good("verify", "run")
+    workspace.good("verify", "run")

@@ -26,19 +26,19 @@ def signalled(process, number):
     return process.returncode, stderr
 
 
-def weights(place, run, step):
-    folder = place.folder / run / "checkpoints" / f"step-{step:08d}"
+def weights(workspace, run, step):
+    folder = workspace.folder / run / "checkpoints" / f"step-{step:08d}"
     return [(folder / f"{name}.safetensors").read_bytes() for name in ("model", "moments")]
 
 
 @pytest.mark.parametrize("number", CODES)
-def test_training_stops_with_its_last_update_saved_and_goes_on_to_the_same_end(place, number):
-    place.good("train", *tiny(steps=60), "-o", "straight")
+def test_training_stops_with_its_last_update_saved_and_goes_on_to_the_same_end(workspace, number):
+    workspace.good("train", *tiny(steps=60), "-o", "straight")
     command = ("train", *tiny(steps=60), "-o", "run")
     draws = random.Random(int(number))
     code, stops = None, 0
     while code != 0:
-        with place.start(*command) as process:
+        with workspace.start(*command) as process:
             while process.poll() is None and b"step" not in (line := process.stderr.readline()):
                 assert line
             time.sleep(draws.uniform(0.1, 0.5))
@@ -49,7 +49,7 @@ def test_training_stops_with_its_last_update_saved_and_goes_on_to_the_same_end(p
             assert "stopping: the update in progress is dropped, the last finished" in stderr
             assert " of 60, kept in run\nhint: the same command goes on from here\n" in stderr
     assert stops > 0
-    assert weights(place, "run", 60) == weights(place, "straight", 60)
+    assert weights(workspace, "run", 60) == weights(workspace, "straight", 60)
 
 
 def wait_until_it_listens(process):
@@ -68,19 +68,19 @@ def wait_until_it_listens(process):
 @pytest.mark.parametrize(
     "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(4, 40))]
 )
-def test_a_signal_while_it_begins_is_told_and_nothing_is_half_written(place, number, seed):
+def test_a_signal_while_it_begins_is_told_and_nothing_is_half_written(workspace, number, seed):
     command = ("train", *tiny(steps=100_000), "-o", "run")
-    with place.start(*command, python=COLD) as process:
+    with workspace.start(*command, python=COLD) as process:
         wait_until_it_listens(process)
         time.sleep(random.Random(seed).uniform(0, 2))
         code, stderr = signalled(process, number)
     assert code == CODES[number]
     assert "\nhint: the same command " in stderr
-    assert list(place.folder.rglob(".*")) == []
+    assert list(workspace.folder.rglob(".*")) == []
 
 
 @pytest.mark.parametrize("steps", [2, 4])  # the look that is left is the last one, or is not
-def test_a_look_is_left_at_once_and_taken_later(place, steps):
+def test_a_validation_is_left_at_once_and_repeated_later(workspace, steps):
     dev = ("--dev-source", "a.en", "--dev-target", "a.de")
     settings = {"training__validate_steps": 2, "training__validate_lines": 200}
     command = (
@@ -92,8 +92,8 @@ def test_a_look_is_left_at_once_and_taken_later(place, steps):
         "-o",
         "run",
     )
-    with place.start(*command) as process:
-        log = place.folder / "run" / "log.jsonl"
+    with workspace.start(*command) as process:
+        log = workspace.folder / "run" / "log.jsonl"
         while not log.exists() or b'"step": 2' not in log.read_bytes():
             time.sleep(0.02)
         code, stderr = signalled(process, INTERRUPT)
@@ -102,17 +102,17 @@ def test_a_look_is_left_at_once_and_taken_later(place, steps):
     assert f"stopped at step 2 of {steps}, kept in run" in stderr
 
 
-def test_a_second_signal_ends_it_at_once_and_the_last_save_is_sound(place):
+def test_a_second_signal_ends_it_at_once_and_the_last_save_is_sound(workspace):
     dev = ("--dev-source", "a.en", "--dev-target", "a.de")
     command = ("train", *tiny(steps=100_000, **BUSY), *dev, "-o", "run")
-    with place.start(*command) as process:
-        while not (place.folder / "run" / "checkpoints" / "step-00000003").exists():
+    with workspace.start(*command) as process:
+        while not (workspace.folder / "run" / "checkpoints" / "step-00000003").exists():
             time.sleep(0.02)
         process.send_signal(TERMINATE)
         code, stderr = signalled(process, TERMINATE)
     assert code == 143
-    assert place.good("verify", "run").count("good") >= 4
-    assert not any(name.startswith(".") for name in place.names("run/checkpoints"))
+    assert workspace.good("verify", "run").count("good") >= 4
+    assert not any(name.startswith(".") for name in workspace.names("run/checkpoints"))
     # the second may come before the first is answered, or after the update was dropped
     assert "stopping: " in stderr or WORDS[TERMINATE] in stderr
 
@@ -145,12 +145,12 @@ main()
 
 
 @pytest.mark.parametrize("number", CODES)
-def test_preparing_is_ended_with_a_sentence_and_nothing_half_written(place, number):
+def test_preparing_is_ended_with_a_sentence_and_nothing_half_written(workspace, number):
     command = ("prepare", "tiny", "--source", "a.en", "--target", "a.de", "-o", "p")
-    with place.start(*command, python=("-c", PREPARING)) as process:
+    with workspace.start(*command, python=("-c", PREPARING)) as process:
         assert process.stdout.readline() == b"reading\n"
         code, stderr = signalled(process, number)
     assert code == CODES[number]
     assert stderr.startswith(f"error: {WORDS[number]} before it was done\nhint: the same command")
-    assert place.names("p") == {"lock", "prepared.json"}
-    place.good(*command)
+    assert workspace.names("p") == {"lock", "prepared.json"}
+    workspace.good(*command)

@@ -10,42 +10,42 @@ pytestmark = pytest.mark.slow
 DEV = ("--dev-source", "d.en", "--dev-target", "d.de")
 
 
-def test_from_two_text_files_to_a_score(place):
-    code, stdout, stderr = place.run(
+def test_from_two_text_files_to_a_score(workspace):
+    code, stdout, stderr = workspace.run(
         "train", "--source", "a.en", "--target", "a.de", *DEV, "-o", "run",
         "--set", "training.steps=20", "--set", "training.threads=1", python=COLD,
     )  # fmt: skip
     assert (code, stdout) == (0, "")
     assert stderr.startswith("199 pairs after cleaning and no GPU: 4 + 4 layers, d_model 128")
     assert "dev at 20: perplexity " in stderr
-    code, stdout, stderr = place.run("average", "run", "-o", "m")
+    code, stdout, stderr = workspace.run("average", "run", "-o", "m")
     assert (code, stderr.splitlines()[1]) == (2, "hint: --last 1")
-    place.good("average", "run", "--last", "1", "-o", "m")
-    place.good("translate", "m", "d.en", "-o", "out.txt")
-    with (place.folder / "d.en").open("rb") as lines:
+    workspace.good("average", "run", "--last", "1", "-o", "m")
+    workspace.good("translate", "m", "d.en", "-o", "out.txt")
+    with (workspace.folder / "d.en").open("rb") as lines:
         assert (
-            place.good("translate", "m", stdin=lines.read()).encode()
-            == (place.folder / "out.txt").read_bytes()
+            workspace.good("translate", "m", stdin=lines.read()).encode()
+            == (workspace.folder / "out.txt").read_bytes()
         )
-    scores = place.good("score", "out.txt", "d.de").splitlines()
-    assert place.good("evaluate", "m", "d.en", "d.de").splitlines()[:3] == scores
+    scores = workspace.good("score", "out.txt", "d.de").splitlines()
+    assert workspace.good("evaluate", "m", "d.en", "d.de").splitlines()[:3] == scores
     for folder in ("run", "run/store", "m"):
-        assert {line[:4] for line in place.good("verify", folder).splitlines()} == {"good"}
-    assert {name for name in place.names() if name.startswith(".")} == set()
+        assert {line[:4] for line in workspace.good("verify", folder).splitlines()} == {"good"}
+    assert {name for name in workspace.names() if name.startswith(".")} == set()
 
 
-def test_from_a_prepared_store_and_a_file_of_pairs(place):
+def test_from_a_prepared_store_and_a_file_of_pairs(workspace):
     both = zip(
-        *((place.folder / n).read_text().splitlines() for n in ("a.en", "a.de")), strict=True
+        *((workspace.folder / n).read_text().splitlines() for n in ("a.en", "a.de")), strict=True
     )
     text = "".join(f"{source}\t{target}\n" for source, target in both)
-    (place.folder / "a.tsv.gz").write_bytes(gzip.compress(text.encode()))
-    place.good("prepare", "tiny", "--pairs", "a.tsv.gz", "-o", "store")
+    (workspace.folder / "a.tsv.gz").write_bytes(gzip.compress(text.encode()))
+    workspace.good("prepare", "tiny", "--pairs", "a.tsv.gz", "-o", "store")
     settings = ("--set", "training.threads=1", "--set", "training.steps=2")
-    place.good("train", "tiny", "--store", "store", "-o", "one", *settings)
-    place.good("train", "tiny", "--source", "a.en", "--target", "a.de", "-o", "two", *settings)
+    workspace.good("train", "tiny", "--store", "store", "-o", "one", *settings)
+    workspace.good("train", "tiny", "--source", "a.en", "--target", "a.de", "-o", "two", *settings)
     one, two = (
-        (place.folder / run / "checkpoints/step-00000002/model.safetensors").read_bytes()
+        (workspace.folder / run / "checkpoints/step-00000002/model.safetensors").read_bytes()
         for run in ("one", "two")
     )
     assert one == two, "the same pairs by another way are the same corpus"
@@ -73,7 +73,7 @@ def test_the_library_says_what_the_command_says(settled):
     assert stdout == settled.good("translate", "m", stdin=b"a b\n")
 
 
-def test_a_toy_needs_no_files(place):
+def test_a_toy_needs_no_files(workspace):
     settings = ("--set", "training.steps=2", "--set", "training.threads=1")
-    place.good("train", "toy-copy", "-o", "run", "--set", "data.max_pairs=99", *settings)
-    assert place.names("run") >= {"run.json", "store", "log.jsonl", "checkpoints"}
+    workspace.good("train", "toy-copy", "-o", "run", "--set", "data.max_pairs=99", *settings)
+    assert workspace.names("run") >= {"run.json", "store", "log.jsonl", "checkpoints"}

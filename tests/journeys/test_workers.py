@@ -23,25 +23,25 @@ from tests.processes import is_alive
 pytestmark = MARKS
 
 
-def test_with_exact_every_number_of_processes_ends_in_the_same_bits(place):
+def test_with_exact_every_number_of_processes_ends_in_the_same_bits(workspace):
     recipe = tiny(steps=4, **PARTS)
-    place.good("train", *recipe, "-o", "one")
+    workspace.good("train", *recipe, "-o", "one")
     for workers, python in ((2, COLD), (3, ())):
         command = ("train", *recipe, "--workers", workers, "--exact", "-o", f"by-{workers}")
-        code, _, stderr = place.run(*command, python=python)
+        code, _, stderr = workspace.run(*command, python=python)
         assert code == 0, stderr
-        assert weights(place, f"by-{workers}", 4) == weights(place, "one", 4)
+        assert weights(workspace, f"by-{workers}", 4) == weights(workspace, "one", 4)
 
 
-def test_in_bfloat16_too_several_go_on_with_what_one_has_kept(place):
+def test_in_bfloat16_too_several_go_on_with_what_one_has_kept(workspace):
     def train(steps, *more):
         changes = PARTS | {"training__precision": "bfloat16"}
-        place.good("train", *tiny(steps=steps, **changes), *more)
+        workspace.good("train", *tiny(steps=steps, **changes), *more)
 
     train(4, "-o", "one")
     for steps in (2, 4):
         train(steps, "--workers", "2", "--exact", "-o", "two")
-    assert weights(place, "two", 4) == weights(place, "one", 4)
+    assert weights(workspace, "two", 4) == weights(workspace, "one", 4)
 
 
 ENDING = """
@@ -52,19 +52,19 @@ main()
 """
 
 
-def test_a_process_of_several_leaves_its_interpreter_whole_when_all_is_done(place):
+def test_a_process_of_several_leaves_its_interpreter_whole_when_all_is_done(workspace):
     recipe = tiny(steps=2, **PARTS)
     python = ("-c", ENDING)
-    code, stdout, stderr = place.run("train", *recipe, *TWO, "-o", "run", python=python)
+    code, stdout, stderr = workspace.run("train", *recipe, *TWO, "-o", "run", python=python)
     assert code == 0, stderr
     assert stdout == "taken apart by process None\n"
 
 
 @pytest.mark.parametrize("whom", ["launcher", "worker"])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_one_signal_stops_all_after_the_last_finished_update(place, whom, number, code):
-    with place.start(*ENDLESS) as process:
-        wait_for_updates(place, process)
+def test_one_signal_stops_all_after_the_last_finished_update(workspace, whom, number, code):
+    with workspace.start(*ENDLESS) as process:
+        wait_for_updates(workspace, process)
         both = children(process)
         os.kill(process.pid if whom == "launcher" else both[1], number)
         found, stderr = ended(process)
@@ -72,12 +72,12 @@ def test_one_signal_stops_all_after_the_last_finished_update(place, whom, number
     assert " of 100,000, kept in run\n" in stderr
     assert "\nhint: the same command goes on from here\n" in stderr  # the other may speak between
     assert not any(map(is_alive, both))
-    place.good("verify", "run")
+    workspace.good("verify", "run")
 
 
-def test_a_second_signal_ends_all_at_once(place):
-    with place.start(*ENDLESS) as process:
-        wait_for_updates(place, process)
+def test_a_second_signal_ends_all_at_once(workspace):
+    with workspace.start(*ENDLESS) as process:
+        wait_for_updates(workspace, process)
         both = children(process)
         os.kill(both[1], signal.SIGSTOP)  # so that they cannot agree
         os.kill(process.pid, signal.SIGTERM)
@@ -91,25 +91,25 @@ def test_a_second_signal_ends_all_at_once(place):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_sigusr1_saves_and_goes_on(place, workers):
+def test_sigusr1_saves_and_goes_on(workspace, workers):
     command = ("train", *tiny(steps=100_000, **PARTS), "--workers", workers, "-o", "run")
-    with place.start(*command) as process:
-        wait_for_updates(place, process)
+    with workspace.start(*command) as process:
+        wait_for_updates(workspace, process)
         process.send_signal(signal.SIGUSR1)
-        while not list(place.folder.glob("run/checkpoints/step-*")):
+        while not list(workspace.folder.glob("run/checkpoints/step-*")):
             assert process.poll() is None
             time.sleep(0.02)
-        wait_for_updates(place, process)
+        wait_for_updates(workspace, process)
         process.send_signal(signal.SIGTERM)
         code, stderr = ended(process)
     assert code == 143
     assert stderr.count("saving the update in progress") == 1
-    assert len(list(place.folder.glob("run/checkpoints/step-*"))) == 2
+    assert len(list(workspace.folder.glob("run/checkpoints/step-*"))) == 2
 
 
-def test_nothing_listens_beyond_this_machine(place):
-    with place.start(*ENDLESS) as process:
-        wait_for_updates(place, process)
+def test_nothing_listens_beyond_this_machine(workspace):
+    with workspace.start(*ENDLESS) as process:
+        wait_for_updates(workspace, process)
         heard = [address for pid in children(process) for address in listening(pid)]
         process.send_signal(signal.SIGTERM)
         assert ended(process)[0] == 143
@@ -133,17 +133,17 @@ def listening(pid):
     return [row[1].split(":")[0] for row in lines if row[3] == state and row[9] in sockets]
 
 
-def test_another_number_of_processes_is_said(place):
+def test_another_number_of_processes_is_said(workspace):
     recipe = tiny(steps=3, **PARTS)
-    place.good("train", *recipe, "-o", "run")
-    code, _, stderr = place.run("train", *tiny(steps=3, **PARTS), *TWO, "-o", "run")
+    workspace.good("train", *recipe, "-o", "run")
+    code, _, stderr = workspace.run("train", *tiny(steps=3, **PARTS), *TWO, "-o", "run")
     said = "this resume may differ in its last bits: gradients added in order → by 2 processes"
     assert code == 0
     assert said in stderr
 
 
-def test_more_processes_than_an_update_has_parts_are_told_so(place):
-    code, _, stderr = place.run("train", *tiny(steps=1), *TWO, "-o", "run")
+def test_more_processes_than_an_update_has_parts_are_told_so(workspace):
+    code, _, stderr = workspace.run("train", *tiny(steps=1), *TWO, "-o", "run")
     assert code == 0
     assert "warning: 1 of 2 processes have nothing to do: an update of 1,024 tokens is 1 " in stderr
     assert (
@@ -152,19 +152,19 @@ def test_more_processes_than_an_update_has_parts_are_told_so(place):
     )
 
 
-def test_torchrun_starts_the_same_processes(place, monkeypatch):
+def test_torchrun_starts_the_same_processes(workspace, monkeypatch):
     monkeypatch.setenv("GLOO_SOCKET_IFNAME", "lo")
     recipe = tiny(steps=4, **PARTS)
-    with place.start("train", *recipe, "--exact", "-o", "by-2", python=TORCHRUN) as process:
+    with workspace.start("train", *recipe, "--exact", "-o", "by-2", python=TORCHRUN) as process:
         assert process.wait(200) == 0
-    place.good("train", *recipe, "-o", "one")
-    assert weights(place, "by-2", 4) == weights(place, "one", 4)
+    workspace.good("train", *recipe, "-o", "one")
+    assert weights(workspace, "by-2", 4) == weights(workspace, "one", 4)
 
 
-def test_a_folder_in_use_is_told_once_and_all_end(place):
-    with place.start(*ENDLESS) as first:
-        wait_for_updates(place, first)
-        code, _, stderr = place.run(*ENDLESS)
+def test_a_folder_in_use_is_told_once_and_all_end(workspace):
+    with workspace.start(*ENDLESS) as first:
+        wait_for_updates(workspace, first)
+        code, _, stderr = workspace.run(*ENDLESS)
         first.send_signal(signal.SIGTERM)
         assert ended(first)[0] == 143
     assert code == 6, stderr

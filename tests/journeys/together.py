@@ -24,8 +24,8 @@ TORCHRUN = (
 ENDLESS = ("train", *tiny(steps=100_000, **PARTS), *TWO, "-o", "run")
 
 
-def weights(place, run, step=STEPS):
-    folder = place.folder / run / "checkpoints" / f"step-{step:08d}"
+def weights(workspace, run, step=STEPS):
+    folder = workspace.folder / run / "checkpoints" / f"step-{step:08d}"
     return [(folder / f"{name}.safetensors").read_bytes() for name in ("model", "moments")]
 
 
@@ -35,9 +35,9 @@ def children(process):
     return [int(word) for word in text.split()]
 
 
-def wait_for_updates(place, process):
+def wait_for_updates(workspace, process):
     """Until the run has taken two updates since it was started."""
-    log = place.folder / "run" / "log.jsonl"
+    log = workspace.folder / "run" / "log.jsonl"
     before = log.stat().st_size if log.exists() else 0
     while not log.exists() or log.read_bytes()[before:].count(b'"update"') < 2:
         assert process.poll() is None, process.stderr.read()

@@ -26,10 +26,10 @@ def take_until_stopped(last: int) -> tuple[TrainingCallbacks, SingleProcess]:
     """Return callbacks that see a step, and a group that stops after it."""
     done = [0]
 
-    def told(update: Update, _: Progress) -> None:
+    def record_step(update: Update, _: Progress) -> None:
         done.append(update.step)
 
-    return TrainingCallbacks(on_update=told), single_process_until(lambda: done[-1] >= last)
+    return TrainingCallbacks(on_update=record_step), single_process_until(lambda: done[-1] >= last)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def files(folder):
 
 
 def require_refused(file, use, *names, damage=flips):
-    """Whoever uses the file is told so, by its name or that of the folder that lists it."""
+    """Whoever uses the file is record_step so, by its name or that of the folder that lists it."""
     use()
     times = 0
     for place in damage(file):

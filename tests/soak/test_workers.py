@@ -47,7 +47,7 @@ def test_a_process_lost_again_and_again_costs_nothing_but_time(tmp_path):
     assert where["writing"] + where["between writes"] >= 20
 
 
-def lose_often(place: Workspace, times: int, seed: int) -> "collections.Counter[str]":
+def lose_often(workspace: Workspace, times: int, seed: int) -> "collections.Counter[str]":
     """Kill or stop one of two at some moment, start again, until the run ends; so many times."""
     draws = random.Random(seed)
     sys.stdout.write(f"seed {seed}\n")
@@ -57,23 +57,23 @@ def lose_often(place: Workspace, times: int, seed: int) -> "collections.Counter[
         "--workers=2",
         f"--lost-after={LIMIT}",
     )
-    place.good(*command, "-o", "straight")
+    workspace.good(*command, "-o", "straight")
     where: collections.Counter[str] = collections.Counter()
-    run = place.folder / "run"
+    run = workspace.folder / "run"
     while where.total() < times:
         shutil.rmtree(run, ignore_errors=True)
-        while (code := life(place, command, draws)) != 0:
+        while (code := life(workspace, command, draws)) != 0:
             assert code == 7
             where[landed(run)] += 1
             assert half_written(run) == []
-        assert final_bits(run) == final_bits(place.folder / "straight"), f"after {dict(where)}"
+        assert final_bits(run) == final_bits(workspace.folder / "straight"), f"after {dict(where)}"
     sys.stdout.write(f"lost while {dict(where)}\n")
     return where
 
 
-def life(place: Workspace, command: tuple[str, ...], draws: random.Random) -> int:
+def life(workspace: Workspace, command: tuple[str, ...], draws: random.Random) -> int:
     """One start of the command, in which one process is lost unless it ends before."""
-    with place.start(*command, "-o", "run") as process:
+    with workspace.start(*command, "-o", "run") as process:
         assert process.stderr is not None
         while process.poll() is None and b" run" not in process.stderr.readline():
             pass

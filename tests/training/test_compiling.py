@@ -37,7 +37,7 @@ def losses(*, compiled, **changes):
 
 
 def graphs():
-    """How often a layer's graph breaks, and how many there are after training and after a look."""
+    """Count how often a layer's graph breaks, and how many there are after training and after a validation."""
     kernel = opaque()
     variable_length.import_varlen_kernel = lambda: kernel
     counted = torch._dynamo.utils.counters
@@ -58,7 +58,7 @@ def graphs():
 def opaque():
     """An operation that a compiler takes as a whole, as torch's kernel is one."""
 
-    def seen(
+    def opaque_attention(
         q: Tensor,
         k: Tensor,
         v: Tensor,
@@ -72,7 +72,7 @@ def opaque():
         assert len(longest) == len(window)
         return (q + k.mean() + v.mean()) * scale
 
-    whole = torch.library.custom_op("tests::opaque", seen, mutates_args={})
+    whole = torch.library.custom_op("tests::opaque", opaque_attention, mutates_args={})
     whole.register_fake(lambda q, *_: torch.empty_like(q))
     whole.register_autograd(
         lambda ctx, gradient: (gradient, *map(torch.zeros_like, ctx.saved_tensors), *[None] * 5),
@@ -102,12 +102,12 @@ def test_layers_of_a_kind_are_compiled_once_for_batches_of_any_lengths():
     """With torch's kernel inside: no break in a layer's graph, and none made anew."""
     asked = "from tests.training.test_compiling import graphs; print(graphs())"
     done = subprocess.run([sys.executable, "-c", asked], cwd=ROOT, capture_output=True, check=True)
-    breaks, training, looking = json.loads(done.stdout)
-    assert (breaks, training, looking) == (0, 2, 4), "an encoder's and a decoder's, then a look's"
+    breaks, training, validating = json.loads(done.stdout)
+    assert (breaks, training, validating) == (0, 2, 4), "an encoder's and a decoder's, then a validation's"
 
 
 @pytest.mark.parametrize(("device", "named", "missing"), [(CPU, "CXX", "g++"), (CUDA, "CC", "gcc")])
-def test_a_missing_compiler_is_said_before_the_run_begins(monkeypatch, device, named, missing):
+def test_a_missing_compiler_is_an_error_before_the_run_begins(monkeypatch, device, named, missing):
     monkeypatch.setattr("shutil.which", lambda _: None)
     monkeypatch.setattr("transduce.training.compiling.CPU_COMPILER", ("CXX", ("g++",)))
     monkeypatch.delenv(named, raising=False)
@@ -133,7 +133,7 @@ def test_a_compiler_of_ones_own_is_asked_for_by_its_name(monkeypatch):
 def test_rectangles_stay_outside_and_torchs_kernel_goes_in():
     model, _ = fresh(training_of())
     inside = KernelForCompiledLayers(model)([2], [2], FULL_ATTENTION, CPU)
-    assert not isinstance(inside, BucketedAttention), "wrapped, so that no compiler looks into it"
+    assert not isinstance(inside, BucketedAttention), "wrapped, so that it is not compiled"
     model.kernel = VarlenAttention
     assert isinstance(
         KernelForCompiledLayers(model)([2], [2], FULL_ATTENTION, CPU), VarlenAttention

@@ -36,10 +36,10 @@ def test_only_the_last_snapshots_stay(tmp_path):
 
 def test_a_snapshot_holds_the_weights_of_its_step(tmp_path):
     train_folder(tmp_path, training_of(steps=4, snapshot_every=4))
-    save, _ = load_newest_checkpoint(tmp_path)
-    assert save is not None
+    checkpoint, _ = load_newest_checkpoint(tmp_path)
+    assert checkpoint is not None
     for name, weight in list_snapshots(tmp_path)[-1].weights().items():
-        assert torch.equal(weight, save.weights[name])
+        assert torch.equal(weight, checkpoint.weights[name])
 
 
 def test_saves_come_by_minutes_and_at_the_end(tmp_path):
@@ -77,12 +77,12 @@ def refusing(monkeypatch, bad_steps):
 
 def test_a_save_that_fails_does_not_end_the_run(tmp_path, monkeypatch):
     refusing(monkeypatch, {3, 4})
-    said: list[str] = []
+    messages: list[str] = []
     progress, bits = train_folder(
-        tmp_path / "full", training_of(steps=8, checkpoint_minutes=ALWAYS), on_message=said.append
+        tmp_path / "full", training_of(steps=8, checkpoint_minutes=ALWAYS), on_message=messages.append
     )
     assert progress.step == 8
-    assert said == [
+    assert messages == [
         f"the checkpoint of step {step} could not be written: no space is left" for step in (3, 4)
     ]
     assert events(tmp_path / "full", "failure") == [3, 4]
@@ -95,9 +95,9 @@ def test_three_failures_in_a_row_end_the_run_and_what_was_kept_stays(tmp_path, m
     training = training_of(steps=8, checkpoint_minutes=ALWAYS)
     with pytest.raises(SaveError, match="no space is left"):
         train_folder(tmp_path, training)
-    save, _ = load_newest_checkpoint(tmp_path)
-    assert save is not None
-    assert save.step == 2
+    checkpoint, _ = load_newest_checkpoint(tmp_path)
+    assert checkpoint is not None
+    assert checkpoint.step == 2
     monkeypatch.undo()
     assert train_folder(tmp_path, training)[0].step == 8
 
@@ -149,10 +149,10 @@ def test_several_in_a_row_end_the_run_and_no_save_holds_what_is_not_finite(tmp_p
         train_folder(tmp_path, training)
     assert caught.value.fact == "3 updates in a row were not finite, the last at step 6"
     assert "training.learning_rate_factor" in caught.value.hint
-    save, rejected = load_newest_checkpoint(tmp_path)
-    assert save is not None
+    checkpoint, rejected = load_newest_checkpoint(tmp_path)
+    assert checkpoint is not None
     assert rejected == []
-    assert all(tensor.isfinite().all() for tensor in (save.weights | save.moments).values())
+    assert all(tensor.isfinite().all() for tensor in (checkpoint.weights | checkpoint.moments).values())
 
 
 def test_weights_that_are_not_finite_are_never_saved(tmp_path):
@@ -167,15 +167,15 @@ def test_weights_that_are_not_finite_are_never_saved(tmp_path):
 
 
 def test_looks_come_every_so_many_steps_and_after_the_last(tmp_path):
-    looks, score = [], Score("BLEU", 30.0, "tok:13a", 1, "dev")
+    validated, score = [], Score("BLEU", 30.0, "tok:13a", 1, "dev")
 
-    def look(model):
-        looks.append(model)
+    def validate(model):
+        validated.append(model)
         return ValidationResult(nats=2.0, score=score)
 
-    train_folder(tmp_path, training_of(steps=7, validate_every=3), validate=look)
+    train_folder(tmp_path, training_of(steps=7, validate_every=3), validate=validate)
     assert events(tmp_path, "validation") == [3, 6, 7]
-    assert len(looks) == 3
+    assert len(validated) == 3
     found = [e for e in read_journal(tmp_path / "log.jsonl") if e["event"] == "validation"]
     assert (found[0]["nats"], Score(**found[0]["score"])) == (2.0, score)
 
@@ -188,9 +188,9 @@ def test_patience_ends_a_run_after_so_many_looks_without_gain_and_it_stays_ended
     )
     assert progress.step == 4, "equal is no gain"
     assert progress.best_nats == 2.0
-    save, _ = load_newest_checkpoint(tmp_path)
-    assert save is not None
-    assert save.step == 4
+    checkpoint, _ = load_newest_checkpoint(tmp_path)
+    assert checkpoint is not None
+    assert checkpoint.step == 4
     assert train_folder(tmp_path, training, validate=lambda _: ValidationResult(nats=1.0)) == (
         progress,
         bits,

@@ -8,7 +8,7 @@ from tests.training.run import STEPS, train_folder
 from tests.training.tiny import training_of
 
 from transduce.checkpoint import load_newest_checkpoint, read_run
-from transduce.training import step as room
+from transduce.training import step as step_module
 from transduce.training.journal import read_journal
 from transduce.training.optimiser import Optimiser
 from transduce.training.progress import ValidationResult
@@ -65,7 +65,7 @@ def test_a_run_stopped_inside_its_updates_ends_in_the_same_bits(tmp_path, unbrok
 def test_control_dropout_that_does_not_know_its_step_gives_other_bits(tmp_path, monkeypatch):
     """The same tests fail for a program that draws on where it was: they can tell."""
     drawn = itertools.count()
-    monkeypatch.setattr(room, "dropout_seed", lambda *_: next(drawn))
+    monkeypatch.setattr(step_module, "dropout_seed", lambda *_: next(drawn))
     _, straight = train_folder(tmp_path / "straight")
     drawn = itertools.count()
     train_folder(tmp_path / "stopped", stop_at=6)
@@ -93,23 +93,23 @@ def test_progress_is_counted_across_restarts(tmp_path):
 
 
 def test_looks_and_snapshots_change_no_bit(tmp_path, unbroken):
-    """A look puts the model in evaluation and draws random numbers of its own."""
+    """A validation puts the model in evaluation and draws random numbers of its own."""
 
-    def look(model):
+    def validate(model):
         model.eval()
         torch.rand(5)
         return ValidationResult(nats=1.0)
 
     often = training_of(steps=STEPS, validate_every=3, snapshot_every=2, checkpoint_minutes=1e-9)
-    assert train_folder(tmp_path, often, validate=look)[1] == unbroken
+    assert train_folder(tmp_path, often, validate=validate)[1] == unbroken
 
 
 def test_the_newest_save_is_the_end_and_names_its_environment(tmp_path, unbroken):
     train_folder(tmp_path)
-    save, rejected = load_newest_checkpoint(tmp_path)
-    assert save is not None
-    assert (save.step, rejected) == (STEPS, [])
-    assert save.state["environment"]["threads"]
+    checkpoint, rejected = load_newest_checkpoint(tmp_path)
+    assert checkpoint is not None
+    assert (checkpoint.step, rejected) == (STEPS, [])
+    assert checkpoint.state["environment"]["threads"]
     assert read_run(tmp_path).recipe.name == "tiny"
     assert unbroken
     events = [event["event"] for event in read_journal(tmp_path / "log.jsonl")]

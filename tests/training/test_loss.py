@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from transduce.training import loss as room
+from transduce.training import loss as loss_module
 from transduce.training.loss import compute_log_probs, smoothed_loss
 
 T, V, D = 23, 17, 5
@@ -26,7 +26,7 @@ def sliced(monkeypatch):
             ("SLICE_TOKENS", rows),
             ("SOFTMAX_LOGITS", few * V),
         ):
-            monkeypatch.setattr(room, name, value)
+            monkeypatch.setattr(loss_module, name, value)
 
     return cut
 
@@ -124,7 +124,7 @@ def test_log_probs_are_those_of_all_logits_at_once_whatever_the_slices(sliced):
 
 def test_a_slice_holds_few_logits_however_many_symbols_there_are():
     sizes = {
-        symbols: room.tokens_per_slice(torch.empty(symbols, 1))
+        symbols: loss_module.tokens_per_slice(torch.empty(symbols, 1))
         for symbols in (100, 37_000, 200_000)
     }
     assert sizes == {100: 384, 37_000: 384, 200_000: 64}

@@ -9,7 +9,7 @@ from transduce.training.step import take_update
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_the_models_own_tensors_are_windows_onto_the_flat_ones(precision):
+def test_the_models_parameters_are_views_of_the_flat_weights(precision):
     model, optimiser = fresh(training_of(precision=precision))
     assert optimiser.weights.numel() == sum(weight.numel() for weight in model.parameters())
     with torch.no_grad():
@@ -21,10 +21,10 @@ def test_the_models_own_tensors_are_windows_onto_the_flat_ones(precision):
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_a_backward_adds_to_the_flat_gradient_in_place(precision):
     model, optimiser = fresh(training_of(precision=precision))
-    place = optimiser.gradients.data_ptr()
+    address = optimiser.gradients.data_ptr()
     for _ in range(2):
         model.target.weight.sum().backward()
-    assert optimiser.gradients.data_ptr() == place
+    assert optimiser.gradients.data_ptr() == address
     assert optimiser.gradients.sum() == 2 * model.target.weight.numel()
     assert all(weight.grad is None for weight in model.parameters())
 
@@ -39,9 +39,9 @@ def test_a_cleared_gradient_is_zero_where_none_comes():
     assert not optimiser.gradients.any()
 
 
-def test_a_model_is_gone_when_nobody_needs_it():
-    gone = [weakref.ref(one) for one in fresh(training_of())]
-    assert [one() for one in gone] == [None, None], "no circle that only a collection opens"
+def test_a_model_without_references_is_freed():
+    references = [weakref.ref(one) for one in fresh(training_of())]
+    assert [one() for one in references] == [None, None], "no circle that only a collection opens"
 
 
 def test_flat_adam_equals_torchs_adam_tensor_by_tensor():
@@ -52,10 +52,10 @@ def test_flat_adam_equals_torchs_adam_tensor_by_tensor():
     for step in range(1, 4):
         update = take_update(model, optimiser, training, step, batches(step))
         assert update is not None
-        for weight, window in zip(
+        for weight, view in zip(
             other.parameters(), optimiser.as_parameter_views(optimiser.gradients), strict=True
         ):
-            weight.grad = window.clone()
+            weight.grad = view.clone()
         adam.param_groups[0]["lr"] = update.learning_rate
         adam.step()
     for ours, its in zip(model.parameters(), other.parameters(), strict=True):

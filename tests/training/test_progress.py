@@ -25,13 +25,13 @@ def test_tokens_seconds_and_skipped_updates_add_up():
     assert (good_again.skipped, good_again.nonfinite_in_a_row) == (1, 0)
 
 
-def test_a_look_gains_when_it_is_better_than_all_before():
+def test_a_validation_improves_when_its_loss_is_below_all_before():
     progress = Progress()
-    seen = []
+    found = []
     for nats in (3.0, 2.0, 2.0, 2.5, 1.9):
         progress = progress.after_validation(ValidationResult(nats=nats))
-        seen.append((progress.best_nats, progress.validations_without_improvement))
-    assert seen == [(3.0, 0), (2.0, 0), (2.0, 1), (2.0, 2), (1.9, 0)]
+        found.append((progress.best_nats, progress.validations_without_improvement))
+    assert found == [(3.0, 0), (2.0, 0), (2.0, 1), (2.0, 2), (1.9, 0)]
 
 
 def test_progress_survives_its_file_with_every_digit():

@@ -1,4 +1,4 @@
-"""An update asks nothing of the device until it is read."""
+"""The host does not wait for the device until an update is read."""
 
 import math
 
@@ -15,7 +15,7 @@ from transduce.training.step import queue_update, take_update
 WAITING = ("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero", "item")
 
 
-class Heard(TorchDispatchMode):
+class WaitRecorder(TorchDispatchMode):
     """Names of operations whose answer a host waits for."""
 
     def __init__(self):
@@ -28,22 +28,22 @@ class Heard(TorchDispatchMode):
         return function(*args, **(kwargs or {}))
 
 
-def heard_in(work):
-    with Heard() as heard:
+def waits_of(work):
+    with WaitRecorder() as recorder:
         work()
-    return heard.waits
+    return recorder.waits
 
 
 @pytest.mark.parametrize("changes", [{}, {"precision": "bfloat16"}, {"pad_to_tokens": 64}])
-def test_nothing_is_asked_of_the_device_before_an_update_is_read(changes):
+def test_the_host_does_not_wait_for_the_device_before_an_update_is_read(changes):
     training = training_of(**changes)
     model, optimiser = fresh(training, dropout=0.1)
-    waits = heard_in(lambda: queue_update(model, optimiser, training, 1, batches(1)))
+    waits = waits_of(lambda: queue_update(model, optimiser, training, 1, batches(1)))
     assert waits == []
 
 
-def test_control_a_question_is_heard():
-    assert heard_in(lambda: float(torch.ones(3).sum())) == ["_local_scalar_dense"]
+def test_control_a_wait_is_recorded():
+    assert waits_of(lambda: float(torch.ones(3).sum())) == ["_local_scalar_dense"]
 
 
 def test_an_update_can_be_read_after_others_were_queued():
@@ -56,7 +56,7 @@ def test_an_update_can_be_read_after_others_were_queued():
 
 
 @pytest.mark.parametrize("poison", [math.nan, math.inf])
-def test_one_that_is_not_finite_is_skipped_before_anybody_reads_it(poison):
+def test_an_update_that_is_not_finite_is_skipped_on_the_device(poison):
     training = training_of()
     model, optimiser = fresh(training)
     good = queue_update(model, optimiser, training, 1, batches(1))
@@ -85,11 +85,11 @@ def test_the_next_updates_batches_may_be_read_while_one_is_under_way(tmp_path, m
     _, plain = train_folder(tmp_path / "plain", training)
     steps = []
 
-    def ahead(job, step):
+    def prefetch(job, step):
         steps.append(step)
         return job.batches(step) if step <= training.steps else None
 
-    monkeypatch.setattr(loop, "prefetch_batches", ahead)
+    monkeypatch.setattr(loop, "prefetch_batches", prefetch)
     _, found = train_folder(tmp_path / "ahead", training)
     assert steps == [2, 3, 4, 5, 6, 7]
     assert numbers(tmp_path / "plain") == numbers(tmp_path / "ahead")

@@ -52,10 +52,10 @@ def test_dropout_differs_between_steps_and_micro_batches_and_is_the_same_again()
     assert loss(1, [one, one]) != loss(1, [one]), "the second part has a mask of its own"
 
 
-def test_no_two_places_of_a_run_share_a_dropout_seed():
-    places = list(itertools.product((1, 2), range(1, 40), range(9)))
-    seeds = {dropout_seed(*place) for place in places}
-    assert len(seeds) == len(places)
+def test_no_two_micro_batches_of_a_run_share_a_dropout_seed():
+    micro_batches = list(itertools.product((1, 2), range(1, 40), range(9)))
+    seeds = {dropout_seed(*one) for one in micro_batches}
+    assert len(seeds) == len(micro_batches)
     assert all(0 <= seed < 2**63 for seed in seeds)
     assert dropout_seed(1, 11, 1) != dropout_seed(1, 1, 11) != dropout_seed(11, 1, 1)
 
@@ -91,16 +91,16 @@ def test_a_stopped_update_is_none_and_moves_nothing():
     assert update == again, "what the stopped update had computed is forgotten"
 
 
-def test_an_update_trains_in_training_mode_also_after_a_look():
+def test_an_update_trains_in_training_mode_also_after_a_validation():
     training = training_of()
     model, optimiser = fresh(training, dropout=0.5)
     model.eval()
-    after_a_look = take_update(model, optimiser, training, 1, batches(1))
+    after_a_validation = take_update(model, optimiser, training, 1, batches(1))
     model, optimiser = fresh(training, dropout=0.5)
-    assert take_update(model, optimiser, training, 1, batches(1)) == after_a_look
+    assert take_update(model, optimiser, training, 1, batches(1)) == after_a_validation
 
 
-def test_fillers_change_neither_loss_nor_gradient():
+def test_padding_changes_neither_loss_nor_gradient():
     batch = batch_of([5, 1, 8], seed=1)
     found = []
     for precision in ("float32", "bfloat16"):  # with fillers; the numbers stay in float64

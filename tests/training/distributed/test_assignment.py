@@ -5,8 +5,8 @@ from transduce.training.distributed.gradient_exchange import assign_micro_batche
 
 
 @given(st.lists(st.integers(1, 9_000), max_size=40), st.integers(1, 9))
-def test_every_micro_batch_is_somebody_s_and_no_share_is_much_longer(costs, size):
-    found = assign_micro_batches(costs, size)
+def test_every_micro_batch_is_assigned_once_and_loads_are_near_equal(costs, world_size):
+    found = assign_micro_batches(costs, world_size)
     assert sorted(number for share in found for number in share) == list(range(len(costs)))
     loads = [sum(costs[number] for number in share) for share in found]
     assert max(loads) - min(loads) <= max(costs, default=0)

@@ -21,24 +21,24 @@ pytestmark = pytest.mark.workers
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory):
+def single_process(tmp_path_factory):
     """The progress and the hash that one process ends with."""
     torch.set_num_threads(1)
     return train_folder(tmp_path_factory.mktemp("alone"), RECIPE, batches=five_batches)
 
 
 @pytest.mark.parametrize("size", [2, 3])
-def test_exact_processes_end_in_the_bits_of_one(tmp_path, alone, size):
+def test_exact_processes_end_in_the_bits_of_one(tmp_path, single_process, size):
     found = run_on_ranks(size, join_training, tmp_path, exact=True)
-    assert {bits for _, bits in found} == {alone[1]}
-    assert found[0][0].target_tokens == alone[0].target_tokens
+    assert {bits for _, bits in found} == {single_process[1]}
+    assert found[0][0].target_tokens == single_process[0].target_tokens
 
 
-def test_control_gradients_added_process_by_process_have_other_bits(tmp_path, alone):
+def test_control_gradients_added_process_by_process_have_other_bits(tmp_path, single_process):
     """Each adds up its own first: of five micro-batches and three processes another sum."""
     found = run_on_ranks(3, join_training, tmp_path)
     assert len({bits for _, bits in found}) == 1, "all have the same all the same"
-    assert found[0][1] != alone[1]
+    assert found[0][1] != single_process[1]
 
 
 def test_the_same_number_of_processes_ends_in_the_same_bits_wherever_it_was_stopped(tmp_path):
@@ -64,12 +64,12 @@ def stop_after(member, folder, last):
     return progress.step, member.requests.stop_signal
 
 
-def test_every_micro_batch_is_learned_from_once(monkeypatch):
-    seen: list[int] = []
+def test_every_micro_batch_is_computed_once(monkeypatch):
+    computed: list[int] = []
     _, optimiser = fresh(RECIPE)
     monkeypatch.setattr(processes, "get_world_size", lambda: 3)
     monkeypatch.setattr(exchange, "all_reduce", lambda _: None)
     for rank in range(3):
         monkeypatch.setattr(processes, "get_rank", lambda rank=rank: rank)
-        assert exchange.all_reduce_once(seen.append, [5, 1, 4, 2, 9], optimiser, lambda: True)
-    assert sorted(seen) == [0, 1, 2, 3, 4]
+        assert exchange.all_reduce_once(computed.append, [5, 1, 4, 2, 9], optimiser, lambda: True)
+    assert sorted(computed) == [0, 1, 2, 3, 4]
