@@ -143,7 +143,7 @@ class CheckpointManager:
         self.failures = {"snapshot": 0, "checkpoint": 0}  # in a row
 
     def after_update(self, progress: Progress, update: Update | None) -> Progress:
-        """Log an update, then validate, snapshot and checkpoint where due; None resumes a run."""
+        """Log an update, then validate, snapshot and checkpoint if due; no update follows a resume."""
         if update is not None:
             self.log_update(update, progress)
             self.callbacks.on_update(update, progress)

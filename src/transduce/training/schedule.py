@@ -4,7 +4,7 @@ from transduce.settings import Architecture, Training
 
 
 def learning_rate(step: int, d_model: int, warmup: int) -> float:
-    """d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)    (equation 3)"""
+    """Return the paper's rate, d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)    (equation 3)"""
     return float(d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
 
 

@@ -32,7 +32,7 @@ RESUME_HINT = (
 
 @contextmanager
 def launch_processes(count: int) -> Iterator["ProcessSupervisor"]:
-    """Start this command again as so many ranks; kill what is left of them at the end."""
+    """Start `count` processes of this same command as ranks 0 to count - 1; kill them at the end."""
     folder = Path(tempfile.mkdtemp(prefix="transduce-"))
     loopback = next(name for _, name in socket.if_nameindex() if name.startswith("lo"))
     interfaces = {"GLOO_SOCKET_IFNAME": loopback, "NCCL_SOCKET_IFNAME": loopback}
@@ -64,7 +64,7 @@ def launch_processes(count: int) -> Iterator["ProcessSupervisor"]:
 
 @final
 class ProcessSupervisor:
-    """The started processes of one training, in the order of their ranks."""
+    """Supervises the processes of one training: forwards signals, waits, names a lost process."""
 
     def __init__(self, processes: Sequence["subprocess.Popen[bytes]"]) -> None:
         self.processes = processes
