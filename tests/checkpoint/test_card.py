@@ -51,7 +51,10 @@ def test_a_hub_can_read_its_front_matter():
 
 def test_the_papers_base_model_differs_nowhere():
     expected = ["Nowhere: every setting is that of the paper's base model."]
-    assert lines_of(model_card(BASE, FACTS), "Where it differs from the paper's base model") == expected
+    assert (
+        lines_of(model_card(BASE, FACTS), "Where it differs from the paper's base model")
+        == expected
+    )
 
 
 def test_every_setting_that_differs_is_in_the_ledger_with_the_papers_words():

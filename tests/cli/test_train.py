@@ -194,9 +194,8 @@ def test_a_run_of_a_newer_version_is_refused(again, trained):
     (trained / "run.json").write_bytes(add_checksum({**values, "format": 2}))
     ended = again()
     assert ended.code == 3
-    assert "run.json: has format 2, and this version reads format 1 at most\nhint: inst" in (
-        ended.stderr
-    )
+    assert "run.json: has format 2, and this version reads format 1 at most\n" in ended.stderr
+    assert "\nhint: install" in ended.stderr
 
 
 @pytest.mark.parametrize("part", ["run.json", "store/prepared.json", "store/vocabulary.json"])
@@ -228,15 +227,10 @@ def test_a_run_that_another_process_holds_is_refused(again, trained):
 
 
 def test_numbers_that_leave_the_finite_world_end_the_run(train):
-    ended = train(
-        "tiny", "--set", "training.learning_rate_factor=1e30", "--set", "training.threads=1"
-    )
+    ended = train("tiny", "--set=training.learning_rate_factor=1e30", "--set=training.threads=1")
     assert ended.code == 5
     assert "error: 10 updates in a row were not finite, the last at step " in ended.stderr
-    assert (
-        "\nhint: its last checkpoint is sound; a new run with a lower training.learning_rate_factor"
-        in ended.stderr
-    )
+    assert "\nhint: its last checkpoint is sound; a new run with a lower training." in ended.stderr
 
 
 @pytest.mark.parametrize(
@@ -299,10 +293,8 @@ def test_a_scale_without_a_recipe_is_refused(call, tmp_path):
 
 def test_a_scale_makes_the_recipe_smaller_before_settings_are_changed(call, tmp_path, monkeypatch):
     monkeypatch.setattr("transduce.runs.choice.HELD_OUT_PAIRS", 20)
-    run, small = (
-        tmp_path / "run",
-        ("--scale=toy", "--set=training.steps=2", "--set=data.max_pairs=200"),
-    )
+    run = tmp_path / "run"
+    small = ("--scale=toy", "--set=training.steps=2", "--set=data.max_pairs=200")
     assert call("train", "table3/C-N2", *small, "--set=training.threads=1", "-o", run).code == 0
     recipe = read_run(run).recipe
     assert (recipe.architecture.d_model, recipe.training.steps) == (32, 2)

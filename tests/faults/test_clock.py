@@ -134,8 +134,8 @@ def test_the_newest_save_is_the_highest_step_whatever_its_time(tmp_path, record)
 
 
 def test_the_control_that_takes_the_newest_by_its_time_is_caught(tmp_path, monkeypatch, record):
-    def by_time(place):
-        return sorted(list_steps(place), key=lambda s: (place / f"step-{s:08d}").stat().st_mtime)
+    def by_time(parent):
+        return sorted(list_steps(parent), key=lambda s: (parent / f"step-{s:08d}").stat().st_mtime)
 
     put_back_the_clock(tmp_path / "run")
     monkeypatch.setattr(resume, "list_steps", by_time)

@@ -25,10 +25,10 @@ SEED = 9
 def run():
     """A run in memory, with saves at 1, 2 and 3."""
     memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as place:
-        create_run(Path(place) / "run", Recipe(name="tiny"), {})
-        saved(Path(place) / "run", 1, 2, 3)
-        yield Path(place) / "run"
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        create_run(Path(folder) / "run", Recipe(name="tiny"), {})
+        saved(Path(folder) / "run", 1, 2, 3)
+        yield Path(folder) / "run"
 
 
 @pytest.fixture(params=["small", pytest.param("trained", marks=pytest.mark.soak)])
@@ -43,13 +43,13 @@ def damaged(request, run):
 
 def flipped(data, draws):
     """The bytes with one flipped bit, in each byte in turn."""
-    for place in range(len(data)):
-        yield data[:place] + bytes([data[place] ^ 1 << draws.randrange(8)]) + data[place + 1 :]
+    for offset in range(len(data)):
+        yield data[:offset] + bytes([data[offset] ^ 1 << draws.randrange(8)]) + data[offset + 1 :]
 
 
 def cut(data, _):
-    """The bytes up to each place."""
-    return (data[:place] for place in range(len(data)))
+    """The bytes up to each offset."""
+    return (data[:offset] for offset in range(len(data)))
 
 
 def noticed(damaged, damage):
@@ -133,8 +133,8 @@ def test_files_of_two_steps_are_never_mixed(run, record):
 
 
 def test_the_control_whose_saves_do_not_know_their_step_is_caught(run, monkeypatch, record):
-    def open_any(place, step):
-        return open_folder(steps.step_folder(place, step), steps.KINDS[place.name])
+    def open_any(parent, step):
+        return open_folder(steps.step_folder(parent, step), steps.KINDS[parent.name])
 
     monkeypatch.setattr("transduce.checkpoint.resume.open_step", open_any)
     wrong = 0

@@ -1,4 +1,4 @@
-"""A place where nothing can be kept: refused before the first step, and nothing outside changes."""
+"""A location where nothing can be kept: refused before the first step, and nothing outside changes."""
 
 import contextlib
 import hashlib
@@ -28,77 +28,77 @@ LONG = "x" * 300
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory):
     """All that training imports: another user may not be allowed to read it."""
-    place = write_corpus(tmp_path_factory.mktemp("first"), pairs=30)
-    assert invoked(transduce, arguments(place, place / "run")) == 0
+    workspace = write_corpus(tmp_path_factory.mktemp("first"), pairs=30)
+    assert invoked(transduce, arguments(workspace, workspace / "run")) == 0
 
 
-def arguments(place, output):
-    text = [f"--source={place}/a.en", f"--target={place}/a.de"]
+def arguments(workspace, output):
+    text = [f"--source={workspace}/a.en", f"--target={workspace}/a.de"]
     less = ["--set=training.steps=2", "--set=training.threads=1", "--quiet"]
     return ["train", "tiny", *text, *less, "-o", str(output)]
 
 
 @pytest.fixture
-def place(imported):  # noqa: ARG001 - what it did matters
+def workspace(imported):  # noqa: ARG001 - what it did matters
     """A folder with a corpus, that any user may look at."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o777)
         yield write_corpus(Path(folder), pairs=30)
 
 
-def trained(place, output, *, here=None):
+def trained(workspace, output, *, here=None):
     """The exit code and the words of `transduce train` by somebody who is not root."""
-    words = place.parent / f"{place.name}.words"
+    words = workspace.parent / f"{workspace.name}.words"
     child = os.fork()
     if child == 0:
         code = 99
         try:
-            os.chdir(here or place)
+            os.chdir(here or workspace)
             if here is not None:
                 here.rmdir()
-            with words.open("w", encoding="utf-8") as said:
-                os.dup2(said.fileno(), 2)
-                sys.stderr = said
+            with words.open("w", encoding="utf-8") as stderr:
+                os.dup2(stderr.fileno(), 2)
+                sys.stderr = stderr
                 if os.geteuid() == 0:
                     os.setresgid(NOBODY, NOBODY, NOBODY)
                     os.setresuid(NOBODY, NOBODY, NOBODY)
-                code = invoked(transduce, arguments(place, output))
-                said.flush()
+                code = invoked(transduce, arguments(workspace, output))
+                stderr.flush()
         finally:
             os._exit(code)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    said = words.read_text(encoding="utf-8")
+    stderr = words.read_text(encoding="utf-8")
     words.unlink()
-    return status, said
+    return status, stderr
 
 
-def unwritable(place):
-    (place / "locked").mkdir(mode=0o555)
+def unwritable(workspace):
+    (workspace / "locked").mkdir(mode=0o555)
     return "locked/run"
 
 
-def read_only_run(place):
-    (place / "run").mkdir(mode=0o555)
+def read_only_run(workspace):
+    (workspace / "run").mkdir(mode=0o555)
     return "run"
 
 
-def dangling_link(place):
-    (place / "link").symlink_to("nowhere")
+def dangling_link(workspace):
+    (workspace / "link").symlink_to("nowhere")
     return "link"
 
 
-def link_in_a_circle(place):
-    (place / "link").symlink_to("link")
+def link_in_a_circle(workspace):
+    (workspace / "link").symlink_to("link")
     return "link/run"
 
 
-def file_of_that_name(place):
-    (place / "run").write_text("mine")
+def file_of_that_name(workspace):
+    (workspace / "run").write_text("mine")
     return "run"
 
 
-def file_on_the_way(place):
-    (place / "file").write_text("mine")
+def file_as_parent(workspace):
+    (workspace / "file").write_text("mine")
     return "file/run"
 
 
@@ -110,121 +110,121 @@ def long_path(_):
     return "/".join(["y" * 200] * 30)
 
 
-def in_a_run(place, name):
+def in_a_run(workspace, name):
     """A run folder in which a name is a link to somewhere else."""
-    (place / "run").mkdir()
-    (place / "other").mkdir()
-    (place / "other" / "file").write_text("mine")
-    (place / "run" / name).symlink_to(place / "other" / ("file" if "." in name else ""))
-    for path in (place / "run", place / "other", place / "other" / "file"):
+    (workspace / "run").mkdir()
+    (workspace / "other").mkdir()
+    (workspace / "other" / "file").write_text("mine")
+    (workspace / "run" / name).symlink_to(workspace / "other" / ("file" if "." in name else ""))
+    for path in (workspace / "run", workspace / "other", workspace / "other" / "file"):
         path.chmod(0o777)
     return "run"
 
 
-def saves_elsewhere(place):
-    return in_a_run(place, "checkpoints")
+def saves_elsewhere(workspace):
+    return in_a_run(workspace, "checkpoints")
 
 
-def snapshots_elsewhere(place):
-    return in_a_run(place, "snapshots")
+def snapshots_elsewhere(workspace):
+    return in_a_run(workspace, "snapshots")
 
 
-def log_elsewhere(place):
-    return in_a_run(place, "log.jsonl")
+def log_elsewhere(workspace):
+    return in_a_run(workspace, "log.jsonl")
 
 
-def first_file_elsewhere(place):
-    return in_a_run(place, "run.json")
+def first_file_elsewhere(workspace):
+    return in_a_run(workspace, "run.json")
 
 
-def lock_elsewhere(place):
-    return in_a_run(place, "lock")
+def lock_elsewhere(workspace):
+    return in_a_run(workspace, "lock")
 
 
 CASES = (
     unwritable, read_only_run, dangling_link, link_in_a_circle, file_of_that_name,
-    file_on_the_way, long_name, long_path, saves_elsewhere, snapshots_elsewhere, log_elsewhere,
+    file_as_parent, long_name, long_path, saves_elsewhere, snapshots_elsewhere, log_elsewhere,
     first_file_elsewhere, lock_elsewhere,
 )  # fmt: skip
 
 
-def contents(place, *, but):
+def contents(workspace, *, but):
     """Everything below a folder but one name in it."""
     return {
         str(path): hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "none"
-        for path in place.rglob("*")
-        if path.relative_to(place).parts[0] != but
+        for path in workspace.rglob("*")
+        if path.relative_to(workspace).parts[0] != but
     }
 
 
-def require_refused(code, said):
+def require_refused(code, stderr):
     """A sentence and a hint, and no step was taken."""
-    assert code in (2, 3, 4), said
-    assert said.startswith("error: "), said
-    assert said.count("\nhint: ") == 1, said
-    assert "Traceback" not in said
-    assert "could not be written" not in said
+    assert code in (2, 3, 4), stderr
+    assert stderr.startswith("error: "), stderr
+    assert stderr.count("\nhint: ") == 1, stderr
+    assert "Traceback" not in stderr
+    assert "could not be written" not in stderr
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__.replace("_", " "))
-def test_a_place_that_cannot_hold_a_run_is_refused_before_the_first_step(place, case, record):
-    output = case(place)
-    before = contents(place, but="run")
-    code, said = trained(place, output)
-    require_refused(code, said)
-    assert contents(place, but="run") == before
-    assert not list(place.glob("run/checkpoints/step-*"))
-    record(exit_code=code, because=said.split("\n")[0].rsplit(": ")[-1])
+def test_a_place_that_cannot_hold_a_run_is_refused_before_the_first_step(workspace, case, record):
+    output = case(workspace)
+    before = contents(workspace, but="run")
+    code, stderr = trained(workspace, output)
+    require_refused(code, stderr)
+    assert contents(workspace, but="run") == before
+    assert not list(workspace.glob("run/checkpoints/step-*"))
+    record(exit_code=code, because=stderr.split("\n")[0].rsplit(": ")[-1])
 
 
 @contextlib.contextmanager
-def mounted(place, *options):
+def mounted(workspace, *options):
     """A file system of our own, or a reason to skip."""
     if os.geteuid() != 0 or shutil.which("mount") is None:
         pytest.skip("only root can mount a file system")
-    command = ["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(place)]
+    command = ["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(workspace)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         pytest.skip(f"this system mounts no such file system: {' '.join(options)}")
     try:
         yield
     finally:
-        subprocess.run(["umount", str(place)], check=True)
+        subprocess.run(["umount", str(workspace)], check=True)
 
 
 @pytest.mark.slow
-def test_a_read_only_disk_is_refused_before_the_first_step(place, record):
-    (place / "disk").mkdir()
-    with mounted(place / "disk", "ro"):
-        code, said = trained(place, "disk/run")
-    require_refused(code, said)
-    assert "read-only file system" in said
-    record(exit_code=code, because=said.split("\n")[0].rsplit(": ")[-1])
+def test_a_read_only_disk_is_refused_before_the_first_step(workspace, record):
+    (workspace / "disk").mkdir()
+    with mounted(workspace / "disk", "ro"):
+        code, stderr = trained(workspace, "disk/run")
+    require_refused(code, stderr)
+    assert "read-only file system" in stderr
+    record(exit_code=code, because=stderr.split("\n")[0].rsplit(": ")[-1])
 
 
 @pytest.mark.slow
-def test_a_current_folder_that_is_gone_is_told(place, record):
-    (place / "here").mkdir(mode=0o777)
-    code, said = trained(place, "run", here=place / "here")
-    require_refused(code, said)
-    record(exit_code=code, because=said.split("\n")[0].rsplit(": ")[-1])
+def test_a_current_folder_that_is_gone_is_told(workspace, record):
+    (workspace / "here").mkdir(mode=0o777)
+    code, stderr = trained(workspace, "run", here=workspace / "here")
+    require_refused(code, stderr)
+    record(exit_code=code, because=stderr.split("\n")[0].rsplit(": ")[-1])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["a\nb", "\x1b[2J", "öäü", "-", "a b"], ids=ascii)
-def test_a_strange_name_is_a_name(place, name, record):
-    (place / name).mkdir(mode=0o777)
-    (place / name).chmod(0o777)
-    code, said = trained(place, place / name)
-    assert (code, said) == (0, "")
-    (place / name / "run.json").chmod(0o444)
-    (place / name / "run.json").unlink()
-    (place / name / "mine").touch()
-    code, said = trained(place, place / name)
-    require_refused(code, said)
-    assert not any(ord(c) < 32 and c != "\n" for c in said)
-    assert said.count("\n") == 2
+def test_a_strange_name_is_a_name(workspace, name, record):
+    (workspace / name).mkdir(mode=0o777)
+    (workspace / name).chmod(0o777)
+    code, stderr = trained(workspace, workspace / name)
+    assert (code, stderr) == (0, "")
+    (workspace / name / "run.json").chmod(0o444)
+    (workspace / name / "run.json").unlink()
+    (workspace / name / "mine").touch()
+    code, stderr = trained(workspace, workspace / name)
+    require_refused(code, stderr)
+    assert not any(ord(c) < 32 and c != "\n" for c in stderr)
+    assert stderr.count("\n") == 2
     record(exit_code=0)
 
 
@@ -234,20 +234,20 @@ def test_names_of_ours_differ_by_more_than_their_case(record):
 
 
 @pytest.mark.slow
-def test_on_a_disk_that_knows_no_case_the_same_run_is_found(place, record):
-    disk = place / "disk"
+def test_on_a_disk_that_knows_no_case_the_same_run_is_found(workspace, record):
+    disk = workspace / "disk"
     disk.mkdir()
     with mounted(disk, "mode=777", "casefold"):
         if subprocess.run(["chattr", "+F", disk], check=False, capture_output=True).returncode:
             pytest.skip("this file system does not forget the case of names")
-        assert trained(place, "disk/RUN") == (0, "")
-        assert trained(place, "disk/run") == (0, "")
+        assert trained(workspace, "disk/RUN") == (0, "")
+        assert trained(workspace, "disk/run") == (0, "")
         assert {path.name for path in disk.iterdir()} == {"RUN"}
     record(exit_code=0)
 
 
 def test_a_run_folder_that_vanishes_ends_the_run_and_comes_not_back(tmp_path, record):
-    said: list[str] = []
+    stderr: list[str] = []
     run, training = tmp_path / "run", training_of(steps=9, checkpoint_minutes=1e-9)
 
     def batches(step):
@@ -258,9 +258,9 @@ def test_a_run_folder_that_vanishes_ends_the_run_and_comes_not_back(tmp_path, re
         return batches(step)
 
     with pytest.raises(SaveError) as caught:
-        train_folder(run, training, on_message=said.append, batches=batches)
+        train_folder(run, training, on_message=stderr.append, batches=batches)
     assert "is not a run folder" in caught.value.fact
-    assert len(said) == 3
+    assert len(stderr) == 3
     assert not run.exists()
     record(exit_code=caught.value.exit_code)
 

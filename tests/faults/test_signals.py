@@ -50,7 +50,10 @@ def straight():
     torch.set_num_threads(1)
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
-        yield Path(folder), train_folder(Path(folder) / "straight", SELDOM, validate=validate_at_once)[1]
+        yield (
+            Path(folder),
+            train_folder(Path(folder) / "straight", SELDOM, validate=validate_at_once)[1],
+        )
 
 
 def validate_at_once(_model):

@@ -96,7 +96,9 @@ def hidden(run: Path) -> set[str]:
     return {name for name in names if name.startswith(".")}
 
 
-def kill_often(workspace, times: int, seed: int, longest: float = 0.25) -> "collections.Counter[str]":
+def kill_often(
+    workspace, times: int, seed: int, longest: float = 0.25
+) -> "collections.Counter[str]":
     """So many kills, over as many runs as they need; every run must end in the same bits."""
     draws = random.Random(seed)
     sys.stdout.write(f"seed {seed}\n")

@@ -72,7 +72,9 @@ def test_from_fetch_to_the_score_of_the_paper_s_own_recipe(workspace, monkeypatc
             assert code == 0, stderr
             return stdout, stderr
 
-        code, _, stderr = workspace.run("train", "table2/base-en-de", "-o", "run", *TINY, python=typed)
+        code, _, stderr = workspace.run(
+            "train", "table2/base-en-de", "-o", "run", *TINY, python=typed
+        )
         assert (code, stderr.splitlines()[-1]) == (2, "hint: transduce fetch wmt14-en-de")
         for path in list(here.files)[:3]:
             here.faults[path] = {"breaks_after": 2_000}

@@ -103,7 +103,9 @@ def test_layers_of_a_kind_are_compiled_once_for_batches_of_any_lengths():
     asked = "from tests.training.test_compiling import graphs; print(graphs())"
     done = subprocess.run([sys.executable, "-c", asked], cwd=ROOT, capture_output=True, check=True)
     breaks, training, validating = json.loads(done.stdout)
-    assert (breaks, training, validating) == (0, 2, 4), "an encoder's and a decoder's, then a validation's"
+    assert (breaks, training, validating) == (0, 2, 4), (
+        "an encoder's and a decoder's, then a validation's"
+    )
 
 
 @pytest.mark.parametrize(("device", "named", "missing"), [(CPU, "CXX", "g++"), (CUDA, "CC", "gcc")])

@@ -79,7 +79,9 @@ def test_a_save_that_fails_does_not_end_the_run(tmp_path, monkeypatch):
     refusing(monkeypatch, {3, 4})
     messages: list[str] = []
     progress, bits = train_folder(
-        tmp_path / "full", training_of(steps=8, checkpoint_minutes=ALWAYS), on_message=messages.append
+        tmp_path / "full",
+        training_of(steps=8, checkpoint_minutes=ALWAYS),
+        on_message=messages.append,
     )
     assert progress.step == 8
     assert messages == [
@@ -152,7 +154,9 @@ def test_several_in_a_row_end_the_run_and_no_save_holds_what_is_not_finite(tmp_p
     checkpoint, rejected = load_newest_checkpoint(tmp_path)
     assert checkpoint is not None
     assert rejected == []
-    assert all(tensor.isfinite().all() for tensor in (checkpoint.weights | checkpoint.moments).values())
+    assert all(
+        tensor.isfinite().all() for tensor in (checkpoint.weights | checkpoint.moments).values()
+    )
 
 
 def test_weights_that_are_not_finite_are_never_saved(tmp_path):
