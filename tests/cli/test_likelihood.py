@@ -30,13 +30,14 @@ def test_json_holds_the_same(call, babbler, files):
     assert [f"{one['log_prob']:.4f}" for one in found] == [row[1] for row in rows]
 
 
-def test_an_own_output_has_the_scores_that_the_search_gave_it(call, made, tmp_path):
+@pytest.mark.parametrize("options", [(), ("--penalty=reward", "--gamma=2")])
+def test_an_own_output_has_the_scores_that_the_search_gave_it(call, made, tmp_path, options):
     """Where the text leads back to the pieces that were found."""
     source = write(tmp_path / "a", ["the dog", "a cat sees.", "who runs now"])
-    said = call("translate", made / "model", source, "--beam=1", "--nbest=1", "--json")
+    said = call("translate", made / "model", source, "--beam=1", "--nbest=1", "--json", *options)
     outputs = [json.loads(line)["outputs"][0] for line in said.stdout.splitlines()]
     target = write(tmp_path / "b", [one["text"] for one in outputs])
-    ended = call("likelihood", made / "model", source, target, "--json")
+    ended = call("likelihood", made / "model", source, target, "--json", *options)
     found = [json.loads(line) for line in ended.stdout.splitlines()]
     assert [one["score"] for one in found] == pytest.approx(
         [one["score"] for one in outputs], abs=1e-4
@@ -48,6 +49,11 @@ def test_the_penalty_can_be_chosen(call, babbler, files):
     assert all(row.split("\t")[0] == row.split("\t")[1] for row in none)
     flat = call("likelihood", babbler, *files, "--alpha=0").stdout.splitlines()
     assert flat == none
+    rewarded = call("likelihood", babbler, *files, "--penalty=reward", "--gamma=2")
+    for row, plain in zip(rewarded.stdout.splitlines(), none, strict=True):
+        symbols = (float(row.split("\t")[0]) - float(plain.split("\t")[0])) / 2
+        assert symbols == pytest.approx(round(symbols), abs=1e-4)
+        assert symbols > 0.5
 
 
 def test_a_model_twice_finds_what_it_finds_alone(call, babbler, files):

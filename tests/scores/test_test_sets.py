@@ -77,8 +77,8 @@ def test_a_test_set_that_was_unknown_once_has_the_name_that_it_got_since():
         find_current_name("unknown (sha256 e4a42d2b6885)")
         == "Multi30k val, German, as it is stored"
     )
-    for said in ("unknown (sha256 e4a42d2b6880)", "newstest2013, German"):
-        assert find_current_name(said) == said
+    for name in ("unknown (sha256 e4a42d2b6880)", "newstest2013, German"):
+        assert find_current_name(name) == name
 
 
 def test_a_development_set_is_known_as_it_is_stored(shared):

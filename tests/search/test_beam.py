@@ -119,7 +119,7 @@ def test_many_symbols_are_searched_as_few_are():
 @pytest.mark.parametrize("beam", [1, 2, 4])
 def test_a_result_does_not_depend_on_the_batch(beam):
     model, sources = random_model(3, symbols=9), random_sources(40)
-    alone = [
+    separate = [
         beam_search(ToyDecoder(model, beam), [s], Search(beam=beam, extra_length=9), nbest=beam)[0]
         for s in sources
     ]
@@ -128,7 +128,7 @@ def test_a_result_does_not_depend_on_the_batch(beam):
         order = random.Random(batch).sample(range(40), 40)
         shuffled = [sources[index] for index in order]
         found = beam_search(ToyDecoder(model, beam), shuffled, search, nbest=beam)
-        assert found == [alone[index] for index in order]
+        assert found == [separate[index] for index in order]
 
 
 def test_waiting_sentences_take_the_slots_of_finished_ones():

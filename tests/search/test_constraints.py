@@ -1,4 +1,4 @@
-"""Constrained decoding, against trying every output and keeping those that obey."""
+"""Constrained decoding, against trying every output and keeping those that satisfy it."""
 
 import random
 from dataclasses import dataclass
@@ -52,8 +52,8 @@ class Only:
         return self
 
 
-def obeys(constraint: Constraint, ids):
-    """Whether an output obeys, by walking through it."""
+def satisfies(constraint: Constraint, ids):
+    """Check an output symbol by symbol against a constraint."""
     for symbol in (*ids, END):
         allowed = constraint.allowed()
         if allowed is not None and symbol not in allowed:
@@ -63,13 +63,13 @@ def obeys(constraint: Constraint, ids):
 
 
 def rank_by_enumeration(model, source, constraint, search, symbols=4):
-    """Every output that obeys, best first."""
+    """Return every output that satisfies the constraint, best first."""
     score, max_length = score_function(search), len(source) + search.extra_length
     return sorted(
         (
             (score(log_p, n), log_p, ids)
             for log_p, n, ids in enumerate_outputs(model, source, symbols, max_length)
-            if obeys(constraint, ids)
+            if satisfies(constraint, ids)
         ),
         reverse=True,
     )
@@ -102,7 +102,7 @@ def test_a_constrained_source_is_a_sequence_of_its_ids():
     ],
     ids=str,
 )
-def test_a_width_that_covers_all_finds_the_best_of_all_outputs_that_obey(constraint, settings):
+def test_a_width_that_covers_all_finds_the_best_of_all_allowed_outputs(constraint, settings):
     search = Search(beam=27, extra_length=3, **settings)
     for seed in range(5):
         model = random_model(seed, symbols=4)
@@ -113,13 +113,13 @@ def test_a_width_that_covers_all_finds_the_best_of_all_outputs_that_obey(constra
 
 
 @pytest.mark.parametrize("beam", [1, 2, 4])
-def test_any_beam_finds_outputs_that_obey_with_the_model_s_own_scores(beam):
+def test_any_beam_finds_allowed_outputs_with_the_model_s_own_scores(beam):
     search = Search(beam=beam, extra_length=6, batch_size=7, penalty="average")
     model, sources = random_model(3, symbols=4), random_sources(30, max_length=3)
     found = search_with(model, sources, [Brackets(len(s) + 6) for s in sources], search)
     lengths = set()
     for source, (best,) in zip(sources, found, strict=True):
-        assert obeys(Brackets(99), best.ids)
+        assert satisfies(Brackets(99), best.ids)
         positions = range(len(best.ids) + 1)
         log_p = sum(model(source, best.ids[:i])[(*best.ids, END)[i]] for i in positions)
         assert best.log_prob == pytest.approx(log_p, abs=1e-5)
@@ -128,7 +128,7 @@ def test_any_beam_finds_outputs_that_obey_with_the_model_s_own_scores(beam):
 
 
 @pytest.mark.parametrize("beam", [1, 3])
-def test_a_constraint_changes_nothing_where_the_free_result_obeys(beam):
+def test_a_constraint_changes_nothing_where_the_free_result_is_allowed(beam):
     model, search = random_model(4, symbols=5), Search(beam=beam, extra_length=5)
     sources = random_sources(30, max_length=3)
     free = beam_search(ToyDecoder(model, beam), sources, search)
@@ -149,11 +149,11 @@ def test_constraints_move_with_their_rows_and_never_to_others(batch):
     ]
     search = Search(beam=3, extra_length=9, batch_size=batch)
     together = search_with(model, sources, constraints, search, nbest=2)
-    alone = [
+    separate = [
         search_with(model, [source], [constraint], search, nbest=2)[0]
         for source, constraint in zip(sources, constraints, strict=True)
     ]
-    assert together == alone
+    assert together == separate
     for constraint, (best, *_) in zip(constraints, together, strict=True):
         assert best.ids[: len(constraint.ids)] == constraint.ids
 

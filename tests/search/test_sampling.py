@@ -1,4 +1,4 @@
-"""Sampling: the distribution that was asked for, as a function of seed, source and number alone."""
+"""Sampling: the distribution of the settings, drawn as a function of seed, source and number."""
 
 import math
 import random
@@ -9,7 +9,7 @@ import torch
 from tests.reference.exhaustive_search import END, enumerate_outputs
 from tests.reference.toy_decoder import ToyDecoder, random_model
 from tests.search.test_beam import random_sources
-from tests.search.test_constraints import Brackets, obeys
+from tests.search.test_constraints import Brackets, satisfies
 
 from transduce.errors import InputError, NotFiniteError
 from transduce.search import ConstrainedDecoder, ConstrainedSource, beam_search, sample_unordered
@@ -28,7 +28,7 @@ def draw_samples(model, sources, sampling, *, samples=1, search=SEARCH, keys=Non
 
 
 def expected_distribution(log_probs, temperature=1.0, top_k=0, top_p=1.0):
-    """The distribution that a symbol is drawn from, step by step on a list."""
+    """Return the distribution that a symbol is drawn from, computed on a list."""
     weights = {symbol: math.exp(p / temperature) for symbol, p in enumerate(log_probs)}
     order = sorted(weights, key=lambda symbol: -weights[symbol])[: top_k or None]
     kept, share, total = [], 0.0, sum(weights[symbol] for symbol in order)
@@ -45,7 +45,7 @@ def chi_square(counts, expected, total):
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "settings",
     [
         {},
         {"temperature": 0.5},
@@ -56,11 +56,11 @@ def chi_square(counts, expected, total):
     ],
     ids=str,
 )
-def test_symbols_come_as_often_as_their_distribution_says(asked):
+def test_symbols_come_as_often_as_their_distribution_says(settings):
     log_probs = random_model(2, symbols=8, sharpness=1.0)((), ())
     rows = torch.tensor([log_probs]).expand(20_000, -1)
-    counts = Counter(sample_symbols(rows, torch.arange(20_000), Sampling(**asked)).tolist())
-    expected = expected_distribution(log_probs, **asked)
+    counts = Counter(sample_symbols(rows, torch.arange(20_000), Sampling(**settings)).tolist())
+    expected = expected_distribution(log_probs, **settings)
     assert counts.keys() == expected.keys()
     assert chi_square(counts, expected, 20_000) < 24.3  # 7 degrees of freedom: 0.1 % are above
 
@@ -91,11 +91,13 @@ def test_scores_are_the_model_s_own_whatever_the_temperature():
             assert one.score == pytest.approx(log_p / (len(one.ids) + 1), abs=1e-5)
 
 
-@pytest.mark.parametrize("asked", [{}, {"top_k": 4}, {"temperature": 0.7, "top_p": 0.9}], ids=str)
-def test_a_sample_depends_on_seed_source_and_number_and_not_on_the_batch(asked):
-    model, sources, sampling = random_model(3, symbols=9), random_sources(40), Sampling(**asked)
+@pytest.mark.parametrize(
+    "settings", [{}, {"top_k": 4}, {"temperature": 0.7, "top_p": 0.9}], ids=str
+)
+def test_a_sample_depends_on_seed_source_and_number_and_not_on_the_batch(settings):
+    model, sources, sampling = random_model(3, symbols=9), random_sources(40), Sampling(**settings)
     search = Search(extra_length=9)
-    alone = [
+    separate = [
         draw_samples(model, [source], sampling, samples=3, search=search, keys=[key])[0]
         for key, source in enumerate(sources)
     ]
@@ -109,7 +111,7 @@ def test_a_sample_depends_on_seed_source_and_number_and_not_on_the_batch(asked):
             search=Search(extra_length=9, batch_size=batch),
             keys=order,
         )
-        assert together == [alone[number] for number in order]
+        assert together == [separate[number] for number in order]
 
 
 def test_fewer_samples_are_the_first_of_more():
@@ -147,7 +149,7 @@ def test_samples_obey_constraints():
     found = dict(sample_unordered(decoder, constrained, search, Sampling(), samples=4))
     outputs = [one.ids for number in range(30) for one in found[number]]
     assert len(outputs) == 120
-    assert all(obeys(Brackets(99), ids) for ids in outputs)
+    assert all(satisfies(Brackets(99), ids) for ids in outputs)
     assert len(set(outputs)) > 4
 
 
@@ -162,7 +164,7 @@ def test_more_symbols_at_the_top_than_there_are_is_all():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "answer"),
+    ("settings", "message"),
     [
         (
             {"temperature": 0.0},
@@ -176,10 +178,10 @@ def test_more_symbols_at_the_top_than_there_are_is_all():
         ({"seed": -1}, "sampling.seed must be a number from 0 to 2^63 - 1, not -1"),
     ],
 )
-def test_what_cannot_be_drawn_from_is_refused(wrong, answer):
+def test_what_cannot_be_drawn_from_is_refused(settings, message):
     with pytest.raises(InputError) as error:
-        Sampling(**wrong)
-    assert str(error.value).startswith(answer)
+        Sampling(**settings)
+    assert str(error.value).startswith(message)
 
 
 def test_no_samples_are_refused():

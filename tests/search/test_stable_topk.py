@@ -27,10 +27,10 @@ def test_a_sentence_gets_the_same_in_any_batch():
     scores = torch.zeros(30, 2)
     log_probs = -(random_log_probs(60, 2_000).abs() % 3).round()  # nothing but equals
     together = stable_topk_sums(scores, log_probs, 4)[1]
-    alone = [
+    separate = [
         stable_topk_sums(scores[s : s + 1], log_probs[2 * s : 2 * s + 2], 4)[1] for s in range(30)
     ]
-    assert torch.equal(together, torch.cat(alone))
+    assert torch.equal(together, torch.cat(separate))
 
 
 @pytest.mark.parametrize("offset", [-2.0, 0.0, 2.0])
