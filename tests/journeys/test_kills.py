@@ -4,7 +4,7 @@ import random
 import time
 
 import pytest
-from tests.faults.test_refused import in_place
+from tests.faults.test_refused import write_directly
 from tests.journeys.kills import COMMAND, half_written, kill_often
 
 pytestmark = pytest.mark.slow
@@ -19,7 +19,7 @@ def test_twenty_five_kills_of_training_lose_nothing(workspace, record):
 
 def sabotage():
     """In another process, where it is never undone."""
-    in_place(pytest.MonkeyPatch())
+    write_directly(pytest.MonkeyPatch())
 
 
 def test_the_control_that_writes_in_place_is_caught(workspace, record):
