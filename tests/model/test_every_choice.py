@@ -36,8 +36,9 @@ def values_of(field):
     """All values of a setting of words, as its error lists them; a few of a number."""
     if field.type is not str:
         return [value for value in NUMBERS[field.type] if is_valid({field.name: value})]
+    unknown: dict[str, Any] = {field.name: "?"}
     with pytest.raises(InputError) as error:
-        Architecture(**{field.name: "?"})
+        Architecture(**unknown)
     listed = re.search(r"is one of (.*), not '\?'", error.value.fact)
     assert listed, f"{error.value.fact}: the values of architecture.{field.name} are not listed"
     return listed[1].split(", ")
@@ -100,8 +101,8 @@ def test_no_weight_keeps_what_it_was_created_with(change):
         for weight in model.parameters():
             weight.fill_(123.0)
     initialise(model, torch.Generator().manual_seed(4))
-    for name, weight in model.named_weights().items():
-        assert not (weight == 123.0).any(), name
+    for name, filled in model.named_parameters():
+        assert not (filled == 123.0).any(), name
 
 
 class ForgottenGate(nn.Module):
