@@ -29,7 +29,7 @@ from transduce.durable import FolderWriter, VerifiedFolder, atomic_folder, open_
 from transduce.errors import InputError
 
 KIND = "corpus"
-Chosen = dict[Part, tuple[TextPair, dict[Text, VerifiedFile]]]
+ChosenTexts = dict[Part, tuple[TextPair, dict[Text, VerifiedFile]]]
 RESUME_HINT = "the same command goes on where it was; --from FOLDER takes copies that you have"
 
 
@@ -86,22 +86,22 @@ def fetch_corpus(
     corpus = resolve_texts(corpus)
     record = CorpusRecord({"name": corpus.name, "languages": list(corpus.languages)})
     record.about |= {"licence": corpus.licence, "splits": {}, "unlike": record.mismatches}
-    chosen = choose_text_pairs(corpus, settings, progress)
+    chosen_texts = choose_text_pairs(corpus, settings, progress)
     with atomic_folder(folder, kind=KIND, about=record.about) as writer:
         for split in corpus.splits:
             progress(f"unpacking {split.name}", 0, 0)
-            write_split(split, corpus.languages, chosen, writer, record)
+            write_split(split, corpus.languages, chosen_texts, writer, record)
     return open_folder(folder, KIND)
 
 
 def choose_text_pairs(
     corpus: Corpus, settings: DownloadSettings, progress: DownloadProgress
-) -> Chosen:
+) -> ChosenTexts:
     """Find the files of every part of a corpus; offline, report all missing files at once."""
-    chosen, missing = {}, []
+    chosen_texts, missing = {}, []
     for part in dict.fromkeys(part for split in corpus.splits for part in split.parts):
         try:
-            chosen[part] = choose_text_pair(part, settings, progress)
+            chosen_texts[part] = choose_text_pair(part, settings, progress)
         except InputError as error:
             if settings.network or error.hint != RESUME_HINT:
                 raise
@@ -112,7 +112,7 @@ def choose_text_pairs(
     if missing:
         fact = f"{corpus.name} needs what is not here: {', '.join(dict.fromkeys(missing))}"
         raise InputError(fact, "without --offline they are fetched; --from FOLDER takes your own")
-    return chosen
+    return chosen_texts
 
 
 def choose_text_pair(
@@ -120,9 +120,9 @@ def choose_text_pair(
 ) -> tuple[TextPair, dict[Text, VerifiedFile]]:
     """Return the first alternative of a part whose files can be found, with these files."""
     reasons = []
-    for way in part.text_pairs:
+    for text_pair in part.text_pairs:
         try:
-            return way, find_files(way, settings, progress)
+            return text_pair, find_files(text_pair, settings, progress)
         except InputError as error:
             if error.hint in (WRONG_FILE_HINT, OTHER_LANGUAGES_HINT):  # no other file will do
                 raise
@@ -131,10 +131,10 @@ def choose_text_pair(
 
 
 def find_files(
-    way: TextPair, settings: DownloadSettings, progress: DownloadProgress
+    text_pair: TextPair, settings: DownloadSettings, progress: DownloadProgress
 ) -> dict[Text, VerifiedFile]:
     """Find the files of both sides; files without a known checksum are read to check them."""
-    texts = (way.source, way.target)
+    texts = (text_pair.source, text_pair.target)
     files = {
         one: find_file(one, settings, progress) for one in dict.fromkeys(t.download for t in texts)
     }
@@ -153,7 +153,7 @@ def find_files(
 def write_split(
     split: Split,
     languages: tuple[str, str],
-    chosen: Chosen,
+    chosen_texts: ChosenTexts,
     writer: FolderWriter,
     record: CorpusRecord,
 ) -> None:
@@ -163,7 +163,7 @@ def write_split(
     with ExitStack() as stack:
         source, target = (stack.enter_context(writer.open(name)) for name in names)
         count = 0
-        for one, other in split.pair_filter(read_pairs(split, chosen, parts, record)):
+        for one, other in split.pair_filter(read_pairs(split, chosen_texts, parts, record)):
             source.write(one + b"\n")
             target.write(other + b"\n")
             count += 1
@@ -175,13 +175,13 @@ def write_split(
 
 
 def read_pairs(
-    split: Split, chosen: Chosen, parts: list[dict[str, object]], record: CorpusRecord
+    split: Split, chosen_texts: ChosenTexts, parts: list[dict[str, object]], record: CorpusRecord
 ) -> Iterator[Pair]:
     """Yield the pairs of all parts of a split, and append what each part held to `parts`."""
     for part in split.parts:
-        way, found = chosen[part]
+        text_pair, found = chosen_texts[part]
         count = 0
-        for pair in zip_lines(part, way, found):
+        for pair in zip_lines(part, text_pair, found):
             yield pair
             count += 1
         record_mismatch(part.name, part.lines, count, record)
@@ -189,9 +189,11 @@ def read_pairs(
         parts.append({"name": part.name, "lines": count, "from": origins})
 
 
-def zip_lines(part: Part, way: TextPair, found: dict[Text, VerifiedFile]) -> Iterable[Pair]:
+def zip_lines(part: Part, text_pair: TextPair, found: dict[Text, VerifiedFile]) -> Iterable[Pair]:
     """Yield line i of both sides of a part; raise InputError if their line counts differ."""
-    sides = [read_text_lines(text, found[text].path) for text in (way.source, way.target)]
+    sides = [
+        read_text_lines(text, found[text].path) for text in (text_pair.source, text_pair.target)
+    ]
     for number, (source, target) in enumerate(zip_longest(*sides), start=1):
         if source is None or target is None:
             fact = f"{part.name}: one side ends before line {number:,}, the other does not"

@@ -73,7 +73,7 @@ def resolve_index_texts(corpus: Corpus) -> Corpus:
     path = find_index()
     name = corpus.name.removeprefix(PREFIX)
     found = build_text_pairs(find_entry(name, path), corpus.languages)
-    parts = tuple(Part(f"{name} of {path.name}", (way,)) for way in found)
+    parts = tuple(Part(f"{name} of {path.name}", (text_pair,)) for text_pair in found)
     return replace(corpus, splits=(Split(WHOLE, parts),))
 
 

@@ -56,8 +56,8 @@ def build_multi30k(language: str) -> Corpus:
     """Build Multi30k, English and another language, cased and untokenised."""
     splits = []
     for split, (file, lines) in CAPTION_SPLITS.items():
-        way = TextPair(caption_text(f"{file}.en"), caption_text(f"{file}.{language}"))
-        splits.append(Split(split, (Part(f"multi30k {file}", (way,), lines),)))
+        text_pair = TextPair(caption_text(f"{file}.en"), caption_text(f"{file}.{language}"))
+        splits.append(Split(split, (Part(f"multi30k {file}", (text_pair,), lines),)))
     return Corpus(
         "multi30k",
         ("en", language),
@@ -83,10 +83,13 @@ def tab_separated_pair(download: Download, member: str) -> TextPair:
 
 
 def build_tatoeba(
-    language: str, ways: tuple[TextPair, ...], read: int, known: dict[str, tuple[int, str, str]]
+    language: str,
+    text_pairs: tuple[TextPair, ...],
+    read: int,
+    known: dict[str, tuple[int, str, str]],
 ) -> Corpus:
     """Build Tatoeba's pairs of English and another language, split by the hash of their text."""
-    part = Part(f"tatoeba en-{language}", ways, read)
+    part = Part(f"tatoeba en-{language}", text_pairs, read)
     return Corpus(
         f"tatoeba-en-{language}",
         ("en", language),

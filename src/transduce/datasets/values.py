@@ -119,8 +119,12 @@ class Corpus:
     @property
     def downloads(self) -> tuple[Download, ...]:
         """The downloads that the first alternative of every part needs, each once."""
-        ways = [part.text_pairs[0] for split in self.splits for part in split.parts]
-        every = [text.download for way in ways for text in (way.source, way.target)]
+        text_pairs = [part.text_pairs[0] for split in self.splits for part in split.parts]
+        every = [
+            text.download
+            for text_pair in text_pairs
+            for text in (text_pair.source, text_pair.target)
+        ]
         return tuple(dict.fromkeys(every))
 
     @property
