@@ -55,6 +55,6 @@ def ignore_progress(_activity: str, _pairs: int) -> None:
 
 def has_gpu() -> bool:
     """Return whether training would use another device than the processor."""
-    from transduce.machine.device import device  # imports torch
+    from transduce.machine.device import select_device  # imports torch
 
-    return device().type != "cpu"
+    return select_device().type != "cpu"
