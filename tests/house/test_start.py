@@ -49,3 +49,20 @@ def test_the_package_knows_its_version():
 def test_importing_the_package_loads_no_torch():
     probe = "import sys, transduce; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0
+
+
+def test_the_package_is_imported_in_a_tenth_of_a_second():
+    probe = "import time; t = time.perf_counter(); import transduce; print(time.perf_counter() - t)"
+    command = [sys.executable, "-c", probe]
+    seconds = [
+        float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        for _ in range(3)
+    ]
+    assert min(seconds) < 0.1
+
+
+def test_every_public_name_is_there_and_listed():
+    assert set(transduce.__all__) <= set(dir(transduce))
+    for name in transduce.__all__:
+        assert getattr(transduce, name) is not None
+    assert transduce.recipes.by_name("table3/base").architecture.layers == 6
