@@ -3,6 +3,7 @@
 import multiprocessing
 import types
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.forked import SERVER
@@ -15,6 +16,7 @@ from transduce.inference.evaluate import evaluate
 from transduce.inference.translator import Translator
 
 TRANSLATE = random_translator()
+UNTYPED: Any = TRANSLATE
 REFERENCES = list(reversed(LINES))
 
 
@@ -49,26 +51,26 @@ def test_lines_are_read_and_translated_lazily():
 @pytest.mark.parametrize(
     ("call", "fact"),
     [
-        (lambda: TRANSLATE(5), "text must be lines of text, such as a list, not 5 (int)"),
+        (lambda: UNTYPED(5), "text must be lines of text, such as a list, not 5 (int)"),
         (
-            lambda: list(TRANSLATE.nbest_lines(iter(["a", None]))),
+            lambda: list(UNTYPED.nbest_lines(iter(["a", None]))),
             "lines: item 2 must be a string, not None (NoneType)",
         ),
-        (lambda: TRANSLATE("a", prefix=["b"]), "prefix must be a string, not ['b'] (list)"),
-        (lambda: TRANSLATE.nbest("a", 0), "n must be a whole number of at least 1, not 0 (int)"),
-        (lambda: TRANSLATE.searching(beams=2), "searching() has no setting 'beams'"),
-        (lambda: TRANSLATE.sampling(topk=2), "sampling() has no setting 'topk'"),
+        (lambda: UNTYPED("a", prefix=["b"]), "prefix must be a string, not ['b'] (list)"),
+        (lambda: UNTYPED.nbest("a", 0), "n must be a whole number of at least 1, not 0 (int)"),
+        (lambda: UNTYPED.searching(beams=2), "searching() has no setting 'beams'"),
+        (lambda: UNTYPED.sampling(topk=2), "sampling() has no setting 'topk'"),
         (
-            lambda: list(TRANSLATE.likelihood(iter(["ab"]))),
+            lambda: list(UNTYPED.likelihood(iter(["ab"]))),
             "pairs: item 1 must be (source, target), not",
         ),
-        (lambda: TRANSLATE.evaluate(LINES), "reference must be given with lines of a source"),
+        (lambda: UNTYPED.evaluate(LINES), "reference must be given with lines of a source"),
         (
-            lambda: TRANSLATE.evaluate(LINES, LINES, metrics=["blue"]),
+            lambda: UNTYPED.evaluate(LINES, LINES, metrics=["blue"]),
             "metrics: unknown score 'blue'",
         ),
         (
-            lambda: TRANSLATE.evaluate(LINES, LINES[:1]),
+            lambda: UNTYPED.evaluate(LINES, LINES[:1]),
             "the source has 5 lines, but the reference has 1",
         ),
     ],

@@ -29,7 +29,7 @@ def test_they_are_the_loss_of_training_without_smoothing():
         Batch(Packed.from_sentences(SOURCES), Packed.from_sentences(TARGETS)),
     )
     states = model.decode(batch.target.shift_right(BEGIN), model.encode(batch.source))
-    loss, _ = smoothed_loss(states, model.output.weight, batch.target.ids, spread=0.0)
+    loss, _ = smoothed_loss(states, model.output.weight, batch.target.ids, mass=0.0)
     found = target_log_probs((model,), SOURCES, TARGETS, 8_192)
     assert -sum(found) == pytest.approx(loss.item(), rel=1e-6)
 

@@ -6,7 +6,8 @@ import pytest
 from tests.inference.random_models import WORDS, random_translator
 
 from transduce.errors import InputError
-from transduce.inference.long_lines import SplitLevel, halve, split_line
+from transduce.inference.long_lines import LineWarning, halve, split_line
+from transduce.tasks import SplitLevel
 from transduce.tasks.toys import Toy
 from transduce.tasks.translation import Translation
 
@@ -69,7 +70,7 @@ def test_a_text_is_cut_at_the_boundary_nearest_its_middle():
 
 
 def test_all_parts_are_translated_and_joined_and_each_line_has_one_warning_by_its_number():
-    warnings = []
+    warnings = list[LineWarning]()
     translate = replace(random_translator(longest=12), on_warning=warnings.append)
     lines = ["a dog", LONG, "", f"{LONG}. {LONG}."]
     outputs = translate(lines)

@@ -4,6 +4,7 @@ import pytest
 from tests.inference.random_models import LINES, random_translator
 
 from transduce.inference import outputs
+from transduce.search import beam_search_unordered
 
 TRANSLATE = random_translator()
 
@@ -12,11 +13,10 @@ TRANSLATE = random_translator()
 def searched(monkeypatch):
     """The number of sources of each search."""
     counts = []
-    search = outputs.beam_search_unordered
 
     def count_sources(decoder, sources, *arguments, **options):
         counts.append(len(sources))
-        return search(decoder, sources, *arguments, **options)
+        return beam_search_unordered(decoder, sources, *arguments, **options)
 
     monkeypatch.setattr(outputs, "beam_search_unordered", count_sources)
     return counts

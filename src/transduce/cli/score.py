@@ -67,7 +67,8 @@ def command(
         for one in score(hypotheses, *references, **chosen):
             print_result(one.as_json(), [str(one)], one, as_json=as_json)
         return
-    for found in score(hypotheses, *references, **chosen, against=against, **draws):
+    chosen |= draws
+    for found in score(hypotheses, *references, against=against, **chosen):
         lines = [f"{found.ours} | {hypotheses}", f"{found.theirs} | {against}", str(found)]
         print_result(found.as_json(), lines, found.ours, as_json=as_json)
 

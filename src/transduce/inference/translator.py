@@ -36,7 +36,8 @@ from transduce.tasks import Task
 from transduce.text.arguments import checked_lines, require_lines
 
 if TYPE_CHECKING:
-    from transduce.inference.evaluate import Evaluation, Text
+    from transduce.inference.evaluate import Evaluation
+    from transduce.text.arguments import Text
 
 BLOCK = 2_000  # lines read before the first output: sentences of like length are searched together
 WORKER_BLOCK = 250  # lines that a worker takes at once: enough of like lengths, a share for all
