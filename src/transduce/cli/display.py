@@ -13,24 +13,24 @@ if TYPE_CHECKING:
 
 
 def console() -> "Console":
-    """Where people look while a program works; it honours NO_COLOR and TERM=dumb."""
+    """Return rich's console on standard error, which honours NO_COLOR and TERM=dumb."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def result(line: str) -> None:
-    """A line of the result."""
+    """Print a line of the result on standard output."""
     print(line)
 
 
 def tell(line: str) -> None:
-    """A line for people."""
+    """Print a line for people on standard error."""
     print(visible(line), file=sys.stderr, flush=True)
 
 
 def visible(text: str) -> str:
-    """The text, with characters written out that would act on a terminal or deceive its reader."""
+    """Return a text with control and format characters escaped, which could act on a terminal."""
     return "".join(
         character.encode("unicode_escape").decode()
         if unicodedata.category(character) in ("Cc", "Cf", "Cs")
@@ -41,7 +41,7 @@ def visible(text: str) -> str:
 
 @contextmanager
 def counting(*, shown: bool) -> Iterator[Callable[[str, int], None]]:
-    """A line on a terminal that says what is being done and how many pairs were read for it."""
+    """Show on a terminal how many pairs were read, and for what; yield what updates it."""
     where = console()
     if not shown or not where.is_terminal:
         yield lambda _what, _pairs: None
@@ -51,7 +51,7 @@ def counting(*, shown: bool) -> Iterator[Callable[[str, int], None]]:
 
 
 def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Rows with their cells below each other."""
+    """Yield rows as lines whose cells are aligned in columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
@@ -59,7 +59,7 @@ def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def nobody_reads() -> bool:
-    """Whether the reader of standard output or standard error has gone, as in `| head`."""
+    """Return whether the reader of standard output or error has closed its pipe, as `head` does."""
     poll = select.poll()
     for descriptor in (1, 2):
         poll.register(descriptor, 0)
@@ -67,7 +67,7 @@ def nobody_reads() -> bool:
 
 
 def settle() -> None:
-    """Give up what cannot be written: Python would try once more at its end, and complain."""
+    """Flush standard output, or discard what cannot be written, so that Python's exit is quiet."""
     try:
         print(end="", flush=True)
     except OSError:

@@ -6,12 +6,12 @@ from transduce.errors import InputError, suggest_names
 
 
 class Commands(click.Group):
-    """Commands by name."""
+    """A group of commands that suggests the nearest name for an unknown one."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first argument names."""
+        """Return the command that the first argument names, or suggest the nearest names."""
         name = args[0]
         known = self.list_commands(ctx)
         if name not in known and not name.startswith("-") and not ctx.resilient_parsing:

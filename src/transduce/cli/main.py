@@ -35,14 +35,14 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
 
 
 class LateCommands(Commands):
-    """The commands of the table; none is imported before it is called."""
+    """The group of all commands, each imported when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click asks so
-        """The table's order, which is that of a user's work."""
+        """Return the names of the commands in the order of a user's work."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The command in the file of its name."""
+        """Import and return the command of that name, or None."""
         if cmd_name not in COMMANDS:
             return None
         command = importlib.import_module(f"transduce.cli.{cmd_name}").command
@@ -50,7 +50,7 @@ class LateCommands(Commands):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """The list of commands in `--help`, out of the table."""
+        """Write the list of commands in `--help` without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 

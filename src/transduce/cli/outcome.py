@@ -1,4 +1,4 @@
-"""How a command ends: the one place that turns what went wrong into a sentence and an exit code."""
+"""The end of a command: errors become a sentence, a hint and an exit code, here only."""
 
 import errno
 import os
@@ -17,11 +17,11 @@ COMPLETION = "_TRANSDUCE_COMPLETE"  # set by the shell when the tab key is press
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM: somebody else's Ctrl-C."""
+    """Raised by SIGTERM, and handled like Ctrl-C."""
 
 
 def run(command: click.Command, arguments: Sequence[str]) -> int:
-    """Run a command to its exit code; what it leaves unsaid is said on standard error."""
+    """Run a command and return its exit code; its error, if any, is printed on standard error."""
     try:
         code = _invoke(command, arguments)
         print(end="", flush=True)  # a full disk or a closed pipe shows here at the latest
@@ -47,7 +47,7 @@ def _invoke(command: click.Command, arguments: Sequence[str]) -> int:
 
 
 def _explained(error: Exception | KeyboardInterrupt) -> int:
-    """Say what went wrong; the answer is the exit code."""
+    """Print an error as a sentence with a hint, and return its exit code."""
     match error:
         case TransduceError():
             _tell(error.fact, error.hint)
@@ -77,7 +77,7 @@ def _explained(error: Exception | KeyboardInterrupt) -> int:
 
 
 def _tell(fact: str, hint: str) -> None:
-    """One sentence, and the next move."""
+    """Print what went wrong, and what to do next."""
     display.tell(f"error: {fact}")
     if hint:
         display.tell(f"hint: {hint}")
