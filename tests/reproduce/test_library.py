@@ -6,6 +6,7 @@ from transduce import reproduce
 from transduce.errors import InputError, NotFiniteError
 from transduce.reproduce.request import TableCallbacks
 from transduce.runs.texts import GeneratedCorpus
+from transduce.training.callbacks import TrainingCallbacks
 
 CHANGES = {
     "training.steps": 2,
@@ -25,7 +26,10 @@ def texts():
 def test_a_row_is_trained_measured_and_reported_by_one_call(tmp_path, capsys):
     rows: list[tuple[str, int]] = []
     messages: list[str] = []
+    losses: list[float] = []
+    training = TrainingCallbacks(on_update=lambda update, _progress: losses.append(update.loss))
     callbacks = TableCallbacks(
+        training=training,
         on_row=lambda job, result: rows.append((job.row, result.updates)),
         on_message=messages.append,
     )
@@ -38,6 +42,7 @@ def test_a_row_is_trained_measured_and_reported_by_one_call(tmp_path, capsys):
         **texts(),
     )
     assert rows == [("C-N2", 2)]
+    assert len(losses) == 2
     assert [row["row"] for row in report.rows] == ["C-N2"]
     assert report.markdown() == (tmp_path / "out/table3.md").read_text("utf-8")
     assert report.as_json()["table"] == "table3"

@@ -30,12 +30,6 @@ def prepare_silently(folder: Path, data: Data, train: Pairs, dev: Pairs | None) 
     return prepare_corpus(folder, data, train, dev, ignore_event)
 
 
-def train_silently(folder: Path, recipe: Recipe, prepared: PreparedCorpus) -> None:
-    """Train a run in this process from its last checkpoint to its end, without callbacks."""
-    recipe = begin_or_resume_run(folder, recipe, prepared)
-    train_run(folder, recipe, prepared, TrainingCallbacks(), ignore_event)
-
-
 @final
 @dataclass(frozen=True, kw_only=True)
 class TableCallbacks:
@@ -45,7 +39,13 @@ class TableCallbacks:
     on_row: Callable[[RowJob, RowResult], None] = ignore_event  # after each measured row
     on_failure: Callable[[str, TransduceError], None] = ignore_event  # which row failed, and why
     prepare: Prepare = prepare_silently
-    train: Train = train_silently
+    training: TrainingCallbacks = field(default_factory=TrainingCallbacks)  # of every row's run
+    train: Train | None = None  # in place of `train_in_process`
+
+    def train_in_process(self, folder: Path, recipe: Recipe, prepared: PreparedCorpus) -> None:
+        """Train a run in this process from its last checkpoint to its end."""
+        recipe = begin_or_resume_run(folder, recipe, prepared)
+        train_run(folder, recipe, prepared, self.training, ignore_event)
 
 
 @final

@@ -145,7 +145,7 @@ def train_row(
     ensure_folder(folder)
     require_run_folder(run)
     with locked_folder(run):
-        callbacks.train(run, job.recipe, prepared)
+        (callbacks.train or callbacks.train_in_process)(run, job.recipe, prepared)
         result = measure_row(job, run, prepared, test)
         write_result(folder, result)
     callbacks.on_row(job, result)
