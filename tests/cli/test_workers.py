@@ -21,8 +21,8 @@ ROOT = Path(__file__).parents[2]
 HERE = Path("meeting")  # of our own launcher
 
 
-def together(place):
-    return ProcessOptions(rank=place, workers=1, exact=False, lost_after=60.0)
+def together(rank):
+    return ProcessOptions(rank=rank, workers=1, exact=False, lost_after=60.0)
 
 
 def test_workers_has_no_place_under_torchrun():

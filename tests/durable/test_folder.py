@@ -55,13 +55,13 @@ def test_what_exists_is_not_written_over(tmp_path):
 
 
 def test_what_came_into_being_meanwhile_is_not_written_over(tmp_path):
-    def late():
+    def write_later():
         with atomic_folder(tmp_path / "f", kind="store", about={}) as writer:
             writer.write("a", b"alpha")
             (tmp_path / "f").mkdir()
 
     with pytest.raises(InputError, match="exists already"):
-        late()
+        write_later()
     assert names(tmp_path) == ["f"]
     assert names(tmp_path / "f") == []
 
@@ -88,7 +88,7 @@ def test_a_removed_folder_leaves_nothing(tmp_path):
 CALLS = ("mkdir", "open", "write", "fsync", "rename", "replace", "unlink", "rmdir")
 
 
-def watched(monkeypatch, act):
+def act_at_each_step(monkeypatch, act):
     """Let `act(name, arguments, call)` stand between us and the system."""
     for name in CALLS:
         call = getattr(os, name)
@@ -116,7 +116,7 @@ def test_everything_is_on_the_disk_before_the_name_is_given(tmp_path, monkeypatc
             told.append("rename")
         return call()
 
-    watched(monkeypatch, note)
+    act_at_each_step(monkeypatch, note)
     write(tmp_path / "parent" / "f")
     assert told == [
         "fsync a", "fsync b", "fsync manifest.json", "fsync temporary", "rename", "fsync parent",
@@ -131,7 +131,7 @@ def test_the_name_is_gone_for_good_before_the_first_file_goes(tmp_path, monkeypa
         told.append(name)
         return call()
 
-    watched(monkeypatch, note)
+    act_at_each_step(monkeypatch, note)
     remove_folder(tmp_path / "f")
     assert told[told.index("rename") :].index("fsync") < told[told.index("rename") :].index(
         "unlink"
@@ -150,10 +150,10 @@ def outcome(act):
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS])
 def test_whatever_call_fails_the_name_is_not_given(tmp_path, monkeypatch, number):
     failed_at: list[str] = []
-    place = tmp_path
+    parent = tmp_path
     for nth in range(1, 100):
-        place = tmp_path / str(nth)
-        place.mkdir()
+        parent = tmp_path / str(nth)
+        parent.mkdir()
         count = 0
 
         def fail(name, _, call, nth=nth):
@@ -166,15 +166,15 @@ def test_whatever_call_fails_the_name_is_not_given(tmp_path, monkeypatch, number
             return call()
 
         with monkeypatch.context() as patch:
-            watched(patch, fail)
-            error = outcome(lambda place=place: write(place / "f"))
+            act_at_each_step(patch, fail)
+            error = outcome(lambda parent=parent: write(parent / "f"))
         if error is None:
             break
-        assert f"{place / 'f'}" in error.fact
+        assert f"{parent / 'f'}" in error.fact
         assert "cannot be written: " in error.fact
         assert error.hint
-        assert names(place) == [], f"after a failed {failed_at[-1]}, call {nth}"
-    open_folder(place / "f", "store").verify()
+        assert names(parent) == [], f"after a failed {failed_at[-1]}, call {nth}"
+    open_folder(parent / "f", "store").verify()
     assert {"mkdir", "open", "write", "fsync", "rename"} == set(failed_at)
 
 
@@ -184,7 +184,7 @@ def test_a_file_system_that_syncs_no_folders_is_no_fault(tmp_path, monkeypatch):
             raise OSError(errno.EINVAL, "no such thing")
         return call()
 
-    watched(monkeypatch, refuse)
+    act_at_each_step(monkeypatch, refuse)
     write(tmp_path / "f")
     open_folder(tmp_path / "f", "store").verify()
 
@@ -206,17 +206,17 @@ def test_a_file_over_the_limit_of_the_system_is_told(tmp_path):
 @pytest.fixture
 def small_disk(tmp_path):
     """A file system of 256 KB."""
-    place = tmp_path / "small"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "none", str(place)]
+    parent = tmp_path / "small"
+    parent.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "none", str(parent)]
     try:
         done = subprocess.run(mount, capture_output=True, check=False)
     except FileNotFoundError:
         pytest.skip("skipped: there is no mount here")
     if done.returncode:
         pytest.skip("skipped: a file system of our own needs root")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
+    yield parent
+    subprocess.run(["umount", str(parent)], check=True)
 
 
 def test_a_full_disk_keeps_what_was_there(small_disk):

@@ -57,7 +57,7 @@ def test_what_no_setting_can_say_of_fairseq_stands_in_its_reason():
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "sentence"),
     [
         ("training.smoothing_form", "V - 2 in Joey NMT"),
         ("architecture.d_ff", "8,192 in T2T's big model for English to French"),
@@ -67,8 +67,8 @@ def test_what_no_setting_can_say_of_fairseq_stands_in_its_reason():
         ),
     ],
 )
-def test_where_one_system_differs_is_said_of_it(path, said):
-    assert said in PEERS[path]
+def test_where_one_system_differs_is_said_of_it(path, sentence):
+    assert sentence in PEERS[path]
 
 
 def test_where_others_differ_is_said_of_settings_that_there_are():
