@@ -17,14 +17,15 @@ prints or ends the process: errors are exceptions with a fact and a hint, and pr
 callbacks. What changes the whole process is stated where a function does it.
 """
 RETURNED = (  # classes that the public functions take or return
+    "transduce.runs.training_run:TrainingRun",
+    "transduce.training.callbacks:TrainingCallbacks",
+    "transduce.runs.average:AveragedModel",
+    "transduce.runs.curves:RunCurve",
+    "transduce.runs.curves:CurvePoint",
     "transduce.inference.translator:Translator",
-    "transduce.inference.translator:Output",
+    "transduce.inference.outputs:Output",
     "transduce.inference.evaluate:Evaluation",
     "transduce.scores.score:Score",
-    "transduce.scores.bootstrap:Comparison",
-    "transduce.runs.verify:VerifiedPart",
-    "transduce.inference.long_lines:LineWarning",
-    "transduce.runs.average:AveragedModel",
     "transduce.settings.recipe:Recipe",
     "transduce.errors:TransduceError",
 )
