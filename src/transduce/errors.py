@@ -1,15 +1,14 @@
-"""Errors as one small tree, each class with its exit code.
+"""The exception classes of this package, each with the exit code of the command line.
 
-    TransduceError        the user can put it right; printed as one sentence and a hint
+    TransduceError        an error that the user can correct; printed as one sentence and a hint
     ├── InputError        2  wrong usage, or input that cannot be used
-    ├── FolderError       3  a run, store or model folder is damaged or foreign
-    ├── SaveError         4  a file that must be kept cannot be written
-    ├── NotFiniteError    5  loss or gradients are not finite
+    ├── FolderError       3  a run, store or model folder is damaged or not made by this package
+    ├── SaveError         4  an output file or folder cannot be written
+    ├── NotFiniteError    5  loss or gradients are not finite in several updates in a row
     ├── InUseError        6  another process works in this folder
-    └── LostProcessError  7  a process of this run has ended early
+    └── LostProcessError  7  a process of a distributed run ended before the run was finished
 
-The number is the exit code of the command line. An `assert` that fails is a mistake of ours and
-keeps its traceback (exit code 1).
+A failed `assert` is a bug of this package; it keeps its traceback and has exit code 1.
 """
 
 import difflib
@@ -36,13 +35,13 @@ class InputError(TransduceError):
 
 
 class FolderError(TransduceError):
-    """A folder that is damaged, foreign, or written by a newer version (exit code 3)."""
+    """A folder that is damaged, of another kind, or written by a newer version (exit code 3)."""
 
     exit_code = 3
 
 
 class SaveError(TransduceError):
-    """A file that must be kept cannot be written (exit code 4)."""
+    """An output file or folder cannot be written (exit code 4)."""
 
     exit_code = 4
 
@@ -60,13 +59,13 @@ class InUseError(TransduceError):
 
 
 class LostProcessError(TransduceError):
-    """A process of this run ended before the run did (exit code 7)."""
+    """A process of a distributed run ended before the run was finished (exit code 7)."""
 
     exit_code = 7
 
 
 def suggest_names(name: str, known: Iterable[str]) -> str:
-    """Return a hint that lists the known names closest to a mistaken one."""
+    """Return a hint with the known names that are most similar to an unknown name, or with all."""
     names = sorted(known)
     longer = [one for one in names if one.endswith((f".{name}", f"/{name}"))]
     close = longer or difflib.get_close_matches(name, names, n=3, cutoff=0.5)

@@ -1,4 +1,4 @@
-"""Files and folders on disk: whole or absent, and with checksums that reveal damage."""
+"""Files and folders that are written completely or not at all, with checksums to detect damage."""
 
 from transduce.durable.checksummed_json import from_checksummed_json, to_checksummed_json
 from transduce.durable.files import atomic_file, ensure_folder, sync_folder, write_atomically

@@ -1,4 +1,4 @@
-"""JSON files with a format number and a sha256 of their own content."""
+"""JSON files with a format number and a sha256 of all their other entries."""
 
 import hashlib
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ NEWER = "install a newer transduce: pip install --upgrade transduce"
 
 
 def to_checksummed_json(values: Mapping[str, object]) -> bytes:
-    """Return a JSON file whose first entry is the format number and last its own sha256."""
+    """Return JSON bytes with the format number as first entry and a sha256 of the rest as last."""
     assert not {"format", "sha256"} & set(values), "these keys are reserved"
     return add_checksum({"format": FORMAT, **values})
 
 
 def add_checksum(body: Mapping[str, object]) -> bytes:
-    """Serialise these values to JSON bytes with their sha256 as the last entry."""
+    """Return values as JSON bytes with one more entry, the sha256 of their JSON bytes."""
     return to_json({**body, "sha256": hashlib.sha256(to_json(body)).hexdigest()})
 
 
@@ -38,7 +38,7 @@ def from_checksummed_json(data: bytes, file: Path) -> dict[str, Any]:
 
 
 def require_format(written: object, file: Path) -> None:
-    """Raise FolderError unless the file's format number is one that this version reads."""
+    """Raise FolderError unless a file's format number is one that this version can read."""
     if type(written) is not int or written < 1:
         raise FolderError("names no format", AGAIN, file=file)
     if written > FORMAT:

@@ -1,4 +1,4 @@
-"""One file, whole or absent: written under a temporary name, synced to disk, then renamed."""
+"""Atomic writing of one file: under a temporary name, synced to disk, then renamed."""
 
 import errno
 import fcntl
@@ -23,15 +23,15 @@ CHUNK = 1 << 20
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write bytes to a file in one step: readers see the old content or all of the new."""
+    """Replace a file's content by these bytes; readers get all of the old or all of the new."""
     with atomic_file(path) as stream:
         stream.write(data)
 
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a binary stream that replaces `path` when the block ends without an error."""
-    if path.exists() and not path.is_file():  # above all /dev/null
+    """Open a binary stream whose content replaces `path` when the block ends without an error."""
+    if path.exists() and not path.is_file():  # replacing /dev/null would break the machine
         raise InputError("is no regular file", "choose another name", file=path)
     ensure_folder(path.parent)
     delete_abandoned(path)
@@ -53,18 +53,18 @@ class HashingFile(io.RawIOBase):
 
     def __init__(self, path: Path, final_path: Path) -> None:
         super().__init__()
-        self.final_path = final_path  # what people will find it under
+        self.final_path = final_path  # after the renaming; errors name this path
         self.size = 0
         self.digest = hashlib.sha256()
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with raise_save_errors(final_path):
-            self.descriptor = os.open(path, flags, 0o666)  # the umask takes away what it must
+            self.descriptor = os.open(path, flags, 0o666)  # minus the umask
         mark_alive(self.descriptor)
 
     def writable(self) -> bool:
         return True
 
-    def write(self, data: Any, /) -> int:  # noqa: ANN401 - whatever has bytes
+    def write(self, data: Any, /) -> int:  # noqa: ANN401 - any bytes-like object
         rest = memoryview(data).cast("B")
         self.digest.update(rest)
         self.size += rest.nbytes
@@ -83,20 +83,20 @@ class HashingFile(io.RawIOBase):
 
 @contextmanager
 def create_file(path: Path, final_path: Path) -> Iterator[tuple[BinaryIO, HashingFile]]:
-    """Create a file and yield a buffered stream and its hashing file; sync it at the end."""
+    """Create a file, yield a stream to write and the HashingFile behind it, sync it at the end."""
     file = HashingFile(path, final_path)
     try:
         stream = io.BufferedWriter(file, CHUNK)
         yield stream, file
         stream.flush()
         with raise_save_errors(final_path):
-            sync(file.descriptor)  # never twice: after a failure the second one lies
+            sync(file.descriptor)  # never again after a failure: a second fsync reports success
     finally:
-        file.close()  # not the stream, which would try again to write what failed
+        file.close()  # not the stream, which would write the failed bytes again
 
 
 def write_some(descriptor: int, data: memoryview) -> int:
-    """Write as many bytes as the system accepts in one call and return their number."""
+    """Write to an open file as many bytes as one system call accepts, and return their number."""
     written = os.write(descriptor, data)
     if written == 0:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
@@ -118,7 +118,7 @@ def sync(descriptor: int) -> None:
 
 
 def ensure_folder(folder: Path) -> None:
-    """Create a folder and its missing parents, and sync each new name to disk."""
+    """Create a folder and its missing parents, and sync each new directory entry to disk."""
     if folder.is_dir():
         return
     ensure_folder(folder.parent)
@@ -128,12 +128,12 @@ def ensure_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Sync a folder's list of names to disk."""
+    """Wait until the disk has stored a folder's list of names, so that renames survive a crash."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         sync(descriptor)
     except OSError as error:
-        if error.errno != errno.EINVAL:  # some file systems know no such thing for folders
+        if error.errno != errno.EINVAL:  # some file systems cannot sync folders
             raise
     finally:
         os.close(descriptor)

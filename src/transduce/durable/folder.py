@@ -1,4 +1,4 @@
-"""One folder, whole or absent: its files are written, then its manifest, then it is renamed."""
+"""Atomic writing of one folder: its files under a temporary name, the manifest, then a rename."""
 
 import os
 import re
@@ -27,7 +27,7 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 def atomic_folder(
     path: Path, *, kind: str, about: Mapping[str, object]
 ) -> Iterator["FolderWriter"]:
-    """Yield a writer for a folder that appears under its name only when every byte is on disk."""
+    """Yield a writer for a new folder, which is renamed to `path` once every byte is on disk."""
     require_absent(path)
     ensure_folder(path.parent)
     delete_abandoned(path)
@@ -79,7 +79,7 @@ class FolderWriter:
 
 
 def require_absent(path: Path) -> None:
-    """Raise InputError if anything exists under this path, so that nothing is ever overwritten."""
+    """Raise InputError if anything exists at this path, so that nothing is ever overwritten."""
     if os.path.lexists(path):
         raise InputError("exists already", "choose another name, or delete it first", file=path)
 
@@ -91,7 +91,7 @@ def publish_folder(temporary: Path, path: Path) -> None:
         try:
             sync_folder(path.parent)
         except OSError:
-            path.rename(temporary)  # a name that may not last must not be taken for a saved one
+            path.rename(temporary)  # a rename that a crash may undo must not look like success
             raise
 
 
@@ -112,5 +112,5 @@ def remove_folder(path: Path) -> None:
     trash = trash_path(path)
     with raise_save_errors(path):
         path.rename(trash)
-        sync_folder(path.parent)  # before the first file goes
+        sync_folder(path.parent)  # before the first file is deleted
     delete(trash)

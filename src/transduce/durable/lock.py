@@ -20,7 +20,7 @@ held_descriptors: set[int] = set()
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Lock a folder for this process and delete what killed processes left in it."""
+    """Lock a folder for this process and delete the temporary files of killed processes in it."""
     ensure_folder(folder)
     close_locks_in_children()
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -32,7 +32,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
         delete_leftovers(folder)
         yield
     finally:
-        if descriptor in held_descriptors:  # not in a forked child, which has closed its copy
+        if descriptor in held_descriptors:  # false in a forked child, which has closed its copy
             held_descriptors.remove(descriptor)
             os.close(descriptor)
 
@@ -56,7 +56,7 @@ def acquire_lock(descriptor: int, folder: Path) -> None:
 
 @functools.cache
 def close_locks_in_children() -> None:
-    """Make forked child processes close their copies of locks."""
+    """Register a function that closes the inherited lock files in every forked child process."""
     os.register_at_fork(after_in_child=close_inherited_locks)
 
 

@@ -1,4 +1,4 @@
-"""JSON without ambiguity: repeated keys, NaN, huge numbers and deep nesting are refused."""
+"""Strict JSON: repeated keys, NaN, infinite numbers and nesting over 20 levels are refused."""
 
 import json
 import math
@@ -12,7 +12,7 @@ MAX_DEPTH = 20
 
 
 def to_json(value: object) -> bytes:
-    """Serialise a value to ASCII JSON bytes, indented for people and ending with a newline."""
+    """Serialise a value to indented ASCII JSON bytes that end with a newline."""
     return json.dumps(value, allow_nan=False, indent=1).encode("ascii") + b"\n"
 
 

@@ -1,4 +1,4 @@
-"""Temporary names for unfinished files, and the deletion of those that killed processes left."""
+"""Temporary names for unfinished files, and deletion of the files that killed processes left."""
 
 import fcntl
 import os
@@ -13,23 +13,23 @@ LEFTOVER = re.compile(r"\.(tmp|trash)-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
 
 
 def temporary_path(path: Path) -> Path:
-    """Return a new random temporary name in the same folder, so that a later rename cannot fail."""
+    """Return a new random temporary path in the same folder, from which `path` can be renamed."""
     return path.with_name(f".tmp-{secrets.token_hex(8)}-{path.name}")
 
 
 def trash_path(path: Path) -> Path:
-    """Return a new random name in the same folder for something that is about to be deleted."""
+    """Return a new random path in the same folder, to rename `path` to before it is deleted."""
     return path.with_name(f".trash-{secrets.token_hex(8)}-{path.name}")
 
 
 def mark_alive(descriptor: int) -> None:
-    """Take a shared lock on an open file or folder, which shows that a living process writes it."""
-    with suppress(OSError):  # a file system without flock: then there is nothing to tell
+    """Take a shared lock on an open file or folder, to show that a living process writes it."""
+    with suppress(OSError):  # a file system without flock, where nothing counts as abandoned
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 
 def delete(path: Path) -> None:
-    """Delete a file or folder and ignore errors: what remains is deleted as a leftover later."""
+    """Delete a file or folder and ignore errors; `delete_leftovers` deletes later what remains."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -38,7 +38,7 @@ def delete(path: Path) -> None:
 
 
 def delete_abandoned(path: Path) -> None:
-    """Delete the temporary files that killed processes left when they wrote to this path."""
+    """Delete the temporary files of killed processes that were writing to this path."""
     for entry in list_entries(path.parent):
         found = LEFTOVER.fullmatch(entry.name)
         if found and found["name"] == path.name and is_abandoned(entry):
@@ -46,7 +46,7 @@ def delete_abandoned(path: Path) -> None:
 
 
 def delete_leftovers(folder: Path) -> None:
-    """Delete the temporary files that killed processes left in a folder and its subfolders."""
+    """Delete the temporary files of killed processes in a folder and its direct subfolders."""
     for each in (folder, *(inner for inner in list_entries(folder) if is_plain_folder(inner))):
         for entry in list_entries(each):
             if LEFTOVER.fullmatch(entry.name) and is_abandoned(entry):
@@ -54,7 +54,7 @@ def delete_leftovers(folder: Path) -> None:
 
 
 def list_entries(folder: Path) -> Iterator[Path]:
-    """Return the paths inside a folder; none if it cannot be read."""
+    """Yield the paths of a folder's entries; none if the folder cannot be read."""
     with suppress(OSError):
         yield from list(folder.iterdir())
 
@@ -65,7 +65,7 @@ def is_plain_folder(path: Path) -> bool:
 
 
 def is_abandoned(path: Path) -> bool:
-    """Return whether no living process holds the lock of this temporary file or folder."""
+    """Return whether no living process holds the lock of a temporary file or folder."""
     try:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         descriptor = os.open(path, flags)

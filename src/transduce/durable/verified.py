@@ -1,4 +1,4 @@
-"""Reading folders of ours: no file is used unless its sha256 is the one in the manifest."""
+"""Reading of folders with a manifest: a file is used only if its sha256 is the listed one."""
 
 import hashlib
 import os
@@ -23,7 +23,7 @@ AGAIN = "the folder is damaged or was edited: take it from its source again"
 @final
 @dataclass(frozen=True)
 class Entry:
-    """Size and sha256 of one file, as the manifest lists them."""
+    """The size in bytes and the sha256 that a manifest lists for one file."""
 
     size: int
     sha256: str
@@ -32,13 +32,13 @@ class Entry:
 @final
 @dataclass(frozen=True)
 class VerifiedFolder:
-    """An existing folder whose manifest is valid and lists exactly the files that are there."""
+    """An existing folder whose manifest is valid and lists exactly the files in the folder."""
 
     folder: Path
     kind: str
     about: Mapping[str, Any]
     files: Mapping[str, Entry]
-    hash: str  # sha256 of the manifest, and so of all that it names
+    hash: str  # sha256 of the manifest, which contains the sha256 of every file
 
     def read(self, name: str, limit: int | None = None) -> bytes:
         """Return a file's bytes after checking their size and sha256 against the manifest."""
@@ -66,14 +66,14 @@ class VerifiedFolder:
             self.verified_path(name)
 
     def entry(self, name: str) -> Entry:
-        """Return the manifest's entry of a required file; raise FolderError if it has none."""
+        """Return the manifest's entry of a file; raise FolderError if the file is not listed."""
         if name not in self.files:
             raise FolderError(f"has no {name}", AGAIN, file=self.folder)
         return self.files[name]
 
 
 def open_folder(path: Path, kind: str) -> VerifiedFolder:
-    """Open a folder of this kind after checking its manifest and its list of files."""
+    """Open a folder of a kind, such as "store", after checking its manifest and file names."""
     manifest = path / MANIFEST
     if not os.path.lexists(manifest):
         raise FolderError(foreign_reason(path, kind), "look at the path", file=path)
@@ -89,14 +89,14 @@ def open_folder(path: Path, kind: str) -> VerifiedFolder:
 
 
 def foreign_reason(path: Path, kind: str) -> str:
-    """Return why a path without a manifest cannot be opened as a folder of this kind."""
+    """Return, for an error, why a path without a manifest is no folder of this kind."""
     if path.is_dir():
         return f"is not a {kind} folder: it has no {MANIFEST}"
     return "is no folder" if os.path.lexists(path) else "does not exist"
 
 
 def read_entries(values: object, manifest: Path) -> dict[str, Entry]:
-    """Parse and check the manifest's list of files."""
+    """Parse the manifest's list of files; raise FolderError if an entry is malformed."""
     if not isinstance(values, dict):
         raise FolderError("lists no files", AGAIN, file=manifest)
     found = {}
@@ -117,7 +117,7 @@ def read_entries(values: object, manifest: Path) -> dict[str, Entry]:
 
 
 def require_same_names(path: Path, listed: set[str]) -> None:
-    """Raise FolderError if a listed file is missing or a visible one is not listed."""
+    """Raise FolderError unless a folder's visible files are those that its manifest lists."""
     found = {name for name in list_names(path) if not name.startswith(".")}
     for name in sorted(listed - found):
         raise FolderError("is missing, but the manifest lists it", AGAIN, file=path / name)
@@ -158,7 +158,7 @@ def open_regular(path: Path) -> Iterator[BufferedReader]:
 
 
 def require_size(path: Path, entry: Entry, stream: BufferedReader) -> None:
-    """Raise FolderError if an open file does not have the size that the manifest lists."""
+    """Raise FolderError if an open file's size is not the one in its manifest entry."""
     found = os.fstat(stream.fileno()).st_size
     if found != entry.size:
         fact = f"is not as it was written: expected {entry.size:,} bytes, found {found:,}"
@@ -166,7 +166,7 @@ def require_size(path: Path, entry: Entry, stream: BufferedReader) -> None:
 
 
 def require_sha256(path: Path, entry: Entry, found: str) -> None:
-    """Raise FolderError if the sha256 found is not the one that the manifest lists."""
+    """Raise FolderError if a file's computed sha256 is not the one in its manifest entry."""
     if found != entry.sha256:
         fact = f"is not as it was written: expected sha256 {entry.sha256}, found {found}"
         raise FolderError(fact, AGAIN, file=path)

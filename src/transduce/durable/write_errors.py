@@ -1,4 +1,4 @@
-"""System errors while writing, turned into one sentence and a hint."""
+"""Translation of the system's write errors into SaveError, with a sentence and a hint."""
 
 import errno
 import os
@@ -24,7 +24,7 @@ NEXT_MOVE = {
 
 @contextmanager
 def raise_save_errors(file: Path) -> Iterator[None]:
-    """Raise each OSError of the block as a SaveError that names the file and what to do."""
+    """Convert an OSError raised in the block into a SaveError with the file's path and a hint."""
     try:
         yield
     except OSError as error:

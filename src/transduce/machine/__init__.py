@@ -1,1 +1,1 @@
-"""The machine's properties and limits: device, memory, cores, threads, measured rate."""
+"""The machine's properties and limits: device, memory, cores, threads, speed."""

@@ -8,10 +8,10 @@ PROC_SELF_CGROUP = Path("/proc/self/cgroup")  # lists the groups that this proce
 
 
 def read_limits(name: str) -> Iterator[list[str]]:
-    """Yield the words of this limit file, for this process's control group and each outer one.
+    """Yield the words of a limit file of this process's control group, then of each outer group.
 
-    In the second version a name is as `memory.max`; in the first its controller stands before it,
-    as in `memory/memory.limit_in_bytes`.
+    In version 2 the name is that of the file, such as `memory.max`; in version 1 it begins with the
+    controller, as in `memory/memory.limit_in_bytes`.
     """
     controller, _, file = name.rpartition("/")
     for group in control_groups(controller):
@@ -21,11 +21,11 @@ def read_limits(name: str) -> Iterator[list[str]]:
 
 
 def control_groups(controller: str) -> list[str]:
-    """Return the path of this process's control group and the paths of all groups around it."""
+    """Return the paths of this process's control group and of all groups that contain it."""
     text = PROC_SELF_CGROUP.read_text(encoding="ascii") if PROC_SELF_CGROUP.exists() else ""
     for line in text.splitlines():
         _, controllers, path = line.split(":", 2)
-        if controller in controllers.split(","):  # the second version has no name: ""
+        if controller in controllers.split(","):  # version 2 has no controller names: ""
             own = Path(path.lstrip("/"))
             return [str(own), *map(str, own.parents)]
     return ["."]

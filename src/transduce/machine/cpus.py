@@ -7,7 +7,7 @@ from transduce.machine.cgroups import read_limits
 
 
 def available_cpus() -> int:
-    """Return how many cores this process may use: affinity, cgroup quota, OMP_NUM_THREADS."""
+    """Return how many cores this process may use by affinity, cgroup quota and OMP_NUM_THREADS."""
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
     else:
@@ -16,7 +16,7 @@ def available_cpus() -> int:
 
 
 def omp_num_threads() -> float:
-    """Return the number in OMP_NUM_THREADS, or infinity if it is not set to one."""
+    """Return the value of OMP_NUM_THREADS, or infinity if it is not set to a whole number."""
     text = os.environ.get("OMP_NUM_THREADS", "")
     return float(text) if text.isascii() and text.isdigit() and int(text) else math.inf
 
@@ -27,10 +27,8 @@ def cgroup_cpu_quota() -> float:
     first = zip(
         read_limits("cpu/cpu.cfs_quota_us"), read_limits("cpu/cpu.cfs_period_us"), strict=False
     )
-    pairs = (
-        *second,
-        *(quota + period for quota, period in first),
-    )  # microseconds, of so many
+    # each the quota and the period, both in microseconds
+    pairs = (*second, *(quota + period for quota, period in first))
     allowed = (
         int(pair[0]) / int(pair[1])
         for pair in pairs

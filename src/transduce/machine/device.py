@@ -1,6 +1,7 @@
 """The torch device to compute on: CPU, a CUDA GPU, or Apple's GPU, which is untested.
 
-Apple's has no float64, so sums are made in float32 there. It is taken only when it is asked for.
+Apple's GPU has no float64, so that sums are made in float32 on it. It is used only if
+TRANSDUCE_DEVICE is "mps".
 """
 
 import os
@@ -13,7 +14,8 @@ from transduce.errors import InputError
 
 DEVICE_VARIABLE = "TRANSDUCE_DEVICE"
 APPLE_GPU = "mps"
-DEVICE_CHECKS: Mapping[str, Callable[[], bool]] = MappingProxyType(  # and whether one is here
+# The allowed values of TRANSDUCE_DEVICE, each with a function that returns whether it is available.
+DEVICE_CHECKS: Mapping[str, Callable[[], bool]] = MappingProxyType(
     {
         "cpu": lambda: True,
         "cuda": lambda: torch.cuda.is_available(),
@@ -38,5 +40,5 @@ def select_device() -> torch.device:
 
 
 def accumulation_dtype(where: torch.device) -> torch.dtype:
-    """Return the widest floating-point type of a device, in which sums are made."""
+    """Return the type for sums on a device: float64, or float32 on Apple's GPU."""
     return torch.float32 if where.type == APPLE_GPU else torch.float64

@@ -1,4 +1,4 @@
-"""What the last bit of a result depends on besides the recipe: versions, CPU, threads, device."""
+"""Versions, CPU, threads and device: what the last bits of results depend on besides the recipe."""
 
 import platform
 from collections.abc import Mapping
@@ -17,13 +17,13 @@ LABELS = {
     "reduction": "gradients added",
 }
 IN_ORDER = "in order"
-BEFORE = {"reduction": IN_ORDER}  # what held before it was stored
+BEFORE = {"reduction": IN_ORDER}  # for checkpoints of versions that did not store it
 
 
 def describe_environment(
     device: torch.device, *, reduction: str = IN_ORDER, processes: int = 1
 ) -> dict[str, str]:
-    """Return versions, threads, CPU, device and process count, as stored in checkpoints."""
+    """Return the versions, threads, CPU, device and process count that checkpoints store."""
     cuda = torch.cuda.get_device_name(device) if device.type == "cuda" else ""
     return {
         "transduce": version("transduce"),
@@ -39,7 +39,7 @@ def describe_environment(
 
 
 def cpu_model_name() -> str:
-    """Return the CPU's model name from /proc/cpuinfo, or what the platform module knows."""
+    """Return the CPU's model name from /proc/cpuinfo, or else from Python's platform module."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as lines:  # noqa: PTH123 - a pseudo file
             names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
@@ -49,7 +49,7 @@ def cpu_model_name() -> str:
 
 
 def environment_changes(saved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Return one line for each difference that may change the last bits of results."""
+    """Return lines "label old → new" for the differences that may change last bits of results."""
     saved = {**BEFORE, **saved}
     return [
         f"{LABELS[name]} {saved.get(name, 'unknown')} → {now[name]}"

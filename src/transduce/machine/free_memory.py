@@ -1,4 +1,4 @@
-"""How much memory is free: of the machine, or of its container; Linux only."""
+"""The memory that is free on the machine and in this process's control groups (Linux only)."""
 
 import math
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ GROUPS = (  # limit, usage and statistics of a control group, in its two version
 
 
 def free_memory_bytes() -> float:
-    """Return the bytes that new processes may take without swapping; infinity if unknown."""
+    """Return the bytes of memory that can be taken without swapping, or infinity if unknown."""
     return min(available_bytes(), *group_bytes(), math.inf)
 
 
 def available_bytes() -> float:
-    """Return the kernel's estimate of available memory, MemAvailable in /proc/meminfo."""
+    """Return MemAvailable of /proc/meminfo in bytes, or infinity if it does not exist."""
     if not MEMINFO.exists():
         return math.inf
     lines = MEMINFO.read_text(encoding="ascii").splitlines()
@@ -28,7 +28,7 @@ def available_bytes() -> float:
 
 
 def group_bytes() -> Iterator[float]:
-    """Yield what each control group around this process has left; its file cache counts as free."""
+    """Yield the free bytes of each control group of this process; its file cache counts as free."""
     for names in GROUPS:
         for limit, usage, statistics in zip(*map(read_limits, names), strict=False):
             if limit and limit[0].isdigit():

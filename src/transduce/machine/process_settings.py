@@ -1,7 +1,7 @@
-"""Process-wide switches: the allocator, how OpenMP threads wait, how many threads torch uses.
+"""Process-wide settings: the memory allocator, waiting of OpenMP threads, torch's thread count.
 
-Nothing here runs at import. The command line calls these at the start of a command, and
-`transduce.train` unless its caller refuses.
+Importing this module changes nothing. The command line calls these functions at the start of a
+command, and `transduce.train` calls them unless its arguments disable it.
 """
 
 import ctypes
@@ -15,7 +15,8 @@ NEVER = 2**31 - 1
 def keep_freed_memory() -> None:
     """Make glibc's allocator keep freed blocks instead of returning them to the system.
 
-    Up to 1.9 times the training speed (2 cores, smallest model); does nothing without glibc.
+    Training becomes up to 1.9 times as fast (2 cores, smallest model). Without glibc there is no
+    effect.
     """
     if sys.platform != "linux":
         return
@@ -28,14 +29,14 @@ def keep_freed_memory() -> None:
 def use_passive_waiting() -> None:
     """Make OpenMP threads sleep while they wait, unless OMP_WAIT_POLICY is set.
 
-    Busy waiting on a core that another program wants costs up to fifty times the time (decision
-    0032). Only effective before torch is imported.
+    Where other programs use the same cores, busy waiting makes training up to fifty times slower
+    (decision 0032). It has an effect only before torch is imported.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 def use_threads(threads: int) -> None:
-    """Set torch's number of threads for this process; it changes the last bit of results."""
+    """Set torch's number of threads for this process, which changes the last bits of results."""
     import torch
 
     torch.set_num_threads(threads)

@@ -11,17 +11,17 @@ BASE = Recipe(name="base")
 @final
 @dataclass(frozen=True)
 class Deviation:
-    """One setting that differs: its path, the paper's value, the recipe's value, and the source."""
+    """One setting whose value in a recipe differs from the paper's, with both values."""
 
     path: str
     paper: Value
     here: Value
-    is_from_paper: bool  # by the paper; else the other value is our own choice
+    is_from_paper: bool  # the paper prints the value `paper`; if not, it is our own default
     explanation: str  # the paper's sentence in our words with its section, or our reason
 
 
 def list_deviations(recipe: Recipe, run: Recipe = BASE) -> list[Deviation]:
-    """Return every setting that differs from a run of the paper (by default the base model)."""
+    """List the settings in which a recipe differs from the recipe `run` (default: base model)."""
     paper = run.flat_settings()
     return [
         Deviation(path, paper[path], value, *describe_source(path))
@@ -31,7 +31,7 @@ def list_deviations(recipe: Recipe, run: Recipe = BASE) -> list[Deviation]:
 
 
 def describe_source(path: str) -> tuple[bool, str]:
-    """Return whether the paper prints a setting's value, and its sentence or our reason."""
+    """Return whether the paper prints a value for a setting, and a sentence that explains it."""
     metadata = find_setting(path)[1].metadata
     section, explanation = metadata["section"], metadata["says"]
     stands = (

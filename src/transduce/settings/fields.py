@@ -1,4 +1,4 @@
-"""Fields of settings with their source: the paper's section, or our reason."""
+"""Dataclass fields of settings that record their default's source, and checks of their values."""
 
 import dataclasses
 from typing import Any
@@ -7,17 +7,17 @@ from transduce.errors import InputError
 
 
 def from_paper(default: Any, section: str, says: str) -> Any:  # noqa: ANN401 - stands for any field
-    """Build a field whose default the paper prints; `says` is the paper's sentence in our words."""
+    """Build a dataclass field whose default the paper prints; `says` paraphrases its sentence."""
     return dataclasses.field(default=default, metadata={"section": section, "says": says})
 
 
 def our_choice(default: Any, why: str) -> Any:  # noqa: ANN401 - stands for any field
-    """Build a field on which the paper is silent; `why` is the reason for our default."""
+    """Build a dataclass field whose default the paper does not print; `why` explains our choice."""
     return dataclasses.field(default=default, metadata={"section": "", "says": why})
 
 
 def require(holds: bool, fact: str, hint: str = "") -> None:  # noqa: FBT001 - reads as a sentence
-    """Raise InputError with this fact and hint unless the condition holds."""
+    """Raise InputError unless `holds` is true; `fact` states the fault and `hint` the remedy."""
     if not holds:
         raise InputError(fact, hint)
 
@@ -51,5 +51,5 @@ def require_one_of(owner: object, name: str, allowed: tuple[str, ...]) -> None:
 
 
 def field_path(owner: object, name: str) -> str:
-    """Return the path of a field as `--set` takes it: training.steps."""
+    """Return the path of a setting in the form that `--set` takes, such as training.steps."""
     return f"{type(owner).__name__.lower()}.{name}"

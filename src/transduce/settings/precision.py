@@ -1,4 +1,4 @@
-"""The number format of a trained model's weights; training has a setting of its own."""
+"""The number format in which a trained model computes; training has `training.precision`."""
 
 from enum import StrEnum
 from typing import final
@@ -6,7 +6,7 @@ from typing import final
 
 @final
 class InferencePrecision(StrEnum):
-    """Number format in which a trained model computes: `load(…, precision=)`, `--precision`."""
+    """The number format of inference, chosen by `load(…, precision=)` or `--precision`."""
 
     FLOAT32 = "float32"
     BFLOAT16 = "bfloat16"

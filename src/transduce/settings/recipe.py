@@ -44,8 +44,9 @@ class Recipe:
         reach = self.data.max_length + self.search.extra_length
         require(
             self.architecture.positions == "sinusoidal" or reach <= self.architecture.max_positions,
-            f"outputs may have data.max_length + search.extra_length = {reach} pieces, but there are "
-            f"only {self.architecture.max_positions} learned positions (architecture.max_positions)",
+            f"outputs may have data.max_length + search.extra_length = {reach} pieces, but there "
+            f"are only {self.architecture.max_positions} learned positions "
+            "(architecture.max_positions)",
             "raise architecture.max_positions or lower data.max_length",
         )
         require(
@@ -86,7 +87,7 @@ class Recipe:
 
 
 def with_changes(recipe: Recipe, changes: Mapping[str, Value]) -> Recipe:
-    """Return the recipe with many settings changed at once, by path."""
+    """Return a copy of the recipe with new values for the settings whose paths are the keys."""
     tables: dict[str, dict[str, Value]] = {}
     for path, value in changes.items():
         group, field = find_setting(path)
@@ -96,7 +97,7 @@ def with_changes(recipe: Recipe, changes: Mapping[str, Value]) -> Recipe:
 
 
 def find_setting(path: str) -> "tuple[str, dataclasses.Field[Any]]":
-    """Return the group and field of a setting's path; raise InputError if it is unknown."""
+    """Return the group name and dataclass field of a path; raise InputError if it is unknown."""
     known = {
         f"{group}.{field.name}": (group, field)
         for group, kind in GROUPS.items()
@@ -108,7 +109,7 @@ def find_setting(path: str) -> "tuple[str, dataclasses.Field[Any]]":
 
 
 def cast_value(path: str, value: object) -> Value:
-    """Return a value in the type of a setting's field, parsed if it is text from `--set`."""
+    """Return a value converted to a setting's type; text given by `--set` is parsed first."""
     group, field = find_setting(path)
     wanted = typing.get_type_hints(GROUPS[group])[field.name]
     if isinstance(value, str) and wanted is not str:
@@ -124,7 +125,7 @@ TYPE_NAMES = {int: "a whole number", float: "a number", bool: "true or false", s
 
 
 def parse_value(text: str) -> Value:
-    """Parse text as true, false, a whole number (also 37_000), a number, or else as text."""
+    """Parse text as a bool (true, false), an int (also 37_000) or a float; else return the text."""
     if text in ("true", "false"):
         return text == "true"
     for kind in (int, float):

@@ -12,7 +12,7 @@ from transduce.settings.fields import (
     require_positive,
 )
 
-PENALTIES = {  # how a hypothesis is scored; n counts its symbols, END among them
+PENALTIES = {  # the score of a hypothesis of n symbols, END counted
     "gnmt": "log P / ((5 + n) / 6)^alpha",
     "average": "log P / n",
     "none": "log P",
@@ -51,9 +51,9 @@ class Search:
 class Sampling:
     """Settings of sampling; they are options of a translation, and so in no recipe."""
 
-    temperature: float = 1.0  # log P is divided by it: above 1 more daring, below 1 less
-    top_k: int = 0  # only so many of the likeliest symbols; 0 for all
-    top_p: float = 1.0  # only the likeliest that together have so much probability
+    temperature: float = 1.0  # divides log P: above 1 flattens the distribution, below 1 sharpens
+    top_k: int = 0  # draw from this number of likeliest symbols only; 0 is all
+    top_p: float = 1.0  # draw from the fewest likeliest symbols with this total probability
     seed: int = 1
 
     def __post_init__(self) -> None:

@@ -15,7 +15,7 @@ from transduce.settings.fields import (
 
 SMOOTHINGS = ("szegedy", "t2t")
 PRECISIONS = ("float32", "bfloat16")
-TOKEN_MULTIPLE = 64  # products whose row counts are multiples of it are faster
+TOKEN_MULTIPLE = 64  # matrix products whose number of rows is a multiple of 64 are faster
 
 
 @final
@@ -82,8 +82,10 @@ class Training:
             require(value >= 0, f"training.{name} must not be negative, it is {value}")
         require(
             self.pad_to_tokens % TOKEN_MULTIPLE == 0,
-            f"training.pad_to_tokens must be a multiple of {TOKEN_MULTIPLE}, it is {self.pad_to_tokens}",
-            f"take {-(-self.pad_to_tokens // TOKEN_MULTIPLE) * TOKEN_MULTIPLE}: products of even sizes are faster",
+            f"training.pad_to_tokens must be a multiple of {TOKEN_MULTIPLE}, "
+            f"it is {self.pad_to_tokens}",
+            f"take {-(-self.pad_to_tokens // TOKEN_MULTIPLE) * TOKEN_MULTIPLE}: "
+            "products of even sizes are faster",
         )
         require_at_most(self, 1 << 24, "pad_to_tokens")
         require_at_most(self, 1_024, "threads")

@@ -3,21 +3,22 @@
 import math
 from typing import final
 
-THRESHOLD = 8.0  # surprise that must add up: about 20 lines out of step, chance alone seldom does
+THRESHOLD = 8.0  # for `surprise`: about 20 misaligned pairs reach it, aligned files seldom do
 
 
 @final
 class DriftDetector:
-    """Finds the line where two parallel files lose each other, from line lengths alone.
+    """Finds the first line at which two parallel files are misaligned, from line lengths alone.
 
-    Translations have lengths in some steady proportion. When a line is missing on one side, all
-    pairs after it are strangers, and |log(length / length)| grows. The excess over twice its usual
-    mean is added up, never below zero (Page's CUSUM, 1954); where it last left zero before it
-    passed `THRESHOLD` the files lost each other.
+    The lengths of a line and its translation have a nearly constant ratio. After a line that is
+    missing on one side, line i of one file is no longer the translation of line i of the other,
+    and |log(source length / target length)| is larger. `surprise` is the running sum of its excess
+    over twice its mean so far, never below zero (Page's CUSUM, 1954). When `surprise` exceeds
+    `THRESHOLD`, the files are taken to be misaligned from the line at which it last left zero.
     """
 
     def __init__(self) -> None:
-        self.drift_line = 0  # the line, or 0 while the sides keep pace
+        self.drift_line = 0  # the first misaligned line, counted from 1; 0 if none is known
         self.lines = 0
         self.total = 0.0
         self.surprise = 0.0
@@ -29,7 +30,7 @@ class DriftDetector:
             return
         self.lines += 1
         distance = abs(math.log((source + 5) / (target + 5)))  # 5: short lines vary most
-        usual = (self.total + 1.0) / (self.lines + 4)  # starts at 0.25, then learns
+        usual = (self.total + 1.0) / (self.lines + 4)  # mean of all pairs so far, 0.25 at first
         self.total += distance
         if self.surprise == 0:
             self.start = self.lines

@@ -1,4 +1,4 @@
-"""Texts as Python callers pass them: files or lines, with errors that name the argument."""
+"""Text arguments of the Python API, files or lists of lines, with errors that name the argument."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -12,14 +12,17 @@ MAX_CHARACTERS = 60  # of a wrong value in an error message
 
 
 def describe_value(value: object) -> str:
-    """Return a value as an error message names it: its repr, shortened, and its type."""
+    """Return a value's shortened repr and its type name, for an error message."""
     text = repr(value)
     short = text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
     return f"{short} ({type(value).__name__})"
 
 
 def read_text(name: str, text: Text) -> list[str]:
-    """Return the lines of the argument `name`: those of a file, or the lines that it is."""
+    """Return a text as a list of lines, read from a file if a path is given; `name` is for errors.
+
+    `name` is the name of the caller's argument that holds the text.
+    """
     if isinstance(text, str | Path):
         return list(read_lines(text))
     require_lines(name, text)
@@ -27,7 +30,7 @@ def read_text(name: str, text: Text) -> list[str]:
 
 
 def require_lines(name: str, value: object) -> None:
-    """Refuse an argument that is a single string or path, or cannot be iterated over."""
+    """Raise InputError if the argument `name` is one string or path, or is not iterable."""
     if isinstance(value, str | Path) or not isinstance(value, Iterable):
         raise InputError(
             f"{name} must be lines of text, such as a list, not {describe_value(value)}"
@@ -35,7 +38,7 @@ def require_lines(name: str, value: object) -> None:
 
 
 def checked_lines(name: str, lines: Iterable[Any]) -> Iterator[str]:
-    """Yield lines lazily; refuse an item that is no string, with its number."""
+    """Yield lines lazily; raise InputError with the item's number if an item is not a string."""
     for number, line in enumerate(lines, start=1):
         if not isinstance(line, str):
             raise InputError(f"{name}: item {number} must be a string, not {describe_value(line)}")

@@ -1,4 +1,4 @@
-"""Normalised text, and the filters that leave training pairs out and count them."""
+"""Normalisation of text, and cleaning: filters that drop training pairs and count the dropped."""
 
 import re
 import unicodedata
@@ -9,32 +9,35 @@ from typing import Any, final
 from transduce.settings import Data
 from transduce.text.filters import DuplicateFilter, exclusion_reason
 
-# Removed: controls that are no white space (NUL among them), and what is seen on no page: soft
-# hyphen, zero-width space and no-break space (the mark of byte order), word joiner, and the marks,
-# embeddings, overrides and isolates of text direction: they move letters on the screen, belong to
-# no word, and are set at random in corpora. Kept: the zero-width joiner and non-joiner (U+200C,
-# U+200D), which spell Persian and Indic words and join emoji; variation selectors; private use.
+# `normalise` removes these: control characters that are not white space (such as NUL), and
+# characters that are not visible: soft hyphen, zero-width space, zero-width no-break space (the
+# byte-order mark), word joiner, and the marks, embeddings, overrides and isolates of text
+# direction, which change only the layout and are inconsistent in corpora. It keeps the zero-width
+# joiner and non-joiner (U+200C, U+200D), which change Persian and Indic words and join emoji;
+# variation selectors; and private-use characters.
 INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
     "\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
 )
 SURROGATE = re.compile("[\ud800-\udfff]")
 LONG_RUN = re.compile("[\u0300-\U0010ffff]{31,}")  # combining marks begin at U+0300
-MAX_MARKS = 30  # in a row, as Unicode's stream-safe form (UAX 15) allows; no script needs as many
-SAMPLE_LENGTH = 80  # characters of a sample
-SAMPLES = 3
+MAX_MARKS = 30  # consecutive combining marks: the limit of Unicode's stream-safe form (UAX 15)
+SAMPLE_LENGTH = 80  # characters
+SAMPLES = 3  # stored for each reason
 
 
 def normalise(text: str) -> str:
-    """Return the NFC form without invisible characters, with single blanks as the only white space.
+    """Return text in NFC without invisible characters, each run of white space as one blank.
 
-    Every white space of Unicode counts, also U+00A0, U+0085, U+2028 and the tab. Half a surrogate
-    pair, which no file can hold, becomes U+FFFD. A second call changes nothing.
+    White space is all of Unicode's, also U+00A0, U+0085, U+2028 and the tab; it is removed at both
+    ends. An unpaired surrogate, which UTF-8 cannot encode, becomes U+FFFD. Normalised text stays
+    unchanged.
     """
     text = INVISIBLE.sub("", text)
     if not text.isascii():
         text = SURROGATE.sub("\ufffd", text)
-        # NFC sorts marks in quadratic time, and may itself take one apart into two
+        # Marks are limited before NFC, which sorts them in quadratic time, and again after it,
+        # because NFC may decompose one mark into two.
         text = LONG_RUN.sub(
             limit_marks, unicodedata.normalize("NFC", LONG_RUN.sub(limit_marks, text))
         )
@@ -42,7 +45,7 @@ def normalise(text: str) -> str:
 
 
 def limit_marks(run: re.Match[str]) -> str:
-    """Cut each run of combining marks in a regex match to at most 30 marks."""
+    """Return the matched text with each run of combining marks cut to its first 30."""
     kept, marks = [], 0
     for character in run.group():
         marks = marks + 1 if unicodedata.combining(character) else 0
@@ -54,7 +57,7 @@ def limit_marks(run: re.Match[str]) -> str:
 @final
 @dataclass
 class DroppedPairs:
-    """The number of pairs dropped for one reason, and the first of them as samples."""
+    """The number of pairs dropped for one reason, and the first three of these pairs."""
 
     count: int = 0
     samples: list[dict[str, Any]] = field(default_factory=list)
@@ -71,7 +74,7 @@ class DroppedPairs:
 @final
 @dataclass
 class CleaningReport:
-    """How many pairs one pass read, kept and dropped, by reason."""
+    """The numbers of pairs that one cleaning pass read, kept, and dropped for each reason."""
 
     read: int = 0
     kept: int = 0
@@ -115,5 +118,5 @@ class Cleaner:
 
 
 def truncate(text: str) -> str:
-    """Return the first 80 characters of a text, for a report."""
+    """Return a text cut to at most 80 characters, with … as the last one if it was longer."""
     return text if len(text) <= SAMPLE_LENGTH else text[: SAMPLE_LENGTH - 1] + "…"

@@ -1,9 +1,9 @@
 r"""Text files as lines, one at a time: plain, .gz, .xz, .zst, or "-" for standard input.
 
-A line ends at `\n` and nowhere else: U+2028, U+0085, a form feed or a lone `\r` stay inside it. So
-the count of lines is that of `wc -l` (and one more where the last newline is missing), and two
-files that are parallel stay so. What is not text is the file's dress and is taken off: a mark of
-byte order at the start, one `\r` at the end of a line.
+A line ends at `\n` only: U+2028, U+0085, a form feed or a lone `\r` stay inside the line. The
+number of lines is therefore that of `wc -l` (one more if the last line has no newline), and
+parallel files stay parallel. A byte-order mark at the start of a file and one `\r` at the end of a
+line are removed, because they are part of the file format and not of the text.
 """
 
 import codecs
@@ -22,14 +22,13 @@ from transduce.errors import InputError
 from transduce.text.alignment_drift import DriftDetector
 from transduce.text.zstd import open_zstd
 
-MAX_LINE_BYTES = (
-    1 << 26
-)  # bytes: what has no newline for so long is no text, and must fit in memory
+# Bounds memory: a file without a newline in 64 MiB is not text and is refused.
+MAX_LINE_BYTES = 1 << 26
 DAMAGED = (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError)
 
 
 def read_lines(path: Path | str) -> Iterator[str]:
-    """Yield the lines of a text file, without line ends; "-" is standard input."""
+    """Yield the lines of a text file without their line ends; the path "-" is standard input."""
     name = "standard input" if str(path) == "-" else str(path)
     number = 0
     try:
@@ -51,7 +50,7 @@ def read_lines(path: Path | str) -> Iterator[str]:
 
 
 def read_pairs(source: Path | str, target: Path | str) -> Iterator[tuple[str, str]]:
-    """Yield line i of one file with line i of the other; raise InputError if the counts differ."""
+    """Yield pairs of line i of both files; raise InputError if the files' line counts differ."""
     if str(source) == str(target) == "-":
         raise InputError(
             "both sides cannot come from standard input",
@@ -69,7 +68,7 @@ def read_pairs(source: Path | str, target: Path | str) -> Iterator[tuple[str, st
 
 
 def read_pairs_tsv(path: Path | str) -> Iterator[tuple[str, str]]:
-    """Yield pairs from one file whose lines are a source, a tab and a target."""
+    """Yield the source and target of each line of a file with two tab-separated columns."""
     for number, line in enumerate(read_lines(path), start=1):
         columns = line.split("\t")
         if len(columns) != 2:
@@ -81,7 +80,7 @@ def read_pairs_tsv(path: Path | str) -> Iterator[tuple[str, str]]:
 
 
 def open_unpacked(path: Path | str) -> AbstractContextManager[io.BufferedIOBase]:
-    """Open a file as unpacked bytes, by its suffix: .gz, .xz, .zst or plain."""
+    """Open a file as a stream of bytes, decompressed if its name ends in .gz, .xz or .zst."""
     if str(path) == "-":
         return nullcontext(cast("io.BufferedIOBase", sys.stdin.buffer))
     match Path(path).suffix.lower():
@@ -95,17 +94,20 @@ def open_unpacked(path: Path | str) -> AbstractContextManager[io.BufferedIOBase]
 
 
 def read_raw_lines(file: io.BufferedIOBase) -> Iterator[bytes]:
-    """Yield lines of bytes with their newlines; a byte-order mark at the start is dropped."""
+    """Yield the lines of a stream as bytes with newlines, without a byte-order mark at the start.
+
+    A longer line is yielded in parts of `MAX_LINE_BYTES`, which `decode_line` refuses.
+    """
     mark = codecs.BOM_UTF8
     while raw := file.readline(MAX_LINE_BYTES):
         raw = raw.removeprefix(mark)
         mark = b""
-        if raw:  # a file with nothing but the mark has no line
+        if raw:  # empty if the file holds only a byte-order mark, which is not a line
             yield raw
 
 
 def decode_line(raw: bytes, name: str, number: int) -> str:
-    """Decode one line from UTF-8; raise InputError with file and line number if it is not text."""
+    """Decode a UTF-8 line without its line end; raise InputError if it is too long or not UTF-8."""
     if len(raw) == MAX_LINE_BYTES and not raw.endswith(b"\n"):
         raise InputError(
             f"no end of line within {MAX_LINE_BYTES >> 20} MiB",
@@ -130,7 +132,7 @@ def decode_line(raw: bytes, name: str, number: int) -> str:
 def line_count_error(
     files: tuple[Path | str, Path | str], counts: tuple[int, int], drift: DriftDetector
 ) -> InputError:
-    """Build the error for two files with different line counts, with a guess where they drift."""
+    """Build the error for two files with different line counts, and the first misaligned line."""
     fact = f"{files[0]} has {counts[0]:,} lines, but {files[1]} has {counts[1]:,}"
     hint = "line i of one file must be the translation of line i of the other"
     if drift.drift_line:

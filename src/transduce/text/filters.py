@@ -1,4 +1,4 @@
-"""Filters that leave pairs out of training: reasons for one pair, and duplicates."""
+"""Filters that drop training pairs: rules for a single pair, and detection of duplicates."""
 
 from array import array
 from hashlib import blake2b
@@ -8,7 +8,7 @@ from transduce.settings import Data
 
 
 def exclusion_reason(source: str, target: str, data: Data) -> str:
-    """Return why a normalised pair is left out of training, or "" if it stays."""
+    """Return the reason to drop a normalised pair from the training data, or "" to keep it."""
     shorter, longer = sorted((len(source), len(target)))
     if not shorter:
         return "empty side"
@@ -23,19 +23,20 @@ def exclusion_reason(source: str, target: str, data: Data) -> str:
 
 @final
 class DuplicateFilter:
-    """A set of the pairs added so far, as 8-byte hashes in one table with open addressing.
+    """A set of sentence pairs, stored as 8-byte hashes in one table with open addressing.
 
-    10 to 15 bytes a pair, 25 for the moment in which it grows; a set of integers takes 60 and
-    more. Two different pairs share a hash among 5 million with a chance of one in a million.
+    The table takes 10 to 15 bytes a pair, and 25 while it is enlarged; a Python set of integers
+    takes 60 and more. Among 5 million pairs the probability that two different ones have the same
+    hash is one in a million.
     """
 
     def __init__(self) -> None:
-        self.table = array("Q", bytes(8 * 1024))  # 0 is a free place
+        self.table = array("Q", bytes(8 * 1024))  # 0 is an empty slot
         self.count = 0
 
     def add(self, source: str, target: str) -> bool:
-        """Add a normalised pair; return whether it is new."""
-        # no regular text holds a newline, so the two sides cannot run into each other
+        """Add a normalised pair; return True if the set did not hold it yet."""
+        # Normalised text has no newline, so that different pairs give different bytes.
         digest = blake2b(f"{source}\n{target}".encode(), digest_size=8).digest()
         value = int.from_bytes(digest, "little") or 1
         slot = self._find_slot(value)
@@ -48,7 +49,7 @@ class DuplicateFilter:
         return True
 
     def _find_slot(self, value: int) -> int:
-        """Return the index of a hash in the table, or of the empty slot where it belongs."""
+        """Return the index of the slot that holds a hash, or of the empty slot to store it in."""
         table, slot = self.table, value % len(self.table)
         while table[slot] and table[slot] != value:
             slot = (slot + 1) % len(table)

@@ -1,8 +1,8 @@
 """Moses tokens of German text, as the paper's BLEU counts them    (section 6.1, Table 2)
 
-The authors published the script that they scored English to German with. It takes the output
-through two programs of the Moses toolkit as they were in 2017, splits compounds, and counts with a
-third (`scores/multi_bleu.py`). These are the steps before the count.
+The authors published their script for scoring English to German. It processes the output with two
+programs of the Moses toolkit in their versions of 2017, splits compounds, and computes BLEU with a
+third program (`scores/multi_bleu.py`). This module has the steps before BLEU.
 """
 
 import re
@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable
 
 from transduce.errors import InputError
 
-# Wide punctuation of Chinese and Japanese, curly quotes and the ellipsis. That a wide 1 becomes a
-# quote was a mistake of 2017, and is kept. The opening quotes „ and ‘ were not thought of.
+# Full-width punctuation of Chinese and Japanese, curly quotes and the ellipsis. The script of 2017
+# turns a full-width 1 into a quote by mistake and leaves the opening quotes „ and ‘ as they are;
+# both are reproduced.
 PLAIN = str.maketrans(
     dict(
         zip("，、∶：？！；（）～━〈〉【】％", ",,::?!;()~-<>[]%", strict=True),
@@ -21,18 +22,18 @@ PLAIN = str.maketrans(
     )
 )
 WIDE_FULL_STOP = re.compile("[。．] *")
-# The script splits bytes, so that no blank but those of ASCII is one.
+# The script works on bytes, and so only ASCII white space counts.
 COMPOUND = re.compile(r"(\S)-(\S)", re.ASCII)
 ENDS = re.compile(r"[^\s.?!](\s?)[.?!]$", re.ASCII)
 
 
 def replace_unicode_punctuation(line: str) -> str:
-    """Return a line with ASCII punctuation, by the 36 rules of replace-unicode-punctuation.perl."""
+    """Return a line with ASCII punctuation, as replace-unicode-punctuation.perl writes it."""
     return WIDE_FULL_STOP.sub(". ", line).translate(PLAIN)
 
 
 def build_moses_tokenizer() -> Callable[[str], str]:
-    """Build the function that tokenises a line as tokenizer.perl -l de did in 2017."""
+    """Build a function that tokenises a line as `tokenizer.perl -l de` of 2017 does."""
     try:
         from sacremoses import MosesTokenizer  # type: ignore[import-untyped]
     except ImportError:
@@ -45,12 +46,12 @@ def build_moses_tokenizer() -> Callable[[str], str]:
 
 
 def split_compounds(line: str) -> str:
-    """Split words at hyphens, with a mark between: "EU ##AT##-##AT## Gipfel"."""
+    """Replace hyphens within words by " ##AT##-##AT## ", as in "EU ##AT##-##AT## Gipfel"."""
     return COMPOUND.sub(r"\1 ##AT##-##AT## \2", line)
 
 
 def is_tokenised(lines: Iterable[str]) -> bool | None:
-    """Return whether most lines have a blank before their last mark; None if undecided."""
+    """Return whether most lines have a blank before their final . ? or !; None if half of them."""
     found = [bool(end.group(1)) for line in lines if (end := ENDS.search(line))]
     apart = sum(found)
     return None if 2 * apart == len(found) else 2 * apart > len(found)

@@ -1,14 +1,14 @@
-"""Long text into sentences, and long sentences into clauses, for input longer than a model takes.
+"""Splitting of text into sentences and clauses, for input that is longer than a model takes.
 
 A sentence ends at a blank after . ? ! or … (quotes and brackets may follow the mark) when the next
 word starts with a capital, a digit or a letter that has no case. A full stop does not end it after
-an abbreviation, a single letter ("J. S. Bach", "z. B.") or a number below 100 ("am 3. Mai"). Where
-it is in doubt it does not split: two sentences in one part cost little, half a sentence a lot.
+an abbreviation, a single letter ("J. S. Bach", "z. B.") or a number below 100 ("am 3. Mai"). In
+doubt text is not split: two sentences in one part cost little quality, half a sentence a lot.
 
-A clause ends at a blank after , ; : or a dash, but not inside brackets that are closed.
+A clause ends at a blank after , ; : or a dash, but not inside a pair of brackets.
 
-All functions take text that `text.clean.normalise` has made regular, and give parts that are the
-text again when they are joined with single blanks.
+All functions take text that `text.clean.normalise` returned. The parts that they return, joined
+with single blanks, are the same text.
 """
 
 import itertools
@@ -16,8 +16,9 @@ import itertools
 CLOSING = "\"'”’“‘»«)]}"
 OPENING = "\"'“‘„‚”’«»([{¿¡–—-"
 OPENING_BRACKETS, CLOSING_BRACKETS = "([{（", ")]}）"
-CLAUSE_ENDS = (",", ";", ":", "–", "—", "،", "؛")  # a hyphen only where it stands alone
-# only such as seldom end a sentence: "etc.", "usw." and words like "no", "sun", "max" are not here
+CLAUSE_ENDS = (",", ";", ":", "–", "—", "،", "؛")  # and a hyphen that is a word by itself
+# Abbreviations that seldom end a sentence. "etc." and "usw." often do, and "no", "sun" or "max"
+# are words too: these are not listed.
 ENGLISH = """mr mrs ms dr prof rev hon sen rep gov gen capt lt sgt st mt messrs vs viz cf eg ie
     e.g i.e a.m p.m u.s u.k nos vol vols fig figs eq sec ch pp eds dept approx
     jan feb apr jun jul aug sep sept oct nov dec tue thu fri"""
@@ -29,7 +30,7 @@ ABBREVIATIONS = frozenset(f"{ENGLISH} {GERMAN} {FRENCH}".split())
 
 
 def split_sentences(normalised: str) -> list[str]:
-    """Split a normalised text into its sentences."""
+    """Split a normalised text into a list of its sentences."""
     words = normalised.split()
     pairs = zip(words, [*words[1:], ""], strict=False)
     return join_words(words, [can_end_sentence(a) and can_start_sentence(b) for a, b in pairs])
@@ -43,7 +44,7 @@ def split_clauses(normalised: str) -> list[str]:
 
 
 def join_words(words: list[str], is_last: list[bool]) -> list[str]:
-    """Join words with blanks into parts, given which words are the last of their part."""
+    """Join words with blanks into sentences or clauses, given which words are the last of one."""
     parts, part = list[str](), list[str]()
     for word, last in zip(words, is_last, strict=True):
         part.append(word)
@@ -54,7 +55,7 @@ def join_words(words: list[str], is_last: list[bool]) -> list[str]:
 
 
 def can_end_sentence(word: str) -> bool:
-    """Return whether a sentence may end with this word."""
+    """Return whether a sentence may end with this word, for example not with an abbreviation."""
     core = word.rstrip(CLOSING)
     if not core.endswith("."):
         return core.endswith(("?", "!", "…"))
@@ -65,18 +66,18 @@ def can_end_sentence(word: str) -> bool:
 
 
 def can_start_sentence(word: str) -> bool:
-    """Return whether a sentence may start with this word."""
+    """Return whether a word starts with a digit or with a letter that is not lower-case."""
     first = word.lstrip(OPENING)[:1]
     return first.isdigit() or (first.isalpha() and not first.islower())
 
 
 def can_end_clause(word: str) -> bool:
-    """Return whether a clause may end with this word: a comma, semicolon, colon or dash ends it."""
+    """Return whether a word is a hyphen or ends in a comma, semicolon, colon or dash."""
     return word == "-" or word.rstrip(CLOSING).endswith(CLAUSE_ENDS)
 
 
 def bracket_depths(words: list[str]) -> list[int]:
-    """Return, for each word, how many brackets are open after it that a later word closes."""
+    """Return for each word the number of open brackets after it that a later word closes."""
     changes, openings = [0] * len(words), list[int]()
     for index, word in enumerate(words):
         for character in word:

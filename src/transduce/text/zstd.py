@@ -1,4 +1,4 @@
-"""Reading of Zstandard files, whose library is an optional extra."""
+"""Reading of Zstandard (.zst) files with the package zstandard, an optional dependency."""
 
 import io
 from collections.abc import Iterator
@@ -6,13 +6,12 @@ from pathlib import Path
 
 from transduce.errors import InputError
 
-CHUNK = (
-    1 << 12
-)  # packed bytes at a time: few, for a damaged file can unpack to 30,000 times as many
+# Compressed bytes read at once: few, because a damaged file can unpack to 30,000 times as many.
+CHUNK = 1 << 12
 
 
 def open_zstd(path: Path) -> io.BufferedIOBase:
-    """Open a .zst file as unpacked bytes; reading raises EOFError if it is cut or damaged."""
+    """Open a .zst file as a stream of unpacked bytes; reading a damaged file raises EOFError."""
     try:
         import zstandard  # noqa: F401 - an extra, needed for such files only
     except ImportError:
@@ -25,7 +24,7 @@ def open_zstd(path: Path) -> io.BufferedIOBase:
 
 
 class ZstdStream(io.RawIOBase):
-    """A stream of the unpacked bytes of a Zstandard file that raises EOFError if it is cut."""
+    """A stream of unpacked bytes of a Zstandard file; it raises EOFError if the file is damaged."""
 
     def __init__(self, packed: io.BufferedIOBase) -> None:
         self.packed = packed
@@ -36,7 +35,7 @@ class ZstdStream(io.RawIOBase):
         return True
 
     def readinto(self, into: memoryview) -> int:  # type: ignore[override]
-        """Fill a buffer with unpacked bytes; return how many, 0 at the end."""
+        """Fill a buffer with unpacked bytes and return their number, 0 at the end of the file."""
         while not self.ready:
             chunk = next(self.chunks, None)
             if chunk is None:
@@ -54,7 +53,7 @@ class ZstdStream(io.RawIOBase):
 
 
 def unpack_frames(packed: io.BufferedIOBase) -> Iterator[bytes]:
-    """Yield the unpacked bytes of all Zstandard frames of a file."""
+    """Yield the unpacked bytes of all frames of a Zstandard file, in chunks."""
     import zstandard
 
     frame, rest = None, b""

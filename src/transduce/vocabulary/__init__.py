@@ -1,4 +1,4 @@
-"""Text to token ids and back without loss: byte-pair encoding or word-pieces over UTF-8 bytes."""
+"""Lossless encoding of text as token ids: byte-pair encoding or word-pieces over UTF-8 bytes."""
 
 from transduce.vocabulary.learn import learn_vocabulary, max_vocabulary_size
 from transduce.vocabulary.symbols import BEGIN, BYTES, END

@@ -1,9 +1,8 @@
-"""The file of a vocabulary: the JSON that `tokenizers.Tokenizer` reads, with every field fixed.
+"""The file of a vocabulary: a tokenizer.json that `tokenizers.Tokenizer` reads.
 
-The list of merges says all of a byte-pair vocabulary, the list of pieces all of one of word-pieces:
-symbols, ids and the other fields follow from it. So a file is checked by writing it anew from its
-list. Whatever else stands in it - ids that were swapped, another way to cut text into words, a
-normaliser - shows.
+Its list of merges (byte-pair) or of pieces (word-piece) determines all other fields, ids included.
+A file is therefore checked by building the whole document again from that list: any other
+difference, such as exchanged ids, another pre-tokenizer or a normaliser, makes it invalid.
 """
 
 import json
@@ -15,13 +14,13 @@ from transduce.vocabulary.symbols import SPECIALS
 
 
 def serialise(kind: Kind) -> bytes:
-    """Return the bytes of a vocabulary's file; equal merges or pieces give equal bytes."""
+    """Return the bytes of a vocabulary's tokenizer.json; equal vocabularies give equal bytes."""
     text = json.dumps(build_document(kind), ensure_ascii=False, separators=(",", ":"))
     return text.encode()
 
 
 def deserialise(data: bytes) -> Kind:
-    """Parse and check a vocabulary's file; raise FolderError if it is damaged or foreign."""
+    """Parse the bytes of a vocabulary file; raise FolderError if `serialise` did not write it."""
     try:
         found = json.loads(data)
         kind = MODELS[found["model"]["type"]].from_model(found["model"])
@@ -34,7 +33,7 @@ def deserialise(data: bytes) -> Kind:
 
 
 def foreign_file_error(why: str) -> FolderError:
-    """Build the error for a file that is not a vocabulary of this library."""
+    """Build the FolderError for a file that is damaged or not a vocabulary of this package."""
     return FolderError(
         f"this is no vocabulary of transduce, or it is damaged ({why})",
         "copy the folder again, or learn the vocabulary anew from the same text",
@@ -42,7 +41,7 @@ def foreign_file_error(why: str) -> FolderError:
 
 
 def build_document(kind: Kind) -> dict[str, Any]:
-    """Build a vocabulary's file as plain JSON values."""
+    """Build the content of a vocabulary's tokenizer.json as plain JSON values."""
     return {
         "version": "1.0",
         "truncation": None,
@@ -57,7 +56,7 @@ def build_document(kind: Kind) -> dict[str, Any]:
 
 
 def special_token(number: int, name: str) -> dict[str, Any]:
-    """Build the JSON entry of a special token, which text never becomes."""
+    """Build the JSON entry of a special token; encoding text never gives its id."""
     return {
         "id": number,
         "content": name,

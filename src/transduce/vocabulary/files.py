@@ -1,4 +1,4 @@
-"""The vocabulary files of a folder: one for both languages, or one for each."""
+"""The vocabulary files of a folder: one shared by both languages, or one for each language."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,18 +12,18 @@ Vocabularies = tuple[Vocabulary, Vocabulary]  # source and target; the same obje
 
 
 def vocabulary_file_names(*, shared: bool) -> tuple[str, ...]:
-    """Return the names of a folder's vocabulary files: one if shared, else source and target."""
+    """Return the names of a folder's vocabulary files: the shared one, or source and target."""
     return (SHARED,) if shared else (SOURCE, TARGET)
 
 
 def vocabulary_files(vocabularies: Vocabularies) -> dict[str, Vocabulary]:
-    """Return a dict from file name to vocabulary, with one entry if both languages share it."""
+    """Return a dict from file name to vocabulary, with one entry if both sides share theirs."""
     source, target = vocabularies
     return dict(zip(vocabulary_file_names(shared=source is target), vocabularies, strict=False))
 
 
 def read_vocabularies(folder: Path, read: Callable[[str], bytes], *, shared: bool) -> Vocabularies:
-    """Read and check the vocabularies of a folder, given a function from file name to bytes."""
+    """Read and check a folder's vocabularies; `read` returns the bytes of a file by its name."""
     found = []
     for name in vocabulary_file_names(shared=shared):
         data = read(name)

@@ -1,8 +1,8 @@
-"""The two kinds of vocabulary, byte-pair and word-piece: what is learned and how words are cut.
+"""The two kinds of vocabulary, byte-pair and word-piece, and how each cuts words into pieces.
 
-Both learn the same pieces from a text and give them the same ids. Byte-pair joins the pieces of a
-word in the order in which they were learned. Word-piece takes the longest piece that it knows from
-the left, again and again (Wu et al. 2016, the paper's [38]).
+Both learn the same pieces from a text and give them the same ids. Byte-pair encoding applies the
+merges to a word in the order in which they were learned. Word-piece takes the longest known piece
+at the start of the word, then of the rest, and so on (Wu et al. 2016, the paper's [38]).
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,8 +19,9 @@ BYTE_LEVEL = {
     "trim_offsets": True,
     "use_regex": True,
 }
-# The library's search for the longest piece takes cubic time: minutes for one word of 10,000
-# letters. So longer runs are cut first; nothing is lost, for pieces are put together without marks.
+# The search for the longest piece in the library tokenizers takes cubic time: minutes for one word
+# of 10,000 letters. Longer words are therefore cut first; this is lossless, because pieces are
+# joined without continuation marks.
 MAX_WORD_BYTES = 100
 WORD_SPLIT = {
     "type": "Split",
@@ -33,18 +34,18 @@ WORD_SPLIT = {
 @final
 @dataclass(frozen=True)
 class BytePair:
-    """Byte-pair encoding (Sennrich et al. 2016), which its list of merges determines."""
+    """A byte-pair encoding (Sennrich et al. 2016), determined by its list of merges."""
 
     merges: tuple[Merge, ...]
 
     @staticmethod
     def from_merges(merges: Sequence[Merge]) -> "BytePair":
-        """Build the vocabulary from merges in the order in which they were learned."""
+        """Build a byte-pair vocabulary from merges in the order in which they were learned."""
         return BytePair(tuple(merges))
 
     @staticmethod
     def from_model(model: Any) -> "BytePair":  # noqa: ANN401 - JSON of others
-        """Build it from the "model" entry of a file; raise ValueError for impossible merges."""
+        """Build it from tokenizer.json's "model" entry; raise ValueError for invalid merges."""
         known, checked = set(byte_letters()), dict[Merge, None]()
         for left, right in model["merges"]:
             joined = left + right
@@ -62,11 +63,11 @@ class BytePair:
         return list_symbols(self.merges)
 
     def pre_tokenizer_json(self) -> dict[str, Any]:
-        """Return the file's "pre_tokenizer" entry: how text is cut into words."""
+        """Return the "pre_tokenizer" entry of tokenizer.json: how text is cut into words."""
         return BYTE_LEVEL
 
     def model_json(self) -> dict[str, Any]:
-        """Return the file's "model" entry: how words are cut into symbols."""
+        """Return the "model" entry of tokenizer.json: how words are cut into symbols."""
         return {
             "type": "BPE",
             "dropout": None,
@@ -84,18 +85,18 @@ class BytePair:
 @final
 @dataclass(frozen=True)
 class WordPiece:
-    """Word-pieces without a continuation mark, which its list of pieces determines."""
+    """A word-piece vocabulary without continuation marks, determined by its list of pieces."""
 
     pieces: tuple[str, ...]
 
     @staticmethod
     def from_merges(merges: Sequence[Merge]) -> "WordPiece":
-        """Build the vocabulary from the pieces that learned merges lead to."""
+        """Build a word-piece vocabulary of the pieces that learned merges produce."""
         return WordPiece(tuple(list_symbols(merges)[len(list_symbols([])) :]))
 
     @staticmethod
     def from_model(model: Any) -> "WordPiece":  # noqa: ANN401
-        """Build it from the "model" entry of a file; raise ValueError for impossible pieces."""
+        """Build it from tokenizer.json's "model" entry; raise ValueError for invalid pieces."""
         vocab, known = model["vocab"], set(byte_letters())
         pieces = tuple(sorted(vocab, key=vocab.__getitem__)[len(list_symbols([])) :])
         for piece in pieces:
@@ -109,16 +110,16 @@ class WordPiece:
         return [*list_symbols([]), *self.pieces]
 
     def pre_tokenizer_json(self) -> dict[str, Any]:
-        """Return the file's "pre_tokenizer" entry: how text is cut into words.
+        """Return the "pre_tokenizer" entry of tokenizer.json: how text is cut into words.
 
-        No word holds both letters and < or >, so none is "</s>".
+        A word with < or > has no letters, so that no word is "</s>".
         """
         return {"type": "Sequence", "pretokenizers": [BYTE_LEVEL, WORD_SPLIT]}
 
     def model_json(self) -> dict[str, Any]:
-        """Return the file's "model" entry: how words are cut into symbols.
+        """Return the "model" entry of tokenizer.json: how words are cut into symbols.
 
-        No symbol is unknown: no vocabulary has the `unk_token` that the library asks for.
+        The library requires an `unk_token`; this one is never used, because all bytes are known.
         """
         return {
             "type": "WordPiece",
@@ -134,10 +135,10 @@ KINDS: Mapping[str, type[BytePair] | type[WordPiece]] = MappingProxyType(
     {"byte-pair": BytePair, "word-piece": WordPiece}
 )
 MODELS: Mapping[str, type[BytePair] | type[WordPiece]] = MappingProxyType(
-    {"BPE": BytePair, "WordPiece": WordPiece}  # by the library's names
+    {"BPE": BytePair, "WordPiece": WordPiece}  # the names in tokenizer.json
 )
 
 
-def assign_ids(names: Sequence[str]) -> dict[str, int]:
-    """Return a dict from each symbol to its index in the list, which is its id."""
-    return {symbol: number for number, symbol in enumerate(names)}
+def assign_ids(symbols: Sequence[str]) -> dict[str, int]:
+    """Return a dict from each symbol to its id, which is its index in the list."""
+    return {symbol: number for number, symbol in enumerate(symbols)}

@@ -1,8 +1,8 @@
-"""Symbols and their ids: 0 end, 1 begin, then the 256 bytes, then the learned pieces.
+"""Symbols and their ids: 0 is END, 1 is BEGIN, then the 256 bytes, then the learned pieces.
 
-There is no padding and nothing is unknown. In files a byte is written as one visible letter, as
-byte-level vocabularies do everywhere: what is printable in Latin-1 stands for itself, the other
-bytes for the letters from U+0100 on, in order. A blank is so "Ġ", the byte 0x0A "Ċ".
+There is no padding symbol and no unknown symbol. Files write each byte as one visible letter, in
+the usual way of byte-level vocabularies: a byte that is printable in Latin-1 as that character,
+the other bytes, in order, as the letters from U+0100 on. A blank is "Ġ", the byte 0x0A is "Ċ".
 """
 
 from collections.abc import Sequence
@@ -13,24 +13,24 @@ Merge = tuple[str, str]
 
 
 def byte_letters() -> list[str]:
-    """Return the visible letter that stands for each of the 256 bytes, indexed by byte."""
+    """Return a list of the visible letter that stands for each of the 256 bytes, in byte order."""
     plain = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = iter(range(0x100, 0x200))
     return [chr(byte if byte in plain else next(others)) for byte in range(BYTES)]
 
 
 def list_symbols(merges: Sequence[Merge]) -> list[str]:
-    """Return all symbols, indexed by id; a piece that two merges give keeps its first id."""
+    """Return all symbols in id order; a piece that two merges produce keeps its first id."""
     return list(dict.fromkeys([*SPECIALS, *byte_letters(), *map("".join, merges)]))
 
 
 def symbol_bytes(symbol: str, values: dict[str, int]) -> bytes:
-    """Return the UTF-8 bytes that a symbol stands for; none for end and begin."""
+    """Return the UTF-8 bytes that a symbol stands for, b"" for END and BEGIN."""
     return b"" if symbol in SPECIALS else bytes(values[letter] for letter in symbol)
 
 
 def make_readable(piece: bytes) -> str:
-    """Return a piece's bytes as readable text: blanks as ␣, partial characters as <E2>."""
+    """Return a piece as readable text, with blanks as ␣ and bytes of partial characters as <E2>."""
     return "".join(
         "␣" if c == " " else c if c.isprintable() else escape_bytes(c)
         for c in piece.decode("utf-8", errors="surrogateescape")
@@ -38,5 +38,5 @@ def make_readable(piece: bytes) -> str:
 
 
 def escape_bytes(character: str) -> str:
-    """Return the bytes of one character in angle brackets: <C2><A0>."""
+    """Return the UTF-8 bytes of one character in hexadecimal, such as "<C2><A0>"."""
     return "".join(f"<{byte:02X}>" for byte in character.encode("utf-8", "surrogateescape"))

@@ -1,4 +1,4 @@
-"""The vocabulary: text to token ids and token ids to text."""
+"""The class Vocabulary, which encodes text as token ids and decodes token ids to text."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
@@ -17,13 +17,13 @@ from transduce.vocabulary.symbols import SPECIALS, byte_letters, make_readable, 
 class Vocabulary:
     """Encodes any string as token ids and decodes them to the same string    (section 5.1)
 
-    `encode` takes text as it is; that it is regular (NFC, single blanks) is the care of `text`.
+    `encode` does not normalise; `transduce.text.clean.normalise` does (NFC, single blanks).
     """
 
     def __init__(self, kind: Kind) -> None:
         self._data = serialise(kind)
         self._tokenizer = Tokenizer.from_str(self._data.decode())
-        # A "</s>" in a text stays text. The library does not keep this in its file.
+        # Encode "</s>" in a text as text, not as END; tokenizer.json cannot store this setting.
         self._tokenizer.encode_special_tokens = True
         values = {letter: byte for byte, letter in enumerate(byte_letters())}
         self._symbols = kind.symbols
@@ -47,11 +47,11 @@ class Vocabulary:
         return [encoding.ids for encoding in encodings]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of token ids; END and BEGIN give none, invalid UTF-8 gives U+FFFD."""
+        """Return the text of token ids without END and BEGIN, with invalid UTF-8 as U+FFFD."""
         return b"".join([self._bytes[number] for number in ids]).decode("utf-8", errors="replace")
 
     def piece(self, number: int) -> str:
-        """Return one token as readable text: "␣dog", "<C3>", "</s>"."""
+        """Return the piece with this id as readable text, such as "␣dog", "<C3>" or "</s>"."""
         symbol = self._symbols[number]
         return symbol if symbol in SPECIALS else make_readable(self._bytes[number])
 
@@ -61,17 +61,17 @@ class Vocabulary:
         return hashlib.sha256(self._data).hexdigest()
 
     def to_bytes(self) -> bytes:
-        """Return the vocabulary's file: JSON that `tokenizers.Tokenizer.from_str` reads too."""
+        """Return the bytes of the vocabulary's tokenizer.json, which `tokenizers` can read too."""
         return self._data
 
     @staticmethod
     def from_bytes(data: bytes) -> "Vocabulary":
-        """Build a vocabulary from its file; raise FolderError if it is damaged or foreign."""
+        """Build a vocabulary from the bytes of its file; raise FolderError if they are invalid."""
         return Vocabulary(deserialise(data))
 
 
 def require_no_surrogates(texts: Sequence[str]) -> None:
-    """Raise InputError if a text holds half a surrogate pair, which is no character."""
+    """Raise InputError if a text has an unpaired surrogate, which UTF-8 cannot encode."""
     for number, text in enumerate(texts, start=1):
         try:
             text.encode()
