@@ -1,4 +1,4 @@
-"""The tensor type that all packages share: a packed batch, its sentences end to end, no padding.
+"""The packed batch that all packages share: its sentences end to end, without padding.
 
 A batch of three sentences of 4, 2 and 3 tokens is nine ids and three lengths. Embedding,
 projections, feed-forward, normalisation and loss compute real tokens only, and only the attention
@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-# B sentences · T tokens of all of them together
+# B sentences · T tokens of all sentences together
 
 
 @final
@@ -31,7 +31,7 @@ class Packed:
         return Packed(torch.tensor(flat, dtype=torch.long), tuple(map(len, sentences)))
 
     def to(self, device: torch.device | str) -> "Packed":
-        """Return the same batch with its ids on another device."""
+        """Return the batch with its ids on the given device."""
         return replace(self, ids=move_to_device(self.ids, device))
 
     def to_sentences(self) -> list[list[int]]:
@@ -39,12 +39,12 @@ class Packed:
         return [part.tolist() for part in self.ids.split(list(self.lengths))]
 
     def shift_right(self, begin: int) -> "Packed":
-        """Shift every sentence right by one token, with id `begin` first    (section 3.1)"""
+        """Return the batch with `begin` before each sentence, whose last id is cut off    (3.1)"""
         firsts = move_to_device(compute_sentence_starts(self.lengths), self.ids.device)
         return replace(self, ids=self.ids.roll(1).index_fill_(0, firsts, begin))
 
     def append_padding_sentences(self, lengths: Sequence[int]) -> "Packed":
-        """Return the batch followed by dummy sentences of these lengths, made of token id 0."""
+        """Return the batch followed by padding sentences of these lengths, made of token id 0."""
         ids = torch.nn.functional.pad(self.ids, (0, sum(lengths)))
         return Packed(ids, (*self.lengths, *lengths))
 
@@ -62,7 +62,7 @@ def compute_sentence_starts(lengths: Sequence[int]) -> Int[Tensor, " B"]:
 
 
 def move_to_device(tensor: Tensor, device: torch.device | str) -> Tensor:
-    """Copy a tensor to a device without waiting for it: to a GPU from pinned memory."""
+    """Return a tensor on a device; a copy to a GPU is asynchronous, from pinned memory."""
     if torch.device(device).type == "cuda" and tensor.device.type == "cpu":
         tensor = tensor.pin_memory()
     return tensor.to(device, non_blocking=True)

@@ -1,1 +1,1 @@
-"""The Transformer of section 3: layers, attention kernels, other mixings, decoding with a cache."""
+"""The Transformer of section 3: layers, attention kernels, Table 1's other layers, KV cache."""

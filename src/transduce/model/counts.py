@@ -1,7 +1,7 @@
-"""What each layer costs, as formulas without torch: parameters, operations, memory for training.
+"""What each layer costs, as formulas without torch: parameters, multiplications, activations.
 
-One function a layer class; they are not methods of it so that `transduce recipes list` needs no
-torch. tests/model/test_every_choice.py compares the formulas with
+There is one function for each layer class. They are not methods of these classes, so that
+`transduce recipes list` needs no torch. tests/model/test_every_choice.py compares the formulas with
 built models for every value of every setting.
 """
 
@@ -16,14 +16,14 @@ from transduce.settings import Architecture
 @final
 @dataclass(frozen=True, kw_only=True)
 class LayerCounts:
-    """The cost of one layer: its parameters, and the products that it takes per position."""
+    """The cost of one layer: parameters, multiplications per position, and stored activations."""
 
     parameters: int = 0
-    products: int = 0  # multiplications with weights, for each position of its input
-    memory_products: int = 0  # the same for each position of the encoder's output
-    pair_products: int = 0  # multiplications for each pair of positions of its input
-    memory_pair_products: int = 0  # and for each pair with a position of the encoder's output
-    activations: int = 0  # about how many numbers a position keeps until the backward pass
+    products: int = 0  # multiplications with weights, per position of the layer's input
+    memory_products: int = 0  # multiplications with weights, per position of the encoder's output
+    pair_products: int = 0  # multiplications per pair of positions of the layer's input
+    memory_pair_products: int = 0  # per pair of an input position and an encoder output position
+    activations: int = 0  # about how many numbers per position are stored for the backward pass
 
     def __add__(self, other: "LayerCounts") -> "LayerCounts":
         return LayerCounts(
@@ -35,7 +35,7 @@ class LayerCounts:
 
 
 def count_self_attention(a: Architecture) -> LayerCounts:
-    """Count self-attention: h heads of W^Q, W^K: d_model x d_k, W^V: d_model x d_v, and W^O    (3.2.2)"""
+    """Return the cost of self-attention: W^Q, W^K, W^V of all heads, and W^O    (section 3.2.2)"""
     weights = a.heads * a.d_model * (2 * a.d_k + 2 * a.d_v)
     return LayerCounts(
         parameters=weights,
@@ -46,7 +46,10 @@ def count_self_attention(a: Architecture) -> LayerCounts:
 
 
 def count_cross_attention(a: Architecture) -> LayerCounts:
-    """Count cross-attention: half of its products are over the encoder's output    (section 3.2.3)"""
+    """Return the cost of cross-attention, as much as self-attention    (section 3.2.3)
+
+    Half of the multiplications with weights are done per position of the encoder's output.
+    """
     own = count_self_attention(a)
     half = own.products // 2
     return LayerCounts(
@@ -59,9 +62,10 @@ def count_cross_attention(a: Architecture) -> LayerCounts:
 
 
 def count_recurrent_layer(a: Architecture, *, causal: bool) -> LayerCounts:
-    """Count an LSTM's four gates over input and state; two of half width in the encoder    (Table 1)
+    """Return the cost of an LSTM, or in the encoder of one in each direction    (Table 1)
 
-    Each gate has two biases, since torch keeps both.
+    Each of the two in the encoder has half the width. Each of four gates has two biases, as torch
+    implements it.
     """
     directions = 1 if causal else 2
     width = a.d_model // directions
@@ -74,7 +78,7 @@ def count_recurrent_layer(a: Architecture, *, causal: bool) -> LayerCounts:
 
 
 def count_convolution(a: Architecture) -> LayerCounts:
-    """Count one matrix over k neighbours, or k d weights and one matrix if separable    (Table 1)"""
+    """Return the cost of a convolution over k positions, full or separable    (Table 1)"""
     if a.mixing == "separable":
         weights = a.kernel_size * a.d_model + a.d_model**2
     else:
@@ -84,7 +88,7 @@ def count_convolution(a: Architecture) -> LayerCounts:
 
 
 def count_mixing(a: Architecture, *, causal: bool) -> LayerCounts:
-    """Count self-attention, or the layer of Table 1 that `architecture.mixing` names instead."""
+    """Return the cost of the layer of Table 1 that `architecture.mixing` names (self-attention)."""
     if a.mixing == "self-attention":
         return count_self_attention(a)
     if a.mixing == "recurrent":
@@ -93,7 +97,7 @@ def count_mixing(a: Architecture, *, causal: bool) -> LayerCounts:
 
 
 def count_feed_forward(a: Architecture) -> LayerCounts:
-    """Count W1, b1 and W2, b2 of max(0, x W1 + b1) W2 + b2    (section 3.3, equation 2)"""
+    """Return the cost of a feed-forward network: W1, b1, W2, b2    (section 3.3, equation 2)"""
     products = 2 * a.d_model * a.d_ff
     dropped = 2 * a.d_ff if a.feed_forward_dropout else 0
     return LayerCounts(
@@ -104,43 +108,44 @@ def count_feed_forward(a: Architecture) -> LayerCounts:
 
 
 def count_norm(a: Architecture) -> LayerCounts:
-    """Count gain and bias of one LayerNorm; each sub-layer has one    (section 3.1)"""
+    """Return the cost of the LayerNorm of one sub-layer: its gain and bias    (section 3.1)"""
     return LayerCounts(parameters=2 * a.d_model, activations=2 * a.d_model)
 
 
 def count_final_norm(a: Architecture) -> LayerCounts:
-    """Count the norm at the end of a stack: none in the paper's post-norm, one in pre-norm."""
+    """Return the cost of the norm at the end of a stack: 0 in post-norm, which has none there."""
     return count_norm(a) if a.norm == "pre" else LayerCounts()
 
 
 def count_encoder_layer(a: Architecture) -> LayerCounts:
-    """Count an encoder layer: mixing and feed-forward, each with a norm    (section 3.1)"""
+    """Return the cost of an encoder layer, the sum of its sub-layers and norms    (section 3.1)"""
     return count_mixing(a, causal=False) + count_feed_forward(a) + count_norm(a) * 2
 
 
 def count_decoder_layer(a: Architecture) -> LayerCounts:
-    """Count a decoder layer: mixing, cross-attention, feed-forward, and their norms    (3.1)"""
+    """Return the cost of a decoder layer, the sum of its sub-layers and norms    (section 3.1)"""
     attention = count_mixing(a, causal=True) + count_cross_attention(a)
     return attention + count_feed_forward(a) + count_norm(a) * 3
 
 
 def count_positions(a: Architecture) -> LayerCounts:
-    """Count learned positions, a table in each stack; sinusoids have no parameters    (3.5)"""
+    """Return the cost of both positional encodings: sinusoids have no parameters    (3.5)"""
     return LayerCounts(
         parameters=2 * a.max_positions * a.d_model if a.positions == "learned" else 0
     )
 
 
-# How many matrices over the source vocabulary and over the target vocabulary a tie leaves.
+# By `architecture.tie_embeddings`: how many separate matrices there are over the source vocabulary
+# and over the target vocabulary.
 MATRICES: Mapping[str, tuple[int, int]] = MappingProxyType(
     {"all": (0, 1), "target": (1, 1), "none": (1, 2)}
 )
 
 
 def count_embeddings(a: Architecture, source_symbols: int, target_symbols: int) -> LayerCounts:
-    """Count both embeddings and the map before the softmax, which has no bias    (section 3.4)"""
+    """Return the cost of both embeddings and the output projection without bias    (section 3.4)"""
     source, target = MATRICES[a.tie_embeddings]
     return LayerCounts(
         parameters=(source * source_symbols + target * target_symbols) * a.d_model,
-        products=a.d_model * target_symbols,  # of the map before the softmax, for each target
+        products=a.d_model * target_symbols,  # of the output projection, per target token
     )

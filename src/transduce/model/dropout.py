@@ -1,7 +1,7 @@
 """Dropout with cheap random bits    (section 5.4)
 
 torch draws one random number for every element, on one thread of a CPU. Here four elements share
-the 64 bits of one draw: 16 bits each, so that the share dropped is right to 1 in 65,536.
+the 64 bits of one draw, 16 bits each: the dropout probability is exact to 1 in 65,536.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from torch.nn import functional
 
 
 def dropout(x: Float[Tensor, "*shape"], p: float, *, training: bool) -> Float[Tensor, "*shape"]:
-    """Zero a share p of the elements and scale the others by 1 / (1 - p), only in training."""
+    """Zero elements with probability p and scale the others by 1 / (1 - p); only in training."""
     if not training or p == 0:
         return x
     if x.device.type != "cpu":
@@ -24,7 +24,7 @@ def dropout(x: Float[Tensor, "*shape"], p: float, *, training: bool) -> Float[Te
 
 
 class DropoutFunction(torch.autograd.Function):
-    """x times a mask of 0 or 1 / (1 - p), forward and backward, with cheap random bits."""
+    """Autograd function that multiplies x by a dropout mask, and its gradient by the same mask."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, p: float) -> Tensor:  # noqa: ANN401 - torch's own context
@@ -40,7 +40,7 @@ class DropoutFunction(torch.autograd.Function):
 
 
 def build_dropout_mask(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"]:
-    """Draw a mask in the shape of x: 0 for a share p of the elements, 1 / (1 - p) for the others."""
+    """Draw a mask of the shape of x: 0 with probability p, else 1 / (1 - p)."""
     if x.device.type != "cpu":
         return torch.empty_like(x).bernoulli_(1 - p).div_(1 - p)
     draws = torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)

@@ -13,7 +13,7 @@ from transduce.settings import Architecture
 
 @final
 class FeedForward(nn.Module):
-    """FFN(x) = max(0, x W1 + b1) W2 + b2    (section 3.3, equation 2)"""
+    """The feed-forward network max(0, x W1 + b1) W2 + b2    (section 3.3, equation 2)"""
 
     def __init__(self, sizes: Architecture) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class FeedForward(nn.Module):
 
     @property
     def last_matrix(self) -> Tensor:
-        """W2, the last matrix of the output path: scaled by depth at initialisation."""
+        """W2, which `initialise.scale_by_depth` divides by √(number of sub-layers)."""
         return self.outer.weight
 
     if TYPE_CHECKING:

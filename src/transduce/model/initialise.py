@@ -1,18 +1,22 @@
-"""First weights: the paper does not state them. Each layer class draws its own.
+"""Initial weights, which the paper does not state; each layer class draws its own.
 
-Matrices: Glorot uniform, U(±√(6 / (in + out))), each projection (Q, K, V, all heads of it) for
-itself, so that it does not matter that some are stored in one tensor. Embeddings and learned
-positions: normal with standard deviation d_model^-0.5, so that embeddings, multiplied by √d_model,
-begin about as large as the sinusoids; learned positions are not multiplied and begin small. Biases
-0, norms 1. Table 1's other layers likewise: each gate of an LSTM for itself, its forget gates open
-(bias 1); a convolution as one matrix over its neighbours; the depthwise weights of a separable one
-as k numbers to k numbers.
+- Matrices: Glorot uniform, U(±√(6 / (fan-in + fan-out))). W^Q, W^K and W^V, each of all heads, are
+  separate matrices in this formula, although they are stored in one tensor.
+- Embeddings and learned positions: normal with standard deviation d_model^-0.5. Embeddings are
+  multiplied by √d_model and so begin about as large as the sinusoids; learned positions are not
+  multiplied and begin small.
+- Biases: 0. Gains of norms: 1.
+- An LSTM (Table 1): each gate is a separate matrix; the bias of the forget gate is 1.
+- A convolution (Table 1): one matrix with fan-in k d_model and fan-out d_model. The depthwise
+  weights of a separable convolution have fan-in = fan-out = k, the kernel width.
 
-The last matrix of each sub-layer is divided by the root of the number of sub-layers in its stack
-(2N or 3N). Norms after every sum scale the residual path down step by step; so it is left almost
-whole, and all sub-layers of a stack together begin as large as what they are added to. Post-norm
+The last matrix of each sub-layer is then divided by √(number of sub-layers in its stack): 2N in the
+encoder, 3N in the decoder. In post-norm each LayerNorm divides the residual stream by the standard
+deviation of x + Sublayer(x), so that large sub-layer outputs shrink the token's embedding from
+layer to layer. With small sub-layer outputs the embedding passes through the stack almost
+unchanged: the variances that all sub-layers add sum up to about that of the input. Post-norm then
 learns to attend to the source in half the updates (docs/internals/decisions/0014). An LSTM has no
-such matrix; its states begin about as small.
+such last matrix; its states are about as small at the start without it.
 """
 
 import math
@@ -27,16 +31,16 @@ from transduce.model.layers import DecoderLayer, EncoderLayer
 
 @runtime_checkable
 class Initialised(Protocol):
-    """A layer that draws all its first weights from a generator."""
+    """A layer that draws all its initial weights from a random generator."""
 
     def initialise(self, generator: torch.Generator) -> None: ...
 
 
 @torch.no_grad()
 def initialise(model: nn.Module, generator: torch.Generator) -> None:
-    """Draw the first weights of a model, layer by layer in the order of the code.
+    """Draw the initial weights of a model in place, layer by layer in the order of `modules()`.
 
-    Weights that no layer sets are an error: they would not follow from the seed.
+    Fails if any weight stays unset, for it would not be determined by the seed.
     """
     for weight in model.parameters():
         weight.fill_(math.nan)
@@ -51,7 +55,7 @@ def initialise(model: nn.Module, generator: torch.Generator) -> None:
 
 
 def scale_by_depth(layers: Sequence[EncoderLayer | DecoderLayer]) -> None:
-    """Divide the last matrix of each sub-layer by √(sub-layers of the stack)    (decision 0014)"""
+    """Divide the last matrix of each sub-layer by √(number of sub-layers)    (decision 0014)"""
     sub_layers = [one for layer in layers for one in layer.sub_layers()]
     for sub_layer in sub_layers:
         if sub_layer.last_matrix is not None:

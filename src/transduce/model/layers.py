@@ -1,4 +1,4 @@
-"""The encoder layer and the decoder layer, each sub-layer with a residual    (section 3.1)"""
+"""The encoder layer and the decoder layer, with a residual around each sub-layer    (3.1)"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, final, runtime_checkable
@@ -19,7 +19,7 @@ from transduce.settings import Architecture
 
 @runtime_checkable
 class SubLayer(Protocol):
-    """A sub-layer as the initialisation needs it: with the matrix that its output ends in."""
+    """A sub-layer whose last weight matrix the initialisation scales; None if it has none."""
 
     @property
     def last_matrix(self) -> Tensor | None: ...
@@ -27,7 +27,7 @@ class SubLayer(Protocol):
 
 @final
 class EncoderLayer(nn.Module):
-    """One encoder layer: self-attention (or another mixing), then feed-forward    (section 3.1)"""
+    """One encoder layer: self-attention or another of Table 1, then feed-forward    (3.1)"""
 
     def __init__(self, sizes: Architecture, number: int) -> None:
         super().__init__()
@@ -38,12 +38,12 @@ class EncoderLayer(nn.Module):
     def forward(
         self, x: Float[Tensor, "S d_model"], context: MixingContext
     ) -> Float[Tensor, "S d_model"]:
-        """Map the states of the layer below to this layer's, over a packed batch of sources."""
+        """Compute this layer's states of packed sources from the states of the layer below."""
         x = self.add_self(x, lambda y: self.self_attention(y, context))
         return self.add_feed_forward(x, self.feed_forward)
 
     def sub_layers(self) -> Sequence[SubLayer]:
-        """Return the two sub-layers."""
+        """Return self-attention and feed-forward."""
         return self.self_attention, self.feed_forward
 
     if TYPE_CHECKING:
@@ -68,13 +68,13 @@ class DecoderLayer(nn.Module):
         context: MixingContext,
         attend_cross: BatchAttention,
     ) -> Float[Tensor, "T d_model"]:
-        """Map the states of the layer below to this layer's, given the encoder's output z."""
+        """Compute this layer's states from the layer below's and the encoder's output z."""
         x = self.add_self(x, lambda y: self.self_attention(y, context))
         x = self.add_cross(x, lambda y: self.cross_attention(y, z, attend_cross))
         return self.add_feed_forward(x, self.feed_forward)
 
     def sub_layers(self) -> Sequence[SubLayer]:
-        """Return the three sub-layers."""
+        """Return self-attention, cross-attention and feed-forward."""
         return self.self_attention, self.cross_attention, self.feed_forward
 
     if TYPE_CHECKING:

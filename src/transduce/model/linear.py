@@ -1,8 +1,8 @@
-"""The linear map of a layer, and how to replace all those of a model by faster ones for inference.
+"""The linear map x Wᵀ + b, and how to replace all linear maps of a model for inference.
 
-Every product with a weight matrix is computed by `Linear`, the map before the softmax included; only
-an LSTM keeps torch's own. So a packed or quantised product needs one class and
-`replace_linear_operators`.
+Every product with a weight matrix is computed by `Linear`, the output projection included; only an
+LSTM uses torch's own class. To pack or quantise a model takes therefore one class that replaces
+`Linear`, and `replace_linear_operators`.
 """
 
 import math
@@ -19,14 +19,14 @@ from torch.nn import functional
 
 @runtime_checkable
 class LinearOperator(Protocol):
-    """Anything that computes x Wᵀ + b: a `Linear`, or what replaces it for inference."""
+    """A module that computes x Wᵀ + b: a `Linear`, or its replacement for inference."""
 
     def __call__(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
 
 
 @final
 class Linear(nn.Module):
-    """x Wᵀ + b. The weights are unset until the layer that owns it initialises them."""
+    """The linear map x Wᵀ + b; its weights are unset until the layer that owns it draws them."""
 
     def __init__(self, inputs: int, outputs: int, *, bias: bool) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class Linear(nn.Module):
 
     @staticmethod
     def from_weight(weight: nn.Parameter) -> "Linear":
-        """Return the linear map without bias that shares a weight matrix."""
+        """Return a linear map without bias whose weight is this same parameter."""
         linear = Linear(0, 0, bias=False)
         linear.weight = weight
         return linear
@@ -45,7 +45,7 @@ class Linear(nn.Module):
         return functional.linear(x, self.weight, self.bias)
 
     def fill_glorot(self, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
-        """Draw the weights by Glorot's rule, each of `parts` rows for itself; set the bias to 0."""
+        """Draw the weights as `fill_glorot` does, and set the bias to 0."""
         fill_glorot(self.weight, generator, parts)
         if self.bias is not None:
             nn.init.zeros_(self.bias)
@@ -55,14 +55,17 @@ class Linear(nn.Module):
 
 
 def fill_glorot(weight: Tensor, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
-    """Draw U(±√(6 / (in + out))) for each of the matrices, of `parts` rows, in one tensor."""
+    """Draw a matrix from U(±√(6 / (fan-in + fan-out))), Glorot's rule, in place.
+
+    With `parts`, the tensor holds several matrices of so many rows, each with its own fan-out.
+    """
     for matrix in weight.split(list(parts) or [weight.shape[0]]):
         bound = math.sqrt(6 / sum(matrix.shape))
         nn.init.uniform_(matrix, -bound, bound, generator=generator)
 
 
 def replace_linear_operators(model: nn.Module, build: Callable[[Linear], nn.Module]) -> None:
-    """Replace every `Linear` of a model by the module that `build` makes of it, in place."""
+    """Replace every `Linear` of a model, in place, by the result of `build` for it."""
     for module in list(model.modules()):
         for name, child in module.named_children():
             if isinstance(child, Linear):

@@ -1,7 +1,7 @@
 """Residual connections with layer normalisation after or before the sub-layer    (section 3.1)
 
 The paper normalises after the sum (post-norm). Many later systems normalise before the sub-layer
-and once more at the end of each stack (pre-norm): another model, here for comparison only.
+and once more at the end of each stack (pre-norm); this is another model, for comparison only.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ NORM_EPSILON = 1e-6
 
 @final
 class LayerNorm(nn.LayerNorm):
-    """Layer normalisation with a gain and a bias for each of d_model numbers    (section 3.1)"""
+    """Layer normalisation over d_model numbers, with a gain and a bias for each    (section 3.1)"""
 
     def __init__(self, d_model: int) -> None:
         super().__init__(d_model, eps=NORM_EPSILON)
@@ -31,7 +31,7 @@ class LayerNorm(nn.LayerNorm):
 
 @final
 class PostNorm(nn.Module):
-    """Residual connection LayerNorm(x + Dropout(Sublayer(x))), the paper's    (section 3.1)"""
+    """Residual connection LayerNorm(x + Dropout(Sublayer(x))) of the paper    (section 3.1)"""
 
     def __init__(self, sizes: Architecture) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class PostNorm(nn.Module):
 
 @final
 class PreNorm(nn.Module):
-    """Residual connection x + Dropout(Sublayer(LayerNorm(x))), not the paper's."""
+    """Residual connection x + Dropout(Sublayer(LayerNorm(x))), which is not in the paper."""
 
     def __init__(self, sizes: Architecture) -> None:
         super().__init__()
@@ -68,10 +68,10 @@ class PreNorm(nn.Module):
 
 
 def build_residual(sizes: Architecture) -> PostNorm | PreNorm:
-    """Build the residual connection of a sub-layer that a recipe asks for (post- or pre-norm)."""
+    """Build the residual connection of a sub-layer: `PostNorm` or `PreNorm` by the recipe."""
     return PostNorm(sizes) if sizes.norm == "post" else PreNorm(sizes)
 
 
 def build_final_norm(sizes: Architecture) -> nn.Module:
-    """Build the norm at the end of a stack: none in post-norm, as in the paper; one in pre-norm."""
+    """Build the norm at the end of a stack: a LayerNorm in pre-norm, the identity in post-norm."""
     return nn.Identity() if sizes.norm == "post" else LayerNorm(sizes.d_model)

@@ -1,4 +1,4 @@
-"""The Transformer: an encoder and a decoder of N layers each over packed sentences    (section 3)"""
+"""The Transformer: an encoder and a decoder of N layers each    (section 3)"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from transduce.settings import Architecture
 @final
 @dataclass(frozen=True)
 class EncoderOutput:
-    """The encoder's output for a packed batch, z1 .. zn of every source sentence    (section 3)"""
+    """The encoder's output z1 .. zn for every source sentence of a packed batch    (section 3)"""
 
     states: Float[Tensor, "S d_model"]
     lengths: tuple[int, ...]
@@ -35,7 +35,7 @@ class EncoderOutput:
 
 @final
 class Transformer(nn.Module):
-    """The whole model; `kernel` overrides the attention kernel that the device decides."""
+    """The Transformer of section 3; `kernel` overrides the attention kernel of its device."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Transformer(nn.Module):
         self.output_projection: LinearOperator = Linear.from_weight(self.output.weight)
 
     def encode(self, source: Packed) -> EncoderOutput:
-        """Map source tokens x1 .. xn to states z1 .. zn, sentence by sentence    (section 3)"""
+        """Compute the encoder's output z1 .. zn of each source sentence x1 .. xn    (section 3)"""
         mixing, device = self.encoder[0].self_attention, self.output.weight.device
         context = mixing.build_context(source.lengths, self.select_kernel(), device)
         x = self.embed(source, self.source, self.source_positions)
@@ -86,7 +86,7 @@ class Transformer(nn.Module):
         return self.decoder_final_norm(x)
 
     def logits(self, states: Float[Tensor, "T d_model"]) -> Float[Tensor, "T V"]:
-        """Project decoder states to the scores of all symbols before the softmax    (3.4)"""
+        """Project decoder states to the logits of all symbols    (section 3.4)"""
         return self.output_projection(states)
 
     def embed(
@@ -95,29 +95,29 @@ class Transformer(nn.Module):
         embedding: Embedding,
         positions: "SinusoidalPositions | LearnedPositions",
     ) -> Float[Tensor, "T d_model"]:
-        """Compute Dropout(√d_model · E(w) + PE(pos)) of packed tokens    (sections 3.4, 3.5 and 5.4)"""
+        """Compute Dropout(√d_model · E(w) + PE(pos)) of packed tokens    (3.4, 3.5, 5.4)"""
         x = embedding(tokens.ids) + positions(tokens.compute_positions(), max(tokens.lengths))
         return dropout(x, self.sizes.dropout, training=self.training)
 
     def select_kernel(self) -> AttentionKernel:
-        """Return the model's own attention kernel, or the best one for its device and precision."""
+        """Return `self.kernel` if set, else the best attention kernel for device and precision."""
         weight = self.output.weight
         return self.kernel or select_kernel(self.sizes, weight.device, weight.dtype).kernel
 
     def named_weights(self) -> dict[str, Tensor]:
-        """Return every learned tensor once by name, detached but sharing memory."""
+        """Return all parameters by name, detached; a tied matrix appears once."""
         return {name: tensor.detach() for name, tensor in self.named_parameters()}
 
 
-def build_stack(build_layer: Callable[[Architecture, int], nn.Module], sizes: Architecture) -> Any:  # noqa: ANN401
-    """Build the N layers of a stack; torch's ModuleList does not type its elements."""
+def build_stack(build_layer: Callable[[Architecture, int], nn.Module], sizes: Architecture) -> Any:  # noqa: ANN401 - torch's ModuleList does not type its elements
+    """Build the N layers of the encoder or the decoder as a ModuleList."""
     return nn.ModuleList(build_layer(sizes, number) for number in range(sizes.layers))
 
 
 def build_transformer(
     sizes: Architecture, source_symbols: int, target_symbols: int, seed: int
 ) -> Transformer:
-    """Build a new model whose first weights follow from the seed alone."""
+    """Build an untrained model whose initial weights are determined by the seed alone."""
     model = Transformer(sizes, source_symbols, target_symbols)
     initialise(model, torch.Generator().manual_seed(seed))
     return model

@@ -1,7 +1,8 @@
-"""The fast attention of a CPU: a few padded blocks, two products each, the backward by hand.
+"""The attention kernel of a CPU: a few padded blocks of sentences of similar length.
 
-The backward is written out because torch would keep and traverse some thirty small tensors a layer
-for it. tests/model/test_kernels.py compares it with `ReferenceAttention`, gradients included.
+The backward pass is written by hand because autograd would store and traverse some thirty small
+tensors a layer. tests/model/test_kernels.py compares it with `ReferenceAttention`, gradients
+included.
 """
 
 import math
@@ -20,7 +21,7 @@ from transduce.model.attention.padded_blocks import PaddedBlock, build_padded_bl
 from transduce.model.dropout import build_dropout_mask
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
-# G sentences of one block · t query positions and s key positions of each
+# G sentences of one block · t query positions and s key positions of each sentence
 
 
 @final
@@ -35,7 +36,7 @@ class BucketedAttention:
         device: torch.device,
     ) -> None:
         self.blocks, self.device = build_padded_blocks(queries, keys, mask, device), device
-        self.layouts: dict[int, BlockLayout] = {}  # by the number of heads
+        self.layouts: dict[int, BlockLayout] = {}  # the key is the number of heads
 
     def __call__(
         self,
@@ -44,7 +45,7 @@ class BucketedAttention:
         v: Float[Tensor, "S H d_v"],
         dropout: float = 0.0,
     ) -> Float[Tensor, "T H d_v"]:
-        """Compute softmax(Q Kᵀ / √d_k) V block by block    (equation 1)"""
+        """Compute softmax(Q Kᵀ / √d_k) V of a packed batch, block by block    (equation 1)"""
         heads = q.shape[1]
         if heads not in self.layouts:
             self.layouts[heads] = build_block_layout(self.blocks, heads, self.device)
@@ -76,7 +77,7 @@ def build_block_layout(
 
 
 class BucketedAttentionFunction(torch.autograd.Function):
-    """softmax(Q Kᵀ / √d_k) V over padded blocks, forward and backward    (equation 1)"""
+    """Autograd function of softmax(Q Kᵀ / √d_k) V over padded blocks    (equation 1)"""
 
     @staticmethod
     def forward(

@@ -1,7 +1,7 @@
 """Gather the heads of packed tokens into padded blocks, and scatter them back.
 
-Both directions are one `index_select` of rows for a whole batch. To scatter rows with `index_copy_`
-would take three times as long on a CPU, and so would a transposition of heads after the gathering.
+Each direction is one `index_select` of rows for a whole batch. On a CPU, scattering with
+`index_copy_` takes three times as long, and so does gathering tokens and then transposing heads.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from transduce.model.attention.padded_blocks import BlockTokens
 from transduce.packed import move_to_device
 
 # T tokens of a whole batch, end to end · H heads · K = d_k or d_v
-# G sentences of one block · L positions of each · P = the sum of all its G · H · L
+# G sentences of one block · L positions of each · P = the sum of G · H · L over all blocks
 
 
 @final
@@ -28,24 +28,24 @@ class HeadRows:
     tokens: Int[Tensor, " P"]
     heads: Int[Tensor, " P"]
     rows: Int[Tensor, " TH"]  # the row of each head of each token that is not padding
-    padding: Int[Tensor, " _"] | None  # the rows past a sentence's end, unless there are none
+    padding: Int[Tensor, " _"] | None  # the rows past a sentence's end; None if there are none
     shapes: Sequence[tuple[int, int]]  # G · H and L of each block
 
     def gather_into_blocks(self, x: Float[Tensor, "T H K"]) -> Float[Tensor, "P K"]:
-        """Copy each head of each token to its rows; padding repeats a sentence's last token."""
+        """Copy the heads of packed tokens into block rows; padding repeats the last token."""
         step, rest = divmod(x.stride(0), x.shape[2])
         if rest or x.stride(1) != x.shape[2] or x.stride(2) != 1:
             x, step = x.contiguous(), x.shape[1]
         count = (len(x) - 1) * step + x.shape[1]
-        every = x.as_strided((count, x.shape[2]), (x.shape[2], 1))  # also what is between heads
+        every = x.as_strided((count, x.shape[2]), (x.shape[2], 1))  # memory row by row
         return every.index_select(0, self.tokens * step + self.heads)
 
     def scatter_back(self, rows: Float[Tensor, "P K"], heads: int) -> Float[Tensor, "T H K"]:
-        """Copy the rows that are not padding back to the heads of their tokens."""
+        """Copy block rows back to the heads of packed tokens, without the padding."""
         return rows.index_select(0, self.rows).view(-1, heads, rows.shape[1])
 
     def split_into_blocks(self, rows: Float[Tensor, "P K"]) -> list[Float[Tensor, "GH L K"]]:
-        """Return one view of the rows for each padded block."""
+        """Return the rows of each padded block as a view of shape [G·H, L, K]."""
         counts = [sentences * length for sentences, length in self.shapes]
         return [
             part.view(*shape, rows.shape[1])

@@ -1,8 +1,8 @@
 """Protocols of attention: a kernel is built once for the sentence lengths of a batch, then called.
 
-`ReferenceAttention` (reference.py) is equation 1, sentence by sentence: slow, and the one that
+`ReferenceAttention` (reference.py) is equation 1, sentence by sentence: slow, and the only one that
 returns attention weights. `BucketedAttention` (bucketed.py) groups sentences of similar length into
-padded blocks: the fast one on a CPU. `VarlenAttention` (varlen.py) is torch's own kernel on a GPU.
+padded blocks: the fastest on a CPU. `VarlenAttention` (varlen.py) is torch's own kernel on a GPU.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from transduce.model.attention.mask import AttentionMask
 
 @runtime_checkable
 class BatchAttention(Protocol):
-    """Attention prepared for the lengths of one batch: maps queries, keys and values to outputs."""
+    """Attention prepared for one batch: computes softmax(Q Kᵀ / √d_k) V    (equation 1)"""
 
     def __call__(
         self,
@@ -32,7 +32,7 @@ class BatchAttention(Protocol):
 
 @runtime_checkable
 class AttentionKernel(Protocol):
-    """Builds the attention of a batch from the lengths of its query and key sentences."""
+    """A function or class that prepares attention for the sentence lengths of one batch."""
 
     def __call__(
         self,

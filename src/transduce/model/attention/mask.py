@@ -1,4 +1,4 @@
-"""The attention mask: which positions may attend to which, as a value given to a kernel."""
+"""The attention mask, a value that attention kernels take: which positions may attend to which."""
 
 from dataclasses import dataclass
 from typing import final
@@ -13,9 +13,9 @@ from torch import Tensor
 @final
 @dataclass(frozen=True, kw_only=True)
 class AttentionMask:
-    """The positions that a position may attend to    (sections 3.2.3 and 4)"""
+    """Which positions a position may attend to, itself included    (sections 3.2.3 and 4)"""
 
-    causal: bool = False  # "up to and including that position"
+    causal: bool = False  # only to positions "up to and including that position"
     neighbourhood: int = 0  # r, odd: |i - j| <= (r - 1) / 2; 0 is no limit
 
     def compute_allowed(

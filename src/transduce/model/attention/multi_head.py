@@ -19,7 +19,7 @@ from transduce.settings import Architecture
 
 @final
 class SelfAttention(Mixing[BatchAttention]):
-    """MultiHead(X, X, X), the input projections as one product without biases    (3.2.2)"""
+    """Multi-head self-attention, MultiHead(X, X, X), without biases    (section 3.2.2)"""
 
     def __init__(self, sizes: Architecture, mask: AttentionMask) -> None:
         super().__init__()
@@ -55,13 +55,13 @@ class SelfAttention(Mixing[BatchAttention]):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Append one token per row to the cache and attend to what each row may read of it."""
+        """Append one token per row to the cache, and attend from it to the row's history."""
         q, k, v = self.project(x)
         cache.append(k, v)
         return self.output(cache.attend(q).flatten(1))
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw W^Q, W^K and W^V of all heads, each for itself, then W^O, by Glorot's rule."""
+        """Draw W^Q, W^K, W^V, as three separate matrices, and then W^O, by Glorot's rule."""
         self.query_key_value.fill_glorot(generator, self.parts)
         self.output.fill_glorot(generator)
 
@@ -76,7 +76,7 @@ class SelfAttention(Mixing[BatchAttention]):
 
 @final
 class CrossAttention(nn.Module):
-    """MultiHead(X, Z, Z): queries from the decoder, keys and values from the encoder    (3.2.3)"""
+    """Multi-head attention to the encoder's output Z, MultiHead(X, Z, Z)    (section 3.2.3)"""
 
     def __init__(self, sizes: Architecture) -> None:
         super().__init__()
@@ -107,7 +107,7 @@ class CrossAttention(nn.Module):
         return k, v
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw W^Q, then W^K and W^V each for itself, then W^O, by Glorot's rule."""
+        """Draw W^Q, W^K, W^V, as three separate matrices, and then W^O, by Glorot's rule."""
         self.query.fill_glorot(generator)
         self.key_value.fill_glorot(generator, self.parts)
         self.output.fill_glorot(generator)

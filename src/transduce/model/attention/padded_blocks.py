@@ -12,16 +12,16 @@ from torch import Tensor
 from transduce.model.attention.mask import AttentionMask
 from transduce.packed import move_to_device
 
-# G sentences of one block · t query positions and s key positions of each · L: one or the other
+# G sentences of one block · t query positions and s key positions of each · L is t or s
 
-MAX_PADDING_RATIO = 1.5  # a block may hold so many times the scores that its sentences need
-FREE_SCORES = 65_536  # so many padded scores cost less than one more block does
+MAX_PADDING_RATIO = 1.5  # of the scores that a block computes to the scores that its sentences need
+FREE_SCORES = 65_536  # so many scores of padding cost less than one more block
 
 
 @final
 @dataclass(frozen=True)
 class BlockTokens:
-    """Token indices of a padded block, for its queries or its keys; padding repeats the last."""
+    """Token indices of a block's queries or keys; padding repeats a sentence's last token."""
 
     indices: Int[np.ndarray, "G L"]  # into the packed batch
     is_real: Bool[np.ndarray, "G L"]  # False past a sentence's end
@@ -30,17 +30,17 @@ class BlockTokens:
 @final
 @dataclass(frozen=True)
 class PaddedBlock:
-    """Sentences of similar length as one rectangle: tokens of queries and keys, and the mask."""
+    """Sentences of similar length, padded to one: token indices of queries and keys, and mask."""
 
     queries: BlockTokens
     keys: BlockTokens
-    masked: Bool[Tensor, "G 1 t s"] | None  # True where a key is hidden; None: no key is
+    masked: Bool[Tensor, "G 1 t s"] | None  # True where a key is hidden; None if none is
 
 
 def build_padded_blocks(
     queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
 ) -> list[PaddedBlock]:
-    """Group the sentences of a batch, given by their lengths, into few blocks of little padding."""
+    """Group a batch's sentences, given by their lengths, into few blocks with little padding."""
     query_lengths, key_lengths = np.asarray(queries), np.asarray(keys)
     order = np.lexsort((query_lengths, key_lengths))
     bounds = find_bucket_bounds(query_lengths[order], key_lengths[order])
@@ -51,7 +51,7 @@ def build_padded_blocks(
 
 
 def find_bucket_bounds(queries: "np.ndarray", keys: "np.ndarray") -> list[int]:
-    """Return where to split sentences, sorted by length, into buckets of little padding."""
+    """Return the indices at which to split sentences, sorted by length, into buckets."""
     bounds: list[int] = []
     first, needed, tallest = 0, 0, 0
     for index, (query, key) in enumerate(zip(queries.tolist(), keys.tolist(), strict=True)):
@@ -71,7 +71,7 @@ def build_padded_block(
     mask: AttentionMask,
     device: torch.device,
 ) -> PaddedBlock:
-    """Build the padded block of one bucket, the indices of its sentences in the batch."""
+    """Build the padded block of one bucket, given as indices of sentences in the batch."""
     query_tokens, height = index_block_tokens(queries, bucket)
     key_tokens, width = index_block_tokens(keys, bucket)
     masked = None

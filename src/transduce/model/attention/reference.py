@@ -1,6 +1,6 @@
 """The reference kernel of attention: equation 1 as written, for one sentence after the other.
 
-It is the truth that the fast kernels are tested against, and the one that returns weights.
+The fast kernels are tested against it, and only it returns attention weights.
 """
 
 import math
@@ -26,7 +26,7 @@ def scaled_dot_product_attention(
     allowed: Bool[Tensor, "t s"],
     dropout: float = 0.0,
 ) -> tuple[Float[Tensor, "H t d_v"], Float[Tensor, "H t s"]]:
-    """Compute softmax(Q Kᵀ / √d_k) V of one sentence, and the weights    (3.2.1, equation 1)"""
+    """Return softmax(Q Kᵀ / √d_k) V of one sentence, and the softmax    (3.2.1, equation 1)"""
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     weights = scores.masked_fill(~allowed, -math.inf).softmax(dim=-1)
     return functional.dropout(weights, dropout) @ v, weights
@@ -35,7 +35,7 @@ def scaled_dot_product_attention(
 @final
 @dataclass(frozen=True)
 class ReferenceAttention:
-    """The slow attention kernel that the others are tested against: equation 1 by sentence."""
+    """The slow attention kernel that the others are tested against    (equation 1)"""
 
     queries: Sequence[int]
     keys: Sequence[int]
@@ -49,7 +49,7 @@ class ReferenceAttention:
         v: Float[Tensor, "S H d_v"],
         dropout: float = 0.0,
     ) -> Float[Tensor, "T H d_v"]:
-        """Compute softmax(Q Kᵀ / √d_k) V sentence by sentence    (equation 1)"""
+        """Compute softmax(Q Kᵀ / √d_k) V of a packed batch, sentence by sentence    (equation 1)"""
         return torch.cat([out for out, _ in self.attend_by_sentence(q, k, v, dropout)])
 
     def attend_by_sentence(

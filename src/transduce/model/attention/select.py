@@ -11,8 +11,8 @@ from transduce.model.attention.varlen import VarlenAttention, import_varlen_kern
 from transduce.settings import Architecture
 
 HALF_PRECISIONS = (torch.bfloat16, torch.float16)
-MAX_HEAD_WIDTH = 256  # of a head, that torch's variable-length kernel takes
-MIN_COMPUTE_CAPABILITY = (8, 0)  # the oldest GPUs that it runs on
+MAX_HEAD_WIDTH = 256  # the most numbers a head may have in torch's variable-length kernel
+MIN_COMPUTE_CAPABILITY = (8, 0)  # of the oldest GPUs that this kernel runs on
 
 
 class KernelChoice(NamedTuple):
@@ -25,7 +25,7 @@ class KernelChoice(NamedTuple):
 def select_kernel(
     sizes: Architecture, device: torch.device, precision: torch.dtype
 ) -> KernelChoice:
-    """Choose torch's variable-length kernel where it works, and the bucketed one elsewhere."""
+    """Return torch's variable-length kernel if it supports model and device, else the bucketed."""
     reason = unsupported_reason(sizes, device, precision)
     if reason:
         return KernelChoice(BucketedAttention, f"padded blocks: {reason}")
@@ -48,7 +48,7 @@ def unsupported_reason(sizes: Architecture, device: torch.device, precision: tor
 
 
 def unsupported_gpu_reason(device: torch.device) -> str:
-    """Return what this GPU or torch lacks for the variable-length kernel; empty if nothing."""
+    """Return why this GPU or torch cannot run the variable-length kernel; empty if it can."""
     if torch.cuda.get_device_capability(device) < MIN_COMPUTE_CAPABILITY:
         return "this GPU is older than the variable-length kernel"
     try:

@@ -1,8 +1,8 @@
-"""The attention kernel of a GPU: torch's own for packed sentences, which needs no padded block.
+"""The attention kernel of a GPU: torch's variable-length attention, which needs no padding.
 
-It needs CUDA, half precision and one width for queries, keys and values. It takes neither dropout
-on the weights nor a mask, but a window, and section 4's neighbourhood is one. It returns no
-weights: `ReferenceAttention` does. select.py decides when it is used.
+It needs CUDA, half precision and one width for queries, keys and values. It supports neither
+dropout of the weights nor arbitrary masks, only windows such as section 4's neighbourhood. It does
+not return weights: `ReferenceAttention` does. select.py decides when it is used.
 """
 
 import math
@@ -20,12 +20,12 @@ from transduce.packed import move_to_device
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
 
-WIDTH_MULTIPLE = 8  # the kernel takes widths that are multiples of it
+WIDTH_MULTIPLE = 8  # widths that the kernel takes are multiples of this
 UNLIMITED = -1
 
 
 def import_varlen_kernel() -> Callable[..., Any]:
-    """Import torch's variable-length attention, late, since it comes with the compiler."""
+    """Return torch's variable-length attention; importing it also imports torch's compiler."""
     from torch.nn.attention.varlen import varlen_attn
 
     return varlen_attn
@@ -33,7 +33,7 @@ def import_varlen_kernel() -> Callable[..., Any]:
 
 @final
 class VarlenAttention:
-    """The attention kernel of a GPU: torch's variable-length one on packed sentences."""
+    """The attention kernel of a GPU: torch's variable-length attention on packed sentences."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class VarlenAttention:
         v: Float[Tensor, "S H d_v"],
         dropout: float = 0.0,
     ) -> Float[Tensor, "T H d_v"]:
-        """Compute softmax(Q Kᵀ / √d_k) V; zeros that widen q, k and v change no product."""
+        """Compute softmax(Q Kᵀ / √d_k) V of a packed batch    (equation 1)"""
         assert not dropout, "this kernel drops no weights: select.py chooses another"
         width = -(-max(q.shape[-1], v.shape[-1]) // WIDTH_MULTIPLE) * WIDTH_MULTIPLE
         out: Tensor = self.attend(
@@ -78,9 +78,10 @@ def compute_window(mask: AttentionMask) -> tuple[int, int]:
 
 
 def compute_offsets(lengths: Sequence[int]) -> Int32[Tensor, " n"]:
-    """Return the bounds of packed sentences; empty ones at the end round their number up.
+    """Return where each packed sentence begins, then the total; padded to a power of two.
 
-    This leaves few different shapes: what was compiled or captured for one serves the next batch.
+    The padding stands for empty sentences. It leaves few different shapes, so that compiled code
+    and captured graphs serve many batches.
     """
     ends = list(accumulate(lengths, initial=0))
     more = round_up_to_power_of_two(len(lengths)) - len(lengths)
@@ -93,5 +94,5 @@ def round_up_to_power_of_two(number: int) -> int:
 
 
 def pad_width(x: Float[Tensor, "T H K"], width: int) -> Float[Tensor, "T H W"]:
-    """Append zeros to every head's numbers until there are `width`."""
+    """Pad every head with zeros to `width` numbers, which leaves attention unchanged."""
     return x if x.shape[-1] == width else functional.pad(x, (0, width - x.shape[-1]))

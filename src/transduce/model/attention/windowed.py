@@ -1,7 +1,7 @@
-"""Restricted self-attention whose cost falls with r: r scores a position and not n    (section 4)
+"""Restricted self-attention that computes r scores per position instead of n    (section 4)
 
-`ReferenceAttention` and `BucketedAttention` compute all n² scores and mask those out of the
-neighbourhood; on the short sentences of a translation that is quicker. Chosen by
+`ReferenceAttention` and `BucketedAttention` compute all n² scores and mask those outside the
+neighbourhood, which is faster for the short sentences of translation. To use this kernel instead:
 `Transformer(…, kernel=build_windowed_attention)`.
 """
 
@@ -25,7 +25,7 @@ from transduce.model.mixing.sentence_layout import SentenceLayout
 def build_windowed_attention(
     queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
 ) -> BatchAttention:
-    """Build windowed attention where the mask has a neighbourhood, else the bucketed kernel."""
+    """Build `WindowedAttention` if the mask has a neighbourhood, else `BucketedAttention`."""
     if not mask.neighbourhood:
         return BucketedAttention(queries, keys, mask, device)
     return WindowedAttention(queries, mask, device)
@@ -33,7 +33,7 @@ def build_windowed_attention(
 
 @final
 class WindowedAttention:
-    """Self-attention of each position over the window of its neighbours    (section 4)"""
+    """Self-attention restricted to a window of neighbours of each position    (section 4)"""
 
     def __init__(self, lengths: Sequence[int], mask: AttentionMask, device: torch.device) -> None:
         half = (mask.neighbourhood - 1) // 2
@@ -50,7 +50,7 @@ class WindowedAttention:
         v: Float[Tensor, "T H d_v"],
         dropout: float = 0.0,
     ) -> Float[Tensor, "T H d_v"]:
-        """Compute softmax(Q Kᵀ / √d_k) V over the windows    (equation 1)"""
+        """Compute softmax(Q Kᵀ / √d_k) V of each position over its window    (equation 1)"""
         scores = (q[:, :, None] @ self.gather_windows(k)).squeeze(2)  # [T H w]
         scores = scores / math.sqrt(q.shape[-1])
         weights = scores.masked_fill(self.masked, -math.inf).softmax(dim=-1)
@@ -58,8 +58,8 @@ class WindowedAttention:
         return (self.gather_windows(v) @ weights[..., None]).squeeze(3)
 
     def gather_windows(self, x: Float[Tensor, "T H K"]) -> Float[Tensor, "T H K w"]:
-        """Return the neighbours of each token in the batch, with zeros past the batch's ends.
+        """Return the window around each token of the batch, with zeros past the batch's ends.
 
-        Neighbours from other sentences are among them; `masked` hides these.
+        A window may contain tokens of other sentences, which `masked` hides.
         """
         return functional.pad(x, (0, 0, 0, 0, *self.edges)).unfold(0, self.masked.shape[2], 1)

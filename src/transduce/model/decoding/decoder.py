@@ -1,4 +1,4 @@
-"""The Transformer behind the search's `Decoder` protocol."""
+"""The Transformer as an implementation of the search's `Decoder` protocol."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,12 +27,12 @@ class TransformerDecoder:
         return self.model.output.weight.device
 
     def start(self, sources: Sequence[Sequence[int]]) -> KVCache:
-        """Encode the sources, lists of ids that end with END, and start a cache of a row each."""
+        """Encode sources, lists of ids that end with END, and start a cache with one row each."""
         batch = Packed.from_sentences(sources).to(self.device)
         return start_cache(self.model, self.model.encode(batch))
 
     def step(self, state: KVCache, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], KVCache]:
-        """Append one id to every row: return log-probabilities of the next, and the new cache."""
+        """Append one id to every row; return log-probabilities of the next id and the new cache."""
         states, state = decode_step(self.model, ids, state)
         logits = self.model.logits(states)
         precision = torch.promote_types(logits.dtype, torch.float32)  # bfloat16 is too coarse
@@ -40,9 +40,9 @@ class TransformerDecoder:
         return torch.log_softmax(logits, dim=-1, out=logits), state
 
     def reorder(self, state: KVCache, rows: Int[Tensor, " R2"]) -> KVCache:
-        """Return the cache of these rows in this order."""
+        """Return the cache of the given rows, in the given order."""
         return state.reorder(rows)
 
     def concatenate(self, first: KVCache, second: KVCache) -> KVCache:
-        """Return one cache with the rows of both."""
+        """Return one cache with the rows of both caches."""
         return concatenate(first, second)

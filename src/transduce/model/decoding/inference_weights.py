@@ -17,19 +17,19 @@ HAS_BFLOAT16 = "_is_mkldnn_bf16_supported"
 
 
 def prepare_for_inference(model: Transformer, precision: InferencePrecision) -> None:
-    """Convert a model to a precision and lay its weights out for fast products of few rows.
+    """Convert a model to a precision and its weights to the fastest layout for decoding, in place.
 
-    There is no way back: packed weights cannot be trained, saved, copied or moved to a device.
+    This cannot be undone: packed weights cannot be trained, saved, copied or moved to a device.
     """
     model.to(getattr(torch, precision.value))
     (pack_weights if should_pack_weights(model.output.weight) else transpose_weights)(model)
 
 
 def transpose_weights(model: Transformer) -> None:
-    """Store every weight matrix column by column, the order in which x Wᵀ of few rows reads it.
+    """Store every weight matrix column by column, which is faster for x Wᵀ with few rows.
 
-    On a CPU a step of search in float32 takes up to a seventh less time (decision 0033); a GPU's
-    products do not depend on it.
+    A decoding step in float32 takes up to a seventh less time on a CPU (decision 0033), and as much
+    as before on a GPU.
     """
     for module in model.modules():
         if isinstance(module, Linear):
@@ -39,13 +39,13 @@ def transpose_weights(model: Transformer) -> None:
 def pack_weights(model: Transformer) -> None:
     """Replace every linear map by one with weights packed for the CPU's matrix instructions.
 
-    Embeddings are still looked up in the rows of their own matrix.
+    Embeddings keep their own, unpacked matrix.
     """
     replace_linear_operators(model, lambda linear: PackedLinear(linear.weight, linear.bias))
 
 
 def should_pack_weights(weight: Tensor) -> bool:
-    """Whether packing is faster: bfloat16 on a CPU that oneDNN supports (AVX-512 or newer)."""
+    """Return whether to pack weights: bfloat16 on a CPU where oneDNN supports it (AVX-512)."""
     fits = weight.device.type == "cpu" and weight.dtype == torch.bfloat16
     known = all(map(find_onednn_operator, (PACK, LINEAR, HAS_BFLOAT16)))
     return fits and known and find_onednn_operator(HAS_BFLOAT16)()
@@ -58,7 +58,7 @@ def find_onednn_operator(name: str) -> Any:  # noqa: ANN401
 
 @final
 class PackedLinear(nn.Module):
-    """x Wᵀ + b with W packed in blocks for oneDNN: replaces a `Linear` for inference."""
+    """The linear map x Wᵀ + b with W packed for oneDNN: replaces a `Linear` for inference."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         super().__init__()

@@ -3,11 +3,11 @@
 Every row is a hypothesis. Each step writes the keys and values of a sentence's rows into new slots.
 Stored slots never move when rows are reordered: each row has a mask over the slots of its own
 history. When all slots are full, or two caches are concatenated, slots that are in no live row's
-history are evicted. A sentence that finishes frees its part of the tensors for another. Encoder
-keys and values are stored once a sentence.
+history are evicted. A sentence that finishes frees its part of the tensors for another. The keys
+and values of the encoder's output are stored once per sentence.
 
-What a mixing other than self-attention must remember is stored in the same slots
-(layer_cache.py), of which those out of its reach are evicted.
+Recurrent and convolutional layers store their states and inputs in the same slots (layer_cache.py);
+slots further back than a layer reads are evicted.
 """
 
 import math
@@ -21,11 +21,11 @@ from torch.nn import functional
 
 from transduce.model.decoding.layer_cache import UNLIMITED_REACH
 
-# N layers · S sentences · W rows of each, R in all · H heads · s source positions · c slots
-# K = d_k · h, k, v: as H, d_k, d_v, or as the mixing's `cache_shape`
+# N layers · S sentences · W rows of each, R = S W · H heads · s source positions · c slots
+# K = d_k · h, k, v: H, d_k, d_v, or the `cache_shape` of another token-mixing layer
 
-SPARE_STEPS = 4  # steps for which there is capacity before slots are evicted
-SLOT_MULTIPLE = 16  # a softmax over a multiple of so many numbers is up to twice as fast
+SPARE_STEPS = 4  # an eviction allocates capacity for so many more steps
+SLOT_MULTIPLE = 16  # a softmax is up to twice as fast over a multiple of this
 
 
 @final
@@ -33,30 +33,30 @@ SLOT_MULTIPLE = 16  # a softmax over a multiple of so many numbers is up to twic
 class KVCache:
     """The state of incremental decoding: keys and values of earlier steps and of the sources.
 
-    A step writes into the capacity of the cache that it extends, and `keep_sentences` into the part
-    of a finished sentence: only the newest cache may be used again.
+    A step writes into free capacity of the cache that it extends, and `keep_sentences` overwrites
+    finished sentences: only the newest cache may be used afterwards.
     """
 
     keys: Float[Tensor, "N S h capacity k"]
     values: Float[Tensor, "N S h capacity v"]
-    visible: Bool[Tensor, "S W c"]  # the slots in a row's own history, of those written
-    positions: Int[Tensor, "S c"]  # of the slots' tokens in their output
-    lengths: Int[Tensor, " S"]  # tokens of each output so far
-    max_length: int  # of all outputs
+    visible: Bool[Tensor, "S W c"]  # the written slots that are in a row's own history
+    positions: Int[Tensor, "S c"]  # of each slot's token in its output
+    lengths: Int[Tensor, " S"]  # number of tokens of each output so far
+    max_length: int  # the largest of `lengths`
     memory_keys: Float[Tensor, "N S H s K"]
     memory_values: Float[Tensor, "N S H s d_v"]
     memory_mask: Float[Tensor, "S 1 1 s"]  # -inf past a source's end
 
     @property
     def slot_count(self) -> int:
-        """How many slots of each sentence are written."""
+        """The number of written slots, the same for each sentence."""
         return self.visible.shape[2]
 
     def reorder(self, rows: Int[Tensor, " R2"]) -> "KVCache":
-        """Return the cache of these rows, at least one, in this order.
+        """Return the cache of the given rows (at least one) in the given order.
 
-        While no sentence leaves, all keep their order; the rows of each are contiguous. All have as
-        many rows as before, or any number where each had one.
+        The rows of a sentence must be contiguous, and sentences keep their order unless some are
+        dropped. Each keeps its number of rows; it may become any number only where each had one.
         """
         sentences, width = self.visible.shape[:2]
         wanted = rows[::width] // width if width > 1 else rows.unique_consecutive()
@@ -66,7 +66,7 @@ class KVCache:
         return replace(some, visible=visible)
 
     def keep_sentences(self, sentences: Int[Tensor, " S2"]) -> "KVCache":
-        """Return the cache of these sentences only; large tensors move only to a new index."""
+        """Return the cache of the given sentences; copies only those whose index changes."""
         count, mask, lengths = len(sentences), self.memory_mask[sentences], self.lengths[sentences]
         sources = round_up_slots(int((mask == 0).sum(dim=-1).max()))
         indices = torch.arange(count, device=sentences.device)
@@ -101,7 +101,7 @@ class KVCache:
         )
 
     def open_slots(self, reach: int) -> "KVCache":
-        """Add one unwritten slot for every row, visible to it; hide slots beyond `reach` steps."""
+        """Return a cache with a new slot for every row; hide slots more than `reach` steps back."""
         sentences, width, slots = self.visible.shape
         cache = self.compact() if slots + width > self.keys.shape[3] else self
         own = torch.eye(width, dtype=torch.bool, device=cache.visible.device)
@@ -113,7 +113,7 @@ class KVCache:
         return replace(cache, visible=visible, positions=positions)
 
     def pad(self, slots: int, capacity: int, sources: int) -> "KVCache":
-        """Pad a cache to so many slots, capacity and source positions, all masked."""
+        """Pad a cache to these numbers of slots and source positions, masked, and to a capacity."""
         more, longer = slots - self.slot_count, sources - self.memory_keys.shape[3]
         spare = capacity - self.keys.shape[3]
         return replace(
@@ -131,7 +131,7 @@ class KVCache:
 def gather_slots(
     side: Float[Tensor, "N S h _ k"], order: Int[Tensor, "S c"], capacity: int
 ) -> Float[Tensor, "N S h capacity k"]:
-    """Copy some slots of each sentence to the front of new tensors; the rest stays unset."""
+    """Copy the given slots of each sentence to the front of a new tensor of some capacity."""
     layers, sentences, heads, before, width = side.shape
     if not order.shape[1]:
         return side.new_zeros(layers, sentences, heads, capacity, width)
@@ -145,12 +145,12 @@ def gather_slots(
 
 
 def round_up_slots(count: int) -> int:
-    """Round a number of slots up to a multiple over which a softmax is fast."""
+    """Round a number of slots up to a multiple of SLOT_MULTIPLE, for a fast softmax."""
     return -(-count // SLOT_MULTIPLE) * SLOT_MULTIPLE
 
 
 def concatenate(first: KVCache, second: KVCache) -> KVCache:
-    """Return one cache with the rows of both; their outputs may differ in length."""
+    """Return one cache with the rows of both caches, whose outputs may differ in length."""
     first, second = first.compact(), second.compact()
     slots = max(first.slot_count, second.slot_count)
     capacity = max(cache.keys.shape[3] for cache in (first, second))

@@ -10,13 +10,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-# S sentences · W rows of each, R in all · H heads · c slots, the last W of this step · K = d_k
+# S sentences · W rows of each, R = S W · H heads · c slots, the last W of this step · K = d_k
 
 UNLIMITED_REACH = 1 << 62
 
 
 class CacheShape(NamedTuple):
-    """What a mixing layer stores in the KV cache per token: heads, and two vectors for each."""
+    """The shape of a layer's KV cache per token: heads, and the widths of their keys and values."""
 
     heads: int
     key_width: int
@@ -26,12 +26,12 @@ class CacheShape(NamedTuple):
 @final
 @dataclass(frozen=True)
 class StepSlots:
-    """The cache slots of one decoding step, shared by all layers, and who may read which."""
+    """The cache slots of one decoding step, and which row may read which; shared by all layers."""
 
-    visible: Bool[Tensor, "S W c"]  # the slots of a row's own history, its newest among them
-    positions: Int[Tensor, "S c"]  # of the slots' tokens in their output
+    visible: Bool[Tensor, "S W c"]  # the slots of a row's own history, with its newest
+    positions: Int[Tensor, "S c"]  # of each slot's token in its output
     current: Int[Tensor, " S"]  # the position of this step's tokens
-    read: int  # how many slots attention reads: unwritten ones fill up a multiple
+    read: int  # how many slots attention reads: c rounded up, the rest masked
     dtype: torch.dtype
 
     @cached_property
@@ -44,7 +44,7 @@ class StepSlots:
 @final
 @dataclass(frozen=True)
 class LayerCache:
-    """Views on one layer's part of the KV cache: it writes the newest slots and reads the others.
+    """One layer's part of the KV cache in one step, as views that are written and read.
 
     Self-attention stores keys and values; a recurrent layer its two states; a convolution its
     inputs as keys, and values of width 0.
@@ -61,7 +61,7 @@ class LayerCache:
             side[:, :, slots - width : slots] = new.unflatten(0, (-1, width)).transpose(1, 2)
 
     def read_back(self, side: Float[Tensor, "S 1 _ d"], steps: int) -> Float[Tensor, "R d"]:
-        """Return what each row stored `steps` steps ago; zeros if its output is shorter."""
+        """Return the vector that each row stored `steps` steps ago; zeros if there is none."""
         slots = self.slots
         at = slots.visible & (slots.positions == (slots.current - steps)[:, None])[:, None]
         index = at.byte().argmax(dim=2)[..., None].expand(-1, -1, side.shape[3])
@@ -69,7 +69,7 @@ class LayerCache:
         return stored.flatten(0, 1)
 
     def attend(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R H d_v"]:
-        """Attend from every row to its own history."""
+        """Return the attention of every row's query over the row's own history    (equation 1)"""
         return attend_to_cache(q, self.keys, self.values, self.slots.mask)
 
 
@@ -79,7 +79,7 @@ def attend_to_cache(
     v: Float[Tensor, "S H s d_v"],
     mask: Float[Tensor, "S 1 #W s"] | None,
 ) -> Float[Tensor, "R H d_v"]:
-    """Compute softmax(Q Kᵀ / √d_k) V, the rows of a sentence in one product    (equation 1)"""
+    """Compute softmax(Q Kᵀ / √d_k) V of one query per row over its sentence's slots    (eq. 1)"""
     by_sentence = q.unflatten(0, (len(k), -1)).transpose(1, 2)  # [S H W K]
     out = functional.scaled_dot_product_attention(by_sentence, k, v, attn_mask=mask)
     return out.transpose(1, 2).flatten(0, 1)

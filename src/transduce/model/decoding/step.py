@@ -1,4 +1,4 @@
-"""Incremental decoding: start a KV cache from the encoder's output, and decode one token a row."""
+"""Incremental decoding: start a KV cache from the encoder's output; decode one token per row."""
 
 from dataclasses import replace
 from functools import partial
@@ -21,7 +21,7 @@ from transduce.model.transformer import EncoderOutput, Transformer
 
 
 def start_cache(model: Transformer, memory: EncoderOutput) -> KVCache:
-    """Build the cache before the first step: encoder keys and values, one row a sentence."""
+    """Build the KV cache before the first step: one row per sentence, and its encoder keys."""
     lengths = torch.tensor(memory.lengths)
     real = torch.arange(round_up_slots(max(memory.lengths))) < lengths[:, None]  # [S s]
     device = memory.states.device
@@ -52,7 +52,7 @@ def start_cache(model: Transformer, memory: EncoderOutput) -> KVCache:
 def scatter_to_padded(
     side: Float[Tensor, "T H k"], cells: Int[Tensor, " T"], shape: torch.Size
 ) -> Float[Tensor, "S H s k"]:
-    """Copy packed source tokens to the cells of a padded tensor, with zeros past a source's end."""
+    """Copy packed source tokens into a padded tensor, with zeros past each source's end."""
     padded = side.new_zeros(shape.numel(), *side.shape[1:]).index_copy_(0, cells, side)
     return padded.unflatten(0, shape).transpose(1, 2).contiguous()
 
@@ -60,7 +60,7 @@ def scatter_to_padded(
 def decode_step(
     model: Transformer, ids: Int[Tensor, " R"], cache: KVCache
 ) -> tuple[Float[Tensor, "R d_model"], KVCache]:
-    """Append one token to every row: return the decoder's states and the extended cache."""
+    """Append one token to every row; return the decoder's states of it and the extended cache."""
     current, longest = cache.lengths, cache.max_length + 1
     cache = cache.open_slots(max(layer.self_attention.reach for layer in model.decoder))
     read = round_up_slots(cache.slot_count)

@@ -1,1 +1,1 @@
-"""The other layers of Table 1, each in self-attention's place    (section 4)"""
+"""The layers of Table 1 that can replace self-attention    (section 4)"""

@@ -1,7 +1,7 @@
-"""Build the mixing layer that a recipe asks for: self-attention or another of Table 1    (section 4)
+"""Build the token-mixing layer that a recipe names: self-attention or another of Table 1.
 
-Any of them takes self-attention's place; the rest of the model stays as it is. In the encoder they
-reach to both sides, in the decoder to the past only.
+The other layers replace self-attention (section 4); the rest of the model is the same. In the
+encoder a position depends on both sides of it, in the decoder on earlier positions only.
 """
 
 from typing import cast
@@ -17,19 +17,19 @@ from transduce.model.mixing.mixing import Mixing, MixingContext
 from transduce.model.mixing.recurrent import RecurrentLayer
 from transduce.settings import Architecture
 
-MAX_DILATION = 1 << 20  # no sentence is as long: a wider dilation reaches no further
+MAX_DILATION = 1 << 20  # no sentence is this long, so that a larger dilation would change nothing
 
 
 def build_mixing(sizes: Architecture, number: int, *, causal: bool) -> Mixing[MixingContext]:
-    """Build the mixing of layer `number`, from 0, that a recipe asks for."""
+    """Build the token-mixing layer (Table 1) of a recipe for the layer `number`, from 0."""
     layer = build_mixing_layer(sizes, number, causal=causal)
-    return cast("Mixing[MixingContext]", layer)  # it is only given the context that it built
+    return cast("Mixing[MixingContext]", layer)  # it gets only contexts it built
 
 
 def build_mixing_layer(
     sizes: Architecture, number: int, *, causal: bool
 ) -> SelfAttention | RecurrentLayer | ConvolutionLayer:
-    """Build the layer of `architecture.mixing` as a module of its own class."""
+    """Build the token-mixing layer that `architecture.mixing` names, for the layer `number`."""
     if sizes.mixing == "self-attention":
         r = sizes.decoder_neighbourhood if causal else sizes.encoder_neighbourhood
         return SelfAttention(sizes, AttentionMask(causal=causal, neighbourhood=r))
@@ -43,9 +43,10 @@ def build_mixing_layer(
 
 
 def compute_dilation(side: int, number: int) -> int:
-    """Return the distance between the positions of a kernel with `side` of them on a side.
+    """Return the dilation of layer `number`, (side + 1)^number, for `side` positions on one side.
 
-    The wider steps of upper layers begin where those below end, so every position is reached by
-    steps in one direction. Wider ones would need steps back, which leave the sentence at its ends.
+    This is 1 more than the layers below reach together, so that steps in one direction lead to
+    every position. A larger dilation would leave gaps that only steps back can fill, and near the
+    ends of a sentence these lead out of it.
     """
     return min((side + 1) ** number, MAX_DILATION)

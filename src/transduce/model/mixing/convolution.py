@@ -1,7 +1,7 @@
 """Convolutional layers: contiguous, dilated and separable    (Table 1)
 
-Like the projections of attention they are matrices only, without biases, and have no
-non-linearity of their own: the feed-forward network follows.
+Like the projections of attention they have no biases and no non-linearity: the feed-forward
+network follows.
 """
 
 import math
@@ -23,7 +23,7 @@ from transduce.model.mixing.sentence_layout import SentenceLayout
 
 @final
 class ConvolutionLayer(Mixing[SentenceLayout]):
-    """A convolution along each sentence: neighbours at fixed offsets, zeros past the ends."""
+    """A convolution along each sentence over fixed offsets, zeros past its ends    (Table 1)"""
 
     def __init__(
         self, offsets: Sequence[int], projection: "FullProjection | SeparableProjection"
@@ -35,7 +35,7 @@ class ConvolutionLayer(Mixing[SentenceLayout]):
     def build_context(
         self,
         lengths: Sequence[int],
-        kernel: AttentionKernel,  # noqa: ARG002 - attention's
+        kernel: AttentionKernel,  # noqa: ARG002 - only self-attention uses it
         device: torch.device,
     ) -> SentenceLayout:
         """Build the layout of the sentences of a batch."""
@@ -44,23 +44,23 @@ class ConvolutionLayer(Mixing[SentenceLayout]):
     def forward(
         self, x: Float[Tensor, "T d_model"], layout: SentenceLayout
     ) -> Float[Tensor, "T d_model"]:
-        """Project the neighbours of every position to one vector."""
+        """Compute each position from the positions at the kernel's offsets from it."""
         return self.projection([layout.shift(x, offset) for offset in self.offsets])
 
     def decode_step(
         self, x: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Append one token per row to the cache, and project the inputs at the offsets before."""
+        """Compute the newest position of every row, and append its input to the cache."""
         cache.append(x[:, None], x[:, None, :0])
         return self.projection([cache.read_back(cache.keys, -offset) for offset in self.offsets])
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw the weights of the projection."""
+        """Draw all initial weights from the generator, by Glorot's rule."""
         self.projection.fill(generator)
 
     @property
     def last_matrix(self) -> Tensor:
-        """The matrix of the projection: scaled by depth at initialisation."""
+        """Output matrix, which `initialise.scale_by_depth` divides by √(number of sub-layers)."""
         return self.projection.output.weight
 
     if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class ConvolutionLayer(Mixing[SentenceLayout]):
 
 @final
 class FullProjection(nn.Module):
-    """One matrix over the k neighbours, concatenated: k n d² multiplications    (Table 1)"""
+    """One matrix over k concatenated neighbours: O(k n d²) multiplications    (Table 1)"""
 
     def __init__(self, kernel_size: int, d_model: int) -> None:
         super().__init__()
@@ -77,11 +77,11 @@ class FullProjection(nn.Module):
         self.output = Linear(kernel_size * d_model, d_model, bias=False)
 
     def forward(self, neighbours: Sequence[Float[Tensor, "T d_model"]]) -> Tensor:
-        """Compute every number of a position from all numbers of its neighbours."""
+        """Multiply the concatenated neighbours of every position by the matrix."""
         return self.output(torch.cat(list(neighbours), dim=1))
 
     def fill(self, generator: torch.Generator) -> None:
-        """Draw the matrix by Glorot's rule, its input all k neighbours."""
+        """Draw the matrix by Glorot's rule, with fan-in k d_model."""
         self.output.fill_glorot(generator)
 
     if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class FullProjection(nn.Module):
 
 @final
 class SeparableProjection(nn.Module):
-    """Depthwise weights along the sentence, then one matrix: k n d + n d² products    (Table 1)"""
+    """Depthwise convolution, then one matrix: O(k n d + n d²) multiplications    (Table 1)"""
 
     def __init__(self, kernel_size: int, d_model: int) -> None:
         super().__init__()
@@ -99,14 +99,14 @@ class SeparableProjection(nn.Module):
         self.output = Linear(d_model, d_model, bias=False)
 
     def forward(self, neighbours: Sequence[Float[Tensor, "T d_model"]]) -> Tensor:
-        """Weigh each number of each neighbour, add the neighbours up, and multiply by the matrix."""
+        """Sum the neighbours times their depthwise weights, and multiply the sum by the matrix."""
         total = torch.zeros_like(neighbours[0])
         for neighbour, weights in zip(neighbours, self.depthwise, strict=True):
             total = torch.addcmul(total, neighbour, weights)
         return self.output(total)
 
     def fill(self, generator: torch.Generator) -> None:
-        """Draw the depthwise weights as k numbers to k numbers, then the matrix (Glorot)."""
+        """Draw the depthwise weights with fan-in = fan-out = k, then the matrix (Glorot's rule)."""
         bound = math.sqrt(6 / (2 * len(self.depthwise)))
         nn.init.uniform_(self.depthwise, -bound, bound, generator=generator)
         self.output.fill_glorot(generator)

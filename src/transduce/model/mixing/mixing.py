@@ -1,8 +1,8 @@
-"""What every mixing layer provides: the layers of Table 1, self-attention among them    (section 4)
+"""The base class of token-mixing layers: self-attention and the other layers of Table 1.
 
-A mixing is a layer through which the positions of a sentence exchange information. It builds its
-own per-batch context and states what the KV cache keeps for it, so that the rest of the model need
-not know which one it is.
+In a token-mixing layer each position of a sentence depends on other positions (section 4). The
+layer builds its own per-batch context and declares what the KV cache stores for it, so that the
+rest of the model is the same for all of them.
 """
 
 from abc import ABC, abstractmethod
@@ -24,40 +24,40 @@ MixingContext = BatchAttention | SentenceLayout
 
 
 class Mixing(nn.Module, Generic[Context], ABC):
-    """A layer through which the positions of a sentence exchange information    (Table 1)"""
+    """Base class of token-mixing layers: self-attention and its alternatives of Table 1."""
 
-    cache_shape: CacheShape  # what one decoding step keeps for later ones
-    reach: int  # how many steps back a decoding step reads
+    cache_shape: CacheShape  # of what a decoding step stores for later steps
+    reach: int  # how many steps back a decoding step reads the cache
 
     @abstractmethod
     def build_context(
         self, lengths: Sequence[int], kernel: AttentionKernel, device: torch.device
     ) -> Context:
-        """Build what the layer needs to know of a batch of sentences of these lengths.
+        """Build the layer's context for a batch with sentences of these lengths.
 
-        All layers of a stack share one context.
+        It holds indices and masks, and all layers of a stack share it.
         """
 
     @abstractmethod
     def forward(
         self, x: Float[Tensor, "T d_model"], context: Context, /
     ) -> Float[Tensor, "T d_model"]:
-        """Compute each position of a packed batch from the positions of its own sentence."""
+        """Compute each position of a packed batch from positions of its own sentence."""
 
     @abstractmethod
     def decode_step(
         self, x: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Compute one more position of every row from the cache, and append to it."""
+        """Compute the newest position of every row with the cache, and append it to the cache."""
 
     @abstractmethod
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw all first weights of the layer from the generator."""
+        """Draw all initial weights of the layer from the random generator, in place."""
 
     @property
     @abstractmethod
     def last_matrix(self) -> Tensor | None:
-        """The last matrix of the output path, scaled by depth; None if there is none."""
+        """Matrix that `initialise.scale_by_depth` divides by √(number of sub-layers); or None."""
 
     if TYPE_CHECKING:
         __call__ = forward

@@ -19,7 +19,7 @@ from transduce.model.mixing.sentence_layout import SentenceLayout
 
 @final
 class RecurrentLayer(Mixing[SentenceLayout]):
-    """An LSTM with d_model numbers of state; in the encoder half of them run backwards."""
+    """An LSTM of width d_model; in the encoder two of half the width, one per direction."""
 
     def __init__(self, d_model: int, *, causal: bool) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class RecurrentLayer(Mixing[SentenceLayout]):
     def build_context(
         self,
         lengths: Sequence[int],
-        kernel: AttentionKernel,  # noqa: ARG002 - attention's
+        kernel: AttentionKernel,  # noqa: ARG002 - only self-attention uses it
         device: torch.device,
     ) -> SentenceLayout:
         """Build the layout of the sentences of a batch."""
@@ -39,7 +39,7 @@ class RecurrentLayer(Mixing[SentenceLayout]):
     def forward(
         self, x: Float[Tensor, "T d_model"], layout: SentenceLayout
     ) -> Float[Tensor, "T d_model"]:
-        """Return the states h of every sentence; torch's packed sequences have no padding."""
+        """Return the LSTM's state h at every token, as a packed batch."""
         packed = PackedSequence(layout.sort_by_position(x), layout.batch_sizes)
         states, _ = self.lstm(packed)
         return layout.restore_order(states.data)
@@ -47,14 +47,14 @@ class RecurrentLayer(Mixing[SentenceLayout]):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Compute one more state per row from the one before it, and append it to the cache."""
+        """Compute the next state of every row from its previous one, and append it to the cache."""
         before = [cache.read_back(side, 1) for side in (cache.keys, cache.values)]
         h, c = torch.lstm_cell(x, before, *self.lstm.all_weights[0])
         cache.append(h[:, None], c[:, None])
         return h
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw the matrices of each gate by Glorot's rule; forget gates open (bias 1)."""
+        """Draw each gate's matrices by Glorot's rule; set forget gate biases to 1, others to 0."""
         width = self.lstm.hidden_size
         for from_input, from_state, bias, other_bias in self.lstm.all_weights:
             for weight in (from_input, from_state):
@@ -65,7 +65,7 @@ class RecurrentLayer(Mixing[SentenceLayout]):
 
     @property
     def last_matrix(self) -> None:
-        """Nothing to scale by depth: an LSTM's states begin small."""
+        """None: no matrix is scaled by depth, for the initial states of an LSTM are small."""
 
     if TYPE_CHECKING:
         __call__ = forward
