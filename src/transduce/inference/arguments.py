@@ -1,4 +1,4 @@
-"""Checks of what a Python caller passes: errors that name the argument and its value."""
+"""Checks of the Python API's arguments; errors name the argument and its value."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -22,7 +22,7 @@ def require_count(name: str, value: object) -> None:
 
 
 def require_known(name: str, changes: Mapping[str, object], settings: type) -> None:
-    """Refuse a keyword of method `name` that is no field of the settings class it changes."""
+    """Refuse keywords of the method `name` that are no fields of its settings class."""
     known = [field.name for field in fields(settings)]
     for key in changes:
         if key not in known:

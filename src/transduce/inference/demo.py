@@ -1,4 +1,4 @@
-"""The demo's evaluation: translations of held-out sentences, beside those of an untrained model."""
+"""The demo's evaluation: a trained and an untrained model on held-out sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,18 +18,18 @@ SPLITS = {
 @final
 @dataclass(frozen=True)
 class SplitEvaluation:
-    """Sources, outputs and references of one split, its score and that of an untrained model."""
+    """A model's outputs and score on one held-out split, and the score of an untrained model."""
 
-    about: str
+    about: str  # what the split tests, in words
     sources: list[str]
     outputs: list[str]
     references: list[str]
     score: Score
-    untrained: Score
+    untrained: Score  # of the model before its first update, on a tenth of the lines
 
 
 def evaluate_splits(translator: Translator, lines: int) -> list[SplitEvaluation]:
-    """Translate and score `lines` sentences of each held-out split of the phrasebook."""
+    """Translate and score the first `lines` sentences of each held-out split of the phrasebook."""
     fresh = untrained_translator(translator)
     return [
         evaluate_split(translator, fresh, split, about, lines) for split, about in SPLITS.items()
@@ -39,7 +39,7 @@ def evaluate_splits(translator: Translator, lines: int) -> list[SplitEvaluation]
 def evaluate_split(
     translator: Translator, untrained: Translator, split: str, about: str, lines: int
 ) -> SplitEvaluation:
-    """Translate one split with both models, a tenth of it with the untrained one, and score it."""
+    """Score the model on `lines` sentences of a split, and the untrained one on a tenth of them."""
     pairs = list(GeneratedCorpus("phrasebook", split, lines).read())
     sources, references = (list(side) for side in zip(*pairs, strict=True))
     outputs, baseline = translator(sources), untrained(sources[: lines // 10])
@@ -54,7 +54,7 @@ def evaluate_split(
 
 
 def untrained_translator(translator: Translator) -> Translator:
-    """Return the same translator with the weights that its model had before the first update."""
+    """Return a translator whose model has the initial weights, as before its first update."""
     recipe, device = translator.recipe, translator.models[0].output.weight.device
     source, target = translator.task.source, translator.task.target
     model = build_transformer(recipe.architecture, len(source), len(target), recipe.training.seed)

@@ -1,4 +1,4 @@
-"""A model on a test set: its translations, their scores, and the perplexity of the references."""
+"""Evaluate a model on a test set: translations, scores, and perplexity of the references."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from transduce.settings import Data
 from transduce.settings.fields import require
 from transduce.text.arguments import Text, read_text, require_lines
 
-TOKENS = 8_192  # of both sides at once
+TOKENS = 8_192  # in a batch, source and target together, when computing the perplexity
 
 
 @final
@@ -31,13 +31,13 @@ class Evaluation:
     outputs: Sequence[str]
     scores: list[Score]
     perplexity: Perplexity
-    left_out: int  # of the perplexity: lines that are too long
+    left_out: int  # number of lines too long for the model, which the perplexity omits
 
 
 @final
 @dataclass(frozen=True)
 class EvaluationText:
-    """Sources and references line by line, the metrics to score by, the references' language."""
+    """A test set to evaluate: sources, references and their language, and the metrics."""
 
     sources: Sequence[str]
     references: Sequence[str]
@@ -53,15 +53,15 @@ def evaluate(
     metrics: Sequence[str] | None = None,
     language: str | None = None,
 ) -> Evaluation:
-    """Translate a test set and score the translations by each of `metrics`.
+    """Translate a test set, score the translations by each metric, and compute the perplexity.
 
         found = transduce.evaluate("model", "test.en", "test.de", metrics=["bleu"])
         print(found.scores[0], found.perplexity)
 
     `model` is a translator, a model folder or a run folder. `source` and `reference` are files or
     lists of lines; without a reference `source` is the name of a fetched test set, such as
-    "newstest2014" or "CORPUS:SPLIT". The metrics are the task's own, and the language of the
-    references that of the recipe, unless they are given.
+    "newstest2014" or "CORPUS:SPLIT". `metrics` are by default those of the model's task, and
+    `language`, that of the references, is by default the recipe's target language.
     """
     translator = model if isinstance(model, Translator) else load(model)
     lines = read_test_set(source, reference, translator.recipe.data)
@@ -75,7 +75,7 @@ def choose_evaluation(
     metrics: Sequence[str] | None,
     language: str | None,
 ) -> EvaluationText:
-    """Return what to evaluate, by the task's metrics and the recipe's language unless given."""
+    """Return a test set with its metrics and language, by default the task's and the recipe's."""
     if metrics is None:
         metrics = translator.task.metrics
     require_lines("metrics", metrics)
@@ -89,7 +89,7 @@ def choose_evaluation(
 
 
 def read_test_set(source: Text, reference: Text | None, data: Data) -> tuple[list[str], list[str]]:
-    """Return the lines of both sides of a test set, from files, lists, or a fetched corpus."""
+    """Read the source and reference lines of a test set from files, lists or a fetched corpus."""
     if reference is None:
         require(
             isinstance(source, str | Path),
@@ -114,7 +114,7 @@ def find_fetched(name: str, data: Data) -> tuple[Path, Path]:
 
 
 def translate_sources(translator: Translator, text: EvaluationText) -> list[str]:
-    """Return the best translation of every source; refuse first what could not be scored."""
+    """Translate every source; before that, refuse a test set that could not be scored."""
     if len(text.sources) != len(text.references):
         raise InputError(
             f"the source has {len(text.sources):,} lines, but the reference has "
@@ -140,9 +140,9 @@ def score_translations(
 def perplexity(
     translator: Translator, sources: Sequence[str], references: Sequence[str]
 ) -> tuple[Perplexity, int]:
-    """Return the perplexity of the references per piece and per word, and how many lines it omits.
+    """Return the perplexity of the references per piece and word, and the number of omitted lines.
 
-    It omits lines of more than data.max_length pieces on a side.
+    Omitted are lines of more than data.max_length pieces on a side.
     """
     task, longest = translator.task, translator.recipe.data.max_length
     regular = ([task.normalise(line) for line in side] for side in (sources, references))
@@ -151,7 +151,7 @@ def perplexity(
     fit = [line for line in every if max(len(line[0]), len(line[1])) <= longest]
     left_out = len(references) - len(fit)
     require(left_out == 0 or fit != [], f"every line has more than {longest} pieces on a side")
-    words = sum(len(line.split()) + 1 for _, _, line in fit)  # END counts as one
+    words = sum(len(line.split()) + 1 for _, _, line in fit)  # END counts as a word
     source_ids, target_ids = [line[0] for line in fit], [line[1] for line in fit]
     tokens = max(TOKENS, 2 * longest)
     log_probs = target_log_probs(translator.models, source_ids, target_ids, tokens)
@@ -160,7 +160,7 @@ def perplexity(
 
 
 def provenance(translator: Translator) -> dict[str, Any]:
-    """Return what a figure depends on: model hashes, recipe, precision, versions, machine, date."""
+    """Return a score's provenance: model hashes, recipe, precision, versions, machine, date."""
     weight = translator.models[0].output.weight
     return {
         "models": list(translator.hashes),

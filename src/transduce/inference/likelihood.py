@@ -1,4 +1,4 @@
-"""log P of given targets: all positions of a target in one forward pass (teacher forcing)."""
+"""Compute log P of given targets, all positions in one forward pass (teacher forcing)."""
 
 from collections.abc import Sequence
 
@@ -23,9 +23,10 @@ Sentences = Sequence[Sequence[int]]
 def target_log_probs(
     models: Sequence[Transformer], sources: Sentences, targets: Sentences, tokens: int
 ) -> list[float]:
-    """Return log P(target | source) in nats of each pair of ids, each side closed by END.
+    """Return log P(target | source) in nats for each pair of id sequences that end with END.
 
-    Batches hold at most `tokens` tokens of both sides. Several models score as an ensemble.
+    Batches hold at most `tokens` tokens, source and target together. Several models score as an
+    ensemble.
     """
     totals = [0.0] * len(sources)
     first, second = (np.array(list(map(len, side)), np.int64) for side in (sources, targets))

@@ -1,4 +1,4 @@
-"""Input lines on their way into the search: numbered, encoded, with forced prefixes."""
+"""Prepare input lines for the search: number and encode them, with their forced prefixes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 @final
 @dataclass(frozen=True)
 class Line:
-    """An input line: its number, its text, and the forced prefix of its output, if it has one."""
+    """An input line: its number, its text, and the prefix forced on its output, if any."""
 
     number: int  # from 1
     text: str
@@ -29,14 +29,14 @@ class Line:
 @final
 @dataclass(frozen=True)
 class EncodedLine:
-    """The sources that a line is searched as, and a warning if a sentence had to be split."""
+    """The encoded parts of a line, each searched on its own; a warning if a sentence was split."""
 
     sources: Sequence[Sequence[int]]
     warning: LineWarning | None = None
 
 
 def number_lines(texts: Iterable[str], prefixes: Iterable[str] | None) -> Iterator[Line]:
-    """Yield each text with its line number and its prefix; refuse prefixes of another count."""
+    """Yield each text with its line number and prefix; refuse a different number of prefixes."""
     if prefixes is None:
         yield from (Line(number, text) for number, text in enumerate(texts, start=1))
         return
@@ -60,7 +60,7 @@ def split_into_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 
 
 def encode_line(line: Line, task: Task, recipe: Recipe, *, strict: bool) -> EncodedLine:
-    """Encode a line as the sources to search, with their constraints: several if it is too long."""
+    """Encode a line as sources with their constraints: one, or several if the line is too long."""
     text = task.normalise(line.text)
     parts, warning = list[list[int]](), None
     if text:
@@ -79,7 +79,7 @@ def encode_line(line: Line, task: Task, recipe: Recipe, *, strict: bool) -> Enco
 
 
 def constrain_source(ids: list[int], task: Task) -> Sequence[int]:
-    """Return a source with the constraint that the task sets its output; unchanged if none."""
+    """Attach the task's constraint on the output to a source; if it has none, return it as is."""
     constraint = task.constraint(ids)
     return ids if constraint is None else ConstrainedSource(ids, constraint)
 
@@ -87,7 +87,7 @@ def constrain_source(ids: list[int], task: Task) -> Sequence[int]:
 def encode_prefix(
     line: Line, task: Task, parts: Sequence[Sequence[int]], extra_length: int
 ) -> tuple[int, ...]:
-    """Return the ids of a line's prefix, none if it has none; refuse what no output can hold."""
+    """Encode a line's forced prefix, () if it has none; refuse one that no output could hold."""
     if line.prefix is None:
         return ()
     (ids,) = task.encode_targets([task.normalise(line.prefix)])
@@ -101,6 +101,7 @@ def encode_prefix(
     require(
         len(forced) <= most,
         f"line {line.number}: its prefix has {len(forced)} pieces, and its output at most {most}",
-        f"raise search.extra_length (--extra-length) to {extra_length + len(forced) - most} or more",
+        "raise search.extra_length (--extra-length) to "
+        f"{extra_length + len(forced) - most} or more",
     )
     return forced

@@ -1,4 +1,4 @@
-"""Model folders, or the newest checkpoint of a training run, as a translator."""
+"""`transduce.load`: model folders, or a run's newest checkpoint, as a translator."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -35,12 +35,12 @@ from transduce.vocabulary.files import Vocabularies
 @final
 @dataclass(frozen=True)
 class Member:
-    """One model of an ensemble as it was read: its task, its own recipe, its manifest's sha256."""
+    """One loaded model of a translator, with its task, recipe, and its manifest's sha256."""
 
     model: Transformer
     task: Task
     recipe: Recipe
-    hash: str
+    hash: str  # sha256 of the manifest
 
 
 def load(
@@ -53,11 +53,11 @@ def load(
 ) -> Translator:
     """Load a model folder, or the newest checkpoint of a run folder; several as an ensemble.
 
-    Several `workers` are processes that share the lines of a text, each with the models and one
-    thread; a script that uses them needs the guard `if __name__ == "__main__":`. Nothing of the
-    calling process is changed, its number of threads included. A sentence longer than the models
-    take is split, and `on_warning` is called with a `LineWarning`, which becomes a Python warning
-    by default; with `strict` it is an error.
+    `workers` above 1 is the number of processes that share the lines of a text. Each loads the
+    models and uses one thread; a script that uses them needs `if __name__ == "__main__":`. The
+    calling process keeps its settings, such as its number of threads. A sentence too long for the
+    models is split, and `on_warning` is called with a `LineWarning`, by default to issue a Python
+    warning; if `strict`, such a sentence is an error.
     """
     require_count("workers", workers)
     known = " or ".join(INFERENCE_PRECISIONS)
@@ -123,7 +123,7 @@ def load_run(folder: Path) -> Member:
     save, rejected = load_newest_checkpoint(folder)
     if save is None:
         raise InputError("this run has no save yet", "train it first", file=folder)
-    if rejected:  # an older one would do, but nobody would know
+    if rejected:  # an older one would load, but hide the damage
         raise FolderError(rejected[0][1], "`transduce train` goes on from an older save")
     vocabularies = read_run_vocabularies(folder)
     model = build_model(save.weights, run.recipe, vocabularies, file=folder)
@@ -133,7 +133,7 @@ def load_run(folder: Path) -> Member:
 def build_model(
     weights: dict[str, Tensor], recipe: Recipe, vocabularies: Vocabularies, *, file: Path
 ) -> Transformer:
-    """Build the recipe's model with these weights on the fastest device, in evaluation mode."""
+    """Build the recipe's model with the given weights on the fastest device, in evaluation mode."""
     source, target = vocabularies
     model = Transformer(recipe.architecture, len(source), len(target))
     expected = {name: tuple(weight.shape) for name, weight in model.named_weights().items()}

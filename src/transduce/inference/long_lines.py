@@ -1,4 +1,4 @@
-"""Lines longer than the model takes, split into parts that fit: sentences, clauses, words."""
+"""Split lines too long for the model into parts that fit: sentences, clauses, words."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ HINT = "split the sentence, or train with a larger data.max_length"
 @final
 @dataclass(frozen=True)
 class LineWarning:
-    """What happened to one line of the input that its output alone does not show."""
+    """A warning about one input line, such as that its sentence was split or is not scored."""
 
     line: int  # from 1
     fact: str
@@ -29,7 +29,7 @@ OnWarning = Callable[[LineWarning], None]
 @final
 @dataclass(frozen=True)
 class Part:
-    """A part of a line: its ids, closed by END, and the index of the split level that cut it."""
+    """A part of a line: its ids, ending with END, and the index of the split level that cut it."""
 
     ids: list[int]
     level: int
@@ -38,7 +38,7 @@ class Part:
 def split_line(
     text: str, number: int, task: Task, max_length: int, *, strict: bool
 ) -> tuple[list[list[int]], LineWarning | None]:
-    """Encode a regular line in parts of at most `max_length` pieces.
+    """Encode a line in parts of at most `max_length` pieces, with a warning if a sentence is cut.
 
     A line that is too long is split into its sentences. A sentence that is still too long is
     halved, at clauses, words or characters, until it fits, with a warning; refused if `strict`.
@@ -56,14 +56,14 @@ def split_line(
     if strict or not task.split_levels:
         raise error
     fitting = [part for one in sentences for part in halve_until_it_fits(one, 1, task, max_length)]
-    if any(len(part.ids) > max_length for part in fitting):  # a single character
+    if any(len(part.ids) > max_length for part in fitting):  # a single character can be too long
         raise error
     level = task.split_levels[max(part.level for part in fitting)]
     return [part.ids for part in fitting], LineWarning(number, f"{fact}; split at {level.name}")
 
 
 def halve_until_it_fits(text: str, level: int, task: Task, max_length: int) -> Iterator[Part]:
-    """Yield a text's parts of at most `max_length` pieces, cut at split levels from `level` on."""
+    """Halve a text until each part has at most `max_length` pieces, from split level `level` on."""
     pending = [(text, level, 0)]
     while pending:
         text, level, cut = pending.pop()
@@ -79,7 +79,7 @@ def halve_until_it_fits(text: str, level: int, task: Task, max_length: int) -> I
 
 
 def halve(text: str, level: SplitLevel) -> Sequence[str]:
-    """Cut a text in two at the boundary of its units nearest the middle; whole if it has one."""
+    """Cut a text in two at the unit boundary nearest its middle; do not cut a single unit."""
     units = level.split(text)
     if len(units) == 1:
         return units

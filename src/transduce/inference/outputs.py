@@ -1,4 +1,4 @@
-"""Sources to outputs: the search over the parts of many lines at once, and their parts joined."""
+"""Search the parts of many lines at once, and join the hypotheses into outputs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ Sources = Sequence[Sequence[int]]
 @final
 @dataclass(frozen=True)
 class Output:
-    """One output for a line, with score and log P summed over its parts; nan if unknown."""
+    """One output for a line, its score and log P summed over the line's parts; nan if unknown."""
 
     text: str
     score: float
@@ -63,19 +63,19 @@ def sample_sources(
     sampling: Sampling,
     n: int,
 ) -> list[list[Hypothesis]]:
-    """Draw `n` samples for each source; a source's random numbers depend on its key alone."""
+    """Draw `n` samples for each source, with random numbers that depend on its key alone."""
     decoder, sources = with_constraints(build_decoder(models), sources)
     found = dict(sample_unordered(decoder, sources, search, sampling, samples=n, keys=keys))
     return [found[index] for index in range(len(sources))]
 
 
 def identity(source: Sequence[int]) -> object:
-    """Return a value that two sources share if they have the same ids and the same constraint."""
+    """Return a hashable value, equal for sources with equal ids and equal constraints."""
     return tuple(source), source.constraint if isinstance(source, ConstrainedSource) else None
 
 
 def with_constraints(decoder: Decoder[Any], sources: Sources) -> tuple[Decoder[Any], Sources]:
-    """Wrap decoder and sources for constrained decoding, if any source has a constraint."""
+    """Return decoder and sources, wrapped for constrained decoding if a source has a constraint."""
     if not any(isinstance(source, ConstrainedSource) for source in sources):
         return decoder, sources
     free = ForcedPrefix(())
@@ -86,7 +86,7 @@ def with_constraints(decoder: Decoder[Any], sources: Sources) -> tuple[Decoder[A
 
 
 def join_parts(parts: Sequence[Sequence[Hypothesis]], task: Task, n: int) -> list[Output]:
-    """Join the hypotheses of a line's parts into its `n` best outputs, rank by rank."""
+    """Join the hypotheses of a line's parts: output i consists of the i-th best of each part."""
     if not parts:
         return [Output("", 0.0, 0.0)]
     ranks = range(min(n, *map(len, parts)))

@@ -1,4 +1,4 @@
-"""Given targets: pairs of lines encoded and scored as the search would score them."""
+"""Encode pairs of lines, and score their given targets as the search would score them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from transduce.settings import Recipe
 from transduce.tasks import Task
 from transduce.text.arguments import describe_value
 
-TOKENS = 8_192  # tokens of a batch, both sides
+TOKENS = 8_192  # in a batch, source and target together
 
 
 @final
@@ -29,7 +29,7 @@ class Pair:
 @final
 @dataclass(frozen=True)
 class EncodedPair:
-    """The ids of both sides of a pair, each closed by END, with its line number."""
+    """The ids of both sides of a pair, each ending with END, and its line number."""
 
     number: int
     source: list[int]
@@ -37,7 +37,7 @@ class EncodedPair:
 
 
 def number_pairs(pairs: Iterable[Any]) -> Iterator[Pair]:
-    """Yield (source, target) pairs with their line numbers; refuse what is no pair of strings."""
+    """Yield (source, target) pairs with their line numbers; refuse items not pairs of strings."""
     for number, pair in enumerate(pairs, start=1):
         if not isinstance(pair, tuple | list) or [*map(type, pair)] != [str, str]:
             raise InputError(
@@ -47,7 +47,7 @@ def number_pairs(pairs: Iterable[Any]) -> Iterator[Pair]:
 
 
 def encode_pairs(pairs: Sequence[Pair], task: Task) -> list[EncodedPair]:
-    """Encode both sides of every pair."""
+    """Encode the source and the target of every pair as ids."""
     sources = task.encode_sources([task.normalise(pair.source) for pair in pairs])
     targets = task.encode_targets([task.normalise(pair.target) for pair in pairs])
     return [
@@ -57,7 +57,7 @@ def encode_pairs(pairs: Sequence[Pair], task: Task) -> list[EncodedPair]:
 
 
 def find_too_long(pair: EncodedPair, recipe: Recipe) -> LineWarning | None:
-    """Return a warning if a side of a pair is longer than the model takes or could produce."""
+    """Return a warning if a side of a pair is too long for the model to read or produce."""
     longest = recipe.data.max_length
     limits = {"source": longest, "target": longest + recipe.search.extra_length}
     for side, most in limits.items():

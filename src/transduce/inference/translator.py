@@ -1,4 +1,4 @@
-"""Trained models as a function from lines to lines: in order, an empty line for an empty one."""
+"""The translator: a callable from lines to translations, in order; empty lines stay empty."""
 
 import math
 import warnings
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from transduce.inference.evaluate import Evaluation
     from transduce.text.arguments import Text
 
-BLOCK = 2_000  # lines read before the first output: sentences of like length are searched together
-WORKER_BLOCK = 250  # lines that a worker takes at once: enough of like lengths, a share for all
+BLOCK = 2_000  # lines read at once: sentences of like length are searched together
+WORKER_BLOCK = 250  # lines per request to a worker: few enough that all workers get some
 PART_BITS = 20  # bits of a sample's random key that number the parts of a line
 
 Texts = list[str] | tuple[str, ...]
@@ -55,20 +55,20 @@ def warn_user(warning: LineWarning) -> None:
 @final
 @dataclass(frozen=True)
 class Translator:
-    """A callable from source text to translations: models, their task, and how to search."""
+    """A callable from source text to translations: models, their task, and search settings."""
 
     models: tuple[Transformer, ...]  # several are an ensemble
     task: Task
-    recipe: Recipe  # the first model's, with the search and data.max_length that hold for all
+    recipe: Recipe  # the first model's, with the ensemble's search settings and data.max_length
     hashes: tuple[str, ...] = ()  # sha256 of each model's manifest, if it was read from a folder
-    sampling_settings: Sampling | None = None  # none: beam search
+    sampling_settings: Sampling | None = None  # None: beam search
     strict: bool = False  # refuse a sentence longer than the models take, instead of splitting it
     on_warning: OnWarning = warn_user  # called for each line with such a sentence
     workers: int = 1  # processes of one thread each that share the lines
     reload: "Callable[[], Translator] | None" = None  # loads the models again, in a worker
 
     def __post_init__(self) -> None:
-        for model in self.models:  # learned positions must reach as far as each may be asked
+        for model in self.models:  # learned positions must cover the longest output
             replace(self.recipe, architecture=model.sizes)
 
     def __repr__(self) -> str:
@@ -81,7 +81,7 @@ class Translator:
     @overload
     def __call__(self, text: Texts, *, prefix: Texts | None = None) -> list[str]: ...
     def __call__(self, text: Any, *, prefix: Any = None) -> str | list[str]:
-        """Translate one text, or each of several; each output begins with its forced prefix."""
+        """Translate one text or each of several; an output begins with its prefix, if any."""
         outputs = self.nbest(text, 1, prefix=prefix)
         return outputs[0].text if isinstance(text, str) else [best[0].text for best in outputs]
 
@@ -113,7 +113,7 @@ class Translator:
         block: int = BLOCK,
         prefixes: Iterable[str] | None = None,
     ) -> Iterator[list[Output]]:
-        """Yield the `n` best translations of every line, in order; reads `block` lines at a time.
+        """Yield the `n` best translations of every line, in order, reading `block` lines at a time.
 
         Several workers take blocks of 250 lines instead, and some blocks are read ahead.
         """
@@ -131,7 +131,7 @@ class Translator:
     ) -> Iterator[Output]:
         """Yield each (source, target) pair's target with the score and log P of the model, lazily.
 
-        A pair that is longer than the model takes has nan for both, and a warning.
+        A pair too long for the model gets nan as score and log P, and a warning.
         """
         require_lines("pairs", pairs)
         numbered = number_pairs(pairs)
@@ -183,7 +183,7 @@ class Translator:
     def decode_sources(
         self, sources: Sequence[Sequence[int]], keys: Sequence[int], n: int
     ) -> list[list[Hypothesis]]:
-        """Return the `n` best hypotheses of each source, or `n` samples, drawn by its key."""
+        """Return the `n` best hypotheses of each source, or `n` samples drawn by its key."""
         search, sampling = self.recipe.search, self.sampling_settings
         if sampling is None:
             return search_sources(self.models, sources, search, n)
@@ -218,7 +218,7 @@ class Translator:
 def reload_in_worker(
     reload: Callable[[], Translator], search: Search, sampling: Sampling | None, *, strict: bool
 ) -> Translator:
-    """Load a translator with these settings in a worker process, which then uses one thread."""
+    """Load a translator with these settings in a worker process, and limit it to one thread."""
     keep_freed_memory()
     use_threads(1)
     found = reload()
@@ -247,7 +247,7 @@ def report_warnings(
 ) -> Generator[list[Output], None, None]:
     """Yield the outputs of every line, and call `on_warning` for each warning of its block first.
 
-    When this generator is closed, so are the results: their worker processes end.
+    Closing this generator closes `results`, which ends their worker processes.
     """
     with closing(results):
         for result in results:

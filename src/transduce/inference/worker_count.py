@@ -1,8 +1,8 @@
-"""How many worker processes a text of many lines deserves, from what the machine has free."""
+"""Choose how many worker processes to translate a text with, from idle cores and free memory."""
 
 import os
 
-WORKER_BYTES = 200_000_000  # of a process beside its models: Python, torch, a batch
+WORKER_BYTES = 200_000_000  # of a process, its models not included: Python, torch, a batch
 LINES_PER_WORKER = 1_000  # with fewer, starting a process costs more than it saves
 
 
@@ -11,8 +11,8 @@ def choose_workers(
 ) -> int:
     """Return the number of worker processes for `lines` lines of text, at least 1.
 
-    One for each core that is idle by the load average, as far as the lines are worth it and each
-    worker's copy of the models (`model_bytes`) fits into the free memory (in bytes).
+    One for each core that is idle by the load average, but no more than the number of lines
+    justifies, and than fit into `free_memory` bytes with `model_bytes` of models each.
     """
     idle = int(cores - load + 0.5)
     in_memory = free_memory / (model_bytes + WORKER_BYTES)
@@ -20,6 +20,6 @@ def choose_workers(
 
 
 def load_on_own_cores(cores: int) -> float:
-    """Return the load average of the last minute, less what the machine's other cores carry."""
+    """Return the last minute's load average, less the share of the machine's other cores."""
     others = (os.cpu_count() or cores) - cores
     return max(0.0, os.getloadavg()[0] - others)

@@ -1,7 +1,7 @@
-"""Blocks of lines in several processes: each loads the models itself and uses one thread.
+"""Translate blocks of lines in worker processes, each with its own models and one thread.
 
-The texts are those of one process, for they depend neither on blocks nor on batches. A process
-that is lost ends all others; workers whose launcher is gone read the end of their pipe and end.
+The outputs are those of one process, since they depend neither on blocks nor on batches. If a
+worker dies, all others are ended; a worker whose launcher dies reads the end of its pipe and ends.
 """
 
 import itertools
@@ -16,18 +16,18 @@ from typing import Any, Generic, TypeVar, final
 
 from transduce.errors import LostProcessError, TransduceError
 
-AHEAD = 8  # requests for each worker that are begun before the earliest is done
+AHEAD = 8  # requests per worker that may be read before the earliest is done
 
 Model = TypeVar("Model")
 Result = TypeVar("Result")
 Load = Callable[[], Model]
-Request = Callable[[Model], Result]  # pickled, and called in a worker with what `load` returned
+Request = Callable[[Model], Result]  # pickled, and called in a worker with the result of `load`
 
 
 @final
 @dataclass(frozen=True)
 class Failure:
-    """An error of a worker in plain values: its class, its fact, its hint."""
+    """An error of a worker as values that can be pickled: its class, fact and hint."""
 
     kind: type[TransduceError]
     fact: str
@@ -37,7 +37,7 @@ class Failure:
 @final
 @dataclass(frozen=True)
 class Worker(Generic[Model, Result]):
-    """A worker process: its number, and the launcher's end of its pipe."""
+    """A worker process, its number, and the launcher's end of the pipe to it."""
 
     number: int
     process: SpawnProcess
@@ -68,7 +68,7 @@ def run_in_workers(
 
 @contextmanager
 def start_workers(load: Load[Model], workers: int) -> Iterator[list[Worker[Model, Any]]]:
-    """Start `workers` processes for the length of a with block; kill them at its end."""
+    """Start `workers` processes at the start of a with block; kill them at its end."""
     context, staff = multiprocessing.get_context("spawn"), list[Worker[Model, Any]]()
     try:
         for number in range(1, workers + 1):
@@ -87,7 +87,7 @@ def start_workers(load: Load[Model], workers: int) -> Iterator[list[Worker[Model
 
 @contextmanager
 def block_interrupts() -> Iterator[None]:
-    """Hold Ctrl-C back for a with block; processes started inside never receive it."""
+    """Delay Ctrl-C until a with block ends; processes started inside it never receive Ctrl-C."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -98,7 +98,7 @@ def block_interrupts() -> Iterator[None]:
 def serve_requests(
     pipe: "Connection[Result | Failure, Request[Model, Result]]", load: Load[Model]
 ) -> None:
-    """Answer requests until the launcher closes its end of the pipe: the main loop of a worker."""
+    """Run a worker: answer requests until the launcher closes its end of the pipe."""
     model = None
     while True:
         try:
@@ -150,7 +150,7 @@ def lost_worker_error(worker: Worker[Model, Result]) -> LostProcessError:
 
 
 def result_or_raise(answer: Result | Failure) -> Result:
-    """Return a worker's result, or raise its error in this process."""
+    """Return the result in a worker's answer, or raise the worker's error in this process."""
     if isinstance(answer, Failure):
         raise answer.kind(answer.fact, answer.hint)
     return answer

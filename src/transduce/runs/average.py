@@ -33,10 +33,10 @@ PACKAGES = ("transduce", "torch", "tokenizers")
 @final
 @dataclass(frozen=True)
 class AveragedModel:
-    """A model folder whose weights are the mean of a run's snapshots."""
+    """The path of a model folder whose weights are the mean of a run's snapshots."""
 
     folder: Path
-    steps: tuple[int, ...]  # of the snapshots
+    steps: tuple[int, ...]  # the training steps of the averaged snapshots
 
     def __fspath__(self) -> str:
         return str(self.folder)
@@ -47,8 +47,9 @@ def average(
 ) -> AveragedModel:
     """Average the last snapshots of a run into a model folder    (section 6.1)
 
-    `output` is a new folder; by default the model is `model` beside the run, made once. `last` is
-    the number of snapshots; by default the recipe's, or fewer where a run has fewer.
+    `output` is a new folder. By default the model is written to the folder `model` next to the run
+    folder, or opened if it exists there already. `last` is the number of snapshots to average; by
+    default it is the recipe's `training.average_last`; without `output`, all if the run has fewer.
     """
     run = Path(run)
     if output is not None:
@@ -58,7 +59,7 @@ def average(
 
 
 def write_average(run: Path, output: Path, last: int | None) -> list[int]:
-    """Write the mean of a run's last snapshots as a model folder, and return their steps."""
+    """Write the mean of a run's last snapshots as a model folder; return the snapshots' steps."""
     require_absent(output)
     recipe = read_run(run).recipe
     steps, weights = average_snapshots(run, last or recipe.training.average_last)
@@ -83,7 +84,7 @@ def write_average(run: Path, output: Path, last: int | None) -> list[int]:
 
 
 def average_beside(run: Path, last: int | None = None) -> VerifiedFolder:
-    """Open the averaged model beside a run, which is written first if it is missing."""
+    """Open the averaged model next to a run folder; if it is missing, write it first."""
     output, kept = run.parent / KIND, [snapshot.step for snapshot in list_snapshots(run)]
     steps = kept[-(last or read_run(run).recipe.training.average_last) :]
     if not output.exists():
@@ -98,7 +99,7 @@ def average_beside(run: Path, last: int | None = None) -> VerifiedFolder:
 
 
 def read_validation_score(run: Path) -> list[Score]:
-    """Return the score of the run's last validation, marked as one of the weights before averaging."""
+    """Return the score of a run's last validation, labelled as measured before averaging."""
     validations = [event for event in read_journal(run / LOG) if event["event"] == "validation"]
     return [
         replace(
@@ -113,7 +114,7 @@ def read_validation_score(run: Path) -> list[Score]:
 def average_snapshots(run: Path, last: int) -> tuple[list[int], dict[str, Tensor]]:
     """Return the steps of the last snapshots of a run and the mean of their weights.
 
-    A run that still trains deletes old snapshots: then the ones that are last by now are averaged.
+    A run in training may delete a snapshot that is being read: then the newer ones are averaged.
     """
     chosen = take_last_snapshots(run, last)
     try:
@@ -126,7 +127,7 @@ def average_snapshots(run: Path, last: int) -> tuple[list[int], dict[str, Tensor
 
 
 def take_last_snapshots(run: Path, last: int) -> list[Snapshot]:
-    """Return the last `last` snapshots of a run; fewer are refused."""
+    """Return the last `last` snapshots of a run; refuse a run that has fewer."""
     kept = list_snapshots(run)
     if len(kept) < last:
         raise InputError(
@@ -138,11 +139,11 @@ def take_last_snapshots(run: Path, last: int) -> list[Snapshot]:
 
 
 def read_data_facts(run: Path) -> dict[str, Any]:
-    """Read what a run has recorded about its corpus."""
+    """Read the data.json of a run: the input files and pair counts of its corpus."""
     return from_checksummed_json(read_regular(run / DATA, 1 << 24), run / DATA)
 
 
 def count_left_out(data: dict[str, Any]) -> dict[str, int]:
-    """Return the numbers of pairs that were left out, by reason."""
+    """Return how many sentence pairs were left out of the corpus, by reason."""
     dropped = {reason: found["count"] for reason, found in data["cleaning"]["dropped"].items()}
     return dropped | {"too many pieces": data["pairs"]["too_long"]}

@@ -1,4 +1,4 @@
-"""What a run is trained on and by which recipe, chosen from what its caller names."""
+"""Choose the training text, development set and recipe of a run from its caller's arguments."""
 
 from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
@@ -27,13 +27,13 @@ from transduce.settings.recipe import Value
 
 PathName = str | PathLike[str]
 Texts = Pairs | PathName | tuple[PathName, PathName] | Iterable[Pair]
-HELD_OUT_PAIRS = 1_000  # of the other splits of a generated corpus
-TRAIN_PAIRS = 100_000  # of the training split, unless data.max_pairs gives another number
+HELD_OUT_PAIRS = 1_000  # in each other split of a generated corpus, such as dev
+TRAIN_PAIRS = 100_000  # in its training split, unless data.max_pairs gives another number
 KINDS_OF_TEXTS = "a pair of files, a TSV file, pairs of texts or a corpus name"
 
 
 def choose_texts(data: Data, train: object, dev: object) -> tuple[Pairs, Pairs | None]:
-    """Return the training text and the development set; without `train`, the recipe's corpus."""
+    """Open the training text and development set, by default those of the recipe's corpus."""
     require(
         data.target_language != TREES,
         "parsing is not built: recipes of Table 4 state settings only",
@@ -51,7 +51,7 @@ def choose_texts(data: Data, train: object, dev: object) -> tuple[Pairs, Pairs |
 
 
 def open_texts(argument: str, texts: object, data: Data) -> Pairs:
-    """Return the parallel text that a Python argument names or holds."""
+    """Return the parallel text that an argument of the Python API names or holds."""
     if isinstance(texts, Pairs):
         return texts
     if is_corpus_name(texts):
@@ -69,7 +69,7 @@ def open_texts(argument: str, texts: object, data: Data) -> Pairs:
 
 
 def collect_pairs(argument: str, texts: Iterable[object]) -> InMemoryPairs:
-    """Collect pairs of strings; anything else in the iterable is refused with its index."""
+    """Collect an iterable of string pairs; refuse any other item, with its index."""
     pairs = []
     for index, pair in enumerate(texts):
         is_pair = isinstance(pair, tuple | list) and len(pair) == 2
@@ -85,7 +85,7 @@ def collect_pairs(argument: str, texts: Iterable[object]) -> InMemoryPairs:
 
 
 def read_corpus(corpus: str, split: str, data: Data) -> Pairs | None:
-    """Return a split of a generated or fetched corpus; None if a fetched one has no such split."""
+    """Open a split of a generated or fetched corpus; None if the fetched corpus lacks the split."""
     if corpus in GENERATED:
         count = (data.max_pairs or TRAIN_PAIRS) if split == "train" else HELD_OUT_PAIRS
         return GeneratedCorpus(corpus, split, count)
@@ -107,7 +107,7 @@ def choose_recipe(
     has_gpu: bool,
     on_progress: OnProgress,
 ) -> tuple[Recipe, list[str]]:
-    """Return a recipe with settings changed, or one recommended for the text with its reasons."""
+    """Return the given recipe with changed settings, or a recommended one, with its reasons."""
     if recipe is not None:
         return customise_recipe(recipe, settings), []
     require(

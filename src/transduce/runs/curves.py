@@ -1,4 +1,4 @@
-"""What runs have learned so far, read from their journals: what `transduce.curves` is."""
+"""`transduce.curves`: perplexity and score of runs by training step, from their journals."""
 
 import csv
 import io
@@ -25,23 +25,23 @@ KINDS = {**dict.fromkeys(PICTURES, "picture"), FIGURES: "figures"}
 @final
 @dataclass(frozen=True)
 class CurvePoint:
-    """The state of a run after a validation, or after its last update."""
+    """A run's perplexities and score after a validation, or after its last update."""
 
     step: int
-    seconds: float
-    target_tokens: int
-    training_perplexity: float | None  # of the updates since the point before
+    seconds: float  # of training so far
+    target_tokens: int  # trained on so far
+    training_perplexity: float | None  # of the updates since the previous point
     perplexity: float | None  # of the development set
-    score: float | None
+    score: float | None  # of the development set, in the metric `score_name`
     score_name: str | None
 
 
 @final
 @dataclass(frozen=True)
 class RunCurve:
-    """The points of one run."""
+    """The training curve of one run: a point for each validation, and one for the last update."""
 
-    name: str  # the end of the folder's path that no other run here has
+    name: str  # the end of the folder's path that sets it apart from the other runs
     folder: Path
     points: tuple[CurvePoint, ...]
 
@@ -49,10 +49,10 @@ class RunCurve:
 def curves(
     *runs: str | PathLike[str], output: str | PathLike[str] | None = None
 ) -> tuple[RunCurve, ...]:
-    """Return what runs have learned: perplexity and score by step; also as a picture or as CSV.
+    """Return the perplexity and score of runs by training step; write a picture or CSV if asked.
 
-    `output` is a file whose name ends in .svg, .png (both need matplotlib) or .csv. A run may
-    still be training.
+    `output` is a file to write: its name ends in .svg, .png (both need matplotlib) or .csv. A run
+    may still be training.
 
         (curve,) = transduce.curves("run", output="curves.svg")
         losses = [point.perplexity for point in curve.points]
@@ -74,7 +74,7 @@ def curves(
 
 
 def require_curves_output(output: Path) -> str:
-    """Return whether curves are written as a picture or as figures; refuse other file names."""
+    """Return the kind of a file to write curves to, "picture" or "figures"; refuse other names."""
     if output.suffix not in KINDS:
         fact = f"{output}: a picture is one of {', '.join(PICTURES)}, and figures are {FIGURES}"
         raise InputError(fact, "-o curves.svg")
@@ -87,7 +87,7 @@ def require_curves_output(output: Path) -> str:
 
 
 def write_curves(output: Path, found: Sequence[RunCurve], journals: dict[str, Events]) -> None:
-    """Write curves as a picture or as CSV, by the file's name."""
+    """Write the curves of runs to a file, as an image or as CSV by the file name's extension."""
     if KINDS[output.suffix] == "figures":
         write_atomically(output, encode_csv(found))
         return
@@ -97,7 +97,7 @@ def write_curves(output: Path, found: Sequence[RunCurve], journals: dict[str, Ev
 
 
 def name_runs(runs: Sequence[Path]) -> list[str]:
-    """Return the shortest ends of the runs' paths that tell them apart."""
+    """Return a name for each run: the shortest end of its path that no other run has."""
     parts = [run.absolute().parts for run in runs]
     for length in range(1, max(map(len, parts))):
         names = ["/".join(some[-length:]) for some in parts]
@@ -107,7 +107,7 @@ def name_runs(runs: Sequence[Path]) -> list[str]:
 
 
 def read_updates(run: Path) -> Events:
-    """Read the journal of a run that has taken at least one update."""
+    """Read the events of a run's journal; refuse a run without any update."""
     if not (run / LOG).is_file():
         raise InputError(f"{run}: no {LOG} lies there", "a run's folder is what train -o made")
     events = read_journal(run / LOG)
@@ -117,12 +117,12 @@ def read_updates(run: Path) -> Events:
 
 
 def select_events(events: Events, kind: str) -> list[dict[str, Any]]:
-    """Return the events of one kind, such as "update" or "validation"."""
+    """Select the journal's events of one kind, such as "update" or "validation"."""
     return [event for event in events if event["event"] == kind]
 
 
 def compute_points(events: Events) -> Iterator[CurvePoint]:
-    """Yield a point for each validation, and one for the last update."""
+    """Yield a curve point for each validation of a run, and one for its last update."""
     updates = select_events(events, "update")
     validations = {found["step"]: found for found in select_events(events, "validation")}
     target_tokens, recent = 0, list[dict[str, Any]]()
@@ -146,7 +146,7 @@ def compute_points(events: Events) -> Iterator[CurvePoint]:
 
 
 def encode_csv(found: Sequence[RunCurve]) -> bytes:
-    """Return all points of all runs as CSV, with all digits."""
+    """Encode all curve points of all runs as CSV, numbers at full precision."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("run", *(field.name for field in fields(CurvePoint))))
@@ -156,16 +156,16 @@ def encode_csv(found: Sequence[RunCurve]) -> bytes:
 
 
 def finite_perplexity(nats: float) -> float:
-    """Return e^nats, at most e^700, so that it can be drawn."""
+    """Return the perplexity e^nats, capped at e^700 so that it stays finite and can be drawn."""
     return math.exp(min(700.0, nats))
 
 
 def mean(values: Sequence[float] | Sequence[int]) -> float:
-    """Return the arithmetic mean."""
+    """Return the arithmetic mean of numbers."""
     return sum(values) / len(values)
 
 
 def split_evenly(values: Sequence[Value], count: int) -> list[Sequence[Value]]:
-    """Split values into `count` stretches of near-equal length."""
+    """Split a sequence into `count` contiguous parts of nearly equal length."""
     edges = [round(index * len(values) / count) for index in range(count + 1)]
     return [values[a:b] for a, b in pairwise(edges)]

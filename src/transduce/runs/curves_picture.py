@@ -1,4 +1,4 @@
-"""The picture of runs: perplexity against updates, beside the score that validation takes."""
+"""The picture of training curves: perplexity by update, and each validation's score."""
 
 import math
 from typing import TYPE_CHECKING
@@ -9,11 +9,11 @@ from transduce.runs.plots import encode_image
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-STRETCHES = 200  # of updates, each one point
+STRETCHES = 200  # groups of consecutive updates, each averaged to one point
 
 
 def draw_curves(journals: dict[str, Events], kind: str) -> bytes:
-    """Draw perplexity, and beside it the task's score if a run has validated, as an image."""
+    """Draw the runs' perplexity as an image, with a second panel of scores if any was validated."""
     from matplotlib.figure import Figure
 
     score_names = {name for events in journals.values() for name in read_scores(events)[2]}
@@ -28,7 +28,7 @@ def draw_curves(journals: dict[str, Events], kind: str) -> bytes:
             panels[1].plot(*read_scores(events)[:2], color=f"C{number}", marker=".", label=name)
     dev = [one for events in journals.values() for one in dev_perplexities(events)]
     highest = max((one for one in dev if math.isfinite(one)), default=None)
-    if highest is not None:  # else the first updates would take up the whole panel
+    if highest is not None:  # else the high perplexity of the first updates would set the scale
         panels[0].set_ylim(top=3 * highest)
     for panel in panels:
         panel.set_xlabel("updates")
@@ -38,7 +38,7 @@ def draw_curves(journals: dict[str, Events], kind: str) -> bytes:
 
 
 def draw_perplexity(panel: "Axes", name: str, events: Events, color: str) -> None:
-    """Draw a run's training perplexity thin and that of the development set thick."""
+    """Draw a run's training perplexity as a thin line, the development set's as a thick one."""
     panel.plot(
         *smooth_training(select_events(events, "update")), color=color, linewidth=0.6, alpha=0.7
     )
@@ -53,7 +53,7 @@ def dev_perplexities(events: Events) -> list[float]:
 
 
 def smooth_training(updates: Events) -> tuple[list[float], list[float]]:
-    """Return mean step and perplexity of stretches of updates, without those that were skipped."""
+    """Return mean steps and perplexities of groups of updates, skipped updates left out."""
     finite = [update for update in updates if update["nats"] is not None]
     stretches = split_evenly(finite, min(STRETCHES, len(finite))) if finite else []
     steps = [mean([update["step"] for update in some]) for some in stretches]
@@ -62,7 +62,7 @@ def smooth_training(updates: Events) -> tuple[list[float], list[float]]:
 
 
 def read_scores(events: Events) -> tuple[list[int], list[float], list[str]]:
-    """Return the steps of a run's validations, the score at each, and the score's names."""
+    """Return the steps of a run's validations, their scores, and the names of the metrics."""
     found = [(e["step"], e["score"]) for e in select_events(events, "validation") if e["score"]]
     return (
         [step for step, _ in found],

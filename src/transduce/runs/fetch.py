@@ -1,4 +1,4 @@
-"""Fetch public corpora by one call: what `transduce.fetch` is."""
+"""`transduce.fetch`: download public corpora into the cache."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -15,18 +15,18 @@ from transduce.datasets.values import Corpus
 from transduce.durable import VerifiedFolder, lock_folder
 from transduce.settings.fields import require
 
-OnDownload = Callable[[str, int, int], None]  # the file, its bytes so far, all its bytes or 0
+OnDownload = Callable[[str, int, int], None]  # file name, bytes so far, bytes in all (0 if unknown)
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class FetchedCorpus:
-    """A public corpus on this machine."""
+    """A public corpus that has been fetched to this machine: its folder, line counts, warnings."""
 
-    corpus: Corpus  # its name, languages, licence and what it is
+    corpus: Corpus  # its name, languages, licence and description
     folder: Path
-    lines: Mapping[str, int]  # of each split
-    warnings: tuple[str, ...]  # what is not as it was expected
+    lines: Mapping[str, int]  # the number of lines of each split
+    warnings: tuple[str, ...]  # what differs from the expected sizes or counts
 
 
 def fetch(
@@ -38,12 +38,12 @@ def fetch(
     on_progress: OnDownload | None = None,
     on_corpus: Callable[[FetchedCorpus], None] | None = None,
 ) -> tuple[FetchedCorpus, ...]:
-    """Fetch public corpora into a cache, each once, for `train`, `prepare` and `evaluate` to use.
+    """Fetch public corpora into a cache, from which `train`, `prepare` and `evaluate` read them.
 
     `names` are those that `transduce fetch --list` shows. `cache` is $TRANSDUCE_CACHE or this
-    platform's cache folder by default. `copies` is a folder of files downloaded before. `timeout`
-    is the seconds of silence after which a connection counts as broken. `on_corpus` is called with
-    each corpus as soon as it is here.
+    platform's cache folder by default. A corpus that the cache holds is not fetched again. `copies`
+    is a folder of files that were downloaded before. `timeout` is how many seconds without data
+    make a connection count as broken. `on_corpus` is called with each corpus once it is fetched.
 
         (corpus,) = transduce.fetch("newstest2014", offline=True, copies="downloads")
     """
@@ -65,7 +65,7 @@ def fetch(
 
 
 def describe_folder(corpus: Corpus, folder: VerifiedFolder) -> FetchedCorpus:
-    """Return what the folder of a fetched corpus holds."""
+    """Return a fetched corpus with its folder, the line counts of its splits, and its warnings."""
     return FetchedCorpus(
         corpus=corpus,
         folder=folder.folder,

@@ -1,6 +1,6 @@
 """The ledger of a run: its deviations from the paper, its size, and what its training cost.
 
-Section 6.1 estimates the cost of training as time x devices x what a device sustains. The ledger
+Section 6.1 estimates the cost of training as time x devices x a device's sustained rate. The ledger
 adds the operations of all matrix products, counted by formula.
 """
 
@@ -27,14 +27,14 @@ from transduce.settings import Architecture, Recipe
 from transduce.settings.deviations import BASE, Deviation, list_deviations
 from transduce.training.journal import LOG, Journal, read_journal
 
-Lengths = Int32[np.ndarray, " N"]  # of N pairs
-MACHINE = "machine"  # the journal's event: what computes from this step on
-SYMBOLS = {"big": "35,368 to 36,344"}  # that give the printed count
+Lengths = Int32[np.ndarray, " N"]  # in tokens, of one side of N pairs
+MACHINE = "machine"  # the journal's event that records the devices used from its step on
+SYMBOLS = {"big": "35,368 to 36,344"}  # vocabulary sizes that give the printed parameter count
 OF_THE_OTHERS = "41,004 to 41,208"
 
 
 def describe_deviations(recipe: Recipe) -> list[str]:
-    """Return sentences that name the recipe's nearest run of the paper, its deviations, and why."""
+    """Return sentences on how a recipe deviates from its nearest run of the paper, and why."""
     run = find_paper_run(recipe) or BASE
     in_paper, here = (
         format_stated(list_deviations(run)),
@@ -53,7 +53,7 @@ def describe_deviations(recipe: Recipe) -> list[str]:
 
 
 def format_stated(found: Sequence[Deviation]) -> str:
-    """Format the deviations from what the paper states: each setting's value here and (there)."""
+    """Format deviations from the paper: each setting with its value here and (the paper's)."""
     return ", ".join(
         f"{one.path.split('.')[1]} {format_value(one.here)} ({format_value(one.paper)})"
         for one in found
@@ -62,7 +62,7 @@ def format_stated(found: Sequence[Deviation]) -> str:
 
 
 def describe_size(a: Architecture, source_symbols: int, target_symbols: int) -> str:
-    """Return the parameter count as a sum, with the count that Table 3 prints for this model."""
+    """Describe a model's parameter count as a sum, beside the count that Table 3 prints for it."""
     total = count_parameters(a, source_symbols, target_symbols)
     of_symbols = count_embeddings(a, source_symbols, target_symbols).parameters
     rows = (of_symbols // a.d_model, a.d_model)
@@ -80,7 +80,7 @@ def find_table3_row(a: Architecture) -> str | None:
 
 
 def sum_lengths(source_lengths: Lengths, target_lengths: Lengths) -> TextSize:
-    """Return the sums of a corpus' lengths that operations are counted from."""
+    """Sum the sentence lengths of a corpus, and their products, to count operations from."""
     n, m = (lengths.astype(np.float64) for lengths in (source_lengths, target_lengths))
     return TextSize(*map(float, (n.sum(), m.sum(), n @ n, m @ m, n @ m)))
 
@@ -88,18 +88,18 @@ def sum_lengths(source_lengths: Lengths, target_lengths: Lengths) -> TextSize:
 @final
 @dataclass(frozen=True)
 class MachineRecord:
-    """The devices that a run uses from some step on, as the journal keeps them."""
+    """The journal's record of the devices a run uses from some step on, and of their speed."""
 
     device: str
     devices: int
-    rate: float  # operations a second of a device, measured
-    per_piece: float  # operations for each target piece of this corpus, by formula
+    rate: float  # operations per second of one device, measured
+    per_piece: float  # training operations per target piece of this corpus, by formula
 
 
 def measure_machine(
     recipe: Recipe, text: TextSize, symbols: int, device: torch.device, n: int
 ) -> MachineRecord:
-    """Measure the rate of the device that `n` processes use, each one, and count operations."""
+    """Measure the speed of a device that each of `n` processes uses; count operations per piece."""
     known = describe_environment(device)
     return MachineRecord(
         device=known["processor"] if known["device"] == "cpu" else known["device"],
@@ -110,7 +110,7 @@ def measure_machine(
 
 
 def journal_machine(folder: Path, step: int, what: MachineRecord) -> None:
-    """Write a machine record into the run's journal, from which the model card reads it."""
+    """Append a machine record to a run's journal; `measure_cost` reads it there."""
     with closing(Journal(folder / LOG)) as journal:
         journal.write(MACHINE, step=step, **asdict(what))
 
@@ -118,18 +118,18 @@ def journal_machine(folder: Path, step: int, what: MachineRecord) -> None:
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainingCost:
-    """The time and the operations that a run took."""
+    """What training a run took: devices, seconds, and operations, estimated and counted."""
 
-    device: str  # the last that computed
+    device: str  # the last one that the run used
     devices: int
-    rate: float  # operations a second of each, measured
+    rate: float  # operations per second of each device, measured
     seconds: float
     estimated: float  # operations: time x devices x rate, as the paper estimates them
     counted: float  # operations: products of matrices, forward and backward
 
 
 def measure_cost(folder: Path) -> TrainingCost | None:
-    """Return what a run cost so far, from its journal; None if it has no update yet."""
+    """Compute the training cost of a run so far from its journal; None before its first update."""
     now: MachineRecord | None = None
     seconds = estimated = counted = 0.0
     for event in read_journal(folder / LOG):
@@ -154,7 +154,7 @@ def measure_cost(folder: Path) -> TrainingCost | None:
 
 
 def describe_cost(folder: Path) -> list[str]:
-    """Return sentences about hardware and cost of a run, beside the paper's."""
+    """Return sentences on a run's hardware and training cost, compared with the paper's."""
     run = measure_cost(folder)
     if run is None:
         return []

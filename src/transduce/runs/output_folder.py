@@ -1,4 +1,4 @@
-"""Checks and the lock of a folder that is written: it is new, or of the same kind already."""
+"""Check that an output folder is new or already of its kind, and lock it while it is written."""
 
 import os
 from collections.abc import Collection, Iterator
@@ -10,9 +10,9 @@ from transduce.errors import InputError
 
 
 def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str) -> None:
-    """Refuse a file, and a folder of another kind than `kind`.
+    """Refuse a path that is a file, or a folder that holds something other than a `kind`.
 
-    A folder is of that kind if it has the file `sign`, or only files that are written before it.
+    A folder is a `kind` if it has the file `sign`, or only files `ours`, written before `sign`.
     """
     if not os.path.lexists(folder) or os.path.lexists(folder / sign):
         return
@@ -24,7 +24,7 @@ def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Lock a folder; a new one in which nothing was made before an error is deleted again."""
+    """Create and lock a folder; after an error, delete it again if it is new and empty."""
     new = not folder.exists()
     with lock_folder(folder):
         try:

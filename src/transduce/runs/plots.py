@@ -1,4 +1,4 @@
-"""Figures of matplotlib, an optional package, as files."""
+"""Encode matplotlib figures as image files; matplotlib is an optional package."""
 
 import importlib.util
 import io
@@ -18,6 +18,6 @@ def encode_image(figure: "Figure", kind: str) -> bytes:
 
 
 def require_matplotlib() -> None:
-    """Refuse to plot if matplotlib is not installed."""
+    """Raise an error that names the missing package if matplotlib is not installed."""
     if importlib.util.find_spec("matplotlib") is None:
         raise InputError("a picture needs the package matplotlib", "pip install 'transduce[plots]'")

@@ -1,4 +1,4 @@
-"""Prepare a corpus for training by one call: what `transduce.prepare` is."""
+"""`transduce.prepare`: clean, encode and store a corpus for training."""
 
 from collections.abc import Mapping
 from os import PathLike
@@ -29,9 +29,10 @@ def prepare(
     """Clean a parallel text, learn its vocabulary, and store it in a folder for training.
 
     `train` and `dev` are texts: a pair of files, a TSV file, pairs of strings, or the name of a
-    fetched corpus; without `train` the recipe's corpus is taken. `recipe` is a name, a file or a
-    `Recipe`; without one a recipe that fits the text is chosen. `on_progress` is called with what
-    is being done and how many pairs were read. The same call again makes only what is missing.
+    fetched corpus; without `train` the recipe's corpus is used. `recipe` is a name, a file or a
+    `Recipe`; without one a recipe that fits the text is chosen. `settings` changes settings of the
+    recipe. `on_progress` is called with a description of the current activity and the number of
+    pairs read. Calling it again after an interruption makes only the parts that are missing.
 
         corpus = transduce.prepare("store", ("a.en", "a.de"), recipe="demo")
     """
@@ -54,7 +55,7 @@ def ignore_progress(_activity: str, _pairs: int) -> None:
 
 
 def has_gpu() -> bool:
-    """Return whether training would use another device than the processor."""
+    """Return whether training on this machine would use a GPU."""
     from transduce.machine.device import select_device  # imports torch
 
     return select_device().type != "cpu"

@@ -1,10 +1,10 @@
-"""From parallel text to a folder that training reads: vocabulary, train store, dev store.
+"""Prepare a corpus: from parallel text to a folder with vocabularies and stores of ids.
 
-    prepared.json      what it is made from, written first
+    prepared.json      data settings and fingerprints of the texts, written first
     vocabulary.json    or source.vocabulary.json and target.vocabulary.json
-    train/  dev/       stores of ids
+    train/  dev/       stores of the encoded training text and development set
 
-Each part is complete or absent. The same call again keeps the parts that exist and makes the rest.
+Each part is complete or absent. Preparing again keeps the parts that exist and makes the others.
 """
 
 import dataclasses
@@ -42,15 +42,15 @@ from transduce.vocabulary.files import (
 )
 
 INTENT = "prepared.json"
-STORE = "store"  # in the folder of a run that has its own
+STORE = "store"  # subfolder of a run that has prepared its own corpus
 OTHER_FOLDER = "choose another folder, or delete this one"
-OnProgress = Callable[[str, int], None]  # what is being done, and how many pairs were read
+OnProgress = Callable[[str, int], None]  # the current activity, and the number of pairs read so far
 
 
 @final
 @dataclass(frozen=True)
 class PreparedCorpus:
-    """A corpus that is cleaned, encoded and stored, ready for training."""
+    """A cleaned and encoded corpus in a folder: its settings, vocabularies and stores of ids."""
 
     folder: Path
     data: Data
@@ -73,7 +73,7 @@ def prepare_corpus(
 
 
 def open_prepared(folder: Path) -> PreparedCorpus:
-    """Open a prepared corpus; every part is verified against what it should be made from."""
+    """Open a prepared corpus; verify each part's checksums and the inputs it was made from."""
     data, inputs = read_intent(folder)
     vocabularies = read_vocabularies_in(folder, data)
     stores = {}
@@ -84,7 +84,7 @@ def open_prepared(folder: Path) -> PreparedCorpus:
 
 
 def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
-    """Refuse a corpus that was prepared with other settings; update sizes may differ."""
+    """Refuse a corpus prepared with other data settings; tokens per update may differ."""
     wanted, found = (settings_of_stores(one) for one in (data, prepared.data))
     differ = [name for name in wanted if wanted[name] != found[name]]
     if differ:
@@ -97,15 +97,15 @@ def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
 
 
 def settings_of_stores(data: Data) -> dict[str, object]:
-    """Return the settings that decide what is stored, which update sizes do not."""
+    """Return the data settings that affect a store's content: all but the tokens per update."""
     every = dataclasses.asdict(data)
     return {name: value for name, value in every.items() if name not in BUDGETS}
 
 
 def declare_inputs(folder: Path, data: Data, inputs: Mapping[str, str]) -> None:
-    """Write down what a folder is made from, or check that it is made from the same.
+    """Record a corpus folder's settings and text fingerprints; refuse a folder made from others.
 
-    A folder begun from something else and never finished is emptied: the input was corrected.
+    An unfinished folder made from other inputs is emptied: the user has corrected the input.
     """
     require_corpus_folder(folder)
     if (folder / INTENT).exists():
@@ -130,7 +130,7 @@ def require_corpus_folder(folder: Path) -> None:
 
 
 def remove_parts(folder: Path) -> None:
-    """Delete the parts of a prepared corpus; what it was made from is deleted last."""
+    """Delete the parts of a prepared corpus, the record of its inputs last."""
     for split in ("train", "dev"):
         if (folder / split).is_dir():
             remove_folder(folder / split)
@@ -139,7 +139,7 @@ def remove_parts(folder: Path) -> None:
 
 
 def read_intent(folder: Path) -> tuple[Data, dict[str, str]]:
-    """Read what a prepared folder is made from: its settings, and fingerprints of its texts."""
+    """Read from a prepared folder its data settings and the fingerprints of its texts."""
     file = folder / INTENT
     if not file.exists():
         raise FolderError("is no prepared corpus", "`transduce prepare` makes one", file=folder)
@@ -154,7 +154,7 @@ def read_intent(folder: Path) -> tuple[Data, dict[str, str]]:
 def learn_vocabularies(
     folder: Path, data: Data, train: Pairs, on_progress: OnProgress
 ) -> Vocabularies:
-    """Read the vocabularies of a folder, learning those that are missing from the training text."""
+    """Read a corpus folder's vocabularies; first learn missing ones from the training text."""
     for side, name in enumerate(vocabulary_file_names(shared=data.shared_vocabulary)):
         if not (folder / name).exists():
             lines = vocabulary_lines(
@@ -166,7 +166,7 @@ def learn_vocabularies(
 
 
 def read_vocabularies_in(folder: Path, data: Data) -> Vocabularies:
-    """Read the vocabularies of a folder."""
+    """Read the source and target vocabularies of a corpus folder, one object if they are shared."""
     return read_vocabularies(
         folder, lambda name: read_regular(folder / name, LIMIT), shared=data.shared_vocabulary
     )
@@ -175,7 +175,7 @@ def read_vocabularies_in(folder: Path, data: Data) -> Vocabularies:
 def vocabulary_lines(
     pairs: Pairs, data: Data, side: int | None, on_progress: OnProgress
 ) -> Iterator[str]:
-    """Yield the cleaned lines that a vocabulary is learned from, of one side or both."""
+    """Yield the cleaned lines of one side, or of both, that a vocabulary is learned from."""
     kept = clean_pairs(Cleaner(data), take_pairs(pairs, data.max_pairs))
     for number, pair in enumerate(kept, start=1):
         yield from pair if side is None else pair[side : side + 1]
@@ -205,7 +205,7 @@ def encode_split(
 
 
 def dev_rules(data: Data) -> Data:
-    """Return cleaning rules for a development set: only empty and too long pairs are left out."""
+    """Return data settings whose cleaning drops only the empty and too long development pairs."""
     return dataclasses.replace(
         data, max_length_ratio=math.inf, drop_identical=False, drop_duplicates=False
     )

@@ -1,8 +1,8 @@
-"""Recommend a recipe for a corpus and a machine, for users who name only two files.
+"""Recommend a recipe for a corpus and a machine, for users who give only two files.
 
-The sizes step with the pairs, since a small corpus is learned by heart by a large model; a machine
-without a GPU stops a step earlier, since the step after it would train for days. Each choice has
-a reason that is shown, and `--set` overrides it.
+The more pairs a corpus has, the larger the model: a large model overfits a small corpus. Without a
+GPU the largest size is not chosen, since it would train for days. Each choice is shown with its
+reason, and `--set` overrides it.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,21 +16,21 @@ from transduce.settings.recipe import Value, with_changes
 from transduce.text.clean import Cleaner
 from transduce.vocabulary import max_vocabulary_size
 
-PASSES = 30  # over the corpus, within the bounds below
+PASSES = 30  # over the corpus, within the bounds on updates below
 FEWEST, MOST = 1_000, 100_000  # updates
-PIECE = 4  # characters of a piece, about
+PIECE = 4  # about how many characters a piece has
 
 
 @final
 @dataclass(frozen=True)
 class ModelSize:
-    """The model and the updates for corpora of up to so many pairs."""
+    """The architecture, vocabulary and training length for corpora of at most `up_to` pairs."""
 
     up_to: int  # pairs
     architecture: Architecture
-    symbols: int
-    tokens: int  # of an update, each side
-    passes: int
+    symbols: int  # the largest vocabulary
+    tokens: int  # of an update, on each side
+    passes: int  # over the corpus
 
 
 LADDER = (
@@ -55,11 +55,11 @@ LADDER = (
 @final
 @dataclass(frozen=True)
 class CorpusCounts:
-    """How large a corpus is after cleaning."""
+    """Counts of a cleaned corpus: its pairs, characters and different words."""
 
     pairs: int
     characters: int  # of the longer side of each pair
-    words: int  # different ones, of both sides, as far as they were counted
+    words: int  # different words of both sides, counted up to about 200,000
 
 
 def recommend_recipe(
@@ -69,9 +69,9 @@ def recommend_recipe(
     has_gpu: bool,
     on_progress: Callable[[str, int], None],
 ) -> tuple[Recipe, list[str]]:
-    """Return a recipe for a text on a machine with or without a GPU, and reasons for each choice.
+    """Return a recipe for a text, on a machine with or without a GPU, and a reason per choice.
 
-    The settings in `changes` hold from the start: the text is cleaned by them before it is counts.
+    The settings in `changes` apply from the start: the text is cleaned by them, then counted.
     """
     wanted = with_changes(Recipe(name="as wanted"), changes)
     counts = count_corpus(train, wanted.data, on_progress)
@@ -103,12 +103,11 @@ def recommend_recipe(
 
 
 def build_schedule(steps: int) -> dict[str, Value]:
-    """Return warm-up and intervals that follow from the number of updates.
+    """Return the warm-up and the validation and snapshot intervals for a number of updates.
 
-    The narrower a model, the higher equation 3's peak, and post-norm stacks that climb to it too
-    soon may learn the target language and ignore the source (docs/records/log.md):
-    half the run,
-    at most the paper's 4,000 steps.
+    The narrower a model, the higher the peak of equation 3; post-norm stacks that reach it too soon
+    may learn the target language and ignore the source (docs/records/log.md). So the warm-up
+    takes half the run, at most the paper's 4,000 steps.
     """
     return {
         "training.steps": steps,
@@ -119,7 +118,7 @@ def build_schedule(steps: int) -> dict[str, Value]:
 
 
 def count_corpus(train: Pairs, data: Data, on_progress: Callable[[str, int], None]) -> CorpusCounts:
-    """Count the pairs, characters and different words of a text in one pass."""
+    """Clean a text and count its pairs, characters and different words in one pass."""
     characters = 0
     words: set[str] = set()
     cleaner = Cleaner(data)
@@ -133,7 +132,7 @@ def count_corpus(train: Pairs, data: Data, on_progress: Callable[[str, int], Non
 
 
 def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts, most: int) -> int:
-    """Return a vocabulary size of about half as many merges as there are different words."""
+    """Choose a vocabulary size, at most `most`: about half as many merges as different words."""
     target = 258 + counts.words // 2 // 10 * 10
     if target >= most:
         return most
@@ -147,7 +146,7 @@ def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts
 def explain_choice(
     recipe: Recipe, counts: CorpusCounts, passes: float, *, has_gpu: bool
 ) -> list[str]:
-    """Return sentences that say what was chosen, and why."""
+    """Return sentences that explain the settings of a recommended recipe."""
     sizes, data, training = recipe.architecture, recipe.data, recipe.training
     machine = "a GPU" if has_gpu else "no GPU"
     return [

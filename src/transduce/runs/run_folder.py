@@ -1,8 +1,8 @@
-"""A training run in its folder: started once, then resumed by the same call.
+"""A training run in its folder: begun by the first call, resumed by every later one.
 
 run.json  lock  log.jsonl  checkpoints/  snapshots/
 vocabulary.json  data.json  copies from the prepared corpus
-store/           the prepared corpus, unless another was named
+store/           the prepared corpus, unless the run uses one in another folder
 """
 
 from collections.abc import Callable
@@ -65,26 +65,30 @@ OURS = (
     SOURCE,
     TARGET,
 )
-RESOLVED = ("training.threads", "training.micro_batch_tokens")  # 0 asks the machine, once
+RESOLVED = (
+    "training.threads",
+    "training.micro_batch_tokens",
+)  # 0: chosen from the machine when the run begins
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class RunStart:
-    """The state that a run starts or resumes from."""
+    """The state that a run begins or resumes from: progress, damaged checkpoints, changes."""
 
     progress: Progress
-    parameters: int
-    rejected: list[tuple[Path, str]]  # damaged checkpoints, each with the reason
-    changed: list[str]  # what may change the last bits since the checkpoint
+    parameters: int  # of the model
+    rejected: list[tuple[Path, str]]  # damaged checkpoints, each with the reason for rejecting it
+    changed: list[str]  # changes of the machine that may alter the results' last bits
 
 
 def begin_or_resume_run(
     folder: Path, recipe: Recipe, prepared: PreparedCorpus, processes: int = 1
 ) -> Recipe:
-    """Begin a run, or check that it was begun with this recipe and corpus; return its full recipe.
+    """Begin a run, or check that it has this recipe and corpus; return its resolved recipe.
 
-    `processes` of the run share this machine. The machine decides settings that are 0.
+    `processes` is how many processes of the run share this machine. Settings that are 0 (threads,
+    micro-batch size) are chosen to fit the machine.
     """
     require_memory(recipe, memory_per_process(processes))
     require_compiler(recipe.training, select_device())
@@ -105,14 +109,14 @@ def begin_or_resume_run(
 
 
 def require_run_folder(folder: Path) -> None:
-    """Refuse a folder that holds anything but a run, or whose parts are links to other folders."""
+    """Refuse a folder that holds no run but other files, or a run with symbolic links as parts."""
     require_own_folder(folder, RUN_FILE, OURS, "run")
     for name in (CHECKPOINTS, SNAPSHOTS):
         require_no_link(folder / name)
 
 
 def read_run_vocabularies(folder: Path) -> Vocabularies:
-    """Read the vocabularies of a run; they must be those it was begun with."""
+    """Read the vocabularies of a run; refuse them if they differ from those it was begun with."""
     run = read_run(folder)
     vocabularies = read_vocabularies_in(folder, run.recipe.data)
     for side, vocabulary in zip(("source", "target"), vocabularies, strict=True):
@@ -128,7 +132,7 @@ def read_run_vocabularies(folder: Path) -> Vocabularies:
 def require_memory(recipe: Recipe, memory: int) -> None:
     """Refuse a model whose weights, gradients and two moments alone exceed the machine's memory.
 
-    Otherwise the operating system would end this process, or another one, without an explanation.
+    Otherwise the operating system would kill this process, or another one, without explanation.
     """
     needs = 4 * 4 * count_recipe_parameters(recipe)
     require(
@@ -140,7 +144,7 @@ def require_memory(recipe: Recipe, memory: int) -> None:
 
 
 def resolve_machine_settings(recipe: Recipe, processes: int) -> Recipe:
-    """Return the recipe with threads and micro-batch size chosen by the machine where they are 0."""
+    """Return the recipe with threads and micro-batch size set for this machine where they are 0."""
     longest, training = recipe.data.max_length, recipe.training
     memory = memory_per_process(processes)
     fitting = estimate_micro_batch_tokens(recipe.architecture, longest, memory, select_device())
@@ -154,12 +158,12 @@ def resolve_machine_settings(recipe: Recipe, processes: int) -> Recipe:
 
 
 def memory_per_process(processes: int) -> int:
-    """Return the bytes of memory for each of `processes`: a GPU's, or a share of the machine's."""
+    """Return the bytes of memory per process: a GPU's, or an equal share of the machine's."""
     return device_memory(select_device()) // (processes if select_device().type == "cpu" else 1)
 
 
 def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:
-    """Refuse another recipe than the run's; only training.steps may be higher."""
+    """Refuse a recipe other than the run's stored one; only training.steps may be higher."""
     given, stands = recipe.flat_settings(), stored.flat_settings()
     if recipe.training.steps > stored.training.steps:
         del given["training.steps"]
@@ -178,7 +182,7 @@ def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:
 
 
 def require_same_corpus(folder: Path, stored: object, given: object) -> None:
-    """Refuse another corpus than the run was begun on."""
+    """Refuse a corpus whose fingerprints differ from those the run was begun with."""
     if stored != given:
         raise InputError(
             "this run was begun on another corpus",
@@ -188,7 +192,7 @@ def require_same_corpus(folder: Path, stored: object, given: object) -> None:
 
 
 def fingerprint_corpus(prepared: PreparedCorpus) -> dict[str, str]:
-    """Return the hashes that identify a prepared corpus: of its stores and vocabularies."""
+    """Return the hashes that identify a prepared corpus: of each store and vocabulary."""
     source, target = prepared.vocabularies
     prints = {"train": prepared.train.fingerprint, "source": source.hash, "target": target.hash}
     return prints | ({"dev": prepared.dev.fingerprint} if prepared.dev else {})
@@ -230,12 +234,12 @@ def train_run(
 def load_resume_point(
     job: TrainingJob, on_start: Callable[[RunStart], None], group: ProcessGroup
 ) -> Progress:
-    """Restore the newest sound checkpoint, report it to `on_start`, and return its progress."""
+    """Restore the newest undamaged checkpoint, pass it to `on_start`, and return its progress."""
     folder = job.folder
     save, rejected = load_newest_checkpoint(folder)
     start = restore_checkpoint(job, save, rejected, group)
     on_start(start)
-    if (folder / LOG).exists():  # what stands there after this step is lost
+    if (folder / LOG).exists():  # later events are of updates that were lost
         with closing(Journal(folder / LOG)) as journal:
             journal.write("resume", step=start.progress.step, changed=start.changed)
     return start.progress
@@ -244,7 +248,7 @@ def load_resume_point(
 def restore_checkpoint(
     job: TrainingJob, save: Checkpoint | None, rejected: list[tuple[Path, str]], group: ProcessGroup
 ) -> RunStart:
-    """Load a checkpoint into model and optimiser; return what is resumed and what has changed."""
+    """Load a checkpoint, if any, into model and optimiser; return the state the run starts from."""
     model, optimiser = job.model, job.optimiser
     parameters = sum(weight.numel() for weight in optimiser.parameters)
     if save is None:
@@ -267,7 +271,7 @@ def restore_checkpoint(
 
 
 def build_feed(recipe: Recipe, prepared: PreparedCorpus) -> Callable[[int], list[Batch]]:
-    """Return a function from a step to the micro-batches of its update."""
+    """Return a function that builds the micro-batches of the update at a given step."""
     store = prepared.train
     plan = Plan(
         store.source_lengths,

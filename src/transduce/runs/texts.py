@@ -1,4 +1,4 @@
-"""Parallel texts: two files, one file with tabs, pairs in memory, or a generator."""
+"""Parallel texts: two files, a TSV file, pairs in memory, or a generated corpus."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -23,18 +23,18 @@ class Pairs(Protocol):
     """A parallel text that can be read more than once."""
 
     def read(self) -> Iterator[Pair]:
-        """Yield every pair, from the first."""
+        """Yield every (source, target) pair, each time from the first."""
         ...
 
     def fingerprint(self) -> str:
-        """Return a text that is equal for equal content."""
+        """Return a string that identifies the content: equal for equal pairs."""
         ...
 
 
 @final
 @dataclass(frozen=True)
 class FilePair:
-    """Line i of one file with line i of the other."""
+    """A parallel text in two files: line i of one translates line i of the other."""
 
     source: Path
     target: Path
@@ -53,7 +53,7 @@ class FilePair:
 @final
 @dataclass(frozen=True)
 class TsvFile:
-    """Source and target on one line, a tab between."""
+    """A parallel text in one file: source and target on each line, separated by a tab."""
 
     path: Path
 
@@ -70,7 +70,7 @@ class TsvFile:
 @final
 @dataclass(frozen=True)
 class InMemoryPairs:
-    """Pairs of lines that a Python program holds."""
+    """A parallel text in memory: a tuple of (source, target) pairs."""
 
     pairs: tuple[Pair, ...]
 
@@ -90,7 +90,7 @@ class InMemoryPairs:
 @final
 @dataclass(frozen=True)
 class GeneratedCorpus:
-    """Pairs that a seed yields: the phrasebook's sentences, or a toy."""
+    """A parallel text generated from a seed: the phrasebook's sentences, or a toy task."""
 
     corpus: str
     split: str  # "train", "dev", "test"; the phrasebook also has "combinations"
@@ -98,14 +98,14 @@ class GeneratedCorpus:
     seed: int = 1
 
     def read(self) -> Iterator[Pair]:
-        """Yield `count` pairs."""
+        """Yield the first `count` generated pairs."""
         if self.corpus == "phrasebook":
             return phrasebook.pairs(self.split, self.count, self.seed)
         seed = self.seed * 10 + ("train", "dev", "test").index(self.split)
         return toys.generate_pairs(self.corpus.removeprefix("toy-"), self.count, seed)
 
     def fingerprint(self) -> str:
-        """Return what decides the pairs: corpus, split, count, seed and version of the grammar."""
+        """Return what determines the pairs: corpus, split, count, seed and grammar version."""
         grammar = f" grammar {phrasebook.VERSION}" if self.corpus == "phrasebook" else ""
         return f"{self.corpus} {self.split} {self.count} {self.seed}{grammar}"
 
@@ -116,7 +116,7 @@ def take_pairs(pairs: Pairs, count: int) -> Iterator[Pair]:
 
 
 def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """Yield the pairs that cleaning keeps; if it keeps none, an error gives the reasons."""
+    """Yield the pairs that cleaning keeps; raise an error with the reasons if it keeps none."""
     yield from cleaner.clean(pairs)
     report = cleaner.report
     require(report.read > 0, "the text is empty", "look at the files")
@@ -129,7 +129,7 @@ def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair]) -> Iterator[Pair]:
 
 
 def require_file(path: Path) -> None:
-    """Refuse standard input and pipes: training text is read more than once."""
+    """Refuse a path that is no regular file, such as a pipe: training text is read repeatedly."""
     hint = "write it to a file first"
     if str(path) == "-":
         raise InputError(

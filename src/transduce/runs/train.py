@@ -1,4 +1,4 @@
-"""Train a model in a folder by one call: what `transduce.train` is."""
+"""`transduce.train`: train a model in a run folder by one call."""
 
 import signal
 import threading
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from transduce.training.update import Update
 
 
-def train(  # noqa: PLR0913 - one for each choice that a caller may make
+def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     folder: str | PathLike[str],
     train: "Texts | None" = None,
     dev: "Texts | None" = None,
@@ -40,18 +40,19 @@ def train(  # noqa: PLR0913 - one for each choice that a caller may make
     """Train a model in a folder, or resume the run that the folder holds.
 
     `train` and `dev` are texts: a pair of files, a TSV file, pairs of strings, or the name of a
-    fetched corpus; without them the recipe's corpus is taken, and `store` is a corpus that
-    `transduce.prepare` made. `recipe` is a name, a file or a `Recipe`; without one a recipe that
-    fits text and machine is chosen. `settings` changes some of it: `{"training.steps": 200}`.
-    `scale` makes it smaller. `callbacks` are called after updates and validations.
+    fetched corpus; without them the recipe's corpus is used. `store` is the folder of a corpus that
+    `transduce.prepare` made, in place of both. `recipe` is a name, a file or a `Recipe`; without
+    one a recipe that fits the text and the machine is chosen. `settings` overrides settings of the
+    recipe, such as `{"training.steps": 200}`. `scale` names a scale, such as "laptop", that makes
+    the recipe smaller. `callbacks` are called after updates and validations.
 
-    The same call again resumes from the last checkpoint, equal to the bit on the same machine. An
+    Calling it again resumes from the last checkpoint, equal to the bit on the same machine. An
     interrupt (Ctrl-C) saves the last finished update, then raises `KeyboardInterrupt`.
 
-    Two switches are set for this whole process: the allocator keeps freed memory (up to 1.9 times
-    the speed), and idle threads sleep (effective if torch was not imported before).
-    `process_settings=False` leaves them alone. torch's number of threads is `training.threads`
-    during the training, and what it was before after it.
+    Two settings are changed for this whole process: the memory allocator keeps freed memory, which
+    makes training up to 1.9 times as fast, and idle threads sleep, if torch is not yet imported.
+    `process_settings=False` leaves both unchanged. torch's number of threads is
+    `training.threads` during the training; afterwards it is restored.
 
         pairs = [("A dog runs.", "Ein Hund rennt."), ("A cat sleeps.", "Eine Katze schläft.")]
         run = transduce.train("run", pairs * 500, settings={"training.steps": 100})
@@ -83,7 +84,7 @@ def train(  # noqa: PLR0913 - one for each choice that a caller may make
 def train_interruptibly(
     inputs: "TrainingInputs", callbacks: "TrainingCallbacks | None"
 ) -> "TrainingRun":
-    """Prepare and train; an interrupt is raised after the last finished update was saved."""
+    """Prepare and train; after an interrupt, save the last finished update, then raise it."""
     from transduce.runs.output_folder import locked_folder
     from transduce.runs.run_folder import require_run_folder
     from transduce.runs.training_run import RunHooks, prepare_training, run_training
@@ -108,7 +109,7 @@ def train_interruptibly(
 @final
 @dataclass
 class CallbackObserver:
-    """A user's callbacks as the observer of a run; an interrupt in one of them stops the run."""
+    """Observer that calls a user's callbacks; an interrupt in one of them stops the run."""
 
     callbacks: "TrainingCallbacks"
     requests: "SignalRequests | None" = None
@@ -130,7 +131,7 @@ class CallbackObserver:
 
     @contextmanager
     def interrupts_as_requests(self) -> Iterator[None]:
-        """Turn a KeyboardInterrupt of a callback into a request to stop, once training runs."""
+        """Turn an interrupt in the block into a request to stop; before training, raise it."""
         try:
             yield
         except KeyboardInterrupt:
@@ -140,14 +141,14 @@ class CallbackObserver:
 
     @contextmanager
     def receive_interrupts(self, _report: Callable[[str], None]) -> "Iterator[SignalRequests]":
-        """Turn the first Ctrl-C into a request to stop; a second one raises at once."""
+        """Turn the first Ctrl-C into a request to stop; raise KeyboardInterrupt at the second."""
         from transduce.training.distributed.requests import SignalRequests
 
         self.requests = requests = SignalRequests()
         in_main = threading.current_thread() is threading.main_thread()
         before = signal.getsignal(signal.SIGINT)
         if not in_main or before is not signal.default_int_handler:
-            yield requests  # whoever has a handler of their own keeps it
+            yield requests  # a handler that the user has installed stays
             return
 
         def request_stop(number: int, _frame: FrameType | None) -> None:
@@ -164,7 +165,7 @@ class CallbackObserver:
 
 @contextmanager
 def restored_threads() -> Iterator[None]:
-    """Set torch's number of threads back to what it was, also after an error."""
+    """Restore torch's number of threads at the end of a with block, also after an error."""
     import torch
 
     before = torch.get_num_threads()

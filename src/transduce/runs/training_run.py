@@ -1,7 +1,7 @@
-"""A training from beginning to end, as `transduce.train` and the commands run it.
+"""A whole training, from inputs to finished run, for `transduce.train` and the commands.
 
 The recipe and the corpus are chosen and prepared, the run is begun or resumed in its folder, an
-observer is told what happens, and signals stop it after the last finished update.
+observer is called on every event, and signals stop training after the current update.
 """
 
 import json
@@ -46,7 +46,7 @@ from transduce.training.update import Update
 
 @runtime_checkable
 class RunObserver(Protocol):
-    """Whoever is told what happens in a run: a display, a log, or a user's callbacks."""
+    """Receiver of a run's events: a display, a TensorBoard writer, or a user's callbacks."""
 
     def on_update(self, update: Update, progress: Progress) -> None: ...
     def on_validation(self, result: ValidationResult, progress: Progress) -> None: ...
@@ -57,7 +57,7 @@ class RunObserver(Protocol):
 @final
 @dataclass(frozen=True, kw_only=True)
 class RunHooks:
-    """What a run gets from its caller: an observer, requests to stop, and other processes."""
+    """A caller's hooks into a run: its observer, its requests to stop, its other processes."""
 
     observe: Callable[[Recipe], AbstractContextManager[RunObserver]]
     receive_requests: Callable[[Callable[[str], None]], AbstractContextManager[SignalRequests]]
@@ -67,27 +67,27 @@ class RunHooks:
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainingInputs:
-    """What a training is made from, as its caller named it."""
+    """The arguments of a training as its caller gave them: folder, recipe, texts, settings."""
 
     folder: Path
     recipe: Recipe | None = None
-    train: object = None  # a text, of any kind that `open_texts` takes
+    train: object = None  # a text of any kind that `open_texts` accepts
     dev: object = None
-    store: Path | None = None  # a corpus that is prepared already
+    store: Path | None = None  # the folder of a prepared corpus
     settings: Mapping[str, Value] = field(default_factory=dict)
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainingRun:
-    """A run that `transduce.train` has trained, to its end or until it was stopped."""
+    """The result of a training: the run, trained to its end or until it was stopped."""
 
     folder: Path
-    recipe: Recipe  # with every setting that the machine decided
+    recipe: Recipe  # with the settings that were chosen for the machine
     progress: Progress
-    parameters: int
+    parameters: int  # of the model
     is_finished: bool
-    stop_signal: int = 0  # that stopped it early
+    stop_signal: int = 0  # the signal that stopped it early; 0 if none
 
     def __fspath__(self) -> str:
         return str(self.folder)
@@ -96,16 +96,16 @@ class TrainingRun:
 @final
 @dataclass(frozen=True, kw_only=True)
 class PreparedTraining:
-    """A recipe and a prepared corpus, ready to be trained."""
+    """A chosen recipe and a prepared corpus, ready for training."""
 
     recipe: Recipe
-    reasons: list[str]  # for each choice, if the recipe was recommended
+    reasons: list[str]  # a sentence on each choice, if the recipe was recommended
     corpus: PreparedCorpus
     is_new_corpus: bool
 
 
 def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> PreparedTraining:
-    """Choose the recipe of a training and prepare its corpus, or open one that is prepared."""
+    """Choose the recipe of a training, and prepare its corpus or open a prepared one."""
     folder, recipe = inputs.folder, inputs.recipe
     require(
         recipe is not None or inputs.store is None or is_run(folder),
@@ -130,7 +130,7 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
 def open_or_prepare(
     inputs: TrainingInputs, data: Data, on_progress: OnProgress
 ) -> tuple[PreparedCorpus, bool]:
-    """Return the corpus of a training, and whether it was prepared just now."""
+    """Open or prepare the corpus of a training; return it and whether it is newly prepared."""
     own = inputs.folder / STORE
     has_texts = inputs.train is not None or inputs.dev is not None
     if inputs.store is not None:
@@ -162,7 +162,7 @@ def run_training(
         report_processes(recipe, group.world_size, observer)
         if was_begun and not has_checkpoints(folder):
             observer.on_message(f"{folder} ended before its first checkpoint: it begins anew")
-        callbacks = TrainingCallbacks(  # messages of the loop are all about what went wrong
+        callbacks = TrainingCallbacks(  # the training loop sends messages only about faults
             on_update=observer.on_update,
             on_validation=observer.on_validation,
             on_message=observer.on_warning,
@@ -173,7 +173,7 @@ def run_training(
             report_start(start, folder, recipe, corpus, observer)
 
         progress = train_run(folder, recipe, corpus, callbacks, on_start, group)
-        # a validation may be missing if it was stopped at the last step
+        # stopped at the last step, a run may lack its last validation
         finished = is_finished(progress, recipe.training) and not requests.stop_signal
         for line in describe_end(folder, recipe.training, progress, finished=finished):
             observer.on_message(line)
@@ -194,7 +194,7 @@ def open_process_group(
     recipe: Recipe,
     corpus: PreparedCorpus,
 ) -> Iterator[ProcessGroup]:
-    """Open rank 0's process group, after publishing recipe and corpus; a single process's if None."""
+    """Open rank 0's process group and send the job to the others; a single process's if None."""
     if rendezvous is None:
         yield SingleProcess(requests)
         return
@@ -207,7 +207,7 @@ def open_process_group(
 def train_as_follower(
     folder: Path, store: Path | None, rendezvous: Rendezvous, requests: SignalRequests
 ) -> bool:
-    """Train, on a rank other than 0, what rank 0 publishes; return whether it is finished."""
+    """Train on a rank other than 0, with rank 0's recipe; return whether the run is finished."""
     job = json.loads(rendezvous.wait_for_job())
     recipe = Recipe.from_mapping(job["recipe"])
     corpus = open_prepared(store or folder / STORE)
@@ -219,7 +219,7 @@ def train_as_follower(
 
 
 def report_processes(recipe: Recipe, world_size: int, observer: RunObserver) -> None:
-    """Report how many processes share an update, and warn if some have no micro-batch of it."""
+    """Report how many processes share each update; warn if some of them get no micro-batch."""
     if world_size > 1:
         observer.on_message(f"{world_size} processes share every update")
     if warning := idle_processes_warning(recipe, world_size):
@@ -244,7 +244,7 @@ def idle_processes_warning(recipe: Recipe, world_size: int) -> str:
 def report_start(
     start: RunStart, folder: Path, recipe: Recipe, corpus: PreparedCorpus, observer: RunObserver
 ) -> None:
-    """Report from which step a run goes on, its deviations from the paper, and any damage."""
+    """Report the step a run starts from, its deviations from the paper, damaged checkpoints."""
     if start.progress.step:
         observer.on_message(f"going on from step {start.progress.step:,} of {folder}")
     else:
@@ -261,7 +261,7 @@ def report_start(
 def describe_end(
     folder: Path, training: Training, progress: Progress, *, finished: bool
 ) -> list[str]:
-    """Return sentences that say where a run has ended, and how to resume one that was stopped."""
+    """Return sentences on the step at which a run ended, and how to resume it if stopped."""
     skipped = f", {progress.skipped} updates skipped" if progress.skipped else ""
     if not finished:
         return [

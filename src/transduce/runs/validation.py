@@ -25,7 +25,7 @@ Part = TypeVar("Part")
 def build_validation(
     recipe: Recipe, prepared: PreparedCorpus, requests: SignalRequests
 ) -> Callable[[Transformer], ValidationResult | None]:
-    """Return a function that validates a model; it returns None if training is to stop meanwhile."""
+    """Build the function that validates a model, returning None if training is to stop."""
     assert prepared.dev is not None
     dev, task = prepared.dev, build_task(recipe.data, prepared.vocabularies)
     batches = batch_store(dev, recipe.training.micro_batch_tokens)
@@ -54,12 +54,12 @@ def build_validation(
 
 
 def take_until_stopped(requests: SignalRequests, parts: Iterable[Part]) -> Iterator[Part]:
-    """Yield parts until training is asked to stop."""
+    """Yield the items of an iterable until training is requested to stop."""
     return takewhile(lambda _: not requests.stop_signal, parts)
 
 
 def batch_store(store: Store, micro_batch_tokens: int) -> list[Batch]:
-    """Return all pairs of a store in as few batches as the limit on tokens allows."""
+    """Return all pairs of a store as batches of at most `micro_batch_tokens` tokens."""
     every = np.arange(len(store))
     lengths = (store.source_lengths, store.target_lengths)
     return [

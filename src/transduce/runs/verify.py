@@ -1,4 +1,4 @@
-"""Verifying folders: whether every byte of a run, store or model folder is as it was written."""
+"""`transduce.verify`: check that every byte of a run, store or model folder is as written."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,13 +18,15 @@ from transduce.runs.prepared_corpus import INTENT, STORE, open_prepared
 from transduce.runs.run_folder import DATA, read_run_vocabularies
 from transduce.settings.fields import require
 
-Check = tuple[Path, Callable[[], object]]  # a part, and what raises FolderError if it is damaged
+Check = tuple[
+    Path, Callable[[], object]
+]  # a part's path, and a function that raises FolderError if it is damaged
 
 
 @final
 @dataclass(frozen=True)
 class VerifiedPart:
-    """A file or folder that was verified: good, or damaged for a reason."""
+    """The verdict on a verified file or folder: good, or damaged for a stated reason."""
 
     path: Path
     is_good: bool
@@ -36,13 +38,13 @@ def verify(folder: Path | str) -> list[VerifiedPart]:
 
         damaged = [part for part in transduce.verify("run") if not part.is_good]
 
-    A damaged part raises nothing: its `reason` says which file is not as it was written.
+    A damaged part raises no error: its `reason` names the file that is not as it was written.
     """
     return list(verify_parts(Path(folder)))
 
 
 def verify_parts(folder: Path) -> Iterator[VerifiedPart]:
-    """Yield the parts of a folder as soon as each is verified."""
+    """Yield a verdict on each part of a folder as soon as the part is verified."""
     require(folder.exists(), f"{folder}: no such folder", "name a run, a store or a model folder")
     for path, check in list(list_checks(folder)):
         try:
@@ -54,7 +56,7 @@ def verify_parts(folder: Path) -> Iterator[VerifiedPart]:
 
 
 def list_checks(folder: Path) -> Iterator[Check]:
-    """Yield the parts of a folder: many of a run, the folder itself of any other kind."""
+    """Yield the checks of a folder: one per part of a run, a single one for any other folder."""
     if is_run(folder):
         yield from list_run_checks(folder)
     elif (folder / INTENT).exists():
@@ -64,14 +66,14 @@ def list_checks(folder: Path) -> Iterator[Check]:
 
 
 def list_run_checks(folder: Path) -> Iterator[Check]:
-    """Yield the parts of a run: its small files, checkpoints, snapshots and store."""
+    """Yield the checks of a run: its small files, checkpoints, snapshots and store."""
     yield folder / RUN_FILE, partial(read_run, folder)
     yield folder / "vocabulary.json", partial(read_run_vocabularies, folder)
     yield folder / DATA, partial(read_data_facts, folder)
     for name in KINDS:
         for step in list_steps(folder / name):
             yield step_folder(folder / name, step), partial(verify_step, folder / name, step)
-    if (folder / STORE).is_dir():  # a run may use a corpus that lies elsewhere
+    if (folder / STORE).is_dir():  # a run may use a corpus in another folder
         yield folder / STORE, partial(open_prepared, folder / STORE)
 
 
@@ -81,7 +83,7 @@ def verify_step(folder: Path, step: int) -> None:
 
 
 def verify_folder(folder: Path) -> None:
-    """Verify a folder of the kind that its own manifest states."""
+    """Verify a store or model folder, whichever kind its manifest states."""
     kind = "run, store or model"
     manifest = folder / MANIFEST
     if manifest.exists():
