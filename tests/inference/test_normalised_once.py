@@ -20,7 +20,7 @@ LINES = [
 @pytest.fixture
 def calls(monkeypatch):
     """Count the texts that are normalised, by any of the modules that may do it."""
-    counted = Counter()
+    counted: Counter[str] = Counter()
     original = clean.normalise
 
     def count(text):

@@ -2,6 +2,7 @@
 
 import signal
 import threading
+from typing import Any
 
 import pytest
 import torch
@@ -68,16 +69,16 @@ def test_an_interrupt_saves_the_last_update_and_is_raised_again(tmp_path, interr
 
 
 def test_callbacks_hear_of_updates_validations_and_messages(tmp_path):
-    heard = {"updates": [], "validations": [], "messages": []}
+    events: dict[str, list[Any]] = {"updates": [], "validations": [], "messages": []}
     callbacks = TrainingCallbacks(
-        on_update=lambda update, _progress: heard["updates"].append(update.step),
-        on_validation=lambda result, _progress: heard["validations"].append(result.score.name),
-        on_message=heard["messages"].append,
+        on_update=lambda update, _progress: events["updates"].append(update.step),
+        on_validation=lambda result, _progress: events["validations"].append(result.score),
+        on_message=events["messages"].append,
     )
     train(tmp_path / "run", dev=PAIRS[:5], callbacks=callbacks)
-    assert heard["updates"] == [1, 2, 3, 4, 5, 6]
-    assert heard["validations"] == ["BLEU"]
-    assert heard["messages"][-1].startswith("trained 6 steps")
+    assert events["updates"] == [1, 2, 3, 4, 5, 6]
+    assert [score.name for score in events["validations"]] == ["BLEU"]
+    assert events["messages"][-1].startswith("trained 6 steps")
 
 
 def test_the_callers_number_of_threads_is_never_changed(tmp_path):
@@ -160,7 +161,7 @@ def test_a_recipe_is_a_name_a_file_or_a_value():
 
 
 def test_without_a_recipe_one_is_recommended_with_its_reasons(tmp_path):
-    reasons = []
+    reasons: list[str] = []
     settings = {"training.steps": 1, "training.threads": 1}
     callbacks = TrainingCallbacks(on_message=reasons.append)
     run = transduce.train(tmp_path / "run", PAIRS, settings=settings, callbacks=callbacks)

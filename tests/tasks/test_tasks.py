@@ -16,7 +16,7 @@ from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.runs.texts import FilePair
 from transduce.scores import Score
 from transduce.settings import Data, data
-from transduce.settings.recipe import with_changes
+from transduce.settings.recipe import Value, with_changes
 from transduce.tasks.text import TextToText
 from transduce.tasks.toys import Toy
 from transduce.training.callbacks import TrainingCallbacks
@@ -56,7 +56,11 @@ def test_a_new_task_trains_validates_averages_and_translates(tmp_path):
     sentences = [f"{first} {second} dog runs" for first in "abcdefg" for second in "hijklm"]
     for name, lines in (("a", sentences), ("b", [line.title() for line in sentences])):
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
-    settings = {"data.task": "upper", "training.threads": 1, "data.vocabulary_size": 280}
+    settings: dict[str, Value] = {
+        "data.task": "upper",
+        "training.threads": 1,
+        "data.vocabulary_size": 280,
+    }
     recipe = with_changes(by_name("tiny"), settings)
     pairs = FilePair(tmp_path / "a", tmp_path / "b")
     prepared = prepare_corpus(tmp_path / "p", recipe.data, pairs, pairs, lambda _what, _pairs: None)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
+from typing import TypeGuard
 
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import is_public
@@ -72,13 +73,12 @@ def collect_pairs(argument: str, texts: Iterable[object]) -> InMemoryPairs:
     """Collect an iterable of string pairs; refuse any other item, with its index."""
     pairs = []
     for index, pair in enumerate(texts):
-        is_pair = isinstance(pair, tuple | list) and len(pair) == 2
-        if not is_pair or not all(isinstance(side, str) for side in pair):  # type: ignore[attr-defined]
+        if not is_pair(pair):
             raise InputError(
                 f"{argument}: item {index} is {show(pair)}, not a pair of texts",
                 "[('A dog runs.', 'Ein Hund rennt.'), …]",
             )
-        source, target = pair  # type: ignore[misc]
+        source, target = pair
         pairs.append((source, target))
     require(bool(pairs), f"{argument}: there are no pairs")
     return InMemoryPairs(tuple(pairs))
@@ -121,6 +121,13 @@ def choose_recipe(
 def is_corpus_name(texts: object) -> bool:
     """Return whether a value is the name of a generated or public corpus."""
     return isinstance(texts, str) and (texts in GENERATED or is_public(texts))
+
+
+def is_pair(value: object) -> TypeGuard[Pair]:
+    """Return whether a value is a tuple or list of two strings."""
+    if not isinstance(value, tuple | list):
+        return False
+    return len(value) == 2 and all(isinstance(side, str) for side in value)
 
 
 def is_path_name(value: object) -> bool:
