@@ -94,7 +94,7 @@ def test_a_recipe_without_the_settings_added_later_is_read_with_their_old_values
 
 @pytest.mark.parametrize("path", sorted(Recipe(name="any").flat_settings()))
 def test_a_stored_recipe_without_a_setting_has_its_old_value_or_is_refused(path, monkeypatch):
-    """Derived from the settings: for each, as if it had been added later, and as one of the first."""
+    """Parametrised over all settings: each as if added later, and as one of the first."""
     before = RECIPE.flat_settings()[path]
     monkeypatch.setattr(stored_recipe, "ADDED_LATER", {path: before})
     assert parse_stored_recipe(without_settings([path]), FILE) == RECIPE

@@ -34,6 +34,7 @@ def test_a_pair_over_the_limit_is_refused_with_its_number():
     with pytest.raises(InputError) as error:
         parts_of([0, 2], 17)
     assert str(error.value) == (
-        "pair 3 has 18 pieces, more than may be in memory at once (training.micro_batch_tokens = 17)\n"
+        "pair 3 has 18 pieces, more than may be in memory at once "
+        "(training.micro_batch_tokens = 17)\n"
         "hint: raise training.micro_batch_tokens, or lower data.max_length"
     )

@@ -1,4 +1,4 @@
-"""A location where nothing can be kept: refused before the first step, and nothing outside changes."""
+"""A location that cannot be written to is refused before step 1; nothing outside it changes."""
 
 import contextlib
 import hashlib

@@ -24,7 +24,10 @@ import sys
 from pathlib import Path
 from tests.training.run import train_folder
 from tests.training.tiny import training_of
-train_folder(Path(sys.argv[1]), training_of(steps={STEPS}, checkpoint_minutes=1e-9, snapshot_every=2, average_last=1))
+training = training_of(
+    steps={STEPS}, checkpoint_minutes=1e-9, snapshot_every=2, average_last=1
+)
+train_folder(Path(sys.argv[1]), training)
 """
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import transduce
 
-ABOUT = """Made from docstrings by `scripts/renew-golden pages`; do not edit. The examples run as tests.
+ABOUT = """\
+Made from docstrings by `scripts/renew-golden pages`; do not edit. The examples run as tests.
 `import transduce` loads no torch; functions are imported when they are first used. Nothing here
 prints or ends the process: errors are exceptions with a fact and a hint, and progress goes to
 callbacks. What changes the whole process is stated where a function does it.
@@ -32,6 +33,10 @@ RETURNED = (  # classes that the public functions take or return
 EXAMPLE = re.compile(r"(?:^|(?<=\n\n))((?: {4}.*\n?|\n(?= {4}))+)")
 # What a dataclass has by itself is no part of its documentation.
 GENERATED = re.compile(r"^\w+\(.*\)$", re.DOTALL)
+STARS: dict[object, str] = {
+    inspect.Parameter.VAR_POSITIONAL: "*",
+    inspect.Parameter.VAR_KEYWORD: "**",
+}
 
 
 def python_page() -> str:
@@ -119,7 +124,7 @@ def arguments(found: inspect.Signature) -> Iterator[str]:
         if one.kind is one.KEYWORD_ONLY and not starred:
             yield "*"
         starred |= one.kind in (one.KEYWORD_ONLY, one.VAR_POSITIONAL)
-        star = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
+        star = STARS.get(one.kind, "")
         annotation = "" if one.annotation is one.empty else f": {short(one.annotation)}"
         default = "" if one.default is one.empty else f" = {plain(one.default)}"
         if one.name != "self":

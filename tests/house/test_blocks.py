@@ -120,7 +120,7 @@ def test_what_a_page_shows_is_what_a_reader_gets(page, folder):
 
 
 def run_python(text: str, page: Path, folder: Path, names: dict[str, Any]) -> None:
-    """Run a block with the names of those before it, in the reader's folder, with short trainings."""
+    """Run a block with the names of those before it, in the reader's folder; training is short."""
     text = re.sub(r'"training\.(?!steps)\w+": [\d_]+, ?', "", text)
     text = re.sub(r'"training\.steps": \w+', SHORT, text).replace("30_000", "2_500")
     text = text.replace('("a.en", "a.de"))', f'("a.en", "a.de"), settings={{{SHORT}}})')

@@ -35,8 +35,14 @@ def here(text):
 
 def rest(split):
     parts = tuple(
-        replace(p, lines=0, text_pairs=tuple(TextPair(here(w.source), here(w.target)) for w in p.text_pairs))
-        for p in split.parts
+        replace(
+            part,
+            lines=0,
+            text_pairs=tuple(
+                TextPair(here(pair.source), here(pair.target)) for pair in part.text_pairs
+            ),
+        )
+        for part in split.parts
     )
     return replace(split, parts=parts, lines=0, sha256=("", ""))
 

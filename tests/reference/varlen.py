@@ -1,7 +1,7 @@
 """What torch's documentation says of `torch.nn.attention.varlen.varlen_attn`, as slow as can be.
 
-It stands in the kernel's position where no GPU is, and is stricter: it refuses what the kernel would
-read out of bounds, and leaves what no sentence covers as NaN.
+It stands in the kernel's position where no GPU is, and is stricter: it refuses what the kernel
+would read out of bounds, and leaves what no sentence covers as NaN.
 """
 
 import itertools

@@ -37,7 +37,7 @@ def losses(*, compiled, **changes):
 
 
 def graphs():
-    """Count how often a layer's graph breaks, and how many there are after training and after a validation."""
+    """Count a layer's graph breaks, and its graphs after training and after a validation."""
     kernel = opaque()
     variable_length.import_varlen_kernel = lambda: kernel
     counted = torch._dynamo.utils.counters

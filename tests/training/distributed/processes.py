@@ -1,4 +1,4 @@
-"""Several ranks for a test: forked from a process that has imported torch, so that they start fast."""
+"""Several ranks for a test, forked from a process that has imported torch: they start fast."""
 
 import os
 import tempfile
