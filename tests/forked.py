@@ -18,17 +18,17 @@ from multiprocessing.reduction import DupFd
 from pathlib import Path
 from typing import IO, Any
 
-SERVER = multiprocessing.get_context("forkserver")
-SERVER.set_forkserver_preload(
-    [
-        "torch._dynamo",  # torch.optim asks for it
-        *(f"transduce.cli.{name}" for name in ("train", "average", "translate", "likelihood")),
-        *(f"transduce.tasks.{name}" for name in ("run", "average", "load", "prepare")),
-        "transduce.training.distributed.rendezvous",
-        "transduce.training.distributed.launcher",
-        "tests.training.distributed.processes",
-    ]
+PRELOADED = (  # a name that cannot be imported is ignored without a word
+    "torch._dynamo",  # torch.optim asks for it
+    *(f"transduce.cli.{name}" for name in ("train", "average", "translate", "likelihood")),
+    *(f"transduce.runs.{name}" for name in ("training_run", "average", "prepare")),
+    *(f"transduce.inference.{name}" for name in ("load", "translator", "lines", "pairs")),
+    "transduce.training.distributed.rendezvous",
+    "transduce.training.distributed.launcher",
+    "tests.training.distributed.processes",
 )
+SERVER = multiprocessing.get_context("forkserver")
+SERVER.set_forkserver_preload(list(PRELOADED))
 TYPED = ("-m", "transduce")
 STREAMS = {"stdin": "wb", "stdout": "rb", "stderr": "rb"}  # and how we open them
 NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
