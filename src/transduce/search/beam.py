@@ -1,9 +1,9 @@
 """Beam search: the best hypotheses of every source (section 6.1).
 
-In one step the W hypotheses of a sentence give their 2 W best continuations. Those that end in END
-are finished, all of them; the best W others stay live. At most W of the 2 W can end, so the beam
-stays full, and a width that holds every prefix finds every sentence. A beam of 1 is greedy search:
-the likeliest symbol, until it is END.
+One step finds the 2 W best continuations of the W hypotheses of a sentence. All of these that end
+in END are finished; the best W of the others stay live. At most W of the 2 W can end in END, so the
+beam stays full, and a beam wide enough for every prefix finds every output. A beam of 1 is greedy
+search: it appends the likeliest symbol until that is END.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,15 +28,15 @@ from transduce.search.stable_topk import stable_topk, stable_topk_sums
 from transduce.settings import Search
 
 # S sentences · W width of the beam · R = S W rows · V symbols · N finished hypotheses kept
-# C candidates of a sentence · L symbols
+# C candidates of a sentence · L symbols of an output
 
 
 class Candidates(NamedTuple):
-    """The best continuations of each sentence, best first."""
+    """The best continuations of the live hypotheses of each sentence, best first."""
 
     log_probs: Float[Tensor, "S C"]
-    parents: Int[Tensor, "S C"]  # the hypothesis of the sentence that each extends
-    symbols: Int[Tensor, "S C"]  # the symbol appended to it
+    parents: Int[Tensor, "S C"]  # index in the beam of the hypothesis that each extends
+    symbols: Int[Tensor, "S C"]  # the symbol that each appends
 
 
 def beam_search(
@@ -48,7 +48,7 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Return the `nbest` best hypotheses of each source, best first, in input order.
 
-    Fewer where fewer exist. The result of a source does not depend on the rest of the batch.
+    A source has fewer hypotheses if fewer exist. Its result does not depend on the other sources.
     """
     found = dict(beam_search_unordered(decoder, sources, search, nbest=nbest))
     return [found[index] for index in range(len(sources))]
@@ -61,9 +61,9 @@ def beam_search_unordered(
     *,
     nbest: int = 1,
 ) -> Iterator[Result]:
-    """Yield (index of the source, its `nbest` best hypotheses) as soon as each is final.
+    """Yield (index of a source, its `nbest` best hypotheses) as soon as its search has ended.
 
-    Long sources are started first.
+    Long sources are decoded first.
     """
     if not 1 <= nbest <= search.beam:
         raise InputError(
@@ -79,9 +79,9 @@ def beam_search_unordered(
 def expand_beams(
     beams: BeamState, log_probs: Float[Tensor, "R V"], length_score: LengthScore
 ) -> StepResult:
-    """Extend every hypothesis by one symbol and keep the best of each sentence.
+    """Do one step of beam search: extend all hypotheses, keep the best, find finished sentences.
 
-    A beam of 1 never reorders its rows.
+    A beam of 1 needs no reordering of rows.
     """
     candidates = find_best_continuations(beams, log_probs)
     beams = update_finished(beams, candidates, length_score)
@@ -92,7 +92,7 @@ def expand_beams(
 
 
 def find_best_continuations(beams: BeamState, log_probs: Float[Tensor, "R V"]) -> Candidates:
-    """Return the 2 W best continuations of each sentence (1 in a beam of 1).
+    """Return the 2 W best continuations of each sentence's hypotheses, or 1 if the beam is 1.
 
     At the length limit every hypothesis must end: its only continuation is END.
     """
@@ -113,7 +113,7 @@ def find_best_continuations(beams: BeamState, log_probs: Float[Tensor, "R V"]) -
 def update_finished(
     beams: BeamState, candidates: Candidates, length_score: LengthScore
 ) -> BeamState:
-    """Keep the N best finished hypotheses, old and new; ties go to the older."""
+    """Return the beams with the N best finished hypotheses, old and new; ties go to the older."""
     ends = candidates.symbols == END
     scores = length_score.score(candidates.log_probs, beams.lengths[:, None] + 1)
     scores = torch.cat([beams.finished_scores, scores.where(ends, -torch.inf)], dim=1)
@@ -131,9 +131,9 @@ def update_finished(
 
 
 def update_live(beams: BeamState, candidates: Candidates) -> tuple[BeamState, Int[Tensor, "S W"]]:
-    """Keep the W best candidates that did not end, and return the hypotheses that they extend.
+    """Return beams of the W best candidates without END, and the indices of their parents.
 
-    Where fewer did not end, dead ones fill the beam.
+    If there are fewer than W such candidates, dead hypotheses fill the beam.
     """
     ends = candidates.symbols == END
     order = ends.sort(dim=1, stable=True).indices[:, : beams.last_ids.shape[1]]  # [S W]
@@ -150,14 +150,15 @@ def update_live(beams: BeamState, candidates: Candidates) -> tuple[BeamState, In
 def gather_hypotheses(
     tokens: Int[Tensor, "S A L"], hypotheses: Int[Tensor, "S B"]
 ) -> Int[Tensor, "S B L"]:
-    """Pick the tokens of some hypotheses of each sentence, by their indices in the sentence."""
+    """Return the tokens of the given hypotheses (indices in the beam) of each sentence."""
     return tokens[torch.arange(len(hypotheses), device=hypotheses.device)[:, None], hypotheses]
 
 
 def is_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " S"]:
-    """Return which sentences are final: no live hypothesis can beat the N-th best finished one.
+    """Return which sentences are done: no live hypothesis can beat the N-th best finished one.
 
-    Exact, for the bound is over all lengths up to the limit; at the limit a sentence is final.
+    This loses no hypothesis, since the bound holds for all lengths up to the limit. A sentence at
+    the limit is done.
     """
     reachable = length_score.upper_bound(beams.log_probs[:, 0], beams.max_lengths)
     beaten = reachable <= beams.finished_scores[:, -1]

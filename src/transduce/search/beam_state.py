@@ -16,12 +16,12 @@ from transduce.settings import Search
 
 
 class BeamState(NamedTuple):
-    """The live and finished hypotheses of S sentences; every tensor has a row a sentence.
+    """The live and finished hypotheses of S sentences; every tensor has one row per sentence.
 
-    Tokens not written yet are END; dead hypotheses have log-probability -inf.
+    Tokens that are not written yet are END; dead hypotheses have log-probability -inf.
     """
 
-    sentences: Int[Tensor, " S"]  # their indices in the input, from 0
+    sentences: Int[Tensor, " S"]  # index of each in the input, from 0
     lengths: Int[Tensor, " S"]  # symbols written, the same for all hypotheses of a sentence
     max_lengths: Int[Tensor, " S"]  # symbols allowed, END included
     last_ids: Int[Tensor, "S W"]  # the symbols written last
@@ -33,35 +33,35 @@ class BeamState(NamedTuple):
 
 
 class StepResult(NamedTuple):
-    """The beam state after one step, the row that each row extends, and the finished sentences."""
+    """The beam state after one step, the parent of each decoder row, and which sentences end."""
 
     beams: BeamState
-    parent_rows: Int[Tensor, " R"] | None  # the row each row extends; None if every row its own
+    parent_rows: Int[Tensor, " R"] | None  # the row that each row extends; None: each itself
     is_done: Bool[Tensor, " S"]  # True for sentences that need no further step
 
 
 @final
 @dataclass(frozen=True)
 class DecodingStrategy:
-    """What distinguishes beam search from sampling: how many hypotheses, and how they expand."""
+    """Beam search or sampling: the number of hypotheses, and the function that extends them."""
 
-    width: int  # hypotheses of a sentence
-    initially_live: int  # of these, before the first symbol
-    finished_kept: int
+    width: int  # rows of each sentence, for live hypotheses
+    initially_live: int  # live hypotheses of a sentence before the first symbol
+    finished_kept: int  # finished hypotheses stored for each sentence
     expand: Callable[[BeamState, Float[Tensor, "R V"]], StepResult]
 
 
 @final
 @dataclass(frozen=True)
 class ActiveBatch(Generic[State]):
-    """The sentences being decoded: the decoder's state and the beam state, row for row."""
+    """The sentences being decoded: the decoder's state and the beam state of the same rows."""
 
     decoder_state: State
     beams: BeamState
 
 
 def max_output_length(source: Sequence[int], extra: int) -> int:
-    """Return the length limit of an output, input length + extra, without END (section 6.1)."""
+    """Return the most symbols of an output without END: input length + extra (section 6.1)."""
     return len(source) - 1 + extra
 
 
@@ -72,9 +72,9 @@ def start_batch(
     search: Search,
     strategy: DecodingStrategy,
 ) -> ActiveBatch[State]:
-    """Build the batch of some sentences before their first symbol.
+    """Build a batch of the given sentences (indices into `sources`) before their first symbol.
 
-    The decoder's state has one row a sentence, for all its hypotheses begin alike.
+    The decoder's state has one row per sentence, for all hypotheses of a sentence begin equal.
     """
     count, width, device = len(sentences), strategy.width, decoder.device
     chosen = [sources[sentence] for sentence in sentences]
@@ -110,14 +110,14 @@ def merge_batches(
 
 
 def select_sentences(beams: BeamState, rows: Sequence[int]) -> BeamState:
-    """Return the beam state of some sentences, its token tensors no longer than these need."""
+    """Return the beam state of some sentences, its token tensors cut to their longest limit."""
     index = torch.tensor(rows, device=beams.last_ids.device)
     selected = BeamState(*(tensor[index] for tensor in beams))
     return resize_tokens(selected, int(selected.max_lengths.max()))
 
 
 def resize_tokens(beams: BeamState, length: int) -> BeamState:
-    """Return the beam state with room for `length` symbols an output, padded by END or cut."""
+    """Return the beam state with token tensors of this length, padded by END or cut."""
     change = (0, length - beams.tokens.shape[2])  # a negative pad cuts
     return beams._replace(
         tokens=pad(beams.tokens, change, value=END),

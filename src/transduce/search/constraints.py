@@ -1,7 +1,7 @@
-"""Constrained decoding: a decoder around a decoder that forbids symbols.
+"""Constrained decoding: a decoder that wraps another decoder and forbids symbols.
 
-A forbidden symbol gets log-probability -inf and the rest is not renormalised: scores stay the
-model's own, and a free search finds the same output wherever that output was allowed anyway.
+A forbidden symbol gets log-probability -inf and the others are not renormalised: scores are those
+of the model, and an unconstrained search whose output is allowed has the same result.
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ from torch import Tensor
 
 from transduce.search.decoder import BEGIN, END, Decoder, State
 
-# R rows: one a hypothesis · V symbols
+# R rows: one per hypothesis · V symbols
 
 
 @runtime_checkable
 class Constraint(Protocol):
-    """The symbols that one output may continue with: an immutable value that follows its row.
+    """Which symbols may come next in one output; immutable, one value for each hypothesis.
 
-    Within the length limit some symbol must always be allowed, and END at last.
+    Some symbol must always be allowed within the length limit, and END at the limit.
     """
 
     def allowed(self) -> Sequence[int] | None:
@@ -37,16 +37,16 @@ class Constraint(Protocol):
 @final
 @dataclass(frozen=True)
 class ForcedPrefix:
-    """The constraint that an output begins with `ids`; what follows them is free."""
+    """The constraint that an output begins with `ids`; symbols after them are unconstrained."""
 
     ids: tuple[int, ...]
 
     def allowed(self) -> Sequence[int] | None:
-        """Return the next symbol of the prefix, or None once the prefix is written."""
+        """Return the next symbol of the prefix, or None if the prefix is complete."""
         return self.ids[:1] or None
 
     def advance(self, _symbol: int) -> "ForcedPrefix":
-        """Return the prefix without its first symbol."""
+        """Return the constraint of the remaining prefix, without its first symbol."""
         return ForcedPrefix(self.ids[1:]) if self.ids else self
 
 
@@ -69,7 +69,7 @@ class BeforeBegin:
 @final
 @dataclass(frozen=True)
 class ConstrainedSource(Sequence[int]):
-    """The ids of a source together with the constraint on its output."""
+    """The token ids of a source, together with the constraint on its output."""
 
     ids: Sequence[int]
     constraint: Constraint
@@ -88,7 +88,7 @@ class ConstrainedSource(Sequence[int]):
 @final
 @dataclass(frozen=True)
 class ConstrainedState(Generic[State]):
-    """The inner decoder's state and one constraint a row, None for rows that have ended."""
+    """The inner decoder's state and one constraint per row, None for rows that have ended."""
 
     inner: State
     constraints: tuple[Constraint | None, ...]
@@ -116,7 +116,7 @@ class ConstrainedDecoder(Generic[State]):
     def step(
         self, state: ConstrainedState[State], ids: Int[Tensor, " R"]
     ) -> tuple[Float[Tensor, "R V"], ConstrainedState[State]]:
-        """Step the inner decoder; return its log-probabilities, -inf for forbidden symbols."""
+        """Append one symbol to every row; return log-probabilities, -inf for forbidden symbols."""
         log_probs, inner = self.inner.step(state.inner, ids)
         constraints = tuple(map(advance_or_end, state.constraints, ids.tolist()))
         return mask_forbidden(log_probs, constraints), ConstrainedState(inner, constraints)
@@ -124,14 +124,14 @@ class ConstrainedDecoder(Generic[State]):
     def reorder(
         self, state: ConstrainedState[State], rows: Int[Tensor, " R2"]
     ) -> ConstrainedState[State]:
-        """Reorder the inner decoder's rows and their constraints alike."""
+        """Return the state of the given rows: the inner decoder's and the constraints."""
         constraints = tuple(state.constraints[row] for row in rows.tolist())
         return ConstrainedState(self.inner.reorder(state.inner, rows), constraints)
 
     def concatenate(
         self, first: ConstrainedState[State], second: ConstrainedState[State]
     ) -> ConstrainedState[State]:
-        """Concatenate the inner states and the constraints of their rows."""
+        """Return one state with the rows of both: the inner decoder's and the constraints."""
         inner = self.inner.concatenate(first.inner, second.inner)
         return ConstrainedState(inner, first.constraints + second.constraints)
 

@@ -1,4 +1,4 @@
-"""Continuous batching: finished sentences leave the batch and waiting ones take their slots."""
+"""Continuous batching: waiting sentences replace finished ones in the batch."""
 
 import math
 from collections import deque
@@ -27,20 +27,20 @@ from transduce.settings import Search
 @final
 @dataclass(frozen=True)
 class Hypothesis:
-    """A finished output: ids without END, its score with the length penalty, log P in nats."""
+    """A finished output: ids without END, score with length penalty, and log P in nats."""
 
     ids: tuple[int, ...]
     score: float
     log_prob: float
 
 
-Result = tuple[int, list[Hypothesis]]  # the index of a source, and its hypotheses
+Result = tuple[int, list[Hypothesis]]  # the index of a source and its hypotheses
 
 
 def tabulate_length_score(
     decoder: Decoder[State], sources: Sequence[Sequence[int]], search: Search
 ) -> LengthScore:
-    """Tabulate the score of every length that outputs of these sources may have."""
+    """Return the length score, with tables for every length that these outputs can have."""
     limits = [max_output_length(source, search.extra_length) + 1 for source in sources]
     return LengthScore.tabulate(search, max(limits, default=0), device=decoder.device)
 
@@ -51,9 +51,9 @@ def run_continuous_batching(
     search: Search,
     strategy: DecodingStrategy,
 ) -> Iterator[Result]:
-    """Decode all sources step by step, long ones first, and yield each result once it is final.
+    """Decode all sources, long ones first, and yield each result as soon as it is final.
 
-    Waiting sources join when half of the `search.batch_size` slots are free.
+    Waiting sources are added when half of the `search.batch_size` slots are free.
     """
     waiting = deque(sorted(range(len(sources)), key=lambda n: len(sources[n]), reverse=True))
     active: ActiveBatch[State] | None = None
@@ -74,7 +74,7 @@ def run_continuous_batching(
 def take_first_step(
     decoder: Decoder[State], batch: ActiveBatch[State], strategy: DecodingStrategy
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
-    """Append the first symbol to all hypotheses of a sentence, from the one row that they share."""
+    """Append the first symbol to all hypotheses; return the remaining batch and final results."""
     log_probs, state = decoder.step(batch.decoder_state, batch.beams.last_ids[:, 0])
     result = strategy.expand(batch.beams, log_probs.repeat_interleave(strategy.width, dim=0))
     rows = torch.arange(len(log_probs), device=log_probs.device)
@@ -85,7 +85,7 @@ def take_first_step(
 def take_step(
     decoder: Decoder[State], batch: ActiveBatch[State], strategy: DecodingStrategy
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
-    """Append a symbol to every hypothesis; return the remaining batch and the final results."""
+    """Append one symbol to all hypotheses; return the remaining batch and final results."""
     log_probs, state = decoder.step(batch.decoder_state, batch.beams.last_ids.flatten())
     return retire_done(decoder, state, strategy.expand(batch.beams, log_probs))
 
@@ -93,9 +93,9 @@ def take_step(
 def retire_done(
     decoder: Decoder[State], state: State, step: StepResult
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
-    """Reorder the decoder's rows after a step, drop final sentences, and return their results."""
+    """Reorder decoder rows after a step; return the batch without done sentences, and results."""
     beams, rows, is_done = step
-    done: list[bool] = is_done.tolist()  # waits for the device, as does a cache that is compacted
+    done: list[bool] = is_done.tolist()  # waits for the device
     if not any(done):
         return ActiveBatch(state if rows is None else decoder.reorder(state, rows), beams), []
     results = collect_results(beams, [sentence for sentence, flag in enumerate(done) if flag])
@@ -108,9 +108,9 @@ def retire_done(
 
 
 def compact_sentences(done: Sequence[bool]) -> list[int]:
-    """Return the order of the remaining sentences: the last ones move into the freed slots.
+    """Return the remaining sentences, the last ones moved to the indices of done sentences.
 
-    So only these are copied.
+    The others keep their index, so that few are copied.
     """
     count = done.count(False)
     last = (sentence for sentence in range(count, len(done)) if not done[sentence])
@@ -118,7 +118,7 @@ def compact_sentences(done: Sequence[bool]) -> list[int]:
 
 
 def collect_results(beams: BeamState, done: Sequence[int]) -> list[Result]:
-    """Return the finished hypotheses of some sentences, moved from the device at once."""
+    """Return the finished hypotheses of the done sentences, copied from the device."""
     sentences = beams.sentences[done].tolist()
     scores = beams.finished_scores[done].tolist()
     log_probs = beams.finished_log_probs[done].tolist()

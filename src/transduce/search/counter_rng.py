@@ -1,4 +1,4 @@
-"""Counter-based random numbers: pure functions of a key, equal on every device and in any batch."""
+"""Counter-based random numbers: pure functions of a key, equal on all devices and batches."""
 
 import torch
 from jaxtyping import Float, Int
@@ -11,7 +11,7 @@ ROUNDS = ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15))
 
 
 def mix_bits(bits: Int[Tensor, "*shape"]) -> Int[Tensor, "*shape"]:
-    """Hash 64-bit integers one to one so that every bit depends on all    (SplitMix64, 2014)"""
+    """Hash 64-bit integers one to one: every bit depends on all bits    (SplitMix64, 2014)"""
     for shift, factor in ROUNDS:
         bits = (bits ^ shift_right(bits, shift)) * factor  # integers wrap around
     return bits ^ shift_right(bits, 31)
@@ -30,14 +30,14 @@ def derive_key(
 
 
 def key_from_seed(seed: int, device: torch.device) -> Int[Tensor, ""]:
-    """Turn a user's seed into a random key on a device."""
+    """Derive a random key on a device from a user's seed."""
     return derive_key(torch.zeros((), dtype=torch.long, device=device), seed)
 
 
 def uniform_noise(key: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """Return a float64 number in the open interval (0, 1) for every key.
+    """Return one uniform float64 number in the open interval (0, 1) per key.
 
-    It is computed on the CPU where the device has no float64.
+    They are computed on the CPU where the device has no float64.
     """
     bits = shift_right(key, 12)
     wide = bits if accumulation_dtype(key.device) == torch.float64 else bits.cpu()
@@ -45,6 +45,9 @@ def uniform_noise(key: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
 
 
 def gumbel_noise(key: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """Return Gumbel noise -log(-log u) for every key: argmax of log p + noise samples from p."""
+    """Return Gumbel noise -log(-log u), u uniform in (0, 1), per key.
+
+    The argmax of log p + noise over symbols is a sample from p.
+    """
     noise = -(-uniform_noise(key).log()).log()
     return noise.to(key.device, accumulation_dtype(key.device))

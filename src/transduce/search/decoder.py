@@ -1,4 +1,4 @@
-"""The decoder protocol: the four functions and the opaque state that search needs of a model."""
+"""The decoder protocol: the functions and the opaque state that search needs from a model."""
 
 from collections.abc import Sequence
 from typing import Protocol, TypeVar, runtime_checkable
@@ -7,9 +7,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-# R rows: one a hypothesis · V symbols
+# R rows: one per hypothesis · V symbols
 
-END = 0  # of the vocabulary; the search knows no other symbols
+END = 0  # symbol ids; the search gives no other symbol a meaning
 BEGIN = 1
 
 State = TypeVar("State")
@@ -17,13 +17,13 @@ State = TypeVar("State")
 
 @runtime_checkable
 class Decoder(Protocol[State]):
-    """A model, an ensemble or a table that gives the log-probabilities of every next symbol.
+    """A model, an ensemble or a table that returns the log-probabilities of the next symbol.
 
     The search guarantees the following, so that hypotheses of a sentence can share memory. The
-    first `step` has one row a source, then `reorder` spreads every source over `width` rows. From
-    then on the rows of a sentence are adjacent and exactly `width`, dead hypotheses included, and
-    sentences keep their order while none leaves. A state is not used again once another state was
-    made from it. `concatenate` is called between two such states.
+    first `step` has one row per source, then `reorder` repeats every source over `width` rows. After
+    this, each sentence has exactly `width` adjacent rows, dead hypotheses included, and sentences
+    keep their order until one of them ends. A state is not used again after another state was made
+    from it. `concatenate` is only called with two states of `width` rows per sentence.
     """
 
     @property
@@ -32,7 +32,7 @@ class Decoder(Protocol[State]):
         ...
 
     def start(self, sources: Sequence[Sequence[int]]) -> State:
-        """Encode the sources, each with its END, into a state of one row a source."""
+        """Encode the sources, each with its END, into a state of one row per source."""
         ...
 
     def step(self, state: State, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], State]:

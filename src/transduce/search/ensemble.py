@@ -1,4 +1,4 @@
-"""An ensemble of decoders: the mean of their probabilities at every symbol."""
+"""An ensemble of decoders, which averages their probabilities of every symbol."""
 
 import math
 from collections.abc import Sequence
@@ -17,40 +17,40 @@ from transduce.search.decoder import Decoder, State
 @final
 @dataclass(frozen=True)
 class Ensemble(Generic[State]):
-    """A decoder that averages its members, which share a vocabulary and a device.
+    """A decoder that averages the probabilities of its members, decoders of one vocabulary.
 
-    Its state is the tuple of the members' states.
+    All members are on one device. The state is the tuple of the members' states.
     """
 
     members: tuple[Decoder[State], ...]
 
     @property
     def device(self) -> torch.device:
-        """The device of all members."""
+        """The torch device that all member models are on."""
         return self.members[0].device
 
     def start(self, sources: Sequence[Sequence[int]]) -> tuple[State, ...]:
-        """Encode the sources with every member."""
+        """Encode the sources with every member; return the tuple of their states."""
         return tuple(member.start(sources) for member in self.members)
 
     def step(
         self, state: tuple[State, ...], ids: Int[Tensor, " R"]
     ) -> tuple[Float[Tensor, "R V"], tuple[State, ...]]:
-        """Step every member; return log((P_1 + … + P_M) / M) of the next symbol."""
+        """Append one symbol to every row; return log((P_1 + … + P_M) / M) of the next symbol."""
         steps = [m.step(own, ids) for m, own in zip(self.members, state, strict=True)]
         return log_mean_exp([log_p for log_p, _ in steps]), tuple(own for _, own in steps)
 
     def reorder(self, state: tuple[State, ...], rows: Int[Tensor, " R2"]) -> tuple[State, ...]:
-        """Reorder the rows of every member's state alike."""
+        """Return the states of the given rows, in the given order, for every member."""
         return tuple(m.reorder(own, rows) for m, own in zip(self.members, state, strict=True))
 
     def concatenate(self, first: tuple[State, ...], second: tuple[State, ...]) -> tuple[State, ...]:
-        """Concatenate the two states member by member."""
+        """Return one state with the rows of both states, for every member."""
         pairs = zip(self.members, first, second, strict=True)
         return tuple(m.concatenate(a, b) for m, a, b in pairs)
 
 
 def log_mean_exp(log_probs: Sequence[Float[Tensor, "*shape"]]) -> Float[Tensor, "*shape"]:
-    """Return the logarithm of the mean probability, clamped so that rounding keeps it <= 0."""
+    """Return the logarithm of the mean probability, clamped to at most 0 against rounding."""
     total = torch.stack(list(log_probs)).logsumexp(dim=0)
     return (total - math.log(len(log_probs))).clamp(max=0)

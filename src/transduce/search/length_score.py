@@ -1,4 +1,4 @@
-"""Scores of hypotheses of different lengths: log P over a divisor plus a reward (section 6.1)."""
+"""Scores of hypotheses by length: log P / divisor + reward (section 6.1)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from transduce.settings import Search
 
 
 class LengthTerms(NamedTuple):
-    """The divisor and the reward of one length: score = log P / divisor + reward."""
+    """The terms of the score of outputs of one length: log P / divisor + reward."""
 
     divisor: float = 1.0
     reward: float = 0.0
@@ -29,9 +29,9 @@ LENGTH_TERMS: dict[str, Callable[[int, Search], LengthTerms]] = {  # by search.p
 @final
 @dataclass(frozen=True)
 class LengthScore:
-    """The score of an output from its log P and length, for search, sampling and likelihood.
+    """Computes the score of an output from its log P and length.
 
-    Tables by length, because a vectorised power may round differently in another batch.
+    The terms are tables by length, because a vectorised power may round differently by batch.
     """
 
     divisors: Float[Tensor, " lengths"]
@@ -48,7 +48,7 @@ class LengthScore:
         device: torch.device | None = None,
         dtype: torch.dtype = torch.float32,
     ) -> "LengthScore":
-        """Compute the tables of `search.penalty` for all lengths from 0 to `max_length`."""
+        """Build the `LengthScore` of `search.penalty` for all lengths from 0 to `max_length`."""
         terms_of = LENGTH_TERMS[search.penalty]
         terms = [terms_of(max(n, 1), search) for n in range(max_length + 1)]
         tables = torch.tensor(terms, dtype=dtype).T
@@ -64,7 +64,7 @@ class LengthScore:
     def upper_bound(
         self, log_probs: Float[Tensor, "*#shape"], max_lengths: Int[Tensor, "*#shape"]
     ) -> Float[Tensor, "*shape"]:
-        """Return a bound on the scores that live hypotheses can still reach within their limit.
+        """Return the highest final score that live hypotheses can reach within their length limits.
 
         More symbols never raise log P (<= 0), so no score exceeds log P over the largest divisor
         plus the largest reward. The bound is exact where both are largest at the limit, as with
@@ -76,7 +76,7 @@ class LengthScore:
 def score_log_probs(
     log_probs: Sequence[float], lengths: Sequence[int], search: Search
 ) -> list[float]:
-    """Return the scores of given outputs in float64, by log P and length with END."""
+    """Return the scores of outputs from their log P and lengths (with END), in float64."""
     length_score = LengthScore.tabulate(search, max(lengths, default=0), dtype=torch.float64)
     values = torch.tensor(log_probs, dtype=torch.float64)
     return length_score.score(values, torch.tensor(lengths, dtype=torch.long)).tolist()

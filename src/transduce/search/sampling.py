@@ -1,4 +1,4 @@
-"""Sampling: outputs drawn from the model, each a function of seed, source and sample number."""
+"""Sampling: outputs drawn from the model, determined by seed, source and sample number."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -33,10 +33,10 @@ def sample_unordered(
     samples: int = 1,
     keys: Sequence[int] | None = None,
 ) -> Iterator[Result]:
-    """Yield (index of the source, its samples in order) as soon as each source is final.
+    """Yield (index of a source, its samples in order) as soon as all of them have ended.
 
-    A source's key stands for it in the random numbers; by default its index. Log P and score are
-    the model's own, whatever the temperature.
+    The random numbers of a source depend on the seed and its key, by default its index. Log P and
+    score are those of the model at temperature 1, without top-k and top-p.
     """
     require(samples > 0, f"{samples} samples are asked for", "ask for 1 or more")
     numbers = range(len(sources)) if keys is None else keys
@@ -58,7 +58,7 @@ def append_samples(
     source_keys: Int[Tensor, " sources"],
     length_score: LengthScore,
 ) -> StepResult:
-    """Append a drawn symbol to every sample; at the length limit every sample must end."""
+    """Append a random symbol to every sample, or END at the length limit."""
     lengths, shape = beams.lengths[:, None], beams.last_ids.shape
     samples = torch.arange(shape[1], device=lengths.device)
     keys = derive_key(derive_key(source_keys[beams.sentences][:, None], samples), lengths)  # [S N]
@@ -85,7 +85,7 @@ def append_samples(
 def sample_symbols(
     log_probs: Float[Tensor, "R V"], keys: Int[Tensor, " R"], sampling: Sampling
 ) -> Int[Tensor, " R"]:
-    """Draw one symbol a row by the Gumbel-max trick; its noise depends on key and symbol only."""
+    """Draw one symbol per row by the Gumbel-max trick; the noise depends on key and symbol."""
     values, symbols = filter_candidates(log_probs.float() / sampling.temperature, sampling)
     noise = gumbel_noise(derive_key(keys[:, None], symbols))
     return symbols.gather(1, (values + noise).argmax(dim=1, keepdim=True))[:, 0]
@@ -94,7 +94,7 @@ def sample_symbols(
 def filter_candidates(
     values: Float[Tensor, "R V"], sampling: Sampling
 ) -> tuple[Float[Tensor, "R C"], Int[Tensor, "R C"]]:
-    """Apply top-k, then top-p filtering: the values left, others at -inf, and their symbols."""
+    """Apply top-k, then top-p filtering: return values, -inf if removed by top-p, and symbols."""
     symbols = values.shape[1]
     if not sampling.top_k and sampling.top_p == 1:
         return values, torch.arange(symbols, device=values.device).expand_as(values)

@@ -1,15 +1,15 @@
-"""Deterministic top-k: the same choice on every device and in any batch, ties to the leftmost.
+"""Deterministic top-k: the same result on every device and in any batch, ties to the leftmost.
 
-`torch.topk` breaks ties as its algorithm happens to meet them, and is slow on wide rows.
+`torch.topk` breaks ties in an order that depends on its algorithm, and is slow on wide rows.
 """
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-# S sentences · W hypotheses of each · R = S W rows · V symbols · C columns, of W V · K chosen
+# S sentences · W hypotheses of each · R = S W rows · V symbols · C columns of W V · K = `count`
 
-BLOCK = 64  # symbols of a row that are first compared by their maximum alone
+BLOCK = 64  # so many neighbouring symbols are first compared by their maximum only
 
 
 def stable_topk(
@@ -27,7 +27,7 @@ def stable_topk(
 def stable_topk_sums(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
-    """Return the top-k of score + log_prob over all W V continuations of each sentence.
+    """Return the `count` highest sums score + log-prob over W V continuations of each sentence.
 
     The column of symbol v after hypothesis w is w V + v.
     """
@@ -44,7 +44,7 @@ def stable_topk_sums(
 def find_candidate_columns(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> Int[Tensor, "S C"]:
-    """Return the columns of the blocks with the highest maxima, which must hold the top-k."""
+    """Return the columns of the blocks with the `count` highest maxima: they contain the top-k."""
     (sentences, width), symbols, device = scores.shape, log_probs.shape[1], scores.device
     blocks = symbols // BLOCK  # of a row; the remainder of a row is always a candidate
     if width * blocks <= count:
@@ -64,9 +64,9 @@ def choose_columns(
 ) -> Int[Tensor, "S K"]:
     """Return the columns of the `count` highest values, given the column of every value.
 
-    The sort key is the bits of |value|, which rise with it as integers, negated for values above
-    0, and the column below them: no two keys are equal. NaN has the largest bits and is not above
-    0, so it comes last whatever its sign.
+    The sort key has the bits of |value| as its high part, since as integers they increase with
+    |value|, negated for values above 0; its low part is the column, so no two keys are equal. NaN
+    has the largest bits and is not above 0, so it comes last whatever its sign.
     """
     bits = values.float().abs().view(torch.int32)
     keys = (torch.where(values > 0, -bits, bits).long() << 32) | columns
