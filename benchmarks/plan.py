@@ -20,7 +20,7 @@ def measure(options: Options) -> dict[str, Any]:
         plan = Plan(source, target, source_tokens=TOKENS, target_tokens=TOKENS, seed=seed)
         plan.select_pairs(1)
         seconds.append(time.perf_counter() - began)
-        updates = plan.count_updates(1)
+        updates = len(plan.epoch(1))
     return {"pairs": len(source), "seconds": seconds, "updates": updates}
 
 

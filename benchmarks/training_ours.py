@@ -19,7 +19,7 @@ from transduce.model.initialise import initialise
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
 from transduce.training.optimiser import Optimiser
-from transduce.training.step import take_update
+from transduce.training.step import queue_update
 
 KERNELS: Mapping[str, AttentionKernel] = MappingProxyType(
     {"grouped": BucketedAttention, "plain": ReferenceAttention, "torch": PaddedAttention}
@@ -38,12 +38,13 @@ def main(shape: str, updates: str, precision: str, kernel: str) -> None:
     def turn(number: int) -> Turn:
         some = batches(number, int(updates))
         began = time.perf_counter()
-        taken = [take_update(model, optimiser, training, number + 1, [batch]) for batch in some]
+        queued = (queue_update(model, optimiser, training, number + 1, [batch]) for batch in some)
+        taken = [update.read() for update in queued if update]
         seconds = time.perf_counter() - began
         return {
             "seconds": seconds,
-            "source_tokens": sum(update.source_tokens for update in taken if update),
-            "target_tokens": sum(update.target_tokens for update in taken if update),
+            "source_tokens": sum(update.source_tokens for update in taken),
+            "target_tokens": sum(update.target_tokens for update in taken),
             "memory": read_memory()["peak"] - start,
         }
 

@@ -18,8 +18,8 @@ def plan_of(lengths, budget=300, seed=1):
 
 
 def epoch_of(plan, number):
-    first = 1 + sum(plan.count_updates(before) for before in range(1, number))
-    return [plan.select_pairs(step) for step in range(first, first + plan.count_updates(number))]
+    first = 1 + sum(len(plan.epoch(before)) for before in range(1, number))
+    return [plan.select_pairs(step) for step in range(first, first + len(plan.epoch(number)))]
 
 
 def test_every_pair_is_in_exactly_one_update_of_every_epoch():
@@ -38,7 +38,7 @@ def test_no_update_is_over_either_budget():
 
 def test_steps_epochs_and_places_are_counted_from_1():
     plan = plan_of(lengths_of(500))
-    first, second = plan.count_updates(1), plan.count_updates(2)
+    first, second = len(plan.epoch(1)), len(plan.epoch(2))
     assert plan.locate(1) == (1, 1)
     assert plan.locate(first) == (1, first)
     assert plan.locate(first + 1) == (2, 1)
@@ -75,7 +75,7 @@ def test_another_seed_and_another_epoch_are_another_order():
 def test_the_order_is_known_for_good():
     """Runs that were stored go on only if the same seed means the same pairs for ever."""
     plan = Plan(np.arange(1, 13), np.full(12, 3), source_tokens=15, target_tokens=9, seed=7)
-    found = [plan.select_pairs(step).tolist() for step in range(1, plan.count_updates(1) + 1)]
+    found = [plan.select_pairs(step).tolist() for step in range(1, len(plan.epoch(1)) + 1)]
     assert found == [[1, 2, 0], [6, 7], [3, 4, 5], [8], [11], [10], [9]]
 
 
@@ -112,7 +112,7 @@ def test_budgets_are_filled():
     """The mean update of the paper has about as many tokens as the budget says."""
     source, target = lengths_of(20_000)
     plan = plan_of((source, target), budget=1_000)
-    fullest = max(source.sum(), target.sum()) / (1_000 * plan.count_updates(1))
+    fullest = max(source.sum(), target.sum()) / (1_000 * len(plan.epoch(1)))
     assert fullest > 0.95
 
 

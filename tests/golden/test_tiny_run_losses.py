@@ -8,9 +8,7 @@ import os
 
 import pytest
 from tests.golden.conftest import ROOT
-from tests.training.tiny import batches, fresh, training_of
-
-from transduce.training.step import take_update
+from tests.training.tiny import batches, fresh, take_update, training_of
 
 FILE = "tests/golden/tiny_run_losses.txt"
 

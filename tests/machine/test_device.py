@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 from tests.inference.random_models import random_translator
-from tests.training.tiny import batches, fresh, training_of
+from tests.training.tiny import batches, fresh, take_update, training_of
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from transduce.errors import InputError
@@ -62,7 +62,7 @@ def test_training_looking_and_searching_do_without_float64():
     model, optimiser = fresh(training, dropout=0.1)
     translator = random_translator()
     with WithoutFloat64():
-        update = step.take_update(model, optimiser, training, 1, batches(1))
+        update = take_update(model, optimiser, training, 1, batches(1))
         nats, pieces = validation_loss.sum_validation_loss(model, batches(2))
         for beam in (1, 4):
             searching = replace(translator.recipe, search=Search(beam=beam, extra_length=3))
@@ -75,7 +75,7 @@ def test_training_looking_and_searching_do_without_float64():
 def test_control_they_use_it_elsewhere():
     model, optimiser = fresh(training_of(steps=1), dropout=0.1)
     with WithoutFloat64(), pytest.raises(AssertionError):
-        step.take_update(model, optimiser, training_of(steps=1), 1, batches(1))
+        take_update(model, optimiser, training_of(steps=1), 1, batches(1))
 
 
 def test_noise_is_the_same_to_the_digits_that_there_are(monkeypatch):

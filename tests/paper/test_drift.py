@@ -10,7 +10,7 @@ import math
 import pytest
 import torch
 from tests.model.tiny import model_of, packed, sizes, states_of
-from tests.training.tiny import batch_of, fresh, joined, training_of
+from tests.training.tiny import batch_of, fresh, joined, take_update, training_of
 
 from transduce.checkpoint import list_snapshots, save_snapshot
 from transduce.checkpoint.run_file import create_run
@@ -19,7 +19,7 @@ from transduce.recipes import by_name
 from transduce.search import LengthScore
 from transduce.settings import Architecture, Recipe, Search, Training
 from transduce.training.schedule import scaled_learning_rate
-from transduce.training.step import batch_loss, take_update
+from transduce.training.step import batch_loss
 
 
 def plain_norms(model):

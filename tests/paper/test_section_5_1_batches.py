@@ -1,11 +1,10 @@
 """Training data and batching."""
 
 import numpy as np
-from tests.training.tiny import SYMBOLS, batches, fresh, joined, training_of
+from tests.training.tiny import SYMBOLS, batches, fresh, joined, take_update, training_of
 
 from transduce.corpus.plan import Plan
 from transduce.settings import Data
-from transduce.training.step import take_update
 
 
 def lengths(count=4000, seed=5):
@@ -17,7 +16,7 @@ def lengths(count=4000, seed=5):
 def planned(source_tokens, target_tokens):
     source, target = lengths()
     plan = Plan(source, target, source_tokens=source_tokens, target_tokens=target_tokens, seed=1)
-    updates = [plan.select_pairs(step) for step in range(1, plan.count_updates(1) + 1)]
+    updates = [plan.select_pairs(step) for step in range(1, len(plan.epoch(1)) + 1)]
     return source, target, updates
 
 

@@ -38,8 +38,8 @@ def test_the_cut_is_the_one_made_a_sentence_at_a_time(pairs, budgets):
 def test_an_epoch_holds_every_pair_once_within_both_budgets(pairs, budgets, seed):
     source, target = sides(pairs)
     plan = Plan(source, target, source_tokens=budgets[0], target_tokens=budgets[1], seed=seed)
-    first = plan.count_updates(1)
-    for steps in (range(1, first + 1), range(first + 1, first + plan.count_updates(2) + 1)):
+    first = len(plan.epoch(1))
+    for steps in (range(1, first + 1), range(first + 1, first + len(plan.epoch(2)) + 1)):
         updates = [plan.select_pairs(step) for step in steps]
         assert sorted(np.concatenate(updates)) == list(range(len(pairs)))
         assert all(source[update].sum() <= budgets[0] for update in updates)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.training.tiny import batch_of, batches, fresh, training_of
+from tests.training.tiny import batch_of, batches, fresh, take_update, training_of
 from torch import Tensor
 
 from transduce.errors import InputError
@@ -16,7 +16,6 @@ from transduce.model.attention.bucketed import BucketedAttention
 from transduce.model.attention.mask import FULL_ATTENTION
 from transduce.model.attention.varlen import VarlenAttention
 from transduce.training.compiling import KernelForCompiledLayers, compile_layers, require_compiler
-from transduce.training.step import take_update
 from transduce.training.validation_loss import sum_validation_loss
 
 ROOT = Path(__file__).parents[2]

@@ -5,12 +5,12 @@ import math
 import pytest
 import torch
 from tests.model.tiny import packed, sizes
+from tests.training.tiny import take_update
 
 from transduce.corpus.batch import Batch
 from transduce.model.transformer import build_transformer
 from transduce.settings import Training
 from transduce.training.optimiser import Optimiser
-from transduce.training.step import take_update
 from transduce.training.validation_loss import sum_validation_loss
 
 SYMBOLS = 12

@@ -3,9 +3,7 @@ import weakref
 
 import pytest
 import torch
-from tests.training.tiny import batches, fresh, training_of
-
-from transduce.training.step import take_update
+from tests.training.tiny import batches, fresh, take_update, training_of
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])

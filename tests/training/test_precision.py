@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from tests.training.tiny import batches, fresh, training_of
+from tests.training.tiny import batches, fresh, take_update, training_of
 from torch.nn import functional
 
-from transduce.training.step import batch_loss, take_update
+from transduce.training.step import batch_loss
 
 
 def after(updates, **changes):

@@ -5,12 +5,12 @@ import math
 import pytest
 import torch
 from tests.training.run import train_folder
-from tests.training.tiny import batches, fresh, training_of
+from tests.training.tiny import batches, fresh, take_update, training_of
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from transduce.training import loop
 from transduce.training.journal import read_journal
-from transduce.training.step import queue_update, take_update
+from transduce.training.step import queue_update
 
 WAITING = ("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero", "item")
 

@@ -2,11 +2,11 @@
 
 import pytest
 import torch
-from tests.training.tiny import batch_of, batches, fresh, training_of
+from tests.training.tiny import batch_of, batches, fresh, take_update, training_of
 
 from transduce.model.attention.bucketed import BucketedAttention
 from transduce.model.attention.reference import ReferenceAttention
-from transduce.training.step import queue_update, take_update
+from transduce.training.step import queue_update
 
 PAIRS = [batch_of([4, 1, 9], seed=1), batch_of([30, 2], seed=2), batch_of([1], seed=3)]
 

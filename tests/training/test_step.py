@@ -4,9 +4,9 @@ import math
 import pytest
 import torch
 from tests.training.stopping import single_process_until
-from tests.training.tiny import batch_of, batches, fresh, joined, training_of
+from tests.training.tiny import batch_of, batches, fresh, joined, take_update, training_of
 
-from transduce.training.step import batch_loss, dropout_seed, take_update
+from transduce.training.step import batch_loss, dropout_seed
 
 
 def gradient_of(parts, **changes):

@@ -7,7 +7,9 @@ from transduce.corpus.batch import Batch
 from transduce.model.transformer import build_transformer
 from transduce.packed import Packed
 from transduce.settings import Training
+from transduce.training.distributed.process_group import SINGLE_PROCESS
 from transduce.training.optimiser import Optimiser
+from transduce.training.step import queue_update
 
 SYMBOLS = 9
 
@@ -45,3 +47,9 @@ def joined(parts):
             for side in ("source", "target")
         )
     )
+
+
+def take_update(model, optimiser, training, step, parts, group=SINGLE_PROCESS):
+    """Train on the micro-batches of one update; None, with no weight changed, if it was stopped."""
+    queued = queue_update(model, optimiser, training, step, parts, group)
+    return queued.read() if queued else None

@@ -58,10 +58,6 @@ class Plan:
         number = bisect.bisect_left(self.ends, step) + 1
         return number, step - (self.ends[number - 2] if number > 1 else 0)
 
-    def count_updates(self, epoch: int) -> int:
-        """Return the number of updates of an epoch; it varies, for each epoch is cut anew."""
-        return len(self.epoch(epoch))
-
     def epoch(self, number: int) -> "Epoch":
         """Return the order and cuts of one epoch, from the cache if it was used last."""
         if self.cached_epoch is None or self.cached_epoch.number != number:

@@ -15,21 +15,8 @@ from transduce.training.distributed.process_group import SINGLE_PROCESS, Process
 from transduce.training.loss import cross_entropy_inplace, smoothed_loss, smoothing_mass
 from transduce.training.optimiser import Optimiser
 from transduce.training.schedule import scaled_learning_rate
-from transduce.training.update import PendingUpdate, Update
+from transduce.training.update import PendingUpdate
 from transduce.vocabulary import BEGIN
-
-
-def take_update(
-    model: Transformer,
-    optimiser: Optimiser,
-    training: Training,
-    step: int,
-    batches: Sequence[Batch],
-    group: ProcessGroup = SINGLE_PROCESS,
-) -> Update | None:
-    """Train on the micro-batches of one update; None, with no weight changed, if it was stopped."""
-    queued = queue_update(model, optimiser, training, step, batches, group)
-    return queued.read() if queued else None
 
 
 def queue_update(
