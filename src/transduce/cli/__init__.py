@@ -1,1 +1,1 @@
-"""The command line: the only room that parses arguments, prints and exits. One file a command."""
+"""The command line, the only package that parses arguments, prints and exits; a file a command."""

@@ -1,4 +1,4 @@
-"""transduce average: from a run to a model folder."""
+"""`transduce average`: average the snapshots of a run into a model folder."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A curve in one line of text."""
+"""Draw a curve in one line of text."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ BARS = "▁▂▃▄▅▆▇█"
 
 
 def draw_text_curve(values: Sequence[float], width: int) -> str:
-    """Return values as at most `width` bars; values that share a bar are averaged."""
+    """Draw values as at most `width` bar characters; values that share a bar are averaged."""
     if not values:
         return ""
     points = [mean(part) for part in split_evenly(values, min(width, len(values)))]

@@ -1,4 +1,4 @@
-"""transduce curves: what runs have learned, as a picture or in figures."""
+"""`transduce curves`: write perplexity and score of runs by step as a picture or as CSV."""
 
 from pathlib import Path
 

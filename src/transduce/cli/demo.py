@@ -1,4 +1,4 @@
-"""transduce demo: watch a Transformer learn German, in minutes."""
+"""`transduce demo`: train a small Transformer on generated German in minutes, and evaluate it."""
 
 import json
 import os.path
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from transduce.runs.prepared_corpus import PreparedCorpus
     from transduce.settings import Data
 
-LINES = 500  # of each split
-SENTENCES = 4  # of each split, to read
+LINES = 500  # evaluated in each split
+SENTENCES = 4  # printed of each split
 
 
 @click.command("demo")
@@ -82,7 +82,7 @@ def prepare_demo_corpus(folder: Path, data: "Data", *, live: bool) -> "PreparedC
 
 
 def format_split(split: "SplitEvaluation") -> list[str]:
-    """Return the score of a split, beside an untrained model's, and some of its sentences."""
+    """Format a split's score, an untrained model's score, and some translations as lines."""
     from transduce.inference.demo import choose_examples
 
     lines = ["", f"{split.about}:"]
@@ -96,13 +96,13 @@ def format_split(split: "SplitEvaluation") -> list[str]:
 
 
 def encode_split(split: "SplitEvaluation", about: Mapping[str, object]) -> str:
-    """Return the scores of a split, and what they were made with, as a line of JSON."""
+    """Encode the scores of a split and their provenance as a line of JSON."""
     scores = {"scores": [split.score.as_json()], "untrained": split.untrained.as_json()}
     return json.dumps({"split": split.about, **scores, **about}, ensure_ascii=False)
 
 
 def suggest_next_steps(model: Path) -> list[str]:
-    """Return the path of the model, and three commands to try."""
+    """Return lines that name the model folder and suggest three commands to try."""
     transduce = find_program()
     return [
         "",
@@ -114,7 +114,7 @@ def suggest_next_steps(model: Path) -> list[str]:
 
 
 def find_program() -> str:
-    """Return how this shell finds the command: by its path if it is not on the PATH."""
+    """Return how to call `transduce` in this shell: by its path if it is not on the PATH."""
     program = Path(sys.argv[0])
     if program.name != "transduce" or shutil.which("transduce"):
         return "transduce"

@@ -1,4 +1,4 @@
-"""All that reaches a terminal: results on standard output, everything else on standard error."""
+"""Print to the terminal: results on standard output, everything else on standard error."""
 
 import os
 import select
@@ -25,12 +25,12 @@ def result(line: str) -> None:
 
 
 def tell(line: str) -> None:
-    """Print a line for people on standard error."""
+    """Print a line that is not part of the result on standard error."""
     print(visible(line), file=sys.stderr, flush=True)
 
 
 def visible(text: str) -> str:
-    """Return a text with control and format characters escaped, which could act on a terminal."""
+    """Escape the control and format characters of a text, which could act on a terminal."""
     return "".join(
         character.encode("unicode_escape").decode()
         if unicodedata.category(character) in ("Cc", "Cf", "Cs")
@@ -41,7 +41,7 @@ def visible(text: str) -> str:
 
 @contextmanager
 def counting(*, shown: bool) -> Iterator[Callable[[str, int], None]]:
-    """Show on a terminal how many pairs were read, and for what; yield what updates it."""
+    """Show the activity and number of pairs read on a terminal; yield the function to update it."""
     where = console()
     if not shown or not where.is_terminal:
         yield lambda _what, _pairs: None
@@ -67,7 +67,7 @@ def nobody_reads() -> bool:
 
 
 def settle() -> None:
-    """Flush standard output, or discard what cannot be written, so that Python's exit is quiet."""
+    """Flush standard output; discard what cannot be written, so that Python exits without error."""
     try:
         print(end="", flush=True)
     except OSError:

@@ -1,4 +1,4 @@
-"""transduce evaluate: translate a test set and score it."""
+"""`transduce evaluate`: translate a test set and score the translations."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -58,7 +58,7 @@ def command(
     output: Path | None,
     as_json: bool,
     processes: Processes,
-    **asked: Any,  # noqa: ANN401 - what `translate_and_score` reads
+    **asked: Any,  # noqa: ANN401 - the options that `translate_and_score` reads
 ) -> None:
     """Translate SOURCE with MODEL and score the result against REFERENCE.
 
@@ -98,7 +98,7 @@ def translate_and_score(
     output: Path | None,
     processes: Processes,
 ) -> "tuple[Evaluation, Mapping[str, object]]":
-    """Evaluate the models by (metrics, language); write the translations before they are scored."""
+    """Evaluate models by `scoring`, (metrics, language); write the translations before scoring."""
     from transduce.durable import atomic_file
     from transduce.inference.evaluate import (
         choose_evaluation,
@@ -114,7 +114,9 @@ def translate_and_score(
     use_threads(processes.threads)
     source, reference = files
     sides = (read_text("", source), read_text("", reference)) if reference else None
-    with nullcontext() if output is None else atomic_file(output) as file:  # refused before work
+    with (
+        nullcontext() if output is None else atomic_file(output) as file
+    ):  # refused before translating
         translator = choice.load()
         lines = sides or read_test_set(str(source), None, translator.recipe.data)
         workers = processes.choose(lambda _: len(lines[0]), choice)
@@ -134,7 +136,7 @@ def translate_and_score(
 
 
 def as_object(found: "Evaluation", about: Mapping[str, object]) -> str:
-    """For programs."""
+    """Encode an evaluation and its provenance as a JSON object."""
     perplexity = found.perplexity.as_json() | {"left_out": found.left_out}
     scores = [score.as_json() for score in found.scores]
     whole = {"scores": scores, "perplexity": perplexity, **about}
@@ -142,7 +144,7 @@ def as_object(found: "Evaluation", about: Mapping[str, object]) -> str:
 
 
 def as_lines(found: "Evaluation") -> list[str]:
-    """For people."""
+    """Format the scores and the perplexity of an evaluation as lines of text."""
     lines = [*map(str, found.scores), str(found.perplexity)]
     left_out = f"  without {found.left_out} lines that are longer than data.max_length"
     return [*lines, left_out] if found.left_out else lines

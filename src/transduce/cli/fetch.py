@@ -1,4 +1,4 @@
-"""transduce fetch: public corpora, once, into a cache from which all commands read."""
+"""`transduce fetch`: download public corpora into the cache that all commands read."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -95,7 +95,7 @@ def print_corpus(found: FetchedCorpus, *, as_json: bool, quiet: bool) -> None:
 
 
 def list_corpora(cache: Path, *, as_json: bool) -> Iterator[str]:
-    """Yield lines about every corpus: name, languages, size, whether it is here, and licence."""
+    """Yield lines on every corpus: name, languages, size, whether it is cached, and licence."""
     if as_json:
         for corpus in CORPORA:
             facts = corpus_facts(corpus) | {"here": corpus_folder(corpus, cache).is_dir()}
@@ -112,7 +112,7 @@ def list_corpora(cache: Path, *, as_json: bool) -> Iterator[str]:
 
 
 def corpus_facts(corpus: Corpus) -> dict[str, object]:
-    """Return what is known of a corpus before it is fetched, as JSON values."""
+    """Return the facts known about a corpus before it is fetched, as JSON values."""
     return {
         "name": corpus.name,
         "languages": list(corpus.languages),
@@ -123,7 +123,7 @@ def corpus_facts(corpus: Corpus) -> dict[str, object]:
 
 
 def format_bytes(count: int) -> str:
-    """Return a number of bytes in MB or GB."""
+    """Format a number of bytes in MB or GB."""
     if not count:
         return "size not known"
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.1f} MB"
@@ -131,7 +131,7 @@ def format_bytes(count: int) -> str:
 
 @contextmanager
 def progress_bar(*, shown: bool) -> Iterator[OnDownload]:
-    """Show a bar for the file that is downloaded, on a terminal; yield what updates it."""
+    """Show a terminal's progress bar for each downloaded file; yield the function to update it."""
     console = display.console()
     if not shown or not console.is_terminal:
         yield lambda _what, _here, _total: None

@@ -1,4 +1,4 @@
-"""A group of commands that answers a mistaken name with the nearest ones."""
+"""A click group that suggests the nearest command names for an unknown one."""
 
 import click
 
@@ -6,7 +6,7 @@ from transduce.errors import InputError, suggest_names
 
 
 class Commands(click.Group):
-    """A group of commands that suggests the nearest name for an unknown one."""
+    """A group of commands that suggests the nearest names for an unknown one."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -1,4 +1,4 @@
-"""The options that name a parallel text, for training and for the development set."""
+"""Command-line options that name the files of the training text and the development set."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ FILES = ("source", "target", "pairs", "dev_source", "dev_target", "dev_pairs")  
 
 
 def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --source, --target and --pairs, and the same for the development set, to a command."""
+    """Add options for the files of the training text and the development set to a command."""
     for option in reversed(
         (
             click.option("--source", type=FILE, help="Training text in the source language."),
@@ -32,12 +32,12 @@ def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def named_texts(files: Mapping[str, Path | None]) -> "tuple[Pairs | None, Pairs | None]":
-    """Return the training text and the development set that options name, each if one does."""
+    """Return the training text and the development set that the options name, None if unnamed."""
     return from_files(files, ""), from_files(files, "dev_")
 
 
 def from_files(files: Mapping[str, Path | None], before: str) -> "Pairs | None":
-    """Return the parallel text of the options that begin with `before`, if they name one."""
+    """Return the parallel text of the options prefixed by `before`; None if none is given."""
     from transduce.runs.texts import FilePair, TsvFile
 
     source, target, pairs = (files[before + name] for name in ("source", "target", "pairs"))

@@ -1,4 +1,4 @@
-"""transduce likelihood: how likely a model finds translations that are given."""
+"""`transduce likelihood`: compute the probability that a model gives to given translations."""
 
 import json
 import math
@@ -85,7 +85,7 @@ def score_text(
     processes: Processes,
     on_warning: WarningPrinter,
 ) -> "Iterator[Output]":
-    """Yield the score of every line pair of two files, from one process or several."""
+    """Yield each target line of two files with its score and log P, from one process or several."""
     from transduce.inference.pairs import number_pairs
     from transduce.inference.translator import report_warnings, score_in_workers
     from transduce.machine.process_settings import keep_freed_memory, use_threads
@@ -102,5 +102,5 @@ def score_text(
 
 
 def finite_or_none(value: str | float) -> str | float | None:
-    """Return None for nan, which JSON does not have, and any other value unchanged."""
+    """Return None for nan, which JSON cannot represent, and any other value unchanged."""
     return None if isinstance(value, float) and math.isnan(value) else value

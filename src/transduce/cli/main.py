@@ -1,4 +1,4 @@
-"""The command `transduce`: a table of commands, each imported when it is called."""
+"""The command `transduce`, whose subcommands are each imported when called."""
 
 import importlib
 import io
@@ -76,21 +76,21 @@ def transduce(context: click.Context) -> None:
 
 
 def main() -> NoReturn:
-    """Run the command line of this process, and end it."""
+    """Run the command line of this process, then exit with the command's exit code."""
     for stream, errors in ((sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
-        if isinstance(stream, io.TextIOWrapper):  # whatever the locale says
+        if isinstance(stream, io.TextIOWrapper):  # whatever the locale's encoding is
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
     signal.signal(signal.SIGTERM, terminate)
     code = run(transduce, sys.argv[1:])
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # all is done; Python only takes itself apart
+        signal.signal(number, signal.SIG_IGN)  # the work is done; only Python's shutdown is left
     if "RANK" in os.environ:  # one of several processes
-        # A thread of torch.distributed may still be letting go of a tensor, for which it needs the
-        # interpreter: taking that apart meanwhile has ended in SIGABRT. All is written and said.
+        # A thread of torch.distributed may still be releasing a tensor, for which it needs the
+        # interpreter; its shutdown at that moment has caused SIGABRT. All output is written.
         os._exit(code)
     sys.exit(code)
 
 
 def terminate(*_: object) -> NoReturn:
-    """End as by Ctrl-C, so that nothing is left half-done."""
+    """Raise Terminated on SIGTERM, so that locks and temporary files are released as on Ctrl-C."""
     raise Terminated

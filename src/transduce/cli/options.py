@@ -1,4 +1,4 @@
-"""Options that several commands share, so that they read and mean the same everywhere."""
+"""Options that several commands share, so that their help and meaning are equal everywhere."""
 
 import shlex
 from pathlib import Path
@@ -15,24 +15,24 @@ from transduce.settings import Recipe
 
 
 class RecipeName(click.ParamType):  # type: ignore[type-arg]  # generic in later versions only
-    """A recipe by its name, or a file that describes one."""
+    """The parameter type for a recipe, given by name or as a file."""
 
     name = "recipe"
 
     def convert(self, value: Any, param: object, ctx: object) -> Recipe:  # noqa: ANN401, ARG002
-        """Return the recipe that an argument names, or refuse it."""
+        """Convert an argument to the recipe that it names; refuse it if there is none."""
         if isinstance(value, Recipe):
             return value
         return find_recipe(value)
 
     def shell_complete(self, _context: object, _: object, incomplete: str) -> list[CompletionItem]:
-        """Return the names of recipes that begin with what was typed, and files."""
+        """Complete a typed prefix to the names of recipes that begin with it, and to files."""
         matching = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
         return [*matching, CompletionItem(incomplete, type="file")]
 
 
 class Change(click.ParamType):  # type: ignore[type-arg]
-    """A setting and its new value: training.steps=2000."""
+    """The parameter type for a setting and its new value, such as training.steps=2000."""
 
     name = "setting=value"
 
@@ -47,7 +47,7 @@ class Change(click.ParamType):  # type: ignore[type-arg]
 
 
 def require_writable(output: Path | None, *inputs: Path | None) -> None:
-    """Refuse an output in a folder that does not exist, or in place of one of its own inputs."""
+    """Refuse an output file in a folder that does not exist, or that is one of the inputs."""
     if output is None:
         return
     folder = output.parent

@@ -1,4 +1,4 @@
-"""The end of a command: errors become a sentence, a hint and an exit code, here only."""
+"""Run a command and turn its error into a sentence, a hint and an exit code."""
 
 import errno
 import os
@@ -17,26 +17,26 @@ COMPLETION = "_TRANSDUCE_COMPLETE"  # set by the shell when the tab key is press
 
 
 class Terminated(KeyboardInterrupt):
-    """Raised by SIGTERM, and handled like Ctrl-C."""
+    """Raised by SIGTERM, and handled like the KeyboardInterrupt of Ctrl-C."""
 
 
 def run(command: click.Command, arguments: Sequence[str]) -> int:
     """Run a command and return its exit code; its error, if any, is printed on standard error."""
     try:
         code = _invoke(command, arguments)
-        print(end="", flush=True)  # a full disk or a closed pipe shows here at the latest
+        print(end="", flush=True)  # raises the error of a full disk or closed pipe
     except click.exceptions.Exit as end:
         code = end.exit_code
-    except SystemExit as end:  # a command that knows its exit code, and has said why
+    except SystemExit as end:  # the command has printed why
         code = int(end.code or 0)
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last place that can
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - no caller handles errors
         code = _explained(error)
     display.settle()
     return code
 
 
 def _invoke(command: click.Command, arguments: Sequence[str]) -> int:
-    """What click's own `main` does, without its way with errors."""
+    """Run a click command as click's own `main` does, but without its error handling."""
     if instruction := os.environ.get(COMPLETION):
         from click.shell_completion import shell_complete
 
@@ -77,14 +77,14 @@ def _explained(error: Exception | KeyboardInterrupt) -> int:
 
 
 def _tell(fact: str, hint: str) -> None:
-    """Print what went wrong, and what to do next."""
+    """Print an error's fact and the hint on standard error."""
     display.tell(f"error: {fact}")
     if hint:
         display.tell(f"hint: {hint}")
 
 
 def _wrong_usage(error: click.ClickException) -> tuple[str, str]:
-    """click's complaint in our form: the fact, and the nearest name or where to look."""
+    """Return the fact and the hint for a usage error of click; the hint suggests a near name."""
     context = getattr(error, "ctx", None)
     if isinstance(error, click.NoSuchOption) and context is not None:
         options = [name for p in context.command.get_params(context) for name in p.opts]

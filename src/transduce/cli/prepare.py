@@ -1,4 +1,4 @@
-"""transduce prepare: from parallel text to a corpus that training reads."""
+"""`transduce prepare`: clean, encode and store a parallel text for training."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,7 +57,7 @@ def command(
 
 
 def describe_corpus(prepared: "PreparedCorpus") -> list[str]:
-    """Return lines about a corpus: pairs read, kept and left out by reason, with samples."""
+    """Return lines on a prepared corpus: pairs read, kept and left out by reason, with samples."""
     lines = []
     for name, store in (("train", prepared.train), ("dev", prepared.dev)):
         if store is None:

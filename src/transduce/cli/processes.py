@@ -1,4 +1,4 @@
-"""How many processes and threads a command that uses trained models takes."""
+"""Choose the number of processes and threads of a command that uses trained models."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True)
 class Processes:
-    """What --workers and --threads say; a number of workers that is None is to be chosen."""
+    """The values of --workers and --threads; `workers` is None if it is still to be chosen."""
 
     workers: int | None
     threads: int
 
     def choose(self, count_lines: Callable[[int], int], models: "TranslatorChoice") -> int:
-        """Return the number of worker processes; `count_lines(most)` counts at most so many."""
+        """Choose the number of worker processes; `count_lines(most)` returns at most `most`."""
         if self.workers is not None:
             return self.workers
         return choose_for_machine(count_lines, models.folders)
 
 
 def count_file_lines(path: Path, most: int) -> int:
-    """Return how many lines a file has, `most` if it has more; 0 if it is no regular file."""
+    """Count the lines of a file, at most `most` of them; 0 if it is no regular file."""
     from transduce.text.files import read_lines
 
     return sum(1 for _ in islice(read_lines(path), most)) if path.is_file() else 0
 
 
 def process_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --workers and --threads to a command, which gets them as one value `processes`."""
+    """Add --workers and --threads to a command, passed to it as one argument `processes`."""
 
     @functools.wraps(command)
     def with_processes(*, workers: int | None, threads: int | None, **others: Any) -> Any:  # noqa: ANN401
@@ -70,7 +70,7 @@ def process_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def choose_for_machine(count_lines: Callable[[int], int], folders: tuple[Path, ...]) -> int:
-    """Return how many workers a text deserves on this machine as it is now; 1 on a GPU."""
+    """Choose the number of workers by lines, idle cores and free memory; always 1 on a GPU."""
     from transduce.machine.cpus import available_cpus
 
     cores = available_cpus()
@@ -85,14 +85,14 @@ def choose_for_machine(count_lines: Callable[[int], int], folders: tuple[Path, .
 
 
 def computes_on_cpu() -> bool:
-    """Return whether models compute on the processor, whose cores workers share."""
+    """Return whether models run on the CPU, whose cores workers can share, and not on a GPU."""
     from transduce.machine.device import select_device
 
     return select_device().type == "cpu"
 
 
 def weight_bytes(folders: Sequence[Path]) -> int:
-    """Return the size of the weight files of these model or run folders, one for each."""
+    """Return the total bytes of the models' weights: of each folder its largest weight file."""
     from transduce.checkpoint.model_folder import WEIGHTS
 
     sizes = ([file.stat().st_size for file in folder.rglob(WEIGHTS)] for folder in folders)

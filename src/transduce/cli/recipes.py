@@ -1,4 +1,4 @@
-"""transduce recipes: what recipes there are, what is in them, and how two differ."""
+"""`transduce recipes`: list, show and compare recipes, and list the scales."""
 
 import dataclasses
 import json
@@ -21,10 +21,10 @@ COUNTS = (
 
 
 class ListFirst(Commands):
-    """The commands below `transduce recipes`, which lists when none of them is named."""
+    """The group of the subcommands of `transduce recipes`; without one, it calls `list`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Insert the command `list` where no command is named."""
+        """Insert the subcommand `list` into the arguments if none is named."""
         no_command = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
         return super().parse_args(ctx, ["list", *args] if no_command else args)
 

@@ -1,4 +1,4 @@
-"""transduce reproduce: the paper's tables as commands."""
+"""`transduce reproduce`: a subcommand for each of the paper's Tables 1 to 3."""
 
 import importlib
 from collections.abc import Mapping
@@ -18,14 +18,14 @@ TABLES: Mapping[str, str] = MappingProxyType(
 
 
 class LateTables(Commands):
-    """The commands of the tables, each imported when it is called."""
+    """The group of the subcommands of `reproduce`, each imported only when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click asks so
-        """Return the names of the tables in the paper's order."""
+        """Return the names of the tables, which are the subcommands, in the paper's order."""
         return list(TABLES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import and return the command of a table; None for an unknown name."""
+        """Import and return the subcommand of a table; None for an unknown name."""
         if cmd_name not in TABLES:
             return None
         command = getattr(importlib.import_module(f"transduce.cli.reproduce_{cmd_name}"), cmd_name)
@@ -33,7 +33,7 @@ class LateTables(Commands):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the list of tables into `--help`."""
+        """Write the list of tables into `--help`, without importing their subcommands."""
         with formatter.section("Tables"):
             formatter.write_dl(list(TABLES.items()))
 

@@ -1,4 +1,4 @@
-"""What the commands of Tables 2 and 3 share: their options, and how their reports are printed."""
+"""The shared parts of the commands of Tables 2 and 3: options, callbacks, printed report."""
 
 import functools
 import json
@@ -28,12 +28,12 @@ FOLDER = click.Path(path_type=Path)
 
 
 class Names(click.ParamType):  # type: ignore[type-arg]
-    """A list of names separated by commas, such as base,A-h1."""
+    """The parameter type for a list of names separated by commas, such as base,A-h1."""
 
     name = "row,row,…"
 
     def convert(self, value: Any, param: object, ctx: object) -> tuple[str, ...]:  # noqa: ANN401, ARG002
-        """Split the list into its names, each once."""
+        """Split a comma-separated list into its names, without repetitions."""
         if isinstance(value, tuple):
             return value
         return tuple(dict.fromkeys(filter(None, (name.strip() for name in value.split(",")))))
@@ -99,7 +99,7 @@ class RowOptions:
         )
 
     def build_callbacks(self) -> "TableCallbacks":
-        """Build the callbacks that print progress as these options ask."""
+        """Build the callbacks that print progress as far as these options allow."""
         from transduce.reproduce.request import TableCallbacks
 
         return TableCallbacks(
@@ -114,7 +114,7 @@ plot = click.option("--plot", is_flag=True, help="A picture in the folder, too (
 
 
 def row_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of a table whose rows are trained, as one argument `row_options`."""
+    """Add the options that Tables 2 and 3 share to a command, as one argument `row_options`."""
     known = {field.name for field in fields(RowOptions)}
 
     @functools.wraps(command)
@@ -172,7 +172,7 @@ def print_table(
     own: Mapping[str, object],
     test: "Mapping[str, Path | None] | None" = None,
 ) -> None:
-    """Make a table and print its report; `own` and `test` are options of this table only."""
+    """Reproduce a table and print its report; `own` and `test` are options of this table only."""
     from transduce.machine.process_settings import keep_freed_memory
     from transduce.reproduce.job import plan_jobs
     from transduce.reproduce.rows import reproduce_rows
@@ -196,7 +196,7 @@ def print_table(
 
 
 def format_command(job: "RowJob", row_options: RowOptions, own: Mapping[str, object]) -> str:
-    """Return the command that trains one row, for a cluster's scheduler."""
+    """Return the shell command that trains one row, to be passed to a cluster's scheduler."""
     words = ["transduce", "reproduce", job.table, "--scale", job.scale.name, "--rows", job.row]
     words += ["--seed", str(job.seed), "-o", str(row_options.output)]
     for name, value in {**own, "store": row_options.store, **row_options.files}.items():
@@ -218,7 +218,7 @@ def print_failure(row: str, fault: TransduceError) -> None:
 def prepare_corpus(
     row_options: RowOptions, folder: Path, data: Data, train: "Pairs", dev: "Pairs | None"
 ) -> "PreparedCorpus":
-    """Prepare the corpus of a table with a progress line, and print what it holds."""
+    """Prepare the corpus of a table with a progress line, and print its counts."""
     from transduce.cli.prepare import describe_corpus
     from transduce.runs.prepared_corpus import prepare_corpus
 
@@ -233,7 +233,7 @@ def prepare_corpus(
 def train_run(
     row_options: RowOptions, folder: Path, recipe: Recipe, prepared: "PreparedCorpus"
 ) -> None:
-    """Train a row with progress on the terminal; a signal that ended it ends the command."""
+    """Train a row with progress on the terminal; exit if a signal stopped the training."""
     from transduce.cli.train import exit_if_stopped, train_with_display
     from transduce.cli.training import DisplayOptions
 
@@ -242,7 +242,7 @@ def train_run(
 
 
 def format_report(report: "Report", *, as_json: bool) -> list[str]:
-    """Return the lines of a report, as tables or as JSON."""
+    """Format a table's report as lines of text tables, or as JSON."""
     if as_json:
         return [json.dumps(report.as_json(), ensure_ascii=False)]
     lines = [report.title, *report.conditions]

@@ -1,4 +1,4 @@
-"""transduce reproduce table1: what each kind of layer costs, measured, beside the paper's O(…)."""
+"""`transduce reproduce table1`: measure the costs of each kind of layer in Table 1."""
 
 import json
 from dataclasses import replace
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class Sizes(click.ParamType):  # type: ignore[type-arg]  # generic in later versions only
-    """A list of sizes separated by commas, such as 64,128,256."""
+    """The parameter type for a list of sizes separated by commas, such as 64,128,256."""
 
     name = "size,size,…"
 
     def convert(self, value: Any, param: object, ctx: object) -> tuple[int, ...]:  # noqa: ANN401, ARG002
-        """Parse the list into ascending sizes, each once."""
+        """Parse a comma-separated list into sizes, in ascending order and without repetitions."""
         if isinstance(value, tuple):
             return value
         try:
@@ -92,7 +92,7 @@ def table1(
 
 
 def format_table(table: "LayerTable", *, as_json: bool) -> list[str]:
-    """Return the lines of the measured Table 1 and its findings, as tables or as JSON."""
+    """Format the measured Table 1 and its findings as lines of text, or as JSON."""
     from transduce.reproduce.layer_costs.findings import describe_findings
     from transduce.reproduce.layer_costs.report import (
         build_json,

@@ -1,4 +1,4 @@
-"""transduce score: what a translation is worth beside one by people."""
+"""`transduce score`: score translations against references by BLEU, chrF or TER."""
 
 import json
 from collections.abc import Sequence
@@ -74,7 +74,7 @@ def command(
 
 
 def print_result(result: object, lines: Sequence[str], score: Score, *, as_json: bool) -> None:
-    """Print a result as JSON or as lines, and whether the score is comparable with the paper's."""
+    """Print a result as JSON or as lines, and whether its score is comparable to the paper's."""
     for line in [json.dumps(result, ensure_ascii=False)] if as_json else lines:
         display.result(line)
     if score.paper_comparability and not as_json:

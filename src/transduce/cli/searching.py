@@ -1,4 +1,4 @@
-"""The options of beam search and sampling, and the translator that they choose."""
+"""The options of beam search and sampling, and the translator that they configure."""
 
 import multiprocessing
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +45,7 @@ strict_option = click.option(
 
 
 def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of beam search, which change the recipe's, and those of sampling."""
+    """Add the options of beam search, which override the recipe's, and of sampling to a command."""
     for option in reversed(
         (
             click.option(
@@ -106,7 +106,7 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @final
 @dataclass(frozen=True)
 class TranslatorChoice:
-    """The models, search settings and precision that the options name; plain, to be pickled."""
+    """The model folders and settings that the options give, as plain values to pickle."""
 
     folders: tuple[Path, ...]
     search: Mapping[str, int | float | str]
@@ -135,7 +135,7 @@ class TranslatorChoice:
 def choose_translator(
     folders: tuple[Path, ...], options: Mapping[str, Any], nbest: int
 ) -> TranslatorChoice:
-    """Return the translator that the options ask for; refuse options that contradict each other."""
+    """Return the options' choice of models and settings; refuse contradicting options."""
     given = {name: value for name, value in options.items() if value is not None}
     of_sampling = {name: given[name] for name in SAMPLING if name in given}
     for name in of_sampling:
@@ -153,7 +153,7 @@ def choose_translator(
 
 
 def warn_if_unfinished(folders: Sequence[Path]) -> None:
-    """Print which step of each unfinished run is used: whoever reads its outputs should know."""
+    """Print, for each run that is not finished, from which of its steps the model is taken."""
     from transduce.checkpoint import is_run, read_run
     from transduce.checkpoint.steps import CHECKPOINTS, list_steps
 
@@ -165,7 +165,7 @@ def warn_if_unfinished(folders: Sequence[Path]) -> None:
 
 
 def has_finished(run: Path, step: int) -> bool:
-    """Return whether a run's journal ends with its finish at this step, as early stopping does."""
+    """Return whether a run finished at this step, by the last event of its journal."""
     from transduce.training.journal import LOG, read_journal
 
     last = [(event["event"], event.get("step")) for event in read_journal(run / LOG)[-1:]]
@@ -189,7 +189,7 @@ def load_in_worker(models: TranslatorChoice) -> "Translator":
 @final
 @dataclass
 class WarningPrinter:
-    """Prints the warning of each line to standard error, and in the end how many there were."""
+    """Prints each line's warning to standard error and counts them; prints the count on demand."""
 
     count: int = 0
 
@@ -198,7 +198,7 @@ class WarningPrinter:
         self.count += 1
 
     def print_count(self, consequence: str) -> None:
-        """Print how many lines had a warning and what became of them; nothing if none had."""
+        """Print how many lines had a warning, if any, and its consequence for their outputs."""
         if self.count:
             lines = "1 line is" if self.count == 1 else f"{self.count:,} lines are"
             display.tell(f"warning: {lines} longer than the model takes: {consequence}")

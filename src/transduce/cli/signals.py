@@ -1,4 +1,4 @@
-"""How commands handle signals: the first requests a stop or checkpoint, the second ends at once."""
+"""Handle signals in commands: the first requests a stop, the second ends the process at once."""
 
 import ctypes
 import importlib
@@ -18,7 +18,7 @@ CHECKPOINT_MESSAGE = "saving a checkpoint when the update in progress is finishe
 
 
 def import_with_signals_deferred(name: str) -> None:
-    """Import a module; SIGINT and SIGTERM take effect after it, as half an import stays broken."""
+    """Import a module, and delay SIGINT and SIGTERM until the import is complete."""
     received: list[int] = []
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = {one: signal.signal(one, lambda number, _: received.append(number)) for one in numbers}
@@ -32,12 +32,12 @@ def import_with_signals_deferred(name: str) -> None:
 
 
 def die_with_parent(parent: int) -> None:
-    """Have the system kill this process when its parent ends; do nothing if `parent` is 0."""
+    """Let the system kill this process when its parent `parent` ends; do nothing if it is 0."""
     if not parent:
         return
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(SIGNAL_AT_DEATH, signal.SIGKILL)
-    if os.getppid() != parent:  # it has ended already
+    if os.getppid() != parent:  # the parent has ended already
         raise Terminated
 
 
@@ -48,7 +48,7 @@ def ignore_checkpoint_signal() -> None:
 
 @contextmanager
 def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
-    """Pass the first SIGINT or SIGTERM and every SIGUSR1 to `handle`; a second one of those ends."""
+    """Pass the first SIGINT or SIGTERM and every SIGUSR1 to `handle`; at the second, exit."""
     received: list[int] = []
 
     def receive(number: int, _: FrameType | None) -> None:
@@ -69,7 +69,7 @@ def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
 
 @contextmanager
 def signals_as_requests(report: Callable[[str], None]) -> Iterator[SignalRequests]:
-    """Turn signals into requests to training, each reported in a sentence."""
+    """Turn signals into requests to stop or to save; report each in a sentence."""
     requests = SignalRequests()
 
     def handle(number: int) -> None:
@@ -77,7 +77,7 @@ def signals_as_requests(report: Callable[[str], None]) -> Iterator[SignalRequest
             requests.checkpoint, message = True, CHECKPOINT_MESSAGE
         else:
             requests.stop_signal, message = requests.stop_signal or number, STOP_MESSAGE
-        with suppress(RuntimeError):  # it came while something else was being printed
+        with suppress(RuntimeError):  # the signal interrupted another print
             report(message)
 
     with handle_signals(handle):

@@ -1,4 +1,4 @@
-"""The curves of a run in TensorBoard's files, written while it trains."""
+"""Write the training curves of a run to TensorBoard files while it trains."""
 
 import importlib.util
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def write_tensorboard(observer: "RunObserver", run: Path) -> Iterator["TensorBoardWriter"]:
-    """Open a writer of TensorBoard's files that passes everything on to another observer."""
+    """Open a TensorBoard writer that passes every event on to another observer of the run."""
     if importlib.util.find_spec("tensorboard") is None:
         raise InputError("TensorBoard is not installed", "pip install 'transduce[tensorboard]'")
     from transduce.runs.run_folder import CURVES
@@ -33,7 +33,7 @@ def write_tensorboard(observer: "RunObserver", run: Path) -> Iterator["TensorBoa
 
 @final
 class TensorBoardWriter:
-    """Writes scalars by step; a resumed run replaces what it had written after its checkpoint."""
+    """Observer that writes scalars by step; a resumed run overwrites later steps' scalars."""
 
     def __init__(self, observer: "RunObserver", folder: Path) -> None:
         self.observer, self.folder = observer, folder
@@ -58,7 +58,7 @@ class TensorBoardWriter:
         self.add("development", scalars, progress.step)
 
     def add(self, group: str, values: dict[str, float], step: int) -> None:
-        """Write a group of scalars of one step."""
+        """Write the scalars of one step, their names prefixed by the group."""
         if self.writer is None:
             from torch.utils.tensorboard import SummaryWriter
 
@@ -67,6 +67,6 @@ class TensorBoardWriter:
             self.writer.add_scalar(f"{group}/{name}", value, step)
 
     def close(self) -> None:
-        """Write what is still buffered, and close the file."""
+        """Write the buffered scalars, and close the file."""
         if self.writer is not None:
             self.writer.close()

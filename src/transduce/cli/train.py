@@ -1,4 +1,4 @@
-"""transduce train: from a recipe and a parallel text to a run that can be killed at any time."""
+"""`transduce train`: train a recipe on a parallel text, in a run that can be resumed."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -108,7 +108,7 @@ def command(  # noqa: PLR0913 - one for each option
 
 
 def require_one_text(store: Path | None, files: Mapping[str, Path | None]) -> None:
-    """Refuse a prepared corpus beside files of text."""
+    """Refuse a prepared corpus (--store) together with text files."""
     named = [name for name, file in files.items() if file]
     option = "--" + "".join(named[:1]).replace("_", "-")
     require(
@@ -119,7 +119,7 @@ def require_one_text(store: Path | None, files: Mapping[str, Path | None]) -> No
 
 
 def prepare(inputs: "TrainingInputs", *, quiet: bool) -> "PreparedTraining":
-    """Choose recipe and corpus of a training, and print why and what the corpus holds."""
+    """Choose the recipe and prepare the corpus of a training; print the reasons and counts."""
     from transduce.checkpoint import is_run
     from transduce.cli.prepare import describe_corpus
     from transduce.runs.training_run import prepare_training
@@ -145,7 +145,7 @@ def train_with_display(
     wanted: DisplayOptions,
     rendezvous: "Rendezvous | None" = None,
 ) -> "TrainingRun":
-    """Train a run that signals can stop, with a display of its progress."""
+    """Train a run with a display of its progress; signals can stop it."""
     from transduce.runs.training_run import RunHooks, run_training
 
     hooks = RunHooks(
@@ -157,13 +157,13 @@ def train_with_display(
 
 
 def exit_if_stopped(run: "TrainingRun") -> None:
-    """End the command with a signal's exit code if training was stopped by one."""
+    """Exit with a signal's exit code if that signal stopped the training."""
     if not run.is_finished:
         sys.exit(128 + run.stop_signal)
 
 
 def follow_rank_0(rendezvous: "Rendezvous", folder: Path, store: Path | None) -> int:
-    """Train what rank 0 publishes until it is finished or a signal stops it; return the exit code."""
+    """Train rank 0's job on another rank to its end or a signal; return the exit code."""
     from transduce.runs.training_run import train_as_follower
     from transduce.training.callbacks import ignore_event
 

@@ -1,4 +1,4 @@
-"""Displays of a training: a live panel on a terminal, plain lines elsewhere."""
+"""Displays of a training's progress: a live panel on a terminal, plain lines elsewhere."""
 
 import math
 import resource
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 EVERY = 15.0  # seconds between plain lines
 SMOOTH = 50  # updates over which displayed perplexity and speed are averaged
-WIDTH = 64  # of the bar and the curve
+WIDTH = 64  # of the progress bar and the curve, in characters
 
 
 @final
 @dataclass(frozen=True)
 class DisplayOptions:
-    """How a run is displayed."""
+    """The options that decide how a run's progress is displayed."""
 
     quiet: bool = False
     live: bool = True
@@ -41,7 +41,7 @@ class DisplayOptions:
 
 @contextmanager
 def display_run(folder: Path, wanted: DisplayOptions, recipe: Recipe) -> "Iterator[RunObserver]":
-    """Open a run's display: warnings only, plain lines, or a live panel; and TensorBoard's writer."""
+    """Open the display of a run, with a TensorBoard writer around it if it is wanted."""
     with open_display(recipe.training.steps, wanted) as observer:
         if not wanted.tensorboard:
             yield observer
@@ -52,7 +52,7 @@ def display_run(folder: Path, wanted: DisplayOptions, recipe: Recipe) -> "Iterat
 
 @contextmanager
 def open_display(steps: int, wanted: DisplayOptions) -> "Iterator[RunObserver]":
-    """Open the display that the terminal and the options allow."""
+    """Open the display that terminal and options allow: warnings only, lines, or a live panel."""
     console = display.console()
     if wanted.quiet:
         yield SilentDisplay()
@@ -66,7 +66,7 @@ def open_display(steps: int, wanted: DisplayOptions) -> "Iterator[RunObserver]":
 
 @final
 class SilentDisplay:
-    """Prints warnings only."""
+    """Observer of a run that prints warnings only."""
 
     def on_update(self, update: "Update", progress: "Progress") -> None:
         pass
@@ -87,10 +87,12 @@ class RecentUpdates:
 
     def __init__(self) -> None:
         self.nats: list[float] = []
-        self.marks: list[tuple[float, int]] = []  # when, and target tokens of the run by then
+        self.marks: list[
+            tuple[float, int]
+        ] = []  # time in seconds, and target tokens of the run so far
 
     def add(self, update: "Update", progress: "Progress") -> None:
-        """Add an update; the loss of one that is not finite is left out."""
+        """Add an update; leave its loss out if it is not finite."""
         if math.isfinite(update.nats):
             self.nats.append(update.nats)
         self.marks = [*self.marks[-SMOOTH:], (time.monotonic(), progress.target_tokens)]
@@ -99,10 +101,10 @@ class RecentUpdates:
     def perplexity(self) -> float:
         """The training perplexity of the last updates, without label smoothing, with dropout."""
         last = self.nats[-SMOOTH:]
-        return finite_perplexity(mean(last)) if last else math.nan  # nothing finite yet
+        return finite_perplexity(mean(last)) if last else math.nan  # no finite loss yet
 
     def pace(self, progress: "Progress", steps: int) -> list[str]:
-        """Return target tokens a second and the time left, as text; nothing after a single update."""
+        """Return target tokens per second and time left as text; [] after a single update."""
         (began, before), (ended, after) = self.marks[0], self.marks[-1]
         seconds = ended - began
         if not seconds:
@@ -116,13 +118,13 @@ class RecentUpdates:
 
 @final
 class LineDisplay:
-    """Prints a line every fifteen seconds, for files and pipes."""
+    """Observer of a run that prints a line every fifteen seconds, for files and pipes."""
 
     def __init__(self, steps: int) -> None:
         self.steps, self.recent, self.shown_at = steps, RecentUpdates(), 0.0
 
     def on_update(self, update: "Update", progress: "Progress") -> None:
-        """Print a line after the first update, the last, and every fifteen seconds."""
+        """Print a line after the first and the last update, and every fifteen seconds."""
         self.recent.add(update, progress)
         now = time.monotonic()
         if now - self.shown_at < EVERY and progress.step != self.steps:
@@ -150,7 +152,7 @@ class LineDisplay:
 
 @final
 class PanelDisplay:
-    """Shows the state of a run in a few lines that are redrawn in place."""
+    """Observer of a run that redraws a few lines on the terminal with its state."""
 
     def __init__(self, steps: int, console: "Console") -> None:
         self.steps, self.console, self.recent = steps, console, RecentUpdates()
@@ -202,7 +204,7 @@ class PanelDisplay:
         )
 
     def pace(self, progress: "Progress") -> list[str]:
-        """Return the step, the memory, the speed and the time left, as text."""
+        """Return the step, the memory used, the tokens per second and the time left as text."""
         return [
             f"step {progress.step:,} of {self.steps:,}",
             format_peak_memory(),
@@ -219,12 +221,12 @@ class PanelDisplay:
 
 
 def format_validation(result: "ValidationResult", progress: "Progress") -> str:
-    """Return one line about a validation: its step, perplexity and score."""
+    """Format a validation as one line: its step, perplexity and score."""
     score = "" if result.score is None else f"  {result.score.name} {result.score.value:.2f}"
     return f"dev at {progress.step:,}: perplexity {finite_perplexity(result.nats):.3f}{score}"
 
 
 def format_peak_memory() -> str:
-    """Return the most memory that this process has held, as text."""
+    """Format the peak memory of this process as text."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return f"{peak * (1 if sys.platform == 'darwin' else 1024) / 1e9:.2f} GB"

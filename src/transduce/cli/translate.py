@@ -1,4 +1,4 @@
-"""transduce translate: lines in, lines out."""
+"""`transduce translate`: translate the lines of a file or of standard input."""
 
 import json
 import sys
@@ -109,7 +109,7 @@ def translate_text(
     *,
     interactive: bool,
 ) -> "Iterator[list[Output]]":
-    """Yield the outputs of every line of a text, with its prefixes, from one process or several."""
+    """Yield the outputs of every line of a text with forced prefixes, if any, in its order."""
     from transduce.inference.lines import number_lines
     from transduce.inference.translator import BLOCK, report_warnings, translate_in_workers
     from transduce.machine.process_settings import keep_freed_memory, use_threads
@@ -131,7 +131,7 @@ def translate_text(
 
 
 def with_progress(outputs: "Iterator[list[Output]]", *, live: bool) -> "Iterator[list[Output]]":
-    """Yield the outputs, and show on a terminal how many lines have been translated."""
+    """Yield outputs unchanged, and show on a terminal how many lines have been translated."""
     console = display.console()
     if not live or not console.is_terminal:
         yield from outputs
@@ -143,7 +143,7 @@ def with_progress(outputs: "Iterator[list[Output]]", *, live: bool) -> "Iterator
 
 
 def format_outputs(number: int, outputs: "list[Output]", *, nbest: int, as_json: bool) -> str:
-    """Return an input line's outputs as lines of text, of tab-separated columns, or of JSON."""
+    """Format one input line's outputs as text, as tab-separated columns, or as JSON lines."""
     if as_json:
         best = [vars(one) for one in outputs]
         return json.dumps({"line": number, "outputs": best}, ensure_ascii=False) + "\n"

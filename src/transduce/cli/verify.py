@@ -1,4 +1,4 @@
-"""transduce verify: is every byte of a folder as it was written?"""
+"""`transduce verify`: check that every byte of a folder is as it was written."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Several processes that train one model: the options, and what each process does."""
+"""Train one model with several processes: the options, and the role of each process."""
 
 import functools
 import os
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, kw_only=True)
 class ProcessOptions:
-    """The options about several processes, and this process's rank from the environment."""
+    """The options for several processes, and this process's rank from the environment."""
 
     rank: ProcessRank
     workers: int
     exact: bool
-    lost_after: float
+    lost_after: float  # seconds without a sign of life
 
     @property
     def is_launcher(self) -> bool:
@@ -33,7 +33,7 @@ class ProcessOptions:
         return self.workers > 1 and self.rank.is_single_process
 
     def rendezvous(self) -> "Rendezvous | None":
-        """Connect to where the processes meet; None if this is the only process."""
+        """Connect to the rendezvous of all processes; None if this is the only process."""
         if self.rank.is_single_process:
             return None
         from transduce.training.distributed.rendezvous import Rendezvous
@@ -98,7 +98,7 @@ def launch_and_wait(options: ProcessOptions) -> int:
 
 @contextmanager
 def silence_repeated_errors(processes: ProcessOptions) -> Iterator[None]:
-    """End quietly where another process prints the same error: the launcher, or rank 0."""
+    """Exit without printing an error that the launcher or rank 0 also prints."""
     try:
         yield
     except LostProcessError as fault:

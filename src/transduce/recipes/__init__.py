@@ -1,7 +1,7 @@
 """Recipes as values: the runs of the paper's tables, open corpora, small ones, and user files.
 
-`by_name` finds a recipe, `names` lists them all, `from_file` reads one, `scaled` makes one smaller,
-`difference` compares two and `cite` quotes the paper on a setting. No torch is imported.
+`by_name` returns a recipe, `names` lists all, `from_file` reads one, `scaled` makes one smaller,
+`difference` compares two recipes, `cite` cites the paper on a setting. No torch is imported.
 """
 
 from transduce.recipes.citations import cite

@@ -1,4 +1,4 @@
-"""A recipe as its user names and changes it: by name, by file, at a scale, with other settings."""
+"""Choose a recipe by name or file, and change it by a scale and by single settings."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +13,7 @@ from transduce.settings.recipe import Value, with_changes
 
 
 def find_recipe(recipe: object) -> Recipe:
-    """Return the recipe of a name or of a .toml or .json file; a recipe itself is returned as is."""
+    """Return the recipe given by its name, by a .toml or .json file, or as a `Recipe`."""
     if isinstance(recipe, Recipe):
         return recipe
     if not isinstance(recipe, str | Path):
@@ -26,7 +26,7 @@ def find_recipe(recipe: object) -> Recipe:
 def customise_recipe(
     recipe: Recipe, settings: Mapping[str, Value], scale: str | None = None
 ) -> Recipe:
-    """Return a recipe at a scale with some settings changed, which its new name lists."""
+    """Return a recipe at a scale with changed settings; its new name lists the changes."""
     if scale is not None:
         recipe = scaled(recipe, scale_by_name(scale))
     if not settings:
@@ -36,5 +36,5 @@ def customise_recipe(
 
 
 def format_value(value: Value) -> str:
-    """Return a setting's value as `--set` takes it."""
+    """Format the value of a setting in the form that `--set` accepts."""
     return str(value).lower() if isinstance(value, bool) else str(value)

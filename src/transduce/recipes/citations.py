@@ -1,8 +1,8 @@
 """Citations of the paper for the settings of its runs other than base, English to German.
 
-The citations for that run stand with each field (`settings/fields.py`). Here are those for the rows
-of Table 3 (with the big model), for English to French and for parsing: a section and the sentence
-in our words. Where the section is empty, the paper is silent and the sentence is our reason.
+The citations for that run are in each field's metadata (`settings/fields.py`). Here are those for
+the rows of Table 3 (with the big model), for English to French and for parsing: a section and what
+it says, in our words. Where the section is empty, the paper is silent and the words are our reason.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ COLUMNS = {
 
 
 def _cite_row(name: str, row: Recipe) -> Citations:
-    """Return a citation of Table 3 for each column in which a row differs from base."""
+    """Cite Table 3 for each column in which one of its rows differs from base."""
     return {
         path: ("6.2", f"row {name} of Table 3: {COLUMNS[path]} = {value}")
         for path, _, value in difference(BASE, row)
@@ -100,7 +100,7 @@ CITATIONS: Mapping[str, Citations] = MappingProxyType(
 
 
 def cite(recipe: Recipe, path: str) -> Citation:
-    """Return the paper's section, and its sentence in our words, for a setting of a recipe."""
+    """Return the section of the paper on a setting of a recipe, and what it says, in our words."""
     stated = find_setting(path)[1].metadata
     return CITATIONS.get(find_original_name(recipe), {}).get(
         path, (stated["section"], stated["says"])

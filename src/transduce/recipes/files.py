@@ -1,4 +1,4 @@
-"""Read recipes from TOML or JSON files: the name of a recipe to start from, and what differs."""
+"""Read recipes from TOML or JSON files: a recipe to start from, and the settings that differ."""
 
 import json
 import re
@@ -14,7 +14,7 @@ FORM = 'a recipe reads: start = "table3/base", then [training] and below it step
 
 
 def from_file(path: Path) -> Recipe:
-    """Read a recipe from a TOML or JSON file; its `start` names the recipe that it changes."""
+    """Read a recipe from a TOML or JSON file, whose `start` names the recipe that it changes."""
     values = _parse_tables(path)
     try:
         start = _find_start(values.pop("start", "table3/base"))
@@ -32,18 +32,18 @@ def from_file(path: Path) -> Recipe:
 
 
 def _find_start(name: object) -> Recipe:
-    """Return the recipe that a file names as its start."""
+    """Return the recipe that a file's `start` names."""
     if not isinstance(name, str):
         raise InputError(f"start must be the name of a recipe, not {name!r}", FORM)
     return by_name(name)
 
 
 def _parse_tables(path: Path) -> dict[str, Any]:
-    """Parse the file into tables of settings; a syntax error is refused with its line."""
+    """Parse a recipe file into tables of settings; report a syntax error with its line number."""
     text = _read_text(path)
     try:
         values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except ValueError as error:  # tomllib says the line in its sentence only
+    except ValueError as error:  # tomllib gives the line only in its message
         line = re.search(r"line (\d+)", str(error))
         where = int(line[1]) if line else None
         raise InputError(f"no recipe can be read: {error}", FORM, file=path, line=where) from None
@@ -53,7 +53,7 @@ def _parse_tables(path: Path) -> dict[str, Any]:
 
 
 def _read_text(path: Path) -> str:
-    """Read the file as UTF-8 text without its byte-order mark."""
+    """Read a file as UTF-8 text without its byte-order mark."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""All recipes by name, and the setting-by-setting difference of two of them."""
+"""All recipes by name, and the difference of two recipes, setting by setting."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -25,14 +25,14 @@ def names() -> tuple[str, ...]:
 
 
 def by_name(name: str) -> Recipe:
-    """Return the recipe of that name; an unknown name is refused with the nearest as a hint."""
+    """Return the recipe of a name; refuse an unknown name, with the nearest ones as a hint."""
     if name not in RECIPES:
         raise InputError(f"unknown recipe {name!r}", suggest_names(name, RECIPES))
     return RECIPES[name]
 
 
 def find_original_name(recipe: Recipe) -> str:
-    """Return the name of the recipe that this one derives from: derived names add words to it."""
+    """Return the name of the recipe that a recipe derives from: the first word of its own name."""
     return recipe.name.partition(" ")[0]
 
 

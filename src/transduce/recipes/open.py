@@ -1,6 +1,6 @@
-"""Recipes for corpora that anyone can have: the paper's model and schedule at the corpus' size.
+"""Recipes for freely available corpora: the paper's model and schedule at each corpus' size.
 
-Some corpora are fetched by their names; of the others the user has the files and names them.
+Some corpora are fetched by their names; the files of the others are named by the user.
 """
 
 from dataclasses import replace

@@ -1,8 +1,8 @@
-"""How many operations a model takes, as a formula    (section 6.1, Table 2: training cost)
+"""Count a model's arithmetic operations by formula    (section 6.1, Table 2: training cost)
 
-A multiplication and its addition are two operations. Counted are the products of matrices, which
-is all that grows with a model: projections, feed-forward, the map before the softmax, and in
-attention every pair of positions, masked or not. A backward pass takes twice a forward one.
+A multiplication and its addition are two operations. Only matrix products are counted, the
+part that grows with a model: projections, feed-forward, the map before the softmax, and in
+attention every pair of positions, masked or not. A backward pass takes twice as many as a forward pass.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from transduce.settings import Architecture
 @final
 @dataclass(frozen=True)
 class TextSize:
-    """Sums over all sentence pairs of a text, of n source and m target tokens each."""
+    """Sums over all sentence pairs of a text, each of n source and m target tokens."""
 
     source: float  # Σ n
     target: float  # Σ m
@@ -25,7 +25,7 @@ class TextSize:
 
 
 def count_forward_operations(a: Architecture, symbols: int, text: TextSize) -> float:
-    """Count the operations of one forward pass over a text, with so many target symbols."""
+    """Count the operations of one forward pass over a text, with `symbols` target symbols."""
     encoder, decoder = count_encoder_layer(a), count_decoder_layer(a)
     layer = text.source * (encoder.products + decoder.memory_products)
     layer += text.source_pairs * encoder.pair_products
@@ -36,5 +36,5 @@ def count_forward_operations(a: Architecture, symbols: int, text: TextSize) -> f
 
 
 def count_training_operations(a: Architecture, symbols: int, text: TextSize) -> float:
-    """Count the operations of a forward and a backward pass over a text."""
+    """Count the operations of one forward and one backward pass over a text."""
     return 3 * count_forward_operations(a, symbols, text)

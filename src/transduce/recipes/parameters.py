@@ -1,4 +1,4 @@
-"""How many parameters a model has, as a formula: no model is made    (PAPER section 3, Table 3)
+"""Count a model's parameters by formula, without building it    (section 3, Table 3)
 
 With one tied matrix, no biases in projections and V symbols, base has 44,101,632 + 512 V.
 V = 37,000 gives 63,045,632 where Table 3 prints 65 million; every printed count but that of the
@@ -16,13 +16,13 @@ from transduce.settings import Architecture, Recipe
 
 
 def count_recipe_parameters(recipe: Recipe) -> int:
-    """Count the parameters of a recipe's model, its vocabularies as large as the recipe asks."""
+    """Count the parameters of a recipe's model with vocabularies of the recipe's size."""
     symbols = recipe.data.vocabulary_size
     return count_parameters(recipe.architecture, symbols, symbols)
 
 
 def count_parameters(a: Architecture, source_symbols: int, target_symbols: int) -> int:
-    """Count all learned weights of a model with vocabularies of these sizes."""
+    """Count the parameters of a model with vocabularies of the given sizes."""
     layers = (count_encoder_layer(a) + count_decoder_layer(a)) * a.layers
     rest = count_final_norm(a) * 2 + count_positions(a)
     return (layers + rest + count_embeddings(a, source_symbols, target_symbols)).parameters

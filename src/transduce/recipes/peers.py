@@ -1,4 +1,4 @@
-"""Where other systems differ from the paper, setting by setting, according to their sources.
+"""How other systems differ from the paper, setting by setting, by their source code.
 
 T2T is tensor2tensor; its v1 preset is the paper's model, `transformer_base` has been v3 since.
 """

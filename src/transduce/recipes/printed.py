@@ -13,9 +13,9 @@ class Published:
 
     model: str
     bleu: Mapping[str, str]  # by language pair, where the paper has a figure
-    cost: Mapping[str, str]
+    cost: Mapping[str, str]  # in operations, by language pair
     source: str = ""  # the publication of the system
-    row: str = ""  # the row here with the same model
+    row: str = ""  # the name of this project's row for the same model
 
 
 def _build_row(
@@ -51,7 +51,7 @@ class Printed:
 
     perplexity: float
     bleu: float
-    millions: int | None = None  # printed only where they differ from the row above
+    millions: int | None = None  # parameters; printed only where they differ from base
 
 
 TABLE_3: Mapping[str, Printed] = MappingProxyType(

@@ -1,8 +1,8 @@
 """Scales: named ways to make a recipe smaller, so that a table of the paper fits a machine.
 
-Widths are divided by one number, so that each row keeps its meaning: keys of half the size stay
-half the size, one head stays one head. Steps are divided by one number too. What cannot shrink in
-proportion (corpus, vocabulary, updates, warm-up) is a setting of the scale, which its text names.
+All widths are divided by the same number, so that each row keeps its meaning: keys of half the size
+stay half the size, one head stays one head. So are the numbers of steps. What cannot shrink in
+proportion (corpus, vocabulary, update size, warm-up) is set by the scale, whose text names it.
 """
 
 from collections.abc import Mapping
@@ -16,18 +16,18 @@ from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
 
 WIDTHS = ("d_model", "d_ff", "d_k", "d_v")
-VALIDATIONS = 4  # a run; each computes perplexity, and BLEU of a few lines
+VALIDATIONS = 4  # per run; each computes the perplexity, and BLEU of a few lines
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """Divisors of widths and steps, other changed settings, corpora in place of the paper's."""
+    """A way to make recipes smaller: divisors of widths and steps, and other changes."""
 
     name: str
     about: str
-    cost: str  # time that one row like base takes
-    visible_findings: str  # findings of the paper that this scale can show, and those it cannot
+    cost: str  # training time of one row such as base, in words
+    visible_findings: str  # which of the paper's findings it can show, and which not
     width_divisor: int = 1
     step_divisor: int = 1
     changes: Mapping[str, Value] = field(default_factory=dict)
@@ -89,14 +89,14 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
 
 
 def scale_by_name(name: str) -> Scale:
-    """Return the scale of that name; an unknown name is refused with the nearest as a hint."""
+    """Return the scale of a name; refuse an unknown name, with the nearest ones as a hint."""
     if name not in SCALES:
         raise InputError(f"unknown scale {name!r}", suggest_names(name, SCALES))
     return SCALES[name]
 
 
 def scaled(recipe: Recipe, scale: Scale) -> Recipe:
-    """Return the recipe made smaller by a scale and renamed "… at SCALE"."""
+    """Return a recipe made smaller by a scale, its name extended by "at" and the scale's name."""
     if scale == PAPER:
         return recipe
     small = with_changes(
@@ -111,7 +111,7 @@ def scaled(recipe: Recipe, scale: Scale) -> Recipe:
 
 
 def narrow_widths(recipe: Recipe, scale: Scale) -> dict[str, Value]:
-    """Return the changed widths: each of WIDTHS divided by the scale's divisor."""
+    """Return new values of the width settings: each divided by the scale's `width_divisor`."""
     changes: dict[str, Value] = {}
     for name in WIDTHS:
         width = getattr(recipe.architecture, name)
@@ -126,7 +126,7 @@ def narrow_widths(recipe: Recipe, scale: Scale) -> dict[str, Value]:
 
 
 def shorten_training(recipe: Recipe, scale: Scale) -> dict[str, Value]:
-    """Return the changed training steps and the intervals that are counted in steps."""
+    """Return new values of the number of training steps and of the settings counted in steps."""
     training = recipe.training
     steps = max(1, training.steps // scale.step_divisor)
     return {
@@ -137,7 +137,7 @@ def shorten_training(recipe: Recipe, scale: Scale) -> dict[str, Value]:
 
 
 def replace_corpus(recipe: Recipe, scale: Scale) -> dict[str, Value]:
-    """Return the corpus that the scale puts in place of the recipe's, by target language."""
+    """Return the scale's corpus for the recipe's target language, as a change of `data.corpus`."""
     if not scale.corpora:
         return {}
     language = recipe.data.target_language

@@ -13,11 +13,11 @@ DEMO = Recipe(
     because="sized so that a visitor sees it learn in minutes, without a GPU",
 )
 
-LETTERS = 278  # two special symbols, the 256 bytes, and each of the 20 letters with its blank
+LETTERS = 278  # symbols: 2 special ones, the 256 bytes, and 20 letters with their blanks
 
 
 def _build_toy(task: str, about: str) -> Recipe:
-    """Build the recipe of a toy task, whose right answer is known, to check that models learn."""
+    """Build the recipe of a toy task, whose correct outputs are known, to check training."""
     return Recipe(
         name=f"toy-{task}",
         about=about,

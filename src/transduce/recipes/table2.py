@@ -1,7 +1,7 @@
 """Table 2: the four runs whose BLEU the paper reports, on newstest2014.
 
 Rows with another layer of Table 1 in place of self-attention train on the same data at the same
-cost: so many steps that their matrix products take as many operations as base's.
+cost: with the number of steps whose matrix products take as many operations as base's training.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from transduce.recipes.table3 import TABLE_3
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
 
-LENGTH = 25  # pieces on each side of the sentences that operations are counted over beforehand
+LENGTH = 25  # pieces per sentence, assumed when operations are estimated before training
 SAME_COST = (
     "the paper compares other layers by Table 1 alone; here they train until base's cost is spent"
 )
@@ -56,7 +56,7 @@ TABLE_2 = (BASE_EN_DE, BIG_EN_DE, BASE_EN_FR, BIG_EN_FR)
 
 
 def match_training_cost(base: Recipe, recipe: Recipe) -> Recipe:
-    """Return the recipe with as many steps as cost what base costs; attention rows stay as is."""
+    """Set the steps so that training costs what base costs; keep recipes with self-attention."""
     if recipe.architecture.mixing == base.architecture.mixing:
         return recipe
     steps = round(base.training.steps * estimate_update_cost(base) / estimate_update_cost(recipe))
@@ -64,14 +64,14 @@ def match_training_cost(base: Recipe, recipe: Recipe) -> Recipe:
 
 
 def estimate_update_cost(recipe: Recipe) -> float:
-    """Estimate the operations of one update from its token budgets and a sentence length of 25."""
+    """Estimate the operations of one update from its tokens, at 25 pieces per sentence."""
     source, target = float(recipe.data.source_tokens), float(recipe.data.target_tokens)
     text = TextSize(source, target, source * LENGTH, target * LENGTH, target * LENGTH)
     return count_training_operations(recipe.architecture, recipe.data.vocabulary_size, text)
 
 
 def _build_layer_row(base: Recipe, mixing: str) -> Recipe:
-    """Build base with another layer of Table 1 in place of self-attention, at base's cost."""
+    """Build the recipe of base with another layer of Table 1 for self-attention, at base's cost."""
     recipe = replace(
         with_changes(base, {"architecture.mixing": mixing}),
         name=base.name.replace("base", mixing),
@@ -89,7 +89,7 @@ LAYERS = tuple(
 
 
 def _select_rows(pair: str) -> Mapping[str, Recipe]:
-    """Select the rows of Table 2 for a language pair, by row name."""
+    """Return the recipes of the rows of Table 2 for a language pair, by row name."""
     ours = (recipe for recipe in (*TABLE_2, *LAYERS) if recipe.name.endswith(pair))
     return MappingProxyType({one.name.split("/")[1].removesuffix(f"-{pair}"): one for one in ours})
 

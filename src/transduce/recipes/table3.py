@@ -1,6 +1,6 @@
-"""Table 3: variations on the base model, one row a recipe, each a difference from base.
+"""Table 3: variations of the base model; each row is a recipe that changes settings of base.
 
-The table scores English to German on newstest2013 by beam search, without averaging.
+The paper scores English to German on newstest2013 by beam search, without averaging.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ BASE = Recipe(
 def _build_row(
     name: str, about: str, training: Training = BASE.training, **architecture: Value
 ) -> Recipe:
-    """Build a row of Table 3: base with some columns of the table changed."""
+    """Build the recipe of a row of Table 3: base with some columns of the table changed."""
     sizes = {f"architecture.{column}": value for column, value in architecture.items()}
     row = replace(BASE, name=f"table3/{name}", about=f"{about} {SCORED}", training=training)
     return with_changes(row, sizes)

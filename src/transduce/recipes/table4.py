@@ -1,8 +1,8 @@
 """Table 4: English constituency parsing, as settings    (section 6.3)
 
-The task itself (trees as symbols and back, F1 on section 23) is not built. What the paper prints is
-here with what it leaves open: it chose dropout and learning rates on section 22 and prints neither,
-so these are those of the published code (tensor2tensor). All else is as in base.
+The task itself (trees as symbols and back, F1 on section 23) is not built. Dropout and learning
+rate, which the paper chose on section 22 and does not print, are those of the published code
+(tensor2tensor). All other settings are the paper's or, where it states none, base's.
 """
 
 from dataclasses import replace
@@ -10,7 +10,7 @@ from dataclasses import replace
 from transduce.settings import Architecture, Data, Recipe, Search, Training
 from transduce.settings.recipe import with_changes
 
-TREES = "trees"  # the target language
+TREES = "trees"  # stands for the target language
 NOT_BUILT = "settings only: the task of parsing is not built"
 BECAUSE = (
     "section 6.3 has 4 layers of 1024 and this search; it prints neither dropout nor learning "
