@@ -1,1 +1,1 @@
-"""Prepared corpora: token ids on disk, and which pairs make up which update."""
+"""Prepared corpora: token ids on disk, and the sentence pairs of each training update."""

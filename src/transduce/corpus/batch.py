@@ -1,4 +1,4 @@
-"""Batches of sentence pairs as the model takes them: both sides packed end to end."""
+"""Batches of sentence pairs, the model's input: the sentences of each side packed end to end."""
 
 from dataclasses import dataclass
 from typing import final
@@ -13,13 +13,13 @@ from transduce.packed import Packed
 
 # P pairs
 
-PADDING_SENTENCE_TOKENS = 64  # at most
+PADDING_SENTENCE_TOKENS = 64  # the greatest length of a padding sentence
 
 
 @final
 @dataclass(frozen=True)
 class Batch:
-    """Source and target sentences in the same order, packed, each closed by END."""
+    """The packed source and target sentences of a batch, in the same order, each closed by END."""
 
     source: Packed
     target: Packed
@@ -30,15 +30,17 @@ class Batch:
         return Batch(gather_packed(store.source, indices), gather_packed(store.target, indices))
 
     def pad_to_multiple(self, multiple: int) -> "Batch":
-        """Append padding sentences until each side's token count is a multiple of a number.
+        """Append padding sentences until each side's token count is a multiple of `multiple`.
 
-        Padding sentences are short pairs that attend to themselves only; the loss leaves them out.
+        Padding sentences are short pairs that attend only to themselves and do not count in the
+        loss.
         """
         sides = (self.source, self.target)
         lacking = [-len(side.ids) % multiple for side in sides]
         if not any(lacking):
             return self
-        while min(lacking) < count_padding_sentences(lacking):  # each has a token on either side
+        # every padding pair needs at least one token on each side
+        while min(lacking) < count_padding_sentences(lacking):
             lacking[lacking.index(min(lacking))] += multiple
         pairs = count_padding_sentences(lacking)
         return Batch(
@@ -54,15 +56,15 @@ class Batch:
 
 
 def count_padding_sentences(lacking: list[int]) -> int:
-    """Return how many padding sentences a side needs, given the lacking tokens of both sides."""
+    """Return how many padding pairs are needed, given the number of tokens each side lacks."""
     return -(-max(lacking) // PADDING_SENTENCE_TOKENS)
 
 
 def split_evenly(number: int, count: int) -> list[int]:
-    """Split a number into `count` integers that differ by at most 1."""
+    """Return `count` integers whose sum is `number` and that differ by at most 1."""
     return [number // count + (index < number % count) for index in range(count)]
 
 
 def gather_packed(side: Side, indices: Int[np.ndarray, " P"]) -> Packed:
-    """Read sentences of one side of a store as one packed tensor."""
+    """Read the sentences with these indices from one side of a store, packed end to end."""
     return Packed(torch.from_numpy(side.gather(indices)), tuple(side.lengths[indices].tolist()))

@@ -1,6 +1,7 @@
 """Building a store from pairs of lines: one pass, a block at a time, in constant memory.
 
-A build that is interrupted leaves nothing under the store's name; the same command starts anew.
+An interrupted build leaves no folder under the store's name; the same command starts from the
+beginning.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,22 +21,22 @@ from transduce.errors import InputError
 from transduce.settings import Data
 from transduce.vocabulary import Vocabulary
 
-BLOCK_CHARACTERS = 1_000_000  # encoded at once, by all cores
+BLOCK_CHARACTERS = 1_000_000  # of both sides, encoded in one call on all cores
 PACKAGES = ("transduce", "numpy", "tokenizers")
 
 
 @final
 @dataclass(frozen=True)
 class Origin:
-    """Where pairs come from: hashes of the input files, and the report of the cleaning."""
+    """The sha256 of each input file of a store, and a function that returns the cleaning report."""
 
     inputs: Mapping[str, str]
-    cleaning: Callable[[], Mapping[str, object]]  # asked once, after the last pair
+    cleaning: Callable[[], Mapping[str, object]]  # called once, after the last pair
 
 
 @runtime_checkable
 class PairEncoder(Protocol):
-    """How the lines of both sides become ids: a task, seen from here."""
+    """The part of a task that building a store uses: vocabularies, and encoding lines as ids."""
 
     @property
     def source(self) -> Vocabulary: ...
@@ -48,7 +49,7 @@ class PairEncoder(Protocol):
 @final
 @dataclass
 class PairCounts:
-    """How many pairs were read, dropped for data.max_length, and kept."""
+    """The numbers of pairs that were read, dropped for data.max_length, and kept."""
 
     read: int = 0
     too_long: int = 0
@@ -64,7 +65,7 @@ def build_store(
     origin: Origin,
     progress: Callable[[int], None],
 ) -> Store:
-    """Encode cleaned pairs into a new store folder; `progress` gets the count of pairs read."""
+    """Encode cleaned pairs into a new store folder; call `progress` with the pairs read so far."""
     vocabularies = (encoder.source, encoder.target)
     encoders = (encoder.encode_sources, encoder.encode_targets)
     manifest = build_provenance(origin.inputs, vocabularies, data) | {
@@ -89,7 +90,7 @@ def build_store(
 
 
 def group_into_blocks(pairs: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
-    """Yield lists of pairs of about a million characters, which bounds memory."""
+    """Yield consecutive pairs in lists of about a million characters, which bounds memory."""
     block: list[tuple[str, str]] = []
     characters = 0
     for source, target in pairs:
@@ -109,7 +110,7 @@ def write_block(
     max_length: int,
     counts: PairCounts,
 ) -> None:
-    """Encode a block of pairs and write those with no side longer than `max_length`."""
+    """Encode a block of pairs, write those with at most `max_length` tokens a side, count all."""
     encoded = zip(
         source.encode([line for line, _ in block]),
         target.encode([line for _, line in block]),
@@ -125,7 +126,7 @@ def write_block(
 
 @final
 class SideWriter:
-    """Writes the id and offset files of one side of a store."""
+    """Writes the token-id file and the offset file of one side (source or target) of a store."""
 
     def __init__(
         self,
@@ -143,7 +144,7 @@ class SideWriter:
         self.pieces = 0
 
     def append(self, sentences: Sequence[Sequence[int]]) -> None:
-        """Write sentences, given as token ids, at the end of the files."""
+        """Append sentences, given as token ids, to both files."""
         lengths = np.array([len(ids) for ids in sentences], OFFSETS)
         self.ids.write(np.fromiter(chain.from_iterable(sentences), self.type).tobytes())
         self.offsets.write((self.pieces + lengths.cumsum()).tobytes())
@@ -151,7 +152,7 @@ class SideWriter:
 
 
 def require_pairs(counts: PairCounts, max_length: int) -> None:
-    """Raise InputError if no pair was kept, with the reason."""
+    """Raise InputError if no pair was kept; the message tells whether all were too long."""
     if counts.kept:
         return
     if counts.read:

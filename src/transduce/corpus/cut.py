@@ -1,19 +1,20 @@
-"""The greedy cut of a sequence of sentences into groups that keep to every token budget."""
+"""The greedy cut of a sequence of sentences into groups that exceed none of the token budgets."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Int, Integer
 
-# N sentences in a row · K borders of stretches
+# N sentences or pairs · K borders of groups
 
 
 def greedy_cut(
     lengths: Sequence[Integer[np.ndarray, " N"]], budgets: Sequence[int]
 ) -> Int[np.ndarray, " K"]:
-    """Return the index at which each group begins, and N: groups are filled to the tightest budget.
+    """Cut N items into consecutive groups and return the first index of each group, then N.
 
-    No sentence may be over a budget by itself.
+    Each row of `lengths` has its own budget. A group is as long as it can be without exceeding any
+    budget. No single item may exceed a budget.
     """
     totals = [np.concatenate(([0], row.cumsum(dtype=np.int64))) for row in lengths]
     cuts = [0]

@@ -1,4 +1,4 @@
-"""The micro-batches of each update, from the plan, the store and the memory limit."""
+"""The micro-batches of each update, read from a store by a plan and a limit of tokens."""
 
 from dataclasses import dataclass
 from typing import final
@@ -12,14 +12,14 @@ from transduce.corpus.store import Store
 @final
 @dataclass(frozen=True)
 class Feed:
-    """Gives the micro-batches of any update from its step number alone; nothing is read ahead."""
+    """Computes the micro-batches of an update from its step number alone, without reading ahead."""
 
     store: Store
     plan: Plan
     micro_batch_tokens: int  # of both sides together, in one micro-batch
 
     def micro_batches(self, step: int) -> list[Batch]:
-        """Return the micro-batches of an update, steps counted from 1."""
+        """Return the micro-batches of the update at a step, counted from 1."""
         lengths = (self.store.source_lengths, self.store.target_lengths)
         parts = split_update(self.plan.select_pairs(step), *lengths, self.micro_batch_tokens)
         return [Batch.from_store(self.store, part) for part in parts]

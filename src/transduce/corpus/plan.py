@@ -1,9 +1,9 @@
-"""Which pairs make up which update: a pure function of (lengths, budgets, seed, step).
+"""The sentence pairs of each update, as a pure function of (lengths, budgets, seed, step).
 
-No iterator, no shuffled buffer, nothing to save: any number of workers, any split into
-micro-batches and any restart find the same pairs at the same step. Sentence pairs are batched
-together by approximate length, and an update holds about so many source tokens and so many
-target tokens (section 5.1): both are budgets that are never exceeded, counted in real tokens.
+There is no state to save: with any number of workers, any split into micro-batches and after any
+restart, a step has the same pairs. Sentence pairs are batched together by approximate length, and
+an update holds about `source_tokens` source tokens and `target_tokens` target tokens (section
+5.1). Both budgets count tokens without padding and are never exceeded.
 """
 
 import bisect
@@ -18,12 +18,12 @@ from transduce.errors import InputError
 
 # N pairs · U updates of an epoch · P pairs of an update
 
-WINDOW_UPDATES = 100  # pairs are sorted among so many updates' worth of them
+WINDOW_UPDATES = 100  # pairs are sorted by length within windows of about this many updates
 
 
 @final
 class Plan:
-    """Computes which pairs each update trains on; it caches one epoch, which changes no result."""
+    """Computes which pairs each update trains on, with a cache of the last epoch used."""
 
     def __init__(
         self,
@@ -41,16 +41,16 @@ class Plan:
         self.budgets = (source_tokens, target_tokens)
         self.seed = seed
         self.window = window_pairs(self.lengths, self.budgets)
-        self.ends: list[int] = []  # the last step of each epoch that is counted so far
+        self.ends: list[int] = []  # the last step of each epoch computed so far
         self.cached_epoch: Epoch | None = None
 
     def select_pairs(self, step: int) -> Int[np.ndarray, " P"]:
-        """Return the indices of an update's pairs, steps counted from 1."""
+        """Return the store indices of the pairs of the update at a step, counted from 1."""
         number, position = self.locate(step)
         return self.epoch(number).select_pairs(position)
 
     def locate(self, step: int) -> tuple[int, int]:
-        """Return the epoch of a step and the update's position in it, both counted from 1."""
+        """Return the epoch of a step and the step's position within it, both counted from 1."""
         assert step >= 1, f"steps are counted from 1, there is no step {step}"
         while not self.ends or self.ends[-1] < step:
             before = self.ends[-1] if self.ends else 0
@@ -59,9 +59,9 @@ class Plan:
         return number, step - (self.ends[number - 2] if number > 1 else 0)
 
     def epoch(self, number: int) -> "Epoch":
-        """Return the order and cuts of one epoch, from the cache if it was used last."""
+        """Return the epoch with this number, from the cache if it is the one used last."""
         if self.cached_epoch is None or self.cached_epoch.number != number:
-            self.cached_epoch = None  # let its memory go first
+            self.cached_epoch = None  # free its memory before the next one is computed
             self.cached_epoch = self.draw_epoch(number)
         return self.cached_epoch
 
@@ -91,13 +91,13 @@ class Epoch:
         return len(self.update_order)
 
     def select_pairs(self, position: int) -> Int[np.ndarray, " P"]:
-        """Return the indices of the pairs of the update at this position of the epoch."""
+        """Return the indices of the pairs of the epoch's update at a position, counted from 1."""
         turn = self.update_order[position - 1]
         return self.order[self.cuts[turn] : self.cuts[turn + 1]].copy()
 
 
 def permutation(count: int, generator: np.random.Philox) -> Int[np.ndarray, " N"]:
-    """Return a random permutation of `count` indices, the same under every version of numpy."""
+    """Return a random permutation of 0 to count - 1, the same with every version of numpy."""
     return np.argsort(generator.random_raw(count), kind="stable")
 
 
@@ -108,9 +108,10 @@ def sort_inside_windows(
 ) -> None:
     """Sort the pairs of each window, in place, by the length of their longer side.
 
-    Measured against sorting by source, by target within source, and by sum: this keeps both sides
-    of a pair near its neighbours' and fills both budgets, for the ratio of the sides stays mixed.
-    Every other window runs from long to short, so that like meets like where windows touch.
+    Measurements favoured it over sorting by source, by source then target, and by the sum: pairs
+    have similar lengths on both sides to those next to them, and both budgets are filled, because
+    pairs with longer sources and with longer targets stay mixed. Every second window is sorted from
+    long to short, so that lengths are also similar where two windows touch.
     """
     for turn, first in enumerate(range(0, len(order), window)):
         inside = order[first : first + window]
@@ -123,7 +124,7 @@ def sort_inside_windows(
 def window_pairs(
     lengths: tuple[Integer[np.ndarray, " N"], Integer[np.ndarray, " N"]], budgets: tuple[int, int]
 ) -> int:
-    """Return how many pairs make up about 100 updates, the size of a sorting window."""
+    """Return the number of pairs in a sorting window, which is about 100 updates long."""
     updates = max(
         row.sum(dtype=np.int64) / budget for row, budget in zip(lengths, budgets, strict=True)
     )

@@ -1,4 +1,4 @@
-"""Splitting an update into micro-batches that fit into memory, by the lengths alone."""
+"""Splitting of an update into micro-batches that fit into memory, by sentence lengths alone."""
 
 import numpy as np
 from jaxtyping import Int, Integer
@@ -17,8 +17,8 @@ def split_update(
 ) -> list[Int[np.ndarray, " _"]]:
     """Split an update's pairs into micro-batches of at most `limit` tokens, both sides together.
 
-    Pairs are sorted by length first, source then target: attention works on groups of near-equal
-    length, and the parts then hold few different lengths each.
+    Pairs are first sorted by source length, then target length: attention is computed in groups of
+    similar length, and each micro-batch then has few different lengths.
     """
     source, target = source_lengths[indices], target_lengths[indices]
     order = np.lexsort((indices, target, source))

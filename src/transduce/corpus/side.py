@@ -1,4 +1,4 @@
-"""One language of a store: all sentences' ids end to end, and where each sentence begins."""
+"""One side of a store: the token ids of all sentences end to end, and each sentence's offset."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ class Side:
     ids: UInt[np.ndarray, " T"]
 
     def gather(self, indices: Int[np.ndarray, " P"]) -> Int[np.ndarray, " _"]:
-        """Return the ids of the sentences with these indices, end to end."""
+        """Return the token ids of the sentences with these indices as one vector, end to end."""
         lengths = self.lengths[indices]
         ends = lengths.cumsum(dtype=np.int64)
         shifts = self.offsets[indices].astype(np.int64) - (ends - lengths)
@@ -36,12 +36,12 @@ class Side:
 
 
 def id_type(symbols: int) -> np.dtype[np.unsignedinteger]:
-    """Return the smallest little-endian unsigned type that holds the ids of so many symbols."""
+    """Return the smallest little-endian unsigned type for the ids of a number of symbols."""
     return np.min_scalar_type(symbols - 1).newbyteorder("<")
 
 
 def open_side(verified: VerifiedFolder, side: str, symbols: int, pairs: int) -> Side:
-    """Memory-map the two files of a side after their sizes and sha256 were checked."""
+    """Memory-map the id and offset files of a side after checking their sizes and sha256."""
     ids = map_file(verified.verified_path(f"{side}.ids"), id_type(symbols))
     offsets = map_file(verified.verified_path(f"{side}.offsets"), OFFSETS)
     file = verified.folder / f"{side}.offsets"
@@ -63,6 +63,6 @@ def map_file(file: Path, kind: "np.dtype[np.unsignedinteger]") -> "UInt[np.ndarr
 
 
 def require_consistent(holds: bool, file: Path, expected: str, found: str) -> None:  # noqa: FBT001
-    """Raise FolderError unless a file agrees with the manifest's counts."""
+    """Raise FolderError with `expected` and `found` unless `holds` is true."""
     if not holds:
         raise FolderError(f"expected {expected}, found {found}", DAMAGED_HINT, file=file)

@@ -1,10 +1,10 @@
 """The store: a corpus as token ids on disk, with a manifest of what it was built from.
 
-    source.ids      target.ids       the smallest unsigned type that holds the vocabulary
-    source.offsets  target.offsets   where each sentence begins, and the end of the last
+    source.ids      target.ids       token ids, in the smallest unsigned type for the vocabulary
+    source.offsets  target.offsets   the index of each sentence's first id, and the end of the last
     manifest.json                    inputs, settings, vocabularies, versions, counts, sha256 sums
 
-Every file's sha256 is taken when the store is opened, about a second per GB. Ids stay on the disk.
+Opening a store checks the sha256 of every file, in about a second per GB. Ids are memory-mapped.
 """
 
 import dataclasses
@@ -24,7 +24,7 @@ from transduce.settings import Data
 from transduce.vocabulary import Vocabulary
 
 KIND = "store"
-BUDGETS = ("source_tokens", "target_tokens")  # they decide updates, not what is stored
+BUDGETS = ("source_tokens", "target_tokens")  # settings that do not change what is stored
 
 
 @final
@@ -35,7 +35,7 @@ class Store:
     source: Side
     target: Side
     about: Mapping[str, Any]  # the manifest
-    fingerprint: str  # equal for equal ids of equal vocabularies, whatever made them
+    fingerprint: str  # sha256 that depends only on the ids and the vocabularies
     folder: Path
 
     @staticmethod
@@ -75,7 +75,7 @@ class Store:
         return self.target.lengths
 
     def pair(self, number: int) -> tuple[Int[np.ndarray, " S"], Int[np.ndarray, " T"]]:
-        """Return source and target ids of the pair with this index, counted from 0."""
+        """Return the source ids and the target ids of the pair with this index, from 0."""
         one = np.array([number])
         return self.source.gather(one), self.target.gather(one)
 
@@ -83,7 +83,7 @@ class Store:
 def build_provenance(
     inputs: Mapping[str, str], vocabularies: tuple[Vocabulary, Vocabulary], data: Data
 ) -> dict[str, object]:
-    """Build the record of all that decides a store: input hashes, vocabularies, settings."""
+    """Build the record of what determines a store: input hashes, vocabulary hashes, settings."""
     settings = dataclasses.asdict(data)
     return {
         "inputs": dict(inputs),
@@ -93,7 +93,7 @@ def build_provenance(
 
 
 def flatten_tables(values: Mapping[str, object], before: str = "") -> dict[str, object]:
-    """Return nested tables as one dict with dotted keys: data.max_length."""
+    """Return nested dicts as one dict with dotted keys, such as data.max_length."""
     found: dict[str, object] = {}
     for name, value in values.items():
         if isinstance(value, Mapping):
@@ -104,7 +104,7 @@ def flatten_tables(values: Mapping[str, object], before: str = "") -> dict[str, 
 
 
 def read_counts(verified: VerifiedFolder) -> tuple[dict[str, int], int]:
-    """Return each side's vocabulary size and the number of pairs from a manifest."""
+    """Return a dict from side to vocabulary size, and the number of pairs, from a manifest."""
     match verified.about:
         case {
             "symbols": {"source": int(source), "target": int(target)},
@@ -116,7 +116,7 @@ def read_counts(verified: VerifiedFolder) -> tuple[dict[str, int], int]:
 
 
 def hash_content(verified: VerifiedFolder) -> str:
-    """Return one sha256 for the content of a store: its ids, offsets and vocabularies."""
+    """Return one sha256 over a store's ids, offsets and vocabularies."""
     files = [
         verified.entry(f"{side}.{part}").sha256 for side in SIDES for part in ("ids", "offsets")
     ]

@@ -1,4 +1,4 @@
-"""Generated text for the toy tasks copy, reverse and sort."""
+"""Random lines of letters and their answers, for the toy tasks copy, reverse and sort."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping
@@ -7,7 +7,7 @@ from types import MappingProxyType
 from transduce.errors import InputError, suggest_names
 
 LETTERS = "abcdefghijklmnopqrst"
-LONGEST = 20
+LONGEST = 20  # letters of a line
 
 Letters = list[str]
 TOYS: Mapping[str, Callable[[Letters], Letters]] = MappingProxyType(
@@ -16,10 +16,10 @@ TOYS: Mapping[str, Callable[[Letters], Letters]] = MappingProxyType(
 
 
 def generate_pairs(name: str, count: int, seed: int = 1) -> Iterator[tuple[str, str]]:
-    """Yield `count` different pairs of a toy: 1 to 20 letters, and their copy, reverse or sort.
+    """Yield `count` different pairs of a toy task: 1 to 20 letters, and the right output.
 
-    The first pairs do not depend on the count. A copy has two equal sides, which cleaning leaves
-    out unless `data.drop_identical` is false.
+    A larger count adds pairs after the same first ones. Pairs of the task copy have equal sides,
+    which cleaning drops unless `data.drop_identical` is false.
     """
     if name not in TOYS:
         raise InputError(f"there is no toy task {name!r}", suggest_names(name, TOYS))
@@ -29,7 +29,7 @@ def generate_pairs(name: str, count: int, seed: int = 1) -> Iterator[tuple[str, 
 def draw_pairs(
     toy: Callable[[Letters], Letters], count: int, draws: random.Random
 ) -> Iterator[tuple[str, str]]:
-    """Yield random lines of letters, each different, with the toy's answer."""
+    """Yield `count` different random lines of letters, each with the toy task's right output."""
     earlier: set[str] = set()
     while len(earlier) < count:
         letters = draws.choices(LETTERS, k=draws.randint(1, LONGEST))

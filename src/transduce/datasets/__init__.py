@@ -1,1 +1,1 @@
-"""Public parallel corpora: what is known of them, and how they are downloaded and unpacked."""
+"""Public parallel corpora: their descriptions, and how they are downloaded and unpacked."""

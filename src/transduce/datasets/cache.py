@@ -1,4 +1,4 @@
-"""Where fetched corpora are kept."""
+"""The cache folder of fetched corpora."""
 
 import os
 import sys

@@ -1,7 +1,7 @@
-"""Downloaded files, whole or absent, each with a note of its sha256 and its address.
+"""Verified downloads of files, each with a JSON file (its note) of its sha256 and address.
 
-NAME         the file: its bytes were held against what is known of them before it got this name
-NAME.json    its sha256 and its address; written before the file gets its name
+NAME         the file; it is renamed to NAME after its size and known checksums were checked
+NAME.json    the note: the file's sha256 and address; written before the file is renamed
 """
 
 import hashlib
@@ -31,33 +31,33 @@ from transduce.durable.write_errors import raise_save_errors
 from transduce.errors import FolderError, InputError, SaveError
 
 WRONG_FILE_HINT = "it is another file of that name, or damaged: move it elsewhere, or take it anew"
-RESERVED_BYTES = 1 << 26  # bytes of a disk that are not filled
+RESERVED_BYTES = 1 << 26  # free bytes that a download leaves on the disk
 
 
 @final
 @dataclass(frozen=True)
 class VerifiedFile:
-    """A file on disk with its sha256 and where it came from, checked against what is known."""
+    """A file on disk whose size and known checksums were checked, with its sha256 and origin."""
 
     path: Path
     sha256: str
-    origin: str  # the address, or the path of a copy of the user's own
+    origin: str  # the address of a download, or the path of the user's own copy
 
 
 @final
 @dataclass(frozen=True)
 class DownloadSettings:
-    """Where files are searched: a folder of downloads, the user's own copies, the network."""
+    """Where files are searched: the folder of downloads, the user's own copies, the network."""
 
-    folder: Path  # of downloads that stay
-    copies: Path | None = None  # a folder of the user's own
-    network: NetworkSettings | None = None  # None: nobody is asked
+    folder: Path  # where downloads are stored
+    copies: Path | None = None  # a folder of the user's own copies
+    network: NetworkSettings | None = None  # None: nothing is downloaded
 
 
 def find_file(
     what: Download, settings: DownloadSettings, progress: DownloadProgress
 ) -> VerifiedFile:
-    """Return a verified file: the user's copy, an earlier download, or a new download."""
+    """Return the verified file of a download: the user's copy, an earlier or a new download."""
     copy = find_user_copy(what, settings.copies)
     found = copy or find_earlier_download(what, settings.folder)
     if found:
@@ -68,7 +68,7 @@ def find_file(
 
 
 def find_user_copy(what: Download, folder: Path | None) -> VerifiedFile | None:
-    """Return the user's own copy of a file, checked, or None if there is none."""
+    """Return the user's verified copy of a file; None if it is not in the user's folder."""
     if folder is None or not (folder / what.name).exists():
         return None
     path = folder / what.name
@@ -82,20 +82,20 @@ def find_user_copy(what: Download, folder: Path | None) -> VerifiedFile | None:
 
 
 def find_earlier_download(what: Download, folder: Path) -> VerifiedFile | None:
-    """Return an earlier download if its bytes are unchanged, else None."""
+    """Return a file's earlier download if its bytes are unchanged, else None."""
     path = folder / what.cache_name
     try:
         note = from_checksummed_json(read_regular(note_path(path), NOTE_LIMIT), path)
         sha256 = verify_file(what, path)
     except (FolderError, OSError, RefusedError):
-        return None  # there is none, or a damaged one, which is fetched again
+        return None  # not downloaded yet, or damaged and to be downloaded again
     return VerifiedFile(path, sha256, str(note["address"])) if note["content"] == sha256 else None
 
 
 def download_file(
     what: Download, folder: Path, network: NetworkSettings, progress: DownloadProgress
 ) -> VerifiedFile:
-    """Download a file from the first address that gives the right bytes."""
+    """Download a file from the first of its addresses that gives the expected bytes."""
     ensure_folder(folder)
     path = folder / what.cache_name
     refused: dict[str, list[str]] = {}
@@ -129,11 +129,12 @@ def download_from(
         part.delete()
         if not already:
             raise
-    return download_from(address, part, network, progress)  # perhaps it was begun from another file
+    # the deleted partial download may have been of another file: start again from the first byte
+    return download_from(address, part, network, progress)
 
 
 def verify_file(what: Download, path: Path) -> str:
-    """Return a file's sha256; raise RefusedError if size or checksum is not the known one."""
+    """Return a file's sha256; raise RefusedError if its size or checksum is not the known one."""
     sha256, md5 = hashlib.sha256(), hashlib.md5(usedforsecurity=False)
     size = path.stat().st_size
     if what.size and size != what.size:
@@ -152,7 +153,7 @@ def verify_file(what: Download, path: Path) -> str:
 
 
 def require_disk_space(part: PartialDownload) -> None:
-    """Raise SaveError if the disk has no space for the rest of a download."""
+    """Raise SaveError if the disk has no space for the bytes that a download still lacks."""
     free = shutil.disk_usage(part.path.parent).free
     wanted = part.what.size - part.size
     if wanted > free - RESERVED_BYTES:
@@ -161,11 +162,11 @@ def require_disk_space(part: PartialDownload) -> None:
 
 
 def delete_download(path: Path) -> None:
-    """Delete a downloaded file and its note."""
+    """Delete a downloaded file and the JSON note beside it."""
     path.unlink(missing_ok=True)
     note_path(path).unlink(missing_ok=True)
 
 
 def note_path(path: Path) -> Path:
-    """Return the path of the note that stores a download's sha256 and address."""
+    """Return the path of the JSON file that stores a download's sha256 and address."""
     return path.with_name(path.name + ".json")

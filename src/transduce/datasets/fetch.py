@@ -1,9 +1,10 @@
-"""Fetching a corpus: from its description to a folder with a text file for each split and language.
+"""Fetching a corpus into a folder with one text file for each split and language.
 
     CACHE/wmt14-en-de/en-de/     train.en train.de dev.en dev.de … manifest.json
-    CACHE/downloads/             the files that they were made from
+    CACHE/downloads/             the downloaded files that the text files were made from
 
-The manifest says where every part came from, how many lines it has, and how many it should have.
+The manifest lists the origin and the number of lines of every part, and what differs from the
+expected line counts and checksums.
 """
 
 from collections.abc import Iterable, Iterator
@@ -36,21 +37,21 @@ RESUME_HINT = "the same command goes on where it was; --from FOLDER takes copies
 @final
 @dataclass
 class CorpusRecord:
-    """What a corpus folder's manifest will store, collected while the corpus is written."""
+    """The values for a corpus folder's manifest, collected while the folder is written."""
 
     about: dict[str, Any] = field(default_factory=dict)
-    mismatches: list[str] = field(default_factory=list)  # what is not as it was expected
+    mismatches: list[str] = field(default_factory=list)  # unexpected line counts and checksums
 
 
 def corpus_folder(corpus: Corpus, cache: Path) -> Path:
-    """Return the folder of a corpus's texts in the cache."""
+    """Return the path of a corpus's folder in the cache."""
     return cache / corpus.name / "-".join(corpus.languages)
 
 
 def find_split_files(
     name: str, split: str, languages: tuple[str, str], cache: Path
 ) -> tuple[Path, Path] | None:
-    """Return the two verified text files of a fetched corpus's split, or None if it has none."""
+    """Return the verified files of a split, source and target; None if there is no such split."""
     elsewhere = dict(find_corpus(name, languages).other_splits)
     lies_in, split = (elsewhere[split], "test") if split in elsewhere else (name, split)
     folder = open_corpus(lies_in, languages, cache, brought_by=name)
@@ -66,7 +67,7 @@ def find_split_files(
 def open_corpus(
     name: str, languages: tuple[str, str], cache: Path, *, brought_by: str = ""
 ) -> VerifiedFolder:
-    """Open the folder of a fetched corpus; raise InputError if it was not fetched."""
+    """Open the folder of a fetched corpus; raise InputError if it is not in the cache."""
     folder = corpus_folder(find_corpus(name, languages), cache)
     if not folder.is_dir():
         fact = f"the corpus {name} is not here: {folder} does not exist"
@@ -97,7 +98,7 @@ def fetch_corpus(
 def choose_text_pairs(
     corpus: Corpus, settings: DownloadSettings, progress: DownloadProgress
 ) -> ChosenTexts:
-    """Find the files of every part of a corpus; offline, report all missing files at once."""
+    """Return the text pair and files of every part; raise InputError for all missing if offline."""
     chosen_texts, missing = {}, []
     for part in dict.fromkeys(part for split in corpus.splits for part in split.parts):
         try:
@@ -118,13 +119,13 @@ def choose_text_pairs(
 def choose_text_pair(
     part: Part, settings: DownloadSettings, progress: DownloadProgress
 ) -> tuple[TextPair, dict[Text, VerifiedFile]]:
-    """Return the first alternative of a part whose files can be found, with these files."""
+    """Return the first text pair of a part whose files can be had, and these files by text."""
     reasons = []
     for text_pair in part.text_pairs:
         try:
             return text_pair, find_files(text_pair, settings, progress)
         except InputError as error:
-            if error.hint in (WRONG_FILE_HINT, OTHER_LANGUAGES_HINT):  # no other file will do
+            if error.hint in (WRONG_FILE_HINT, OTHER_LANGUAGES_HINT):  # alternatives do not help
                 raise
             reasons.append(error.fact)
     raise InputError(f"{part.name} cannot be had: " + "; ".join(reasons), RESUME_HINT)
@@ -133,7 +134,7 @@ def choose_text_pair(
 def find_files(
     text_pair: TextPair, settings: DownloadSettings, progress: DownloadProgress
 ) -> dict[Text, VerifiedFile]:
-    """Find the files of both sides; files without a known checksum are read to check them."""
+    """Return the file of each side of a text pair; one without a known checksum is read once."""
     texts = (text_pair.source, text_pair.target)
     files = {
         one: find_file(one, settings, progress) for one in dict.fromkeys(t.download for t in texts)
@@ -157,7 +158,7 @@ def write_split(
     writer: FolderWriter,
     record: CorpusRecord,
 ) -> None:
-    """Write both text files of a split and add its line counts to the record."""
+    """Write both text files of a split, and add its line counts and origins to the record."""
     names = [f"{split.name}.{language}" for language in languages]
     parts: list[dict[str, object]] = []
     with ExitStack() as stack:
@@ -177,7 +178,7 @@ def write_split(
 def read_pairs(
     split: Split, chosen_texts: ChosenTexts, parts: list[dict[str, object]], record: CorpusRecord
 ) -> Iterator[Pair]:
-    """Yield the pairs of all parts of a split, and append what each part held to `parts`."""
+    """Yield the pairs of all parts of a split; append each part's name, lines and origin."""
     for part in split.parts:
         text_pair, found = chosen_texts[part]
         count = 0
@@ -190,7 +191,7 @@ def read_pairs(
 
 
 def zip_lines(part: Part, text_pair: TextPair, found: dict[Text, VerifiedFile]) -> Iterable[Pair]:
-    """Yield line i of both sides of a part; raise InputError if their line counts differ."""
+    """Yield pairs of line i of both sides of a part; raise InputError if line counts differ."""
     sides = [
         read_text_lines(text, found[text].path) for text in (text_pair.source, text_pair.target)
     ]
@@ -202,7 +203,7 @@ def zip_lines(part: Part, text_pair: TextPair, found: dict[Text, VerifiedFile]) 
 
 
 def record_mismatch(name: str, expected: int, found: int, record: CorpusRecord) -> None:
-    """Add a note to the record if a line count is not the expected one."""
+    """Add a mismatch to the record if a line count is not the expected one (0: unknown)."""
     note = f"{name} has {found:,} lines, and {expected:,} were expected"
     if expected and expected != found and note not in record.mismatches:
         record.mismatches.append(note)

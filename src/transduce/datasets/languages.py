@@ -1,7 +1,4 @@
-"""The two letters that our files are called by, for the three that others name languages by.
-
-ISO 639-3 and 639-1; a language that has no two letters keeps its three.
-"""
+"""Conversion of three-letter language codes (ISO 639-3) to two-letter codes (ISO 639-1)."""
 
 PAIRS = """
 aar:aa abk:ab afr:af aka:ak amh:am ara:ar arg:an asm:as ava:av ave:ae aym:ay aze:az bak:ba
@@ -24,6 +21,6 @@ SHORT_CODES = dict(pair.split(":") for pair in PAIRS.split())
 
 
 def shorten_code(name: str) -> str:
-    """Return a language code with two letters where there is one: de for deu, sr_Latn for srp_Latn."""
+    """Return a language code, in two letters if ISO has them: de for deu, sr_Latn for srp_Latn."""
     language, mark, more = name.partition("_")
     return SHORT_CODES.get(language, language) + mark + more

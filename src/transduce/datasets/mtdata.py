@@ -1,8 +1,8 @@
 """Corpora by their names in mtdata's index: `mtdata/Statmt-news_commentary-16-deu-eng`.
 
-mtdata is not imported. It writes its index as lines of JSON, too; what they say of a corpus becomes
-a value, which is fetched as all others are. An index states neither hashes nor sizes nor licences,
-and versions of it differ: the manifest names the one that was read.
+mtdata is not imported. Its program also writes the index as lines of JSON; from the line of a
+corpus a `Corpus` is built, which is fetched like all others. The index has no hashes, sizes or
+licences, and its versions differ: the manifest names the version that was read.
 """
 
 import json
@@ -43,13 +43,13 @@ class Entry:
     """One line of mtdata's index: a corpus's name, files, format and columns."""
 
     name: str
-    files: list[tuple[Download, str]]  # and what is meant in an archive
-    kind: str  # of a file
-    columns: list[int]  # of one with tabs
+    files: list[tuple[Download, str]]  # each with the member of an archive, or ""
+    kind: str  # file format: txt, sgm, tsv or tmx
+    columns: list[int]  # of source and target in a tsv file, from 0
 
 
 def parse_corpus_name(name: str) -> Corpus:
-    """Return the corpus that an mtdata name describes, without its texts."""
+    """Return the corpus with an mtdata name, without splits; `resolve_index_texts` adds these."""
     segment_text = name.removeprefix(PREFIX).split("-")
     if len(segment_text) != 5:  # group, name, version, and both languages
         raise InputError(
@@ -69,7 +69,7 @@ def parse_corpus_name(name: str) -> Corpus:
 
 
 def resolve_index_texts(corpus: Corpus) -> Corpus:
-    """Return an mtdata corpus with its texts, as mtdata's index lists them."""
+    """Return an mtdata corpus with one split of the texts that mtdata's index lists for it."""
     path = find_index()
     name = corpus.name.removeprefix(PREFIX)
     found = build_text_pairs(find_entry(name, path), corpus.languages)
@@ -78,7 +78,7 @@ def resolve_index_texts(corpus: Corpus) -> Corpus:
 
 
 def find_index() -> Path:
-    """Return the newest index file that mtdata has written on this machine."""
+    """Return the path of the newest index file that mtdata has written on this machine."""
     folder = Path(os.environ.get("MTDATA") or "~/.mtdata").expanduser()
     found = max(folder.glob(INDEX), key=lambda path: path.stat().st_mtime, default=None)
     if found is None:
@@ -98,7 +98,7 @@ def find_entry(name: str, path: Path) -> Entry:
 
 
 def read_entries(path: Path, languages: str) -> Iterator[Entry]:
-    """Yield the index entries of all corpora in these languages."""
+    """Yield the entries of an index file whose names end in these languages, such as deu-eng."""
     ending = f'-{languages}"'
     with path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
@@ -111,7 +111,7 @@ def read_entries(path: Path, languages: str) -> Iterator[Entry]:
 
 
 def parse_entry(line: str) -> Entry:
-    """Parse one JSON line of mtdata's index."""
+    """Parse one JSON line of mtdata's index into an Entry."""
     texts = json.loads(line)
     addresses = texts["url"] if isinstance(texts["url"], list) else [texts["url"]]
     is_named = len(addresses) > 1 or addresses[0].endswith(texts["ext"].rpartition(".")[2])
@@ -127,7 +127,7 @@ def parse_entry(line: str) -> Entry:
 
 
 def build_text_pairs(entry: Entry, languages: tuple[str, str]) -> list[TextPair]:
-    """Build the text pairs of an index entry: a file for each side, or files with both."""
+    """Build the text pairs of an index entry, from one file a side or from files with both."""
     kind, files, columns = entry.kind, entry.files, entry.columns
     if len(files) == 2 and files[0] == files[1]:
         fact = f"mtdata's index names the same file for both sides of {entry.name}"

@@ -1,7 +1,7 @@
-"""The WMT news test sets: the paper's development set and its test set.
+"""The WMT news test sets: newstest2013, the paper's development set, and newstest2014, its test.
 
-The text as it is used today lies at one commit of a public repository, so that its hash is known;
-the archives of the WMT itself, with the md5 that sacreBLEU gives, are the second way.
+The texts are downloaded from a fixed commit of a public repository, with known hashes; the
+alternative is WMT's own archives, with the md5 that sacreBLEU lists.
 """
 
 from transduce.datasets.readers import drop_runs, read_sgml_segments
@@ -13,7 +13,7 @@ PLAIN = f"https://raw.githubusercontent.com/{COMMIT}/datasets/statmt/wmt_newstes
 
 
 def statmt_addresses(path: str) -> tuple[str, ...]:
-    """Return the addresses of a file on the WMT's own site, under its several host names."""
+    """Return the addresses of a file on WMT's own site, one for each of its host names."""
     return tuple(
         f"{start}statmt.org/{path}" for start in ("https://www.", "https://", "http://www.")
     )
@@ -23,16 +23,16 @@ WMT13 = Download(statmt_addresses("wmt13/test.tgz"), md5="48eca5d02f637af44e8518
 WMT14_FULL = Download(
     statmt_addresses("wmt14/test-full.tgz"), 3_255_445, md5="a8cd784e006feb32ac6f3d9ec7eb389a"
 )
-# Lines of newstest2014 English-German, from 1, that the edition of the evaluation leaves out.
+# First and last line numbers, from 1, of newstest2014 English-German that WMT's evaluation dropped.
 FILTERED_OUT = (
     *((162, 168), (582, 611), (630, 648), (744, 785), (866, 883), (970, 978)),
     *((1001, 1010), (1101, 1108), (1226, 1246), (1436, 1455), (1554, 1568), (2231, 2297)),
 )
 
 
-def plain_text(place: str, size: int, sha256: str) -> Text:
-    """Build the text of a file with one sentence a line, at a fixed commit of a repository."""
-    return Text(Download((f"{PLAIN}/{place}",), size, sha256))
+def plain_text(path: str, size: int, sha256: str) -> Text:
+    """Build the Text of a file with one sentence a line, by its path in the public repository."""
+    return Text(Download((f"{PLAIN}/{path}",), size, sha256))
 
 
 ENGLISH_2013 = plain_text(
@@ -73,7 +73,7 @@ FRENCH_2014 = plain_text(
 
 
 def sgml_pair(archive: Download, source: str, target: str) -> TextPair:
-    """Build the text pair of two SGML files in a WMT archive."""
+    """Build the TextPair of two SGML files, given by their paths in a WMT archive."""
     return TextPair(
         Text(archive, source, read_sgml_segments), Text(archive, target, read_sgml_segments)
     )
@@ -82,7 +82,7 @@ def sgml_pair(archive: Download, source: str, target: str) -> TextPair:
 def build_news_corpus(
     year: int, language: str, about: str, texts: tuple[Text, Text], official: TextPair
 ) -> Corpus:
-    """Build a WMT news test set of English and another language."""
+    """Build the Corpus of a WMT news test set of English and another language."""
     name = f"newstest{year}"
     lines = {2013: 3_000, 2014: 3_003}[year]
     known = (texts[0].download.sha256, texts[1].download.sha256)

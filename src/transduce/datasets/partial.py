@@ -1,7 +1,7 @@
-"""A partially downloaded file, and a note of the address and version of its bytes.
+"""A partially downloaded file, with a JSON file (its note) of the address and version.
 
-NAME.part         the first bytes
-NAME.part.json    the address that they are from, and what the server calls this version
+NAME.part         the first bytes of the file
+NAME.part.json    the note: the address, and the server's ETag or Last-Modified as the version
 """
 
 import os
@@ -26,7 +26,7 @@ NOTE_LIMIT = 1 << 16
 
 @final
 class PartialDownload:
-    """The first bytes of a download, with the address and version that they are from."""
+    """The first bytes of a download on disk, with their address and the server's version."""
 
     def __init__(self, what: Download, whole: Path) -> None:
         self.what = what
@@ -41,14 +41,14 @@ class PartialDownload:
     def resumable(self, address: str) -> tuple[int, str]:
         """Return how many bytes a download from this address can keep, and their version.
 
-        Bytes of two versions are not put together, unless the whole will be held against a hash.
+        Bytes of two versions are combined only if the checksum of the whole file is known.
         """
         origin, version = self.origin()
         version = version if origin == address else ""
         return (self.size if version or self.what.has_checksum else 0), version
 
     def origin(self) -> tuple[str, str]:
-        """Return the address and version that the bytes are from, or two empty strings."""
+        """Return the address and the server's version of the bytes, or two empty strings."""
         try:
             note = from_checksummed_json(read_regular(self.note, NOTE_LIMIT), self.note)
             return str(note["address"]), str(note["version"])
@@ -57,7 +57,7 @@ class PartialDownload:
 
     @contextmanager
     def append(self, start: int, address: str, version: str) -> Iterator[Callable[[bytes], None]]:
-        """Yield a function that appends bytes after the first `start`; sync to disk at the end."""
+        """Cut the file to `start` bytes, yield a function that appends, sync it at the end."""
         write_atomically(self.note, to_checksummed_json({"address": address, "version": version}))
         with raise_save_errors(self.path):
             flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -82,6 +82,6 @@ class PartialDownload:
                     os.close(descriptor)
 
     def delete(self) -> None:
-        """Delete the partial file and its note."""
+        """Delete the partial file and the JSON note beside it."""
         self.path.unlink(missing_ok=True)
         self.note.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Functions from a file's lines to its text's lines, and from all pairs to those of a split."""
+"""Readers, which extract text lines from a file's lines, and filters of the pairs of a split."""
 
 import hashlib
 import html
@@ -12,11 +12,11 @@ from transduce.errors import InputError
 
 SEGMENT = re.compile(rb"<seg[^>]*>(.*?)</seg>", re.IGNORECASE)
 SPOKEN_OF = re.compile(rb"<(title|description)>(.*?)</\1>")
-HELD_OUT = 2_000  # sentences of each of the two sets that Tatoeba is cut into
+HELD_OUT = 2_000  # sentences in each of Tatoeba's development and test sets
 
 
 def read_sgml_segments(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the text of each `<seg>` of the WMT's SGML, as sacreBLEU reads it."""
+    """Yield the text of each `<seg>` in lines of WMT's SGML, as sacreBLEU reads it."""
     for line in lines:
         found = SEGMENT.search(line)
         if found:
@@ -24,13 +24,13 @@ def read_sgml_segments(lines: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def read_iwslt_segments(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the text of each `<seg>` of the IWSLT's XML, with entities such as &amp; resolved."""
+    """Yield the text of each `<seg>` in lines of IWSLT's XML, with XML entities resolved."""
     for line in read_sgml_segments(lines):
         yield html.unescape(line.decode()).encode()
 
 
 def read_iwslt_training(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the training text of the IWSLT: untagged lines, titles and descriptions."""
+    """Yield the text lines of an IWSLT training file: untagged lines, titles and descriptions."""
     for line in lines:
         found = SPOKEN_OF.search(line)
         if found or not line.lstrip().startswith(b"<"):
@@ -38,7 +38,7 @@ def read_iwslt_training(lines: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def read_column(number: int) -> LineReader:
-    """Build a reader of one column of a tab-separated file; the first is 0."""
+    """Build a reader of one column, counted from 0, of a tab-separated file."""
 
     def read(lines: Iterator[bytes]) -> Iterator[bytes]:
         for count, line in enumerate(lines, start=1):
@@ -53,17 +53,17 @@ def read_column(number: int) -> LineReader:
 
 
 def take_every(step: int) -> PairFilter:
-    """Build a filter that keeps each `step`-th pair."""
+    """Build a filter that keeps only every `step`-th pair."""
     return lambda pairs: (p for number, p in enumerate(pairs, start=1) if number % step == 0)
 
 
 def drop_every(step: int) -> PairFilter:
-    """Build a filter that drops each `step`-th pair."""
+    """Build a filter that drops every `step`-th pair."""
     return lambda pairs: (p for number, p in enumerate(pairs, start=1) if number % step)
 
 
 def drop_runs(runs: Iterable[tuple[int, int]]) -> PairFilter:
-    """Build a filter that drops runs of pairs, given by first and last line number from 1."""
+    """Build a filter that drops ranges of pairs, given by first and last line number from 1."""
     gone = {number for first, last in runs for number in range(first, last + 1)}
     return lambda pairs: (p for number, p in enumerate(pairs, start=1) if number not in gone)
 
@@ -71,9 +71,9 @@ def drop_runs(runs: Iterable[tuple[int, int]]) -> PairFilter:
 def split_by_hash(split: str) -> PairFilter:
     """Build the filter for train, dev or test of a corpus that is split by the hash of its text.
 
-    Different source sentences are sorted by the sha256 of their text: the first 2,000 are the test
-    set, the next 2,000 the development set, each with the translation whose sha256 is smallest.
-    Of the rest, pairs whose target is any translation of those 4,000 are left out of training.
+    The distinct source sentences are sorted by the sha256 of their text. The first 2,000 are the
+    test set and the next 2,000 the development set, each with its translation of smallest sha256.
+    All other pairs are the training set, but for those whose target translates one of the 4,000.
     """
 
     def take(pairs: Iterable[Pair]) -> Iterator[Pair]:
@@ -97,5 +97,5 @@ def normalise_line(line: bytes) -> bytes:
 
 
 def hash_text(text: bytes) -> bytes:
-    """Return the sha256 of a text, which gives an order that nobody chose."""
+    """Return the sha256 of a text, used as the key of a reproducible pseudo-random order."""
     return hashlib.sha256(text).digest()

@@ -1,4 +1,4 @@
-"""Small corpora, trained on in minutes: image captions, everyday sentences, talks."""
+"""Small corpora for training in minutes: image captions, everyday sentences, talks."""
 
 from transduce.datasets.readers import (
     drop_every,
@@ -18,7 +18,7 @@ CAPTION_SPLITS = {
     "test": ("test_2016_flickr", 1_000),
     "test2017": ("test_2017_flickr", 1_000),
 }
-CAPTION_FILES = {  # size and sha256 of the packed files
+CAPTION_FILES = {  # size and sha256 of the compressed files
     "train.en": (568_929, "d79cfa999dd4c51d2cb42499b6796d5a882c3a8a961923c25a898c90f8bbd56f"),
     "train.de": (637_044, "726e39b2fa9eb9ffb6dc763fb35a179f80fae06ffc5d28b6ace5faa883de28a6"),
     "train.fr": (604_242, "622e75069e9f4c577425c4f277116ce66e63a2401c0a2312d90073cb12379a3c"),
@@ -53,7 +53,7 @@ CAPTION_FILES = {  # size and sha256 of the packed files
 
 
 def build_multi30k(language: str) -> Corpus:
-    """Build Multi30k, English and another language, cased and untokenised."""
+    """Build the Multi30k corpus of English and another language, cased and untokenised."""
     splits = []
     for split, (file, lines) in CAPTION_SPLITS.items():
         text_pair = TextPair(caption_text(f"{file}.en"), caption_text(f"{file}.{language}"))
@@ -68,7 +68,7 @@ def build_multi30k(language: str) -> Corpus:
 
 
 def caption_text(name: str) -> Text:
-    """Build the text of one side of one Multi30k split."""
+    """Build the Text of one Multi30k file, such as "train.en": one language of one split."""
     path = f"data/task1/raw/{name}.gz"
     addresses = (
         f"https://raw.githubusercontent.com/{CAPTIONS}/{CAPTIONS_COMMIT}/{path}",
@@ -78,7 +78,7 @@ def caption_text(name: str) -> Text:
 
 
 def tab_separated_pair(download: Download, member: str) -> TextPair:
-    """Build the text pair of one file with English, a tab, the other language."""
+    """Build the TextPair of one archive member with lines of English, a tab, another language."""
     return TextPair(Text(download, member, read_column(0)), Text(download, member, read_column(1)))
 
 
@@ -88,7 +88,7 @@ def build_tatoeba(
     read: int,
     known: dict[str, tuple[int, str, str]],
 ) -> Corpus:
-    """Build Tatoeba's pairs of English and another language, split by the hash of their text."""
+    """Build the Tatoeba corpus of English and another language, split by the hash of its text."""
     part = Part(f"tatoeba en-{language}", text_pairs, read)
     return Corpus(
         f"tatoeba-en-{language}",
@@ -102,8 +102,8 @@ def build_tatoeba(
     )
 
 
-# The pair files of one day lie in public repositories; their publisher renews his own now and then,
-# and other sentences then fall into other splits.
+# Public repositories hold the pair files as they were on one day. The publisher's own files, the
+# alternative, are updated from time to time, which changes the splits.
 GERMAN_PAIRS = Download(
     (
         "https://raw.githubusercontent.com/rioyshky/translation/"
@@ -186,11 +186,11 @@ TALK_TESTS = {
     "TED.tst2011": 1_433,
     "TED.tst2012": 1_700,
 }
-EACH = 23  # one pair of so many is held out for development: the cut that published figures use
+EACH = 23  # every 23rd pair is in the development set, as in published results
 
 
 def talk_test_pair(name: str) -> TextPair:
-    """Build the text pair of one IWSLT test set."""
+    """Build the TextPair (German, English) of one IWSLT test set, such as "TED.tst2010"."""
     german, english = (
         Text(TALKS, f"de-en/IWSLT14.{name}.de-en.{language}.xml", read_iwslt_segments)
         for language in ("de", "en")

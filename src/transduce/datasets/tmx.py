@@ -1,4 +1,4 @@
-"""Reading of translation memories (TMX): XML units of one sentence in several languages."""
+"""Reading of translation memories (TMX): XML whose units hold a sentence in several languages."""
 
 from collections.abc import Iterator
 from typing import cast
@@ -10,11 +10,11 @@ from transduce.errors import InputError
 
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 OTHER_LANGUAGES_HINT = "its languages may go by other names in it: name another corpus"
-MARKUP_TAGS = {"bpt", "ept", "it", "ph", "ut"}  # markup of the text's own format, not words
+MARKUP_TAGS = {"bpt", "ept", "it", "ph", "ut"}  # hold codes of the original format, not words
 
 
 def read_tmx(languages: tuple[str, str], side: int) -> LineReader:
-    """Build a reader of one language of a TMX file, of the units that have both languages."""
+    """Build a reader of one language's text in the units of a TMX file that have both languages."""
     wanted = [language.partition("_")[0] for language in languages]
 
     def read(lines: Iterator[bytes]) -> Iterator[bytes]:
@@ -34,7 +34,7 @@ def read_tmx(languages: tuple[str, str], side: int) -> LineReader:
 
 
 def parse_units(lines: Iterator[bytes]) -> Iterator[Xml.Element]:
-    """Yield the units of a TMX file one by one, in constant memory."""
+    """Yield the translation units (<tu>) of a TMX file one by one, in constant memory."""
     parser: Xml.XMLPullParser[Xml.Element] = Xml.XMLPullParser(("start", "end"))
     body = Xml.Element("body")
     for line in lines:
@@ -49,18 +49,18 @@ def parse_units(lines: Iterator[bytes]) -> Iterator[Xml.Element]:
 
 
 def variant_language(variant: Xml.Element) -> str:
-    """Return the short language code of a TMX variant: de for DE-AT and for deu."""
+    """Return the two-letter language code of a TMX variant (<tuv>): de for DE-AT and for deu."""
     texts = variant.get(LANGUAGE) or variant.get("lang") or ""
     return shorten_code(texts.replace("_", "-").partition("-")[0].lower())
 
 
 def segment_text(segment: Xml.Element | None) -> str:
-    """Return the text of a TMX segment without markup, on one line."""
+    """Return the text of a TMX segment (<seg>) without markup, on one line."""
     return "" if segment is None else " ".join("".join(text_fragments(segment)).split())
 
 
 def text_fragments(element: Xml.Element) -> Iterator[str]:
-    """Yield the text inside an XML element, without that of markup tags."""
+    """Yield the text inside a TMX element, leaving out the content of its markup elements."""
     yield element.text or ""
     for inner in element:
         if inner.tag not in MARKUP_TAGS:

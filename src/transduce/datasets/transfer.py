@@ -1,4 +1,4 @@
-"""Downloads over HTTP that resume after breaks."""
+"""Downloads over HTTP that resume after a broken connection."""
 
 import http.client
 import re
@@ -14,9 +14,7 @@ from transduce.datasets.partial import PartialDownload
 
 CHUNK = 1 << 20
 RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
-DownloadProgress = Callable[
-    [str, int, int], None
-]  # what comes, how many bytes are here, and of how many
+DownloadProgress = Callable[[str, int, int], None]  # takes a name, bytes so far, bytes in total
 
 
 class BrokenError(Exception):
@@ -24,14 +22,14 @@ class BrokenError(Exception):
 
 
 class RangeError(BrokenError):
-    """The server's file is shorter than the bytes downloaded so far: it is another file."""
+    """The server's file is shorter than the partial download, which is thus of another file."""
 
 
 class RefusedError(Exception):
-    """This address does not give the file, and further attempts would not either."""
+    """An address does not give the expected file, and further attempts would not either."""
 
 
-# Most of what a server says instead of a file is its last word. After these it may think better.
+# HTTP statuses after which another attempt may succeed; all others are final.
 STATUS_ERRORS = dict.fromkeys((408, 425, 429, 500, 502, 503, 504), BrokenError)
 STATUS_ERRORS[http.client.REQUESTED_RANGE_NOT_SATISFIABLE] = RangeError
 
@@ -41,16 +39,16 @@ STATUS_ERRORS[http.client.REQUESTED_RANGE_NOT_SATISFIABLE] = RangeError
 class NetworkSettings:
     """Time limits and numbers of attempts for downloads."""
 
-    seconds: float = 60.0  # of silence before a connection counts as broken
-    slowest: int = 1_024  # bytes a second; less than that over `seconds` is silence, too
-    attempts: int = 4  # that bring nothing but silence
-    pause: float = 1.0  # before the second attempt; doubled before each further one
+    seconds: float = 60.0  # without data before a connection counts as broken
+    slowest: int = 1_024  # bytes a second; a mean rate below it over `seconds` counts as broken
+    attempts: int = 4  # consecutive attempts without progress before giving up
+    pause: float = 1.0  # seconds before the second attempt, doubled before each further one
 
 
 def transfer(
     address: str, part: PartialDownload, network: NetworkSettings, progress: DownloadProgress
 ) -> None:
-    """Download a file, with new attempts after breaks for as long as they bring bytes."""
+    """Download a file; try again after a broken connection as long as attempts make progress."""
     most, failures = 0, 0
     while True:
         try:
@@ -69,7 +67,7 @@ def transfer(
 def transfer_once(
     address: str, part: PartialDownload, network: NetworkSettings, progress: DownloadProgress
 ) -> None:
-    """Append to a partial download what one HTTP request brings."""
+    """Make one HTTP request and append the bytes of its response to a partial download."""
     here, version = part.resumable(address)
     if here and here == part.what.size:
         return
@@ -88,13 +86,13 @@ def transfer_once(
 
 
 def build_request(address: str, here: int, version: str) -> urllib.request.Request:
-    """Build the HTTP request for the missing bytes, or for all if the version changed."""
+    """Build the HTTP request for the bytes from `here`, or for all if the version has changed."""
     query = urllib.request.Request(address)
     query.add_header("Accept-Encoding", "identity")
     query.add_header("User-Agent", "transduce")
     if here:
         query.add_header("Range", f"bytes={here}-")
-        if version and not version.startswith("W/"):  # a weak name does not tell bytes apart
+        if version and not version.startswith("W/"):  # weak ETags do not identify the bytes
             query.add_header("If-Range", version)
     return query
 
@@ -103,7 +101,7 @@ def build_request(address: str, here: int, version: str) -> urllib.request.Reque
 def open_response(
     query: urllib.request.Request, network: NetworkSettings
 ) -> Iterator[http.client.HTTPResponse]:
-    """Open an HTTP response; raise BrokenError or RefusedError for whatever goes wrong."""
+    """Open an HTTP response, converting every failure to BrokenError or RefusedError."""
     if query.type not in ("http", "https"):
         raise RefusedError("is no address of the web")
     try:
@@ -124,7 +122,7 @@ def open_response(
 def read_extent(
     answer: http.client.HTTPResponse, here: int, part: PartialDownload
 ) -> tuple[int, int]:
-    """Return at which byte a response begins and how long the whole file is (0 if unknown)."""
+    """Return the byte at which a response begins and the size of the whole file (0: unknown)."""
     length_header = answer.headers.get("Content-Length") or ""
     length = int(length_header) if length_header.isdecimal() else 0
     received, total = 0, length
@@ -140,7 +138,7 @@ def read_extent(
 
 
 def read_paced(answer: http.client.HTTPResponse, network: NetworkSettings) -> Iterator[bytes]:
-    """Yield a response's bytes; raise BrokenError if they come too slowly."""
+    """Yield a response's bytes in chunks; raise BrokenError if their rate is too low."""
     since, came = time.monotonic(), 0
     while chunk := answer.read1(CHUNK):
         yield chunk

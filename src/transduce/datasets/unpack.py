@@ -27,14 +27,14 @@ OPENERS: dict[str, Callable[..., io.BufferedIOBase]] = {
 }
 DAMAGED = (
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, ParseError),
-    *(EOFError, OSError, NotImplementedError, RuntimeError),  # what zipfile cannot or may not open
-    *(ValueError, LookupError),  # encodings that are not known
+    *(EOFError, OSError, NotImplementedError, RuntimeError),  # the last two: zipfile's unsupported
+    *(ValueError, LookupError),  # unknown encodings
 )
 DAMAGED_HINT = "this is not the file that it should be: delete it, and fetch it again"
 
 
 def read_text_lines(text: Text, path: Path) -> Iterator[bytes]:
-    """Yield the lines of one side of a corpus from its downloaded file, without newlines."""
+    """Yield the lines of a Text from its downloaded file, without newlines."""
     try:
         with open_text(text, path) as stream:
             yield from text.reader(read_raw_lines(stream))
@@ -45,7 +45,7 @@ def read_text_lines(text: Text, path: Path) -> Iterator[bytes]:
 
 @contextmanager
 def open_text(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
-    """Open the unpacked bytes of one side of a corpus."""
+    """Open a Text in its downloaded file as a stream of decompressed bytes."""
     with open_download(text, path) as stream:
         unpack = OPENERS.get(posixpath.splitext(text.member or text.download.name)[1])
         if unpack is None:
@@ -57,7 +57,7 @@ def open_text(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
 
 @contextmanager
 def open_download(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
-    """Open the bytes of a downloaded file, or of a member if it is an archive."""
+    """Open a stream of a downloaded file's bytes, or of the Text's member if it is an archive."""
     name = text.download.name.lower()
     if name.endswith(TARS):
         with tarfile.open(path) as tape, open_tar_member(tape, text.member, path) as stream:
@@ -74,7 +74,7 @@ def open_download(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
 
 
 def open_tar_member(archive: tarfile.TarFile, member: str, path: Path) -> io.BufferedIOBase:
-    """Open a regular file inside a tar archive; raise InputError if it has none of that name."""
+    """Open the first tar member that matches a pattern; raise InputError if it is no file."""
     for entry in archive:
         if matches_member(entry.name, member):
             stream = archive.extractfile(entry) if entry.isreg() else None
@@ -85,7 +85,7 @@ def open_tar_member(archive: tarfile.TarFile, member: str, path: Path) -> io.Buf
 
 
 def open_zip_member(archive: zipfile.ZipFile, member: str, path: Path) -> io.BufferedIOBase:
-    """Open a file inside a zip archive; raise InputError if it has none of that name."""
+    """Open the first zip member that matches a pattern; raise InputError if there is none."""
     for entry in archive.infolist():
         if matches_member(entry.filename, member):
             return cast("io.BufferedIOBase", archive.open(entry))
@@ -93,5 +93,5 @@ def open_zip_member(archive: zipfile.ZipFile, member: str, path: Path) -> io.Buf
 
 
 def matches_member(name: str, member: str) -> bool:
-    """Return whether a name in an archive matches the pattern of a member."""
+    """Return whether a name in an archive matches a member's shell-style pattern."""
     return fnmatchcase(posixpath.normpath(name), member)

@@ -1,10 +1,10 @@
-"""What is known of a public corpus: its downloads, and how its splits are made of them.
+"""Descriptions of public corpora: their downloads, and how their splits are made of them.
 
 Corpus   a name, two languages, a licence
-Split    train, dev or test: parts one after the other, and what is taken of them
-Part     one collection, such as Europarl; with alternative text pairs
+Split    train, dev or test: parts one after the other, and a filter of their pairs
+Part     one collection, such as Europarl, with alternative text pairs
 TextPair the text of both sides, each in a download
-Download a file with a known size and hash, at one address or several
+Download a file with its addresses, and its size and hash if they are known
 """
 
 import hashlib
@@ -15,40 +15,40 @@ from typing import final
 from urllib.parse import urlsplit
 
 Pair = tuple[bytes, bytes]  # a line of each side, without its newline
-LineReader = Callable[[Iterator[bytes]], Iterator[bytes]]  # from a file's, with \\n, to the text's
-PairFilter = Callable[[Iterable[Pair]], Iterable[Pair]]  # the pairs that belong to a split
-WHOLE = "all"  # the split of a text that nobody cut: it serves for training and as a test
+LineReader = Callable[[Iterator[bytes]], Iterator[bytes]]  # from a file's lines to text lines
+PairFilter = Callable[[Iterable[Pair]], Iterable[Pair]]  # keeps the pairs of a split
+WHOLE = "all"  # the only split of a corpus without splits, used for training and as a test set
 
 
 def strip_newlines(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a file that has one sentence a line, without newlines."""
+    """Yield a file's lines without their newlines: the reader of files of plain text."""
     return (line.removesuffix(b"\n") for line in lines)
 
 
 def keep_all(pairs: Iterable[Pair]) -> Iterable[Pair]:
-    """Return all pairs: the filter of a split that drops none."""
+    """Return the pairs unchanged: the filter of a split that has all pairs of its parts."""
     return pairs
 
 
 @final
 @dataclass(frozen=True)
 class Download:
-    """One file, the same bytes at every address; size and checksums are 0 or "" if unknown."""
+    """A file that is the same at all its addresses; an unknown size is 0, a checksum ""."""
 
     addresses: tuple[str, ...]
     size: int = 0
     sha256: str = ""
     md5: str = ""
-    file_name: str = ""  # where the address does not end in a name
+    file_name: str = ""  # set if the address does not end in a file name
 
     @property
     def name(self) -> str:
-        """The file name: the end of the first address unless it is given."""
+        """The file's name: `file_name` if set, else the end of the first address."""
         return self.file_name or PurePosixPath(urlsplit(self.addresses[0]).path).name
 
     @property
     def cache_name(self) -> str:
-        """The file name in the folder of downloads, made unique by a hash of the address."""
+        """The file's name in the folder of downloads, made unique by a hash of its address."""
         return f"{hashlib.sha256(self.addresses[0].encode()).hexdigest()[:8]}-{self.name}"
 
     @property
@@ -60,7 +60,7 @@ class Download:
 @final
 @dataclass(frozen=True)
 class Text:
-    """One side of a text: a file or archive member, and the reader of its lines."""
+    """One language of a parallel text: a file or archive member, and the reader of its lines."""
 
     download: Download
     member: str = ""
@@ -70,7 +70,7 @@ class Text:
 @final
 @dataclass(frozen=True)
 class TextPair:
-    """Both sides of a part's text, each in a download."""
+    """The two languages of a parallel text; both may be in the same download."""
 
     source: Text
     target: Text
@@ -79,27 +79,27 @@ class TextPair:
 @final
 @dataclass(frozen=True)
 class Part:
-    """One collection of a split, such as Europarl, with alternative downloads of its text."""
+    """One collection of a split, such as Europarl, with alternative text pairs, best first."""
 
     name: str
     text_pairs: tuple[TextPair, ...]
-    lines: int = 0  # 0: not known
+    lines: int = 0  # expected number; 0 if unknown
 
 
 @final
 @dataclass(frozen=True)
 class Split:
-    """Train, dev or test: parts in order, and the filter that picks the split's pairs."""
+    """Train, dev or test: parts one after the other, and a filter that keeps the split's pairs."""
 
     name: str
     parts: tuple[Part, ...]
-    lines: int = 0  # 0: the sum of the parts
+    lines: int = 0  # expected number; 0 for the sum over the parts
     pair_filter: PairFilter = keep_all
     sha256: tuple[str, str] = ("", "")  # of the two files
 
     @property
     def expected(self) -> int:
-        """The expected number of lines, or 0 if it is unknown."""
+        """The expected number of lines of the split, or 0 if it is unknown."""
         each = [part.lines for part in self.parts]
         return self.lines or (sum(each) if all(each) else 0)
 
@@ -114,11 +114,11 @@ class Corpus:
     about: str
     licence: str
     splits: tuple[Split, ...]
-    other_splits: tuple[tuple[str, str], ...] = ()  # splits that are corpora of their own, by name
+    other_splits: tuple[tuple[str, str], ...] = ()  # (split, name of the corpus that holds it)
 
     @property
     def downloads(self) -> tuple[Download, ...]:
-        """The downloads that the first alternative of every part needs, each once."""
+        """The distinct downloads of the first text pair of every part."""
         text_pairs = [part.text_pairs[0] for split in self.splits for part in split.parts]
         every = [
             text.download
@@ -129,6 +129,6 @@ class Corpus:
 
     @property
     def size(self) -> int:
-        """The bytes to download, or 0 if a download's size is unknown."""
+        """The total size of `downloads` in bytes, or 0 if one of them is unknown."""
         sizes = [download.size for download in self.downloads]
         return sum(sizes) if all(sizes) else 0

@@ -1,6 +1,6 @@
 """The WMT 2014 training data, English to German and English to French    (section 5.1)
 
-Each archive is to be had in two ways: as the WMT packed it, and packed anew as a zip.
+Each archive has two alternatives: WMT's own, and a repackaged zip archive.
 """
 
 from transduce.datasets.news import statmt_addresses
@@ -43,7 +43,7 @@ NEWS_COMMENTARY = (
         "ce199f93ec56ff480137ba29f0819f9a22e70d88be6d7458f112303d67d623d5",
     ),
 )
-UNITED_NATIONS = (  # no hash of the WMT's own packing is known, so it comes second
+UNITED_NATIONS = (  # the hash of WMT's own archive is unknown, which is therefore second
     Download(
         (f"{ANEW}/wmt13/resolve/main-zip/training-parallel-un.zip",),
         2_366_237_633,
@@ -65,14 +65,14 @@ GIGA = (
 
 
 def build_part(name: str, lines: int, packed: tuple[Download, ...], members: str) -> Part:
-    """Build a collection whose members have equal names in every archive; {} is the language."""
+    """Build a Part whose member names, with {} for the language, are equal in all its archives."""
     other = "fr" if "fr" in name else "de"
     sides = [[Text(one, members.format(language)) for language in ("en", other)] for one in packed]
     return Part(name, tuple(TextPair(*both) for both in sides), lines)
 
 
 def shared_parts(other: str, europarl: int, crawled: int, commentary: int) -> tuple[Part, ...]:
-    """Build the three collections that both language pairs have."""
+    """Build the three Parts of both language pairs: Europarl, Common Crawl, News Commentary."""
     pair = f"{other}-en"
     return (
         build_part(f"europarl-v7.{pair}", europarl, EUROPARL, f"training/europarl-v7.{pair}.{{}}"),

@@ -1,7 +1,7 @@
-"""Paired bootstrap resampling (Koehn 2004): is one output better than another beyond chance?
+"""Paired bootstrap resampling (Koehn 2004): the significance of a difference of two scores.
 
-As sacreBLEU does it and with its numbers: test sets of as many lines are drawn from the lines of
-this one, with replacement, and both outputs are scored on each.
+The procedure and its numbers are sacreBLEU's: test sets of equal size are drawn from the lines of
+the given one, with replacement, and both outputs are scored on each.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from transduce.scores.score import Score
 from transduce.scores.scoring import compute_score, find_metric, preprocess_texts
 from transduce.settings.fields import require
 
-SAMPLES, SEED = 1_000, 12_345  # sacreBLEU's
+SAMPLES, SEED = 1_000, 12_345  # sacreBLEU's defaults
 SIGNIFICANCE_LEVEL = 0.05
 
 
@@ -25,15 +25,15 @@ class Comparison:
 
     ours: Score
     theirs: Score
-    low: float  # 95 % of the differences lie between these
+    low: float  # 95 % of the resampled differences lie between low and high
     high: float
-    p: float  # how often chance alone gives such a difference
-    samples: int
+    p: float  # probability of such a difference if the outputs were equally good
+    samples: int  # number of resampled test sets
     seed: int
 
     @property
     def difference(self) -> float:
-        """The first score minus the second."""
+        """The value of `ours` minus the value of `theirs`."""
         return self.ours.value - self.theirs.value
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ def compare_outputs(
     samples: int = SAMPLES,
     seed: int = SEED,
 ) -> Comparison:
-    """Score two outputs against the same references and resample their difference."""
+    """Score two outputs against the same references and test the difference by resampling."""
     import numpy as np
 
     require(samples >= 40, f"{samples} samples have no 95 % of them", "--samples 1000")
@@ -79,24 +79,24 @@ def compare_outputs(
         np.array(list(resample_scores(chosen, (one, *references), samples, seed)))
         for one in outputs
     )
-    # a difference is beyond chance where it is larger than they are spread around their mean
+    # p counts the resampled differences that deviate from their mean by more than the difference
     spread = np.abs(a - b) - np.abs(a - b).mean()
     beyond = int((spread > abs(ours.value - theirs.value)).sum())
     inner = np.sort(a - b)[samples // 40 : samples - samples // 40]
-    # equal on every sample: no difference at all, which sacreBLEU's formula takes for a sure one
+    # Outputs with equal scores on every sample get p = 1; sacreBLEU's formula would give almost 0.
     p = (beyond + 1) / (samples + 1) if (a != b).any() else 1.0
     return Comparison(ours, theirs, float(inner[0]), float(inner[-1]), p, samples, seed)
 
 
 def resample_scores(chosen: Metric, texts: Texts, samples: int, seed: int) -> Iterator[float]:
-    """Yield the score of every resampled test set, from sacreBLEU's counts of its lines.
+    """Yield the score of each resampled test set, computed from sacreBLEU's counts of each line.
 
-    The same seed draws the same lines for both outputs.
+    With the same seed the same lines are drawn for both outputs.
     """
     import numpy as np
 
     (output, *references), _ = preprocess_texts(chosen, texts)
-    sacre: Any = chosen.build()  # its counts by line have no public name
+    sacre: Any = chosen.build()  # sacreBLEU has no public method for the counts of each line
     counts = np.array(sacre._extract_corpus_statistics(output, references), np.float32)  # noqa: SLF001
     draw = np.random.default_rng(seed)
     for _ in range(samples):

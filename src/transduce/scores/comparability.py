@@ -1,8 +1,8 @@
 """Which scores are comparable with the BLEU figures that the paper prints, and which are not.
 
 The paper prints BLEU of English to German on newstest2013 (Table 3) and newstest2014 (Table 2), and
-of English to French on newstest2014. newstest2014 English-German exists in two editions. The script
-that the authors published reads the shorter one, with references that others had tokenised.
+of English to French on newstest2014. newstest2014 English-German exists in two editions. The
+authors' published script uses the shorter one, with references that were already tokenised.
 """
 
 from transduce.scores.test_sets import (
@@ -21,9 +21,9 @@ BLEU_METRICS = ("bleu", "bleu-lc", "bleu-tok", "bleu-tok-lc", "bleu-paper", "ble
 
 
 def describe_paper_comparability(metric: str, test_set: str) -> str:
-    """Return a sentence on whether a score is comparable with a figure of the paper.
+    """Return a phrase on whether a score is comparable with the BLEU that the paper prints, or "".
 
-    Empty where the paper prints no BLEU of the test set, and for metrics other than BLEU.
+    It is "" if the paper prints no BLEU of the test set, and for metrics other than BLEU.
     """
     test_set = test_set.removesuffix(OTHER_FORM)
     if metric not in BLEU_METRICS:

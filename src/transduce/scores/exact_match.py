@@ -9,7 +9,7 @@ from typing import final
 @final
 @dataclass(frozen=True)
 class ExactMatchResult:
-    """An exact match score and the counts that it comes from."""
+    """The number of outputs that equal their reference, and the number of all outputs."""
 
     matches: int
     lines: int
@@ -22,7 +22,7 @@ class ExactMatchResult:
 
 @final
 class ExactMatch:
-    """The exact match metric, with those methods of a sacreBLEU metric that scoring uses."""
+    """The exact match metric, with the methods of sacreBLEU's metric classes that are used here."""
 
     def corpus_score(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
@@ -38,12 +38,12 @@ class ExactMatch:
     def _extract_corpus_statistics(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
     ) -> list[tuple[int, int]]:
-        """Return for each line whether it matches one of its references, and 1 for the line."""
+        """Return a tuple for each line: 1 or 0 for a match with any reference, and the count 1."""
         return [
             (int(output in lines), 1) for output, *lines in zip(outputs, *references, strict=True)
         ]
 
     def _compute_score_from_stats(self, statistics: Sequence[float]) -> ExactMatchResult:
-        """Return the score of summed statistics, as resampled test sets need it."""
+        """Return the result for the sums of lines' statistics (matches, lines)."""
         matches, lines = map(int, statistics)
         return ExactMatchResult(matches, lines)

@@ -1,4 +1,4 @@
-"""All metrics by name; sacreBLEU is imported when one is built."""
+"""All metrics by name; sacreBLEU is imported when a metric's scorer is built."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,26 +21,26 @@ COUNTS = ("counts", "totals", "precisions", "bp", "sys_len", "ref_len")
 @final
 @dataclass(frozen=True)
 class Metric:
-    """A metric: how its scorer is built, and what happens to the texts before."""
+    """A metric: its name, how its scorer is built, and how texts are preprocessed for it."""
 
     name: str
     description: str  # for --help
     build: "Callable[[], BLEU | CHRF | TER | ExactMatch]"
     extract_details: "Callable[[Any], dict[str, Any]]" = lambda _: {}  # counts kept with the score
     preprocess: Preprocess | None = None
-    language: str = ""  # the only language it is for; empty for any
+    language: str = ""  # the only language that the metric can score; "" for any
     higher_is_better: bool = True
 
 
 def build_bleu(tokenize: str, *, lowercase: bool = False, smooth: str = "exp") -> "BLEU":
-    """Build sacreBLEU's BLEU scorer; `force` keeps it from writing warnings."""
+    """Build sacreBLEU's BLEU scorer, with `force` so that it logs no warning of tokenised text."""
     from sacrebleu.metrics.bleu import BLEU
 
     return BLEU(lowercase=lowercase, tokenize=tokenize, smooth_method=smooth, force=True)
 
 
 def build_multi_bleu() -> "BLEU":
-    """Build a BLEU scorer that counts as multi-bleu.perl: words between blanks, no smoothing."""
+    """Build a BLEU scorer that counts like multi-bleu.perl: words between blanks, no smoothing."""
     return build_bleu("none", smooth="none")
 
 
@@ -59,22 +59,22 @@ def build_ter() -> "TER":
 
 
 def extract_bleu_counts(result: Any) -> dict[str, Any]:  # noqa: ANN401 - sacreBLEU is imported late
-    """Return the n-gram counts and lengths that a BLEU score comes from."""
+    """Return the n-gram counts, precisions and lengths that a BLEU score is computed from."""
     return {count: getattr(result, count) for count in COUNTS}
 
 
 def extract_multi_bleu_counts(result: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Return the counts of a BLEU score and the line that multi-bleu.perl prints for them."""
+    """Return the counts of a BLEU score, and the line that multi-bleu.perl would print."""
     return extract_bleu_counts(result) | {"multi_bleu": format_multi_bleu(result)}
 
 
 def extract_ter_counts(result: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Return the number of edits and of reference words that a TER score comes from."""
+    """Return the numbers of edits and of reference words that a TER score is computed from."""
     return {"num_edits": result.num_edits, "ref_length": result.ref_length}
 
 
 def extract_exact_match_counts(result: ExactMatchResult) -> dict[str, Any]:
-    """Return the counts that an exact match score comes from."""
+    """Return the number of exact matches, as a dict."""
     return {"matches": result.matches}
 
 

@@ -1,7 +1,7 @@
 """BLEU of tokenised text as multi-bleu.perl counts it.
 
-sacreBLEU counts the same, but for two things: perl splits at the blanks of ASCII only, and `-lc`
-lowers A to Z only. Both differences are removed from the text before sacreBLEU counts it.
+sacreBLEU counts the same with two exceptions: perl splits at ASCII white space only, and `-lc`
+lower-cases A to Z only. The text is changed before sacreBLEU counts it, so that both agree.
 """
 
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEUScore
 
-# What Python's split takes for a blank and perl's does not, and letters in their place.
+# White space for Python's split but not for perl's, each replaced by a private-use letter.
 OTHER_BLANKS = "\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
@@ -23,15 +23,15 @@ def protect_other_blanks(line: str) -> str:
 
 
 def lowercase_ascii(line: str) -> str:
-    """Lower A to Z and no other letter, and replace blanks outside ASCII by letters."""
+    """Lower-case A to Z and no other letter, and replace blanks outside ASCII by letters."""
     return line.translate(LETTERS).translate(LOWER)
 
 
 def format_multi_bleu(score: "BLEUScore") -> str:
-    """Format a BLEU score as multi-bleu.perl prints it; "" where it dies: all outputs are empty.
+    """Format a BLEU score as multi-bleu.perl prints it; return "" if all outputs are empty.
 
-    100 * (matches / total) is perl's order, and sacreBLEU's is not: 1,632 of 2,560 are 63.7 in
-    the one and 63.8 in the other.
+    Precisions are computed as 100 * (matches / total), in perl's order; in sacreBLEU's order
+    1,632 of 2,560 would round to 63.8 instead of 63.7.
     """
     if score.sys_len == 0:
         return ""

@@ -1,8 +1,7 @@
 """The paper's own BLEU, English to German: tokenised, compounds split    (section 6.1, Table 2)
 
-Only the output passes the tokeniser; the authors had references that were tokenised already, by
-others. Plain references can be tokenised here as well, but that is another figure: it has another
-name and another signature.
+Only the output is tokenised; the authors' references were already tokenised. Scores with plain
+references that are tokenised here differ, and have another name and another signature.
 """
 
 from collections.abc import Sequence
@@ -59,7 +58,7 @@ def tokenise_german(text: Sequence[str]) -> list[str]:
 
 
 def require_untokenised(name: str, text: Sequence[str], hint: str) -> None:
-    """Refuse a text that is tokenised already: its escapes would be escaped twice."""
+    """Raise InputError if a text is already tokenised: its escapes would be escaped twice."""
     if is_tokenised(text):
         raise InputError(f"the {name} is tokenised already, and this score tokenises it", hint)
 

@@ -1,4 +1,4 @@
-"""Perplexity, e to the mean negative log-probability (section 6.2, Table 3)."""
+"""Perplexity: e to the power of the mean negative log-probability (section 6.2, Table 3)."""
 
 import math
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from transduce.errors import InputError
 class Perplexity:
     """The perplexity of a text per piece and per word, without label smoothing.
 
-    Pieces and words both count the END of each sentence, so that the two figures are of the same
-    text. Table 3 prints it per piece, which models with other vocabularies cannot be compared by.
+    The numbers of pieces and of words both include the END of each sentence. Table 3 prints the
+    perplexity per piece, which is comparable only between models with the same vocabulary.
     """
 
-    nats: float  # -log P of all target sentences
+    nats: float  # sum of -log P of all target sentences
     pieces: int
     words: int
 
@@ -41,7 +41,7 @@ class Perplexity:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return both perplexities and their counts for JSON, which has no infinity: None."""
+        """Return both perplexities and their counts as plain values, an infinite one as None."""
         return {
             "per_piece": self.per_piece,
             "per_word": self.per_word if math.isfinite(self.per_word) else None,
@@ -52,5 +52,5 @@ class Perplexity:
 
 
 def exp_or_infinity(x: float) -> float:
-    """Return e^x, or infinity where a float overflows."""
+    """Return e^x, or infinity if it is too large for a float."""
     return math.exp(x) if x < 709 else math.inf

@@ -1,4 +1,4 @@
-"""Compute scores of lines by sacreBLEU and other metrics, always with a signature."""
+"""Scoring of output lines by sacreBLEU's and other metrics, always with a signature."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,31 +12,31 @@ from transduce.scores.test_sets import identify_test_set
 
 
 def bleu(hypotheses: Sequence[str], *references: Sequence[str]) -> Score:
-    """Compute corpus BLEU of plain text, cased."""
+    """Compute the corpus BLEU of plain text by sacreBLEU, cased."""
     return compute_score("bleu", hypotheses, *references)
 
 
 def chrf(hypotheses: Sequence[str], *references: Sequence[str]) -> Score:
-    """Compute chrF2, the F-score of character n-grams."""
+    """Compute the corpus chrF2 by sacreBLEU: the F-score of character n-grams."""
     return compute_score("chrf", hypotheses, *references)
 
 
 def ter(hypotheses: Sequence[str], *references: Sequence[str]) -> Score:
-    """Compute TER, the edits per reference word in percent."""
+    """Compute the corpus TER by sacreBLEU: edits per reference word, in percent."""
     return compute_score("ter", hypotheses, *references)
 
 
 def compute_score(
     metric: str, hypotheses: Sequence[str], *references: Sequence[str], language: str = ""
 ) -> Score:
-    """Score lines against one or several reference texts by one of METRICS.
+    """Score output lines against one or several reference texts by the metric of this name.
 
     `language` is that of the text; the paper's BLEU is for German ("de") only and requires it.
     """
     chosen = find_metric(metric, language)
     require_parallel(hypotheses, references)
     texts, addition = preprocess_texts(chosen, (hypotheses, *references))
-    sacre: Any = chosen.build()  # one of several classes of equal methods
+    sacre: Any = chosen.build()  # one of several classes with the same methods
     test_set = " + ".join(map(identify_test_set, references))
     result = sacre.corpus_score(texts[0], texts[1:])
     return Score(
@@ -52,7 +52,7 @@ def compute_score(
 
 
 def find_metric(name: str, language: str) -> Metric:
-    """Return the metric of a name; refuse unknown names and metrics for another language."""
+    """Return the metric of a name; raise InputError if it is unknown or for another language."""
     if name not in METRICS:
         raise InputError(f"unknown score {name!r}", suggest_names(name, METRICS))
     chosen = METRICS[name]
@@ -66,18 +66,18 @@ def find_metric(name: str, language: str) -> Metric:
 
 
 def require_scorable(metrics: Sequence[str], references: Sequence[str], language: str) -> None:
-    """Refuse metrics and references that could not be scored, before anything is translated."""
+    """Raise InputError for metrics and references that cannot be used, before translating."""
     for metric in metrics:
         preprocess_texts(find_metric(metric, language), ([], references))
 
 
 def preprocess_texts(chosen: Metric, texts: Texts) -> tuple[Texts, str]:
-    """Return the texts that sacreBLEU scores, and what its signature must add about them."""
+    """Return the preprocessed texts for a metric's scorer, and the suffix of its signature."""
     return chosen.preprocess(texts) if chosen.preprocess else (texts, "")
 
 
 def require_parallel(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
-    """Refuse references whose number of lines differs from the output's, and empty texts."""
+    """Raise InputError if a text is missing or empty or the numbers of lines differ."""
     if not references:
         raise InputError("there is no reference to score against")
     if not hypotheses:

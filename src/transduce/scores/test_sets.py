@@ -48,8 +48,8 @@ KNOWN = {  # the first 16 digits of the sha256 of the lines, joined by \n
 }
 
 
-# The hashes of the letters and digits alone, the lines sorted: a test set is recognised after
-# another tokeniser and in another order, as the filtered edition in published tokenised copies.
+# Hashes of the lines reduced to letters and digits and sorted, which recognise a test set that is
+# tokenised or in another order, such as published tokenised copies of the filtered edition.
 KNOWN_BY_LETTERS = {
     "3cd10992e5608555": GERMAN_2013,
     "f4449b7bd32227c9": GERMAN_2014_ALL,
@@ -70,7 +70,7 @@ def identify_test_set(references: Sequence[str]) -> str:
 
 
 def find_current_name(stored: str) -> str:
-    """Return the name that a test set stored as unknown has been given since, else the input."""
+    """Return the current name of a test set that was stored as unknown, or else `stored`."""
     start = re.fullmatch(r"unknown \(sha256 (\w+)\)", stored)
     names = (name for digest, name in KNOWN.items() if start and digest.startswith(start[1]))
     return next(names, stored)

@@ -1,4 +1,4 @@
-"""Tasks as values: how text becomes ids, ids become text, and how good the text is."""
+"""The tasks (translation, copy, reverse, sort): encoding, decoding and scoring of text."""
 
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -1,7 +1,7 @@
-"""What a task decides: how text becomes ids, how ids become text, and how outputs are scored.
+"""The protocol of a task: how text is encoded, how ids are decoded, how outputs are scored.
 
-Preparing, validation, inference, evaluation and the model card ask the task; training, search and
-checkpoints never learn which task it is.
+Preparing, validation, inference, evaluation and the model card depend on the task; training,
+search and checkpoints do not.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True)
 class SplitLevel:
-    """One way to cut a text that is longer than the model takes: at its sentences, for instance."""
+    """One way to split an input that is longer than the model takes, such as into sentences."""
 
     name: str
     split: Callable[[str], list[str]]
-    joint: str  # the parts of a text, with this between them, are the text again
+    joint: str  # the string that joins the parts to the same text
 
 
 @runtime_checkable
 class Task(Protocol):
-    """A kind of examples, with everything that depends on what they mean."""
+    """A kind of input and output, such as translation: how both are encoded, decoded, scored."""
 
     @property
     def source(self) -> Vocabulary:
@@ -43,33 +43,33 @@ class Task(Protocol):
 
     @property
     def metrics(self) -> Sequence[str]:
-        """The names of the scores that evaluation takes unless others are asked for."""
+        """The names of the metrics that evaluation uses by default."""
         ...
 
     @property
     def has_words(self) -> bool:
-        """Whether outputs consist of words, so that a perplexity per word means something."""
+        """Whether outputs consist of words, so that a perplexity per word is meaningful."""
         ...
 
     @property
     def split_levels(self) -> Sequence[SplitLevel]:
-        """The ways to cut an input that is too long, coarsest first; empty if none is allowed."""
+        """The ways to split an input that is too long, coarsest first; empty if it is refused."""
         ...
 
     def normalise(self, line: str) -> str:
-        """Return the regular form of a line, which encoding expects."""
+        """Return the normalised form of a line, which the encode methods expect."""
         ...
 
     def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
-        """Return the source ids of regular lines, each closed by END."""
+        """Return the source token ids of normalised lines, each list closed by END."""
         ...
 
     def encode_targets(self, lines: Sequence[str]) -> list[list[int]]:
-        """Return the target ids of regular lines, each closed by END."""
+        """Return the target token ids of normalised lines, each list closed by END."""
         ...
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of target ids as one regular line."""
+        """Return the text of target token ids as one normalised line."""
         ...
 
     def join(self, parts: Sequence[str]) -> str:
@@ -81,9 +81,9 @@ class Task(Protocol):
         ...
 
     def constraint(self, source_ids: Sequence[int]) -> "Constraint | None":
-        """Return what the output of a source must obey; None if it may be anything."""
+        """Return the constraint on the output for these source ids; None allows any output."""
         ...
 
     def describe(self, data: Data) -> ModelDescription:
-        """Return what a model card says about a model of this task, trained on such data."""
+        """Return the words of a model card for a model of this task with these data settings."""
         ...

@@ -1,4 +1,4 @@
-"""What tasks from lines of text to lines of text share: both sides are encoded by vocabularies."""
+"""The base class of tasks from text to text, with each side encoded by a vocabulary."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from transduce.vocabulary import END, Vocabulary
 
 @dataclass(frozen=True)
 class TextToText:
-    """Lines of text into lines of text, without a constraint on the outputs."""
+    """A task from lines of text to lines of text, without a constraint on the outputs."""
 
     source: Vocabulary
     target: Vocabulary
@@ -19,15 +19,15 @@ class TextToText:
         return normalise(line)
 
     def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
-        """Return the source ids of regular lines, each closed by END."""
+        """Return the source token ids of normalised lines, each list closed by END."""
         return encode_lines(self.source, lines)
 
     def encode_targets(self, lines: Sequence[str]) -> list[list[int]]:
-        """Return the target ids of regular lines, each closed by END."""
+        """Return the target token ids of normalised lines, each list closed by END."""
         return encode_lines(self.target, lines)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of target ids as one regular line, whatever bytes a model made up."""
+        """Return the text of target token ids as one normalised line, also for invalid UTF-8."""
         return normalise(self.target.decode(list(ids)))
 
     def join(self, parts: Sequence[str]) -> str:
@@ -40,5 +40,5 @@ class TextToText:
 
 
 def encode_lines(vocabulary: Vocabulary, lines: Sequence[str]) -> list[list[int]]:
-    """Return the ids of regular lines, each closed by END."""
+    """Return the token ids of normalised lines, each list closed by END."""
     return [[*ids, END] for ids in vocabulary.encode_batch(lines)]

@@ -1,4 +1,4 @@
-"""Tasks with one right answer, for seeing that a model can learn at all: copy, reverse, sort."""
+"""Toy tasks with one right output, to test that a model learns: copy, reverse, sort."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from transduce.tasks.text import TextToText
 @final
 @dataclass(frozen=True)
 class Toy(TextToText):
-    """Lines of letters into lines of letters; an output is right or wrong as a whole."""
+    """A task from lines of letters to lines of letters, scored by exact match."""
 
     action: str  # "reverses": what the model does to a line
 
@@ -27,7 +27,7 @@ class Toy(TextToText):
         return compute_score("exact-match", outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:  # noqa: ARG002 - letters have no language
-        """Return what a card says about a model of this toy."""
+        """Return the words of a model card for a model of this toy task."""
         return ModelDescription(
             pipeline_tag="text2text-generation",
             title=f"{self.action} lines of letters",

@@ -15,7 +15,7 @@ from transduce.text.sentences import split_clauses, split_sentences
 @final
 @dataclass(frozen=True)
 class Translation(TextToText):
-    """Lines of one language into lines of another."""
+    """The task of translating lines of one language into lines of another, scored by BLEU."""
 
     metrics: ClassVar[tuple[str, ...]] = ("bleu", "chrf", "ter")
     has_words: ClassVar[bool] = True
@@ -31,7 +31,7 @@ class Translation(TextToText):
         return bleu(outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:
-        """Return what a card says about a translation model between the languages of the data."""
+        """Return the words of a model card for a translation model of the data's languages."""
         source, target = data.source_language, data.target_language
         return ModelDescription(
             pipeline_tag="translation",
