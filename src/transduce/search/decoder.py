@@ -20,8 +20,8 @@ class Decoder(Protocol[State]):
     """A model, an ensemble or a table that returns the log-probabilities of the next symbol.
 
     The search guarantees the following, so that hypotheses of a sentence can share memory. The
-    first `step` has one row per source, then `reorder` repeats every source over `width` rows. After
-    this, each sentence has exactly `width` adjacent rows, dead hypotheses included, and sentences
+    first `step` has one row per source, then `reorder` repeats each source over `width` rows. Then
+    each sentence has exactly `width` adjacent rows, dead hypotheses included, and sentences
     keep their order until one of them ends. A state is not used again after another state was made
     from it. `concatenate` is only called with two states of `width` rows per sentence.
     """

@@ -1,1 +1,1 @@
-"""Training: from batches to weights    (section 5)"""
+"""Training: updates, validation, checkpoints, and several processes    (section 5)"""

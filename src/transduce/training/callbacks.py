@@ -1,4 +1,4 @@
-"""Callbacks of a training: what a progress bar, a plot or a logger plugs into."""
+"""Callbacks of training, for progress bars, plots and loggers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,24 +9,24 @@ from transduce.training.update import Update
 
 
 def ignore_event(*_: object) -> None:
-    """Do nothing: the default of every callback."""
+    """Do nothing; this is the default of every callback."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainingCallbacks:
-    """Functions that training calls, in its own thread; each is optional.
+    """Functions called after each update, after each validation, and with messages; all optional.
 
-    With several processes only rank 0 calls them. An exception in a callback ends the training; the
-    same run can be resumed from its last checkpoint.
+    Training waits until a callback returns. With several processes only rank 0 calls them. An
+    exception in a callback ends the training, which can be resumed from its last checkpoint.
 
         losses = []
         TrainingCallbacks(on_update=lambda update, progress: losses.append(update.loss))
     """
 
-    # after every update, also one that was skipped because it was not finite (`update.applied`)
+    # after every update, also one with `update.applied` false, which was skipped as not finite
     on_update: Callable[[Update, Progress], None] = ignore_event
-    # after every validation; `progress` already counts it
+    # after every validation, with the progress that includes its result
     on_validation: Callable[[ValidationResult, Progress], None] = ignore_event
-    # a sentence for people, such as a checkpoint that could not be written; training continues
+    # with a sentence to display, such as that a checkpoint could not be written
     on_message: Callable[[str], None] = ignore_event

@@ -1,7 +1,7 @@
-"""Layers and loss as compiled code (`training.compile`): fewer kernels that do more each.
+"""Compile the layers and the loss with torch.compile (`training.compile`).
 
-One layer is compiled for each kind, and the cross-entropy of a slice. Attention in buckets of like
-lengths stays outside, for its shapes differ in every batch; torch's variable-length kernel goes in.
+One encoder layer, one decoder layer and the cross-entropy of a slice are compiled. The bucketed
+attention kernel is not, because its shapes differ in every batch; torch's variable-length one is.
 """
 
 import os
@@ -22,13 +22,13 @@ from transduce.model.transformer import Transformer
 from transduce.settings import Training
 from transduce.training.loss import CrossEntropyKernel, cross_entropy_inplace
 
-# the variable that names a compiler, and the commands to try where it is unset
+# the environment variable that names a compiler, and the commands to try if it is unset
 GPU_COMPILER = ("CC", ("gcc", "clang", "cc"))
 CPU_COMPILER = ("CXX", ("clang++",) if sys.platform == "darwin" else ("g++",))
 
 
 def require_compiler(training: Training, device: torch.device) -> None:
-    """Refuse `training.compile` where no compiler is installed, before the first update does."""
+    """Raise InputError if `training.compile` is set and no compiler is installed."""
     variable, commands = GPU_COMPILER if device.type == "cuda" else CPU_COMPILER
     wanted = [os.environ[variable]] if os.environ.get(variable) else commands
     if training.compile and not any(map(shutil.which, wanted)):
@@ -40,7 +40,7 @@ def require_compiler(training: Training, device: torch.device) -> None:
 
 
 def compile_layers(model: Transformer, *, mode: str = "default", dynamic: bool = True) -> None:
-    """Compile every layer of the model in place; `dynamic` code takes batches of any size."""
+    """Compile every layer of a model in place, if `dynamic` for batches of any size."""
     model.kernel = KernelForCompiledLayers(model)
     for layer in [*model.encoder, *model.decoder]:
         layer.compile(mode=mode, dynamic=dynamic)
@@ -48,7 +48,7 @@ def compile_layers(model: Transformer, *, mode: str = "default", dynamic: bool =
 
 @final
 class KernelForCompiledLayers:
-    """The model's attention kernel, excluded from compiled code unless it is variable-length."""
+    """The model's attention kernel, excluded from compilation unless it is variable-length."""
 
     def __init__(self, model: Transformer) -> None:
         self.sizes, self.weight, self.kernel = model.sizes, model.output.weight, model.kernel
@@ -68,6 +68,6 @@ class KernelForCompiledLayers:
 
 @cache
 def compiled_cross_entropy() -> CrossEntropyKernel:
-    """Return `cross_entropy_inplace` as compiled code: a few kernels instead of a dozen."""
+    """Return `cross_entropy_inplace` compiled into a few kernels instead of a dozen."""
     compiled: CrossEntropyKernel = torch.compile(cross_entropy_inplace, dynamic=True)
     return compiled

@@ -1,8 +1,8 @@
-"""log.jsonl, the journal of a run: one JSON object a line, only ever appended to.
+"""The journal of a run, log.jsonl: one JSON object per line, append-only.
 
 Events: resume, machine, update, validation, snapshot, checkpoint, failure, finish. A `resume` at
-step n means that the lines after n before it belong to updates that were lost; `read_journal`
-leaves them out, and so a last line that a crash cut in half.
+step n makes earlier lines about steps after n obsolete, for their updates were lost in a crash.
+`read_journal` omits these lines, and lines that a crash has cut.
 """
 
 import io
@@ -23,8 +23,8 @@ LOG = "log.jsonl"
 class Journal:
     """Appends events to log.jsonl, each line unbuffered.
 
-    A full disk may lose lines, but never ends the training: the next line that is written counts
-    the lost ones in `lost_lines`.
+    On a full disk lines are lost, but training continues: the next line that can be written states
+    their number as `lost_lines`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -33,7 +33,7 @@ class Journal:
             self.file = io.FileIO(str(path), "a", opener=open_without_following_links)
 
     def write(self, event: str, **facts: Any) -> None:  # noqa: ANN401 - any JSON value
-        """Append one event with its facts and the time in UTC."""
+        """Append one event as a line, with its facts and the time in UTC."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         known = {name: None if is_not_finite(fact) else fact for name, fact in facts.items()}
         known |= {"lost_lines": self.lost_lines} if self.lost_lines else {}
@@ -53,17 +53,17 @@ class Journal:
 
 
 def open_without_following_links(path: str, flags: int) -> int:
-    """Open a file for `io.FileIO`; a symbolic link is an error."""
+    """Open a file for `io.FileIO` and return its descriptor; a symbolic link is an OSError."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
 def is_not_finite(fact: object) -> bool:
-    """Whether a value is NaN or infinite: JSON has no word for them, so they become null."""
+    """Return whether a value is NaN or infinite, which JSON cannot express (null instead)."""
     return isinstance(fact, float) and not math.isfinite(fact)
 
 
 def ends_with_newline(path: Path) -> bool:
-    """Whether a file is empty, absent or ends with a newline: not cut by a crash."""
+    """Return whether a file ends with a newline, is empty or absent, so not cut by a crash."""
     if not path.exists() or path.stat().st_size == 0:
         return True
     with path.open("rb") as file:
@@ -72,7 +72,7 @@ def ends_with_newline(path: Path) -> bool:
 
 
 def read_journal(path: Path) -> list[dict[str, Any]]:
-    """Return a journal's events, without those that a resume made obsolete and cut lines."""
+    """Return the events of a journal, without cut lines and those that a resume made obsolete."""
     kept: list[dict[str, Any]] = []
     for event in read_all_events(path):
         if event["event"] == "resume":
@@ -82,7 +82,7 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
 
 
 def read_all_events(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the event of every line that is a JSON object with `event`."""
+    """Yield all events of a journal in order, obsolete ones included; skip malformed lines."""
     if not path.exists():
         return
     for line in path.read_bytes().split(b"\n"):

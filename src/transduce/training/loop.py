@@ -1,4 +1,4 @@
-"""Training from the step that a run has reached to the recipe's last: train, validate, checkpoint."""
+"""The training loop: updates, validation, early stopping, snapshots and checkpoints."""
 
 import dataclasses
 import time
@@ -23,20 +23,20 @@ from transduce.training.step import queue_update
 from transduce.training.update import Update
 
 AfterUpdate = Callable[[Progress, Update | None], Progress]  # validation, checkpoints, journal
-FIRST_CHECKPOINT_MINUTES = 1.0  # early enough to find a full disk while somebody still watches
-MAX_FAILED_WRITES = 3  # in a row end the run; a single one may be a full disk that gets cleared
+FIRST_CHECKPOINT_MINUTES = 1.0  # early, so that an unwritable disk is noticed soon
+MAX_FAILED_WRITES = 3  # in a row end the run; after fewer, the disk may get free space again
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainingJob:
-    """A model with its optimiser, its batches and validation, and the run folder they belong to."""
+    """What a run trains and where: model, optimiser, settings, batches, validation, run folder."""
 
     folder: Path
     model: Transformer
     optimiser: Optimiser
     training: Training
-    batches: Callable[[int], Sequence[Batch]]  # the micro-batches of an update, steps from 1
+    batches: Callable[[int], Sequence[Batch]]  # the micro-batches of a step, from 1
     validate: Callable[[Transformer], ValidationResult | None] | None = None  # None if interrupted
 
 
@@ -46,9 +46,10 @@ def train(
     callbacks: TrainingCallbacks,
     group: ProcessGroup = SINGLE_PROCESS,
 ) -> Progress:
-    """Train until the last step, early stopping or a stop signal, then checkpoint the last update.
+    """Train until the last step, early stopping or a stop signal, then write a checkpoint.
 
-    Every process of the group calls this; only rank 0 validates and writes to the run folder.
+    Returns the progress. Every process of the group calls this; only rank 0 validates and writes to
+    the run folder.
     """
     if group.rank > 0:
         progress = run_updates(job, progress, group, return_unchanged)
@@ -64,7 +65,8 @@ def run_updates(
 ) -> Progress:
     """Run updates, each followed by `after_update` on rank 0, until training ends or is stopped."""
     training = job.training
-    progress = group.run_on_rank_0(after_update, progress, None)  # what a stop had left undone
+    # such as a validation that a stop has interrupted
+    progress = group.run_on_rank_0(after_update, progress, None)
     prefetched: Sequence[Batch] | None = None
     while not is_finished(progress, training):
         began, step = time.monotonic(), progress.step + 1
@@ -81,18 +83,18 @@ def run_updates(
 
 
 def prefetch_batches(job: TrainingJob, step: int) -> Sequence[Batch] | None:
-    """Load the micro-batches of the next update if the model computes on a GPU, else None."""
+    """Return the micro-batches of the next step if the model is on a GPU, else None."""
     on_gpu = job.optimiser.weights.device.type == "cuda"
     return job.batches(step) if on_gpu and step <= job.training.steps else None
 
 
 def return_unchanged(progress: Progress, _update: Update | None) -> Progress:
-    """Return the progress as it is: what ranks other than 0 do after an update."""
+    """Return the progress unchanged; ranks other than 0 do only this after an update."""
     return progress
 
 
 def is_finished(progress: Progress, training: Training) -> bool:
-    """Whether all steps are trained or early stopping has ended the run."""
+    """Return whether all steps are trained or early stopping has ended the run."""
     patience = training.patience and progress.validations_without_improvement >= training.patience
     return bool(patience) or progress.step >= training.steps
 
@@ -109,18 +111,18 @@ def require_finite_updates(progress: Progress, training: Training) -> None:
 
 
 def has_diverged(progress: Progress, training: Training) -> bool:
-    """Whether `training.max_nonfinite_updates` updates in a row were not finite."""
+    """Return whether `training.max_nonfinite_updates` updates in a row were not finite."""
     return progress.nonfinite_in_a_row >= training.max_nonfinite_updates
 
 
 def deadline_after(minutes: float) -> float:
-    """Return the monotonic clock's time in so many minutes."""
+    """Return the time of the monotonic clock, in seconds, after so many minutes from now."""
     return time.monotonic() + 60 * minutes
 
 
 @final
 class CheckpointManager:
-    """Rank 0's work after an update: validate, snapshot by steps, checkpoint by minutes, log."""
+    """Validates, writes snapshots and checkpoints when due, and logs; on rank 0 only."""
 
     def __init__(
         self,
@@ -132,7 +134,7 @@ class CheckpointManager:
     ) -> None:
         self.job, self.callbacks, self.journal = job, callbacks, journal
         self.group = group
-        # read once: the files that name the versions may be deleted before the run ends
+        # read now: the files with package versions may be deleted before the run ends
         self.environment = describe_environment(
             job.model.output.weight.device, reduction=group.reduction, processes=group.world_size
         )
@@ -143,7 +145,7 @@ class CheckpointManager:
         self.failures = {"snapshot": 0, "checkpoint": 0}  # in a row
 
     def after_update(self, progress: Progress, update: Update | None) -> Progress:
-        """Log an update, then validate, snapshot and checkpoint if due; no update follows a resume."""
+        """Log an update (None after a resume), then validate, snapshot and checkpoint if due."""
         if update is not None:
             self.log_update(update, progress)
             self.callbacks.on_update(update, progress)
@@ -156,7 +158,7 @@ class CheckpointManager:
         return progress
 
     def log_update(self, update: Update, progress: Progress) -> None:
-        """Write an update's line to the journal."""
+        """Append an update's loss, counts and speed to the journal."""
         self.journal.write(
             "update",
             step=update.step,
@@ -171,7 +173,7 @@ class CheckpointManager:
         )
 
     def validate_if_due(self, progress: Progress) -> Progress:
-        """Validate every `training.validate_every` steps and after the last; return the progress."""
+        """Validate every `training.validate_every` steps and at the last; return the progress."""
         job, training, step = self.job, self.job.training, progress.step
         due = step % training.validate_every == 0 or step == training.steps
         if job.validate is None or not due or progress.validated_step == step:
@@ -185,21 +187,21 @@ class CheckpointManager:
         return progress
 
     def snapshot_if_due(self, progress: Progress) -> None:
-        """Write a snapshot every `training.snapshot_every` steps and at the end of the run."""
+        """Write a snapshot if the step is a multiple of `training.snapshot_every` or the last."""
         step, training = progress.step, self.job.training
         due = step > 0 and (step % training.snapshot_every == 0 or is_finished(progress, training))
         if due and not has_snapshot(self.job.folder, step):
             self.try_to_write("snapshot", progress)
 
     def checkpoint_if_due(self, progress: Progress) -> None:
-        """Write a checkpoint every `training.checkpoint_minutes` and when a signal requests one."""
+        """Write a checkpoint if `training.checkpoint_minutes` passed or a signal requests it."""
         requests = self.group.requests
         requested, requests.checkpoint = requests.checkpoint, False
         if requested or time.monotonic() >= self.next_checkpoint:
             self.try_to_write("checkpoint", progress)
 
     def finish(self, progress: Progress) -> Progress:
-        """Checkpoint the last update; raise SaveError if that or the last snapshot failed."""
+        """Write the last checkpoint; raise SaveError if it or the last snapshot failed."""
         if progress.step > self.checkpointed_step:
             self.try_to_write("checkpoint", progress)
         if failed := [kind for kind, times in self.failures.items() if times]:
@@ -213,7 +215,7 @@ class CheckpointManager:
         return progress
 
     def try_to_write(self, kind: str, progress: Progress) -> None:
-        """Write a snapshot or checkpoint; raise only if the third attempt in a row fails."""
+        """Write a snapshot or checkpoint; log a failure, and raise only the third in a row."""
         try:
             self.write(kind, progress)
         except (SaveError, FolderError) as fault:
@@ -231,7 +233,7 @@ class CheckpointManager:
             self.journal.write(kind, step=progress.step)
 
     def write(self, kind: str, progress: Progress) -> None:
-        """Write a snapshot or checkpoint of the current weights, then delete outdated ones."""
+        """Write a snapshot (weights) or checkpoint (weights and moments), then delete old ones."""
         folder, optimiser = self.job.folder, self.job.optimiser
         if kind == "snapshot":
             save_snapshot(folder, progress.step, optimiser.named_weights)

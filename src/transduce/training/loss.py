@@ -1,7 +1,7 @@
 """Cross-entropy against smoothed labels, in slices    (section 5.4)
 
-All logits of a batch at once would be its largest tensor by far (25,000 tokens × 37,000 symbols:
-3.7 GB). A slice's logits live only until its gradients are made, in the forward pass.
+The logits of a whole batch would be its largest tensor by far (25,000 tokens × 37,000 symbols:
+3.7 GB). The logits of a slice are freed in the forward pass, after its gradients are computed.
 """
 
 from collections.abc import Callable
@@ -15,20 +15,20 @@ from torch.autograd.function import once_differentiable
 from transduce.machine.device import accumulation_dtype
 from transduce.settings.training import TOKEN_MULTIPLE
 
-# T target tokens of a batch · T_P with padding after them · V symbols
+# T target tokens of a batch · T_P = T + padding after them · V symbols
 
-SLICE_TOKENS = 384  # on a CPU: products of fewer rows spend their time on reading the matrix
-SLICE_LOGITS = 20_000_000  # of a slice on a CPU at most, 80 MB in float32
-SOFTMAX_LOGITS = 1_000_000  # of a slice that one softmax takes on a CPU: they stay in its cache
-GPU_SLICE_LOGITS = 256_000_000  # 1 GB: a GPU wants few large kernels, one softmax a slice
+SLICE_TOKENS = 384  # on a CPU; products of fewer rows are limited by reading the matrix
+SLICE_LOGITS = 20_000_000  # the most of a slice on a CPU: 80 MB in float32
+SOFTMAX_LOGITS = 1_000_000  # the most of one softmax on a CPU, so that they stay in its cache
+GPU_SLICE_LOGITS = 256_000_000  # 1 GB in float32: few large kernels are faster on a GPU
 CrossEntropyKernel = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]]
 
 
 def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
-    """Return the probability that label smoothing spreads over all V symbols, the right one too.
+    """Return the probability that label smoothing spreads over all V symbols, right or wrong.
 
-    Szegedy et al. spread ε so. The authors' code gives ε to the V - 1 others, which is the same
-    with ε V / (V - 1).
+    It is ε in the form of Szegedy et al. The authors' code ("t2t") spreads ε over the V - 1 wrong
+    symbols, which is the same as ε V / (V - 1) over all.
     """
     return smoothing * symbols / (symbols - 1) if form == "t2t" else smoothing
 
@@ -36,7 +36,7 @@ def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
 def cross_entropy_inplace(
     logits: Float[Tensor, "rows V"], targets: Int[Tensor, " T"], mass: float
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Return the summed loss and nats of some rows, and overwrite the logits with its gradient."""
+    """Return summed loss and nats of rows of logits; overwrite these with the loss' gradient."""
     log_p = at_least_float32(logits).log_softmax(dim=1)  # [rows V]
     real, wanted = log_p[: len(targets)], targets[:, None]
     right = -real.gather(1, wanted)  # [T 1]
@@ -58,16 +58,16 @@ def smoothed_loss(
     mass: float,
     kernel: CrossEntropyKernel = cross_entropy_inplace,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Return the summed loss against smoothed labels, and summed nats -log p(target) without them.
+    """Return two sums over tokens: the loss against smoothed labels, and -log p(target) in nats.
 
-    States past the last target are padding: their products are computed and count for nothing.
+    States past the last target are padding and do not contribute to the sums.
     """
     loss, nats = SlicedLoss.apply(states, weight, targets, mass, kernel)
     return loss, nats
 
 
 class SlicedLoss(torch.autograd.Function):
-    """Σ over tokens of (1 - ε) · (-log p(target)) + ε · mean over symbols of (-log p)."""
+    """Autograd function Σ_tokens (1 - ε) · (-log p(target)) + ε · mean over symbols of (-log p)."""
 
     @staticmethod
     def forward(
@@ -90,7 +90,8 @@ class SlicedLoss(torch.autograd.Function):
                 labels = targets[some][at : at + few]
                 some_loss, some_nats = kernel(logits[at : at + few], labels, mass)
                 loss, nats = loss + some_loss, nats + some_nats
-            torch.mm(logits, weight, out=d_states[some])  # they are gradients now
+            # the kernel has overwritten the logits with their gradients
+            torch.mm(logits, weight, out=d_states[some])
             d_weight.addmm_(logits.T, states[some])
         ctx.save_for_backward(d_states, d_weight)
         ctx.mark_non_differentiable(nats)
@@ -105,7 +106,7 @@ class SlicedLoss(torch.autograd.Function):
 
 
 def tokens_per_slice(weight: Float[Tensor, "V d_model"]) -> int:
-    """Return how many tokens have their logits in memory at once: a multiple of 64."""
+    """Return for how many tokens logits are in memory at once, a multiple of TOKEN_MULTIPLE."""
     on_gpu = weight.device.type == "cuda"
     fit = (GPU_SLICE_LOGITS if on_gpu else SLICE_LOGITS) // len(weight)
     tokens = fit if on_gpu else min(SLICE_TOKENS, fit)
@@ -113,13 +114,13 @@ def tokens_per_slice(weight: Float[Tensor, "V d_model"]) -> int:
 
 
 def tokens_per_softmax(weight: Float[Tensor, "V d_model"]) -> int:
-    """Return how many tokens of a slice one softmax takes: all on a GPU, few on a CPU."""
+    """Return for how many tokens one softmax is computed: a slice on a GPU, fewer on a CPU."""
     on_gpu = weight.device.type == "cuda"
     return tokens_per_slice(weight) if on_gpu else max(1, SOFTMAX_LOGITS // len(weight))
 
 
 def at_least_float32(logits: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """Return bfloat16 logits as float32, others as they are: sums over V need the digits."""
+    """Return logits in float32 or higher precision, which sums over V symbols need."""
     return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
 
@@ -129,7 +130,7 @@ def compute_log_probs(
     weight: Float[Tensor, "V d_model"],
     targets: Int[Tensor, " T"],
 ) -> Float[Tensor, " T"]:
-    """Return log p of every target token, computed in slices and without gradients."""
+    """Return log p(target) of every token, computed in slices and without gradients."""
     rows, few = tokens_per_slice(weight), tokens_per_softmax(weight)
     found = [
         at_least_float32(logits).log_softmax(dim=1).gather(1, wanted[:, None])[:, 0]

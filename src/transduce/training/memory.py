@@ -1,4 +1,4 @@
-"""How many tokens a micro-batch may hold: estimated once from memory, stored with the run."""
+"""The size of micro-batches in tokens, estimated from memory when a run is created."""
 
 import torch
 
@@ -6,22 +6,29 @@ from transduce.model.counts import count_decoder_layer, count_encoder_layer
 from transduce.settings import Architecture
 
 CPU = torch.device("cpu")
-MAX_TOKENS = {"cpu": 8_192, "cuda": 1 << 20, "mps": 1 << 16}  # more gave a CPU no speed
-MEMORY_SHARES = {"cpu": 1 / 8, "cuda": 1 / 2, "mps": 1 / 8}  # for what the backward pass needs
+MAX_TOKENS = {"cpu": 8_192, "cuda": 1 << 20, "mps": 1 << 16}  # larger ones were not faster on a CPU
+MEMORY_SHARES = {
+    "cpu": 1 / 8,
+    "cuda": 1 / 2,
+    "mps": 1 / 8,
+}  # the share for activations stored for the backward pass
 
 
 def estimate_micro_batch_tokens(
     sizes: Architecture, longest: int, memory: int, device: torch.device = CPU
 ) -> int:
-    """Return how many tokens of both sides fit in a share of `memory`; at least a longest pair."""
+    """Return how many source and target tokens of a micro-batch fit in `memory` bytes.
+
+    At least a pair of two sentences of `longest` tokens.
+    """
     share, most = MEMORY_SHARES[device.type], MAX_TOKENS[device.type]
     return max(2 * longest, min(most, int(memory * share) // estimate_token_bytes(sizes)))
 
 
 def estimate_token_bytes(sizes: Architecture) -> int:
-    """Estimate the bytes of activations that one token keeps until the backward pass, float32.
+    """Return about how many bytes of float32 activations the backward pass needs per token.
 
-    Source and target tokens count alike: half of a batch passes each stack.
+    This is the mean of source and target tokens, which are assumed to be equally many.
     """
     layer_pair = count_encoder_layer(sizes) + count_decoder_layer(sizes)
     return 4 * sizes.layers * layer_pair.activations // 2

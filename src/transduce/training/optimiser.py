@@ -2,8 +2,9 @@
 
 Weights, gradients and moments of a model are one flat tensor each, so that the norm, the update,
 and the exchange between processes are one operation each. The model's parameters are views of the
-flat weights; in bfloat16, of a copy that is renewed after each update. A gradient is added to its
-view of the flat gradient, in float32, as soon as the backward pass has it: still in the cache.
+flat weights; in bfloat16, of a copy that is refreshed after each update. A gradient is added to its
+view of the flat gradient, in float32, as soon as the backward pass has computed it, while it is
+still in the processor's cache.
 """
 
 from functools import partial
@@ -27,7 +28,8 @@ class Optimiser:
         self.weights = nn.Parameter(flat)
         self.weights.grad = torch.zeros_like(flat)
         self.gradient_views = self.as_parameter_views(self.weights.grad)
-        self.stale = set(range(len(self.gradient_views)))  # views without a gradient of this update
+        # indices of the views that hold no gradient of this update
+        self.stale = set(range(len(self.gradient_views)))
         self.compute_weights = flat
         if training.precision == "bfloat16":
             model.to(torch.bfloat16)
@@ -44,9 +46,10 @@ class Optimiser:
             betas=(training.beta1, training.beta2),
             eps=training.epsilon,
             fused=True,
-            capturable=flat.device.type == "cuda",  # its numbers stay on the GPU
+            capturable=flat.device.type == "cuda",  # keeps its step count on the GPU
         )
-        self.learning_rate = torch.zeros((), device=flat.device)  # a GPU's updates hold no constant
+        # a tensor, for on a GPU Adam reads it there
+        self.learning_rate = torch.zeros((), device=flat.device)
         self.adam.state[self.weights] = {
             "step": torch.zeros((), dtype=torch.float32, device=flat.device),
             "exp_avg": torch.zeros_like(flat),
@@ -60,20 +63,20 @@ class Optimiser:
 
     @property
     def gradients(self) -> Float[Tensor, " weights"]:
-        """All gradients of the update as one tensor, in the order of `names`; 0 without backward."""
+        """All gradients of this update as one flat tensor, 0 for weights without a gradient."""
         while self.stale:
             self.gradient_views[self.stale.pop()].zero_()
         assert self.weights.grad is not None
         return self.weights.grad
 
     def clear_gradients(self) -> None:
-        """Mark all gradients as stale, so that the next backward pass overwrites them."""
+        """Mark all gradients as stale: the next backward pass overwrites them."""
         self.stale.update(range(len(self.gradient_views)))
 
     def update(self, learning_rate: float, skip: Float[Tensor, ""] | None = None) -> None:
-        """Take one step of Adam with this learning rate; none where the tensor `skip` is 1.
+        """Take one step of Adam with this learning rate, unless the tensor `skip` is 1.
 
-        Adam reads `skip` on the device, so that the host need not wait to know it.
+        Adam reads `skip` on the device, so that the host need not wait for its value.
         """
         assert not self.stale
         on_gpu = self.learning_rate.device.type == "cuda"
@@ -85,19 +88,19 @@ class Optimiser:
         self.refresh_compute_weights()
 
     def refresh_compute_weights(self) -> None:
-        """Copy the float32 weights into the bfloat16 ones that the model computes with, if any."""
+        """Copy the float32 weights into the model's bfloat16 weights, if it has any."""
         if self.compute_weights.dtype != self.weights.dtype:
             self.compute_weights.copy_(self.weights.detach())
 
     @property
     def named_weights(self) -> dict[str, Tensor]:
-        """The weights by their names, in float32 whatever the model computes in."""
+        """The weights by name, as views in float32, also of a model that computes in bfloat16."""
         views = self.as_parameter_views(self.weights.detach())
         return dict(zip(self.names, views, strict=True))
 
     @property
     def moments(self) -> dict[str, Tensor]:
-        """Adam's two running means by the names of the weights, and its count of updates."""
+        """Adam's two moment estimates of every weight, by name, and its number of updates."""
         state = self.adam.state[self.weights]
         named = {"updates": state["step"]}
         for kind in ("exp_avg", "exp_avg_sq"):
@@ -107,12 +110,12 @@ class Optimiser:
 
     @property
     def state_tensors(self) -> list[Tensor]:
-        """The flat weights and moments: all that a checkpoint holds, to broadcast to all ranks."""
+        """The flat weights and moments as a list of tensors, to broadcast to all ranks."""
         return [self.weights.data, *self.adam.state[self.weights].values()]
 
     @torch.no_grad()
     def restore(self, weights: dict[str, Tensor], moments: dict[str, Tensor]) -> None:
-        """Copy weights and moments of a checkpoint into the model and Adam, to the last bit."""
+        """Copy weights and moments of a checkpoint into the model and Adam, in place."""
         for name, weight in self.named_weights.items():
             weight.copy_(weights[name])
         self.refresh_compute_weights()
@@ -121,7 +124,7 @@ class Optimiser:
 
 
 def accumulate_gradient(number: int, view: Tensor, stale: set[int], weight: Tensor) -> None:
-    """Move a weight's gradient into its view of the flat gradient, or add it, in float32."""
+    """Add a weight's gradient to its view of the flat gradient, or overwrite it if stale."""
     assert weight.grad is not None
     if number in stale:
         stale.remove(number)

@@ -1,4 +1,4 @@
-"""How far a run is: all that changes between updates besides weights and moments."""
+"""The progress of a run: all its state besides weights and moments."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -12,16 +12,16 @@ from transduce.training.update import Update
 @final
 @dataclass(frozen=True, kw_only=True)
 class ValidationResult:
-    """The loss and score of the development set at one step."""
+    """The loss and the score of the development set at one step."""
 
     nats: float  # per target token, without smoothing; its exponential is the perplexity
-    score: Score | None = None  # by the task's own measure, such as BLEU, of the first lines
+    score: Score | None = None  # such as BLEU, of the set's first lines; None without
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """Counters of a run, from its first update on and across every restart."""
+    """The counters of a run since its first update, continued when it is resumed."""
 
     step: int = 0
     source_tokens: int = 0
@@ -29,12 +29,12 @@ class Progress:
     seconds: float = 0.0
     skipped: int = 0  # updates that were not finite and changed no weight
     nonfinite_in_a_row: int = 0
-    best_nats: float = 0.0  # of all validations; 0 before the first
+    best_nats: float = 0.0  # the lowest of all validations; 0 before the first
     validations_without_improvement: int = 0
-    validated_step: int = 0  # of the last finished validation
+    validated_step: int = 0  # step of the last finished validation
 
     def after_update(self, update: Update, seconds: float) -> "Progress":
-        """Return the progress after one more update, which took so many seconds."""
+        """Return the progress after one more update that took this many seconds."""
         return replace(
             self,
             step=update.step,
@@ -46,7 +46,7 @@ class Progress:
         )
 
     def after_validation(self, result: ValidationResult) -> "Progress":
-        """Return the progress after a validation: the best loss, or one more without improvement."""
+        """Return the progress after a validation: a new best, or one more without improvement."""
         validated = replace(self, validated_step=self.step)
         if not self.best_nats or result.nats < self.best_nats:
             return replace(validated, best_nats=result.nats, validations_without_improvement=0)

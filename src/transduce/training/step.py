@@ -1,4 +1,4 @@
-"""One update: the gradient of all its pairs, then one step of Adam    (sections 5.1 to 5.4)"""
+"""One update: gradients of its micro-batches, then one step of Adam    (sections 5.1 to 5.4)"""
 
 import hashlib
 from collections.abc import Sequence
@@ -27,9 +27,9 @@ def queue_update(
     batches: Sequence[Batch],
     group: ProcessGroup = SINGLE_PROCESS,
 ) -> PendingUpdate | None:
-    """Queue the work of one update on the model's device; None, if it was stopped.
+    """Queue one update on the model's device; None, without changes, if a signal stopped it.
 
-    The host does not wait for the device: `PendingUpdate.read` does, when its results are needed.
+    This does not wait for the device: `PendingUpdate.read` does, when results are needed.
     """
     model.train()
     optimiser.clear_gradients()
@@ -69,7 +69,7 @@ def queue_update(
 def batch_loss(
     model: Transformer, training: Training, batch: Batch
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return a micro-batch's summed loss against smoothed labels, and summed nats without them."""
+    """Return a micro-batch's summed loss against smoothed labels, and its summed -log p(target)."""
     weight = model.output.weight
     multiple = TOKEN_MULTIPLE if training.precision == "bfloat16" else 1
     padded = batch.pad_to_multiple(training.pad_to_tokens or multiple)
@@ -81,6 +81,6 @@ def batch_loss(
 
 
 def dropout_seed(seed: int, step: int, number: int) -> int:
-    """Return the seed of a micro-batch's dropout masks: a hash of run seed, step and its number."""
+    """Return the seed of a micro-batch's dropout masks, a hash of run seed, step and number."""
     digest = hashlib.blake2b(f"dropout {seed} {step} {number}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little") >> 1

@@ -1,4 +1,4 @@
-"""The result of one update, and the same while a device may still compute it."""
+"""The results of one update, and those of an update that a device may still compute."""
 
 from dataclasses import dataclass
 from typing import final
@@ -28,7 +28,7 @@ class Update:
 @final
 @dataclass(frozen=True, kw_only=True)
 class PendingUpdate:
-    """An update that is queued on a device, with its results still in tensors there."""
+    """An update that is queued on a device; its results are tensors on that device."""
 
     step: int
     source_tokens: int
@@ -39,7 +39,7 @@ class PendingUpdate:
     skipped: Float[Tensor, ""]  # 1 when loss or gradient were not finite
 
     def read(self) -> Update:
-        """Wait for the device, once an update, and return the update's results as numbers."""
+        """Wait for the device and return the update's results as Python numbers."""
         *sums, gradient_norm, skipped = torch.cat(
             [self.sums.flatten(), torch.stack([self.gradient_norm, self.skipped]).to(self.sums)]
         ).tolist()

@@ -1,4 +1,4 @@
-"""The loss of pairs that are not trained on, without smoothing and dropout."""
+"""The validation loss: without label smoothing and dropout."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ from transduce.vocabulary import BEGIN
 
 @torch.no_grad()
 def sum_validation_loss(model: Transformer, batches: Iterable[Batch]) -> tuple[float, int]:
-    """Return the sum of -log p over all target tokens, sentence ends included, and their number."""
+    """Return the sum of -log p in nats over all target tokens (with END), and their number."""
     model.eval()
     nats, tokens = 0.0, 0
     for batch in batches:

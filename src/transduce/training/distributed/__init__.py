@@ -1,1 +1,1 @@
-"""Data-parallel training: the only package that knows torch.distributed."""
+"""Data-parallel training; no other package imports torch.distributed."""

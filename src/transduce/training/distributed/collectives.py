@@ -1,4 +1,4 @@
-"""Collective operations between processes, which raise LostProcessError when one is lost."""
+"""Collective operations between processes, with LostProcessError when a process is lost."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,23 +9,23 @@ from torch import distributed as processes
 
 from transduce.errors import LostProcessError
 
-MESSAGE_BYTES = 4_096  # longest message of rank 0
+MESSAGE_BYTES = 4_096  # the most bytes of a message of rank 0
 
 
 def all_reduce(tensor: Tensor) -> None:
-    """Replace a tensor, on every rank, by the sum of all ranks' tensors."""
+    """Replace a tensor, on every rank, by the sum of the tensors of all ranks."""
     with detect_lost_process():
         processes.all_reduce(tensor)
 
 
 def broadcast(tensor: Tensor, rank: int) -> None:
-    """Replace a tensor, on every rank, by that of one rank."""
+    """Replace a tensor, on every rank, by the tensor of the given rank."""
     with detect_lost_process():
         processes.broadcast(tensor, src=rank)
 
 
 def broadcast_message(message: bytes) -> bytes:
-    """Return the message of rank 0 on every rank; the other ranks' argument is not used."""
+    """Return rank 0's message on every rank; the argument of other ranks is ignored."""
     assert len(message) <= MESSAGE_BYTES
     buffer = torch.frombuffer(bytearray(message.ljust(MESSAGE_BYTES)), dtype=torch.uint8)
     broadcast(buffer, 0)
@@ -34,7 +34,7 @@ def broadcast_message(message: bytes) -> bytes:
 
 @contextmanager
 def detect_lost_process() -> Iterator[None]:
-    """Turn a RuntimeError of torch.distributed into a LostProcessError."""
+    """Context manager that turns a RuntimeError of torch.distributed into a LostProcessError."""
     try:
         yield
     except RuntimeError as fault:
@@ -45,6 +45,6 @@ def detect_lost_process() -> Iterator[None]:
 
 
 def summarise(fault: RuntimeError) -> str:
-    """Return the first line of a library's error, without its location, in 120 characters."""
+    """Return the first line of a library's error without its location, cut to 120 characters."""
     words = str(fault).split("\n")[0]
     return words.rsplit("] ", maxsplit=1)[-1][:120].rstrip(". ")

@@ -1,4 +1,4 @@
-"""How micro-batches are shared among processes, and their gradients summed."""
+"""Distribute micro-batches over processes and sum their gradients, in two ways."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,8 +8,8 @@ from torch import distributed as processes
 from transduce.training.distributed.collectives import all_reduce, broadcast
 from transduce.training.optimiser import Optimiser
 
-Accumulate = Callable[[int], None]  # adds the gradient of the micro-batch of that number
-ShouldContinue = Callable[[], bool]  # False on every rank if one was asked to stop
+Accumulate = Callable[[int], None]  # adds the gradient of one micro-batch, by its number
+ShouldContinue = Callable[[], bool]  # False on every rank if a signal stopped any
 
 
 def all_reduce_once(
@@ -18,9 +18,9 @@ def all_reduce_once(
     optimiser: Optimiser,
     should_continue: ShouldContinue,
 ) -> bool:
-    """Accumulate this rank's micro-batches, then sum all ranks' gradients in one all-reduce.
+    """Accumulate this rank's micro-batches, then sum gradients over ranks in one all-reduce.
 
-    The order of the sum depends on the number of processes: the same number gives the same bits.
+    Returns False if stopped. The last bits of the sum depend on the number of processes.
     """
     shares = assign_micro_batches(costs, processes.get_world_size())
     for number in shares[processes.get_rank()]:
@@ -37,11 +37,11 @@ def sum_in_micro_batch_order(
     optimiser: Optimiser,
     should_continue: ShouldContinue,
 ) -> bool:
-    """Broadcast each micro-batch's gradient and sum them in order of number on every rank.
+    """Broadcast each micro-batch's gradients; sum them in micro-batch order on every rank.
 
-    That is the sum of a single process, to the bit, for any number of processes. It costs a
-    broadcast of all gradients for each micro-batch, where `all_reduce_once` has one exchange an
-    update, and memory for two more gradients.
+    Returns False if stopped. The sum is bit for bit that of a single process, for any number of
+    processes. It takes one broadcast of all gradients per micro-batch (`all_reduce_once`: one
+    all-reduce per update) and memory for all gradients twice more.
     """
     size, rank = processes.get_world_size(), processes.get_rank()
     total = torch.zeros_like(optimiser.weights.detach())
@@ -62,7 +62,7 @@ def sum_in_micro_batch_order(
 
 
 def assign_micro_batches(costs: Sequence[int], world_size: int) -> list[list[int]]:
-    """Return each rank's micro-batches by number: the next costliest to the least loaded rank."""
+    """Return each rank's micro-batch numbers: costliest first, each to the least loaded rank."""
     shares: list[list[int]] = [[] for _ in range(world_size)]
     loads = [0] * world_size
     for number in sorted(range(len(costs)), key=lambda number: -costs[number]):

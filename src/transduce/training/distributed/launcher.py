@@ -1,7 +1,8 @@
 """Start and supervise the processes of a training on one machine.
 
-Each is this very command again, with its rank in the environment. They meet in a file in a new
-folder that only this user can enter, and communicate over the loopback interface only.
+Each process runs this same command, with its rank in the environment. They find each other through
+a rendezvous file in a new folder that only this user can open, and communicate over the loopback
+interface only.
 """
 
 import os
@@ -21,10 +22,11 @@ from transduce.errors import LostProcessError
 from transduce.training.distributed.rank import ProcessRank
 
 POLL_SECONDS = 0.05
-GRACE_SECONDS = 5.0  # for a lost process to be seen to have ended
+GRACE_SECONDS = 5.0  # until the end of a lost process can be observed
 LOST = LostProcessError.exit_code
-SHARED_ENDS = (0, 5, 130, 143)  # exit codes with which all processes end together
-EXPLAINED_ENDS = (*SHARED_ENDS, 2, 3, 4, 6, 141)  # of rank 0, which has printed the reason
+SHARED_ENDS = (0, 5, 130, 143)  # exit codes that all processes end with if any does
+# exit codes of rank 0 after it has printed the reason
+EXPLAINED_ENDS = (*SHARED_ENDS, 2, 3, 4, 6, 141)
 RESUME_HINT = (
     "the same command resumes from the last checkpoint; a higher --lost-after waits longer"
 )
@@ -32,7 +34,7 @@ RESUME_HINT = (
 
 @contextmanager
 def launch_processes(count: int) -> Iterator["ProcessSupervisor"]:
-    """Start `count` processes of this same command as ranks 0 to count - 1; kill them at the end."""
+    """Start `count` processes of this command, one per rank; kill those that run at the end."""
     folder = Path(tempfile.mkdtemp(prefix="transduce-"))
     loopback = next(name for _, name in socket.if_nameindex() if name.startswith("lo"))
     interfaces = {"GLOO_SOCKET_IFNAME": loopback, "NCCL_SOCKET_IFNAME": loopback}
@@ -51,7 +53,7 @@ def launch_processes(count: int) -> Iterator["ProcessSupervisor"]:
                 subprocess.Popen(
                     [sys.executable, *sys.orig_argv[1:]],
                     env={**os.environ, **interfaces, **rank.as_environment()},
-                    start_new_session=True,  # Ctrl-C comes to us, and we forward it
+                    start_new_session=True,  # Ctrl-C reaches only this process, which forwards it
                 )
             )
         yield ProcessSupervisor(started)
@@ -64,7 +66,7 @@ def launch_processes(count: int) -> Iterator["ProcessSupervisor"]:
 
 @final
 class ProcessSupervisor:
-    """Supervises the processes of one training: forwards signals, waits, names a lost process."""
+    """Forwards signals to the processes of a training, waits for them, detects a lost one."""
 
     def __init__(self, processes: Sequence["subprocess.Popen[bytes]"]) -> None:
         self.processes = processes
@@ -74,9 +76,9 @@ class ProcessSupervisor:
         self.processes[0].send_signal(number)
 
     def wait(self, lost_after: float) -> int:
-        """Return the exit code of rank 0, or raise LostProcessError naming the lost process.
+        """Wait for rank 0 and return its exit code, or raise LostProcessError for a lost process.
 
-        Who has lost another ends by itself within `lost_after` seconds, or is killed then.
+        A process that has lost another ends by itself within `lost_after` seconds, or is killed.
         """
         rank_0, healthy_at = self.processes[0], time.monotonic()
         while (code := rank_0.poll()) is None:
@@ -90,14 +92,14 @@ class ProcessSupervisor:
         raise LostProcessError(f"{self.describe_loss()}, and the others have ended", RESUME_HINT)
 
     def is_healthy(self) -> bool:
-        """Whether all processes are running or have ended with an exit code that all share."""
+        """Return whether all processes are running or have ended with one of SHARED_ENDS."""
         codes = [process.poll() for process in self.processes]
         return all(code in (None, *SHARED_ENDS) for code in codes) and not any(
             is_stopped(process) for process in self.processes
         )
 
     def describe_loss(self) -> str:
-        """Return a sentence that names the lost process and how it ended, not who noticed it."""
+        """Return in words which process was lost and how it ended."""
         until = time.monotonic() + GRACE_SECONDS
         while time.monotonic() < until:
             for rank, process in enumerate(self.processes):
@@ -108,7 +110,7 @@ class ProcessSupervisor:
 
 
 def describe_end(process: "subprocess.Popen[bytes]") -> str:
-    """Return how a process was killed, stopped or failed; empty if it runs or ended well."""
+    """Return in words how a process was killed, stopped or failed; empty if it was not."""
     code = process.poll()
     if code is None:
         return "was stopped and did not answer any more" if is_stopped(process) else ""
@@ -118,7 +120,7 @@ def describe_end(process: "subprocess.Popen[bytes]") -> str:
 
 
 def is_stopped(process: "subprocess.Popen[bytes]") -> bool:
-    """Whether a signal such as SIGSTOP has suspended a process."""
+    """Return whether a process is suspended, as by the signal SIGSTOP."""
     if process.poll() is not None or not hasattr(os, "waitid"):
         return False
     try:

@@ -1,4 +1,4 @@
-"""The processes of a training: the protocol, and its implementation for a single process."""
+"""The protocol of the processes of a training, and its implementation for one process."""
 
 from collections.abc import Callable, Sequence
 from typing import ParamSpec, Protocol, final, runtime_checkable
@@ -14,10 +14,10 @@ Args = ParamSpec("Args")
 
 @runtime_checkable
 class ProcessGroup(Protocol):
-    """All processes of a training, as one of them uses them."""
+    """The processes of a training, as seen from this process: rank, exchange, broadcast."""
 
     requests: SignalRequests
-    rank: int  # 0 writes to the run folder
+    rank: int  # of this process, from 0; rank 0 writes to the run folder
     world_size: int
     reduction: str  # how gradients are summed, which decides their last bits
 
@@ -30,7 +30,7 @@ class ProcessGroup(Protocol):
     ) -> bool:
         """Call `accumulate` for each micro-batch on one rank; sum gradients and `sums` over ranks.
 
-        False if a process was asked to stop: then the update must be dropped.
+        Returns False if a signal stopped any process: then the update must be dropped.
         """
 
     def run_on_rank_0(
@@ -39,12 +39,12 @@ class ProcessGroup(Protocol):
         """Call `work` on rank 0 and return its result on every rank, however long it takes."""
 
     def broadcast(self, tensors: Sequence[Tensor]) -> None:
-        """Replace tensors, on every rank, by those of rank 0."""
+        """Replace tensors, on every rank, by the tensors of rank 0."""
 
 
 @final
 class SingleProcess:
-    """A process group of one process."""
+    """The `ProcessGroup` of training in one process."""
 
     rank, world_size, reduction = 0, 1, "in order"
 
@@ -58,7 +58,7 @@ class SingleProcess:
         _optimiser: Optimiser,
         _sums: Tensor,
     ) -> bool:
-        """Call `accumulate` for every micro-batch in order; False if a signal asked to stop."""
+        """Call `accumulate` for every micro-batch in order; return False if a signal stops it."""
         for number in range(len(costs)):
             if self.requests.stop_signal:
                 return False
@@ -72,7 +72,7 @@ class SingleProcess:
         return work(*args, **kwargs)
 
     def broadcast(self, _tensors: Sequence[Tensor]) -> None:
-        """Do nothing: there are no other ranks."""
+        """Do nothing, because there are no other ranks."""
 
 
 SINGLE_PROCESS = SingleProcess()

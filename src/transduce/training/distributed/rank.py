@@ -1,4 +1,4 @@
-"""The rank of a process among those of its training, read from its environment."""
+"""The rank of this process in data-parallel training, read from the environment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import final
 
 from transduce.errors import InputError
 
-RENDEZVOUS = "TRANSDUCE_RENDEZVOUS"  # set by our launcher: the file through which processes meet
+RENDEZVOUS = "TRANSDUCE_RENDEZVOUS"  # set by our launcher: the path of the rendezvous file
 PARENT = "TRANSDUCE_PARENT"  # set by our launcher: its process id
 TORCHRUN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")  # as torchrun sets them
 
@@ -15,23 +15,23 @@ TORCHRUN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")  # as torchr
 @final
 @dataclass(frozen=True, kw_only=True)
 class ProcessRank:
-    """The rank of this process, the number of processes, and where they meet."""
+    """The rank of this process, the number of processes, and their rendezvous file."""
 
     rank: int = 0
-    world_size: int = 1
-    local_rank: int = 0  # among the processes of this machine
-    local_size: int = 1
-    rendezvous_file: Path | None = None  # None: they meet at MASTER_ADDR and MASTER_PORT
+    world_size: int = 1  # number of processes on all machines
+    local_rank: int = 0  # rank within the processes of this machine
+    local_size: int = 1  # number of processes on this machine
+    rendezvous_file: Path | None = None  # None: MASTER_ADDR and MASTER_PORT are used
     parent: int = 0  # process id of our launcher; 0 without one
 
     @property
     def is_single_process(self) -> bool:
-        """Whether this is the only process."""
+        """Whether training has only one process."""
         return self.world_size == 1
 
     @staticmethod
     def from_environment(environment: Mapping[str, str]) -> "ProcessRank":
-        """Read the rank that our launcher or torchrun has set; rank 0 of 1 if neither did."""
+        """Read the rank that our launcher or torchrun has set; default: a single process."""
         if not {"RANK", "WORLD_SIZE"} <= set(environment):
             return ProcessRank()
         rank, world_size, local_rank, local_size = (
@@ -54,14 +54,14 @@ class ProcessRank:
         )
 
     def as_environment(self) -> dict[str, str]:
-        """Return the variables that our launcher sets: the inverse of `from_environment`."""
+        """Return the environment variables of this rank: the inverse of `from_environment`."""
         counts = (self.rank, self.world_size, self.local_rank, self.local_size)
         variables = dict(zip(TORCHRUN, map(str, counts), strict=True))
         return variables | {RENDEZVOUS: str(self.rendezvous_file), PARENT: str(self.parent)}
 
 
 def read_count(environment: Mapping[str, str], name: str, default: int) -> int:
-    """Read a whole number from an environment variable."""
+    """Return a non-negative integer from an environment variable; InputError if it is none."""
     text = environment.get(name, str(default))
     if not text.isascii() or not text.isdigit():
         raise InputError(f"{name} is {text!r} in the environment", "torchrun sets it to a number")

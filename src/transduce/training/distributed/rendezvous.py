@@ -1,7 +1,7 @@
-"""How the processes of a training find each other, and learn from rank 0 what is trained.
+"""Rendezvous: how the processes of a training find each other and get the job from rank 0.
 
-On one machine they meet in a file that our launcher made in a folder of its own. Across machines
-they meet at MASTER_ADDR, where anybody who reaches the port is trusted: internal networks only.
+On one machine the key-value store is a file in a private folder that our launcher made. On several
+machines it is at MASTER_ADDR, without authentication: use it on internal networks only.
 """
 
 import time
@@ -23,13 +23,13 @@ from transduce.training.distributed.rank import ProcessRank
 from transduce.training.distributed.requests import SignalRequests
 from transduce.training.distributed.torch_group import TorchProcessGroup
 
-JOB_KEY = "job"  # under which rank 0 publishes what is trained
+JOB_KEY = "job"  # the key of the job in the store
 POLL_SECONDS = 0.05
 
 
 @final
 class Rendezvous:
-    """The store through which processes meet, and rank 0 publishes the job for the others."""
+    """The key-value store with which processes form a group; rank 0 publishes the job in it."""
 
     def __init__(self, rank: ProcessRank, timeout_seconds: float, *, exact: bool) -> None:
         self.rank, self.timeout_seconds, self.exact = rank, timeout_seconds, exact
@@ -42,12 +42,12 @@ class Rendezvous:
             )
 
     def publish_job(self, job: str) -> None:
-        """Publish what is trained: called by rank 0 when its corpus is prepared."""
+        """Store the job description for the other ranks; rank 0 calls this after preparation."""
         with detect_lost_process():
             self.store.set(JOB_KEY, job)
 
     def wait_for_job(self) -> str:
-        """Return what rank 0 published, however long it takes; a signal can end the wait."""
+        """Wait without time limit for the job description that rank 0 publishes, and return it."""
         with detect_lost_process():
             while not self.store.check([JOB_KEY]):
                 time.sleep(POLL_SECONDS)
@@ -55,7 +55,7 @@ class Rendezvous:
 
     @contextmanager
     def join_group(self, requests: SignalRequests) -> Iterator[TorchProcessGroup]:
-        """Open this process's group; every process must join within the timeout."""
+        """Context manager that opens this process's group; all must join within the timeout."""
         backends = "cpu:gloo"
         device_type = select_device().type
         require(
@@ -80,7 +80,7 @@ class Rendezvous:
 
 
 def require_gpu_for_each(rank: ProcessRank) -> None:
-    """Refuse more processes on this machine than it has GPUs."""
+    """Raise InputError if this machine has more processes than GPUs."""
     count = torch.cuda.device_count()
     if rank.local_size > count:
         raise InputError(

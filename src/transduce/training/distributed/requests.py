@@ -1,8 +1,8 @@
-"""What signals request of a training that is under way."""
+"""The requests that signals such as Ctrl-C make to a running training."""
 
 
 class SignalRequests:
-    """What signals request of a training: to stop, or to write a checkpoint early."""
+    """Requests made by signals to a running training: to stop, or to write a checkpoint now."""
 
-    stop_signal: int = 0  # the number of the signal that asks training to stop
-    checkpoint: bool = False  # whether a checkpoint is wanted before its time
+    stop_signal: int = 0  # the number of the signal that requested to stop; 0 if none
+    checkpoint: bool = False  # whether a signal requested a checkpoint now

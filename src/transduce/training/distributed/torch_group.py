@@ -1,8 +1,8 @@
-"""A process group of several processes by torch.distributed, all of which take part in an update.
+"""The process group of several processes, on torch.distributed.
 
-Three exchanges an update: losses and signal requests, the gradients, and the progress that rank 0
-returns. All ranks agree in the first: an update that one was asked to drop is dropped by all. A
-process that is silent for the timeout is lost, and then the run ends.
+Each update has three exchanges: losses and signal requests, gradients, and the progress that rank 0
+returns. After the first exchange all ranks know whether any was stopped by a signal, and then all
+drop the update. A process that does not communicate for the timeout is lost, and the run ends.
 """
 
 import json
@@ -30,13 +30,13 @@ Args = ParamSpec("Args")
 
 @final
 class TorchProcessGroup:
-    """This process in a torch.distributed group, which `Rendezvous.join_group` has opened."""
+    """The `ProcessGroup` on torch.distributed, which `Rendezvous.join_group` has opened."""
 
     def __init__(
         self, rank: ProcessRank, requests: SignalRequests, timeout_seconds: float, *, exact: bool
     ) -> None:
         self.rank, self.world_size, self.requests = rank.rank, rank.world_size, requests
-        self.timeout_seconds = timeout_seconds  # after which a silent process is lost
+        self.timeout_seconds = timeout_seconds  # without communication, until a process is lost
         self.exchange = sum_in_micro_batch_order if exact else all_reduce_once
         self.reduction = "in order" if exact else f"by {rank.world_size} processes at once"
 
@@ -49,7 +49,7 @@ class TorchProcessGroup:
     ) -> bool:
         """Compute this rank's share of the micro-batches; sum gradients and `sums` over ranks.
 
-        False if any process was asked to stop; the asked one computes no further micro-batch.
+        Returns False if a signal stopped any process; that one computes no more micro-batches.
         """
 
         def accumulate_unless_stopped(number: int) -> None:
@@ -61,9 +61,9 @@ class TorchProcessGroup:
         )
 
     def exchange_requests(self, sums: Tensor) -> bool:
-        """Sum losses and share signal requests among all ranks; False if one was asked to stop.
+        """Exchange losses and signal requests of all ranks; False if a signal stopped any.
 
-        Each number comes from one process and is 0 elsewhere, so that their sum is exact.
+        Each number is computed by one process and is 0 on the others, so that the sum is exact.
         """
         asked = torch.zeros(2, self.world_size, dtype=torch.float64)
         wanted, self.requests.checkpoint = self.requests.checkpoint, False
@@ -81,7 +81,7 @@ class TorchProcessGroup:
     def run_on_rank_0(
         self, work: Callable[Args, Progress], *args: Args.args, **kwargs: Args.kwargs
     ) -> Progress:
-        """Call `work` on rank 0 and broadcast its result; the other ranks wait for it."""
+        """Call `work` on rank 0 and return its result on every rank; the others wait for it."""
         if self.rank == 0:
             with self.heartbeat():
                 progress = work(*args, **kwargs)
@@ -94,7 +94,7 @@ class TorchProcessGroup:
 
     @contextmanager
     def heartbeat(self) -> Iterator[None]:
-        """Send the other ranks an empty message every quarter of the timeout while rank 0 works."""
+        """Context manager that sends other ranks an empty message every quarter of the timeout."""
         done = threading.Event()
         faults: list[LostProcessError] = []
 
@@ -117,6 +117,6 @@ class TorchProcessGroup:
             raise faults[0]
 
     def broadcast(self, tensors: Sequence[Tensor]) -> None:
-        """Replace tensors, on every rank, by those of rank 0."""
+        """Replace tensors, on every rank, by the tensors of rank 0."""
         for tensor in tensors:
             broadcast(tensor, 0)
