@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import cast
 
 from transduce.errors import InputError
-from transduce.text.alignment_drift import DriftDetector
+from transduce.text.misalignment import MisalignmentDetector
 from transduce.text.zstd import open_zstd
 
 # Bounds memory: a file without a newline in 64 MiB is not text and is refused.
@@ -56,14 +56,14 @@ def read_pairs(source: Path | str, target: Path | str) -> Iterator[tuple[str, st
             "both sides cannot come from standard input",
             "name a file for one of them, or give pairs with a tab between the sides",
         )
-    drift = DriftDetector()
+    detector = MisalignmentDetector()
     both = itertools.zip_longest(read_lines(source), read_lines(target))
     for number, (ours, theirs) in enumerate(both, start=1):
         if ours is None or theirs is None:
             more = number + sum(1 for _ in both)
             counts = (number - 1, more) if ours is None else (more, number - 1)
-            raise line_count_error((source, target), counts, drift)
-        drift.observe(len(ours), len(theirs))
+            raise line_count_error((source, target), counts, detector)
+        detector.observe(len(ours), len(theirs))
         yield ours, theirs
 
 
@@ -130,11 +130,11 @@ def decode_line(raw: bytes, name: str, number: int) -> str:
 
 
 def line_count_error(
-    files: tuple[Path | str, Path | str], counts: tuple[int, int], drift: DriftDetector
+    files: tuple[Path | str, Path | str], counts: tuple[int, int], detector: MisalignmentDetector
 ) -> InputError:
     """Build the error for two files with different line counts, and the first misaligned line."""
     fact = f"{files[0]} has {counts[0]:,} lines, but {files[1]} has {counts[1]:,}"
     hint = "line i of one file must be the translation of line i of the other"
-    if drift.drift_line:
-        hint += f"; look near line {drift.drift_line}: from there on their lengths do not match"
+    if line := detector.first_misaligned_line:
+        hint += f"; look near line {line}: from there on their lengths do not match"
     return InputError(fact, hint)

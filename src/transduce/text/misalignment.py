@@ -7,7 +7,7 @@ THRESHOLD = 8.0  # for `surprise`: about 20 misaligned pairs reach it, aligned f
 
 
 @final
-class DriftDetector:
+class MisalignmentDetector:
     """Finds the first line at which two parallel files are misaligned, from line lengths alone.
 
     The lengths of a line and its translation have a nearly constant ratio. After a line that is
@@ -18,7 +18,9 @@ class DriftDetector:
     """
 
     def __init__(self) -> None:
-        self.drift_line = 0  # the first misaligned line, counted from 1; 0 if none is known
+        self.first_misaligned_line = (
+            0  # the first misaligned line, counted from 1; 0 if none is known
+        )
         self.lines = 0
         self.total = 0.0
         self.surprise = 0.0
@@ -26,7 +28,7 @@ class DriftDetector:
 
     def observe(self, source: int, target: int) -> None:
         """Add the next pair, given the lengths of its two sides in characters."""
-        if self.drift_line:
+        if self.first_misaligned_line:
             return
         self.lines += 1
         distance = abs(math.log((source + 5) / (target + 5)))  # 5: short lines vary most
@@ -36,4 +38,4 @@ class DriftDetector:
             self.start = self.lines
         self.surprise = max(0.0, self.surprise + distance - 2 * usual)
         if self.surprise > THRESHOLD:
-            self.drift_line = self.start
+            self.first_misaligned_line = self.start
