@@ -1,4 +1,4 @@
-"""What a run stores: checkpoints to resume from, snapshots for averaging, the model folder."""
+"""Files of a run: checkpoints for resuming, snapshots for averaging, the model folder."""
 
 from transduce.checkpoint.average import averaged
 from transduce.checkpoint.card import CardFacts, Figure, model_card

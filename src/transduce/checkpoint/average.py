@@ -1,4 +1,4 @@
-"""The mean of several checkpoints    (section 6.1)"""
+"""The mean of the weights of several checkpoints    (section 6.1)"""
 
 from collections.abc import Iterable, Mapping
 
@@ -13,8 +13,8 @@ def averaged(checkpoints: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
 
     The paper averages the last 5 for the base model and the last 20 for the big ones.
 
-    Added in float64 in the order given, one checkpoint in memory at a time. The mean of equal
-    checkpoints in float32 is equal to them, bit for bit.
+    They are added in float64 in the given order, with one checkpoint in memory at a time. The mean
+    of equal float32 checkpoints is equal to them, bit for bit.
     """
     totals: dict[str, Tensor] = {}
     dtypes: dict[str, torch.dtype] = {}
@@ -35,7 +35,7 @@ def averaged(checkpoints: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
 def require_same_shapes(
     first: Mapping[str, Tensor], other: Mapping[str, Tensor], number: int
 ) -> None:
-    """Refuse to average two checkpoints whose tensors differ in name or shape."""
+    """Raise InputError if the tensors of two checkpoints differ in name or shape."""
     hint = "average snapshots of one run only"
     for name in sorted(first.keys() ^ other.keys()):
         raise InputError(f"tensor {name!r} is not in both checkpoint 1 and {number}", hint)

@@ -1,4 +1,4 @@
-"""The model card: what a model is, where it differs from the paper, and its scores."""
+"""The model card (README.md of a model folder): sizes, differences from the paper, scores."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,40 +13,50 @@ from transduce.settings.recipe import Value
 
 @runtime_checkable
 class Figure(Protocol):
-    """A score as the card prints it; the scores of `transduce.scores` have these attributes."""
+    """A score that the model card prints; scores of `transduce.scores` have these attributes."""
 
     @property
     def name(self) -> str: ...
     @property
     def value(self) -> float: ...
     @property
-    def signature(self) -> str: ...
+    def signature(self) -> str:
+        """Version and options of the metric, in sacreBLEU's notation."""
+        ...
+
     @property
-    def lines(self) -> int: ...
+    def lines(self) -> int:
+        """Number of lines of the test set."""
+        ...
+
     @property
-    def test_set(self) -> str: ...
+    def test_set(self) -> str:
+        """Name of the test set that this score was measured on."""
+        ...
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class CardFacts:
-    """What a model card states in addition to the recipe."""
+    """The facts that a model card states in addition to the recipe."""
 
     description: ModelDescription
     parameters: int
     updates: int
-    averaged: Sequence[int] = ()  # the steps whose mean the model is
+    averaged: Sequence[int] = ()  # the steps of the snapshots whose mean the model is
     text: str = ""  # sha256 of the training files, or the name and settings of a generator
     pairs_read: int
-    left_out: Mapping[str, int] = field(default_factory=dict)  # by reason, in the filters' order
-    versions: Mapping[str, str] = field(default_factory=dict)  # of the packages it was trained with
+    # number of pairs by reason, in the filters' order
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    # by package, of those used in training
+    versions: Mapping[str, str] = field(default_factory=dict)
     figures: Sequence[Figure] = ()
-    size: str = ""  # the parameters as a sum, beside the paper's count
-    cost: Sequence[str] = ()  # hardware, time and operations, beside the paper's
+    size: str = ""  # the parameter count as a sum, compared with the paper's
+    cost: Sequence[str] = ()  # hardware, time and operations, compared with the paper's
 
 
 def model_card(recipe: Recipe, facts: CardFacts) -> str:
-    """Return the model card as Markdown, with the front matter that model hubs read."""
+    """Return the model card as Markdown, with front matter for model hubs."""
     parts = [
         front_matter(facts.description),
         title_section(recipe, facts),
@@ -60,28 +70,28 @@ def model_card(recipe: Recipe, facts: CardFacts) -> str:
 
 
 def front_matter(model: ModelDescription) -> str:
-    """Return the YAML that model hubs read; JSON strings are YAML strings."""
+    """Return the card's YAML front matter for model hubs: library, pipeline tag, languages."""
     lines = ["library_name: transduce", f"pipeline_tag: {model.pipeline_tag}"]
     lines += ["language:"] if model.languages else []
-    lines += [f"- {json.dumps(language)}" for language in model.languages]
+    lines += [f"- {json.dumps(language)}" for language in model.languages]  # JSON is YAML
     return "\n".join(["---", *lines, "---"])
 
 
 def title_section(recipe: Recipe, facts: CardFacts) -> str:
     """Return the card's heading, the model's sizes in a sentence, and the recipe's description."""
-    sizes = recipe.architecture
+    sizes, purpose = recipe.architecture, escape_markdown(facts.description.purpose)
     lines = [
         f"# {escape_markdown(recipe.name)}: {escape_markdown(facts.description.title)}",
         "",
         f"A Transformer (Vaswani et al. 2017) of {facts.parameters:,} parameters that "
-        f"{escape_markdown(facts.description.purpose)}: {sizes.layers} layers a stack, d_model {sizes.d_model}, "
-        f"d_ff {sizes.d_ff}, {sizes.heads} heads.",
+        f"{purpose}: {sizes.layers} layers a stack, d_model {sizes.d_model}, d_ff {sizes.d_ff}, "
+        f"{sizes.heads} heads.",
     ]
     return "\n".join(lines + ([f"\n> {escape_markdown(recipe.about)}"] if recipe.about else []))
 
 
 def deviations_section(recipe: Recipe) -> str:
-    """Return a table of every setting that differs from the paper's base model."""
+    """Return the card's section on every setting that differs from the paper's base model."""
     heading = "## Where it differs from the paper's base model\n\n"
     changed = list_deviations(recipe)
     if not changed:
@@ -95,19 +105,20 @@ def deviations_section(recipe: Recipe) -> str:
 
 
 def data_section(recipe: Recipe, facts: CardFacts) -> str:
-    """Return the corpus' name and a table of how many pairs each filter removed."""
+    """Return the card's section on the corpus and on how many pairs each filter removed."""
     rows, left = [("read", "", f"{facts.pairs_read:,}")], facts.pairs_read
     for reason, count in facts.left_out.items():
         left -= count
         rows.append((reason, f"{count:,}", f"{left:,}"))
-    named = f"Corpus by the recipe: {escape_markdown(recipe.data.corpus)}, {escape_markdown(facts.description.title)}."
+    corpus, title = map(escape_markdown, (recipe.data.corpus, facts.description.title))
+    named = f"Corpus by the recipe: {corpus}, {title}."
     read = [f"What was read, by its sha256 or its generator: `{escape_markdown(facts.text)}`."]
     about = "\n\n".join(["## Data", named, *(read if facts.text else [])])
     return f"{about}\n\n" + markdown_table(("pairs", "left out", "remain"), rows)
 
 
 def training_section(recipe: Recipe, facts: CardFacts) -> str:
-    """Return a list of updates, averaged snapshots, cost and package versions."""
+    """Return the card's section on updates, averaged snapshots, cost and package versions."""
     lines = [
         "## Training",
         "",
@@ -126,7 +137,7 @@ def training_section(recipe: Recipe, facts: CardFacts) -> str:
 
 
 def scores_section(facts: CardFacts) -> str:
-    """Return a table of scores with test sets and signatures."""
+    """Return the card's table of scores, with test sets and the metrics' signatures."""
     if not facts.figures:
         return "## Figures\n\nNone were taken."
     rows = [
@@ -137,7 +148,7 @@ def scores_section(facts: CardFacts) -> str:
 
 
 def usage_section(model: ModelDescription) -> str:
-    """Return how the model is used from the command line and from Python."""
+    """Return the card's section on use from the command line and from Python."""
     source, target = map(escape_markdown, model.files)
     return f"""## How to use it
 
@@ -154,14 +165,14 @@ translate("…")
 
 
 def format_value(value: Value) -> str:
-    """Return a setting for people: yes or no, thousands with commas, anything else as text."""
+    """Return a setting's value as text: booleans as yes or no, thousands with commas."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table with this header."""
+    """Return a Markdown table with the given header and rows."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(
         "| " + " | ".join(escape_markdown(cell) for cell in line) + " |" for line in lines
@@ -169,5 +180,5 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Return text on one line, with `|` and `<` escaped so that it stays in its table cell."""
+    """Return text on one line, with `|` and `<` escaped for a cell of a Markdown table."""
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

@@ -35,8 +35,8 @@ class LoadedModel:
     weights: dict[str, Tensor] = field(repr=False)
     recipe: Recipe
     vocabularies: Vocabularies
-    about: Mapping[str, Any]  # what the manifest says besides the files, as the averaged steps
-    hash: str  # sha256 of the manifest, and so of the whole folder
+    about: Mapping[str, Any]  # other entries of the manifest, such as the averaged steps
+    hash: str  # sha256 of the manifest, which lists the sha256 of every file
 
 
 def save_model(
@@ -48,7 +48,7 @@ def save_model(
     *,
     about: Mapping[str, object] | None = None,
 ) -> None:
-    """Write a model folder; `about` are further entries of its manifest, as the averaged steps."""
+    """Write a model folder; `about` has further manifest entries, such as the averaged steps."""
     require_finite(weights, "the model")
     with atomic_folder(folder, kind=KIND, about=about or {}) as writer:
         writer.write(WEIGHTS, to_bytes(weights))
@@ -59,12 +59,12 @@ def save_model(
 
 
 def is_model(folder: Path) -> bool:
-    """Whether a folder has a recipe or weights, as a model folder does; it may still be damaged."""
+    """Return whether a folder has a recipe or weights; it may still be a damaged model folder."""
     return any(os.path.lexists(folder / name) for name in (RECIPE, WEIGHTS))
 
 
 def load_model(folder: Path) -> LoadedModel:
-    """Read and verify a model folder; FolderError names the file that does not match its checksum."""
+    """Read and verify a model folder; FolderError names a file with a wrong checksum."""
     found = open_folder(folder, KIND)
     recipe = read_json(found.read(RECIPE, RECIPE_LIMIT), folder / RECIPE)
     return LoadedModel(

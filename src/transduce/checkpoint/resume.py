@@ -1,4 +1,4 @@
-"""Checkpoints: weights, moments and progress, from which training resumes to the same bits."""
+"""Checkpoints: weights, moments and progress, from which training resumes bit for bit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,14 +30,14 @@ STATE_LIMIT = 1 << 20
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Checkpoint:
-    """The contents of one checkpoint, every byte verified."""
+    """The contents of one checkpoint folder, verified against its manifest."""
 
     step: int
     folder: Path
     weights: dict[str, Tensor]
     moments: dict[str, Tensor]
     state: dict[str, Any]
-    hash: str  # of the manifest, and so of the whole folder
+    hash: str  # sha256 of the manifest, which lists the sha256 of every file
 
 
 def save_checkpoint(
@@ -60,14 +60,14 @@ def save_checkpoint(
 
 
 def has_checkpoints(run: Path) -> bool:
-    """Whether a run has any checkpoint, damaged or not."""
+    """Return whether a run has any checkpoint, intact or damaged."""
     return bool(list_steps(run / CHECKPOINTS))
 
 
 def load_newest_checkpoint(run: Path) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
-    """Load the intact checkpoint of the highest step; also list newer damaged ones with reasons.
+    """Return the newest intact checkpoint, and newer damaged ones with the reasons.
 
-    None if the run has no checkpoint; FolderError if it has some and none is intact.
+    The first is None if the run has no checkpoint; FolderError if it has some and none is intact.
     """
     while steps := list_steps(run / CHECKPOINTS):
         checkpoint, rejected = load_first_intact(run, steps[::-1])
@@ -87,7 +87,7 @@ def load_newest_checkpoint(run: Path) -> tuple[Checkpoint | None, list[tuple[Pat
 def load_first_intact(
     run: Path, steps: list[int]
 ) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
-    """Load the first intact checkpoint of these steps; also list the damaged ones before it."""
+    """Return the first intact checkpoint of these steps, and the damaged ones before it."""
     rejected: list[tuple[Path, str]] = []
     for step in steps:
         try:
@@ -98,7 +98,7 @@ def load_first_intact(
 
 
 def load_checkpoint(run: Path, step: int) -> Checkpoint:
-    """Load one step's checkpoint, every byte verified."""
+    """Return a step's checkpoint; FolderError if it is damaged."""
     opened = open_step(run / CHECKPOINTS, step)
     return Checkpoint(
         step=step,
@@ -111,7 +111,7 @@ def load_checkpoint(run: Path, step: int) -> Checkpoint:
 
 
 def prune(run: Path, snapshots: int) -> list[str]:
-    """Delete all but two checkpoints and the last so many snapshots; return what went wrong."""
+    """Delete all but the last 2 checkpoints and `snapshots` snapshots; return error messages."""
     assert snapshots > 0, "the last snapshot is never deleted"
     parent = run / CHECKPOINTS
     try:
@@ -119,7 +119,7 @@ def prune(run: Path, snapshots: int) -> list[str]:
     except FolderError as fault:
         return [fault.fact]
     old = steps[:-2]
-    if old:  # should neither of the last two be intact, the newest that is stays too
+    if old:  # if neither of the last two is intact, the newest intact one stays
         intact = next((step for step in reversed(steps) if is_intact(parent, step)), None)
         old = [step for step in old if step != intact]
     return remove_steps(parent, old) + remove_steps(run / SNAPSHOTS, old_snapshots)

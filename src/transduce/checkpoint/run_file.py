@@ -1,4 +1,4 @@
-"""run.json, the first file of a run folder: the recipe and the fingerprints of the data."""
+"""The file run.json of a run folder: the run's id, recipe and data fingerprints."""
 
 import os
 import secrets
@@ -30,11 +30,11 @@ class Run:
 
     id: str
     recipe: Recipe
-    fingerprints: Mapping[str, str]  # of the data, by name
+    fingerprints: Mapping[str, str]  # sha256 of the corpus and of each vocabulary, by name
 
 
 def create_run(folder: Path, recipe: Recipe, fingerprints: Mapping[str, str]) -> Run:
-    """Write run.json of a new run with a random id; an existing one is refused."""
+    """Write run.json of a new run with a random id; InputError if the file exists."""
     file = folder / RUN_FILE
     if os.path.lexists(file):
         raise InputError("exists already", "resume this run, or choose another name", file=file)
@@ -44,7 +44,7 @@ def create_run(folder: Path, recipe: Recipe, fingerprints: Mapping[str, str]) ->
 
 
 def extend_run(folder: Path, steps: int) -> Run:
-    """Raise a run's last step: no update depends on how many follow it."""
+    """Set a higher last step in run.json; no update depends on the number of steps after it."""
     run = read_run(folder)
     longer = replace(run, recipe=with_changes(run.recipe, {"training.steps": steps}))
     write_run(folder, longer)
@@ -58,25 +58,25 @@ def write_run(folder: Path, run: Run) -> None:
 
 
 def is_run(folder: Path) -> bool:
-    """Whether a folder has a run.json; the file may still be damaged."""
+    """Return whether a folder has a run.json, which may still be damaged."""
     return os.path.lexists(folder / RUN_FILE)
 
 
 def read_run(folder: Path) -> Run:
-    """Read and verify run.json."""
+    """Return the id, recipe and fingerprints in run.json; FolderError if it is damaged."""
     file, values = folder / RUN_FILE, read_run_file(folder)
     recipe, fingerprints = parse_stored_recipe(values["recipe"], file), values["fingerprints"]
     return Run(id=values["id"], recipe=recipe, fingerprints=fingerprints)
 
 
 def read_run_id(folder: Path) -> str:
-    """Read a run's id, which the manifests of its checkpoints and snapshots repeat."""
+    """Return a run's id, which is also in the manifests of its checkpoints and snapshots."""
     identity: str = read_run_file(folder)["id"]
     return identity
 
 
 def read_run_file(folder: Path) -> dict[str, Any]:
-    """Return the entries of run.json, verified to be complete and undamaged."""
+    """Return the entries of run.json; FolderError if it is incomplete or damaged."""
     file = folder / RUN_FILE
     if not is_run(folder):
         raise FolderError("is not a run folder", "look at the path", file=folder)

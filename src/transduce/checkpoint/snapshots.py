@@ -1,4 +1,4 @@
-"""Snapshots: weights without moments, every so many steps, for averaging    (section 6.1)"""
+"""Snapshots: weights without moments, written at intervals for averaging    (section 6.1)"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ from transduce.checkpoint.weights import from_bytes, require_finite, to_bytes
 @final
 @dataclass(frozen=True)
 class Snapshot:
-    """The step and folder of a snapshot, whose weights are read only when asked for."""
+    """The step and folder of a snapshot; `weights()` reads its weights from the disk."""
 
     step: int
     folder: Path
 
     def weights(self) -> dict[str, Tensor]:
-        """Read the snapshot's weights, every byte verified."""
+        """Return the snapshot's weights by name; FolderError if they are damaged."""
         found = open_step(self.folder.parent, self.step)
         return from_bytes(found.read(WEIGHTS), found.folder / WEIGHTS)
 
 
 def save_snapshot(run: Path, step: int, weights: Mapping[str, Tensor]) -> Path:
-    """Write a step's weights and sync them to the disk; return the snapshot's folder."""
+    """Write a snapshot of a step and sync it to the disk; return its folder."""
     require_finite(weights, f"step {step}")
     size = sum(tensor.nbytes for tensor in weights.values())
     write_step(run / SNAPSHOTS, step, {WEIGHTS: lambda: to_bytes(weights)}, size)
@@ -35,7 +35,7 @@ def save_snapshot(run: Path, step: int, weights: Mapping[str, Tensor]) -> Path:
 
 
 def has_snapshot(run: Path, step: int) -> bool:
-    """Whether a run has a snapshot of this step."""
+    """Return whether a run has a snapshot of this step."""
     return step_folder(run / SNAPSHOTS, step).is_dir()
 
 

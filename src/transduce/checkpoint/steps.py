@@ -1,4 +1,4 @@
-"""The folder of one step's checkpoint or snapshot: written atomically, verified when read."""
+"""Folders of one step's checkpoint or snapshot: written atomically, verified when read."""
 
 import os
 import re
@@ -20,22 +20,27 @@ from transduce.errors import FolderError, SaveError
 
 STEP = re.compile(r"step-([0-9]{8,})")
 CHECKPOINTS, SNAPSHOTS = "checkpoints", "snapshots"
-KINDS = {CHECKPOINTS: "checkpoint", SNAPSHOTS: "snapshot"}  # in manifests, by the parent folder
-FileMakers = Mapping[str, Callable[[], bytes]]  # called one at a time: the files are large
+KINDS = {
+    CHECKPOINTS: "checkpoint",
+    SNAPSHOTS: "snapshot",
+}  # the kind in a manifest, by the parent folder
+FileMakers = Mapping[
+    str, Callable[[], bytes]
+]  # functions that return a file's bytes; called one at a time to save memory
 
 
 def write_step(parent: Path, step: int, files: FileMakers, size: int) -> None:
-    """Write a step's folder and sync it to the disk; an intact one that exists is kept."""
+    """Write a step's folder of about `size` bytes and sync it; an existing intact one is kept."""
     folder = step_folder(parent, step)
     try:
         require_no_link(parent)
         about = {"run": read_run_id(parent.parent), "step": step}
-    except FolderError as fault:  # it may be readable the next time
+    except FolderError as fault:  # SaveError is tried again at the next step
         raise SaveError(fault.fact, fault.hint) from fault
     if os.path.lexists(folder):
         if is_intact(parent, step):
             with raise_save_errors(parent):
-                sync_folder(parent)  # who wrote it may have died between rename and this
+                sync_folder(parent)  # its writer may have crashed between rename and sync
             return
         remove_folder(folder)
     require_disk_space(parent.parent, size, folder)
@@ -45,7 +50,7 @@ def write_step(parent: Path, step: int, files: FileMakers, size: int) -> None:
 
 
 def open_step(parent: Path, step: int) -> VerifiedFolder:
-    """Open a step's folder for reading; FolderError unless it is of this run and step."""
+    """Open a step's folder for reading; FolderError if it belongs to another run or step."""
     folder = step_folder(parent, step)
     opened = open_folder(folder, KINDS[parent.name])
     expected = {"run": read_run_id(parent.parent), "step": step}
@@ -56,7 +61,7 @@ def open_step(parent: Path, step: int) -> VerifiedFolder:
 
 
 def is_intact(parent: Path, step: int) -> bool:
-    """Whether every file of a step matches the checksum in its manifest."""
+    """Return whether every file of a step's folder matches its checksum in the manifest."""
     with suppress(FolderError):
         open_step(parent, step).verify()
         return True
@@ -64,12 +69,12 @@ def is_intact(parent: Path, step: int) -> bool:
 
 
 def step_folder(parent: Path, step: int) -> Path:
-    """Return a step's folder, such as checkpoints/step-00012000: names sort as the steps do."""
+    """Return the path of a step's folder, such as checkpoints/step-00012000."""
     return parent / f"step-{step:08d}"
 
 
 def list_steps(parent: Path) -> list[int]:
-    """Return the steps that have a folder here, oldest first, damaged or not."""
+    """Return the steps that have a folder in `parent`, oldest first, intact or damaged."""
     require_no_link(parent)
     if not parent.is_dir():
         return []
@@ -79,14 +84,14 @@ def list_steps(parent: Path) -> list[int]:
 
 
 def require_no_link(parent: Path) -> None:
-    """Refuse a symbolic link: a run writes and deletes only in its own folder."""
+    """Raise FolderError for a symbolic link: a run writes and deletes only in its own folder."""
     if parent.is_symlink():
         hint = "put the folder itself here, or name a link to the whole run"
         raise FolderError("is a link to another place", hint, file=parent)
 
 
 def remove_steps(parent: Path, steps: list[int]) -> list[str]:
-    """Delete the folders of these steps; return a sentence for each that could not be deleted."""
+    """Delete the folders of these steps; return one error message per folder that remains."""
     problems = []
     for step in steps:
         try:
@@ -98,7 +103,7 @@ def remove_steps(parent: Path, steps: list[int]) -> list[str]:
 
 
 def require_disk_space(run: Path, size: int, folder: Path) -> None:
-    """Raise SaveError if the disk has less free space than this; quotas are not considered."""
+    """Raise SaveError if the disk has less than `size` bytes free; quotas are not considered."""
     with raise_save_errors(run):
         disk = os.statvfs(run)
     free = disk.f_bavail * disk.f_frsize

@@ -1,4 +1,4 @@
-"""A recipe as it is stored: complete, so that a changed default never changes an old model."""
+"""Recipes in files: stored with all settings, so that new defaults do not change old models."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ HINT = "the file was edited, or written by another version: take the folder from
 
 
 def parse_stored_recipe(values: object, file: Path) -> Recipe:
-    """Return the recipe in a stored file; FolderError if a setting is missing, unknown or invalid."""
+    """Return a stored recipe; FolderError if a setting is missing, unknown or invalid."""
     if not isinstance(values, Mapping):
         raise FolderError("holds no recipe", HINT, file=file)
     try:
@@ -32,7 +32,7 @@ def parse_stored_recipe(values: object, file: Path) -> Recipe:
 
 
 def setting_paths(values: Mapping[str, Any]) -> list[str]:
-    """Return the names in a stored recipe, those in tables as table.name."""
+    """Return the names of all settings in a stored recipe, such as training.steps."""
     paths = []
     for key, value in values.items():
         paths += [f"{key}.{name}" for name in value] if isinstance(value, Mapping) else [key]

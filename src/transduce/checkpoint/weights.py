@@ -1,4 +1,4 @@
-"""Tensors to bytes and back, by safetensors: numbers only, no code that could run."""
+"""Convert tensors to safetensors bytes and back; the format cannot contain code."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,20 +11,20 @@ from torch import Tensor
 from transduce.durable import read_json
 from transduce.errors import FolderError, NotFiniteError
 
-HEADER_LIMIT = 1 << 20  # the library takes 100 MB and needs seconds for them
+HEADER_LIMIT = 1 << 20  # the library allows 100 MB, which takes seconds to parse
 TENSOR_LIMIT = 10_000
 DTYPES = ("F64", "F32", "F16", "BF16", "I64")
 DAMAGED = "the folder is damaged or foreign: take it from its source again"
 
 
 def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
-    """Return tensors as the bytes of a safetensors file."""
+    """Return the bytes of a safetensors file with these tensors."""
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
     return safetensors.torch.save(plain)
 
 
 def from_bytes(data: bytes, file: Path) -> dict[str, Tensor]:
-    """Return the tensors of a safetensors file; damaged bytes and NaN or inf are refused."""
+    """Return the tensors of a safetensors file; FolderError if damaged, NaN or infinite."""
     require_header(data, file)
     try:
         weights = safetensors.torch.load(data)
@@ -37,7 +37,7 @@ def from_bytes(data: bytes, file: Path) -> dict[str, Tensor]:
 
 
 def require_header(data: bytes, file: Path) -> None:
-    """Refuse a safetensors header that is cut, too large or of unknown types, before parsing."""
+    """Raise FolderError if a safetensors header is cut, too large or has unknown types."""
     length = int.from_bytes(data[:8], "little")
     if not 8 <= 8 + length <= len(data):
         raise FolderError("is no safetensors file: its header is cut", DAMAGED, file=file)
@@ -54,12 +54,12 @@ def require_header(data: bytes, file: Path) -> None:
 
 
 def first_not_finite(weights: Mapping[str, Tensor]) -> str | None:
-    """Return the name of the first tensor that holds NaN or an infinity, or None."""
+    """Return the name of the first tensor that contains NaN or infinity, or None."""
     return next((n for n, tensor in weights.items() if not torch.isfinite(tensor).all()), None)
 
 
 def require_finite(weights: Mapping[str, Tensor], location: str) -> None:
-    """Raise NotFiniteError if a tensor holds NaN or an infinity: such weights are never saved."""
+    """Raise NotFiniteError if a tensor contains NaN or infinity; such weights are not saved."""
     name = first_not_finite(weights)
     if name is not None:
         raise NotFiniteError(
