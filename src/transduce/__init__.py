@@ -60,7 +60,7 @@ PACKAGES = ("recipes", "reproduce")
 
 
 def __getattr__(name: str) -> object:
-    """Import a public function, a package or the version when it is first used."""
+    """Import a public function or package, or return the version, when it is first used."""
     if name == "__version__":
         from importlib.metadata import version
 
@@ -73,5 +73,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """List the public names, imported or not."""
+    """Return the names of the module, with all public names, imported yet or not."""
     return [*globals(), *__all__]

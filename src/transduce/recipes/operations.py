@@ -2,7 +2,8 @@
 
 A multiplication and its addition are two operations. Only matrix products are counted, the
 part that grows with a model: projections, feed-forward, the map before the softmax, and in
-attention every pair of positions, masked or not. A backward pass takes twice as many as a forward pass.
+attention every pair of positions, masked or not. A backward pass takes twice as many as a
+forward pass.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Claims that the paper draws from a table, and whether the runs measured here support them."""
+"""Compare the claims that the paper draws from a table to the runs measured here."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,17 @@ from typing import final
 from transduce.reproduce.table import Measurements, ResultTable, TableRow
 
 PrintedFigures = Mapping[str, Mapping[str, float]]  # by measure and row
-STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)  # 95 %; 1, 2, … free
+STUDENT = (
+    12.706,
+    4.303,
+    3.182,
+    2.776,
+    2.571,
+    2.447,
+    2.365,
+    2.306,
+    2.262,
+)  # t of 95 %, for 1, 2, … degrees of freedom
 HEAD = ("claim", "measure", "paper", "ours", "here")
 
 
@@ -18,8 +28,8 @@ class Claim:
     """A claim of the paper: one row of a table is better than another, or equal to it."""
 
     sentence: str
-    better: str
-    worse: str
+    better: str  # the row that is better
+    worse: str  # the row that is worse
     measure: str = ""  # BLEU or PPL, where the paper draws the claim from one of them only
     equal: bool = False  # the paper finds no difference
 
@@ -27,7 +37,7 @@ class Claim:
 def compare_claims(
     table: ResultTable, claims: Sequence[Claim], printed: PrintedFigures
 ) -> list[tuple[str, ...]]:
-    """Return a table head, then a line with a verdict on each claim whose rows were measured."""
+    """Return a head, then a line with the verdict on each claim whose rows were measured."""
     here = [claim for claim in claims if {claim.better, claim.worse} <= set(table.rows)]
     pairs = [(claim, one) for claim in here for one in printed if claim.measure in ("", one)]
     return [HEAD, *(compare_claim(table, claim, one, printed[one]) for claim, one in pairs)]
@@ -36,7 +46,7 @@ def compare_claims(
 def compare_claim(
     table: ResultTable, claim: Claim, measure: str, printed: Mapping[str, float]
 ) -> tuple[str, ...]:
-    """Return the cells for one claim in one measure: the paper's gain, the one here, a verdict."""
+    """Return the cells of one claim in one measure: the paper's gain, our gain, the verdict."""
     better, worse = table.rows[claim.better], table.rows[claim.worse]
     paper = compute_gain(measure, printed.get(claim.better), printed.get(claim.worse))
     ours = compute_gain(
@@ -49,12 +59,12 @@ def compare_claim(
 
 
 def select_measure(measure: str, row: TableRow) -> Measurements:
-    """Return the figures of a row in a measure, BLEU or PPL."""
+    """Return the measurements of a row in one measure, BLEU or PPL (perplexity)."""
     return row.perplexity if measure == "PPL" else row.bleu
 
 
 def compute_gain(measure: str, better: float | None, worse: float | None) -> float | None:
-    """Return by how much the first figure is better than the second; lower perplexity is better."""
+    """Return how much better the first value is than the second; lower perplexity is better."""
     if better is None or worse is None:
         return None
     return worse - better if measure == "PPL" else better - worse
@@ -63,7 +73,7 @@ def compute_gain(measure: str, better: float | None, worse: float | None) -> flo
 def compute_critical_difference(
     table: ResultTable, measure: str, better: TableRow, worse: TableRow
 ) -> float | None:
-    """Return the difference of two rows that chance exceeds in 5 % of cases, by base's spread."""
+    """Return the least significant difference (5 %) of two rows, by the spread of base's seeds."""
     base = table.rows.get("base")
     spread = select_measure(measure, base).spread if base else None
     if base is None or spread is None:
@@ -73,7 +83,7 @@ def compute_critical_difference(
 
 
 def judge_claim(claim: Claim, ours: float, chance: float | None) -> str:
-    """Return a verdict on a claim, given the gain here and its critical difference, if known."""
+    """Return the verdict on a claim, from our gain and the critical difference, if known."""
     if chance is None:
         if claim.equal:
             return "one seed cannot tell"

@@ -1,7 +1,7 @@
 """The training jobs of a table: one row at one scale from one seed.
 
 OUT/store/              the corpus, prepared once for all rows
-OUT/rows/A-h1-seed1/    run/ and, after it is measured, result.json
+OUT/rows/A-h1-seed1/    the row's run/ and, once it is measured, result.json
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ OUT_OF_MEMORY = ("DefaultCPUAllocator", "not enough memory", "out of memory")  #
 @final
 @dataclass(frozen=True, kw_only=True)
 class RowJob:
-    """A row of a table to train: its recipe at a scale, with a seed."""
+    """The job to train a row of a table: the row's recipe at a scale, with a seed."""
 
     table: str
     row: str
@@ -34,16 +34,16 @@ class RowJob:
 
     @property
     def seed(self) -> int:
-        """The seed of data order, dropout and initial weights."""
+        """The seed of the data order, dropout and initial weights."""
         return self.recipe.training.seed
 
     @property
     def name(self) -> str:
-        """The name of its folder, such as A-h1-seed1."""
+        """The name of the job's folder, such as A-h1-seed1."""
         return f"{self.row}-seed{self.seed}"
 
     def folder(self, output: Path) -> Path:
-        """Return the folder of this row below a table's output folder."""
+        """Return the folder of this row within a table's output folder."""
         return output / ROWS / self.name
 
 
@@ -53,13 +53,13 @@ class JobSelection:
     """The rows of a table to train, their scale, seeds and changed settings."""
 
     scale: Scale
-    rows: Sequence[str] = ()  # empty: all
+    rows: Sequence[str] = ()  # names; empty: all rows
     seeds: Sequence[int] = (1,)
     changes: Mapping[str, Value] = field(default_factory=dict)  # applied to every row
 
 
 def plan_jobs(table: str, recipes: Mapping[str, Recipe], selection: JobSelection) -> list[RowJob]:
-    """Return a job for every selected row and seed: all rows of the first seed come first."""
+    """Return a job for every selected row and seed, in the order of seeds, then rows."""
     for row in selection.rows:
         if row not in recipes:
             raise InputError(f"{table} has no row {row!r}", suggest_names(row, recipes))
@@ -84,7 +84,7 @@ def plan_jobs(table: str, recipes: Mapping[str, Recipe], selection: JobSelection
 
 
 def build_row_recipe(recipe: Recipe, selection: JobSelection) -> Recipe:
-    """Return a row's recipe at the selected scale with the changes that all rows share."""
+    """Return a row's recipe at the selected scale, with the changes applied to every row."""
     return with_changes(scaled(recipe, selection.scale), selection.changes)
 
 
@@ -94,7 +94,7 @@ def is_out_of_memory(error: Exception) -> bool:
 
 
 def require_row_fits_memory(job: RowJob) -> None:
-    """Refuse a row whose training needs more memory than this machine has."""
+    """Refuse a job whose training needs more memory than this machine has."""
     try:
         require_memory(job.recipe, memory_per_process(1))
     except InputError as fault:

@@ -1,4 +1,4 @@
-"""Plots of a table, its rows below each other. Needs matplotlib, the extra `plots`."""
+"""Plot a table of trained rows with matplotlib, an optional package (the extra `plots`)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ BASE = "base"
 @final
 @dataclass(frozen=True)
 class Panel:
-    """A panel of a plot: one measure, for every row that has it."""
+    """A panel of a plot: the values of one measure for every row that has them."""
 
     title: str
-    figures: Mapping[str, Measurements]
+    figures: Mapping[str, Measurements]  # by row
     is_logarithmic: bool = False
 
 
@@ -52,7 +52,7 @@ class Plot:
 
 
 def draw_panel(axes: "Axes", panel: Panel, rows: Sequence[str]) -> None:
-    """Draw a dot for each row with its seeds below it, and a dashed line at base's figure."""
+    """Draw each row's mean and its seeds as dots, and a dashed line at the value of base."""
     from matplotlib.ticker import NullFormatter
 
     axes.set_title(panel.title, size=10)
@@ -74,15 +74,15 @@ def draw_panel(axes: "Axes", panel: Panel, rows: Sequence[str]) -> None:
 
 
 def find_row_group(row: str) -> str:
-    """Return the letter of the group of rows that vary the same setting: A for A-h1."""
+    """Return the letter of a row's group in Table 3, such as A for A-h1."""
     return row.partition("-")[0]
 
 
 def wrap_figures(figures: Mapping[str, float]) -> dict[str, Measurements]:
-    """Return single figures as measurements without a spread, as the paper prints them."""
+    """Convert the paper's printed figures, by row, to measurements of a single value."""
     return {row: Measurements([figure]) for row, figure in figures.items()}
 
 
 def collect_measurements(rows: Mapping[str, TableRow], measure: str) -> dict[str, Measurements]:
-    """Return the measurements of every row in one measure: "bleu" or "perplexity"."""
+    """Return every row's measurements of one measure, "bleu" or "perplexity"."""
     return {name: getattr(row, measure) for name, row in rows.items()}

@@ -32,18 +32,18 @@ MACHINE_SETTINGS = frozenset(  # settings of how a run is executed, not of what 
         "validate_lines",
     )
 )
-Cells = Sequence[Sequence[str]]  # the first is the head
+Cells = Sequence[Sequence[str]]  # rows of a table; the first is its head
 
 
 def require_table_folder(folder: Path) -> None:
-    """Refuse an output folder that holds something other than a table's rows and reports."""
+    """Refuse an output folder with files other than a table's rows and reports."""
     require_own_folder(folder, ROWS, OURS, "folder of a table's rows")
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """The report of a table of trained rows: conditions, tables, one record a run, a plot."""
+    """The report of a table of trained rows: conditions, tables, a record of each run, a plot."""
 
     name: str  # of the files
     title: str
@@ -54,7 +54,7 @@ class Report:
     errors: Sequence[TransduceError] = ()  # of rows that failed and results that are unreadable
 
     def write(self, folder: Path, *, plot: bool) -> list[Path]:
-        """Write Markdown, CSV and JSON, and images if `plot`; return the files' paths."""
+        """Write the report as Markdown, CSV and JSON, and images if `plot`; return the files."""
         images = self.picture.render() if plot else {}
         image = f"\n![{self.title}]({self.name}.png)\n" if images else ""
         files = {
@@ -80,7 +80,7 @@ class Report:
         return [part for part in self.parts if len(part[2]) > 1]
 
     def csv(self) -> str:
-        """Return the records as CSV, one line a run, without the recipes."""
+        """Return the records of the runs as CSV, one line per run, without the recipes."""
         return format_csv([{k: v for k, v in one.items() if k != "recipe"} for one in self.rows])
 
     def as_json(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def describe_conditions(table: ResultTable) -> Iterator[str]:
 
 
 def describe_comparability(table: ResultTable, run: RowResult) -> str:
-    """Return whether a run's BLEU is comparable to the paper's figures, and if not, why."""
+    """Return a sentence on whether a run's BLEU is comparable to the paper's, and if not, why."""
     other = set(table.changes) - MACHINE_SETTINGS
     if table.scale != PAPER.name or other:
         changed = ", settings changed" if other else ""
@@ -127,19 +127,19 @@ def describe_comparability(table: ResultTable, run: RowResult) -> str:
 
 
 def describe_seeds(table: ResultTable) -> str:
-    """Return how many seeds each row was trained from."""
+    """Return a sentence on how many seeds each row was trained from."""
     several = [f"{row.name} {len(row.runs)}" for row in table.rows.values() if len(row.runs) > 1]
     return f"one a row, but {', '.join(several)}" if several else "one a row"
 
 
 def describe_dates(runs: Sequence[RowResult]) -> str:
-    """Return the dates of the first and the last run."""
+    """Return a text with the dates of the first and the last run."""
     days = sorted({run.date for run in runs})
     return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
 
 
 def describe_machines(runs: Sequence[RowResult]) -> str:
-    """Return the devices, threads and versions of the runs, each combination once."""
+    """Return a text with the runs' devices, threads and versions, each combination once."""
     kinds = {
         f"{e['processor'] if e['device'] == 'cpu' else e['device']}, threads {e['threads']}, "
         f"transduce {e['transduce']}, torch {e['torch']}"
@@ -149,7 +149,7 @@ def describe_machines(runs: Sequence[RowResult]) -> str:
 
 
 def build_record(run: RowResult) -> dict[str, Any]:
-    """Return one run as a flat record, with its recipe as the only nested value."""
+    """Return the record of one run, a flat mapping with its recipe as the only nested value."""
     made = run.environment
     return {
         "row": run.row,
@@ -177,7 +177,7 @@ def build_record(run: RowResult) -> dict[str, Any]:
 
 
 def format_csv(records: Sequence[Mapping[str, Any]]) -> str:
-    """Return records as CSV: a head with the keys of the first, then a line each."""
+    """Return records as CSV: a head with the keys of the first record, then a line per record."""
     out = io.StringIO()
     writer = csv.DictWriter(out, list(records[0]), lineterminator="\n")
     writer.writeheader()

@@ -1,4 +1,4 @@
-"""What is asked of a table: which rows, on which corpus, into which folder, and who is notified."""
+"""The request for a table: its rows, corpus and output folder, and the caller's callbacks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ Train = Callable[[Path, Recipe, PreparedCorpus], None]
 
 
 def ignore_event(*_: object) -> None:
-    """Do nothing: the callback of those who listen to no event."""
+    """Do nothing: the default of the callbacks."""
 
 
 def prepare_silently(folder: Path, data: Data, train: Pairs, dev: Pairs | None) -> PreparedCorpus:
@@ -33,13 +33,17 @@ def prepare_silently(folder: Path, data: Data, train: Pairs, dev: Pairs | None) 
 @final
 @dataclass(frozen=True, kw_only=True)
 class TableCallbacks:
-    """Functions that are called while a table is made, and the steps that callers may replace."""
+    """Callbacks while a table is made, and the functions that prepare and train, replaceable."""
 
     on_message: Callable[[str], None] = ignore_event  # a sentence on the progress of the table
     on_row: Callable[[RowJob, RowResult], None] = ignore_event  # after each measured row
-    on_failure: Callable[[str, TransduceError], None] = ignore_event  # which row failed, and why
+    on_failure: Callable[[str, TransduceError], None] = (
+        ignore_event  # the row that failed, and its error
+    )
     prepare: Prepare = prepare_silently
-    training: TrainingCallbacks = field(default_factory=TrainingCallbacks)  # of every row's run
+    training: TrainingCallbacks = field(
+        default_factory=TrainingCallbacks
+    )  # called during the training of every row
     train: Train | None = None  # in place of `train_in_process`
 
     def train_in_process(self, folder: Path, recipe: Recipe, prepared: PreparedCorpus) -> None:
@@ -51,7 +55,7 @@ class TableCallbacks:
 @final
 @dataclass(frozen=True, kw_only=True)
 class TableKind:
-    """A table of the paper whose rows are trained: its recipes and how to report on them."""
+    """Table 2 or 3 of the paper: the recipes of its rows and its report builder."""
 
     name: str
     recipes: Mapping[str, Recipe]
@@ -62,14 +66,14 @@ class TableKind:
 @final
 @dataclass(frozen=True, kw_only=True)
 class TableRequest:
-    """The rows of a table that are wanted, the texts they are trained and scored on, the folder."""
+    """The request for a table: selected rows, training and test texts, and output folder."""
 
     output: Path
     selection: JobSelection
     train: Texts | None = None  # None: the corpus of the recipe
     dev: Texts | None = None
     test: Texts | None = None
-    store: Path | None = None  # a prepared corpus
+    store: Path | None = None  # the folder of a prepared corpus, in place of `train` and `dev`
     gather: Sequence[Path] = ()  # folders of rows to report on; then nothing is trained
     plot: bool = False
 
@@ -77,14 +81,14 @@ class TableRequest:
 @final
 @dataclass(frozen=True, kw_only=True)
 class TableOutcome:
-    """What became of a table: its report if any row is measured, and the errors of the others."""
+    """The result of a request for a table: its report, if any row is measured, and the errors."""
 
     report: Report | None = None
     files: Sequence[Path] = ()  # of the report
-    failures: Sequence[TransduceError] = field(default_factory=list)  # rows that failed
-    unreadable: Sequence[TransduceError] = field(default_factory=list)  # damaged result files
+    failures: Sequence[TransduceError] = field(default_factory=list)  # of rows that failed
+    unreadable: Sequence[TransduceError] = field(default_factory=list)  # of damaged result files
 
     @property
     def errors(self) -> list[TransduceError]:
-        """All errors, those of rows first."""
+        """All errors: first of rows that failed, then of damaged result files."""
         return [*self.failures, *self.unreadable]

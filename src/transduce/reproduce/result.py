@@ -50,13 +50,13 @@ class RowResult:
     scale: str
     recipe: Recipe  # with the settings that the machine resolved
     parameters: int
-    perplexity: Mapping[str, float]  # per_piece, per_word, and their counts
-    bleu: Mapping[str, Any]  # with signature, lines and test set
+    perplexity: Mapping[str, float]  # per piece and per word, with the counts of pieces and words
+    bleu: Mapping[str, Any]  # the value with its signature, lines and test set
     updates: int
     target_tokens: int
     seconds: float  # of training
     environment: Mapping[str, str]  # versions, device, threads
-    data: Mapping[str, str]  # fingerprints
+    data: Mapping[str, str]  # fingerprints of the corpus
     model: str  # sha256 of the manifest of its weights
     date: str
     averaged: Sequence[int] = ()  # the steps of the averaged snapshots
@@ -78,8 +78,8 @@ def measure_row(
 ) -> RowResult:
     """Measure a trained row: perplexity and BLEU on the development set, or on a test set.
 
-    Without a test set its last weights are scored, as in Table 3; with one, the mean of its last
-    snapshots, as in Table 2.
+    Without a test set the last weights are scored, as in Table 3; with a test set the mean of the
+    last snapshots is, as in Table 2.
     """
     save, _ = load_newest_checkpoint(run)
     assert save is not None, "a run that is over has a save"
@@ -95,7 +95,7 @@ def measure_row(
         table=job.table,
         row=job.row,
         scale=job.scale.name,
-        recipe=with_changes(job.recipe, resolved),  # `train` may have given it another name
+        recipe=with_changes(job.recipe, resolved),  # training may have changed the recipe's name
         parameters=count_parameters(stored.recipe.architecture, len(source), len(target)),
         perplexity=found.perplexity.as_json(),
         bleu=bleu,
@@ -113,7 +113,7 @@ def measure_row(
 
 
 def choose_metrics(references: Sequence[str]) -> tuple[str, ...]:
-    """Return the metrics for a test set: BLEU, and on the paper's sets also the paper's BLEU."""
+    """Choose a test set's metrics: BLEU, and on the paper's test sets also the paper's BLEU."""
     if identify_test_set(references).removesuffix(OTHER_FORM) not in PAPER_FIGURES:
         return ("bleu",)
     return ("bleu", "bleu-paper" if is_tokenised(references) else "bleu-paper-plain")
@@ -122,7 +122,7 @@ def choose_metrics(references: Sequence[str]) -> tuple[str, ...]:
 def require_measurable(
     recipe: Recipe, prepared: PreparedCorpus, test: ParallelLines | None
 ) -> None:
-    """Refuse, before training, a test set that could not be scored after it."""
+    """Refuse, before training, a test or development set on which the row could not be scored."""
     _, references = test or decode_development_set(prepared)
     require_scorable(choose_metrics(references), references, recipe.data.target_language)
 
@@ -140,7 +140,7 @@ def decode_development_set(prepared: PreparedCorpus) -> ParallelLines:
 
 
 def read_test_set(data: Data, test: Texts | None, train: Texts | None) -> ParallelLines:
-    """Read the test set that is named, or that of the recipe's corpus, into lines of both sides."""
+    """Read the given test set, by default the recipe's corpus', into lines of both sides."""
     hint = "--test-source FILE --test-target FILE"
     require(
         test is not None or train is None,
@@ -165,7 +165,7 @@ def write_result(folder: Path, result: RowResult) -> None:
 
 
 def read_result(folder: Path) -> RowResult | None:
-    """Read the result from a row's folder; None if the row has not been measured."""
+    """Read the measured result from a row's folder; None if the row has not been measured."""
     file = folder / RESULT
     if not file.exists():
         return None
@@ -185,7 +185,7 @@ def read_result(folder: Path) -> RowResult | None:
 
 
 def gather_results(folders: Iterable[Path]) -> tuple[list[RowResult], list[FolderError]]:
-    """Read all results below these folders, each once; return also the unreadable files' errors."""
+    """Read all results within folders, each once; return them and the errors of damaged files."""
     found: dict[tuple[str, int], tuple[Path, RowResult]] = {}
     faults = []
     for file in find_result_files(folders):
@@ -201,7 +201,7 @@ def gather_results(folders: Iterable[Path]) -> tuple[list[RowResult], list[Folde
 
 
 def find_result_files(folders: Iterable[Path]) -> list[Path]:
-    """Return every result file below the folders, once each even where folders overlap."""
+    """Find every result file within folders, each once even where the folders overlap."""
     files: dict[Path, Path] = {}
     for folder in folders:
         if not folder.is_dir():
@@ -224,7 +224,7 @@ def require_same_result(result: RowResult, folder: Path, known: RowResult, first
 def require_same_row(
     job: RowJob, result: RowResult, test: ParallelLines | None, folder: Path
 ) -> None:
-    """Refuse a stored result of another recipe or test set than the job's."""
+    """Refuse a stored result whose recipe or test set differs from the job's."""
     differ = [d for d in difference(job.recipe, result.recipe) if d[0] not in RESOLVED]
     if test and (name := identify_test_set(test[1])) != result.bleu["test_set"]:
         differ.append(("test set", name, result.bleu["test_set"]))

@@ -48,14 +48,14 @@ POLL_SECONDS = 1.0  # between two attempts to lock a corpus that another process
 def reproduce_rows(
     kind: TableKind, request: TableRequest, callbacks: TableCallbacks
 ) -> TableOutcome:
-    """Train the wanted rows that are not measured yet, and report on all that are."""
+    """Train and measure the requested rows that are not measured yet, and report on all rows."""
     jobs = plan_jobs(kind.name, kind.recipes, request.selection)
     require_table_folder(request.output)
     if request.plot:
         require_matplotlib()
     try:
         failures = [] if request.gather else train_rows(kind, jobs, request, callbacks)
-    except (SystemExit, KeyboardInterrupt):  # a signal: report on the rows that are finished
+    except (SystemExit, KeyboardInterrupt):  # by a signal: report on the finished rows first
         with suppress(TransduceError):
             if results := gather_results((request.output,))[0]:
                 write_report(kind, request, results, callbacks)
@@ -72,7 +72,7 @@ def reproduce_rows(
 def write_report(
     kind: TableKind, request: TableRequest, results: Sequence[RowResult], callbacks: TableCallbacks
 ) -> tuple[Report, list[Path]]:
-    """Write the report on the results into the output folder; return it with its files."""
+    """Write the report on results into the output folder; return the report and its files."""
     report = kind.build_report(build_table(results, kind.recipes))
     ensure_folder(request.output)
     files = report.write(request.output, plot=request.plot)
@@ -83,7 +83,7 @@ def write_report(
 def train_rows(
     kind: TableKind, jobs: Sequence[RowJob], request: TableRequest, callbacks: TableCallbacks
 ) -> list[TransduceError]:
-    """Train and measure every row that is neither measured nor locked; return the failures."""
+    """Train and measure every job that is neither measured nor locked; return the errors."""
     recipe, scale = jobs[0].recipe, jobs[0].scale
     test = read_test_set(recipe.data, request.test, request.train) if kind.has_test_set else None
     for job in jobs:
@@ -115,13 +115,13 @@ def try_row(
     test: ParallelLines | None,
     callbacks: TableCallbacks,
 ) -> str:
-    """Train and measure a row; running out of memory becomes an error of this row only."""
+    """Train and measure a row; if memory runs out, raise an error that concerns this row only."""
     try:
         return train_row(job, output, prepared, test, callbacks)
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
-    gc.collect()  # after the block, which released the model
+    gc.collect()  # frees the model, which the block has released
     raise InputError(
         "memory ran out",
         "free some, and the same command tries the row again; or begin it in another folder "
@@ -155,7 +155,7 @@ def train_row(
 def prepare_table_corpus(
     recipe: Recipe, request: TableRequest, callbacks: TableCallbacks, *, needs_dev: bool
 ) -> PreparedCorpus:
-    """Prepare the corpus of all rows once, or open it; wait while another process prepares it."""
+    """Prepare the corpus that all rows share, or open it; wait if another process prepares it."""
     own = request.output / STORE
     has_texts = request.train is not None or request.dev is not None
     is_prepared = (own / "dev").is_dir() and not has_texts
@@ -173,7 +173,7 @@ def prepare_table_corpus(
 
 @contextmanager
 def wait_for_lock(folder: Path, on_message: Callable[[str], None]) -> Iterator[None]:
-    """Lock a folder as soon as no other process holds it."""
+    """Lock a folder for a with block; wait until no other process holds its lock."""
     is_waiting = False
     with ExitStack() as stack:
         while True:

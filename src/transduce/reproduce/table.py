@@ -1,4 +1,4 @@
-"""Tables built from results: one row a model, one run a seed, everything else equal."""
+"""Build tables from results: a row per model, a run per seed, everything else equal."""
 
 import statistics
 from collections.abc import Collection, Mapping, Sequence
@@ -21,22 +21,22 @@ STEPS = "training.steps"
 @final
 @dataclass(frozen=True)
 class Measurements:
-    """The values of one measure, one for each seed."""
+    """The values of one measure, such as BLEU, for one row: a value for each seed."""
 
     values: Sequence[float]
 
     @property
     def mean(self) -> float:
-        """The mean over the seeds."""
+        """The mean of the values over the seeds."""
         return statistics.fmean(self.values)
 
     @property
     def spread(self) -> float | None:
-        """The standard deviation between seeds; None for a single seed."""
+        """The standard deviation of the values between seeds; None for a single seed."""
         return statistics.stdev(self.values) if len(self.values) > 1 else None
 
     def format(self, digits: int) -> str:
-        """Format mean and standard deviation, as in 25.31 ± 0.12."""
+        """Format the mean and the standard deviation, as in 25.31 ± 0.12."""
         spread = "" if self.spread is None else f" ± {self.spread:.{digits}f}"
         return f"{self.mean:.{digits}f}{spread}"
 
@@ -51,17 +51,17 @@ class TableRow:
 
     @property
     def perplexity(self) -> Measurements:
-        """Perplexity per piece, without label smoothing."""
+        """The perplexity per piece of each run, without label smoothing."""
         return Measurements([run.perplexity["per_piece"] for run in self.runs])
 
     @property
     def bleu(self) -> Measurements:
-        """BLEU, computed as each run's signature states."""
+        """The BLEU of each run, computed as its signature states."""
         return Measurements([run.bleu["value"] for run in self.runs])
 
     @property
     def paper_bleu(self) -> Measurements | None:
-        """BLEU of words tokenised as in the paper; None unless the test set is the paper's."""
+        """The BLEU of words tokenised as in the paper; None unless the test set is the paper's."""
         values = [run.paper_bleu["value"] for run in self.runs if run.paper_bleu]
         return Measurements(values) if values else None
 
@@ -82,9 +82,9 @@ class ResultTable:
     """The measured rows of a table in the paper's order, all on one corpus at one scale."""
 
     scale: str
-    recipes: Mapping[str, Recipe]  # of all rows, at the paper's size
+    recipes: Mapping[str, Recipe]  # of all rows of the table, at the paper's size
     rows: Mapping[str, TableRow]
-    changes: Mapping[str, Value]  # settings that all rows change from their recipes at the scale
+    changes: Mapping[str, Value]  # settings that were changed in every row
 
     @property
     def runs(self) -> list[RowResult]:
@@ -93,12 +93,12 @@ class ResultTable:
 
     @property
     def missing(self) -> list[str]:
-        """The names of the rows that were not measured."""
+        """The names of the table's rows that have no result."""
         return [name for name in self.recipes if name not in self.rows]
 
 
 def build_table(results: Sequence[RowResult], recipes: Mapping[str, Recipe]) -> ResultTable:
-    """Build a table from results of one scale, corpus and test set; others are refused."""
+    """Build a table from results; refuse results of several scales, corpora or test sets."""
     if not results:
         raise InputError("no row has been measured yet", "without --gather they are trained here")
     require_single("scales", {result.scale for result in results})
@@ -123,7 +123,7 @@ def require_row_of_table(result: RowResult, recipes: Mapping[str, Recipe]) -> No
 
 
 def require_single(what: str, kinds: Collection[object]) -> None:
-    """Refuse results that differ in something other than their rows."""
+    """Refuse results of several kinds, such as several scales, which make no single table."""
     require(
         len(kinds) == 1,
         f"these results are of {len(kinds)} different {what}: they make no one table",
@@ -134,9 +134,9 @@ def require_single(what: str, kinds: Collection[object]) -> None:
 def find_common_changes(
     results: Sequence[RowResult], recipes: Mapping[str, Recipe]
 ) -> dict[str, Value]:
-    """Return the settings that every result changes alike from its row at the scale.
+    """Return the settings that every result changes alike from its row's recipe at the scale.
 
-    Rows at base's cost derive their steps from base's: their steps count as no change.
+    Rows at base's cost derive their steps from base's steps, which is not counted as a change.
     """
     own = [find_changes(result, recipes[result.row]) for result in results]
     with_own_steps = [
@@ -151,6 +151,6 @@ def find_common_changes(
 
 
 def find_changes(result: RowResult, recipe: Recipe) -> dict[str, Value]:
-    """Return the settings in which a result's recipe differs from its row at the scale."""
+    """Return the settings in which a result differs from its row's recipe at the scale."""
     differ = difference(scaled(recipe, scale_by_name(result.scale)), result.recipe)
     return {path: ours for path, _, ours in differ if path not in (*RESOLVED, SEED)}

@@ -1,6 +1,6 @@
 """The report of Table 2: BLEU and training cost beside the printed figures    (section 6.1)
 
-Below base and big come rows with other layers in place of self-attention, at base's cost.
+The rows after base and big have other layers in place of self-attention, at base's cost.
 """
 
 from transduce.recipes.printed import TABLE_2 as PUBLISHED
@@ -73,12 +73,12 @@ def find_pair(table: ResultTable) -> str:
 
 
 def select_published(pair: str) -> list[Published]:
-    """Return the rows that the paper prints for a language pair."""
+    """Return the printed rows of Table 2 that have a figure for a language pair."""
     return [one for one in PUBLISHED if pair in one.bleu]
 
 
 def map_printed_bleu(pair: str) -> dict[str, float]:
-    """Return the paper's BLEU of its own models, by row name."""
+    """Return the BLEU that the paper prints for its own models, by row name."""
     return {one.row: float(one.bleu[pair]) for one in select_published(pair) if one.row}
 
 
@@ -110,12 +110,12 @@ def build_cells(table: ResultTable, pair: str) -> Cells:
 
 
 def format_model(one: Published) -> str:
-    """Return a model's name as printed, followed by the name of its row here."""
+    """Format a printed row's model name, followed by the name of its row here, if any."""
     return f"{one.model}: {one.row}" if one.row else one.model
 
 
 def format_row(table: ResultTable, row: TableRow) -> tuple[str, ...]:
-    """Return the cells with what was measured of a row: scores, sizes, steps, time, cost."""
+    """Return the cells of a measured row: scores, sizes, steps, time and cost."""
     run, base = row.runs[0], table.rows.get("base")
     counted, whole = row.cost("counted"), base and base.cost("counted")
     share = f"{counted / whole:.2f}" if counted and whole else ""

@@ -1,4 +1,4 @@
-"""Tables 1, 2 and 3 of the paper as library calls: each measures, writes and returns its report."""
+"""Reproduce Tables 1, 2 and 3 of the paper by library calls: measure, write, return a report."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -20,13 +20,13 @@ class TableOptions(TypedDict, total=False):
     """Keyword arguments of `table2` and `table3`; all of them are optional."""
 
     scale: str  # toy, laptop (the default), gpu-hour or paper
-    rows: Sequence[str]  # such as base and big; empty: all
-    seeds: int | Sequence[int]  # how many, or which; one by default
+    rows: Sequence[str]  # names such as base and big; empty: all
+    seeds: int | Sequence[int]  # their number, or the seeds themselves; 1 by default
     changes: "Mapping[str, Value]"  # settings to change in every row
     train: "Texts"  # the training text; the corpus of the scale by default
     dev: "Texts"  # the development set, on which Table 3 is scored
-    store: Path | str  # a prepared corpus, in place of `train` and `dev`
-    plot: bool  # whether to write plots, too (needs matplotlib)
+    store: Path | str  # the folder of a prepared corpus, in place of `train` and `dev`
+    plot: bool  # whether to write plots also (needs matplotlib)
     callbacks: "TableCallbacks"
 
 
@@ -64,8 +64,8 @@ def table2(
 ) -> "Report":
     """Train and measure rows of Table 2 into a folder; return their report beside the paper's.
 
-    They are scored on `test`, or on the test set of the corpus. Rows that are measured already are
-    kept; the error of a row that failed is in the report's `errors`.
+    Rows are scored on `test`, by default the test set of the corpus. Results of rows that are
+    measured already are kept; the error of a row that failed is in the report's `errors`.
     """
     return _reproduce(build_table2(pair), folder, options, test)
 
@@ -73,14 +73,14 @@ def table2(
 def table3(folder: Path | str, **options: "Unpack[TableOptions]") -> "Report":
     """Train and measure rows of Table 3 into a folder; return their report beside the paper's.
 
-    Rows that are measured already are kept; the error of a row that failed is in the report's
-    `errors`.
+    Results of rows that are measured already are kept; the error of a row that failed is in the
+    report's `errors`.
     """
     return _reproduce(build_table3(), folder, options)
 
 
 def build_table2(pair: str) -> "TableKind":
-    """Return Table 2 for a language pair, with the recipes of its rows and its report builder."""
+    """Return the recipes of the rows of Table 2 for a language pair, with its report builder."""
     from transduce.recipes.table2 import ROWS
     from transduce.reproduce.request import TableKind
     from transduce.reproduce.table2_report import build_report
@@ -93,7 +93,7 @@ def build_table2(pair: str) -> "TableKind":
 
 
 def build_table3() -> "TableKind":
-    """Return Table 3, with the recipes of its rows and its report builder."""
+    """Return the recipes of the rows of Table 3, with its report builder."""
     from transduce.recipes.table3 import TABLE_3
     from transduce.reproduce.request import TableKind
     from transduce.reproduce.table3_report import build_report

@@ -1,1 +1,1 @@
-"""Table 1, measured: the operations, time, memory and path lengths of each layer    (section 4)"""
+"""Measure Table 1: operations, time, memory and path length of each kind of layer (section 4)."""

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from transduce.reproduce.layer_costs.measure import LayerRow, LayerTable
 
-MAX_DEVIATION = 0.25  # powers of time further than this from those of operations are reported
+MAX_DEVIATION = 0.25  # powers of time that differ by more from those of operations are reported
 
 
 def describe_findings(table: LayerTable) -> list[str]:
-    """Return the findings on a measured Table 1, one sentence with its figures each."""
+    """Return the findings on a measured Table 1, each a sentence with its figures."""
     return [
         describe_agreement(table),
         describe_paths(table),
@@ -20,7 +20,7 @@ def describe_findings(table: LayerTable) -> list[str]:
 
 
 def describe_agreement(table: LayerTable) -> str:
-    """Compare the operations that torch counted with those of the formulas, in a sentence."""
+    """Return a sentence that compares torch's counts of operations with the formulas'."""
     differ = [
         abs((p.operations + p.projections) / (p.by_hand + p.projections_by_hand) - 1)
         for row in table.rows
@@ -33,7 +33,7 @@ def describe_agreement(table: LayerTable) -> str:
 
 
 def describe_paths(table: LayerTable) -> str:
-    """Count the path lengths that match their formula, in a sentence."""
+    """Return a sentence on how many measured path lengths match their formula."""
     all_paths = [path for row in table.rows for path in row.paths]
     wrong = sum(path.length != path.by_hand for path in all_paths)
     side = (
@@ -46,7 +46,7 @@ def describe_paths(table: LayerTable) -> str:
 
 
 def describe_powers(table: LayerTable) -> Iterator[str]:
-    """Yield a sentence for each layer whose operations grow otherwise than the paper states."""
+    """Yield a sentence for each layer whose operations grow differently from the paper's O(…)."""
     for row in table.rows:
         in_n, in_d = row.fit_in_n(lambda p: p.operations), row.fit_in_d(lambda p: p.operations)
         n, d = row.kind.printed.powers
@@ -58,7 +58,7 @@ def describe_powers(table: LayerTable) -> Iterator[str]:
 
 
 def describe_projections(table: LayerTable) -> str:
-    """State which share of self-attention's operations its projections take."""
+    """Return a sentence on the projections' share of self-attention's operations."""
     row = next(row for row in table.rows if row.kind.name == "self-attention")
     n, _ = row.plan.middle
     at = next(p for p in row.points_by_n() if p.n == n)
@@ -70,7 +70,7 @@ def describe_projections(table: LayerTable) -> str:
 
 
 def describe_comparison(table: LayerTable) -> str:
-    """Compare self-attention with the LSTM in time and operations at every n    (section 4)"""
+    """Return a sentence that compares self-attention and LSTM at every n (section 4)."""
     times = [
         {p.n: p for p in row.points_by_n()}
         for row in table.rows
@@ -87,12 +87,12 @@ def describe_comparison(table: LayerTable) -> str:
 
 
 def format_list(numbers: list[int]) -> str:
-    """Join numbers by commas, or say that there are none."""
+    """Format numbers separated by commas, or a word for none."""
     return ", ".join(map(str, numbers)) or "none of them"
 
 
 def describe_time_growth(table: LayerTable) -> Iterator[str]:
-    """Yield a sentence on the layers whose time grows otherwise than their operations."""
+    """Yield a sentence on the layers whose time grows differently from their operations."""
     rows = [(row.kind.name, list(find_power_differences(row))) for row in table.rows]
     deviating = [f"{name}: {', '.join(differ)}" for name, differ in rows if differ]
     if deviating:
@@ -103,7 +103,7 @@ def describe_time_growth(table: LayerTable) -> Iterator[str]:
 
 
 def find_power_differences(row: LayerRow) -> Iterator[str]:
-    """Yield the powers of n and d by which a layer's time deviates from its operations."""
+    """Yield, for n and d, how a layer's power of time differs from that of its operations."""
     for letter, grows in (("n", row.fit_in_n), ("d", row.fit_in_d)):
         counted, timed = grows(lambda p: p.operations + p.projections), grows(lambda p: p.seconds)
         if abs(counted.power - timed.power) > MAX_DEVIATION:

@@ -1,4 +1,4 @@
-"""The rows of Table 1: what the paper prints of each, and the exact formulas for our layers."""
+"""The rows of Table 1: the paper's printed complexities, and exact formulas for our layers."""
 
 import math
 from collections.abc import Callable
@@ -13,12 +13,12 @@ from transduce.settings import Architecture
 @final
 @dataclass(frozen=True)
 class PrintedComplexity:
-    """A printed row of Table 1, and the powers of n and d with which its operations grow."""
+    """A printed row of Table 1, and the powers of n and d with which operations grow by it."""
 
     operations: str
     sequential: str
     path: str
-    powers: tuple[float, float | None]  # None where two terms have two powers of d
+    powers: tuple[float, float | None]  # of (n, d); None if two terms differ in their power of d
 
 
 @final
@@ -27,28 +27,30 @@ class LayerKind:
     """A kind of layer in Table 1, with formulas for its operations (in the encoder) and paths."""
 
     name: str
-    mixing: str
+    mixing: str  # the setting architecture.mixing that selects it
     printed: PrintedComplexity
-    operations: Callable[[int, Architecture], int]  # a multiplication and an addition are two
-    path: Callable[[int, int], int]  # by n and how many positions a layer sees on a side
+    operations: Callable[
+        [int, Architecture], int
+    ]  # of (n, sizes); a multiplication and an addition are two
+    path: Callable[[int, int], int]  # of (n, m): m positions are reached on each side
     path_formula: str
-    restricted: bool = False
+    restricted: bool = False  # whether attention is restricted to a neighbourhood of r
 
 
 def count_projection_operations(kind: LayerKind, n: int, a: Architecture) -> int:
-    """Count the operations of W^Q, W^K, W^V and W^O, which the paper's O(…) leaves out."""
+    """Count the operations of the projections W^Q, W^K, W^V, W^O, which O(…) leaves out."""
     by_attention = kind.mixing == "self-attention"
     return 2 * n * a.d_model * a.heads * (2 * a.d_k + 2 * a.d_v) if by_attention else 0
 
 
 def count_attention_operations(n: int, a: Architecture) -> int:
-    """Count the operations of Q Kᵀ and of the weights times V, over all heads and positions."""
+    """Count the operations of attention without projections: Q Kᵀ and weights times V."""
     keys = a.encoder_neighbourhood or n
     return 2 * n * keys * a.heads * (a.d_k + a.d_v)
 
 
 def count_recurrent_operations(n: int, a: Architecture) -> int:
-    """Count the operations of two LSTMs of half the width, one from each end."""
+    """Count the operations of a recurrent layer: two LSTMs of half the width, one per direction."""
     width = a.d_model // 2
     return 2 * n * 2 * 4 * width * (a.d_model + width)
 
@@ -64,19 +66,19 @@ def count_separable_operations(n: int, a: Architecture) -> int:
 
 
 def compute_reach_per_side(kind: LayerKind, a: Architecture, *, causal: bool) -> int:
-    """Return m, how many positions a restricted layer reaches on each side of a position."""
+    """Return m, how many positions a convolution or restricted attention reaches on each side."""
     if kind.restricted:
         return (a.encoder_neighbourhood - 1) // 2
     return a.kernel_size - 1 if causal else a.kernel_size // 2
 
 
 def count_contiguous_layers(n: int, m: int) -> int:
-    """Count the layers between the ends of n positions when each reaches m positions further."""
+    """Count the layers of the path across n positions if each layer reaches m positions further."""
     return max(1, math.ceil((n - 1) / m))
 
 
 def count_dilated_layers(n: int, m: int) -> int:
-    """Count the layers between the ends of n positions when each reaches m + 1 times as far."""
+    """Count the layers of the path across n positions if each reaches m + 1 times as far."""
     layers = 1
     while (m + 1) ** layers < n:
         layers += 1

@@ -22,7 +22,7 @@ CPU = torch.device("cpu")
 @final
 @dataclass(frozen=True)
 class MeasuredLayer:
-    """The token mixing of one layer, without its norm and feed-forward network."""
+    """One token-mixing layer of Table 1, without residual norm and feed-forward network."""
 
     kind: LayerKind
     sizes: Architecture
@@ -31,11 +31,11 @@ class MeasuredLayer:
     n: int
 
     def __call__(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
-        """Apply the mixing to the vectors of one sentence."""
+        """Apply the token-mixing layer to the n vectors of one sentence."""
         return self.mixing(x, self.context)
 
     def random_sentence(self, dtype: torch.dtype) -> Float[Tensor, "n d"]:
-        """Return random vectors for a sentence of n positions, equal for equal n."""
+        """Return n random vectors as a sentence; equal for equal n."""
         generator = torch.Generator().manual_seed(self.n)
         shape = (self.n, self.sizes.d_model)
         return torch.randn(shape, generator=generator, dtype=dtype).requires_grad_()
@@ -53,7 +53,7 @@ class MeasuredLayer:
 
 
 def build_sizes(kind: LayerKind, d: int, k: int, r: int) -> Architecture:
-    """Build the architecture settings of a model with this kind of layer and width d."""
+    """Build the settings of a model with a kind of layer, width d, kernel k, neighbourhood r."""
     return Architecture(
         d_model=d,
         heads=HEADS,
@@ -69,14 +69,14 @@ def build_sizes(kind: LayerKind, d: int, k: int, r: int) -> Architecture:
 def build_layer(
     kind: LayerKind, n: int, sizes: Architecture, *, dtype: torch.dtype = torch.float32
 ) -> MeasuredLayer:
-    """Build the first layer of an encoder, with initialised weights."""
+    """Build a token-mixing layer, the first of an encoder, with initialised weights."""
     return build_stacked_layer(kind, n, sizes, 0, causal=False, dtype=dtype)
 
 
 def build_stack(
     kind: LayerKind, n: int, sizes: Architecture, layers: int, *, causal: bool
 ) -> list[MeasuredLayer]:
-    """Build a stack of layers of an encoder, or of a decoder if causal, in float64."""
+    """Build a stack of encoder layers, or of decoder layers if causal, in float64."""
     return [
         build_stacked_layer(kind, n, sizes, number, causal=causal, dtype=torch.float64)
         for number in range(layers)
@@ -86,7 +86,7 @@ def build_stack(
 def build_stacked_layer(
     kind: LayerKind, n: int, sizes: Architecture, number: int, *, causal: bool, dtype: torch.dtype
 ) -> MeasuredLayer:
-    """Build the layer with an index in a stack, its weights initialised from that index."""
+    """Build the layer of index `number` in a stack, its weights initialised from that index."""
     mixing = build_mixing(sizes, number, causal=causal)
     initialise(mixing, torch.Generator().manual_seed(number))
     context = mixing.build_context((n,), build_windowed_attention, CPU)

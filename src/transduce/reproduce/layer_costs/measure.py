@@ -25,29 +25,29 @@ from transduce.reproduce.layer_costs.trace import measure_longest_chain, measure
 @final
 @dataclass(frozen=True, kw_only=True)
 class MeasuredPoint:
-    """The costs of one layer at one size: operations, chain, time and memory."""
+    """The measured costs of one layer at one size: operations, chain, time and memory."""
 
     n: int
     d: int
-    operations: int  # of the mixing without projections, as torch counted
-    by_hand: int
-    projections: int  # operations of the projections
-    projections_by_hand: int
-    chain: int  # operations that must wait for one another
-    seconds: float  # forward and back, the median of all rounds
-    quickest: float
-    peak: int  # bytes of tensors that live at once, forward and back
+    operations: int  # without those of projections, as torch counted them
+    by_hand: int  # the same by formula
+    projections: int  # operations of the projections, as torch counted them
+    projections_by_hand: int  # the same by formula
+    chain: int  # length of the longest chain of dependent operations
+    seconds: float  # of a forward and backward pass, the median of all rounds
+    quickest: float  # seconds of the fastest round
+    peak: int  # most bytes of tensors alive at once in a forward and backward pass
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class MeasuredPath:
-    """The maximum path length between two positions of a sentence of n, in one stack."""
+    """The maximum path length between two of n positions, in the encoder or the decoder."""
 
     stack: str  # encoder or decoder
     n: int
-    length: int  # as gradients show
-    by_hand: int
+    length: int  # measured by gradients
+    by_hand: int  # by formula
 
 
 @final
@@ -62,7 +62,7 @@ class LayerRow:
 
     @property
     def matches_formula(self) -> bool:
-        """Whether every measured path has the length of the formula."""
+        """Whether every measured path length equals that of the formula."""
         return all(path.length == path.by_hand for path in self.paths)
 
     def points_by_n(self) -> list[MeasuredPoint]:
@@ -74,13 +74,13 @@ class LayerRow:
         return sorted((p for p in self.points if p.n == self.plan.middle[0]), key=lambda p: p.d)
 
     def fit_in_n(self, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
-        """Fit the power with which a figure of the points, such as seconds, grows with n."""
+        """Fit the power of n with which a value of the points, such as seconds, grows."""
         return fit_power_law(
             [p.n for p in self.points_by_n()], [value(p) for p in self.points_by_n()]
         )
 
     def fit_in_d(self, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
-        """Fit the power with which a figure of the points, such as seconds, grows with d."""
+        """Fit the power of d with which a value of the points, such as seconds, grows."""
         return fit_power_law(
             [p.d for p in self.points_by_d()], [value(p) for p in self.points_by_d()]
         )
@@ -98,7 +98,7 @@ class LayerTable:
 
 
 def measure_layers(plan: MeasurementPlan, on_message: Callable[[str], None]) -> LayerTable:
-    """Measure all layers of Table 1 at a plan's sizes; `on_message` gets each layer's name."""
+    """Measure operations, time, memory and paths of all layers of Table 1 at a plan's sizes."""
     rows = []
     for kind in KINDS:
         on_message(kind.name)
@@ -109,7 +109,7 @@ def measure_layers(plan: MeasurementPlan, on_message: Callable[[str], None]) -> 
 
 
 def measure_paths(kind: LayerKind, plan: MeasurementPlan) -> Iterator[MeasuredPath]:
-    """Measure the path lengths of a layer at every n of the plan, in encoder and decoder."""
+    """Measure the path lengths of a kind of layer at every n, in encoder and decoder."""
     sizes = build_sizes(kind, WIDE, plan.k, plan.r)
     for stack, causal in (("encoder", False), ("decoder", True)):
         side = compute_reach_per_side(kind, sizes, causal=causal)
@@ -142,7 +142,7 @@ def measure_point(kind: LayerKind, n: int, d: int, plan: MeasurementPlan) -> Mea
 
 
 def measure_seconds(run: Callable[[], None]) -> float:
-    """Return the seconds that one call takes."""
+    """Call a function and return the seconds that the call takes."""
     start = time.perf_counter()
     run()
     return time.perf_counter() - start

@@ -1,7 +1,7 @@
 """Count the operations of a running layer by torch: a multiplication and an addition are two.
 
-Products of matrices, and the weights along the sentence of a separable convolution. Not counted, as
-in the paper's table: softmax, gates, masks, sums of neighbours that are no product.
+Counted are matrix products, and the products with the per-channel kernels of a separable
+convolution. Not counted, as in the paper's table: softmax, gates, masks and plain sums.
 """
 
 import math
@@ -12,13 +12,13 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from transduce.reproduce.layer_costs.layer import MeasuredLayer
 
-# The layer runs in float64, for which torch has no fused LSTM: every step shows its products.
+# The layer runs in float64, for which torch has no fused LSTM: each step's products are counted.
 EXACT = torch.float64
 
 
 @torch.no_grad()
 def count_operations(layer: MeasuredLayer) -> tuple[int, int]:
-    """Count a forward pass' operations by torch: (mixing without projections, projections)."""
+    """Count the operations of a forward pass by torch: (all but projections, projections)."""
     x = layer.random_sentence(EXACT)
     rules = {torch.ops.aten.addcmul: count_addcmul_operations}
     with FlopCounterMode(display=False, custom_mapping=rules) as counter:
@@ -33,5 +33,5 @@ def count_operations(layer: MeasuredLayer) -> tuple[int, int]:
 
 
 def count_addcmul_operations(*_shapes: Any, out_shape: tuple[int, ...], **_: Any) -> int:  # noqa: ANN401
-    """Return the operations of addcmul: a multiplication and an addition for every number."""
+    """Count the operations of addcmul: a multiplication and an addition per output element."""
     return 2 * math.prod(out_shape)

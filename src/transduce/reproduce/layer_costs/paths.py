@@ -1,10 +1,10 @@
 """Measure the maximum path length between two positions by gradients    (section 4)
 
 Where all positions are computed at once, one layer is one step of the path: its length is the
-smallest number of layers after which every output depends on every input, in a decoder on every
-input that is not later. In a recurrent layer each position is a step: the path length is the
-number of states, including its own, that the gradient of the last output passes back to the first
-input.
+smallest number of layers after which every output depends on every input (in a decoder, on every
+input at the same or an earlier position). In a recurrent layer each position is a step: the path
+length is the number of states, including its own, that the gradient of the last output passes on
+its way back to the first input.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ EXACT = torch.float64  # a gradient over a long path is small but must not round
 
 
 def measure_path_length(kind: LayerKind, n: int, sizes: Architecture, *, causal: bool) -> int:
-    """Measure the maximum path length in a sentence of n positions, in an encoder or a decoder."""
+    """Measure the maximum path length over n positions, in an encoder, or a decoder if causal."""
     if kind.mixing == "recurrent":
         return count_states_passed(n, sizes)
 
@@ -36,7 +36,7 @@ def measure_path_length(kind: LayerKind, n: int, sizes: Architecture, *, causal:
 
 
 def find_smallest_sufficient(enough: Callable[[int], bool], most: int) -> int:
-    """Find the smallest number that is enough, given that all larger ones are, by bisection."""
+    """Find by bisection the smallest number that is `enough`; all larger ones must be too."""
     low, high = 0, 1
     while not enough(high):
         assert high < most, "every layer reaches the next position at least"
@@ -48,13 +48,13 @@ def find_smallest_sufficient(enough: Callable[[int], bool], most: int) -> int:
 
 
 def has_full_dependence(stack: Sequence[MeasuredLayer], *, causal: bool) -> bool:
-    """Return whether every output depends on all inputs, or if causal on all that are not later."""
+    """Return whether every output depends on all inputs; if causal, on all that are not later."""
     x = stack[0].random_sentence(EXACT)
     y: Float[Tensor, "n d"] = x
     for layer in stack:
         y = layer(y)
     last = len(y) - 1
-    positions = [last, *range(last)]  # the last first, whose path is longest
+    positions = [last, *range(last)]  # first the last, whose path is longest, to fail early
     return all(find_dependencies(y[i], x)[: i + 1 if causal else None].all() for i in positions)
 
 

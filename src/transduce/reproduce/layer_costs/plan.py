@@ -1,4 +1,4 @@
-"""The sizes at which layers are measured, checked before the measurement starts."""
+"""The sizes at which the layers of Table 1 are measured, checked before measuring."""
 
 from dataclasses import dataclass
 from typing import final
@@ -7,20 +7,20 @@ from transduce.machine.memory import memory_bytes
 from transduce.reproduce.layer_costs.layer import HEADS
 from transduce.settings.fields import require
 
-SCORES = 5  # about so many times all n² scores of all heads live at once, forward and back
+SCORES = 5  # about how many copies of all heads' n² scores are in memory at once
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class MeasurementPlan:
-    """The sizes to measure: n grows at the middle d, d grows at the middle n."""
+    """The sizes to measure layers at: all n at the middle d, and all d at the middle n."""
 
     n: tuple[int, ...] = (64, 128, 256, 512, 1024, 2048)
     d: tuple[int, ...] = (64, 128, 256, 512, 1024)
-    paths: tuple[int, ...] = (8, 16, 32, 64)
-    k: int = 3
-    r: int = 17
-    rounds: int = 7
+    paths: tuple[int, ...] = (8, 16, 32, 64)  # the n at which path lengths are measured
+    k: int = 3  # kernel width
+    r: int = 17  # neighbourhood size
+    rounds: int = 7  # timings per size
 
     def __post_init__(self) -> None:
         for name, sizes in (("n", self.n), ("d", self.d)):
@@ -45,12 +45,12 @@ class MeasurementPlan:
 
     @property
     def middle(self) -> tuple[int, int]:
-        """The n at which d grows, and the d at which n grows."""
+        """The middle n, at which all d are measured, and the middle d, at which all n are."""
         n, d = sorted(self.n), sorted(self.d)
         return n[len(n) // 2], d[len(d) // 2]
 
     def points(self) -> list[tuple[int, int]]:
-        """Return every measured pair of n and d once."""
+        """Return every pair (n, d) to measure, each once."""
         n, d = self.middle
         pairs = [(one, d) for one in sorted(self.n)] + [(n, one) for one in sorted(self.d)]
         return list(dict.fromkeys(pairs))

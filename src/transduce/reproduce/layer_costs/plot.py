@@ -1,4 +1,4 @@
-"""Plots of the measured Table 1 by n. Needs matplotlib, the extra `plots`."""
+"""Plot the measured Table 1 by n with matplotlib, an optional package (the extra `plots`)."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -38,7 +38,7 @@ def plot_table(table: LayerTable) -> bytes:
 
 
 def draw_panel(panel: "Axes", title: str, table: LayerTable, curve: Curve) -> None:
-    """Draw a line for every kind of layer, with dashes of its own where lines overlap."""
+    """Draw a line for every kind of layer, each with its own dashes, as lines may overlap."""
     from matplotlib.ticker import NullLocator
 
     panel.set(xscale="log", yscale="log", xlabel="n", title=title)
@@ -51,11 +51,11 @@ def draw_panel(panel: "Axes", title: str, table: LayerTable, curve: Curve) -> No
 
 
 def pair_with_n(row: LayerRow, values: Sequence[int | float]) -> Points:
-    """Pair values with the n at which they were measured."""
+    """Pair each value with the n at which it was measured."""
     return [p.n for p in row.points_by_n()], values
 
 
 def select_encoder_paths(row: LayerRow) -> Points:
-    """Return the path lengths in the encoder by n."""
+    """Return the measured path lengths in the encoder, each with its n."""
     chosen = [path for path in row.paths if path.stack == "encoder"]
     return [path.n for path in chosen], [path.length for path in chosen]

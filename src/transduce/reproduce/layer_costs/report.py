@@ -17,7 +17,7 @@ Cells = list[list[str]]
 
 
 def write_report(folder: Path, table: LayerTable, picture: bytes | None) -> None:
-    """Write the report of Table 1 as a folder, atomically: Markdown, JSON, CSV and the plot."""
+    """Write the report of Table 1 as a folder, atomically: Markdown, JSON, CSV and a plot."""
     about = {"date": table.date, "transduce": table.environment["transduce"]}
     with atomic_folder(folder, kind=NAME, about=about) as writer:
         writer.write(f"{NAME}.md", format_markdown(table, picture).encode())
@@ -40,7 +40,7 @@ def format_markdown(table: LayerTable, picture: bytes | None = None) -> str:
 
 
 def describe_conditions(table: LayerTable) -> list[str]:
-    """Return the sentences needed to read the figures: machine, sizes, methods."""
+    """Return the sentences needed to read the report: machine, sizes, methods."""
     plan, made = table.plan, table.environment
     n, d = plan.middle
     return [
@@ -72,7 +72,7 @@ def build_sections(table: LayerTable) -> list[tuple[str, Cells]]:
 
 
 def tabulate_summary(table: LayerTable) -> Cells:
-    """Return the summary in the form of the paper's Table 1, measured beside printed."""
+    """Tabulate the summary in the form of the paper's Table 1, measured beside printed."""
     head = ["layer", "complexity", "counted", "sequential", "counted", "maximum path", "measured"]
     rows = [
         [
@@ -90,7 +90,7 @@ def tabulate_summary(table: LayerTable) -> Cells:
 
 
 def tabulate_operations(table: LayerTable) -> Cells:
-    """Return operations by torch's count and by formula, without and with projections."""
+    """Tabulate the operations by torch's count and by formula, without and with projections."""
     n, d = table.plan.middle
     head = ["layer", "counted", "by hand", "differ", "with projections", "by hand", "grows"]
     rows = []
@@ -110,7 +110,7 @@ def tabulate_operations(table: LayerTable) -> Cells:
 
 
 def tabulate_chains(table: LayerTable) -> Cells:
-    """Return the longest chain of dependent operations at every n."""
+    """Tabulate the length of the longest chain of dependent operations at every n."""
     head = ["layer", "paper", *(f"n = {p.n}" for p in table.rows[0].points_by_n()), "grows"]
     rows = [
         [
@@ -125,7 +125,7 @@ def tabulate_chains(table: LayerTable) -> Cells:
 
 
 def tabulate_path_lengths(table: LayerTable) -> Cells:
-    """Return the measured path lengths in encoder and decoder beside the formulas."""
+    """Tabulate the measured path lengths in encoder and decoder beside the formulas'."""
     titles = [f"{path.stack} n = {path.n}" for path in table.rows[0].paths]
     rows = []
     for row in table.rows:
@@ -136,7 +136,7 @@ def tabulate_path_lengths(table: LayerTable) -> Cells:
 
 
 def tabulate_growth(table: LayerTable, value: Callable[[MeasuredPoint], float]) -> Cells:
-    """Return a figure at every n, and the powers with which it grows with n and d."""
+    """Tabulate a value of the points at every n, and its fitted powers of n and d."""
     head = ["layer", *(f"n = {p.n}" for p in table.rows[0].points_by_n()), "with n", "with d"]
     rows = []
     for row in table.rows:
@@ -148,17 +148,17 @@ def tabulate_growth(table: LayerTable, value: Callable[[MeasuredPoint], float]) 
 
 
 def get_mixing_operations(point: MeasuredPoint) -> float:
-    """Return the operations without projections, which the paper's O(…) describes."""
+    """Return a point's operations without projections, which the paper's O(…) describes."""
     return float(point.operations)
 
 
 def get_layer_operations(point: MeasuredPoint) -> float:
-    """Return the operations with the projections of attention."""
+    """Return a point's operations, those of attention's projections included."""
     return float(point.operations + point.projections)
 
 
 def build_json(table: LayerTable) -> dict[str, Any]:
-    """Return everything that was measured, with full digits, as an object for JSON."""
+    """Return all measurements at full precision as an object for JSON."""
     return {
         "table": NAME,
         "date": table.date,
@@ -190,10 +190,10 @@ def build_json_row(row: LayerRow) -> dict[str, Any]:
 
 
 def list_points(table: LayerTable) -> list[dict[str, Any]]:
-    """Return a record for each layer and size."""
+    """Return a record of the costs of each kind of layer at each size."""
     return [{"layer": row.kind.name, **asdict(p)} for row in table.rows for p in row.points]
 
 
 def list_paths(table: LayerTable) -> list[dict[str, Any]]:
-    """Return a record for each layer, stack and n."""
+    """Return a record of the path length of each kind of layer in each stack at each n."""
     return [{"layer": row.kind.name, **asdict(p)} for row in table.rows for p in row.paths]

@@ -4,10 +4,10 @@ Every operation of torch is intercepted as it is dispatched.
 
 The longest chain: the operations that must wait for one another, from the input to the output. An
 operation of torch (a product, a sum over a dimension) is one step however wide it is, as in the
-paper; views compute nothing and are none. So O(1) is a number that does not grow with n.
+paper; views compute nothing and are not counted. So O(1) is a number that does not grow with n.
 
-The peak of memory: bytes of all tensors that live at once, with those kept for the backward
-pass; not what an operation allocates for itself while it runs.
+The peak memory: most bytes of tensors alive at once, including those kept for the backward pass,
+but not the temporary memory of an operation while it runs.
 """
 
 import weakref
@@ -21,15 +21,15 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 @torch.no_grad()
 def measure_longest_chain(run: Callable[[Tensor], Tensor], x: Tensor) -> int:
-    """Measure the longest chain of dependent operations from an input to the output of a call."""
+    """Measure how many operations the longest dependent chain from input to output has."""
     with ChainRecorder() as chains:
         last = run(x)
     return chains.depth[get_storage_address(last)]
 
 
 def measure_peak_bytes(run: Callable[[], object]) -> int:
-    """Measure the peak bytes of the tensors that a call allocates."""
-    run()  # allocates what stays, such as gradients
+    """Measure the most bytes of tensors allocated by a call that are alive at once."""
+    run()  # allocates the tensors that persist, such as gradients
     with PeakMemoryRecorder() as memory:
         run()
     return memory.peak
@@ -62,7 +62,7 @@ class ChainRecorder(TorchDispatchMode):
 
 @final
 class PeakMemoryRecorder(TorchDispatchMode):
-    """Records the bytes of live tensors and their peak."""
+    """Records the bytes of tensors that are alive, and their peak."""
 
     def __init__(self) -> None:
         super().__init__()
