@@ -22,7 +22,9 @@ class SubLayer(Protocol):
     """A sub-layer whose last weight matrix the initialisation scales; None if it has none."""
 
     @property
-    def last_matrix(self) -> Tensor | None: ...
+    def last_matrix(self) -> Tensor | None:
+        """The weight matrix that computes the sub-layer's output, or None."""
+        ...
 
 
 @final

@@ -32,7 +32,7 @@ class AttentionMask:
 
     @property
     def is_unrestricted(self) -> bool:
-        """Whether every position may attend to every other."""
+        """True if every position may attend to every other."""
         return not self.causal and self.neighbourhood == 0
 
 
