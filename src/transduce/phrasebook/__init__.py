@@ -1,4 +1,4 @@
-"""A grammar of English and German, written for this project, that speaks millions of sentences."""
+"""An English-German grammar, written for this project, that generates millions of sentences."""
 
 from transduce.phrasebook.size import at_least
 from transduce.phrasebook.splits import SPLITS, VERSION, pairs

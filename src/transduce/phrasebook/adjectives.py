@@ -1,4 +1,4 @@
-"""The adjectives: English, German, the kinds of nouns they suit, the stem where it differs."""
+"""The table of adjectives: English, German, kinds of nouns, and the German stem if it differs."""
 
 from functools import cache
 
@@ -70,7 +70,7 @@ ABSOLUTE = COLOURS | {"broken", "empty", "ill"}
 
 @cache
 def degrees_of(adjective: Adjective) -> tuple[Adverb | None, ...]:
-    """The degrees that a predicate can have: not "very broken", not "too friendly"."""
+    """Return the degree adverbs an adjective allows in a predicate: not "very broken"."""
     if adjective.english in ABSOLUTE:
         return (None,)
     if adjective.english in EXTREME:
@@ -80,5 +80,5 @@ def degrees_of(adjective: Adjective) -> tuple[Adverb | None, ...]:
 
 @cache
 def adjectives_for(noun: Noun) -> tuple[Adjective, ...]:
-    """The adjectives that make sense beside this noun."""
+    """Return the adjectives that make sense with a noun."""
     return tuple(entry for entry in ADJECTIVES if entry.kinds & noun.kinds)

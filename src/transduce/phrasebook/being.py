@@ -1,4 +1,4 @@
-"""Sentences of one clause: statements, questions, and what something is."""
+"""Sentences of one clause with "be", and about age, price, time and weather."""
 
 from dataclasses import replace
 
@@ -36,7 +36,7 @@ PRICED = "clothes print vessel small furniture vehicle device"
 
 
 def being(draw: Draw) -> Sentence:
-    """The old house was very beautiful. Was it?"""
+    """Draw a sentence about a quality: "The old house was very beautiful"."""
     clause = quality_of(draw, deny=0.15)
     asked = not clause.negated and draw.chance(0.25)
     return Sentence(clause, Mood.QUESTION if asked else Mood.STATEMENT)
@@ -45,7 +45,7 @@ def being(draw: Draw) -> Sentence:
 def quality_of(
     draw: Draw, *, mode: Mode | None = None, deny: float = 0.0, kinds: str = MATERIAL
 ) -> Clause:
-    """Something known has a quality; a person can be as old as another."""
+    """Draw a clause about a quality of a known thing or person: "the lamp was very old"."""
     subject = sure(draw, kinds)
     if subject.quality and subject.quality.adjective.english not in COLOURS:  # no "old ... is new"
         subject = replace(subject, quality=None)
@@ -63,7 +63,7 @@ def quality_of(
 
 
 def comparing(draw: Draw) -> Sentence:
-    """Your dog is as old as Anna's cat."""
+    """Draw a comparison of two equal things: "Your dog is as old as Anna's cat"."""
     kinds = draw.pick(("adult", "pet", "clothes", "furniture", "vehicle", "building"))
     subject, other = sure(draw, kinds), replace(sure(draw, kinds), quality=None)
     subject = replace(subject, quality=None)
@@ -79,7 +79,7 @@ def comparing(draw: Draw) -> Sentence:
 
 
 def profession(draw: Draw) -> Sentence:
-    """Anna is a doctor (Ärztin). He was not a good teacher."""
+    """Draw a sentence about a profession: "Anna is a doctor" (Ärztin)."""
     subject: Phrase = draw.pick((SHE, HE))
     if draw.chance(0.7):
         subject = (
@@ -99,7 +99,7 @@ GOOD = tuple(ADJECTIVE[word] for word in ("good", "famous", "poor", "clever"))
 
 
 def counting(draw: Draw) -> Sentence:
-    """My brother is twenty-one years old. The lamp costs thirty-five euros. How much ...?"""
+    """Draw a sentence with an age or a price: "My brother is twenty-one years old"."""
     n = draw.number(13, 19) if draw.chance(0.4) else draw.number(2, 99)
     if draw.chance(0.5):
         subject = somebody(draw, known=True) if draw.chance(0.5) else sure(draw, "person")
@@ -118,7 +118,7 @@ def counting(draw: Draw) -> Sentence:
 
 
 def telling_time(draw: Draw) -> Sentence:
-    """It is half past four. It was Monday. My birthday is on the third of May."""
+    """Draw a sentence about the hour, day or date: "It is half past four"."""
     if draw.chance(0.25):
         said = hour(draw.number(1, 12), 5 * draw.number(0, 11))
         return Sentence(
@@ -137,7 +137,7 @@ def telling_time(draw: Draw) -> Sentence:
 
 
 def weather(draw: Draw) -> Sentence:
-    """It is raining. It will rain tomorrow. Was it cold on the third of May?"""
+    """Draw a sentence about the weather: "It will rain tomorrow"."""
     mode = draw.pick((*PLAIN, *PLAIN, FUTURE, FUTURE, FUTURE, FUTURE))
     clause = weather_of(draw, mode)
     if mode is FUTURE:
@@ -152,13 +152,13 @@ def weather(draw: Draw) -> Sentence:
 
 
 def falling(draw: Draw, mode: Mode) -> Clause:
-    """It rains, it is raining: no "it" that could be a thing, as in "it is cold"."""
+    """Draw a clause about rain; in "it is cold", "it" could also be a thing."""
     verb = draw.pick((RAINING, RAINING, RAIN))
     return Clause(subject=WEATHER, verb=verb, tense=mode.tense)
 
 
 def weather_of(draw: Draw, mode: Mode) -> Clause:
-    """It rains, it is raining, it is cold."""
+    """Draw a clause about the weather: "it rains", "it is raining", "it is cold"."""
     if draw.chance(0.6):
         return falling(draw, mode)
     said = Quality(ADJECTIVE[draw.pick(("cold", "warm", "dark"))])

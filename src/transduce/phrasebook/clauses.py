@@ -1,4 +1,4 @@
-"""Random clauses that make sense, each from a verb and what the lexicon says goes with it."""
+"""Random clauses that make sense, each from a verb and the nouns that its lexicon entry allows."""
 
 from dataclasses import dataclass
 from typing import final
@@ -78,7 +78,7 @@ ON_PURPOSE = tuple(verb for verb in BY_PERSONS if not (verb.has("state") or verb
 
 
 def named(names: str) -> tuple[Verb, ...]:
-    """The verbs with these English names, commas between them."""
+    """Return the verbs with these English names, which are separated by commas."""
     wanted = names.split(", ")
     return tuple(verb for verb in BY_PERSONS if verb.name in wanted)
 
@@ -86,7 +86,7 @@ def named(names: str) -> tuple[Verb, ...]:
 @final
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """Present or past, with a modal verb or without."""
+    """The tense of a clause, present or past, and its modal verb if it has one."""
 
     tense: Tense
     modal: Modal | None = None
@@ -114,7 +114,7 @@ def action(
     extras: float = 0.8,
     deny: float = 0.0,
 ) -> Clause:
-    """Somebody does something. `extras` is the chance of an adverbial, `deny` of a "not"."""
+    """Draw a clause with one of the verbs; `extras` is P(adverbials), `deny` is P(negation)."""
     verb = verb_for(draw, verbs, mode)
     negated = draw.chance(deny)
     if subject is None:
@@ -147,7 +147,7 @@ def action(
 def times_of(
     draw: Draw, verb: Verb, subject: Phrase, mode: Mode, *, negated: bool, extras: float
 ) -> tuple[Adverb | None, Adverb | None]:
-    """When it happens, or how often; a state lasts."""
+    """Draw an adverb of time, or else of frequency, for a clause; verbs of states have none."""
     if verb.has("state"):
         return None, None
     if draw.chance(extras):
@@ -159,7 +159,7 @@ def times_of(
 
 
 def verb_for(draw: Draw, verbs: tuple[Verb, ...], mode: Mode | None) -> Verb:
-    """One of the verbs; where the clause must be past, one whose English past shows."""
+    """Draw a verb; in the past, if possible one whose English past differs from its base."""
     verb = draw.pick(verbs)
     if mode == PAST:
         for _ in range(9):
@@ -170,7 +170,7 @@ def verb_for(draw: Draw, verbs: tuple[Verb, ...], mode: Mode | None) -> Verb:
 
 
 def fitting(verb: Verb, subject: Phrase, mode: Mode, *, negated: bool) -> Mode:
-    """The mode where it suits; otherwise without the modal.
+    """Return the mode, without a modal or past that the verb and subject do not allow.
 
     A verb whose English past looks like its base (read, put) is past only where something shows
     it: "he read" is past, "we read" would be both.
@@ -182,7 +182,7 @@ def fitting(verb: Verb, subject: Phrase, mode: Mode, *, negated: bool) -> Mode:
 
 
 def alike(verb: Verb) -> bool:
-    """Whether English writes present and past the same way: read, put."""
+    """Return whether a verb's English past and base forms are equal: read, put."""
     return verb.english.base == verb.english.past[0]
 
 
@@ -191,24 +191,24 @@ def _willing(subject: Phrase) -> bool:
 
 
 def may_repeat(subject: Phrase, mode: Mode) -> bool:
-    """Whether "often" or "never" makes sense: of somebody known, without a modal verb."""
+    """Return whether "often" or "never" makes sense: a known subject, no modal verb."""
     return mode.modal is None and _willing(subject) and not is_new(subject)
 
 
 def deniable(direct: Phrase | None) -> bool:
-    """Whether "not" has one meaning beside this object: many, some, two are left out."""
+    """Return whether "not" is unambiguous with this object: not with many, some or two."""
     return not isinstance(direct, NounPhrase) or (
         direct.determiner.definite or direct.determiner in (A, BARE)
     )
 
 
 def is_new(part: Phrase | None) -> bool:
-    """A phrase that brings up what was not known yet: a dog, apples."""
+    """Return whether a phrase introduces something unknown: "a dog", "apples"."""
     return isinstance(part, NounPhrase) and not part.determiner.definite
 
 
 def direct_object(draw: Draw, verb: Verb, subject: Phrase) -> Phrase | None:
-    """What the verb is done to, a thing or a person."""
+    """Draw a direct object that makes sense with a verb: a thing or a person."""
     if not verb.what:
         return None
     if "person" in verb.what.split() and draw.chance(0.75):
@@ -220,7 +220,7 @@ def direct_object(draw: Draw, verb: Verb, subject: Phrase) -> Phrase | None:
 
 
 def place_of(draw: Draw, verb: Verb) -> Adverbial:
-    """Where it happens, or where it leads to."""
+    """Draw an adverbial of place or direction that makes sense with a verb."""
     goal = verb.has("goal")
     if draw.chance(0.12) and not (goal and verb.what):
         homely = not {"room", "kitchen"}.isdisjoint(verb.where.split())
@@ -229,7 +229,7 @@ def place_of(draw: Draw, verb: Verb) -> Adverbial:
 
 
 def spot(draw: Draw, options: tuple[Spot, ...]) -> Prepositional:
-    """One of these places, described."""
+    """Draw one of these places as a prepositional phrase."""
     preposition, noun = draw.pick(options)
     for _ in range(9):
         if noun.name not in draw.named:
@@ -242,7 +242,7 @@ def spot(draw: Draw, options: tuple[Spot, ...]) -> Prepositional:
 
 
 def manner_of(draw: Draw, verb: Verb, subject: Phrase, direct: Phrase | None) -> Adverbial | None:
-    """How, with whom, for whom or by what it is done."""
+    """Draw an adverbial of manner, company, beneficiary or means for a verb, or None."""
     how = draw.pick(verb.how.split())
     if how in ("with", "for"):
         if isinstance(direct, Pronoun):
@@ -258,7 +258,7 @@ def _several(subject: Phrase) -> bool:
 
 
 def time_of(draw: Draw, verb: Verb, mode: Mode) -> Adverb:
-    """When: a day, an hour, or an hour of a day."""
+    """Draw an adverb of time: a day, an hour, or both."""
     if not draw.chance(0.6 if verb in RISING else 0.2):
         return day_of(draw, verb, mode)
     hour = clock(draw.number(1, 12), 5 * draw.number(0, 11))
@@ -269,7 +269,7 @@ def time_of(draw: Draw, verb: Verb, mode: Mode) -> Adverb:
 
 
 def day_of(draw: Draw, verb: Verb, mode: Mode) -> Adverb:
-    """A day, in the past or to come as the verb is."""
+    """Draw an adverb of a day, past or future as the mode requires."""
     if draw.chance(0.2):
         return weekday(draw.number(0, 6))
     if draw.chance(0.3):

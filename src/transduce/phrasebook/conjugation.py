@@ -1,4 +1,4 @@
-"""How verbs change, from the few forms that a lexicon lists.
+"""Conjugation of verbs from the few forms that the lexicon lists.
 
 German: infinitive with a bar after the prefix that parts from it, the forms of du and er, the
 participle, "sein" if the perfect takes it, "sich" first if it is reflexive.
@@ -8,7 +8,7 @@ from transduce.phrasebook.words import EnglishVerb, Forms, GermanVerb, Verb
 
 
 def english(text: str, *, auxiliary: bool = False) -> EnglishVerb:
-    """get got up: base, past, and what follows the verb."""
+    """Parse an English verb entry such as "get got up": base, past, particle."""
     base, past, *particle = text.split()
     third = base + ("es" if base.endswith(("s", "sh", "ch", "o", "x")) else "s")
     if base.endswith("y") and base[-2] not in "aeiou":
@@ -17,7 +17,7 @@ def english(text: str, *, auxiliary: bool = False) -> EnglishVerb:
 
 
 def german(text: str, *, preterite: str = "", present: str = "") -> GermanVerb:
-    """auf|stehen stehst steht aufgestanden sein; the options list ich, du, er, wir."""
+    """Parse a German verb entry such as "auf|stehen stehst steht aufgestanden sein"."""
     words = text.split()
     reflexive = words[0] == "sich"
     infinitive, second, third, participle, *sein = words[1:] if reflexive else words
@@ -35,12 +35,12 @@ def german(text: str, *, preterite: str = "", present: str = "") -> GermanVerb:
 
 
 def forms(text: str) -> Forms:
-    """The forms of ich, du, er and wir, with blanks between them."""
+    """Parse the four forms of ich, du, er and wir, separated by blanks."""
     first, second, third, plural = text.split()
     return (first, second, third, plural)
 
 
 def verb(english_text: str, german_text: str, who: str, **frame: str) -> Verb:
-    """An entry of the tables below."""
+    """Build a Verb for the lexicon from its English and German entry and its kinds of nouns."""
     traits = frozenset(frame.pop("traits", "").split())
     return Verb(english(english_text), german(german_text), who, traits=traits, **frame)

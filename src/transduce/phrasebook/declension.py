@@ -1,4 +1,4 @@
-"""How German words change with gender, number and case."""
+"""Declension of German words by gender, number and case."""
 
 from transduce.phrasebook.words import Adjective, Case, Determiner, Endings, Gender, Noun
 
@@ -26,22 +26,22 @@ CONTRACTED = {
 
 
 def inflected(stem: str, endings: Endings) -> Endings:
-    """Every form of an article: dies- with STRONG, kein- with EIN."""
+    """Return all forms of a determiner, given its stem and a table of endings."""
     return tuple((stem + row[0], stem + row[1], stem + row[2]) for row in endings)
 
 
 def unchanged(word: str) -> Endings:
-    """A word in the place of an article that never changes: drei, Annas, or none at all."""
+    """Return a table of forms for a word without declension, such as drei, Annas or ""."""
     return ((word, word, word),) * 4
 
 
 def gender_of(noun: Noun, *, plural: bool) -> Gender:
-    """The row of the tables."""
+    """Return a noun's row of the tables of endings: its gender, or plural."""
     return Gender.PLURAL if plural else noun.gender
 
 
 def noun_form(noun: Noun, gender: Gender, case: Case) -> str:
-    """The noun itself: -n in the dative plural, the weak ones in all but one case."""
+    """Return a German noun's form in a case, with -n in the dative plural or for weak nouns."""
     if gender is Gender.PLURAL:
         plural = noun.german_plural
         return plural + "n" if case is Case.DATIVE and plural[-1] not in "ns" else plural
@@ -51,12 +51,12 @@ def noun_form(noun: Noun, gender: Gender, case: Case) -> str:
 
 
 def adjective_form(adjective: Adjective, determiner: Determiner, gender: Gender, case: Case) -> str:
-    """The adjective before a noun, with the ending that its determiner leaves to it."""
+    """Return a German adjective's form before a noun, after a determiner."""
     return adjective.stem + determiner.endings[gender][case]
 
 
 def contracted(preposition: str, phrase: str) -> str:
-    """in + dem Garten = im Garten. Only the article has these forms, wherever it opens a phrase."""
+    """Join a preposition and a phrase, contracting the article: in + dem Garten = im Garten."""
     article, _, rest = phrase.partition(" ")
     short = CONTRACTED.get((preposition, article))
     return f"{short} {rest}" if short else f"{preposition} {phrase}"

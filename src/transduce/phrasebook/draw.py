@@ -1,4 +1,4 @@
-"""Chance, and what the sentence at hand has named already."""
+"""Random choices for one sentence, and the words that it already contains."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -9,9 +9,9 @@ T = TypeVar("T")
 
 @final
 class Draw:
-    """A stream of choices from a seed.
+    """A reproducible stream of random choices from a seed.
 
-    Only `Random.random` is asked: its numbers are the same in every version of Python.
+    Only `Random.random` is used: its numbers are the same in every version of Python.
     """
 
     def __init__(self, seed: int) -> None:
@@ -19,13 +19,13 @@ class Draw:
         self.named: set[str] = set()
 
     def chance(self, share: float) -> bool:
-        """Whether something happens that happens in this share of all cases."""
+        """Return True with this probability."""
         return self._roll() < share
 
     def pick(self, options: Sequence[T]) -> T:
-        """One of the options, all alike; what should come more often stands there more often."""
+        """Return one of the options with equal probability; repeat an option to raise its share."""
         return options[int(self._roll() * len(options))]
 
     def number(self, first: int, last: int) -> int:
-        """A whole number, both ends included."""
+        """Return a random whole number from `first` to `last`, both included."""
         return first + int(self._roll() * (last - first + 1))

@@ -1,4 +1,4 @@
-"""English from the abstract sentence: word order is fixed, questions and negation take "do"."""
+"""English text of an abstract sentence: fixed word order, "do" in questions and negations."""
 
 from dataclasses import dataclass
 from typing import final
@@ -20,7 +20,7 @@ from transduce.phrasebook.words import Adverb, Name, Person, Pronoun
 
 
 def english(sentence: Sentence) -> str:
-    """The sentence with its capital letter and full stop or question mark."""
+    """Return the English text of a sentence, with capital letter and final mark."""
     asked = sentence.mood is Mood.QUESTION
     text = main_clause(sentence.main, asked=asked)
     link, other = sentence.link, sentence.other
@@ -35,7 +35,7 @@ def english(sentence: Sentence) -> str:
 
 
 def main_clause(clause: Clause, *, asked: bool = False) -> str:
-    """A clause with a subject; asked, the first verb comes before it."""
+    """Return the English text of a clause; `asked` puts the first verb before the subject."""
     inverted = asked and clause.front is not Role.SUBJECT
     group = verb_group(clause, inverted=inverted)
     subject = "there" if clause.verb.has("there") else phrase(clause.subject)
@@ -55,7 +55,7 @@ def _denied(finite: str) -> str:
 
 
 def _opened(clause: Clause, *, asked: bool) -> str:
-    """What stands before the subject, with its blank; a statement sets it off by a comma."""
+    """Return the words before the subject with a blank; in a statement a comma ends them."""
     front = clause.front
     if front is None or front is Role.SUBJECT:
         return ""
@@ -70,7 +70,7 @@ def _opened(clause: Clause, *, asked: bool) -> str:
 @final
 @dataclass(frozen=True, slots=True)
 class VerbGroup:
-    """The finite form, and what comes behind "not"; whether the finite form helps another verb."""
+    """The finite verb, the words after "not", and whether the finite verb is an auxiliary."""
 
     finite: str
     rest: str
@@ -78,7 +78,7 @@ class VerbGroup:
 
 
 def verb_group(clause: Clause, *, inverted: bool) -> VerbGroup:
-    """does (not) have to read, was (not), reads."""
+    """Return the verb group of a clause: "does (not) have to read", "was (not)", "reads"."""
     verb, who = clause.verb.english, person(clause.subject)
     if clause.modal:
         modal = clause.modal
@@ -96,7 +96,7 @@ def verb_group(clause: Clause, *, inverted: bool) -> VerbGroup:
 
 
 def after_verb(clause: Clause) -> list[str]:
-    """Particle, objects, predicate, manner, place and time, in this order.
+    """List the texts after the verb: particle, objects, predicate, manner, place, time.
 
     A short object comes before a particle that can part (picks me up), a goal before the manner.
     """
@@ -121,12 +121,12 @@ def after_verb(clause: Clause) -> list[str]:
 
 
 def infinitive(clause: Clause) -> str:
-    """open the door: a clause without subject and finite verb."""
+    """Return an English infinitive clause without subject: "open the door"."""
     return " ".join(filter(None, (clause.verb.english.base, *after_verb(clause))))
 
 
 def person(subject: Phrase) -> Person:
-    """The row of the verb forms that goes with this subject."""
+    """Return the grammatical person of a subject, which selects the English verb form."""
     if isinstance(subject, Pronoun):
         return subject.person
     if isinstance(subject, NounPhrase) and (subject.plural or subject.noun.pair):
@@ -135,7 +135,7 @@ def person(subject: Phrase) -> Person:
 
 
 def phrase(part: Phrase, *, as_object: bool = False) -> str:
-    """A phrase as subject or object."""
+    """Return the English text of a phrase as subject or object."""
     if isinstance(part, Pronoun):
         return part.object if as_object else part.subject
     if isinstance(part, Name):
@@ -144,7 +144,7 @@ def phrase(part: Phrase, *, as_object: bool = False) -> str:
 
 
 def noun_phrase(part: NounPhrase) -> str:
-    """an old man who lives here."""
+    """Return the English text of a noun phrase: "an old man who lives here"."""
     noun = part.noun
     plural = part.plural or noun.pair
     determiner = part.determiner.english_plural if plural else part.determiner.english
@@ -158,7 +158,7 @@ def noun_phrase(part: NounPhrase) -> str:
 
 
 def quality(part: Quality) -> str:
-    """very old; as old as Anna."""
+    """Return the English text of a quality: "very old", "as old as Anna"."""
     if part.like:
         return f"as {part.adjective.english} as {phrase(part.like, as_object=True)}"
     if part.degree:
@@ -167,14 +167,14 @@ def quality(part: Quality) -> str:
 
 
 def predicate(part: Quality | NounPhrase | Adverb) -> str:
-    """What "be" says of its subject."""
+    """Return the English text of a predicate of "be"."""
     if isinstance(part, Quality):
         return quality(part)
     return noun_phrase(part) if isinstance(part, NounPhrase) else part.english
 
 
 def adverbial(part: Adverbial) -> str:
-    """today, in the kitchen."""
+    """Return the English text of an adverbial: "today", "in the kitchen"."""
     if isinstance(part, Prepositional):
         return f"{part.preposition.english} {phrase(part.phrase, as_object=True)}"
     return part.english

@@ -1,4 +1,4 @@
-"""German from the abstract sentence.
+"""German text of an abstract sentence.
 
 A clause is laid out in the fields of German grammar: one part before the finite verb, the middle
 field, and the bracket that closes it (prefix, participle, infinitive). A subordinate clause has
@@ -35,26 +35,26 @@ NOMINATIVE, ACCUSATIVE, DATIVE = Case.NOMINATIVE, Case.ACCUSATIVE, Case.DATIVE
 @final
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The parts of a clause before its kind decides their order."""
+    """The parts of a German clause before their order is decided by the kind of clause."""
 
-    front: str  # "" where no part was moved
-    subject: str  # "" where it stands in front
+    front: str  # "" if no part comes before the verb
+    subject: str  # "" if it is in front
     finite: str
     reflexive: str
     middle: list[str]
     bracket: str
     prefix: str  # of a finite verb, parted from it unless the verb comes last
-    after: str  # a relative clause that waits for the bracket to close
+    after: str  # a relative clause that follows the bracket
 
     def inner(self) -> list[str]:
-        """Subject and middle field behind the verb: setzt er sich, but setzt sich das Kind."""
+        """Return subject and middle field in order: "setzt er sich", but "setzt sich das Kind"."""
         if self.subject in ("ich", "du", "er", "sie", "es", "wir"):
             return [self.subject, self.reflexive, *self.middle]
         return [self.reflexive, self.subject, *self.middle]
 
 
 def german(sentence: Sentence) -> str:
-    """The sentence with its capital letter and full stop or question mark."""
+    """Return the German text of a sentence, with capital letter and final mark."""
     asked = sentence.mood is Mood.QUESTION
     first = inverted(sentence.main) if asked else verb_second(sentence.main)
     link, other = sentence.link, sentence.other
@@ -69,7 +69,7 @@ def german(sentence: Sentence) -> str:
 
 
 def verb_second(clause: Clause) -> str:
-    """Sie ruft mich am Montag an. Am Montag ruft sie mich an."""
+    """Return a German clause with the verb second: "Am Montag ruft sie mich an"."""
     if clause.verb.has("swapped") and clause.front is None:
         clause = replace(clause, front=Role.DIRECT)
     parts = fields(clause)
@@ -80,19 +80,19 @@ def verb_second(clause: Clause) -> str:
 
 
 def inverted(clause: Clause) -> str:
-    """Ruft sie mich an? Also after a clause or a word that stands before the verb."""
+    """Return a German clause with the verb first: "Ruft sie mich an?"."""
     return _inverted(fields(clause))
 
 
 def verb_last(clause: Clause) -> str:
-    """(weil) sie mich am Montag anruft."""
+    """Return a German subordinate clause: "(weil) sie mich am Montag anruft"."""
     parts = fields(clause)
     closing = (*parts.inner(), parts.bracket, parts.prefix + parts.finite)
     return _spaced(parts.front, *closing) + parts.after
 
 
 def infinitive(clause: Clause) -> str:
-    """(sie versucht,) die Tür aufzumachen."""
+    """Return a German infinitive clause with zu: "(sie versucht,) die Tür aufzumachen"."""
     middle = middle_field(clause, clause.direct, clause.indirect)
     return _spaced(reflexive_of(clause), *middle, clause.verb.german.with_zu)
 
@@ -115,7 +115,7 @@ def _inverted(parts: Fields) -> str:
 
 
 def fields(clause: Clause) -> Fields:
-    """The clause cut into its fields."""
+    """Return the parts of a clause as the Fields of German word order."""
     if clause.verb.has("swapped"):
         return _pleasing(clause)
     finite, bracket, prefix = verb_forms(clause, person(clause.subject))
@@ -130,14 +130,14 @@ def fields(clause: Clause) -> Fields:
 
 
 def reflexive_of(clause: Clause) -> str:
-    """sich, mich: nothing where the verb is not reflexive."""
+    """Return the reflexive pronoun of a clause (sich, mich), "" if its verb has none."""
     if not clause.verb.german.reflexive:
         return ""
     return clause.subject.reflexive if isinstance(clause.subject, Pronoun) else "sich"
 
 
 def _pleasing(clause: Clause) -> Fields:
-    """What somebody likes is the German subject, but the one who likes it comes first.
+    """Return the fields of a clause with gefallen, where the thing liked is the subject.
 
     weil mir das Kleid gefällt
     """
@@ -162,7 +162,7 @@ def _subject(part: Phrase) -> str:
 
 
 def _front(clause: Clause) -> str:
-    """What stands before the verb, where a part was moved there."""
+    """Return the text of the part that was moved before the verb, or ""."""
     front = clause.front
     if clause.verb.has("there") and clause.place:
         return adverbial(clause.place)
@@ -178,7 +178,7 @@ def _front(clause: Clause) -> str:
 
 
 def verb_forms(clause: Clause, who: Person) -> tuple[str, str, str]:
-    """The finite form, what closes the bracket, and the prefix that the finite form sends there."""
+    """Return a clause's finite verb, infinitive or participle at its end, separable prefix."""
     verb, modal = clause.verb.german, clause.modal
     if modal and modal.german:
         return modal.german[who], verb.infinitive, ""
@@ -190,9 +190,9 @@ def verb_forms(clause: Clause, who: Person) -> tuple[str, str, str]:
 
 
 def middle_field(clause: Clause, direct: Phrase | None, dative: Phrase | None) -> list[str]:
-    """Pronouns, time, what is known, manner, place, what is new, the predicate, the goal.
+    """List the German texts between the finite verb and the closing verb forms.
 
-    "nicht" stands behind the time and before the manner, and draws what is known before the time.
+    "nicht" follows the time and precedes the manner; with it, known objects precede the time.
     """
     short, known, new = _objects(clause, direct, dative)
     times = [part.german for part in (clause.time, clause.often) if part]
@@ -211,7 +211,7 @@ def middle_field(clause: Clause, direct: Phrase | None, dative: Phrase | None) -
 def _objects(
     clause: Clause, direct: Phrase | None, dative: Phrase | None
 ) -> tuple[list[str], list[str], str]:
-    """The objects that were not moved to the front: pronouns, what is known, what is new."""
+    """Return the objects still in the middle field: pronouns, known objects, new objects."""
     short: list[str] = []
     known: list[str] = []
     new = ""
@@ -233,14 +233,14 @@ def _is_new(part: object) -> bool:
 
 
 def person(subject: Phrase) -> Person:
-    """The row of the verb forms that goes with this subject."""
+    """Return the grammatical person of a subject, which selects the German verb form."""
     if isinstance(subject, Pronoun):
         return subject.person
     return Person.THEY if isinstance(subject, NounPhrase) and subject.plural else Person.HE
 
 
 def phrase(part: Phrase, case: Case, *, denied: bool = False) -> str:
-    """A phrase in its case, without its relative clause; denied, ein and nothing become kein."""
+    """Return the German text of a phrase in a case, without relative clause; `denied` is kein."""
     if isinstance(part, Pronoun):
         return part.german[case]
     if isinstance(part, Name):
@@ -256,7 +256,7 @@ def phrase(part: Phrase, case: Case, *, denied: bool = False) -> str:
 
 
 def predicate(part: Quality | NounPhrase | Adverb, *, denied: bool) -> str:
-    """What "sein" says of its subject; a bare profession has no article (sie ist Ärztin)."""
+    """Return the German text of a predicate of sein; a profession has no article."""
     if isinstance(part, Adverb):
         return part.german
     if isinstance(part, NounPhrase):
@@ -269,7 +269,7 @@ def predicate(part: Quality | NounPhrase | Adverb, *, denied: bool) -> str:
 
 
 def adverbial(part: Adverbial) -> str:
-    """heute, in der Küche, im Garten."""
+    """Return the German text of an adverbial: heute, in der Küche, im Garten."""
     if isinstance(part, Adverb):
         return part.german
     preposition = part.preposition

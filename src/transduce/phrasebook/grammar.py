@@ -1,4 +1,4 @@
-"""Random sentences without end: every pattern of the phrasebook, and how often each is drawn."""
+"""An endless stream of random sentences, from all patterns with their frequencies."""
 
 from collections.abc import Callable, Iterator
 
@@ -40,7 +40,7 @@ PATTERNS = tuple(pattern for pattern, share in SHARES for _ in range(share))
 
 
 def sentences(seed: int) -> Iterator[Sentence]:
-    """Sentences from a seed; the same may come again."""
+    """Yield random sentences from a seed without end; sentences may repeat."""
     draw = Draw(seed)
     while True:
         draw.named.clear()

@@ -1,4 +1,4 @@
-"""Sentences of two clauses: conditions, times, and what stands side by side."""
+"""Sentences of two clauses: conditions, simultaneous actions, contrasts."""
 
 from dataclasses import replace
 from functools import cache
@@ -90,7 +90,7 @@ COMING = named("arrive, come back, fall asleep")
 
 
 def conditional(draw: Draw) -> Sentence:
-    """When it rains, she stays at home. If you have time, you can help me."""
+    """Draw a conditional sentence: "When it rains, she stays at home"."""
     pronoun = draw.pick(PERSONAL)
     turned = draw.chance(0.6)
     kind = draw.number(0, 4)
@@ -125,7 +125,7 @@ WEATHERS = (
 
 
 def meanwhile(draw: Draw) -> Sentence:
-    """While the children sleep, she reads. He waits until the train arrives."""
+    """Draw a sentence with while or until: "While the children sleep, she reads"."""
     mode = draw.pick(PLAIN)
     link = draw.pick((WHILE, WHILE, BEFORE, UNTIL))
     if link is WHILE:
@@ -148,7 +148,7 @@ def meanwhile(draw: Draw) -> Sentence:
 
 
 def two_actions(draw: Draw, mode: Mode) -> tuple[Clause, Clause]:
-    """Two persons, each with something to do."""
+    """Draw two clauses with the actions of two different persons."""
     first = action(draw, DURING, subject=somebody(draw, known=True), mode=mode, extras=0.15)
     other: Phrase = name(draw) or sure(draw, "person")
     rest = tuple(verb for verb in DURING if verb is not first.verb)
@@ -157,7 +157,7 @@ def two_actions(draw: Draw, mode: Mode) -> tuple[Clause, Clause]:
 
 
 def joined(draw: Draw) -> Sentence:
-    """The boy sings, and his sister dances. She wants to sleep, but she has to work."""
+    """Draw two clauses joined by and, but or so: "The boy sings, and his sister dances"."""
     link = draw.pick((AND, BUT, SO))
     mode = draw.pick(PLAIN)
     if link is AND:
@@ -180,7 +180,7 @@ def joined(draw: Draw) -> Sentence:
 
 
 def contrasted(draw: Draw) -> Sentence:
-    """The shirt is cheap, but it is too small (es, for das Hemd)."""
+    """Draw a sentence of two contrasting qualities: "The shirt is cheap, but it is too small"."""
     noun, first, second = draw.pick(contrasts())
     draw.named.add(noun.name)
     subject = replace(noun_phrase(draw, noun, SURE, SURE_MANY), quality=None)
@@ -196,7 +196,7 @@ def contrasted(draw: Draw) -> Sentence:
 
 @cache
 def contrasts() -> tuple[tuple[Noun, Adjective, Adjective], ...]:
-    """Every thing with two qualities that do not go together of themselves."""
+    """Return every thing with two adjectives that contrast, as (noun, first, second)."""
     return tuple(
         (noun, first, second)
         for noun in nouns_of(CONTRASTED)

@@ -1,4 +1,4 @@
-"""Sentences with a clause inside: what somebody knows, tries to do, and relative clauses."""
+"""Sentences with a subordinate clause: that, whether, infinitive, and relative clauses."""
 
 from dataclasses import replace
 from functools import cache
@@ -61,7 +61,7 @@ from transduce.phrasebook.words import Noun, Verb
 
 
 def thinking(draw: Draw) -> Sentence:
-    """She hopes that the train will arrive soon."""
+    """Draw a sentence with a that-clause: "She hopes that the train will arrive soon"."""
     verb = draw.pick((THINK, HOPE, SAY, KNOW_THAT))
     past = draw.chance(0.25)
     kind = draw.number(0, 5)
@@ -82,7 +82,7 @@ def thinking(draw: Draw) -> Sentence:
 
 
 def wondering(draw: Draw) -> Sentence:
-    """I do not know whether he works here. Do you know where she lives?"""
+    """Draw a sentence with an indirect question: "I do not know whether he works here"."""
     past = draw.chance(0.2)
     asked = not past and draw.chance(0.35)
     link = draw.pick((WHETHER, ASKED, ASKED))
@@ -101,7 +101,7 @@ def wondering(draw: Draw) -> Sentence:
 
 
 def intending(draw: Draw) -> Sentence:
-    """She tries to open the door: Sie versucht, die Tür aufzumachen."""
+    """Draw a sentence with an infinitive clause: "She tries to open the door"."""
     verb, purposes = draw.pick(INTENTIONS)
     subject = somebody(draw, known=True)
     content = action(draw, purposes, subject=subject, mode=PRESENT, extras=0.2)
@@ -123,7 +123,7 @@ INTENTIONS = (
 
 
 def described_subject(draw: Draw) -> Sentence:
-    """The man who lives here is a doctor. The book that she reads is interesting."""
+    """Draw a sentence whose subject has a relative clause: "The man who lives here .."."""
     if draw.chance(0.5):
         subject = described_person(draw)
         if draw.chance(0.5):
@@ -140,7 +140,7 @@ def described_subject(draw: Draw) -> Sentence:
 
 
 def described_object(draw: Draw) -> Sentence:
-    """I know the woman who sells the bread. She looks for the key that he lost."""
+    """Draw a sentence whose object has a relative clause: "I know the woman who .."."""
     subject = somebody(draw, known=True)
     if draw.chance(0.5):
         verb = draw.pick(MEETING)
@@ -156,7 +156,7 @@ def described_object(draw: Draw) -> Sentence:
 
 
 def described_person(draw: Draw) -> NounPhrase:
-    """the woman who sells the bread; whom (den) Anna visited."""
+    """Draw a noun phrase of a person with a relative clause: "the woman who sells bread"."""
     person = noun_phrase(draw, fresh(draw, PEOPLE), DESCRIBED, DESCRIBED_MANY)
     stands = WHO_RELATIVE[gender_of(person.noun, plural=person.plural)]
     if draw.chance(0.7):
@@ -169,7 +169,7 @@ def described_person(draw: Draw) -> NounPhrase:
 
 
 def described_thing(draw: Draw, noun: Noun) -> NounPhrase:
-    """the book that she reads."""
+    """Draw a noun phrase of a thing with a relative clause: "the book that she reads"."""
     draw.named.add(noun.name)
     thing = noun_phrase(draw, noun, DESCRIBED, DESCRIBED_MANY)
     stands = THAT_RELATIVE[gender_of(noun, plural=thing.plural)]
@@ -178,7 +178,7 @@ def described_thing(draw: Draw, noun: Noun) -> NounPhrase:
 
 
 def short_action(draw: Draw, verb: Verb) -> Clause:
-    """The few words of a relative clause around the thing that it describes."""
+    """Draw a short clause with this verb, for use as a relative clause."""
     subject = draw.pick(PERSONAL) if draw.chance(0.6) else name(draw) or sure(draw, "person")
     mode = fitting(verb, subject, draw.pick(PLAIN), negated=False)
     return Clause(subject=subject, verb=verb, tense=mode.tense)
@@ -193,5 +193,5 @@ THINGS = nouns_of("clothes print vessel small food furniture vehicle device flow
 
 @cache
 def uses_of(noun: Noun) -> tuple[Verb, ...]:
-    """The verbs that can have this thing as their object."""
+    """Return the verbs that can have this thing as their object."""
     return tuple(verb for verb in DOING if noun in nouns_of(verb.what))

@@ -1,4 +1,4 @@
-"""The nouns: English, plural, German, gender, plural, kinds."""
+"""The table of nouns: English singular and plural, German, gender, plural, kinds."""
 
 from functools import cache
 
@@ -149,7 +149,7 @@ COMPOUNDS: tuple[tuple[str, str, str], ...] = (
 
 
 def noun(row: Row) -> Noun:
-    """An entry of the tables above as a value."""
+    """Build a Noun from a row of the tables."""
     english, plural, german, gender, german_plural, kinds = row
     name = english or plural
     tags = frozenset((*kinds.split(), name))
@@ -162,7 +162,7 @@ LADY = {entry.name: entry for entry in map(noun, LADIES)}
 
 
 def compound(first: str, german: str, head: Noun) -> Noun:
-    """coffee cup, Kaffeetasse: gender, plural and sense are the last word's."""
+    """Build a compound noun such as coffee cup (Kaffeetasse), which declines as its head."""
     return Noun(
         english=f"{first} {head.english}" if head.english else "",
         plural=f"{first} {head.plural}" if head.plural else "",
@@ -177,7 +177,7 @@ def compound(first: str, german: str, head: Noun) -> Noun:
 
 @cache
 def compounds_of(head: Noun) -> tuple[Noun, ...]:
-    """The compounds that end in this noun."""
+    """Return the compounds whose last word is this noun."""
     return tuple(
         compound(first, german, head)
         for first, german, heads in COMPOUNDS
@@ -187,6 +187,6 @@ def compounds_of(head: Noun) -> tuple[Noun, ...]:
 
 @cache
 def nouns_of(kinds: str) -> tuple[Noun, ...]:
-    """The nouns that are of one of these kinds; a noun's name is a kind too."""
+    """Return the nouns of any of these kinds; each noun's own name is also a kind."""
     wanted = frozenset(kinds.split())
     return tuple(entry for entry in NOUNS if wanted & entry.kinds)

@@ -1,4 +1,4 @@
-"""Number words in both languages."""
+"""Number words from 0 to 99 and ordinals from 1 to 31, in English and German."""
 
 ENGLISH = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
@@ -28,7 +28,7 @@ GERMAN_ORDINALS = {"eins": "ersten", "drei": "dritten", "sieben": "siebten", "ac
 
 
 def english_number(n: int) -> str:
-    """twenty-one, for 0 <= n <= 99."""
+    """Return the English word of a number: "twenty-one", for 0 <= n <= 99."""
     if n < 20:
         return ENGLISH[n]
     tens, ones = divmod(n, 10)
@@ -36,7 +36,7 @@ def english_number(n: int) -> str:
 
 
 def german_number(n: int) -> str:
-    """einundzwanzig, for 0 <= n <= 99: the ones stand first."""
+    """Return the German word of a number: "einundzwanzig", for 0 <= n <= 99."""
     if n < 20:
         return GERMAN[n]
     tens, ones = divmod(n, 10)
@@ -45,7 +45,7 @@ def german_number(n: int) -> str:
 
 
 def english_ordinal(n: int) -> str:
-    """twenty-first, for 1 <= n <= 31."""
+    """Return the English ordinal of a number: "twenty-first", for 1 <= n <= 31."""
     before, hyphen, last = english_number(n).rpartition("-")
     if last.endswith("ty"):
         return before + hyphen + last[:-1] + "ieth"
@@ -53,7 +53,7 @@ def english_ordinal(n: int) -> str:
 
 
 def german_ordinal(n: int) -> str:
-    """einundzwanzigsten, as a date has it after "am", for 1 <= n <= 31."""
+    """Return the German ordinal of a date after "am": "einundzwanzigsten", 1 <= n <= 31."""
     if n >= 20:
         return german_number(n) + "sten"
     return GERMAN_ORDINALS.get(GERMAN[n], GERMAN[n] + "ten")

@@ -1,4 +1,4 @@
-"""The small words: pronouns, determiners, names, modal verbs, links and adverbs."""
+"""Function words: pronouns, determiners, names, modal verbs, conjunctions and adverbs."""
 
 from transduce.phrasebook.conjugation import forms
 from transduce.phrasebook.declension import (
@@ -43,7 +43,7 @@ WHAT = Pronoun("what", "what", ("was", "was", "was"), Person.HE)
 
 
 def relative(gender: Gender, english: str) -> Pronoun:
-    """who, that: der, den, dem, with the gender of the noun before it."""
+    """Build the relative pronoun of a gender: English who or that; German der, den, dem."""
     row = THE[gender]
     dative = "denen" if gender is Gender.PLURAL else row[2]
     person = Person.THEY if gender is Gender.PLURAL else Person.HE
@@ -66,7 +66,7 @@ NAMES = (
 
 
 def possessive(english: str, german: str) -> Determiner:
-    """my, mein."""
+    """Build a possessive determiner: my, mein."""
     return Determiner(english, english, inflected(german, EIN), MIXED)
 
 
@@ -100,7 +100,7 @@ OWNERS = tuple(
 
 
 def same(word: str) -> Forms:
-    """One form for every person."""
+    """Return one verb form for all four persons."""
     return (word, word, word, word)
 
 
@@ -109,14 +109,14 @@ DID: Forms = same("did")
 
 
 def modal(english: str, german: str) -> Modal:
-    """A modal that English asks and denies like an auxiliary; `german` is ich, du, er, wir."""
+    """Build a modal verb that needs no "do" in English; `german` has ich, du, er, wir."""
     word, _, rest = english.partition(" ")
     way = (same(word), rest)
     return Modal(way, way, way, forms(german))
 
 
 def with_do(affirmed: Forms, infinitive: str, auxiliary: Forms, german: str) -> Modal:
-    """A modal that English asks and denies with "do": do you want to ...?"""
+    """Build a modal verb that needs "do" in English questions: "do you want to ...?"."""
     way = (auxiliary, infinitive)
     return Modal((affirmed, "to"), way, way, forms(german))
 

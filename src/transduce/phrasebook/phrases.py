@@ -1,4 +1,4 @@
-"""Random phrases that make sense: who and what a sentence speaks of, and when, where and how."""
+"""Random phrases that make sense: subjects, objects, and adverbials' nouns."""
 
 from functools import cache
 
@@ -31,7 +31,7 @@ from transduce.phrasebook.words import Determiner, Name, Noun, Pronoun
 
 Choice = tuple[Determiner, ...]
 
-# How often a determiner stands there is how often it is said. One thing, many things:
+# A determiner's share of a tuple is its probability. Names with MANY are for plural nouns.
 SURE: Choice = (DEFINITE,) * 30 + POSSESSIVES * 3 + (THIS,) * 6 + OWNERS
 SURE_MANY: Choice = (DEFINITE,) * 24 + POSSESSIVES * 2 + (THIS,) * 8 + OWNERS
 OWNED: Choice = POSSESSIVES * 3 + OWNERS
@@ -55,7 +55,7 @@ OF_THINGS_MANY: Choice = SURE_MANY + (SOME,) * 6 + COUNTS
 
 
 def fresh(draw: Draw, kinds: str) -> Noun:
-    """A noun that the sentence has not used yet, now and then as a compound."""
+    """Draw a noun of these kinds that the sentence does not contain yet, or a compound of it."""
     options = nouns_of(kinds)
     noun = draw.pick(options)
     for _ in range(9):
@@ -69,7 +69,7 @@ def fresh(draw: Draw, kinds: str) -> Noun:
 
 
 def noun_phrase(draw: Draw, noun: Noun, one: Choice, many: Choice = ()) -> NounPhrase:
-    """The noun with an article and perhaps an adjective; singular only where `many` is empty."""
+    """Draw a noun phrase: determiner, perhaps an adjective; singular if `many` is empty."""
     one, many = suited(noun, one, many)
     plural = not noun.english or (bool(many and noun.plural) and draw.chance(0.3))
     determiner = draw.pick(many if plural and many else SURE_MANY if plural else one)
@@ -84,7 +84,7 @@ OWNING = frozenset(name.text for name in NAMES)
 
 
 def suited(noun: Noun, one: Choice, many: Choice) -> tuple[Choice, Choice]:
-    """What is said of all things, as far as it suits this one: my aunt, but not my lake."""
+    """Return the determiners that suit a noun, singular and plural: "my aunt", not "my lake"."""
     if one not in (SURE, SOMEBODY, SOMETHING, OF_THINGS, NEAR):
         return one, many
     if "owned" in noun.kinds:
@@ -98,7 +98,7 @@ def suited(noun: Noun, one: Choice, many: Choice) -> tuple[Choice, Choice]:
 
 
 def attribute(draw: Draw, noun: Noun) -> Quality | None:
-    """An adjective before the noun, in some cases."""
+    """Draw an adjective for a position before the noun, or None."""
     if not draw.chance(0.42):
         return None
     options = adjectives_for(noun)
@@ -110,13 +110,13 @@ def attribute(draw: Draw, noun: Noun) -> Quality | None:
 
 
 def sure(draw: Draw, kinds: str) -> NounPhrase:
-    """Something known: the, my, this, Anna's."""
+    """Draw a noun phrase with a definite determiner: the, my, this, Anna's."""
     noun = fresh(draw, kinds)
     return noun_phrase(draw, noun, SURE, SURE_MANY)
 
 
 def name(draw: Draw) -> Name | None:
-    """A first name, unless the sentence has one."""
+    """Draw a first name; None if the sentence already has one."""
     if draw.named & OWNING:
         return None
     chosen = draw.pick(NAMES)
@@ -125,7 +125,7 @@ def name(draw: Draw) -> Name | None:
 
 
 def somebody(draw: Draw, *, known: bool, kinds: str = "person") -> Phrase:
-    """Who does something: a pronoun, a name, or people of these kinds."""
+    """Draw a subject: a pronoun, a name, or a noun of these kinds."""
     if "person" in kinds.split():
         if draw.chance(0.3):
             return draw.pick(PERSONAL)
@@ -141,7 +141,7 @@ def somebody(draw: Draw, *, known: bool, kinds: str = "person") -> Phrase:
 
 
 def other_person(draw: Draw, subject: Phrase) -> Phrase:
-    """Whom it is done to, known and not the subject."""
+    """Draw a known person as an object that differs from the subject."""
     if draw.chance(0.35):
         return draw.pick(others(subject))
     chosen = name(draw) if draw.chance(0.25) else None
@@ -150,14 +150,14 @@ def other_person(draw: Draw, subject: Phrase) -> Phrase:
 
 @cache
 def others(subject: object) -> tuple[Pronoun, ...]:
-    """The pronouns that can be objects beside this subject: no "I see us", no "he sees him"."""
+    """Return the pronouns that can be objects with this subject: not "I see us"."""
     if subject in (I, WE):
         return tuple(other for other in PERSONAL if other not in (I, WE))
     return tuple(other for other in PERSONAL if other is not subject)
 
 
 def something(draw: Draw, kinds: str, how: str = "") -> NounPhrase:
-    """What it is done to; `how` is "sure", "owner" (has a dog) or "general" (likes dogs)."""
+    """Draw an object; `how` is "sure", "owner" (has a dog) or "general" (likes dogs)."""
     noun = fresh(draw, kinds)
     if how == "owner":
         many = HAD_MANY if noun.plural else ()
@@ -177,7 +177,7 @@ def something(draw: Draw, kinds: str, how: str = "") -> NounPhrase:
 
 
 def referring(subject: Phrase) -> Pronoun:
-    """The pronoun that names this person again, the same person in both languages."""
+    """Return the pronoun that refers to this person again, in both languages."""
     if isinstance(subject, Pronoun):
         return subject
     if isinstance(subject, Name):
@@ -188,7 +188,7 @@ def referring(subject: Phrase) -> Pronoun:
 
 
 def names_again(subject: Phrase) -> bool:
-    """Whether there is such a pronoun: das Mädchen and das Kind have none, nor has a dog."""
+    """Return whether a pronoun can refer to a subject again: not for das Mädchen or a dog."""
     if not isinstance(subject, NounPhrase) or subject.plural:
         return True
     return not subject.noun.kinds.isdisjoint(("he", "she"))

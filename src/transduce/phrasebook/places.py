@@ -1,4 +1,4 @@
-"""Where and where to: which preposition each place calls for in the two languages."""
+"""Places and directions, each with its preposition in both languages."""
 
 from functools import cache
 
@@ -68,13 +68,13 @@ Spot = tuple[Preposition, Noun]
 
 @cache
 def spots(names: str) -> tuple[Spot, ...]:
-    """Where something is: the kitchen, under the table."""
+    """Return the places with these names as locations: "in the kitchen"."""
     return tuple(_spots(names, relations=SPOTS, places=AT_PLACE, otherwise=IN))
 
 
 @cache
 def goals(names: str) -> tuple[Spot, ...]:
-    """Where somebody goes or puts something: to the kitchen, under the table."""
+    """Return the places with these names as directions: "to the kitchen"."""
     return tuple(_spots(names, relations=TARGETS, places=TO_PLACE, otherwise=INTO))
 
 

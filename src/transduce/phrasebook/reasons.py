@@ -1,4 +1,4 @@
-"""Reasons: what somebody does because of a mood, the weather, a thing's quality, or although."""
+"""Sentences with because or although: an action and a mood, the weather or a quality."""
 
 from dataclasses import replace
 from functools import cache
@@ -71,7 +71,7 @@ DUTIES = named("work, sleep, travel, cook, help, tidy up, visit, pick up, wash, 
 
 @cache
 def arguments(link: Link) -> tuple[tuple[Verb, Noun, Adjective], ...]:
-    """Every verb and thing that an adjective speaks for (because) or against (although)."""
+    """Return all (verb, noun, adjective) that make sense with because, or with although."""
     reasons = FOR_IT if link is BECAUSE else AGAINST_IT
     return tuple(
         (verb, noun, adjective)
@@ -85,7 +85,7 @@ def arguments(link: Link) -> tuple[tuple[Verb, Noun, Adjective], ...]:
 
 
 def reasoned(draw: Draw) -> Sentence:
-    """Anna stays at home because she is ill, although it is warm."""
+    """Draw a sentence with a reason: "Anna stays at home because she is ill"."""
     link = draw.pick((BECAUSE, BECAUSE, ALTHOUGH))
     subject = personal_subject(draw)
     main = action(draw, ON_PURPOSE, subject=subject, mode=draw.pick(PLAIN), extras=0.3, deny=0.25)
@@ -96,7 +96,7 @@ def reasoned(draw: Draw) -> Sentence:
 
 
 def reason_for(draw: Draw, main: Clause, link: Link) -> Clause:
-    """What speaks for it, or against it."""
+    """Draw a clause that is a reason for the main clause, or against it with although."""
     pronoun, mode = referring(main.subject), OF_TENSE[main.tense]
     against = main.negated is (link is BECAUSE)
     kind = draw.number(0, 3)
@@ -112,7 +112,7 @@ def reason_for(draw: Draw, main: Clause, link: Link) -> Clause:
 
 
 def personal_subject(draw: Draw) -> Phrase:
-    """A person whom a pronoun can name again; the sentence will say of what mood."""
+    """Draw a person as subject to which a pronoun can refer in the second clause."""
     subject = somebody(draw, known=True)
     if isinstance(subject, NounPhrase):
         subject = replace(subject, quality=None)
@@ -122,7 +122,7 @@ def personal_subject(draw: Draw) -> Phrase:
 def feeling_of(
     draw: Draw, verb: Verb, subject: Phrase, mode: Mode, *, against: bool = False
 ) -> Clause:
-    """She is hungry, if she eats; tired, if she sleeps; the contrary, if she does not."""
+    """Draw a clause about the subject's mood that fits an action: hungry for eating."""
     moods = MOODS_OF.get(verb.name, "happy").split()
     if against:
         moods = ["happy"] if "happy" not in moods else ["tired", "ill", "sad"]
@@ -134,7 +134,7 @@ def feeling_of(
 
 
 def thing_reasoned(draw: Draw) -> Sentence:
-    """I buy the lamp because it is cheap: weil sie billig ist."""
+    """Draw a sentence with a thing's quality as reason: "I buy the lamp because it is cheap"."""
     link = draw.pick((BECAUSE, ALTHOUGH))
     verb, noun, adjective = draw.pick(arguments(link))
     draw.named.add(noun.name)

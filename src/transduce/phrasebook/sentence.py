@@ -1,4 +1,4 @@
-"""The abstract sentence that both languages are spoken from: what is meant, not how it is said."""
+"""The abstract sentence, from which the texts of both languages are generated."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -19,21 +19,21 @@ from transduce.phrasebook.words import (
 
 
 class Tense(Enum):
-    """English present and simple past; German present and perfect."""
+    """The tense: English present or simple past, German present or perfect."""
 
     PRESENT = "present"
     PAST = "past"
 
 
 class Mood(Enum):
-    """What a main clause does."""
+    """The mood of a main clause, such as statement or question."""
 
     STATEMENT = "statement"
     QUESTION = "question"
 
 
 class Role(Enum):
-    """The parts of a clause that a question or a relative pronoun can stand for."""
+    """The parts of a clause that a question word or a relative pronoun can replace."""
 
     SUBJECT = "subject"
     DIRECT = "direct"
@@ -43,7 +43,7 @@ class Role(Enum):
 @final
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """very old; also the predicate of "be", where it can compare: as old as Anna."""
+    """An adjective with its degree, or a comparison: "very old", "as old as Anna"."""
 
     adjective: Adjective
     degree: Adverb | None = None
@@ -53,7 +53,7 @@ class Quality:
 @final
 @dataclass(frozen=True, slots=True)
 class NounPhrase:
-    """the very old man who lives here; an owner is a determiner (Anna's)."""
+    """A noun with determiner, adjective and relative clause: "the old man who lives here"."""
 
     determiner: Determiner
     noun: Noun
@@ -68,7 +68,7 @@ Phrase = NounPhrase | Pronoun | Name
 @final
 @dataclass(frozen=True, slots=True)
 class Prepositional:
-    """in the kitchen."""
+    """A preposition with a noun phrase: "in the kitchen"."""
 
     preposition: Preposition
     phrase: Phrase
@@ -80,7 +80,7 @@ Adverbial = Adverb | Prepositional
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clause:
-    """A verb with all that stands around it; `front` opens the clause in both languages."""
+    """A verb with its subject, objects and adverbials; `front` comes first in both languages."""
 
     subject: Phrase
     verb: Verb
@@ -100,7 +100,7 @@ class Clause:
 @final
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One clause, or two with what links them; `turned` says the second comes first."""
+    """One clause, or two clauses and their conjunction; `turned` puts the second one first."""
 
     main: Clause
     mood: Mood = Mood.STATEMENT

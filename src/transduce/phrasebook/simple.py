@@ -1,4 +1,4 @@
-"""Sentences of one clause: statements, questions, and what something is."""
+"""Sentences of one clause: statements and questions."""
 
 from dataclasses import replace
 
@@ -60,7 +60,7 @@ FILLED = ("drink", "cup glass bottle")
 
 
 def statement(draw: Draw) -> Sentence:
-    """Am Montag hat der alte Mann die Zeitung gelesen."""
+    """Draw a statement: "Am Montag hat der alte Mann die Zeitung gelesen"."""
     clause = action(draw, deny=0.17)
     if clause.time and draw.chance(0.35):
         clause = replace(clause, front=clause.time, time=None)
@@ -68,25 +68,25 @@ def statement(draw: Draw) -> Sentence:
 
 
 def yes_no(draw: Draw) -> Sentence:
-    """Did she get up at half past four?"""
+    """Draw a question for yes or no: "Did she get up at half past four?"."""
     verb = draw.pick(ACTIONS)
     subject = somebody(draw, known=True, kinds=verb.who)
     return Sentence(action(draw, (verb,), subject=subject), Mood.QUESTION)
 
 
 def who(draw: Draw) -> Sentence:
-    """Who bought the lamp? A question for the subject keeps the order of a statement."""
+    """Draw a question for the subject: "Who bought the lamp?"."""
     clause = action(draw, BY_PERSONS, subject=WHO, mode=draw.pick(PLAIN))
     return Sentence(replace(clause, front=Role.SUBJECT, often=None), Mood.QUESTION)
 
 
 def what(draw: Draw) -> Sentence:
-    """What does she buy? Who (wen) did you see? Which dress does Anna wear? How many apples ...?"""
+    """Draw a question for the object: "What does she buy?"."""
     return Sentence(asking_object(draw), Mood.QUESTION)
 
 
 def asking_object(draw: Draw, subject: Phrase | None = None) -> Clause:
-    """The clause of such a question, also where it is an indirect one."""
+    """Draw the clause of a direct or indirect question for the object."""
     verb = draw.pick(DOING)
     subject = subject or somebody(draw, known=True, kinds=verb.who)
     clause = action(draw, (verb,), subject=subject, extras=0.5)
@@ -104,12 +104,12 @@ def asking_object(draw: Draw, subject: Phrase | None = None) -> Clause:
 
 
 def when_where_why(draw: Draw) -> Sentence:
-    """Where does she work? Where (wohin) are you going? When did the train arrive? Why ...?"""
+    """Draw a question for a circumstance: "Where does she work?"."""
     return Sentence(asking_circumstance(draw), Mood.QUESTION)
 
 
 def asking_circumstance(draw: Draw, subject: Phrase | None = None) -> Clause:
-    """The clause of such a question, also where it is an indirect one."""
+    """Draw the clause of a direct or indirect question for time, place or reason."""
     word = draw.pick((WHERE, WHERE_TO, WHEN_ASKED, WHY))
     verbs = {
         WHERE: LOCATED,
@@ -131,7 +131,7 @@ LOCATED = tuple(verb for verb in INTRANSITIVE + RESTING + DOING if verb.where)
 
 
 def whom(draw: Draw) -> Sentence:
-    """Who did you help? Wem hast du geholfen?"""
+    """Draw a question for a dative object: "Who did you help?" (Wem hast du geholfen?)"""
     verb = draw.pick(HELPING)
     subject = somebody(draw, known=True, kinds=verb.who)
     clause = action(draw, (verb,), subject=subject, extras=0.5)
@@ -144,7 +144,7 @@ def whom(draw: Draw) -> Sentence:
 
 
 def gladly(draw: Draw) -> Sentence:
-    """She likes to read in the garden: Sie liest gern im Garten."""
+    """Draw a sentence of liking to do something: "She likes to read" (Sie liest gern)."""
     clause = action(draw, ENJOYED, subject=somebody(draw, known=True), mode=PRESENT, extras=0.35)
     time = draw.pick(HABITUAL) if draw.chance(0.3) else None
     clause = replace(clause, modal=LIKES, often=None, time=time, negated=draw.chance(0.2))
@@ -162,7 +162,7 @@ def gladly(draw: Draw) -> Sentence:
 
 
 def pleasing(draw: Draw) -> Sentence:
-    """I like the blue dress: Das blaue Kleid gefällt mir."""
+    """Draw a sentence with gefallen: "I like the blue dress" (Das blaue Kleid gefällt mir)."""
     subject = somebody(draw, known=True)
     thing: Phrase = sure(draw, PLEASING.what)
     asked = draw.chance(0.3)
@@ -183,7 +183,7 @@ def pleasing(draw: Draw) -> Sentence:
 
 
 def existing(draw: Draw) -> Sentence:
-    """There is a cat under the table: Unter dem Tisch ist eine Katze."""
+    """Draw a sentence with "there is": "There is a cat under the table"."""
     if draw.chance(0.2):
         kinds, vessels = FILLED
         vessel = noun_phrase(draw, NOUN[draw.pick(vessels.split())], NEAR)

@@ -1,4 +1,4 @@
-"""How much the phrasebook can say."""
+"""A lower bound on the number of sentences that the phrasebook can generate."""
 
 from transduce.phrasebook.adjectives import adjectives_for
 from transduce.phrasebook.nouns import nouns_of
@@ -7,9 +7,9 @@ from transduce.phrasebook.verbs import DOING
 
 
 def at_least() -> int:
-    """A number of different English sentences that is surely possible.
+    """Return a lower bound on the number of different English sentences.
 
-    It counts a single pattern, with a single article, in the present: "The tired teacher repairs
+    It counts one pattern with one article in the present: "The tired teacher repairs
     the old bicycle on the third of May." All else that the grammar has comes on top.
     """
     people = nouns_of("man woman boy girl child neighbour student teacher doctor guest")

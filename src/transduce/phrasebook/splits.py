@@ -1,9 +1,9 @@
-"""Which split a sentence belongs to, and the combinations of words that training never sees.
+"""The split of a sentence, and the combinations of words that are held out of training.
 
 The sha256 of the English sentence decides between train, dev and test, so that no seed can move a
 sentence from one to another. A held-out combination is an adjective and a noun that it describes,
 or a verb and its object, chosen by the hash of the two words. "combinations" takes the sentences
-that join such words; a sentence that merely holds both goes nowhere.
+that join such words; a sentence that has both words without joining them is in no split.
 """
 
 import hashlib
@@ -33,15 +33,15 @@ from transduce.phrasebook.words import Adjective, Noun, Verb
 SPLITS = ("train", "dev", "test", "combinations")
 VERSION = 1  # of the sentences: one higher with every change of what a seed yields
 SHORTEST, LONGEST = 3, 20  # words of English
-HELD_OUT = 20  # one combination in so many
-DEV = range(2)  # of the hundred buckets of the hash
+HELD_OUT = 20  # one combination in 20 is held out
+DEV = range(2)  # of the 100 values of the hash
 TEST = range(2, 4)
 
 Combination = tuple[Adjective | Verb, str]  # the noun by its name
 
 
 def pairs(split: str, count: int, seed: int = 1) -> Iterator[tuple[str, str]]:
-    """So many English and German sentences of a split, no English one twice."""
+    """Yield `count` English-German sentence pairs of a split, all with different English."""
     if split not in SPLITS:
         raise InputError(f"the phrasebook has no split {split!r}", suggest_names(split, SPLITS))
     if count < 0:
@@ -70,14 +70,14 @@ def _pairs(split: str, count: int, seed: int) -> Iterator[tuple[str, str]]:
 
 
 def bucket(digest: bytes) -> str:
-    """train, dev or test."""
+    """Return the split of a sentence by its sha256: "train", "dev" or "test"."""
     number = int.from_bytes(digest[:8], "big") % 100
     return "dev" if number in DEV else "test" if number in TEST else "train"
 
 
 @cache
 def held_out() -> frozenset[Combination]:
-    """The combinations that only the split of that name has."""
+    """Return the combinations of words that only the split "combinations" contains."""
     described = ((each, noun) for each in ADJECTIVES for noun in NOUNS if each.kinds & noun.kinds)
     bases = Counter(verb.english.base for verb in ALL_VERBS)
     done = (
@@ -102,23 +102,23 @@ def _is_out(word: str, noun: Noun) -> bool:
 @final
 @dataclass(slots=True)
 class Words:
-    """The words of a sentence that combinations are made of, and which of them are joined."""
+    """The words of a sentence that combinations are made of, and which of them it joins."""
 
     heads: list[Adjective | Verb] = field(default_factory=list)
     nouns: list[str] = field(default_factory=list)
     joined: list[Combination] = field(default_factory=list)
 
     def joins_held_out(self) -> bool:
-        """Whether a held-out combination is said."""
+        """Return whether the sentence joins the two words of a held-out combination."""
         return not held_out().isdisjoint(self.joined)
 
     def holds_held_out(self) -> bool:
-        """Whether both words of a held-out combination occur, joined or not."""
+        """Return whether both words of a held-out combination occur, joined or not."""
         out = held_out()
         return any((head, noun) in out for head in self.heads for noun in self.nouns)
 
     def clause(self, clause: Clause) -> None:
-        """Gather from a clause and all within it."""
+        """Add the words of a clause and of all clauses within it."""
         self.heads.append(clause.verb)
         for part in (clause.subject, clause.direct, clause.indirect):
             self.phrase(part)
@@ -136,7 +136,7 @@ class Words:
                 self.joined.append((clause.predicate.adjective, clause.subject.noun.name))
 
     def phrase(self, part: Phrase | None) -> None:
-        """Gather from a phrase; what is said in a relative clause is said of its noun."""
+        """Add the words of a phrase and of its relative clause."""
         if not isinstance(part, NounPhrase):
             return
         self.nouns.append(part.noun.name)
@@ -150,7 +150,7 @@ class Words:
 
 
 def words_of(sentence: Sentence) -> Words:
-    """The words of both clauses."""
+    """Return the words of all clauses of a sentence."""
     words = Words()
     words.clause(sentence.main)
     if sentence.other:

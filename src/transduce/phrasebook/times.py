@@ -1,4 +1,4 @@
-"""When: hours, weekdays, months and dates, each said by both languages in its own way."""
+"""Adverbs of time in both languages: hours, weekdays, months and dates."""
 
 from functools import cache
 
@@ -63,8 +63,8 @@ TO_COME = (
     Adverb("next week", "nächste Woche"),
     Adverb("soon", "bald"),
 )
-# Past the hour: what stands before it in English, and in German. English counts to the next hour
-# after the half, German from the half on, and the five minutes around the half it counts from it.
+# For the minutes past an hour: the words before the hour in English and in German. English names
+# the next hour after half past, German from 25 past on; German counts 25 and 35 from the half hour.
 MINUTES = {
     5: ("five past", "fünf nach"),
     10: ("ten past", "zehn nach"),
@@ -82,7 +82,7 @@ MINUTES = {
 
 @cache
 def hour(h: int, minute: int) -> Adverb:
-    """half past four, halb fünf: the hour from 1 to 12, the minute a multiple of five."""
+    """Return the words of a time, for an hour of 1 to 12 and minutes by five: half past four."""
     if minute == 0:
         return Adverb(
             f"{english_number(h)} o'clock", f"{'ein' if h == 1 else german_number(h)} Uhr"
@@ -97,26 +97,26 @@ def hour(h: int, minute: int) -> Adverb:
 
 @cache
 def clock(h: int, minute: int) -> Adverb:
-    """at half past four, um halb fünf."""
+    """Return the adverb of a time of day: "at half past four", um halb fünf."""
     time = hour(h, minute)
     return Adverb(f"at {time.english}", f"um {time.german}")
 
 
 @cache
 def weekday(day: int) -> Adverb:
-    """on Monday, am Montag; Monday is 0."""
+    """Return the adverb of a weekday, where 0 is Monday: "on Monday", am Montag."""
     return Adverb(f"on {DAYS[day][0]}", f"am {DAYS[day][1]}")
 
 
 @cache
 def month(number: int) -> Adverb:
-    """in May, im Mai; January is 0."""
+    """Return the adverb of a month, where 0 is January: "in May", im Mai."""
     return Adverb(f"in {MONTHS[number][0]}", f"im {MONTHS[number][1]}")
 
 
 @cache
 def date(day: int, number: int) -> Adverb:
-    """on the third of May, am dritten Mai; January is 0."""
+    """Return the adverb of a date, where month 0 is January: "on the third of May"."""
     english, german, _ = MONTHS[number]
     return Adverb(
         f"on the {english_ordinal(day)} of {english}", f"am {german_ordinal(day)} {german}"
@@ -124,5 +124,5 @@ def date(day: int, number: int) -> Adverb:
 
 
 def joined(day: Adverb, time: Adverb) -> Adverb:
-    """at half past four on Friday, am Freitag um halb fünf: German goes from large to small."""
+    """Join a day and a time: "at half past four on Friday", am Freitag um halb fünf."""
     return Adverb(f"{time.english} {day.english}", f"{day.german} {time.german}")

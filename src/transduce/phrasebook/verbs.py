@@ -1,4 +1,4 @@
-"""The verbs: English base and past, German forms, and what makes sense with them."""
+"""The table of verbs: English and German forms, and the kinds of nouns that fit each."""
 
 from transduce.phrasebook.conjugation import english, german, verb
 from transduce.phrasebook.words import EnglishVerb, Forms, Verb
@@ -204,6 +204,6 @@ BELONG = verb(
     whom="person", traits="state",
 )  # fmt: skip
 ALL_VERBS = (
-    *INTRANSITIVE, *RISING, *RESTING, *MOVING, *DOING, *STATES, *PUTTING, *GIVING, *HELPING, PLEASING,
-    BELONG, BE, COST, RAIN, SHINE, KNOW_THAT, THINK, HOPE, SAY, TRY, FORGET_TO,
+    *INTRANSITIVE, *RISING, *RESTING, *MOVING, *DOING, *STATES, *PUTTING, *GIVING, *HELPING,
+    PLEASING, BELONG, BE, COST, RAIN, SHINE, KNOW_THAT, THINK, HOPE, SAY, TRY, FORGET_TO,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The nouns of grammar: what a lexicon entry says about one word in both languages."""
+"""The classes of lexicon entries; an entry has one word in both languages."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -14,7 +14,7 @@ class Case(IntEnum):
 
 
 class Gender(IntEnum):
-    """The columns of a German table of endings: three genders, one plural for all of them."""
+    """The rows of a German table of endings: three genders, and one plural for all."""
 
     MASCULINE = 0
     FEMININE = 1
@@ -38,7 +38,7 @@ Forms = tuple[str, str, str, str]  # one a Person
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class Noun:
-    """A noun; `kinds` says what can be done with the thing, `name` is it among them."""
+    """A noun in both languages; `kinds` (including its own name) decide which verbs fit."""
 
     english: str
     plural: str  # "" where the phrasebook has no plural
@@ -51,19 +51,19 @@ class Noun:
 
     @property
     def weak(self) -> bool:
-        """der Junge, den Jungen: the singular ends as the plural does."""
+        """Whether the German noun is weak: der Junge, den Jungen."""
         return "weak" in self.kinds
 
     @property
     def pair(self) -> bool:
-        """Trousers: plural in English, singular in German (die Hose)."""
+        """Whether the noun is plural in English but singular in German: trousers, die Hose."""
         return "pair" in self.kinds
 
 
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class Adjective:
-    """An adjective; `stem` takes the endings (teuer, teur-)."""
+    """An adjective in both languages; German endings are added to `stem` (teuer, teur-)."""
 
     english: str
     german: str
@@ -74,7 +74,7 @@ class Adjective:
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class Determiner:
-    """An article or what stands in its place, with the adjective endings that it calls for."""
+    """An article or other determiner, with the adjective endings that it requires."""
 
     english: str
     english_plural: str
@@ -86,7 +86,7 @@ class Determiner:
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class Pronoun:
-    """A word that stands for a phrase: personal, asking or relative."""
+    """A personal, interrogative or relative pronoun in both languages."""
 
     subject: str
     object: str
@@ -98,7 +98,7 @@ class Pronoun:
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class Name:
-    """A first name, the same in both languages."""
+    """A first name, equal in both languages."""
 
     text: str
     pronoun: Pronoun
@@ -107,7 +107,7 @@ class Name:
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class Adverb:
-    """Words that never change their form: when, how, where."""
+    """An adverb of manner, place or time in both languages, which has one form only."""
 
     english: str
     german: str
@@ -116,7 +116,7 @@ class Adverb:
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class Preposition:
-    """A preposition and the case it calls for."""
+    """A preposition in both languages and the German case that it requires."""
 
     english: str
     german: str
@@ -126,7 +126,7 @@ class Preposition:
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class EnglishVerb:
-    """The forms of an English verb; `particle` follows it (get up)."""
+    """The forms of an English verb, and the particle that follows it (get up)."""
 
     base: str
     present: Forms
@@ -138,7 +138,7 @@ class EnglishVerb:
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class GermanVerb:
-    """The forms of a German verb, finite ones without the prefix that parts from them."""
+    """The forms of a German verb; finite forms without the separable prefix."""
 
     infinitive: str
     present: Forms
@@ -150,7 +150,7 @@ class GermanVerb:
 
     @property
     def with_zu(self) -> str:
-        """zu lesen, aufzustehen."""
+        """The infinitive with zu: zu lesen, aufzustehen."""
         if self.prefix:
             return f"{self.prefix}zu{self.infinitive.removeprefix(self.prefix)}"
         return f"zu {self.infinitive}"
@@ -159,7 +159,7 @@ class GermanVerb:
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class Verb:
-    """A verb with the kinds of nouns that make sense around it, each a list of names."""
+    """A verb in both languages, with the kinds of nouns that fit its subject and objects."""
 
     english: EnglishVerb
     german: GermanVerb
@@ -172,18 +172,18 @@ class Verb:
 
     @property
     def name(self) -> str:
-        """look at, look for: what English calls it."""
+        """The English name of the verb with its particle: look at, look for."""
         return f"{self.english.base} {self.english.particle}".rstrip()
 
     def has(self, trait: str) -> bool:
-        """Whether a rule marked by this word holds for the verb."""
+        """Return whether the verb has a trait, a word that marks it for a rule."""
         return trait in self.traits
 
 
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class Modal:
-    """A verb before an infinitive. English has other forms of some in questions and negations.
+    """A modal verb in both languages, with its English forms in questions and negations.
 
     Each English way is the finite form and what follows it: does not | have to. Where German has
     no verb for it, `adverb` stands for it (she likes to read: sie liest gern).
@@ -199,7 +199,7 @@ class Modal:
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class Link:
-    """What joins two clauses, and where it puts the German verb: last, second or inverted."""
+    """A conjunction in both languages, and the position of the German verb after it."""
 
     english: str
     german: str
