@@ -64,7 +64,7 @@ class LengthScore:
     def upper_bound(
         self, log_probs: Float[Tensor, "*#shape"], max_lengths: Int[Tensor, "*#shape"]
     ) -> Float[Tensor, "*shape"]:
-        """Return the highest final score that live hypotheses can reach within their length limits.
+        """Return an upper bound on the final score of each live hypothesis within its length limit.
 
         More symbols never raise log P (<= 0), so no score exceeds log P over the largest divisor
         plus the largest reward. The bound is exact where both are largest at the limit, as with
