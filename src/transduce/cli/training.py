@@ -87,9 +87,7 @@ class RecentUpdates:
 
     def __init__(self) -> None:
         self.nats: list[float] = []
-        self.marks: list[
-            tuple[float, int]
-        ] = []  # time in seconds, and target tokens of the run so far
+        self.marks: list[tuple[float, int]] = []  # seconds, target tokens of the run so far
 
     def add(self, update: "Update", progress: "Progress") -> None:
         """Add an update; leave its loss out if it is not finite."""

@@ -183,7 +183,7 @@ class Translator:
     def decode_sources(
         self, sources: Sequence[Sequence[int]], keys: Sequence[int], n: int
     ) -> list[list[Hypothesis]]:
-        """Return the `n` best hypotheses of each source, or `n` samples drawn by its key."""
+        """Return the `n` best hypotheses of each source, or `n` samples drawn by key."""
         search, sampling = self.recipe.search, self.sampling_settings
         if sampling is None:
             return search_sources(self.models, sources, search, n)

@@ -20,7 +20,7 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all recipes, those of the paper first."""
+    """Return the names of all recipes, first the paper's own."""
     return tuple(RECIPES)
 
 

@@ -80,7 +80,7 @@ def table3(folder: Path | str, **options: "Unpack[TableOptions]") -> "Report":
 
 
 def build_table2(pair: str) -> "TableKind":
-    """Return the recipes of the rows of Table 2 for a language pair, with its report builder."""
+    """Return Table 2 of a language pair as its rows' recipes and its report builder."""
     from transduce.recipes.table2 import ROWS
     from transduce.reproduce.request import TableKind
     from transduce.reproduce.table2_report import build_report
@@ -93,7 +93,7 @@ def build_table2(pair: str) -> "TableKind":
 
 
 def build_table3() -> "TableKind":
-    """Return the recipes of the rows of Table 3, with its report builder."""
+    """Return Table 3 as its rows' recipes and its report builder."""
     from transduce.recipes.table3 import TABLE_3
     from transduce.reproduce.request import TableKind
     from transduce.reproduce.table3_report import build_report

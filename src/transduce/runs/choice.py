@@ -34,7 +34,7 @@ KINDS_OF_TEXTS = "a pair of files, a TSV file, pairs of texts or a corpus name"
 
 
 def choose_texts(data: Data, train: object, dev: object) -> tuple[Pairs, Pairs | None]:
-    """Open the training text and development set, by default those of the recipe's corpus."""
+    """Open the training text and the development set, by default the recipe's corpus."""
     require(
         data.target_language != TREES,
         "parsing is not built: recipes of Table 4 state settings only",

@@ -65,10 +65,8 @@ OURS = (
     SOURCE,
     TARGET,
 )
-RESOLVED = (
-    "training.threads",
-    "training.micro_batch_tokens",
-)  # 0: chosen from the machine when the run begins
+# settings that are chosen from the machine when the run begins, if they are 0
+RESOLVED = ("training.threads", "training.micro_batch_tokens")
 
 
 @final

@@ -79,7 +79,7 @@ class InMemoryPairs:
         return iter(self.pairs)
 
     def fingerprint(self) -> str:
-        """Return the sha256 of all lines, each with its length before it."""
+        """Return the sha256 of all lines, each preceded by its length."""
         digest = hashlib.sha256()
         for line in chain.from_iterable(self.pairs):
             content = line.encode("utf-8", "surrogatepass")

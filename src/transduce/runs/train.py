@@ -84,7 +84,7 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
 def train_interruptibly(
     inputs: "TrainingInputs", callbacks: "TrainingCallbacks | None"
 ) -> "TrainingRun":
-    """Prepare and train; after an interrupt, save the last finished update, then raise it."""
+    """Prepare and train; on Ctrl-C, save the last finished update and raise KeyboardInterrupt."""
     from transduce.runs.output_folder import locked_folder
     from transduce.runs.run_folder import require_run_folder
     from transduce.runs.training_run import RunHooks, prepare_training, run_training
@@ -109,7 +109,7 @@ def train_interruptibly(
 @final
 @dataclass
 class CallbackObserver:
-    """Observer that calls a user's callbacks; an interrupt in one of them stops the run."""
+    """Observer that calls a user's callbacks; Ctrl-C during a callback stops the run."""
 
     callbacks: "TrainingCallbacks"
     requests: "SignalRequests | None" = None
@@ -131,7 +131,7 @@ class CallbackObserver:
 
     @contextmanager
     def interrupts_as_requests(self) -> Iterator[None]:
-        """Turn an interrupt in the block into a request to stop; before training, raise it."""
+        """Turn KeyboardInterrupt in a block into a request to stop; raise it before training."""
         try:
             yield
         except KeyboardInterrupt:

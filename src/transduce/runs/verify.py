@@ -18,9 +18,8 @@ from transduce.runs.prepared_corpus import INTENT, STORE, open_prepared
 from transduce.runs.run_folder import DATA, read_run_vocabularies
 from transduce.settings.fields import require
 
-Check = tuple[
-    Path, Callable[[], object]
-]  # a part's path, and a function that raises FolderError if it is damaged
+# a part's path, and a function that raises FolderError if the part is damaged
+Check = tuple[Path, Callable[[], object]]
 
 
 @final

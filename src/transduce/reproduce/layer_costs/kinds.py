@@ -13,7 +13,7 @@ from transduce.settings import Architecture
 @final
 @dataclass(frozen=True)
 class PrintedComplexity:
-    """A printed row of Table 1, and the powers of n and d with which operations grow by it."""
+    """A printed row of Table 1, with the powers of n and d in its number of operations."""
 
     operations: str
     sequential: str
