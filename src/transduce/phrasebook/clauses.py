@@ -187,6 +187,7 @@ def alike(verb: Verb) -> bool:
 
 
 def _willing(subject: Phrase) -> bool:
+    """Return whether a subject can want or decide something: a person."""
     return not isinstance(subject, NounPhrase) or "person" in subject.noun.kinds
 
 
@@ -254,6 +255,7 @@ def manner_of(draw: Draw, verb: Verb, subject: Phrase, direct: Phrase | None) ->
 
 
 def _several(subject: Phrase) -> bool:
+    """Return whether a subject is more than one person or thing."""
     return subject.plural if isinstance(subject, NounPhrase) else subject in (WE, THEY)
 
 

@@ -106,10 +106,12 @@ LAYOUTS = {
 
 
 def _spaced(*words: str) -> str:
+    """Join the words that are not empty with blanks."""
     return " ".join(filter(None, words))
 
 
 def _inverted(parts: Fields) -> str:
+    """Return the text of a clause with the finite verb before the subject."""
     closing = (*parts.inner(), parts.bracket, parts.prefix)
     return _spaced(parts.front, parts.finite, *closing) + parts.after
 
@@ -155,6 +157,7 @@ def _pleasing(clause: Clause) -> Fields:
 
 
 def _subject(part: Phrase) -> str:
+    """Return the German text of a subject with its relative clause."""
     text = phrase(part, NOMINATIVE)
     if isinstance(part, NounPhrase) and part.relative:
         return f"{text}, {verb_last(part.relative)},"
@@ -229,6 +232,7 @@ def _objects(
 
 
 def _is_new(part: object) -> bool:
+    """Return whether a part introduces something unknown: ein Hund, Äpfel."""
     return isinstance(part, NounPhrase) and not part.determiner.definite
 
 

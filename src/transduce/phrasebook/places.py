@@ -85,6 +85,7 @@ def _spots(
     places: dict[str, Preposition],
     otherwise: Preposition,
 ) -> list[Spot]:
+    """List each named place, or each noun of a relation, with its preposition."""
     found: list[Spot] = []
     for name in names.split():
         if name in relations:

@@ -50,6 +50,7 @@ def pairs(split: str, count: int, seed: int = 1) -> Iterator[tuple[str, str]]:
 
 
 def _pairs(split: str, count: int, seed: int) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of a split whose arguments `pairs` has checked."""
     seen: set[bytes] = set()
     for sentence in sentences(seed):
         if len(seen) == count:
@@ -95,6 +96,7 @@ def held_out() -> frozenset[Combination]:
 
 
 def _is_out(word: str, noun: Noun) -> bool:
+    """Return whether a combination is held out, by the sha256 of its two words."""
     digest = hashlib.sha256(f"{word} {noun.name}".encode()).digest()
     return digest[0] % HELD_OUT == 0
 

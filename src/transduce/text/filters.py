@@ -56,6 +56,7 @@ class DuplicateFilter:
         return slot
 
     def _grow(self) -> None:
+        """Enlarge the table by half and insert all its hashes again."""
         old = self.table
         self.table = array("Q", bytes(8)) * (len(old) * 3 // 2)
         for value in old:
