@@ -36,7 +36,7 @@ class DisplayOptions:
 
     quiet: bool = False
     live: bool = True
-    tensorboard: bool = False  # whether curves for TensorBoard are written, too
+    tensorboard: bool = False  # whether to write TensorBoard files also
 
 
 @contextmanager

@@ -53,19 +53,17 @@ class RowResult:
     perplexity: Mapping[str, float]  # per piece and per word, with the counts of pieces and words
     bleu: Mapping[str, Any]  # the value with its signature, lines and test set
     updates: int
-    target_tokens: int
+    target_tokens: int  # trained on
     seconds: float  # of training
     environment: Mapping[str, str]  # versions, device, threads
     data: Mapping[str, str]  # fingerprints of the corpus
     model: str  # sha256 of the manifest of its weights
     date: str
-    averaged: Sequence[int] = ()  # the steps of the averaged snapshots
-    cost: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # operations of training, from the run's ledger
-    paper_bleu: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # of words tokenised as in the paper
+    averaged: Sequence[int] = ()  # the steps of the averaged snapshots, if any
+    # operations of training, from the run's ledger
+    cost: Mapping[str, Any] = field(default_factory=dict)
+    # BLEU of words tokenised as in the paper, on the paper's test sets
+    paper_bleu: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def seed(self) -> int:
