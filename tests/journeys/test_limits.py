@@ -73,7 +73,7 @@ def test_training_that_finds_no_room_says_so_and_goes_on_later(workspace):
     command = ("train", *tiny(steps=8), "-o", "run")
     code, _, stderr = workspace.run(*command, preexec_fn=small_files(150_000))
     assert code == 4
-    assert "the checkpoint of step 5 could not be written: " in stderr
+    assert "the snapshot of step 5 could not be written: " in stderr
     assert "cannot be written: file too large" in stderr
     assert "\nerror: " in stderr
     assert "\nhint: free some space; the same command resumes from step 0\n" in stderr

@@ -82,7 +82,7 @@ def test_a_signal_while_it_begins_is_told_and_nothing_is_half_written(workspace,
 @pytest.mark.parametrize("steps", [2, 4])  # the look that is left is the last one, or is not
 def test_a_validation_is_left_at_once_and_repeated_later(workspace, steps):
     dev = ("--dev-source", "a.en", "--dev-target", "a.de")
-    settings = {"training__validate_steps": 2, "training__validate_lines": 200}
+    settings = {"training__validate_every": 2, "training__validate_lines": 200}
     command = (
         "train",
         *tiny(steps=steps, **settings),

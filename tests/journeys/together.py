@@ -12,7 +12,7 @@ MARKS = [
     pytest.mark.workers,
     pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
 ]
-PARTS = {"training__micro_tokens": 600}  # two micro-batches an update
+PARTS = {"training__micro_batch_tokens": 600}  # two micro-batches an update
 BUSY = {"training__checkpoint_minutes": 0.0001}  # it saves all the time
 TWO = ("--workers", "2", "--lost-after", "20")
 STEPS = 30
