@@ -16,9 +16,15 @@ class Figure(Protocol):
     """A score that the model card prints; scores of `transduce.scores` have these attributes."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Name of the metric, such as BLEU."""
+        ...
+
     @property
-    def value(self) -> float: ...
+    def value(self) -> float:
+        """The score itself, in the metric's own unit."""
+        ...
+
     @property
     def signature(self) -> str:
         """Version and options of the metric, in sacreBLEU's notation."""

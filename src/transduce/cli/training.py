@@ -139,12 +139,15 @@ class LineDisplay:
         display.tell("  ".join(facts))
 
     def on_validation(self, result: "ValidationResult", progress: "Progress") -> None:
+        """Print a line with the perplexity and the score of a validation."""
         display.tell(format_validation(result, progress))
 
     def on_message(self, sentence: str) -> None:
+        """Print a sentence about the run on standard error."""
         display.tell(sentence)
 
     def on_warning(self, sentence: str) -> None:
+        """Print a warning on standard error."""
         self.on_message(f"warning: {sentence}")
 
 

@@ -62,6 +62,7 @@ class HashingFile(io.RawIOBase):
         mark_alive(self.descriptor)
 
     def writable(self) -> bool:
+        """Return True: this stream can be written to."""
         return True
 
     def write(self, data: Any, /) -> int:  # noqa: ANN401 - any bytes-like object

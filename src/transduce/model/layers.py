@@ -19,7 +19,7 @@ from transduce.settings import Architecture
 
 @runtime_checkable
 class SubLayer(Protocol):
-    """A sub-layer whose last weight matrix the initialisation scales; None if it has none."""
+    """A sub-layer with the weight matrix that computes its output, for initialisation."""
 
     @property
     def last_matrix(self) -> Tensor | None:

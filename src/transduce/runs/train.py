@@ -123,10 +123,12 @@ class CallbackObserver:
             self.callbacks.on_validation(result, progress)
 
     def on_message(self, sentence: str) -> None:
+        """Pass a sentence about the run to the caller's callback."""
         with self.interrupts_as_requests():
             self.callbacks.on_message(sentence)
 
     def on_warning(self, sentence: str) -> None:
+        """Pass a warning to the caller's message callback."""
         self.on_message(sentence)
 
     @contextmanager

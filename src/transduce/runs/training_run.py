@@ -92,6 +92,10 @@ class TrainingRun:
     def __fspath__(self) -> str:
         return str(self.folder)
 
+    def __repr__(self) -> str:
+        state = "finished" if self.is_finished else "stopped"
+        return f"<run {self.folder}: {state} at step {self.progress.step:,}>"
+
 
 @final
 @dataclass(frozen=True, kw_only=True)

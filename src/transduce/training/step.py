@@ -40,7 +40,7 @@ def queue_update(
     device = model.output.weight.device
     sums = torch.zeros(
         len(batches), 2, dtype=accumulation_dtype(device), device=device
-    )  # loss, nats of each
+    )  # summed loss and -log p of each micro-batch
 
     def accumulate(number: int) -> None:
         torch.manual_seed(dropout_seed(training.seed, step, number))

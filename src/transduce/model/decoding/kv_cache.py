@@ -113,7 +113,7 @@ class KVCache:
         return replace(cache, visible=visible, positions=positions)
 
     def pad(self, slots: int, capacity: int, sources: int) -> "KVCache":
-        """Pad a cache to these numbers of slots and source positions, masked, and to a capacity."""
+        """Pad to more slots and source positions, all masked, and reserve room for more slots."""
         more, longer = slots - self.slot_count, sources - self.memory_keys.shape[3]
         spare = capacity - self.keys.shape[3]
         return replace(

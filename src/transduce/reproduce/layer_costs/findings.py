@@ -33,7 +33,7 @@ def describe_agreement(table: LayerTable) -> str:
 
 
 def describe_paths(table: LayerTable) -> str:
-    """Return a sentence on how many measured path lengths match their formula."""
+    """Return a sentence on how many measured maximum path lengths match Table 1's formulas."""
     all_paths = [path for row in table.rows for path in row.paths]
     wrong = sum(path.length != path.by_hand for path in all_paths)
     side = (

@@ -136,7 +136,7 @@ def tabulate_path_lengths(table: LayerTable) -> Cells:
 
 
 def tabulate_growth(table: LayerTable, value: Callable[[MeasuredPoint], float]) -> Cells:
-    """Tabulate a value of the points at every n, and its fitted powers of n and d."""
+    """Tabulate one measured quantity at every n, and the exponents of n and d fitted to it."""
     head = ["layer", *(f"n = {p.n}" for p in table.rows[0].points_by_n()), "with n", "with d"]
     rows = []
     for row in table.rows:
@@ -148,12 +148,12 @@ def tabulate_growth(table: LayerTable, value: Callable[[MeasuredPoint], float]) 
 
 
 def get_mixing_operations(point: MeasuredPoint) -> float:
-    """Return a point's operations without projections, which the paper's O(…) describes."""
+    """Return the operations of one measured layer, projections left out, as the paper's O(…)."""
     return float(point.operations)
 
 
 def get_layer_operations(point: MeasuredPoint) -> float:
-    """Return a point's operations, those of attention's projections included."""
+    """Return the operations of one measured layer, attention's projections included."""
     return float(point.operations + point.projections)
 
 
