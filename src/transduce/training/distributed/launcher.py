@@ -92,7 +92,7 @@ class ProcessSupervisor:
         raise LostProcessError(f"{self.describe_loss()}, and the others have ended", RESUME_HINT)
 
     def is_healthy(self) -> bool:
-        """Return whether every process runs or has ended with an exit code that ends all of them."""
+        """Return whether every process runs, or has ended with a code that ends all of them."""
         codes = [process.poll() for process in self.processes]
         return all(code in (None, *SHARED_ENDS) for code in codes) and not any(
             is_stopped(process) for process in self.processes
