@@ -103,7 +103,7 @@ def test_sigusr1_saves_and_goes_on(workspace, workers):
         process.send_signal(signal.SIGTERM)
         code, stderr = ended(process)
     assert code == 143
-    assert stderr.count("saving the update in progress") == 1
+    assert stderr.count("saving a checkpoint when the update in progress is finished") == 1
     assert len(list(workspace.folder.glob("run/checkpoints/step-*"))) == 2
 
 
