@@ -148,14 +148,16 @@ def test_a_run_whose_newest_save_is_damaged_is_refused(call, trained):
     ended = call("translate", trained, *FAST, stdin=b"a dog\n")
     assert (ended.code, ended.stdout) == (3, "")
     assert ended.stderr.startswith(f"error: {file}: is not as it was written: expected ")
-    assert "\nhint: `transduce train` goes on from an older save\n" in ended.stderr
+    assert "\nhint: `transduce train` resumes from an older checkpoint\n" in ended.stderr
 
 
 def test_a_run_without_a_save_is_refused(call, trained):
     (trained / "checkpoints").rename(trained.parent / "elsewhere")
     ended = call("translate", trained, stdin=b"a dog\n")
     assert ended.code == 2
-    assert ended.stderr == f"error: {trained}: this run has no save yet\nhint: train it first\n"
+    assert (
+        ended.stderr == f"error: {trained}: this run has no checkpoint yet\nhint: train it first\n"
+    )
 
 
 def cut(model):

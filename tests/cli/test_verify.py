@@ -54,7 +54,8 @@ def test_one_changed_byte_is_found_and_the_other_parts_stay_good(call, run):
     assert lines[3].startswith(f"bad   {file}: is not as it was written: expected sha256 ")
     assert [line[:4] for line in lines] == ["good"] * 3 + ["bad "] + ["good"] * 4
     assert ended.stderr.startswith(
-        f"error: {run}: 1 of 8 parts are damaged\nhint: a run goes on from its newest good save"
+        f"error: {run}: 1 of 8 parts are damaged\n"
+        "hint: a run resumes from its newest good checkpoint"
     )
 
 

@@ -9,7 +9,7 @@ from transduce.cli import display, options
 
 @click.command("average")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--last", type=click.IntRange(min=1), help="How many; the recipe's number if unsaid.")
+@click.option("--last", type=click.IntRange(min=1), help="By default the recipe's number.")
 @click.option(
     "-o",
     "--output",
@@ -27,7 +27,7 @@ def command(*, run: Path, last: int | None, output: Path, quiet: bool) -> None:
     from transduce.runs.average import average
 
     steps = average(run, output, last=last).steps
-    said = ", ".join(f"{step:,}" for step in steps)
-    what = f"{len(steps)} snapshots (steps {said})" if len(steps) > 1 else f"step {said} alone"
+    listed = ", ".join(f"{step:,}" for step in steps)
+    what = f"{len(steps)} snapshots (steps {listed})" if len(steps) > 1 else f"step {listed} alone"
     if not quiet:
         display.tell(f"averaged {what} into {output}")

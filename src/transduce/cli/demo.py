@@ -34,7 +34,7 @@ def command(
     """Watch a small Transformer learn German from nothing, and see how good it is.
 
     The corpus is a grammar that comes with transduce. About 4 minutes on 2 cores. Everything is
-    kept in FOLDER (transduce-demo if unsaid); the same command goes on where it was stopped.
+    kept in FOLDER (by default transduce-demo); the same command resumes where it was stopped.
     """
     signals.ignore_checkpoint_signal()
     signals.import_with_signals_deferred("transduce.runs.training_run")

@@ -82,7 +82,7 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--temperature",
                 type=float,
-                help="More than 1 for more varied draws: log P is divided by it; 1 if unsaid.",
+                help="More than 1 for more varied draws: log P is divided by it; default 1.",
             ),
             click.option(
                 "--top-k", type=int, help="Draw from so many of the likeliest symbols only."
@@ -95,7 +95,7 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--seed",
                 type=int,
-                help="Of the draws: same seed, line and model, same outputs; 1 if unsaid.",
+                help="Of the draws: same seed, line and model, same outputs; default 1.",
             ),
         )
     ):

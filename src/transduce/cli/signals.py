@@ -69,7 +69,7 @@ def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
 
 @contextmanager
 def signals_as_requests(report: Callable[[str], None]) -> Iterator[SignalRequests]:
-    """Turn signals into requests to stop or to save; report each in a sentence."""
+    """Turn signals into requests to stop or for a checkpoint; report each in a sentence."""
     requests = SignalRequests()
 
     def handle(number: int) -> None:

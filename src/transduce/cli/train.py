@@ -58,11 +58,11 @@ def command(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Train a model by RECIPE, or by one chosen to fit the text and the machine.
 
-    The same command again goes on from the last save, equal to the bit on the same machine; with
-    a higher training.steps it goes on to that step, as if it had been meant to from the start but
-    for a snapshot and a validation where it ended before.
-    Ctrl-C and SIGTERM save the last finished update first; SIGUSR1 saves and goes on. `transduce
-    average` makes a model of a run; `transduce translate` takes a run as it stands.
+    The same command again resumes from the last checkpoint, equal to the bit on the same machine;
+    with a higher training.steps it trains on to that step, as if it had been meant to from the
+    start but for a snapshot and a validation where it ended before.
+    Ctrl-C and SIGTERM save the last finished update first; SIGUSR1 writes a checkpoint and goes on.
+    `transduce average` makes a model of a run; `transduce translate` takes a run as it stands.
 
     \b
     transduce train --source a.en --target a.de --dev-source d.en --dev-target d.de -o RUN

@@ -66,7 +66,7 @@ def command(
 ) -> None:
     """Translate INPUT, or standard input, line by line, with MODEL.
 
-    MODEL is a model folder, or a run: then its newest save translates.
+    MODEL is a model folder, or a run: then its newest checkpoint translates.
 
     One line in, one line out, in order; an empty line for an empty line. With --nbest N above 1
     each output is a line of its own: number of the input line, score, log-probability, text,

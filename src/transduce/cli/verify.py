@@ -8,7 +8,7 @@ import click
 from transduce.cli import display, options
 from transduce.errors import FolderError
 
-HINT = "a run goes on from its newest good save; take any other folder from its source again"
+HINT = "a run resumes from its newest good checkpoint; take any other folder from its source again"
 
 
 @click.command("verify")
@@ -17,8 +17,8 @@ HINT = "a run goes on from its newest good save; take any other folder from its 
 def command(*, folder: Path, as_json: bool) -> None:
     """Check every byte of a run, store or model folder.
 
-    FOLDER may also be one save of a run. Each part is listed as good or bad, with the reason. The
-    exit code is 3 if one is bad.
+    FOLDER may also be one checkpoint of a run. Each part is listed as good or bad, with the reason.
+    The exit code is 3 if one is bad.
     """
     from transduce.runs.verify import verify_parts
 

@@ -120,14 +120,14 @@ def load_member(folder: Path) -> Member:
 def load_run(folder: Path) -> Member:
     """Load the newest checkpoint of a run folder; refuse a run whose newest one is damaged."""
     run = read_run(folder)
-    save, rejected = load_newest_checkpoint(folder)
-    if save is None:
-        raise InputError("this run has no save yet", "train it first", file=folder)
+    checkpoint, rejected = load_newest_checkpoint(folder)
+    if checkpoint is None:
+        raise InputError("this run has no checkpoint yet", "train it first", file=folder)
     if rejected:  # an older one would load, but hide the damage
-        raise FolderError(rejected[0][1], "`transduce train` goes on from an older save")
+        raise FolderError(rejected[0][1], "`transduce train` resumes from an older checkpoint")
     vocabularies = read_run_vocabularies(folder)
-    model = build_model(save.weights, run.recipe, vocabularies, file=folder)
-    return Member(model, build_task(run.recipe.data, vocabularies), run.recipe, save.hash)
+    model = build_model(checkpoint.weights, run.recipe, vocabularies, file=folder)
+    return Member(model, build_task(run.recipe.data, vocabularies), run.recipe, checkpoint.hash)
 
 
 def build_model(

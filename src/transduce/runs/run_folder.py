@@ -234,8 +234,8 @@ def load_resume_point(
 ) -> Progress:
     """Restore the newest undamaged checkpoint, pass it to `on_start`, and return its progress."""
     folder = job.folder
-    save, rejected = load_newest_checkpoint(folder)
-    start = restore_checkpoint(job, save, rejected, group)
+    checkpoint, rejected = load_newest_checkpoint(folder)
+    start = restore_checkpoint(job, checkpoint, rejected, group)
     on_start(start)
     if (folder / LOG).exists():  # later events are of updates that were lost
         with closing(Journal(folder / LOG)) as journal:
@@ -244,23 +244,26 @@ def load_resume_point(
 
 
 def restore_checkpoint(
-    job: TrainingJob, save: Checkpoint | None, rejected: list[tuple[Path, str]], group: ProcessGroup
+    job: TrainingJob,
+    checkpoint: Checkpoint | None,
+    rejected: list[tuple[Path, str]],
+    group: ProcessGroup,
 ) -> RunStart:
     """Load a checkpoint, if any, into model and optimiser; return the state the run starts from."""
     model, optimiser = job.model, job.optimiser
     parameters = sum(weight.numel() for weight in optimiser.parameters)
-    if save is None:
+    if checkpoint is None:
         progress, changed = Progress(), []
     else:
         expected = {name: tuple(weight.shape) for name, weight in model.named_weights().items()}
         moments = {name: tuple(moment.shape) for name, moment in optimiser.moments.items()}
         optimiser.restore(
-            require_matching_tensors(save.weights, expected, file=save.folder),
-            require_matching_tensors(save.moments, moments, file=save.folder),
+            require_matching_tensors(checkpoint.weights, expected, file=checkpoint.folder),
+            require_matching_tensors(checkpoint.moments, moments, file=checkpoint.folder),
         )
-        progress = Progress.from_json(save.state["progress"])
+        progress = Progress.from_json(checkpoint.state["progress"])
         changed = environment_changes(
-            save.state["environment"],
+            checkpoint.state["environment"],
             describe_environment(
                 select_device(), reduction=group.reduction, processes=group.world_size
             ),
