@@ -29,16 +29,23 @@ DAMAGED = (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError)
 
 def read_lines(path: Path | str) -> Iterator[str]:
     """Yield the lines of a text file without their line ends; the path "-" is standard input."""
-    name = "standard input" if str(path) == "-" else str(path)
-    number = 0
+    name = display_name(path)
+    for number, raw in enumerate(read_file_bytes(path), start=1):
+        yield decode_line(raw, name, number)
+
+
+def read_file_bytes(path: Path | str) -> Iterator[bytes]:
+    """Yield the lines of a text file as bytes with their line ends; "-" is standard input."""
+    name, count = display_name(path), 0
     try:
         with open_unpacked(path) as file:
-            for number, raw in enumerate(read_raw_lines(file), start=1):
-                yield decode_line(raw, name, number)
+            for raw in read_raw_lines(file):
+                yield raw
+                count += 1
     except DAMAGED as error:
         raise InputError(
             f"cannot be unpacked any further ({error})",
-            f"{number} lines were read; the file is cut or damaged: fetch or pack it again",
+            f"{count} lines were read; the file is cut or damaged: fetch or pack it again",
             file=name,
         ) from error
     except OSError as error:
@@ -47,6 +54,11 @@ def read_lines(path: Path | str) -> Iterator[str]:
             "check the path and its rights",
             file=name,
         ) from error
+
+
+def display_name(path: Path | str) -> str:
+    """Return a path as error messages name it: "standard input" for "-"."""
+    return "standard input" if str(path) == "-" else str(path)
 
 
 def read_pairs(source: Path | str, target: Path | str) -> Iterator[tuple[str, str]]:
@@ -70,13 +82,16 @@ def read_pairs(source: Path | str, target: Path | str) -> Iterator[tuple[str, st
 def read_pairs_tsv(path: Path | str) -> Iterator[tuple[str, str]]:
     """Yield the source and target of each line of a file with two tab-separated columns."""
     for number, line in enumerate(read_lines(path), start=1):
-        columns = line.split("\t")
-        if len(columns) != 2:
-            count = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
-            raise InputError(
-                f"{count}, not 2", "a line is source, one tab, target", file=path, line=number
-            )
-        yield columns[0], columns[1]
+        yield split_columns(line, "a line is source, one tab, target", display_name(path), number)
+
+
+def split_columns(line: str, hint: str, name: str, number: int) -> tuple[str, str]:
+    """Return the two tab-separated columns of a line; raise InputError if there are not two."""
+    columns = line.split("\t")
+    if len(columns) != 2:
+        count = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
+        raise InputError(f"{count}, not 2", hint, file=name, line=number)
+    return columns[0], columns[1]
 
 
 def open_unpacked(path: Path | str) -> AbstractContextManager[io.BufferedIOBase]:

@@ -1,0 +1,140 @@
+r"""Tagged text: files of one `token<TAB>label` a line, read and written sentence by sentence.
+
+Blank lines separate sentences. In a file without blank lines a sentence ends after each token `.`.
+A sentence remembers the line ends and blank lines around it, so that the sentences of a file,
+formatted one after the other, are the file again, byte by byte. Two things are not kept: a
+byte-order mark, and line ends that change from `\n` to `\r\n` inside one sentence.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, groupby
+from pathlib import Path
+from typing import final
+
+from transduce.errors import InputError
+from transduce.text.files import decode_line, display_name, read_file_bytes, split_columns
+
+SENTENCE_END = "."  # the token that ends a sentence in a file without blank lines
+# No Unicode blanks: treebanks have words that contain U+00A0 and U+2009.
+BLANKS = frozenset(" \r\v\f")
+HINT = "each line is a token, one tab and its label; blank lines separate the sentences"
+
+
+@final
+@dataclass(frozen=True)
+class Layout:
+    """The white space of a tagged sentence in its file; by default it ends in a blank line."""
+
+    before: str = ""  # blank lines before the first token of the file
+    newline: str = "\n"  # between two tokens
+    after: str = "\n\n"  # after the last token: the end of its line, and blank lines
+
+
+@final
+@dataclass(frozen=True)
+class TaggedSentence:
+    """The tokens of a sentence, one label for each, and their layout in the file."""
+
+    tokens: tuple[str, ...]
+    labels: tuple[str, ...]
+    layout: Layout = field(default=Layout(), compare=False)
+
+
+@final
+@dataclass(frozen=True)
+class Row:
+    """One line of a tagged file: token, label and line end; a blank line has neither of the two."""
+
+    token: str
+    label: str
+    newline: str  # for a blank line also the blanks in it
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether the line is blank."""
+        return not self.token
+
+
+def read_tagged(path: Path | str) -> Iterator[TaggedSentence]:
+    """Yield the sentences of a file with a token, a tab and its label on each line.
+
+    Only a file without blank lines is in memory as a whole, because its last line decides.
+    """
+    rows = read_rows(path)
+    first = list(take_through_blank_line(rows))
+    if first and first[-1].is_blank:
+        return split_at_blank_lines(chain(first, rows))
+    return split_at_full_stops(first)
+
+
+def read_rows(path: Path | str) -> Iterator[Row]:
+    """Yield the lines of a tagged file as rows; raise InputError for a line that is none."""
+    name = display_name(path)
+    for number, raw in enumerate(read_file_bytes(path), start=1):
+        line = decode_line(raw, name, number)
+        newline = raw[len(line.encode()) :].decode()
+        if not line.strip(" "):
+            yield Row("", "", line + newline)
+            continue
+        token, label = split_columns(line, HINT, name, number)
+        for kind, value in (("token", token), ("label", label)):
+            if not value:
+                raise InputError(f"an empty {kind}", HINT, file=name, line=number)
+            if not BLANKS.isdisjoint(value):
+                fact = f"the {kind} {value!r} contains a blank"
+                raise InputError(fact, HINT, file=name, line=number)
+        yield Row(token, label, newline)
+
+
+def take_through_blank_line(rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield rows up to the first blank line, with it; all rows if none is blank."""
+    for row in rows:
+        yield row
+        if row.is_blank:
+            return
+
+
+def split_at_blank_lines(rows: Iterable[Row]) -> Iterator[TaggedSentence]:
+    """Yield the sentences of rows that blank lines separate."""
+    before, tokens = "", list[Row]()
+    for is_blank, block in groupby(rows, key=lambda row: row.is_blank):
+        if not is_blank:
+            tokens = list(block)
+            continue
+        blanks = "".join(row.newline for row in block)
+        if tokens:
+            yield build_sentence(tokens, before, blanks)
+            before, tokens = "", []
+        else:
+            before = blanks
+    if tokens:
+        yield build_sentence(tokens, before)
+
+
+def split_at_full_stops(rows: Iterable[Row]) -> Iterator[TaggedSentence]:
+    """Yield the sentences of rows without blank lines: each ends after a token `.`."""
+    tokens = list[Row]()
+    for row in rows:
+        tokens.append(row)
+        if row.token == SENTENCE_END:
+            yield build_sentence(tokens)
+            tokens = []
+    if tokens:
+        yield build_sentence(tokens)
+
+
+def build_sentence(rows: Sequence[Row], before: str = "", blanks: str = "") -> TaggedSentence:
+    """Build a sentence of its rows, and the blank lines before and after them."""
+    layout = Layout(before, rows[0].newline or "\n", rows[-1].newline + blanks)
+    return TaggedSentence(
+        tuple(row.token for row in rows), tuple(row.label for row in rows), layout
+    )
+
+
+def format_tagged(sentence: TaggedSentence) -> str:
+    """Return a sentence as text: a token, a tab and its label a line, then its blank lines."""
+    layout = sentence.layout
+    pairs = zip(sentence.tokens, sentence.labels, strict=True)
+    lines = layout.newline.join(f"{token}\t{label}" for token, label in pairs)
+    return f"{layout.before}{lines}{layout.after}"
