@@ -4,25 +4,25 @@ import random
 from dataclasses import dataclass
 
 import pytest
+import torch
 from tests.reference.exhaustive_search import END, enumerate_outputs
+from tests.reference.plain_constraints import PlainConstraint, PlainPrefix, satisfies
 from tests.reference.toy_decoder import ToyDecoder, random_model
 from tests.search.test_beam import SCORES, assert_same, random_sources, score_function
 
 from transduce.search import (
     ConstrainedDecoder,
     ConstrainedSource,
-    Constraint,
     ForcedPrefix,
     beam_search,
 )
-from transduce.search.constraints import advance_or_end
 from transduce.settings import Search
 
 OPEN, CLOSE = 2, 3
 
 
 @dataclass(frozen=True)
-class Brackets:
+class Brackets(PlainConstraint):
     """Each bracket that is opened is closed; `left` symbols may be written, END among them."""
 
     left: int
@@ -39,7 +39,7 @@ class Brackets:
 
 
 @dataclass(frozen=True)
-class Only:
+class Only(PlainConstraint):
     """Some symbols and no others."""
 
     symbols: tuple[int, ...]
@@ -52,24 +52,15 @@ class Only:
         return self
 
 
-def satisfies(constraint: Constraint, ids):
-    """Check an output symbol by symbol against a constraint."""
-    for symbol in (*ids, END):
-        allowed = constraint.allowed()
-        if allowed is not None and symbol not in allowed:
-            return False
-        constraint = constraint if symbol == END else constraint.advance(symbol)
-    return True
-
-
 def rank_by_enumeration(model, source, constraint, search, symbols=4):
     """Return every output that satisfies the constraint, best first."""
     score, max_length = score_function(search), len(source) + search.extra_length
+    rule = PlainPrefix(constraint.ids) if isinstance(constraint, ForcedPrefix) else constraint
     return sorted(
         (
             (score(log_p, n), log_p, ids)
             for log_p, n, ids in enumerate_outputs(model, source, symbols, max_length)
-            if satisfies(constraint, ids)
+            if satisfies(rule, ids)
         ),
         reverse=True,
     )
@@ -158,12 +149,30 @@ def test_constraints_move_with_their_rows_and_never_to_others(batch):
         assert best.ids[: len(constraint.ids)] == constraint.ids
 
 
-def test_a_row_that_has_ended_stays_ended():
-    assert advance_or_end(None, 5) is None
-    assert advance_or_end(ForcedPrefix(()), END) is None
-    assert advance_or_end(ForcedPrefix((5,)), 6) is None
-    assert advance_or_end(ForcedPrefix((5,)), 5) == ForcedPrefix(())
-    assert advance_or_end(ForcedPrefix(()), 7) == ForcedPrefix(())
+def test_prefixes_of_many_lengths_force_one_symbol_a_step_in_rows_that_move():
+    draw, device = random.Random(1), torch.device("cpu")
+    prefixes = [tuple(draw.choices(range(9), k=draw.randint(0, 6))) for _ in range(30)]
+    first, second = (list(map(ForcedPrefix, half)) for half in (prefixes[:15], prefixes[15:]))
+    state = ForcedPrefix.start_batch(first, device).advance(torch.zeros(15, dtype=torch.long))
+    state = state.concatenate(ForcedPrefix.start_batch(second, device))
+    remaining = [ids[1:] for ids in prefixes[:15]] + prefixes[15:]
+    for _ in range(8):
+        rows = draw.choices(range(30), k=30)
+        state, remaining = state.reorder(torch.tensor(rows)), [remaining[row] for row in rows]
+        allowed = state.allowed(9)
+        found = torch.ones(30, 9, dtype=torch.bool) if allowed is None else allowed
+        expected = [[not ids or symbol == ids[0] for symbol in range(9)] for ids in remaining]
+        assert found.tolist() == expected
+        state = state.advance(torch.tensor(draw.choices(range(9), k=30)))
+        remaining = [ids[1:] for ids in remaining]
+
+
+def test_constraints_of_two_kinds_are_refused_in_one_search():
+    model, sources = random_model(1, symbols=4), [(END,), (2, END)]
+    with pytest.raises(TypeError, match="constraints of one kind: ForcedPrefix, not Brackets, F"):
+        search_with(model, sources, [Brackets(4), ForcedPrefix(())], Search(beam=2))
+    with pytest.raises(TypeError, match="of one kind: ConstrainedSource, not tuple"):
+        beam_search(ConstrainedDecoder(ToyDecoder(model, 2)), sources, Search(beam=2))
 
 
 def test_many_symbols_are_searched_under_a_constraint_as_few_are():

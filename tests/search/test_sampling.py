@@ -7,9 +7,10 @@ from collections import Counter
 import pytest
 import torch
 from tests.reference.exhaustive_search import END, enumerate_outputs
+from tests.reference.plain_constraints import satisfies
 from tests.reference.toy_decoder import ToyDecoder, random_model
 from tests.search.test_beam import random_sources
-from tests.search.test_constraints import Brackets, satisfies
+from tests.search.test_constraints import Brackets
 
 from transduce.errors import InputError, NotFiniteError
 from transduce.search import ConstrainedDecoder, ConstrainedSource, beam_search, sample_unordered

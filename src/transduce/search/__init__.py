@@ -5,13 +5,16 @@ from transduce.search.constraints import (
     ConstrainedDecoder,
     ConstrainedSource,
     Constraint,
+    ConstraintState,
     ForcedPrefix,
 )
 from transduce.search.continuous_batching import Hypothesis
 from transduce.search.decoder import BEGIN, END, Decoder
 from transduce.search.ensemble import Ensemble
+from transduce.search.label_constraint import LabelConstraint, LabelKind, LabelSymbols
 from transduce.search.length_score import LengthScore, score_log_probs
 from transduce.search.sampling import sample_unordered
+from transduce.search.tree_constraint import TreeConstraint, TreeSymbolKind, TreeSymbols
 
 __all__ = [
     "BEGIN",
@@ -19,11 +22,18 @@ __all__ = [
     "ConstrainedDecoder",
     "ConstrainedSource",
     "Constraint",
+    "ConstraintState",
     "Decoder",
     "Ensemble",
     "ForcedPrefix",
     "Hypothesis",
+    "LabelConstraint",
+    "LabelKind",
+    "LabelSymbols",
     "LengthScore",
+    "TreeConstraint",
+    "TreeSymbolKind",
+    "TreeSymbols",
     "beam_search",
     "beam_search_unordered",
     "sample_unordered",

@@ -1,36 +1,63 @@
 """Constrained decoding: a decoder that wraps another decoder and forbids symbols.
 
 A forbidden symbol gets log-probability -inf and the others are not renormalised: scores are those
-of the model, and an unconstrained search whose output is allowed has the same result.
+of the model, and an unconstrained search whose output is allowed has the same result. The
+constraints of all hypotheses are rows of a few tensors, so no step has a loop over hypotheses.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Generic, Protocol, final, overload, runtime_checkable
+from typing import Generic, Protocol, TypeVar, final, overload, runtime_checkable
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn.functional import pad
 
-from transduce.search.decoder import BEGIN, END, Decoder, State
+from transduce.search.decoder import Decoder, State
 
 # R rows: one per hypothesis · V symbols
+
+FREE = -1  # in place of a symbol: any may come
+
+Kind = TypeVar("Kind")
+
+
+@runtime_checkable
+class ConstraintState(Protocol):
+    """The constraints of a batch after the symbols written so far, one row per hypothesis.
+
+    Some symbol must always be allowed within the length limit, and END at the limit. The search
+    appends arbitrary symbols to hypotheses that are dead or have ended: their rows may then allow
+    anything, but no symbol may raise an error or change another row.
+    """
+
+    def allowed(self, symbols: int) -> Bool[Tensor, "R V"] | None:
+        """Return which of the V = `symbols` symbols may come next, or None if all in every row."""
+        ...
+
+    def advance(self, ids: Int[Tensor, " R"]) -> "ConstraintState":
+        """Return the state after one more symbol of every row."""
+        ...
+
+    def reorder(self, rows: Int[Tensor, " R2"]) -> "ConstraintState":
+        """Return the state of the given rows in the given order; rows may repeat or be left out."""
+        ...
+
+    def concatenate(self, other: "ConstraintState") -> "ConstraintState":
+        """Return one state with the rows of both; `other` has constraints of the same kind."""
+        ...
 
 
 @runtime_checkable
 class Constraint(Protocol):
-    """Which symbols may come next in one output; immutable, one value for each hypothesis.
+    """Which outputs one source may have; immutable and hashable, so that equal ones are found."""
 
-    Some symbol must always be allowed within the length limit, and END at the limit.
-    """
-
-    def allowed(self) -> Sequence[int] | None:
-        """Return the symbols that may come next, or None if all may."""
-        ...
-
-    def advance(self, symbol: int) -> "Constraint":
-        """Return the constraint after an allowed symbol other than END."""
+    @classmethod
+    def start_batch(
+        cls, constraints: Sequence["Constraint"], device: torch.device
+    ) -> ConstraintState:
+        """Build the state of constraints of this kind before their first symbol, a row for each."""
         ...
 
 
@@ -41,29 +68,42 @@ class ForcedPrefix:
 
     ids: tuple[int, ...]
 
-    def allowed(self) -> Sequence[int] | None:
-        """Return the next symbol of the prefix, or None if the prefix is complete."""
-        return self.ids[:1] or None
-
-    def advance(self, _symbol: int) -> "ForcedPrefix":
-        """Return the constraint of the remaining prefix, without its first symbol."""
-        return ForcedPrefix(self.ids[1:]) if self.ids else self
+    @classmethod
+    def start_batch(cls, constraints: Sequence[Constraint], device: torch.device) -> "PrefixState":
+        """Build the state of a batch of forced prefixes before their first symbol."""
+        prefixes = [prefix.ids for prefix in require_kind(constraints, cls)]
+        longest = max(map(len, prefixes))
+        rows = [[*ids, *[FREE] * (longest - len(ids))] for ids in prefixes]
+        return PrefixState(torch.tensor(rows, dtype=torch.long, device=device))
 
 
 @final
 @dataclass(frozen=True)
-class BeforeBegin:
-    """The constraint of a row before BEGIN; advancing gives the constraint of the output."""
+class PrefixState:
+    """The symbols that are still to be forced, one row per hypothesis, and `FREE` after them."""
 
-    constraint: Constraint
+    remaining: Int[Tensor, "R P"]  # P symbols of the longest remaining prefix
 
-    def allowed(self) -> Sequence[int]:
-        """Return BEGIN, the only allowed symbol."""
-        return (BEGIN,)
+    def allowed(self, symbols: int) -> Bool[Tensor, "R V"] | None:
+        """Return which symbols may come next: the first remaining one, or all if none remains."""
+        if self.remaining.shape[1] == 0:
+            return None
+        following = self.remaining[:, :1]  # [R 1]
+        allowed = (following == FREE).repeat(1, symbols)
+        return allowed.scatter_(1, following.clamp(min=0), value=True)
 
-    def advance(self, _symbol: int) -> Constraint:
-        """Return the constraint of the output."""
-        return self.constraint
+    def advance(self, ids: Int[Tensor, " R"]) -> "PrefixState":  # noqa: ARG002 - they are forced
+        """Return the state without the first remaining symbol of every prefix."""
+        return PrefixState(self.remaining[:, 1:])
+
+    def reorder(self, rows: Int[Tensor, " R2"]) -> "PrefixState":
+        """Return the state of the given rows, in the given order."""
+        return PrefixState(self.remaining[rows])
+
+    def concatenate(self, other: ConstraintState) -> "PrefixState":
+        """Return one state with the rows of both, the shorter ones padded by `FREE`."""
+        (second,) = require_kind([other], PrefixState)
+        return PrefixState(concatenate_padded(self.remaining, second.remaining, FREE))
 
 
 @final
@@ -88,16 +128,20 @@ class ConstrainedSource(Sequence[int]):
 @final
 @dataclass(frozen=True)
 class ConstrainedState(Generic[State]):
-    """The inner decoder's state and one constraint per row, None for rows that have ended."""
+    """The inner decoder's state and the constraints of the same rows."""
 
     inner: State
-    constraints: tuple[Constraint | None, ...]
+    constraints: ConstraintState
+    has_begun: bool  # whether BEGIN was appended, which no constraint is told of
 
 
 @final
 @dataclass(frozen=True)
 class ConstrainedDecoder(Generic[State]):
-    """A decoder that applies the constraint of each `ConstrainedSource` to an inner decoder."""
+    """A decoder that applies the constraint of each `ConstrainedSource` to an inner decoder.
+
+    The constraints of all sources are of one kind.
+    """
 
     inner: Decoder[State]
 
@@ -108,56 +152,55 @@ class ConstrainedDecoder(Generic[State]):
 
     def start(self, sources: Sequence[Sequence[int]]) -> ConstrainedState[State]:
         """Encode the sources; every row starts with the constraint of its source."""
-        constrained = [source for source in sources if isinstance(source, ConstrainedSource)]
-        assert len(constrained) == len(sources)
+        constrained = require_kind(sources, ConstrainedSource)
+        constraints = [source.constraint for source in constrained]
         state = self.inner.start([source.ids for source in constrained])
-        return ConstrainedState(state, tuple(BeforeBegin(s.constraint) for s in constrained))
+        started = constraints[0].start_batch(constraints, self.device)
+        return ConstrainedState(state, started, has_begun=False)
 
     def step(
         self, state: ConstrainedState[State], ids: Int[Tensor, " R"]
     ) -> tuple[Float[Tensor, "R V"], ConstrainedState[State]]:
         """Append one symbol to every row; return log-probabilities, -inf for forbidden symbols."""
         log_probs, inner = self.inner.step(state.inner, ids)
-        constraints = tuple(map(advance_or_end, state.constraints, ids.tolist()))
-        return mask_forbidden(log_probs, constraints), ConstrainedState(inner, constraints)
+        constraints = state.constraints.advance(ids) if state.has_begun else state.constraints
+        allowed = constraints.allowed(log_probs.shape[1])
+        if allowed is not None:
+            log_probs = log_probs.where(allowed, -torch.inf)
+        return log_probs, ConstrainedState(inner, constraints, has_begun=True)
 
     def reorder(
         self, state: ConstrainedState[State], rows: Int[Tensor, " R2"]
     ) -> ConstrainedState[State]:
         """Return the state of the given rows: the inner decoder's and the constraints."""
-        constraints = tuple(state.constraints[row] for row in rows.tolist())
-        return ConstrainedState(self.inner.reorder(state.inner, rows), constraints)
+        inner = self.inner.reorder(state.inner, rows)
+        return ConstrainedState(inner, state.constraints.reorder(rows), state.has_begun)
 
     def concatenate(
         self, first: ConstrainedState[State], second: ConstrainedState[State]
     ) -> ConstrainedState[State]:
         """Return one state with the rows of both: the inner decoder's and the constraints."""
+        assert first.has_begun
+        assert second.has_begun
         inner = self.inner.concatenate(first.inner, second.inner)
-        return ConstrainedState(inner, first.constraints + second.constraints)
+        constraints = first.constraints.concatenate(second.constraints)
+        return ConstrainedState(inner, constraints, has_begun=True)
 
 
-def advance_or_end(constraint: Constraint | None, symbol: int) -> Constraint | None:
-    """Return the constraint after a symbol: None after END and after a forbidden symbol.
-
-    The search extends dead hypotheses by arbitrary symbols, forbidden ones included.
-    """
-    if constraint is None or symbol == END:
-        return None
-    allowed = constraint.allowed()
-    return constraint.advance(symbol) if allowed is None or symbol in allowed else None
+def require_kind(values: Sequence[object], kind: type[Kind]) -> list[Kind]:
+    """Return the values as a list; raise TypeError unless all of them are of type `kind`."""
+    found = [value for value in values if isinstance(value, kind)]
+    if len(found) < len(values):
+        names = ", ".join(sorted({type(value).__name__ for value in values}))
+        raise TypeError(f"a search has constraints of one kind: {kind.__name__}, not {names}")
+    return found
 
 
-def mask_forbidden(
-    log_probs: Float[Tensor, "R V"], constraints: Sequence[Constraint | None]
-) -> Float[Tensor, "R V"]:
-    """Set the log-probabilities of forbidden symbols to -inf; unconstrained rows stay as is."""
-    allowed = [None if constraint is None else constraint.allowed() for constraint in constraints]
-    constrained = [row for row, symbols in enumerate(allowed) if symbols is not None]
-    if not constrained:
-        return log_probs
-    forbidden = torch.zeros(log_probs.shape, dtype=torch.bool)
-    forbidden[constrained] = True
-    rows = [row for row in constrained for _ in allowed[row] or ()]
-    symbols = list(chain.from_iterable(allowed[row] or () for row in constrained))
-    forbidden[rows, symbols] = False
-    return log_probs.masked_fill(forbidden.to(log_probs.device), -torch.inf)
+def concatenate_padded(
+    first: Int[Tensor, "A D1"], second: Int[Tensor, "B D2"], value: int
+) -> Int[Tensor, "C D"]:
+    """Return the rows of both tensors, those of the narrower one padded by `value` on the right."""
+    width = max(first.shape[1], second.shape[1])
+    return torch.cat(
+        [pad(rows, (0, width - rows.shape[1]), value=value) for rows in (first, second)]
+    )

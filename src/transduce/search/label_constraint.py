@@ -1,0 +1,102 @@
+"""The constraint that an output is one label for every word of its source, as tagging needs it.
+
+Under scheme BIO a label I-X stands only after B-X or I-X, so that entities are well formed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import NamedTuple, final
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from transduce.search.constraints import Constraint, ConstraintState, require_kind
+from transduce.search.decoder import END
+
+# R rows: one per hypothesis · V symbols
+
+NO_ENTITY = -1
+
+
+class LabelKind(IntEnum):
+    """The kinds of symbols of a sequence of labels; END is recognised by its id."""
+
+    OTHER = 0  # no label, and never allowed
+    FREE = 1  # allowed after any label: O and B-X; without scheme BIO, every label
+    INSIDE = 2  # allowed only after a label of the same entity type: I-X
+
+
+@final
+@dataclass(frozen=True)
+class LabelSymbols:
+    """The kind and entity type of every symbol of a target vocabulary of labels, by id."""
+
+    kinds: tuple[LabelKind, ...]
+    entities: tuple[int, ...]  # equal for B-X and I-X; NO_ENTITY for other labels
+
+    def __post_init__(self) -> None:
+        assert len(self.kinds) == len(self.entities)
+        assert LabelKind.FREE in self.kinds  # the first label of a sentence
+        both = zip(self.kinds, self.entities, strict=True)
+        assert (LabelKind.INSIDE, NO_ENTITY) not in both
+
+
+@final
+@dataclass(frozen=True)
+class LabelConstraint:
+    """The constraint that an output has exactly one label per word, and then END."""
+
+    words: int
+    symbols: LabelSymbols
+
+    @classmethod
+    def start_batch(cls, constraints: Sequence[Constraint], device: torch.device) -> "LabelState":
+        """Build the state of a batch of label sequences before their first label."""
+        sequences = require_kind(constraints, cls)
+        symbols = sequences[0].symbols
+        assert all(sequence.symbols == symbols for sequence in sequences)
+        table = torch.tensor([symbols.kinds, symbols.entities], device=device)
+        words = torch.tensor([sequence.words for sequence in sequences], device=device)
+        return LabelState(*table, LabelRows(words, torch.full_like(words, NO_ENTITY)))
+
+
+class LabelRows(NamedTuple):
+    """The labels still to write and the entity type of the last one, one row per hypothesis."""
+
+    labels_left: Int[Tensor, " R"]
+    entity: Int[Tensor, " R"]
+
+
+@final
+@dataclass(frozen=True)
+class LabelState:
+    """The label sequences of a batch, written so far; the kinds and entity types by symbol id."""
+
+    kinds: Int[Tensor, " V"]
+    entities: Int[Tensor, " V"]
+    rows: LabelRows
+
+    def allowed(self, symbols: int) -> Bool[Tensor, "R V"]:
+        """Return which symbols may come next: the labels that fit, and END after the last label."""
+        assert symbols == len(self.kinds)
+        has_labels = (self.rows.labels_left > 0)[:, None]  # [R 1]
+        continues = (self.kinds == LabelKind.INSIDE) & (self.entities == self.rows.entity[:, None])
+        allowed = has_labels & (continues | (self.kinds == LabelKind.FREE))  # [R V]
+        allowed[:, END] = ~has_labels[:, 0]
+        return allowed
+
+    def advance(self, ids: Int[Tensor, " R"]) -> "LabelState":
+        """Return the state after one more symbol of every row."""
+        return replace(self, rows=LabelRows(self.rows.labels_left - 1, self.entities[ids]))
+
+    def reorder(self, rows: Int[Tensor, " R2"]) -> "LabelState":
+        """Return the state of the given rows, in the given order."""
+        return replace(self, rows=LabelRows(*(part.index_select(0, rows) for part in self.rows)))
+
+    def concatenate(self, other: ConstraintState) -> "LabelState":
+        """Return one state with the rows of both."""
+        (second,) = require_kind([other], LabelState)
+        both = zip(self.rows, second.rows, strict=True)
+        return replace(self, rows=LabelRows(*map(torch.cat, both)))

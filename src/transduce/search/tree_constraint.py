@@ -1,0 +1,156 @@
+"""The constraint that an output is one well-formed tree over exactly the words of its source.
+
+A tree is written depth first: a symbol with a label opens a constituent, one stands for the next
+word, and one closes the constituent that was opened last, with the same label. Each allowed
+symbol leaves room to finish the tree within the length limit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import NamedTuple, final
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from transduce.search.constraints import (
+    Constraint,
+    ConstraintState,
+    concatenate_padded,
+    require_kind,
+)
+from transduce.search.decoder import END
+from transduce.settings.fields import require
+
+# R rows: one per hypothesis · V symbols · D columns: one more than constituents that can be open
+
+
+class TreeSymbolKind(IntEnum):
+    """The kinds of symbols of a linearised tree; END is recognised by its id."""
+
+    OTHER = 0  # no part of a tree, and never allowed
+    OPEN = 1
+    CLOSE = 2
+    WORD = 3
+
+
+@final
+@dataclass(frozen=True)
+class TreeSymbols:
+    """The kind and label of every symbol of a target vocabulary of linearised trees, by id."""
+
+    kinds: tuple[TreeSymbolKind, ...]
+    labels: tuple[int, ...]  # equal for the symbols that open and close one kind of constituent
+
+    def __post_init__(self) -> None:
+        assert len(self.kinds) == len(self.labels)
+
+
+@final
+@dataclass(frozen=True)
+class TreeConstraint:
+    """The constraint that an output is a tree over n words of at most L symbols, END included."""
+
+    words: int  # n
+    limit: int  # L
+    symbols: TreeSymbols
+    max_open: int = 10  # constituents opened between two words, which bounds unary chains
+
+    def __post_init__(self) -> None:
+        require(self.words > 0, "a tree needs a word", "an empty line has no tree")
+        missing = self.words + 3 - self.limit
+        require(
+            missing <= 0,
+            f"a tree over {self.words} words has no room in {self.limit} symbols",
+            f"raise search.extra_length (--extra-length) by {missing} or more",
+        )
+        require(self.max_open > 0, f"max_open must be more than 0, not {self.max_open}")
+
+    @property
+    def max_depth(self) -> int:
+        """The most constituents that can be open at once: each costs two symbols."""
+        return min((self.limit - self.words - 1) // 2, self.max_open * self.words)
+
+    @classmethod
+    def start_batch(cls, constraints: Sequence[Constraint], device: torch.device) -> "TreeState":
+        """Build the state of a batch of trees before their first symbol."""
+        trees = require_kind(constraints, cls)
+        symbols = trees[0].symbols
+        assert all(tree.symbols == symbols for tree in trees)
+        table = torch.tensor([symbols.kinds, symbols.labels], device=device)
+        given = torch.tensor([[t.words, t.limit, t.max_open] for t in trees], device=device)
+        words, limits, max_open = given.unbind(dim=1)
+        nothing = torch.zeros_like(words)
+        columns = max(tree.max_depth for tree in trees) + 1
+        stack = torch.zeros(len(trees), columns, dtype=torch.int32, device=device)
+        return TreeState(*table, TreeRows(words, limits, nothing, nothing, max_open, stack))
+
+
+class TreeRows(NamedTuple):
+    """What is left to write and which constituents are open, one row per hypothesis."""
+
+    words_left: Int[Tensor, " R"]  # r
+    symbols_left: Int[Tensor, " R"]  # up to the limit, END included
+    depth: Int[Tensor, " R"]  # d, the number of open constituents
+    opened: Int[Tensor, " R"]  # constituents opened since the last word
+    max_open: Int[Tensor, " R"]
+    stack: Int[Tensor, "R D"]  # the labels of the d open constituents; later columns are unused
+
+
+@final
+@dataclass(frozen=True)
+class TreeState:
+    """The trees of a batch, written so far; the kinds and labels of symbols by their id."""
+
+    kinds: Int[Tensor, " V"]
+    labels: Int[Tensor, " V"]
+    rows: TreeRows
+
+    def allowed(self, symbols: int) -> Bool[Tensor, "R V"]:
+        """Return which symbols may come next, by the rules of a well-formed tree with n words.
+
+        At least r + d + 1 symbols are always left: for each word left, for closing each open
+        constituent, and for END. Opening a constituent uses one symbol and requires another.
+        """
+        assert symbols == len(self.kinds)
+        words, left, depth, opened, max_open, stack = self.rows
+        has_words = words > 0
+        may_open = has_words & (opened < max_open) & (left >= words + depth + 3)
+        may_close = (opened == 0) & (depth > has_words.int())  # with words left, the root stays
+        may_read = has_words & (depth > 0)
+        by_kind = torch.stack([torch.zeros_like(has_words), may_open, may_close, may_read], dim=1)
+        top = stack.gather(1, (depth - 1).clamp(min=0)[:, None])  # [R 1]
+        allowed = by_kind[:, self.kinds]  # [R V]
+        allowed &= (self.labels == top) | (self.kinds != TreeSymbolKind.CLOSE)
+        allowed[:, END] = (words == 0) & (depth == 0)
+        return allowed
+
+    def advance(self, ids: Int[Tensor, " R"]) -> "TreeState":
+        """Return the state after one more symbol of every tree."""
+        words, left, depth, opened, max_open, stack = self.rows
+        kinds, labels = self.kinds[ids], self.labels[ids]
+        opens, is_word = (kinds == TreeSymbolKind.OPEN).int(), kinds == TreeSymbolKind.WORD
+        closes = (kinds == TreeSymbolKind.CLOSE).int()
+        rows = TreeRows(
+            words - is_word.int(),
+            left - 1,
+            (depth + opens - closes).clamp(0, stack.shape[1] - 1),  # for dead hypotheses
+            (opened + opens).masked_fill(is_word, 0),
+            max_open,
+            stack.scatter(1, depth[:, None], labels[:, None].to(stack.dtype)),
+        )
+        return replace(self, rows=rows)
+
+    def reorder(self, rows: Int[Tensor, " R2"]) -> "TreeState":
+        """Return the state of the given rows, in the given order."""
+        return replace(self, rows=TreeRows(*(part.index_select(0, rows) for part in self.rows)))
+
+    def concatenate(self, other: ConstraintState) -> "TreeState":
+        """Return one state with the rows of both, the shallower stacks padded."""
+        (second,) = require_kind([other], TreeState)
+        *first_counts, first_stack = self.rows
+        *second_counts, second_stack = second.rows
+        counts = map(torch.cat, zip(first_counts, second_counts, strict=True))
+        stack = concatenate_padded(first_stack, second_stack, 0)
+        return replace(self, rows=TreeRows(*counts, stack))
