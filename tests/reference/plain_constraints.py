@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import torch
 
+from transduce.search.constraints import Constraint, ConstraintState, require_kind
+
 END = 0
 
 
@@ -19,9 +21,8 @@ class PlainConstraint:
         raise NotImplementedError
 
     @classmethod
-    def start_batch(cls, constraints, device: torch.device) -> "PlainState":
-        assert all(isinstance(constraint, cls) for constraint in constraints)
-        return PlainState(tuple(constraints), device)
+    def start_batch(cls, constraints: Sequence[Constraint], device: torch.device) -> "PlainState":
+        return PlainState(tuple(require_kind(constraints, cls)), device)
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ class PlainState:
     def reorder(self, rows: torch.Tensor) -> "PlainState":
         return PlainState(tuple(self.rows[row] for row in rows.tolist()), self.device)
 
-    def concatenate(self, other: "PlainState") -> "PlainState":
+    def concatenate(self, other: ConstraintState) -> "PlainState":
+        assert isinstance(other, PlainState)
         return PlainState(self.rows + other.rows, self.device)
 
 

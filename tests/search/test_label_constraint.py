@@ -54,11 +54,13 @@ def source_of(words, scheme, number=0):
 
 @pytest.mark.parametrize("scheme", ["bio", "raw"])
 def test_labels_may_follow_by_the_scheme_in_rows_that_join_and_move(scheme):
-    draw, state, outputs = random.Random(1), None, []
+    draw, first = random.Random(1), LabelConstraint(2, SYMBOLS[scheme])
+    state = LabelConstraint.start_batch([first], CPU)
+    outputs: list[tuple[int, tuple[int, ...]]] = [(2, ())]
     for step in range(30):
         words = draw.choices(range(7), k=4)
         new = LabelConstraint.start_batch([LabelConstraint(n, SYMBOLS[scheme]) for n in words], CPU)
-        state = new if state is None else state.concatenate(new)
+        state = state.concatenate(new)
         outputs += [(n, ()) for n in words]
         for (n, ids), allowed in zip(outputs, state.allowed(len(NAMES)).tolist(), strict=True):
             if len(ids) <= n and is_legal(ids, scheme):

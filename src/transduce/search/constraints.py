@@ -103,7 +103,10 @@ class PrefixState:
     def concatenate(self, other: ConstraintState) -> "PrefixState":
         """Return one state with the rows of both, the shorter ones padded by `FREE`."""
         (second,) = require_kind([other], PrefixState)
-        return PrefixState(concatenate_padded(self.remaining, second.remaining, FREE))
+        both = (self.remaining, second.remaining)
+        width = max(prefixes.shape[1] for prefixes in both)
+        padded = [pad(rows, (0, width - rows.shape[1]), value=FREE) for rows in both]
+        return PrefixState(torch.cat(padded))
 
 
 @final
@@ -132,7 +135,7 @@ class ConstrainedState(Generic[State]):
 
     inner: State
     constraints: ConstraintState
-    has_begun: bool  # whether BEGIN was appended, which no constraint is told of
+    has_started: bool  # whether BEGIN was appended, which no constraint is told of
 
 
 @final
@@ -156,35 +159,35 @@ class ConstrainedDecoder(Generic[State]):
         constraints = [source.constraint for source in constrained]
         state = self.inner.start([source.ids for source in constrained])
         started = constraints[0].start_batch(constraints, self.device)
-        return ConstrainedState(state, started, has_begun=False)
+        return ConstrainedState(state, started, has_started=False)
 
     def step(
         self, state: ConstrainedState[State], ids: Int[Tensor, " R"]
     ) -> tuple[Float[Tensor, "R V"], ConstrainedState[State]]:
         """Append one symbol to every row; return log-probabilities, -inf for forbidden symbols."""
         log_probs, inner = self.inner.step(state.inner, ids)
-        constraints = state.constraints.advance(ids) if state.has_begun else state.constraints
+        constraints = state.constraints.advance(ids) if state.has_started else state.constraints
         allowed = constraints.allowed(log_probs.shape[1])
         if allowed is not None:
             log_probs = log_probs.where(allowed, -torch.inf)
-        return log_probs, ConstrainedState(inner, constraints, has_begun=True)
+        return log_probs, ConstrainedState(inner, constraints, has_started=True)
 
     def reorder(
         self, state: ConstrainedState[State], rows: Int[Tensor, " R2"]
     ) -> ConstrainedState[State]:
         """Return the state of the given rows: the inner decoder's and the constraints."""
         inner = self.inner.reorder(state.inner, rows)
-        return ConstrainedState(inner, state.constraints.reorder(rows), state.has_begun)
+        return ConstrainedState(inner, state.constraints.reorder(rows), state.has_started)
 
     def concatenate(
         self, first: ConstrainedState[State], second: ConstrainedState[State]
     ) -> ConstrainedState[State]:
         """Return one state with the rows of both: the inner decoder's and the constraints."""
-        assert first.has_begun
-        assert second.has_begun
+        assert first.has_started
+        assert second.has_started
         inner = self.inner.concatenate(first.inner, second.inner)
         constraints = first.constraints.concatenate(second.constraints)
-        return ConstrainedState(inner, constraints, has_begun=True)
+        return ConstrainedState(inner, constraints, has_started=True)
 
 
 def require_kind(values: Sequence[object], kind: type[Kind]) -> list[Kind]:
@@ -194,13 +197,3 @@ def require_kind(values: Sequence[object], kind: type[Kind]) -> list[Kind]:
         names = ", ".join(sorted({type(value).__name__ for value in values}))
         raise TypeError(f"a search has constraints of one kind: {kind.__name__}, not {names}")
     return found
-
-
-def concatenate_padded(
-    first: Int[Tensor, "A D1"], second: Int[Tensor, "B D2"], value: int
-) -> Int[Tensor, "C D"]:
-    """Return the rows of both tensors, those of the narrower one padded by `value` on the right."""
-    width = max(first.shape[1], second.shape[1])
-    return torch.cat(
-        [pad(rows, (0, width - rows.shape[1]), value=value) for rows in (first, second)]
-    )

@@ -57,9 +57,10 @@ class LabelConstraint:
         sequences = require_kind(constraints, cls)
         symbols = sequences[0].symbols
         assert all(sequence.symbols == symbols for sequence in sequences)
-        table = torch.tensor([symbols.kinds, symbols.entities], device=device)
+        kinds, entities = torch.tensor([symbols.kinds, symbols.entities], device=device)
         words = torch.tensor([sequence.words for sequence in sequences], device=device)
-        return LabelState(*table, LabelRows(words, torch.full_like(words, NO_ENTITY)))
+        rows = LabelRows(words, torch.full_like(words, NO_ENTITY))
+        return LabelState(kinds, entities, rows)
 
 
 class LabelRows(NamedTuple):

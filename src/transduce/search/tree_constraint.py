@@ -13,13 +13,9 @@ from typing import NamedTuple, final
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
+from torch.nn.functional import pad
 
-from transduce.search.constraints import (
-    Constraint,
-    ConstraintState,
-    concatenate_padded,
-    require_kind,
-)
+from transduce.search.constraints import Constraint, ConstraintState, require_kind
 from transduce.search.decoder import END
 from transduce.settings.fields import require
 
@@ -78,13 +74,14 @@ class TreeConstraint:
         trees = require_kind(constraints, cls)
         symbols = trees[0].symbols
         assert all(tree.symbols == symbols for tree in trees)
-        table = torch.tensor([symbols.kinds, symbols.labels], device=device)
+        kinds, labels = torch.tensor([symbols.kinds, symbols.labels], device=device)
         given = torch.tensor([[t.words, t.limit, t.max_open] for t in trees], device=device)
         words, limits, max_open = given.unbind(dim=1)
         nothing = torch.zeros_like(words)
         columns = max(tree.max_depth for tree in trees) + 1
         stack = torch.zeros(len(trees), columns, dtype=torch.int32, device=device)
-        return TreeState(*table, TreeRows(words, limits, nothing, nothing, max_open, stack))
+        rows = TreeRows(words, limits, nothing, nothing, max_open, stack)
+        return TreeState(kinds, labels, rows)
 
 
 class TreeRows(NamedTuple):
@@ -149,8 +146,11 @@ class TreeState:
     def concatenate(self, other: ConstraintState) -> "TreeState":
         """Return one state with the rows of both, the shallower stacks padded."""
         (second,) = require_kind([other], TreeState)
-        *first_counts, first_stack = self.rows
-        *second_counts, second_stack = second.rows
-        counts = map(torch.cat, zip(first_counts, second_counts, strict=True))
-        stack = concatenate_padded(first_stack, second_stack, 0)
-        return replace(self, rows=TreeRows(*counts, stack))
+        width = max(self.rows.stack.shape[1], second.rows.stack.shape[1])
+        both = zip(resize_stack(self.rows, width), resize_stack(second.rows, width), strict=True)
+        return replace(self, rows=TreeRows(*map(torch.cat, both)))
+
+
+def resize_stack(rows: TreeRows, width: int) -> TreeRows:
+    """Return the rows with stacks of `width` columns, at least as many as before."""
+    return rows._replace(stack=pad(rows.stack, (0, width - rows.stack.shape[1])))
