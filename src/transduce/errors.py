@@ -22,10 +22,17 @@ class TransduceError(Exception):
     exit_code = 2
 
     def __init__(
-        self, fact: str, hint: str = "", *, file: str | Path | None = None, line: int | None = None
+        self,
+        fact: str,
+        hint: str = "",
+        *,
+        file: str | Path | None = None,
+        line: int | None = None,
+        column: int | None = None,
     ) -> None:
-        location = "" if file is None else f"{file}: " if line is None else f"{file}, line {line}: "
-        self.fact = location + fact
+        named = (("", file), ("line ", line), ("column ", column))
+        location = ", ".join(f"{name}{value}" for name, value in named if value is not None)
+        self.fact = f"{location}: {fact}" if location else fact
         self.hint = hint
         super().__init__(self.fact + (f"\nhint: {hint}" if hint else ""))
 

@@ -1,0 +1,1 @@
+"""Constituency trees: reading brackets, cleaning, linearisation, repair, writing and drawing."""

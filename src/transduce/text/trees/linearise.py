@@ -1,0 +1,106 @@
+"""A tree as a sequence of symbols, and the strict way back    (section 6.3)"""
+
+from collections.abc import Collection, Sequence
+
+from transduce.errors import InputError
+from transduce.text.trees.build import TreeBuilder
+from transduce.text.trees.symbols import (
+    BRACKETS,
+    WORD_SYMBOL,
+    Form,
+    Symbol,
+    classify_symbol,
+    closed_labels,
+    require_no_clash,
+)
+from transduce.text.trees.tree import Kind, Tree, require_one_per_word
+
+
+def linearise(tree: Tree, form: Form) -> list[str]:
+    """Return the output symbols of a tree, depth first, such as (S (NP XX )NP (VP XX )VP )S."""
+    require_no_clash(set(tree.labels), set(tree.tags), form)
+    before, after = BRACKETS[form]
+    words = (WORD_SYMBOL,) * len(tree.words) if form == "xx" else tree.tags
+    symbols = {
+        Kind.OPEN: [before + label for label in tree.labels],
+        Kind.WORD: words,
+        Kind.CLOSE: [after + label for label in tree.labels],
+    }
+    return [symbols[step.kind][step.index] for step in tree.walk()]
+
+
+def delinearise(
+    symbols: Sequence[str],
+    words: Sequence[str],
+    form: Form,
+    tags: Sequence[str] | None = None,
+    labels: Collection[str] | None = None,
+) -> Tree:
+    """Return the tree over the words that the symbols spell; raise InputError if malformed.
+
+    The tags are those of the symbols; in the form xx they are `tags`, by default XX. `labels` are
+    the constituent labels for the form t2t, by default those that the symbols close.
+    """
+    if tags is None:
+        tags = (WORD_SYMBOL,) * len(words)
+    require_one_per_word("tags", tags, words)
+    labels = closed_labels(symbols) if labels is None else labels
+    builder = TreeBuilder()
+    for number, text in enumerate(symbols, start=1):
+        try:
+            symbol = classify_symbol(text, form, labels)
+            require_legal(symbol, builder, len(words))
+        except InputError as error:
+            raise InputError(f"symbol {number} ({text}): {error.fact}", error.hint) from None
+        apply_symbol(symbol, builder, words, tags if form == "xx" else None)
+    require_complete(builder, len(words))
+    return builder.build()
+
+
+def require_legal(symbol: Symbol, builder: TreeBuilder, words: int) -> None:
+    """Raise InputError if the symbol cannot be next in a tree over this number of words."""
+    is_inside = bool(builder.open_indices)
+    if builder.labels and not is_inside:
+        raise InputError("the tree has ended before it")
+    if symbol.kind is Kind.CLOSE:
+        require_legal_closing(symbol.label, builder)
+    elif symbol.kind is Kind.WORD:
+        if not is_inside:
+            raise InputError("a word outside of the tree")
+        if len(builder.words) == words:
+            raise InputError(f"one word too many, the sentence has {words}")
+
+
+def require_legal_closing(label: str, builder: TreeBuilder) -> None:
+    """Raise InputError unless the innermost open constituent has this label and a word."""
+    if not builder.open_indices:
+        raise InputError("it closes nothing")
+    top = builder.open_indices[-1]
+    if builder.labels[top] != label:
+        raise InputError(f"it closes a constituent {builder.labels[top]}")
+    if builder.starts[top] == len(builder.words):
+        raise InputError("it closes a constituent without words")
+
+
+def apply_symbol(
+    symbol: Symbol, builder: TreeBuilder, words: Sequence[str], tags: Sequence[str] | None
+) -> None:
+    """Add a legal symbol to the tree under construction; without tags it names its word's tag."""
+    if symbol.kind is Kind.OPEN:
+        builder.open_constituent(symbol.label)
+    elif symbol.kind is Kind.CLOSE:
+        builder.close_constituent()
+    else:
+        word = len(builder.words)
+        builder.add_word(words[word], symbol.label if tags is None else tags[word])
+
+
+def require_complete(builder: TreeBuilder, words: int) -> None:
+    """Raise InputError unless all constituents are closed and all words read."""
+    if not builder.labels:
+        raise InputError("no symbols, and so no tree")
+    if builder.open_indices:
+        label = builder.labels[builder.open_indices[-1]]
+        raise InputError(f"the symbols end before the constituent {label} is closed")
+    if len(builder.words) < words:
+        raise InputError(f"the symbols end after {len(builder.words)} of {words} words")

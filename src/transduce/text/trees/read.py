@@ -1,0 +1,201 @@
+"""Reading of Penn-style brackets: one tree a line or over many lines, several trees a file.
+
+Only the six ASCII blanks separate, because treebanks have words with no-break and thin spaces.
+Blanks carry no other meaning: where a tree ends is known from its brackets. The trees are those of
+the file: with the outer bracket around each, often without a label, and with traces as words.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from transduce.errors import InputError
+from transduce.text.files import read_lines
+from transduce.text.trees.build import TreeBuilder
+from transduce.text.trees.tree import Tree
+
+OnMalformed = Callable[[InputError], None]
+BLANKS = r" \t\r\n\v\f"
+ATOM = rf"[^(){BLANKS}]+"
+# A leaf within one line is taken whole, which is faster than its four parts.
+TOKEN = re.compile(rf"\(({ATOM})[{BLANKS}]+({ATOM})[{BLANKS}]*\)|[()]|{ATOM}")
+# Bounds memory: without it, a file with one `)` missing would be read whole before the error.
+MAX_SIZE = 1_000_000  # words and constituents of a tree
+
+
+def read_trees(path: Path | str, *, on_malformed: OnMalformed | None = None) -> Iterator[Tree]:
+    """Yield the trees of a bracketed file (plain, .gz, .xz, .zst, "-") one by one, not cleaned.
+
+    Malformed brackets raise InputError with line and column. If `on_malformed` is given, it
+    receives the error instead, the tree is left out, and reading goes on at the next line that
+    starts with a bracket; only a missing ) is still raised, for where it belongs is unknown.
+    """
+    name = "standard input" if str(path) == "-" else str(path)
+    return parse_trees(read_lines(path), file=name, on_malformed=on_malformed)
+
+
+def parse_trees(
+    lines: Iterable[str], *, file: str | None = None, on_malformed: OnMalformed | None = None
+) -> Iterator[Tree]:
+    """Yield the trees of bracketed lines, as `read_trees` does; `file` is for errors."""
+    parser = TreeParser(file)
+    for line in lines:
+        try:
+            yield from parser.feed(line)
+        except InputError as error:
+            if on_malformed is None:
+                raise
+            on_malformed(error)
+            parser.skip_tree()
+        parser.require_size()
+    parser.require_end()
+
+
+def parse_tree(text: str) -> Tree:
+    """Return the one tree that a bracketed text holds; raise InputError with line and column."""
+    trees = list(parse_trees(text.split("\n")))
+    if len(trees) != 1:
+        raise InputError(f"{len(trees) or 'no'} trees in the text, not one")
+    return trees[0]
+
+
+@dataclass(slots=True)
+class Bracket:
+    """An opening bracket that is not closed yet, and what was read after it."""
+
+    line: int
+    column: int
+    label: str | None = None
+    word: str | None = None
+    has_children: bool = False
+
+
+@final
+class TreeParser:
+    """Parses brackets line by line with a stack; an error names the file, line and column."""
+
+    def __init__(self, file: str | None) -> None:
+        self.file = file
+        self.line = self.column = 0
+        self.brackets = list[Bracket]()  # those that are open, outermost first
+        self.builder = TreeBuilder()
+        self.suspect_line = 0  # the first one that starts with ( inside of an open tree
+        self.is_skipping = False
+
+    def feed(self, line: str) -> Iterator[Tree]:
+        """Yield the trees that end in the next line of the text."""
+        self.line += 1
+        if self.is_skipping and not line.startswith("("):
+            return
+        self.is_skipping = False
+        if self.brackets and line.startswith("("):
+            self.suspect_line = self.suspect_line or self.line
+        for match in TOKEN.finditer(line):
+            self.column = match.start() + 1
+            token = match.group()
+            if match.lastindex:
+                self._add_leaf(*match.groups())
+            elif token == "(":
+                self._open()
+            elif token == ")":
+                self._close()
+                if not self.brackets:
+                    yield self._take_tree()
+            else:
+                self._read_text(token)
+
+    def skip_tree(self) -> None:
+        """Forget the open tree, and ignore all lines before the next that starts with a bracket."""
+        self.brackets.clear()
+        self.builder = TreeBuilder()
+        self.is_skipping = True
+
+    def require_size(self) -> None:
+        """Raise InputError for a missing ) if the open tree is larger than any tree can be."""
+        if len(self.builder.words) + len(self.builder.labels) > MAX_SIZE:
+            self.require_end()
+
+    def require_end(self) -> None:
+        """Raise InputError with the location of the outermost bracket that is still open."""
+        if not self.brackets:
+            return
+        first, count = self.brackets[0], len(self.brackets)
+        fact = "this bracket is not closed" + (f", nor {count - 1} inside it" if count > 1 else "")
+        hint = "add the missing )"
+        if self.suspect_line:
+            hint += f"; look before line {self.suspect_line}, where the next tree seems to start"
+        raise InputError(fact, hint, file=self.file, line=first.line, column=first.column)
+
+    def _add_leaf(self, tag: str, word: str) -> None:
+        """Add a leaf (TAG WORD) to the innermost open bracket."""
+        if not self.brackets:
+            raise self._error("this leaf is in no constituent", f"write (TOP ({tag} {word}))")
+        self._require_constituent()
+        self.builder.add_word(word, sys.intern(tag))
+
+    def _open(self) -> None:
+        """Read an opening bracket."""
+        if self.brackets:
+            self._require_constituent()
+        else:
+            self.suspect_line = 0
+        self.brackets.append(Bracket(self.line, self.column))
+
+    def _require_constituent(self) -> None:
+        """Make the innermost bracket a constituent, or raise InputError if it cannot be one."""
+        bracket = self.brackets[-1]
+        if bracket.has_children:
+            return
+        if bracket.word is not None:
+            raise self._error(MIXED, f"the bracket holds the word {bracket.word} already")
+        if bracket.label is None and len(self.brackets) > 1:
+            raise self._error(
+                "the bracket before this one has no label",
+                "only the outermost bracket of a tree may lack one; is a ) missing before it?",
+            )
+        bracket.has_children = True
+        self.builder.open_constituent(sys.intern(bracket.label or ""))
+
+    def _read_text(self, text: str) -> None:
+        """Read a label or a word into the innermost bracket."""
+        if not self.brackets:
+            raise self._error(f"text outside of brackets: {text[:60]}", "is this a file of trees?")
+        bracket = self.brackets[-1]
+        if bracket.has_children:
+            raise self._error(MIXED, f"give the word {text[:60]} a bracket with its tag")
+        if bracket.label is None:
+            bracket.label = text
+        elif bracket.word is None:
+            bracket.word = text
+        else:
+            raise self._error(
+                "several words in one leaf", f"a leaf is one tag and one word; second: {text[:60]}"
+            )
+
+    def _close(self) -> None:
+        """Read a closing bracket."""
+        if not self.brackets:
+            raise self._error("a ) that closes no bracket", "remove it, or add the missing (")
+        bracket = self.brackets.pop()
+        if bracket.has_children:
+            self.builder.close_constituent()
+        elif bracket.word is None:
+            self.column, self.line = bracket.column, bracket.line
+            raise self._error("an empty constituent", "a bracket holds a word or brackets")
+        else:
+            self._add_leaf(bracket.label or "", bracket.word)
+
+    def _take_tree(self) -> Tree:
+        """Return the tree that has just ended and begin the next one."""
+        builder, self.builder = self.builder, TreeBuilder()
+        return builder.build()
+
+    def _error(self, fact: str, hint: str) -> InputError:
+        """Return the error for the current line and column."""
+        return InputError(fact, hint, file=self.file, line=self.line, column=self.column)
+
+
+MIXED = "a word and a bracket side by side in one bracket"

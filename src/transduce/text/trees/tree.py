@@ -1,0 +1,105 @@
+"""A constituency tree as a flat value: its words, their tags, and labelled spans over the words."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import NamedTuple, final
+
+from transduce.errors import InputError
+
+
+class Kind(Enum):
+    """What a symbol of a tree does: open a constituent, stand for one word, or close one."""
+
+    OPEN = "open"
+    WORD = "word"
+    CLOSE = "close"
+
+
+class Step(NamedTuple):
+    """One step of a depth-first walk: its kind, and the index of the constituent or word."""
+
+    kind: Kind
+    index: int
+
+
+class Constituent(NamedTuple):
+    """A labelled span over words `start` to `end - 1`."""
+
+    label: str
+    start: int
+    end: int
+
+
+@final
+@dataclass(frozen=True)
+class Tree:
+    """A constituency tree: words, one tag a word, and its constituents in preorder.
+
+    Constituent i has the label `labels[i]` and spans the words `starts[i]` to `ends[i] - 1`, at
+    least one. The order is that of the opening brackets, so that of two constituents over the same
+    words the first is the parent. Nothing is nested: a tree of 10,000 levels compares, copies and
+    pickles like any other.
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    labels: tuple[str, ...]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    @property
+    def constituents(self) -> list[Constituent]:
+        """Return the label, start and end of each constituent in preorder."""
+        return list(map(Constituent, self.labels, self.starts, self.ends))
+
+    @property
+    def depth(self) -> int:
+        """Return the largest number of constituents around one word."""
+        deepest = level = 0
+        for step in self.walk():
+            level += (step.kind is Kind.OPEN) - (step.kind is Kind.CLOSE)
+            deepest = max(deepest, level)
+        return deepest
+
+    def walk(self) -> Iterator[Step]:
+        """Yield the openings, words and closings of the tree, depth first and left to right."""
+        open_indices, following = list[int](), 0
+        for word in range(len(self.words)):
+            while following < len(self.labels) and self.starts[following] == word:
+                yield Step(Kind.OPEN, following)
+                open_indices.append(following)
+                following += 1
+            yield Step(Kind.WORD, word)
+            while open_indices and self.ends[open_indices[-1]] == word + 1:
+                yield Step(Kind.CLOSE, open_indices.pop())
+
+    def with_tags(self, tags: Sequence[str]) -> "Tree":
+        """Return the same tree with other tags; raise InputError unless there is one a word."""
+        require_one_per_word("tags", tags, self.words)
+        return replace(self, tags=tuple(tags))
+
+    def with_words(self, words: Sequence[str]) -> "Tree":
+        """Return the same tree over other words; raise InputError if their number differs."""
+        require_one_per_word("words", words, self.words)
+        return replace(self, words=tuple(words))
+
+    def _repr_html_(self) -> str:
+        """Return the drawing of the tree for a notebook."""
+        from transduce.text.trees.svg import draw_svg
+
+        return f'<div style="overflow-x:auto">{draw_svg(self)}</div>'
+
+
+def flat_tree(words: Sequence[str], tags: Sequence[str], label: str = "S") -> Tree:
+    """Return the tree whose only constituent, with the given label, spans all words."""
+    if not words:
+        raise InputError("a tree needs at least one word")
+    require_one_per_word("tags", tags, words)
+    return Tree(tuple(words), tuple(tags), (label,), (0,), (len(words),))
+
+
+def require_one_per_word(name: str, values: Sequence[str], words: Sequence[str]) -> None:
+    """Raise InputError unless there are as many values, called `name`, as words."""
+    if len(values) != len(words):
+        raise InputError(f"{len(values)} {name} for a tree of {len(words)} words")

@@ -1,0 +1,100 @@
+"""Cleaning removes wrappers, traces and function tags, and counts them."""
+
+import json
+
+import pytest
+from hypothesis import given
+from tests.text.trees.nested import FULL_LABELS, TAGS, brackets, nested_trees
+
+from transduce.text.trees.clean import TreeReport, clean_tree
+from transduce.text.trees.read import parse_tree, read_trees
+
+
+def cleaned(text, **options):
+    return clean_tree(parse_tree(text), TreeReport(), **options)
+
+
+@pytest.mark.parametrize(
+    ("raw", "clean"),
+    [
+        ("( (S (NN a)))", "(S (NN a))"),
+        ("(ROOT (TOP (S (NN a))))", "(TOP (S (NN a)))"),
+        ("(ROOT (NN a))", "(ROOT (NN a))"),
+        ("( (NN a))", "(TOP (NN a))"),
+        ("( (S (NN a)) (S (NN b)))", "(TOP (S (NN a)) (S (NN b)))"),
+        ("(TOP (S (NN a)) (. .))", "(TOP (S (NN a)) (. .))"),
+        ("(TOP (S (NN a)) (-NONE- *))", "(TOP (S (NN a)))"),
+        ("(S (NP (X (-NONE- *)) (Y (-NONE- 0))) (NN a))", "(S (NN a))"),
+        ("(NP (NP-1 (NN a)) (S (-NONE- *T*-1)))", "(NP (NP (NN a)))"),
+        ("(S=2 (NP-SBJ=1 (NN a)) (-LRB- (NN b)))", "(S (NP (NN a)) (-LRB- (NN b)))"),
+        (
+            "(PRT|ADVP-X (=1 (NN a-b)) (-SBJ (-LRB- -LRB-)))",
+            "(PRT|ADVP (=1 (NN a-b)) (-SBJ (-LRB- -LRB-)))",
+        ),
+    ],
+)
+def test_wrappers_go_then_traces_then_function_tags(raw, clean):
+    assert cleaned(raw) == parse_tree(clean)
+
+
+def test_x_over_x_is_joined_only_on_request():
+    raw = "(NP (NP-1 (NP (NN a))) (S (-NONE- *)))"
+    assert cleaned(raw) == parse_tree("(NP (NP (NP (NN a))))")
+    assert cleaned(raw, collapse_unary=True) == parse_tree("(NP (NN a))")
+    other = "(NP (S (NP (NN a)) (NP (NN b))))"
+    assert cleaned(other, collapse_unary=True) == parse_tree(other)
+
+
+def test_a_report_counts_what_was_removed():
+    report = TreeReport()
+    assert clean_tree(parse_tree("( (S (NP-1 (-NONE- *)) (S-2 (NN a))))"), report)
+    assert clean_tree(parse_tree("(TOP (S (NP (-NONE- *)) (-NONE- 0)))"), report) is None
+    assert clean_tree(parse_tree("(X (X (NN a)))"), report, collapse_unary=True)
+    assert report.as_json() == {
+        "trees": 3, "trees_without_words": 1, "wrappers": 2, "traces": 3,
+        "empty_constituents": 3, "labels_cut": 1, "unary_collapsed": 1,
+    }  # fmt: skip
+
+
+@given(nested_trees(FULL_LABELS, TAGS.map(lambda tag: "-NONE-" if tag == "DT" else tag)))
+def test_the_words_are_those_that_are_no_traces_and_nothing_else_changes_them(nested):
+    raw = parse_tree(brackets(nested))
+    clean = clean_tree(raw, TreeReport())
+    kept = [pair for pair in zip(raw.tags, raw.words, strict=True) if pair[0] != "-NONE-"]
+    assert kept == ([] if clean is None else list(zip(clean.tags, clean.words, strict=True)))
+    assert clean is None or clean == parse_tree(brackets(nested_of(clean)))
+
+
+def nested_of(tree):
+    """The nested tuples of a tree: only what is well formed comes back from brackets."""
+    stack = [("", [])]
+    for kind, index in tree.walk():
+        if kind.value == "open":
+            stack.append((tree.labels[index], []))
+        elif kind.value == "word":
+            stack[-1][1].append((tree.tags[index], tree.words[index]))
+        else:
+            node = stack.pop()
+            stack[-1][1].append(node)
+    (root,) = stack[0][1]
+    return root
+
+
+def test_all_fixtures_are_cleaned_as_expected(shared):
+    rows = (shared / "fixtures/parsing/linearise.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(rows) == 200
+    for row in map(json.loads, rows):
+        tree = cleaned(row["raw"])
+        assert tree == parse_tree(row["clean"])
+        assert (list(tree.words), list(tree.tags)) == (row["words"], row["tags"])
+
+
+@pytest.mark.slow
+def test_cleaned_gum_has_its_27_labels_and_no_traces(shared):
+    report, labels = TreeReport(), set()
+    for split in ("dev", "test", "test2", "train"):
+        for raw in read_trees(shared / f"data/gum-treebank/{split}.trees.gz"):
+            labels.update(clean_tree(raw, report).labels)
+    assert len(labels) == 27
+    assert (report.traces, report.trees_without_words) == (0, 0)
+    assert report.wrappers <= report.trees == 14_597
