@@ -61,7 +61,7 @@ class Comparison:
 
 
 def compare_outputs(
-    metric: str,
+    metric: str | Metric,
     outputs: tuple[Sequence[str], Sequence[str]],
     *references: Sequence[str],
     language: str = "",
@@ -89,7 +89,7 @@ def compare_outputs(
 
 
 def resample_scores(chosen: Metric, texts: Texts, samples: int, seed: int) -> Iterator[float]:
-    """Yield the score of each resampled test set, computed from sacreBLEU's counts of each line.
+    """Yield the score of each resampled test set, computed from the counts of each line.
 
     With the same seed the same lines are drawn for both outputs.
     """

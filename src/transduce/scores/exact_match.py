@@ -1,9 +1,9 @@
 """Exact match: the percentage of outputs that equal their reference, character by character."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import final
+from typing import Any, final
 
 
 @final
@@ -43,7 +43,7 @@ class ExactMatch:
             (int(output in lines), 1) for output, *lines in zip(outputs, *references, strict=True)
         ]
 
-    def _compute_score_from_stats(self, statistics: Sequence[float]) -> ExactMatchResult:
+    def _compute_score_from_stats(self, statistics: Iterable[Any]) -> ExactMatchResult:
         """Return the result for the sums of lines' statistics (matches, lines)."""
         matches, lines = map(int, statistics)
         return ExactMatchResult(matches, lines)

@@ -4,9 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
+from transduce.scores.brackets.metric import BracketF1, extract_bracket_counts
+from transduce.scores.brackets.parameters import COLLINS, BracketParameters
 from transduce.scores.exact_match import ExactMatch, ExactMatchResult
 from transduce.scores.multi_bleu import format_multi_bleu, lowercase_ascii, protect_other_blanks
 from transduce.scores.paper_bleu import Texts, tokenise_both_sides, tokenise_output
+from transduce.scores.spans.metric import (
+    Accuracy,
+    SpanF1,
+    extract_accuracy_counts,
+    extract_span_counts,
+)
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
@@ -25,7 +33,7 @@ class Metric:
 
     name: str
     description: str  # for --help
-    build: "Callable[[], BLEU | CHRF | TER | ExactMatch]"
+    build: "Callable[[], BLEU | CHRF | TER | ExactMatch | BracketF1 | SpanF1 | Accuracy]"
     extract_details: "Callable[[Any], dict[str, Any]]" = lambda _: {}  # counts kept with the score
     preprocess: Preprocess | None = None
     language: str = ""  # the only language that the metric can score; "" for any
@@ -76,6 +84,26 @@ def extract_ter_counts(result: Any) -> dict[str, Any]:  # noqa: ANN401
 def extract_exact_match_counts(result: ExactMatchResult) -> dict[str, Any]:
     """Return the number of exact matches, as a dict."""
     return {"matches": result.matches}
+
+
+def build_bracket_metric(parameters: BracketParameters) -> Metric:
+    """Build the metric of EVALB's F1 over all sentences with these parameters."""
+    return Metric(
+        "bracket F1",
+        "trees, one a line: EVALB's labelled F1, failed sentences counted",
+        lambda: BracketF1(parameters),
+        extract_bracket_counts,
+    )
+
+
+def build_span_metric(scheme: str) -> Metric:
+    """Build the metric of the F1 of spans that labels of this scheme describe."""
+    return Metric(
+        "span F1",
+        f"labels, a sentence a line: spans by the scheme {scheme}",
+        lambda: SpanF1(scheme),
+        extract_span_counts,
+    )
 
 
 def preprocess_lines(change: Callable[[str], str], signature: str) -> Preprocess:
@@ -140,5 +168,15 @@ METRICS = {
         "the share of lines that equal their reference, for tasks with one right answer",
         ExactMatch,
         extract_exact_match_counts,
+    ),
+    "brackets": build_bracket_metric(COLLINS),
+    "spans": build_span_metric("bio"),
+    "spans-strict": build_span_metric("bio-strict"),
+    "spans-raw": build_span_metric("raw"),
+    "accuracy": Metric(
+        "accuracy",
+        "labels, a sentence a line: the share of tokens with the label of the reference",
+        Accuracy,
+        extract_accuracy_counts,
     ),
 }

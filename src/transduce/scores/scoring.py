@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from transduce.errors import InputError, suggest_names
+from transduce.scores.brackets.parameters import COLLINS, BracketParameters
 from transduce.scores.comparability import describe_paper_comparability
-from transduce.scores.metrics import METRICS, Metric
+from transduce.scores.metrics import METRICS, Metric, build_bracket_metric
 from transduce.scores.paper_bleu import Texts
 from transduce.scores.score import Score
 from transduce.scores.test_sets import identify_test_set
@@ -26,10 +27,21 @@ def ter(hypotheses: Sequence[str], *references: Sequence[str]) -> Score:
     return compute_score("ter", hypotheses, *references)
 
 
-def compute_score(
-    metric: str, hypotheses: Sequence[str], *references: Sequence[str], language: str = ""
+def labelled_f1(
+    outputs: Sequence[str], references: Sequence[str], parameters: BracketParameters = COLLINS
 ) -> Score:
-    """Score output lines against one or several reference texts by the metric of this name.
+    """Compute EVALB's F1 of output trees in percent, where failed sentences count as no match.
+
+    Lines are trees of the same words. EVALB deletes punctuation by its tag: give outputs the gold
+    tags first (`copy_tags`).
+    """
+    return compute_score(build_bracket_metric(parameters), outputs, references)
+
+
+def compute_score(
+    metric: str | Metric, hypotheses: Sequence[str], *references: Sequence[str], language: str = ""
+) -> Score:
+    """Score output lines against one or several reference texts by a metric, or one's name.
 
     `language` is that of the text; the paper's BLEU is for German ("de") only and requires it.
     """
@@ -38,6 +50,7 @@ def compute_score(
     texts, addition = preprocess_texts(chosen, (hypotheses, *references))
     sacre: Any = chosen.build()  # one of several classes with the same methods
     test_set = " + ".join(map(identify_test_set, references))
+    comparable = describe_paper_comparability(metric, test_set) if isinstance(metric, str) else ""
     result = sacre.corpus_score(texts[0], texts[1:])
     return Score(
         name=chosen.name,
@@ -46,13 +59,15 @@ def compute_score(
         lines=len(hypotheses),
         test_set=test_set,
         details=chosen.extract_details(result),
-        paper_comparability=describe_paper_comparability(metric, test_set),
+        paper_comparability=comparable,
         higher_is_better=chosen.higher_is_better,
     )
 
 
-def find_metric(name: str, language: str) -> Metric:
-    """Return the metric of a name; raise InputError if it is unknown or for another language."""
+def find_metric(name: str | Metric, language: str) -> Metric:
+    """Return the metric of a name, or one as it is; refuse one unknown or for another language."""
+    if isinstance(name, Metric):
+        return name
     if name not in METRICS:
         raise InputError(f"unknown score {name!r}", suggest_names(name, METRICS))
     chosen = METRICS[name]

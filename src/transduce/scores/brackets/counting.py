@@ -1,0 +1,125 @@
+"""The counts of one sentence: constituents that match, that cross, and tags that are right."""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+from transduce.scores.brackets.parameters import BracketParameters, is_pair
+from transduce.scores.brackets.quotes import restore_quotes
+from transduce.scores.brackets.reading import BracketLine, Constituent, read_bracket_line
+
+SCORED, FAILED, SKIPPED = 0, 1, 2  # EVALB's status of a sentence
+FUNCTION_TAG = re.compile("[-=].*", re.DOTALL)
+
+
+@final
+@dataclass(frozen=True)
+class SentenceCounts:
+    """One line of EVALB's table, and the number of gold constituents whatever its status is."""
+
+    length: int
+    status: int
+    gold_constituents: int  # also of a sentence that failed or was skipped
+    matched: int = 0
+    gold: int = 0
+    test: int = 0
+    crossing: int = 0
+    words: int = 0
+    correct_tags: int = 0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether both trees have the same constituents."""
+        return self.gold == self.test == self.matched
+
+
+def count_sentence(
+    gold_line: str, test_line: str, parameters: BracketParameters
+) -> tuple[SentenceCounts, tuple[str, ...]]:
+    """Compare an output line with its gold line; return the counts and EVALB's messages."""
+    gold, test = (read_bracket_line(line, parameters) for line in (gold_line, test_line))
+    faults = gold.faults if gold.stops_evalb else (*gold.faults, *test.faults)
+    empty = SentenceCounts(gold.length, FAILED, len(select_constituents(gold, parameters)))
+    if gold.stops_evalb or test.stops_evalb:
+        return empty, faults
+    if not test.words:
+        return replace(empty, status=SKIPPED), faults
+    if len(gold.words) != len(test.words):
+        gold, test = restore_quotes(gold, test, parameters)
+    if difference := describe_difference(gold, test, parameters):
+        return empty, (*faults, difference)
+    counts = count_matching_lines(gold, test, parameters)
+    return replace(counts, status=FAILED if faults else SCORED), faults
+
+
+def describe_difference(gold: BracketLine, test: BracketLine, parameters: BracketParameters) -> str:
+    """Return EVALB's message about the first difference of the words, or "" if there is none."""
+    if len(gold.words) != len(test.words):
+        return f"Length unmatch ({len(gold.words)}|{len(test.words)})"
+    for ours, theirs in zip(gold.words, test.words, strict=True):
+        if ours.word != theirs.word and not is_pair(ours.word, theirs.word, parameters.equal_words):
+            return f"Words unmatch ({ours.word}|{theirs.word})"
+    return ""
+
+
+def count_matching_lines(
+    gold: BracketLine, test: BracketLine, parameters: BracketParameters
+) -> SentenceCounts:
+    """Return the counts of two lines with the same words."""
+    ours, theirs = (select_constituents(line, parameters) for line in (gold, test))
+    tags = [(a.tag, b.tag) for a, b in zip(gold.words, test.words, strict=True)]
+    return SentenceCounts(
+        gold.length,
+        SCORED,
+        gold_constituents=len(ours),
+        matched=count_matches(ours, theirs, parameters),
+        gold=len(ours),
+        test=len(theirs),
+        crossing=sum(crosses_any(one, ours) for one in theirs),
+        words=len(tags),
+        correct_tags=sum(a == b or is_pair(a, b, parameters.equal_labels) for a, b in tags),
+    )
+
+
+def select_constituents(line: BracketLine, parameters: BracketParameters) -> list[Constituent]:
+    """Return the constituents that count, with their labels cut at the first - or =.
+
+    Those over no remaining word do not count, nor those with a deleted label.
+    """
+    cut = [
+        Constituent(FUNCTION_TAG.sub("", label), start, end)
+        for label, start, end in line.constituents
+        if start != end
+    ]
+    return [one for one in cut if one.label not in parameters.deleted_constituents]
+
+
+def count_matches(
+    gold: Sequence[Constituent], test: Sequence[Constituent], parameters: BracketParameters
+) -> int:
+    """Return how many gold constituents match a test constituent that no other has matched.
+
+    Each takes the first one left of the same span with an equal label, or with any label where
+    labels do not count.
+    """
+    labels_by_span = defaultdict(list)
+    for one in test:
+        labels_by_span[one.start, one.end].append(one.label)
+    matched = 0
+    for one in gold:
+        labels = labels_by_span[one.start, one.end]
+        for k, label in enumerate(labels):
+            equal = one.label == label or is_pair(one.label, label, parameters.equal_labels)
+            if equal or not parameters.labelled:
+                del labels[k]
+                matched += 1
+                break
+    return matched
+
+
+def crosses_any(constituent: Constituent, gold: Sequence[Constituent]) -> bool:
+    """Return whether a constituent overlaps one of the gold ones and neither holds the other."""
+    _, a, b = constituent
+    return any(start < a < end < b or a < start < b < end for _, start, end in gold)

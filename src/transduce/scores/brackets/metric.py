@@ -1,0 +1,98 @@
+"""Labelled F1 of brackets as a metric beside BLEU: sums of counts, so that it can be resampled."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any, final
+
+from transduce.errors import InputError
+from transduce.scores.brackets.counting import FAILED, SCORED, SKIPPED, count_sentence
+from transduce.scores.brackets.parameters import COLLINS, BracketParameters
+from transduce.scores.brackets.summary import percentage
+
+
+@final
+@dataclass(frozen=True)
+class BracketResult:
+    """Counts of constituents; an output that failed or was skipped counts as one without any."""
+
+    matched: int
+    gold: int
+    test: int
+    failed: int
+    skipped: int
+
+    @property
+    def score(self) -> float:
+        """F1 in percent: twice the matched constituents by those of both sides."""
+        return percentage(2 * self.matched, self.gold + self.test)
+
+    @property
+    def recall(self) -> float:
+        """The percentage of the gold constituents that match."""
+        return percentage(self.matched, self.gold)
+
+    @property
+    def precision(self) -> float:
+        """The percentage of the output's constituents that match."""
+        return percentage(self.matched, self.test)
+
+
+@final
+@dataclass(frozen=True)
+class BracketF1:
+    """EVALB's F1 over all sentences, with the methods of sacreBLEU's metric classes."""
+
+    parameters: BracketParameters = COLLINS
+
+    def corpus_score(
+        self, outputs: Sequence[str], references: Sequence[Sequence[str]]
+    ) -> BracketResult:
+        """Score output trees, one a line, against the same lines of the gold file."""
+        counts = self._extract_corpus_statistics(outputs, references)
+        return BracketResult(*map(sum, zip(*counts, strict=True)))
+
+    def get_signature(self) -> str:
+        """Return the parameters, how failed sentences count, and our version."""
+        return f"params:{self.parameters.name}|failed:no match|version:{version('transduce')}"
+
+    def _extract_corpus_statistics(
+        self, outputs: Sequence[str], references: Sequence[Sequence[str]]
+    ) -> list[tuple[int, ...]]:
+        """Return for each line: constituents matched, gold, output; 1 if failed; 1 if skipped."""
+        if len(references) != 1:
+            raise InputError("brackets are scored against one reference", "name one gold file")
+        return [
+            count_line(gold, output, self.parameters)
+            for output, gold in zip(outputs, references[0], strict=True)
+        ]
+
+    def _compute_score_from_stats(self, statistics: Iterable[Any]) -> BracketResult:
+        """Return the result for the sums of lines' statistics, which may be numpy's."""
+        return BracketResult(*map(int, statistics))
+
+
+def count_line(gold: str, output: str, parameters: BracketParameters) -> tuple[int, ...]:
+    """Return a line's constituents matched, gold and output, and whether it failed or is empty."""
+    counts, _ = count_sentence(gold, output, parameters)
+    scored = counts.status == SCORED
+    return (
+        counts.matched if scored else 0,
+        counts.gold_constituents,
+        counts.test if scored else 0,
+        int(counts.status == FAILED),
+        int(counts.status == SKIPPED),
+    )
+
+
+def extract_bracket_counts(result: BracketResult) -> dict[str, Any]:
+    """Return recall, precision and the counts that a bracket F1 is computed from."""
+    return {
+        "recall": result.recall,
+        "precision": result.precision,
+        "matched": result.matched,
+        "gold": result.gold,
+        "test": result.test,
+        "failed": result.failed,
+        "skipped": result.skipped,
+    }

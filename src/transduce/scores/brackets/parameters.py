@@ -1,0 +1,115 @@
+"""EVALB's parameters as frozen values: which labels count, which are equal, when it gives up.
+
+`COLLINS` is the parameter file of nearly all published figures, including those of Table 4.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, final
+
+from transduce.errors import InputError, suggest_names
+from transduce.text.files import read_lines
+
+LIST_KEYS = {  # the keyword of a parameter file, and the field that its value is added to
+    "DELETE_LABEL": "deleted_labels",
+    "DELETE_LABEL_FOR_LENGTH": "labels_without_length",
+    "QUOTE_LABEL": "quote_labels",
+}
+PAIR_KEYS = {"EQ_LABEL": "equal_labels", "EQ_WORD": "equal_words"}
+NUMBER_KEYS = {"MAX_ERROR": "max_errors", "CUTOFF_LEN": "cutoff", "LABELED": "labelled"}
+COMMENT = "#"
+
+
+@final
+@dataclass(frozen=True)
+class BracketParameters:
+    """What one of EVALB's parameter files sets; the defaults are those of an empty file."""
+
+    name: str
+    labelled: bool = True  # LABELED: constituents match only if their labels are equal
+    cutoff: int | None = 40  # CUTOFF_LEN: words of the sentences in the second summary
+    max_errors: int = 10  # MAX_ERROR: EVALB gives up at error max_errors + 2
+    deleted_labels: tuple[str, ...] = ()  # words with these tags, brackets with these labels
+    labels_without_length: tuple[str, ...] = ()  # tags of words that are not in the length
+    quote_labels: tuple[str, ...] = ()  # tags of quotation marks that may be put back
+    equal_labels: tuple[tuple[str, str], ...] = ()
+    equal_words: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def deleted_constituents(self) -> frozenset[str]:
+        """The labels of constituents that do not count: DELETE_LABEL, and what EQ_LABEL adds."""
+        both = (*self.equal_labels, *((b, a) for a, b in self.equal_labels))
+        equal = (one for one, other in both if other in self.deleted_labels)
+        return frozenset({*self.deleted_labels, *equal})
+
+
+COLLINS = BracketParameters(
+    "COLLINS",
+    deleted_labels=("TOP", "-NONE-", ",", ":", "``", "''", "."),
+    labels_without_length=("-NONE-",),
+    equal_labels=(("ADVP", "PRT"),),
+)
+NEW = replace(
+    COLLINS,
+    name="new",
+    deleted_labels=("TOP", "S1", "-NONE-", ",", ":", "``", "''", ".", "?", "!"),
+    quote_labels=("``", "''", "POS", "NN", "CD", "VBZ", ":"),
+)
+UNLABELLED = replace(COLLINS, name="unlabelled", labelled=False)
+PARAMETERS = {parameters.name: parameters for parameters in (COLLINS, NEW, UNLABELLED)}
+
+
+def is_pair(one: str, other: str, pairs: tuple[tuple[str, str], ...]) -> bool:
+    """Return whether two strings are one of the pairs, in either order."""
+    return (one, other) in pairs or (other, one) in pairs
+
+
+def find_parameters(name: str) -> BracketParameters:
+    """Return the parameters of a name (COLLINS, new, unlabelled), or those of a .prm file."""
+    if name in PARAMETERS:
+        return PARAMETERS[name]
+    if name.endswith(".prm") or Path(name).is_file():
+        return read_parameters(name)
+    raise InputError(f"unknown parameters {name!r}", f"{suggest_names(name, PARAMETERS)} or a file")
+
+
+def read_parameters(path: Path | str) -> BracketParameters:
+    """Read a parameter file of EVALB; raise InputError at a keyword or value that EVALB has not."""
+    found: dict[str, Any] = {"name": Path(path).stem}
+    for number, line in enumerate(read_lines(path), start=1):
+        if line.startswith(COMMENT) or len(line.rstrip()) < 3:  # EVALB's rule for empty lines
+            continue
+        keyword, *values = line.split(maxsplit=1)
+        try:
+            add_parameter(found, keyword, values[0].rstrip() if values else "")
+        except ValueError as error:
+            raise InputError(
+                str(error), "a line is a keyword, blanks, a value", file=path, line=number
+            ) from None
+    return BracketParameters(**found)
+
+
+def add_parameter(found: dict[str, Any], keyword: str, value: str) -> None:
+    """Add the value of one line to the fields; raise ValueError if EVALB has no such line."""
+    if not value:
+        raise ValueError(f"{keyword} has no value")
+    if keyword in LIST_KEYS:
+        field = LIST_KEYS[keyword]
+        found[field] = (*found.get(field, ()), value)
+    elif keyword in PAIR_KEYS:
+        field, pair = PAIR_KEYS[keyword], tuple(value.split())
+        if len(pair) != 2:
+            raise ValueError(f"{keyword} takes two values, not {value!r}")
+        found[field] = (*found.get(field, ()), pair)
+    elif keyword in NUMBER_KEYS:
+        found[NUMBER_KEYS[keyword]] = read_number(keyword, value)
+    elif keyword != "DEBUG":
+        raise ValueError(f"unknown keyword {keyword!r}")
+
+
+def read_number(keyword: str, value: str) -> int | bool:
+    """Return the number of a line, or for LABELED whether it is not 0."""
+    if not value.isdecimal():
+        raise ValueError(f"{keyword} takes a number, not {value!r}")
+    return int(value) != 0 if keyword == "LABELED" else int(value)

@@ -1,0 +1,54 @@
+"""EVALB's correction for quotation marks that are tagged as punctuation on one side only.
+
+A tagger that reads `'` as a possessive (POS) keeps as a word what the gold tree deletes as a
+quotation mark. With QUOTE_LABEL, EVALB puts the mark back as a word on the side that deleted it.
+"""
+
+from dataclasses import replace
+
+from transduce.scores.brackets.parameters import BracketParameters
+from transduce.scores.brackets.reading import BracketLine, Constituent, Quote
+
+
+def restore_quotes(
+    gold: BracketLine, test: BracketLine, parameters: BracketParameters
+) -> tuple[BracketLine, BracketLine]:
+    """Return both lines with each quotation mark that only one side deleted put back as a word."""
+    deleted = parameters.deleted_labels
+    for i in range(len(test.quotes)):
+        position = test.quotes[i].position  # stays, even if the test line is changed below
+        for j in range(len(gold.quotes)):
+            theirs, ours = gold.quotes[j], test.quotes[i]
+            if theirs.position != position or theirs.terminal.tag == ours.terminal.tag:
+                continue
+            gold_deletes = theirs.terminal.tag in deleted
+            test_deletes = ours.terminal.tag in deleted
+            if gold_deletes and not test_deletes:
+                gold = insert_quote(gold, j)
+            elif test_deletes and not gold_deletes:
+                test = insert_quote(test, i)
+    return gold, test
+
+
+def insert_quote(line: BracketLine, number: int) -> BracketLine:
+    """Return the line with quotation mark `number` as a word, and all later positions moved by 1.
+
+    Constituents that are open around the mark grow by it; those that open later move.
+    """
+    quote = line.quotes[number]
+    later = tuple(one._replace(position=one.position + 1) for one in line.quotes[number:])
+    return replace(
+        line,
+        words=(*line.words[: quote.position], quote.terminal, *line.words[quote.position :]),
+        constituents=tuple(move(one, k, quote) for k, one in enumerate(line.constituents)),
+        quotes=(*line.quotes[:number], *later),
+    )
+
+
+def move(constituent: Constituent, number: int, quote: Quote) -> Constituent:
+    """Return constituent `number` of a line after a quotation mark has become a word of it."""
+    opens_later = number >= quote.opened
+    return constituent._replace(
+        start=constituent.start + opens_later,
+        end=constituent.end + (opens_later or number in quote.enclosing),
+    )

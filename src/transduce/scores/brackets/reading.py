@@ -1,0 +1,146 @@
+"""A line of brackets as EVALB reads it: its words with their tags, and its constituents.
+
+EVALB accepts nearly everything: several trees in a line, or none, and any label or none. A word
+whose tag is a DELETE_LABEL has no index; all spans are over the remaining words. Unlike EVALB's,
+these lines, sentences, labels and words may have any length.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import NamedTuple, final
+
+from transduce.scores.brackets.parameters import BracketParameters
+
+BLANK, OTHER = r"[ \t\n\v\f\r]", r"[^() \t\n\v\f\r]"  # C's isspace: not U+00A0 and the like
+TERMINAL = rf"\((?P<tag>{OTHER}*+){BLANK}++(?P<word>{OTHER}*+)\)"
+TERMINALS = re.compile(TERMINAL)
+TOKENS = re.compile(
+    rf"(?P<terminal>{TERMINAL})|(?P<opening>\((?P<label>{OTHER}*+))|(?P<closing>\))"
+    rf"|(?P<stray>{OTHER}++)"
+)
+WORD_AND_MORE = re.compile(rf"{BLANK}++{OTHER}*+(?:\Z|(?={BLANK}))")
+QUOTES = ("'", '"', "/")
+UNCLOSED = -1  # the end of a constituent without a closing bracket
+
+MORE_THAN_TWO = "More than two elements in a bracket"
+STRAY_WORD = "Reading sentence"
+TOO_MANY_OPEN = "Bracketing is unbalanced (too many open bracket)"
+TOO_MANY_CLOSED = "Bracketing unbalance (too many close bracket)"
+
+
+class Terminal(NamedTuple):
+    """A word with its part-of-speech tag."""
+
+    tag: str
+    word: str
+
+
+class Constituent(NamedTuple):
+    """A labelled bracket over the words `start` to `end` - 1."""
+
+    label: str
+    start: int
+    end: int
+
+
+class Quote(NamedTuple):
+    """A quotation mark with a QUOTE_LABEL: its place among the words and constituents."""
+
+    terminal: Terminal
+    position: int  # of the word that it is, or would be
+    opened: int  # number of constituents that were opened before it
+    enclosing: tuple[int, ...]  # the constituents that are open at it
+
+
+@final
+@dataclass(frozen=True)
+class BracketLine:
+    """The words, constituents and quotation marks of a line, and EVALB's messages about it."""
+
+    words: tuple[Terminal, ...]
+    constituents: tuple[Constituent, ...]  # in the order of their opening brackets
+    quotes: tuple[Quote, ...]
+    length: int  # number of words, punctuation included: for the cut-off
+    faults: tuple[str, ...]
+
+    @property
+    def stops_evalb(self) -> bool:
+        """Whether the line holds a word outside of a leaf, which EVALB never gets past."""
+        return self.faults[-1:] == (STRAY_WORD,)
+
+
+def read_bracket_line(line: str, parameters: BracketParameters) -> BracketLine:
+    """Read a line of brackets by EVALB's tolerant rules; faults are listed, never raised."""
+    line += "\n"  # EVALB sees the end of the line
+    reader = LineReader(parameters)
+    for token in TOKENS.finditer(line):
+        match token.lastgroup:
+            case "terminal":
+                reader.add_terminal(Terminal(token["tag"], token["word"]))
+            case "opening":
+                if WORD_AND_MORE.match(line, token.end()):
+                    reader.faults.append(MORE_THAN_TWO)
+                reader.open(token["label"])
+            case "closing":
+                reader.close()
+            case _:
+                reader.faults.append(STRAY_WORD)
+                break
+    return reader.finish()
+
+
+@final
+@dataclass
+class LineReader:
+    """The state of reading one line: the words and constituents so far, and the open brackets."""
+
+    parameters: BracketParameters
+    words: list[Terminal] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    quotes: list[Quote] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    open_constituents: list[int] = field(default_factory=list)
+    depth: int = 0  # negative after closing brackets too many
+    length: int = 0
+
+    def add_terminal(self, terminal: Terminal) -> None:
+        """Add a word, or only count it if its tag is deleted."""
+        if terminal.tag not in self.parameters.labels_without_length:
+            self.length += 1
+        if terminal.word in QUOTES and terminal.tag in self.parameters.quote_labels:
+            enclosing = tuple(self.open_constituents)
+            self.quotes.append(Quote(terminal, len(self.words), len(self.labels), enclosing))
+        if terminal.tag not in self.parameters.deleted_labels:
+            self.words.append(terminal)
+
+    def open(self, label: str) -> None:
+        """Open a constituent before the next word."""
+        self.open_constituents.append(len(self.labels))
+        self.labels.append(label)
+        self.starts.append(len(self.words))
+        self.ends.append(UNCLOSED)
+        self.depth += 1
+
+    def close(self) -> None:
+        """Close the constituent that was opened last; EVALB overlooks the first one too many."""
+        if self.open_constituents:
+            self.ends[self.open_constituents.pop()] = len(self.words)
+        if self.depth < 0:
+            self.faults.append(TOO_MANY_CLOSED)
+        self.depth -= 1
+
+    def finish(self) -> BracketLine:
+        """Return the line; what is still open stays without an end."""
+        stopped = self.faults[-1:] == [STRAY_WORD]
+        if self.depth and not stopped:
+            self.faults.append(TOO_MANY_OPEN)
+        spans = zip(self.labels, self.starts, self.ends, strict=True)
+        return BracketLine(
+            tuple(self.words),
+            tuple(Constituent(*span) for span in spans),
+            tuple(self.quotes),
+            self.length,
+            tuple(self.faults),
+        )

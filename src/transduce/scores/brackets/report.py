@@ -1,0 +1,95 @@
+"""The report of EVALB on two files of brackets, with its messages and exit status."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, repeat
+from typing import final
+
+from transduce.scores.brackets.counting import SentenceCounts, count_sentence
+from transduce.scores.brackets.parameters import COLLINS, BracketParameters
+from transduce.scores.brackets.reading import STRAY_WORD, read_bracket_line
+from transduce.scores.brackets.summary import BracketSummary, summarise
+from transduce.scores.brackets.table import format_report
+
+Message = tuple[int, str]  # with the number of its line
+
+
+@final
+@dataclass(frozen=True)
+class BracketReport:
+    """What EVALB prints for two files of brackets, with its messages and exit status."""
+
+    parameters: BracketParameters
+    pairs: tuple[SentenceCounts, ...]  # of every pair of lines
+    printed: int  # pairs before EVALB gave up, if it did
+    messages: tuple[str, ...]
+    exit_status: int  # 1 if EVALB gave up at its error limit, else 0
+
+    @property
+    def sentences(self) -> tuple[SentenceCounts, ...]:
+        """The sentences that EVALB prints a line for."""
+        return self.pairs[: self.printed]
+
+    @property
+    def all(self) -> BracketSummary | None:
+        """EVALB's summary over all lengths, or None if it gave up."""
+        return None if self.exit_status else summarise(self.pairs)
+
+    @property
+    def cutoff(self) -> BracketSummary | None:
+        """EVALB's summary up to the cut-off, or None if it gave up or there is no cut-off."""
+        if self.exit_status or self.parameters.cutoff is None:
+            return None
+        return summarise(one for one in self.pairs if one.length <= self.parameters.cutoff)
+
+    @property
+    def every_sentence(self) -> BracketSummary:
+        """The summary over every pair of lines, even if EVALB gave up before the last."""
+        return summarise(self.pairs)
+
+    def as_text(self) -> str:
+        """Return the table and summaries in the form of EVALB's standard output."""
+        cutoff = self.parameters.cutoff
+        return format_report(self.sentences, self.all, self.cutoff, cutoff)
+
+
+def score_brackets(
+    gold_lines: Sequence[str], test_lines: Sequence[str], parameters: BracketParameters = COLLINS
+) -> BracketReport:
+    """Compare output trees with gold trees, one a line, as EVALB does with these parameters.
+
+    As in EVALB, sentences that fail or are skipped do not lower the F1 of the summaries;
+    `f1_of_all_sentences` counts them. Files of different lengths give a message, no error.
+    """
+    both = zip(gold_lines, test_lines, strict=False)
+    counted = [count_sentence(gold, test, parameters) for gold, test in both]
+    found = find_messages([faults for _, faults in counted], gold_lines, test_lines, parameters)
+    messages = list(islice(found, parameters.max_errors + 2))
+    gave_up = len(messages) == parameters.max_errors + 2
+    return BracketReport(
+        parameters,
+        pairs=tuple(counts for counts, _ in counted),
+        printed=messages[-1][0] - 1 if gave_up else len(counted),
+        messages=tuple(f"{number} : {text}" for number, text in messages),
+        exit_status=int(gave_up),
+    )
+
+
+def find_messages(
+    faults: Sequence[tuple[str, ...]],
+    gold_lines: Sequence[str],
+    test_lines: Sequence[str],
+    parameters: BracketParameters,
+) -> Iterator[Message]:
+    """Yield EVALB's messages in its order; without end after a word outside of a leaf."""
+    for number, texts in enumerate(faults, start=1):
+        yield from ((number, text) for text in texts)
+        if texts[-1:] == (STRAY_WORD,):
+            yield from repeat((number, STRAY_WORD))
+    next_number = len(faults) + 1
+    if len(gold_lines) > len(test_lines):
+        first_without = read_bracket_line(gold_lines[len(faults)], parameters)
+        yield from ((next_number, text) for text in first_without.faults)
+        yield next_number, "Number of lines unmatch (too many lines in gold file)"
+    elif len(test_lines) > len(gold_lines):
+        yield next_number, "Number of lines unmatch (too many lines in test file)"

@@ -1,0 +1,97 @@
+"""Sums of the counts of sentences, and the figures that follow from them."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, final
+
+from transduce.scores.brackets.counting import FAILED, SCORED, SKIPPED, SentenceCounts
+
+
+@final
+@dataclass(frozen=True)
+class BracketSummary:
+    """Sums over sentences: EVALB's figures, and those with every gold constituent counted."""
+
+    sentences: int
+    errors: int
+    skipped: int
+    matched: int
+    gold: int
+    test: int
+    crossing: int
+    words: int
+    correct_tags: int
+    complete: int  # sentences whose constituents all match
+    without_crossing: int
+    up_to_two_crossing: int
+    gold_constituents: int  # of all sentences, those that failed or were skipped too
+
+    @property
+    def valid(self) -> int:
+        """The number of sentences that EVALB scores."""
+        return self.sentences - self.errors - self.skipped
+
+    @property
+    def recall(self) -> float:
+        """The percentage of the gold constituents that match, over the valid sentences."""
+        return percentage(self.matched, self.gold)
+
+    @property
+    def precision(self) -> float:
+        """The percentage of the output's constituents that match, over the valid sentences."""
+        return percentage(self.matched, self.test)
+
+    @property
+    def f1(self) -> float:
+        """EVALB's F1 in percent, over the valid sentences; nan if nothing matches."""
+        both = self.recall + self.precision
+        return 2 * self.precision * self.recall / both if both else math.nan
+
+    @property
+    def f1_of_all_sentences(self) -> float:
+        """F1 in percent where failed and skipped sentences count as outputs without brackets."""
+        return percentage(2 * self.matched, self.gold_constituents + self.test)
+
+    @property
+    def complete_match(self) -> float:
+        """The percentage of the valid sentences whose constituents all match."""
+        return percentage(self.complete, self.valid)
+
+    @property
+    def tag_accuracy(self) -> float:
+        """The percentage of words with the gold part-of-speech tag."""
+        return percentage(self.correct_tags, self.words)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts and figures as plain values for JSON, with None for nan."""
+        figures = ("recall", "precision", "f1", "f1_of_all_sentences", "complete_match")
+        values = {name: getattr(self, name) for name in (*figures, "tag_accuracy")}
+        values["f1"] = None if math.isnan(self.f1) else self.f1
+        return {**asdict(self), "valid": self.valid, **values}
+
+
+def summarise(sentences: Iterable[SentenceCounts]) -> BracketSummary:
+    """Return the sums over sentences; only those with status 0 count, but in the first numbers."""
+    every = list(sentences)
+    valid = [one for one in every if one.status == SCORED]
+    return BracketSummary(
+        sentences=len(every),
+        errors=sum(one.status == FAILED for one in every),
+        skipped=sum(one.status == SKIPPED for one in every),
+        matched=sum(one.matched for one in valid),
+        gold=sum(one.gold for one in valid),
+        test=sum(one.test for one in valid),
+        crossing=sum(one.crossing for one in valid),
+        words=sum(one.words for one in valid),
+        correct_tags=sum(one.correct_tags for one in valid),
+        complete=sum(one.is_complete for one in valid),
+        without_crossing=sum(one.crossing == 0 for one in valid),
+        up_to_two_crossing=sum(one.crossing <= 2 for one in valid),
+        gold_constituents=sum(one.gold_constituents for one in every),
+    )
+
+
+def percentage(part: int, whole: int) -> float:
+    """Return 100 part / whole, or 0 of nothing."""
+    return 100 * part / whole if whole else 0.0

@@ -1,0 +1,84 @@
+"""Spans of labelled tokens, such as noun phrases, and their F1 as seqeval and conlleval count it.
+
+A scheme says how the labels of a sentence are read as spans of types:
+
+    bio         B-X starts a span of type X, I-X continues it; a stray I-X starts one, too
+    bio-strict  the same, but a stray I-X belongs to no span (seqeval's strict mode, IOB2)
+    iob1        B-X only where a span follows another of its type; read as bio reads it
+    raw         each run of one label is a span of that type; two of one type that touch are one
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from types import MappingProxyType
+
+from transduce.errors import InputError, suggest_names
+
+Labels = Sequence[str]  # of the tokens of a sentence
+Span = tuple[str, int, int]  # type, first token, last token
+OUTSIDE = "O"
+NO_TYPE = "_"  # the type of a bare B or I
+
+
+def find_spans(labels: Labels, scheme: str) -> list[Span]:
+    """Return the spans of a sentence: type, first and last token, in the order of the tokens."""
+    if scheme not in SCHEMES:
+        raise InputError(f"unknown scheme {scheme!r}", suggest_names(scheme, SCHEMES))
+    return list(SCHEMES[scheme](labels))
+
+
+def find_spans_leniently(labels: Labels) -> Iterator[Span]:
+    """Yield spans as conlleval does: of B, I, E, S and O, an I or E without a B starts a span."""
+    start, before = 0, (OUTSIDE, "")
+    for position, (prefix, kind) in enumerate([*map(split_label, labels), (OUTSIDE, "")]):
+        fits = before[0] in "BI" and prefix in "IE" and kind == before[1]
+        if fits:
+            before = prefix, kind
+            continue
+        if before[0] != OUTSIDE:
+            yield before[1], start, position - 1
+        start, before = position, (prefix, kind)
+
+
+def find_spans_strictly(labels: Labels) -> Iterator[Span]:
+    """Yield spans of B-X and the I-X that follow it; any other I belongs to no span."""
+    start, open_type = 0, ""
+    for position, (prefix, kind) in enumerate([*map(split_label, labels), (OUTSIDE, "")]):
+        if prefix in "ES":
+            raise InputError(f"the prefix {prefix}- is not of the scheme bio", "--scheme bio")
+        if prefix == "I" and kind == open_type:
+            continue
+        if open_type:
+            yield open_type, start, position - 1
+        start, open_type = position, kind if prefix == "B" else ""
+
+
+def find_runs(labels: Labels) -> Iterator[Span]:
+    """Yield the runs of one label that is not O."""
+    position = 0
+    for label, run in groupby(labels):
+        length = len(list(run))
+        if label != OUTSIDE:
+            yield label, position, position + length - 1
+        position += length
+
+
+SCHEMES: Mapping[str, Callable[[Labels], Iterator[Span]]] = MappingProxyType(
+    {
+        "bio": find_spans_leniently,
+        "bio-strict": find_spans_strictly,
+        "iob1": find_spans_leniently,
+        "raw": find_runs,
+    }
+)
+
+
+def split_label(label: str) -> tuple[str, str]:
+    """Return the prefix B, I, E, S or O of a label and the type behind its first hyphen."""
+    prefix, hyphen, kind = label.partition("-")
+    if prefix not in ("B", "I", "E", "S", OUTSIDE) or (hyphen and prefix == OUTSIDE):
+        raise InputError(
+            f"label {label!r} is not O, B-… or I-…",
+            "--scheme raw if labels have no B and I",
+        )
+    return prefix, kind or NO_TYPE

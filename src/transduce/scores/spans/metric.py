@@ -1,0 +1,131 @@
+"""Span F1 and accuracy of labels as metrics beside BLEU: sums of counts of each sentence.
+
+A line holds the labels of a sentence, with blanks between them.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import Any, final
+
+from transduce.errors import InputError
+from transduce.scores.spans.finding import Labels, find_spans
+from transduce.scores.spans.report import SpanCounts, count_equal, require_parallel_labels
+
+
+@final
+@dataclass(frozen=True)
+class SpanResult:
+    """The counts of spans of all sentences together."""
+
+    counts: SpanCounts
+
+    @property
+    def score(self) -> float:
+        """F1 in percent over all spans (micro average)."""
+        return 100 * self.counts.f1
+
+
+@final
+@dataclass(frozen=True)
+class SpanF1:
+    """F1 of spans, with the methods of sacreBLEU's metric classes that are used here."""
+
+    scheme: str = "bio"
+
+    def corpus_score(
+        self, outputs: Sequence[str], references: Sequence[Sequence[str]]
+    ) -> SpanResult:
+        """Score lines of labels against the same lines of the gold file."""
+        statistics = self._extract_corpus_statistics(outputs, references)
+        return SpanResult(SpanCounts(*map(sum, zip(*statistics, strict=True))))
+
+    def get_signature(self) -> str:
+        """Return the scheme, the average, and our version."""
+        return f"scheme:{self.scheme}|average:micro|version:{version('transduce')}"
+
+    def _extract_corpus_statistics(
+        self, outputs: Sequence[str], references: Sequence[Sequence[str]]
+    ) -> list[tuple[int, int, int]]:
+        """Return for each sentence the number of spans matched, gold, and of the output."""
+        return [
+            count_sentence(gold, output, self.scheme)
+            for gold, output in split_sentences(outputs, references)
+        ]
+
+    def _compute_score_from_stats(self, statistics: Iterable[Any]) -> SpanResult:
+        """Return the result for the sums of sentences' statistics, which may be numpy's."""
+        return SpanResult(SpanCounts(*map(int, statistics)))
+
+
+@final
+@dataclass(frozen=True)
+class AccuracyResult:
+    """The numbers of tokens with the gold label, and of all tokens."""
+
+    correct: int
+    tokens: int
+
+    @property
+    def score(self) -> float:
+        """The percentage of tokens with the gold label."""
+        return 100 * self.correct / self.tokens if self.tokens else 0.0
+
+
+@final
+class Accuracy:
+    """Accuracy of labels, with the methods of sacreBLEU's metric classes that are used here."""
+
+    def corpus_score(
+        self, outputs: Sequence[str], references: Sequence[Sequence[str]]
+    ) -> AccuracyResult:
+        """Score lines of labels against the same lines of the gold file."""
+        statistics = self._extract_corpus_statistics(outputs, references)
+        return AccuracyResult(*map(sum, zip(*statistics, strict=True)))
+
+    def get_signature(self) -> str:
+        """Return what is counted, and our version."""
+        return f"unit:token|case:mixed|version:{version('transduce')}"
+
+    def _extract_corpus_statistics(
+        self, outputs: Sequence[str], references: Sequence[Sequence[str]]
+    ) -> list[tuple[int, int]]:
+        """Return for each sentence the numbers of tokens with the gold label, and of all."""
+        both = split_sentences(outputs, references)
+        return [(count_equal(gold, output), len(gold)) for gold, output in both]
+
+    def _compute_score_from_stats(self, statistics: Iterable[Any]) -> AccuracyResult:
+        """Return the result for the sums of sentences' statistics, which may be numpy's."""
+        return AccuracyResult(*map(int, statistics))
+
+
+def split_sentences(
+    outputs: Sequence[str], references: Sequence[Sequence[str]]
+) -> list[tuple[Labels, Labels]]:
+    """Return pairs of the gold labels and the output's labels; raise InputError if not parallel."""
+    if len(references) != 1:
+        raise InputError("labels are scored against one reference", "name one gold file")
+    gold, output = ([line.split() for line in lines] for lines in (references[0], outputs))
+    require_parallel_labels(gold, output)
+    return list(zip(gold, output, strict=True))
+
+
+def count_sentence(gold: Labels, output: Labels, scheme: str) -> tuple[int, int, int]:
+    """Return the number of spans of a sentence that match, of the gold labels, of the output."""
+    ours, theirs = find_spans(gold, scheme), find_spans(output, scheme)
+    return len({*ours} & {*theirs}), len(ours), len(theirs)
+
+
+def extract_span_counts(result: SpanResult) -> dict[str, Any]:
+    """Return recall, precision and the counts that a span F1 is computed from."""
+    counts = result.counts
+    return {
+        "recall": 100 * counts.recall,
+        "precision": 100 * counts.precision,
+        **asdict(counts),
+    }
+
+
+def extract_accuracy_counts(result: AccuracyResult) -> dict[str, Any]:
+    """Return the numbers of correct and of all tokens, as a dict."""
+    return asdict(result)

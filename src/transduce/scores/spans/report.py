@@ -1,0 +1,164 @@
+"""Precision, recall and F1 of spans by type and on average, and the accuracy of the labels."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, final
+
+from transduce.errors import InputError
+from transduce.scores.spans.finding import Labels, find_spans
+
+
+@final
+@dataclass(frozen=True)
+class SpanCounts:
+    """The spans of both sides with the same type and place, and all spans of each."""
+
+    matched: int
+    gold: int
+    output: int
+
+    @property
+    def precision(self) -> float:
+        """The share of the output's spans that match, or 0 if it has none."""
+        return divide(self.matched, self.output)
+
+    @property
+    def recall(self) -> float:
+        """The share of the gold spans that match, or 0 if there are none."""
+        return divide(self.matched, self.gold)
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall."""
+        return divide(2 * self.matched, self.gold + self.output)
+
+
+@final
+@dataclass(frozen=True)
+class SpanAverage:
+    """Precision, recall and F1, averaged over the types; shares, not percentages."""
+
+    precision: float
+    recall: float
+    f1: float
+    support: int  # number of gold spans
+
+
+@final
+@dataclass(frozen=True)
+class SpanReport:
+    """The counts of spans by type, and of tokens."""
+
+    types: Mapping[str, SpanCounts]  # the types of both sides, sorted
+    tokens: int
+    correct_tokens: int
+    sentences: int
+    scheme: str
+
+    @property
+    def counts(self) -> SpanCounts:
+        """The counts of all types together."""
+        every = self.types.values()
+        return SpanCounts(
+            sum(one.matched for one in every),
+            sum(one.gold for one in every),
+            sum(one.output for one in every),
+        )
+
+    @property
+    def accuracy(self) -> float:
+        """The share of tokens with the gold label."""
+        return divide(self.correct_tokens, self.tokens)
+
+    @property
+    def micro(self) -> SpanAverage:
+        """Precision, recall and F1 of all spans together, whatever their types."""
+        every = self.counts
+        return SpanAverage(every.precision, every.recall, every.f1, every.gold)
+
+    @property
+    def macro(self) -> SpanAverage:
+        """The mean over the types of both sides, each counted alike."""
+        return self.average([1] * len(self.types))
+
+    @property
+    def weighted(self) -> SpanAverage:
+        """The mean over the types, each counted by its number of gold spans."""
+        return self.average([one.gold for one in self.types.values()])
+
+    def average(self, weights: Sequence[int]) -> SpanAverage:
+        """Return the weighted means over the types, or zeros if all weights are 0."""
+        every = list(zip(weights, self.types.values(), strict=True))
+        total = sum(weights)
+        return SpanAverage(
+            divide(sum(weight * one.precision for weight, one in every), total),
+            divide(sum(weight * one.recall for weight, one in every), total),
+            divide(sum(weight * one.f1 for weight, one in every), total),
+            self.counts.gold,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return averages, types and counts as plain values for JSON."""
+        types = {
+            name: asdict(SpanAverage(one.precision, one.recall, one.f1, one.gold))
+            for name, one in self.types.items()
+        }
+        averages = ("micro", "macro", "weighted")
+        return {
+            "scheme": self.scheme,
+            "sentences": self.sentences,
+            "tokens": self.tokens,
+            "accuracy": self.accuracy,
+            **{name: asdict(getattr(self, name)) for name in averages},
+            "types": types,
+        }
+
+
+def score_spans(
+    gold: Sequence[Labels], output: Sequence[Labels], scheme: str = "bio"
+) -> SpanReport:
+    """Compare the labels of sentences, a list for each; spans match in type, start and end.
+
+    A span never crosses the end of a sentence.
+    """
+    require_parallel_labels(gold, output)
+    matched, ours, theirs = Counter[str](), Counter[str](), Counter[str]()
+    for gold_labels, labels in zip(gold, output, strict=True):
+        gold_spans, spans = find_spans(gold_labels, scheme), find_spans(labels, scheme)
+        matched.update(kind for kind, _, _ in {*gold_spans} & {*spans})
+        ours.update(kind for kind, _, _ in gold_spans)
+        theirs.update(kind for kind, _, _ in spans)
+    types = sorted({*ours, *theirs})
+    return SpanReport(
+        {kind: SpanCounts(matched[kind], ours[kind], theirs[kind]) for kind in types},
+        tokens=sum(map(len, gold)),
+        correct_tokens=sum(map(count_equal, gold, output)),
+        sentences=len(gold),
+        scheme=scheme,
+    )
+
+
+def count_equal(gold: Labels, output: Labels) -> int:
+    """Return the number of tokens with the same label on both sides."""
+    return sum(a == b for a, b in zip(gold, output, strict=True))
+
+
+def require_parallel_labels(gold: Sequence[Labels], output: Sequence[Labels]) -> None:
+    """Raise InputError if the numbers of sentences differ, or of the labels of one of them."""
+    if len(gold) != len(output):
+        raise InputError(
+            f"{len(output):,} sentences are to be scored, but the gold labels have {len(gold):,}",
+            "sentence n of the one belongs to sentence n of the other",
+        )
+    for number, (ours, theirs) in enumerate(zip(gold, output, strict=True), start=1):
+        if len(ours) != len(theirs):
+            raise InputError(
+                f"sentence {number:,}: {len(theirs):,} labels, but {len(ours):,} in the gold file",
+                "each token has one label",
+            )
+
+
+def divide(part: float | int, whole: float | int) -> float:
+    """Return the quotient, or 0 if there is nothing to divide by."""
+    return part / whole if whole else 0.0
