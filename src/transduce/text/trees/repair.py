@@ -1,0 +1,152 @@
+"""Repair of the malformed output of a parser that decodes without a constraint    (section 6.3)
+
+After Vinyals, Kaiser et al. (2015), who add brackets at the beginning or the end until they
+balance, and with rules for what they leave open:
+
+- a closing bracket that closes nothing gets an opening one at the front;
+- a closing bracket with another label than the open one closes it, and the opening label stays;
+- open brackets are closed at the end;
+- words too many are dropped, constituents without words removed;
+- words that are missing, or outside of the only outer constituent, are attached to it;
+- several outer constituents, or none, come into a new root.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, final
+
+from transduce.errors import InputError
+from transduce.text.trees.symbols import (
+    WORD_SYMBOL,
+    Form,
+    Symbol,
+    classify_symbol,
+    closed_labels,
+)
+from transduce.text.trees.tree import Constituent, Kind, Tree, require_one_per_word
+
+
+@final
+@dataclass
+class Repair:
+    """What was changed to make a tree of a sequence of symbols: how many of each kind."""
+
+    symbols_dropped: int = 0  # those that are not in the form
+    openings_added: int = 0
+    closings_added: int = 0
+    labels_ignored: int = 0  # of closing brackets with another label than the opening one
+    words_dropped: int = 0
+    words_added: int = 0
+    words_moved: int = 0  # those outside of the outer constituent
+    constituents_dropped: int = 0  # those without words
+    roots_added: int = 0
+
+    @property
+    def was_malformed(self) -> bool:
+        """Return whether anything was changed."""
+        return any(asdict(self).values())
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts as plain values for a report."""
+        return asdict(self)
+
+
+def repair_symbols(
+    symbols: Sequence[str],
+    words: Sequence[str],
+    form: Form,
+    *,
+    tags: Sequence[str] | None = None,
+    labels: Collection[str] | None = None,
+    root: str = "S",
+) -> tuple[Tree, Repair]:
+    """Return a tree over exactly the words, made of any sequence of symbols, and what was changed.
+
+    A well-formed sequence gives the tree of `delinearise`, unchanged. `tags` and `labels` are as
+    there; words that the symbols lack get theirs from `tags` in every form. `root` is the label of
+    a root that has to be added. Raises InputError only if there are no words.
+    """
+    if not words:
+        raise InputError("a tree needs at least one word")
+    given = (WORD_SYMBOL,) * len(words) if tags is None else tuple(tags)
+    require_one_per_word("tags", given, words)
+    known = closed_labels(symbols) if labels is None else labels
+    reading = Reading(len(words))
+    for text in symbols:
+        try:
+            reading.read(classify_symbol(text, form, known))
+        except InputError:
+            reading.repair.symbols_dropped += 1
+    reading.close_all()
+    constituents = add_root(reading, root)
+    read = given if form == "xx" else (*reading.tags, *given[len(reading.tags) :])
+    labels_, starts, ends = zip(*constituents, strict=True)
+    return Tree(tuple(words), read, labels_, starts, ends), reading.repair
+
+
+@final
+@dataclass
+class Reading:
+    """The constituents that symbols have opened and closed so far, and what was repaired."""
+
+    words: int  # of the sentence
+    tags: list[str] = field(default_factory=list)  # one for each word read
+    constituents: list[Constituent] = field(default_factory=list)  # end -1 while open
+    open_indices: list[int] = field(default_factory=list)
+    added: list[Constituent] = field(default_factory=list)  # at the front, innermost first
+    repair: Repair = field(default_factory=Repair)
+
+    def read(self, symbol: Symbol) -> None:
+        """Read one symbol."""
+        if symbol.kind is Kind.OPEN:
+            self.open_indices.append(len(self.constituents))
+            self.constituents.append(Constituent(symbol.label, len(self.tags), -1))
+        elif symbol.kind is Kind.CLOSE:
+            self._close(symbol.label)
+        elif len(self.tags) < self.words:
+            self.tags.append(symbol.label)
+        else:
+            self.repair.words_dropped += 1
+
+    def _close(self, label: str) -> None:
+        """Close the innermost open constituent, or add one that starts at the first word."""
+        position = len(self.tags)
+        if not self.open_indices:
+            self.added.append(Constituent(label, 0, position))
+            self.repair.openings_added += 1
+            return
+        index = self.open_indices.pop()
+        self.repair.labels_ignored += self.constituents[index].label != label
+        self.constituents[index] = self.constituents[index]._replace(end=position)
+
+    def close_all(self) -> None:
+        """Close what is open at the end."""
+        self.repair.closings_added += len(self.open_indices)
+        for index in self.open_indices:
+            self.constituents[index] = self.constituents[index]._replace(end=len(self.tags))
+        self.open_indices.clear()
+
+
+def add_root(reading: Reading, label: str) -> list[Constituent]:
+    """Return the constituents in preorder with exactly one root, which spans all words."""
+    repair, words = reading.repair, reading.words
+    found = [*reversed(reading.added), *reading.constituents]
+    kept = [one for one in found if one.start < one.end]
+    repair.constituents_dropped += len(found) - len(kept)
+    repair.words_added += words - len(reading.tags)
+    outer = outermost(kept)
+    if len(outer) != 1:
+        repair.roots_added += 1
+        return [Constituent(label, 0, words), *kept]
+    (root,) = outer
+    repair.words_moved += len(reading.tags) - (root.end - root.start)
+    return [root._replace(start=0, end=words), *kept[1:]]
+
+
+def outermost(constituents: Sequence[Constituent]) -> list[Constituent]:
+    """Return the constituents, of those in preorder, that are inside of no other."""
+    found = list[Constituent]()
+    for one in constituents:
+        if not found or one.start >= found[-1].end:
+            found.append(one)
+    return found

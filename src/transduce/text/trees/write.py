@@ -1,0 +1,79 @@
+"""Trees as brackets: one line a tree, as EVALB reads it, or indented."""
+
+import re
+
+from transduce.errors import InputError
+from transduce.text.trees.tree import Kind, Tree
+
+BREAKS = re.compile(r"[() \t\r\n\v\f]")
+BRACKET_WORDS = (("(", "-LRB-"), (")", "-RRB-"))
+INDENT = 2  # blanks a level
+# Deeper constituents are not indented further: 10,000 levels would be 100 MB of blanks.
+MAX_INDENT = 80
+
+
+def format_tree(tree: Tree, *, outer: str = "TOP") -> str:
+    """Return a tree as one line of brackets inside an outer one, such as (TOP (S (NN dog))).
+
+    No outer bracket is written if `outer` is "" or the root has that label already. A bracket in a
+    word is written -LRB- or -RRB-.
+    """
+    pieces = list[str]()
+    for step in tree.walk():
+        if step.kind is Kind.OPEN:
+            pieces.append(f" ({escape_brackets(tree.labels[step.index])}")
+        elif step.kind is Kind.WORD:
+            pieces.append(f" {format_leaf(tree, step.index)}")
+        else:
+            pieces.append(")")
+    brackets = "".join(pieces)[1:]
+    return f"({outer} {brackets})" if needs_outer(tree, outer) else brackets
+
+
+def format_indented(tree: Tree, *, outer: str = "TOP") -> str:
+    """Return a tree as brackets over many lines, one for each constituent and run of leaves."""
+    level = int(needs_outer(tree, outer))
+    lines = [f"({outer}"] * level
+    previous = Kind.CLOSE
+    for step in tree.walk():
+        if step.kind is Kind.CLOSE:
+            lines[-1] += ")"
+            level -= 1
+        elif step.kind is Kind.OPEN:
+            lines.append(f"{indent(level)}({escape_brackets(tree.labels[step.index])}")
+            level += 1
+        elif previous is Kind.CLOSE:
+            lines.append(indent(level) + format_leaf(tree, step.index))
+        else:
+            lines[-1] += f" {format_leaf(tree, step.index)}"
+        previous = step.kind
+    return "\n".join(lines) + ")" * level
+
+
+def needs_outer(tree: Tree, outer: str) -> bool:
+    """Return whether an outer bracket is wanted and the root has not its label already."""
+    return bool(outer) and tree.labels[:1] != (outer,)
+
+
+def indent(level: int) -> str:
+    """Return the blanks before a line of this level."""
+    return " " * min(INDENT * level, MAX_INDENT)
+
+
+def format_leaf(tree: Tree, index: int) -> str:
+    """Return (TAG WORD) for one word of a tree."""
+    tag, word = tree.tags[index], tree.words[index]
+    if not tag or not word:
+        raise InputError(f"word {index + 1} of a tree or its tag is empty: ({tag} {word})")
+    return f"({escape_brackets(tag)} {escape_brackets(word)})"
+
+
+def escape_brackets(text: str) -> str:
+    """Return text with ( and ) as -LRB- and -RRB-; raise InputError if it holds a blank."""
+    if not BREAKS.search(text):
+        return text
+    for bracket, word in BRACKET_WORDS:
+        text = text.replace(bracket, word)
+    if BREAKS.search(text):
+        raise InputError(f"a word, tag or label of a tree holds a blank: {text[:60]!r}")
+    return text
