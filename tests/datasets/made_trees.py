@@ -8,8 +8,9 @@ the noun before it, every other one to the verb, and commas enclose relative cla
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
-Node = list["str | Node"]  # [label, child, …], or [tag, word]
+Node = list[Any]  # [label, child, …], or [tag, word]
 
 COUNTS = {"train": 300, "dev": 50, "test": 50}
 SECTIONS = {
@@ -158,3 +159,31 @@ def write_section(folder: Path, trees: list[Node]) -> None:
         text = "".join(f"\n{pretty(tree)}\n" for tree in trees[first : first + 8])
         name = f"wsj_{folder.name}{first // 8 + 1:02}.mrg"
         (folder / name).write_text(text, encoding="utf-8")
+
+
+def without_traces(node: Node) -> Node | None:
+    """A tree without the leaves -NONE- and what they leave empty, its labels cut at - and =."""
+    label, *children = node
+    if isinstance(children[0], str):
+        return None if label == "-NONE-" else node
+    inner = [child for child in map(without_traces, children) if child]
+    return [label.partition("-")[0].partition("=")[0], *inner] if inner else None
+
+
+def words_and_tags(node: Node) -> list[tuple[str, str]]:
+    """The leaves of a tree."""
+    label, *children = node
+    if isinstance(children[0], str):
+        return [(children[0], label)]
+    return [leaf for child in children for leaf in words_and_tags(child)]
+
+
+def base_noun_phrases(node: Node) -> list[str]:
+    """A BIO label for each leaf: an NP without an NP inside is a base noun phrase."""
+    label, *children = node
+    if isinstance(children[0], str):
+        return ["O"]
+    inside = [one for child in children for one in base_noun_phrases(child)]
+    if label == "NP" and set(inside) == {"O"}:
+        return ["B-NP", *["I-NP"] * (len(inside) - 1)]
+    return inside

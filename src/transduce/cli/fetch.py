@@ -10,9 +10,10 @@ import click
 
 from transduce.cli import display, options
 from transduce.datasets.cache import cache_folder
-from transduce.datasets.catalogue import CORPORA
+from transduce.datasets.catalogue import list_public
 from transduce.datasets.fetch import corpus_folder
 from transduce.datasets.transfer import NetworkSettings
+from transduce.datasets.treebanks import Treebank
 from transduce.datasets.values import Corpus
 from transduce.runs.fetch import FetchedCorpus, OnDownload, fetch
 
@@ -97,21 +98,21 @@ def print_corpus(found: FetchedCorpus, *, as_json: bool, quiet: bool) -> None:
 def list_corpora(cache: Path, *, as_json: bool) -> Iterator[str]:
     """Yield lines on every corpus: name, languages, size, whether it is cached, and licence."""
     if as_json:
-        for corpus in CORPORA:
+        for corpus in list_public():
             facts = corpus_facts(corpus) | {"here": corpus_folder(corpus, cache).is_dir()}
             yield json.dumps(facts, ensure_ascii=False)
         return
     rows = []
-    for corpus in CORPORA:
+    for corpus in list_public():
         here = "here" if corpus_folder(corpus, cache).is_dir() else ""
         rows.append((corpus.name, "-".join(corpus.languages), format_bytes(corpus.size), here))
-    for corpus, row in zip(CORPORA, display.columns(rows), strict=True):
+    for corpus, row in zip(list_public(), display.columns(rows), strict=True):
         yield row
         yield f"    {corpus.about}"
         yield f"    licence: {corpus.licence}"
 
 
-def corpus_facts(corpus: Corpus) -> dict[str, object]:
+def corpus_facts(corpus: Corpus | Treebank) -> dict[str, object]:
     """Return the facts known about a corpus before it is fetched, as JSON values."""
     return {
         "name": corpus.name,

@@ -1,1 +1,1 @@
-"""Public parallel corpora: their descriptions, and how they are downloaded and unpacked."""
+"""Public corpora and treebanks, how they are fetched, and a user's own treebank folders."""

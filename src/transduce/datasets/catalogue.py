@@ -3,6 +3,7 @@
 from transduce.datasets import mtdata
 from transduce.datasets.news import NEWS
 from transduce.datasets.small import SMALL
+from transduce.datasets.treebanks import TREEBANKS, Treebank
 from transduce.datasets.values import Corpus
 from transduce.datasets.wmt14 import WMT14
 from transduce.errors import InputError, suggest_names
@@ -10,21 +11,31 @@ from transduce.errors import InputError, suggest_names
 CORPORA: tuple[Corpus, ...] = (*WMT14, *NEWS, *SMALL)
 
 
-def find_corpora(name: str) -> tuple[Corpus, ...]:
+def list_public() -> tuple[Corpus | Treebank, ...]:
+    """Return all public corpora: the parallel ones, then the treebanks."""
+    return (*CORPORA, *TREEBANKS)
+
+
+def find_corpora(name: str) -> tuple[Corpus | Treebank, ...]:
     """Return the corpora with a name, one for each language pair; raise InputError if unknown."""
     if name.startswith(mtdata.PREFIX):
         return (mtdata.parse_corpus_name(name),)
-    found = tuple(corpus for corpus in CORPORA if corpus.name == name)
+    found = tuple(corpus for corpus in list_public() if corpus.name == name)
     if not found:
         raise InputError(
-            f"unknown corpus {name!r}", suggest_names(name, {one.name for one in CORPORA})
+            f"unknown corpus {name!r}", suggest_names(name, {one.name for one in list_public()})
         )
     return found
 
 
 def is_public(name: str) -> bool:
     """Return whether a name is that of a corpus which `transduce fetch` can download."""
-    return name.startswith(mtdata.PREFIX) or name in {corpus.name for corpus in CORPORA}
+    return name.startswith(mtdata.PREFIX) or name in {corpus.name for corpus in list_public()}
+
+
+def is_treebank(name: str) -> bool:
+    """Return whether a name is that of a public treebank."""
+    return name in {treebank.name for treebank in TREEBANKS}
 
 
 def resolve_texts(corpus: Corpus) -> Corpus:
@@ -36,13 +47,25 @@ def find_corpus(name: str, languages: tuple[str, str]) -> Corpus:
     """Return the corpus with a name for two languages in either order; else raise InputError."""
     found = find_corpora(name)
     for corpus in found:
-        if set(corpus.languages) == set(languages):
+        if isinstance(corpus, Corpus) and set(corpus.languages) == set(languages):
             return corpus
     have = " and ".join("-".join(corpus.languages) for corpus in found)
-    raise InputError(f"{name} is {have}, not {'-'.join(languages)}", "name another corpus")
+    kind = " trees" if is_treebank(name) else ""
+    raise InputError(f"{name} is {have}{kind}, not {'-'.join(languages)}", "name another corpus")
 
 
-def list_split_corpora(corpus: Corpus) -> tuple[Corpus, ...]:
+def find_treebank(name: str) -> Treebank:
+    """Return the treebank with a name; raise InputError if it names none."""
+    for corpus in find_corpora(name):
+        if isinstance(corpus, Treebank):
+            return corpus
+    known = ", ".join(treebank.name for treebank in TREEBANKS)
+    raise InputError(f"{name} is no treebank", f"known: {known}")
+
+
+def list_split_corpora(corpus: Corpus | Treebank) -> tuple[Corpus | Treebank, ...]:
     """Return a tuple of a corpus and the separate corpora that are its other splits (dev, test)."""
+    if isinstance(corpus, Treebank):
+        return (corpus,)
     others = (find_corpus(name, corpus.languages) for _, name in corpus.other_splits)
     return (corpus, *others)

@@ -24,12 +24,14 @@ from transduce.datasets.downloads import (
 )
 from transduce.datasets.tmx import OTHER_LANGUAGES_HINT
 from transduce.datasets.transfer import DownloadProgress
+from transduce.datasets.treebanks import Treebank
 from transduce.datasets.unpack import read_text_lines
 from transduce.datasets.values import WHOLE, Corpus, Pair, Part, Split, Text, TextPair
 from transduce.durable import FolderWriter, VerifiedFolder, atomic_folder, open_folder
 from transduce.errors import InputError
 
 KIND = "corpus"
+MAX_NAMED = 10  # missing files in an error message
 ChosenTexts = dict[Part, tuple[TextPair, dict[Text, VerifiedFile]]]
 RESUME_HINT = "the same command goes on where it was; --from FOLDER takes copies that you have"
 
@@ -43,7 +45,7 @@ class CorpusRecord:
     mismatches: list[str] = field(default_factory=list)  # unexpected line counts and checksums
 
 
-def corpus_folder(corpus: Corpus, cache: Path) -> Path:
+def corpus_folder(corpus: Corpus | Treebank, cache: Path) -> Path:
     """Return the path of a corpus's folder in the cache."""
     return cache / corpus.name / "-".join(corpus.languages)
 
@@ -68,10 +70,15 @@ def open_corpus(
     name: str, languages: tuple[str, str], cache: Path, *, brought_by: str = ""
 ) -> VerifiedFolder:
     """Open the folder of a fetched corpus; raise InputError if it is not in the cache."""
-    folder = corpus_folder(find_corpus(name, languages), cache)
+    return open_fetched(find_corpus(name, languages), cache, brought_by or name)
+
+
+def open_fetched(corpus: Corpus | Treebank, cache: Path, brought_by: str) -> VerifiedFolder:
+    """Open a corpus's folder in the cache, which fetching the corpus `brought_by` creates."""
+    folder = corpus_folder(corpus, cache)
     if not folder.is_dir():
-        fact = f"the corpus {name} is not here: {folder} does not exist"
-        raise InputError(fact, f"transduce fetch {brought_by or name}")
+        fact = f"the corpus {corpus.name} is not here: {folder} does not exist"
+        raise InputError(fact, f"transduce fetch {brought_by}")
     return open_folder(folder, KIND)
 
 
@@ -81,9 +88,7 @@ def fetch_corpus(
     """Return the folder of a corpus, downloaded and unpacked if it is not in the cache."""
     folder = corpus_folder(corpus, cache)
     if folder.is_dir():
-        existing = open_folder(folder, KIND)
-        existing.verify()
-        return existing
+        return open_verified(folder)
     corpus = resolve_texts(corpus)
     record = CorpusRecord({"name": corpus.name, "languages": list(corpus.languages)})
     record.about |= {"licence": corpus.licence, "splits": {}, "unlike": record.mismatches}
@@ -93,6 +98,24 @@ def fetch_corpus(
             progress(f"unpacking {split.name}", 0, 0)
             write_split(split, corpus.languages, chosen_texts, writer, record)
     return open_folder(folder, KIND)
+
+
+def open_verified(folder: Path) -> VerifiedFolder:
+    """Open the folder of a fetched corpus after verifying every byte of its files."""
+    existing = open_folder(folder, KIND)
+    existing.verify()
+    return existing
+
+
+def missing_files_error(name: str, missing: Iterable[str]) -> InputError:
+    """Build the error for the files of a corpus that are not here while there is no network."""
+    files = list(dict.fromkeys(missing))
+    more = len(files) - MAX_NAMED
+    named = ", ".join(files[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return InputError(
+        f"{name} needs what is not here: {named}",
+        "without --offline they are fetched; --from FOLDER takes your own",
+    )
 
 
 def choose_text_pairs(
@@ -111,8 +134,7 @@ def choose_text_pairs(
                 for text in (part.text_pairs[0].source, part.text_pairs[0].target)
             ]
     if missing:
-        fact = f"{corpus.name} needs what is not here: {', '.join(dict.fromkeys(missing))}"
-        raise InputError(fact, "without --offline they are fetched; --from FOLDER takes your own")
+        raise missing_files_error(corpus.name, missing)
     return chosen_texts
 
 

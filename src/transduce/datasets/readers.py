@@ -52,6 +52,19 @@ def read_column(number: int) -> LineReader:
     return read
 
 
+def read_bracketed_trees(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield each tree as one line with single blanks; a tree begins on a line of its own."""
+    parts, depth = list[bytes](), 0
+    for line in lines:
+        parts += line.split()
+        depth += line.count(b"(") - line.count(b")")
+        if parts and depth == 0:
+            yield b" ".join(parts)
+            parts = []
+    if parts:
+        raise InputError("the last tree has no end", "is it the right file?")
+
+
 def take_every(step: int) -> PairFilter:
     """Build a filter that keeps only every `step`-th pair."""
     return lambda pairs: (p for number, p in enumerate(pairs, start=1) if number % step == 0)

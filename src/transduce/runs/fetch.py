@@ -10,7 +10,9 @@ from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import find_corpora, list_split_corpora
 from transduce.datasets.downloads import DownloadSettings
 from transduce.datasets.fetch import fetch_corpus
+from transduce.datasets.fetch_trees import fetch_treebank
 from transduce.datasets.transfer import NetworkSettings
+from transduce.datasets.treebanks import Treebank
 from transduce.datasets.values import Corpus
 from transduce.durable import VerifiedFolder, lock_folder
 from transduce.settings.fields import require
@@ -23,7 +25,7 @@ OnDownload = Callable[[str, int, int], None]  # file name, bytes so far, bytes i
 class FetchedCorpus:
     """A public corpus that has been fetched to this machine: its folder, line counts, warnings."""
 
-    corpus: Corpus  # its name, languages, licence and description
+    corpus: Corpus | Treebank  # its name, languages, licence and description
     folder: Path
     lines: Mapping[str, int]  # the number of lines of each split
     warnings: tuple[str, ...]  # what differs from the expected sizes or counts
@@ -57,14 +59,23 @@ def fetch(
     fetched = []
     with lock_folder(here):
         for corpus in dict.fromkeys(corpora):
-            folder = fetch_corpus(corpus, here, places, on_progress or ignore_event)
+            folder = fetch_one(corpus, here, places, on_progress or ignore_event)
             found = describe_folder(corpus, folder)
             fetched.append(found)
             (on_corpus or ignore_event)(found)
     return tuple(fetched)
 
 
-def describe_folder(corpus: Corpus, folder: VerifiedFolder) -> FetchedCorpus:
+def fetch_one(
+    corpus: Corpus | Treebank, cache: Path, places: DownloadSettings, on_progress: OnDownload
+) -> VerifiedFolder:
+    """Fetch a parallel corpus or a treebank, and return its folder."""
+    if isinstance(corpus, Treebank):
+        return fetch_treebank(corpus, cache, places, on_progress)
+    return fetch_corpus(corpus, cache, places, on_progress)
+
+
+def describe_folder(corpus: Corpus | Treebank, folder: VerifiedFolder) -> FetchedCorpus:
     """Return a fetched corpus with its folder, the line counts of its splits, and its warnings."""
     return FetchedCorpus(
         corpus=corpus,

@@ -1,0 +1,109 @@
+"""Public treebanks: CRAFT, which people annotated, and GUM, whose trees a parser made.
+
+A treebank is many files of trees, one for each document. Their names, splits, numbers of trees,
+sizes, sha256 and licences are in the tables `craft.tsv` and `gum.tsv` beside this module, taken
+from the files themselves at the commits that stand in the addresses. The splits are the corpora's
+own: CRAFT's lists of articles (articles/ids), and GUM's splits.md, where test2 is the
+out-of-domain corpus GENTLE. GUM's reddit documents are left out, because their words are
+underscores there.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import resources
+from typing import final
+
+from transduce.datasets.readers import read_bracketed_trees
+from transduce.datasets.values import Download, Text
+
+GITHUB = "https://raw.githubusercontent.com"
+SECOND_ADDRESS = "https://github.com"
+
+
+@final
+@dataclass(frozen=True)
+class Document:
+    """One file of a treebank: its name, number of trees, and the licence of its text."""
+
+    name: str
+    text: Text
+    trees: int
+    licence: str
+
+
+@final
+@dataclass(frozen=True)
+class TreebankSplit:
+    """Train, dev or test of a treebank: its documents in the order of their names."""
+
+    name: str
+    documents: tuple[Document, ...]
+
+    @property
+    def trees(self) -> int:
+        """The number of trees of all documents."""
+        return sum(document.trees for document in self.documents)
+
+
+@final
+@dataclass(frozen=True)
+class Treebank:
+    """A public treebank of one language: name, licence, source and splits."""
+
+    name: str
+    about: str
+    licence: str
+    source: str  # the address of the folder that the files are from
+    splits: tuple[TreebankSplit, ...]
+    languages: tuple[str] = ("en",)
+
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """The documents of all splits."""
+        return tuple(document for split in self.splits for document in split.documents)
+
+    @property
+    def size(self) -> int:
+        """The total size of all files in bytes."""
+        return sum(document.text.download.size for document in self.documents)
+
+
+def build_splits(table: str, repository: str, path: str) -> tuple[TreebankSplit, ...]:
+    """Build the splits of a table; `path` is COMMIT/FOLDER/{}.ENDING with {} for a document."""
+    documents: dict[str, list[Document]] = {}
+    for split, name, trees, size, sha256, licence in read_table(table):
+        addresses = (
+            f"{GITHUB}/{repository}/{path.format(name)}",
+            f"{SECOND_ADDRESS}/{repository}/raw/{path.format(name)}",
+        )
+        text = Text(Download(addresses, int(size), sha256), reader=read_bracketed_trees)
+        documents.setdefault(split, []).append(Document(name, text, int(trees), licence))
+    return tuple(TreebankSplit(split, tuple(some)) for split, some in documents.items())
+
+
+def read_table(name: str) -> Iterator[list[str]]:
+    """Yield the rows of a table of documents that is installed beside this module."""
+    table = resources.files("transduce.datasets").joinpath(name).read_text(encoding="utf-8")
+    return (row.split("\t") for row in table.splitlines()[1:])
+
+
+CRAFT_COMMIT = "2abe82b8bb8089448b84937d5f61d8c218011322"
+CRAFT_FOLDER = "structural-annotation/treebank/penn"
+CRAFT = Treebank(
+    "craft",
+    "trees of 97 biomedical articles, annotated by people; 60 articles, 7 and 30",
+    "CC BY 3.0; name Verspoor et al. (2012), BMC Bioinformatics 13:207, and Cohen et al. (2017), "
+    "Handbook of Linguistic Annotation",
+    f"https://github.com/UCDenver-ccp/CRAFT/tree/{CRAFT_COMMIT}/{CRAFT_FOLDER}",
+    build_splits("craft.tsv", "UCDenver-ccp/CRAFT", f"{CRAFT_COMMIT}/{CRAFT_FOLDER}/{{}}.tree"),
+)
+GUM_COMMIT = "72ce5ac14978a324c2fd18d49484e65292cbe316"
+GUM = Treebank(
+    "gum",
+    "silver trees of many genres: a parser made them from gold tags; test2 is out of domain",
+    "CC BY 4.0 for the trees; the texts by genre, some not for commercial use (the manifest "
+    "names each licence); name Zeldes (2017), Language Resources and Evaluation 51(3)",
+    f"https://github.com/amir-zeldes/gum/tree/{GUM_COMMIT}/const",
+    build_splits("gum.tsv", "amir-zeldes/gum", f"{GUM_COMMIT}/const/{{}}.ptb"),
+)
+TREEBANKS = (CRAFT, GUM)
