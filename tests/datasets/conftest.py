@@ -21,3 +21,9 @@ def places(tmp_path):
     return DownloadSettings(
         tmp_path / "downloads", None, NetworkSettings(seconds=0.5, attempts=3, pause=0.01)
     )
+
+
+@pytest.fixture(name="settings")
+def download_settings(request):
+    """The same under the name that the code has for it."""
+    return request.getfixturevalue("places")

@@ -52,8 +52,8 @@ def treebank(site, monkeypatch):
     return made
 
 
-def test_a_split_has_the_trees_of_its_documents_one_a_line(treebank, places, tmp_path):
-    found = fetch_treebank(treebank, tmp_path, places, silent)
+def test_a_split_has_the_trees_of_its_documents_one_a_line(treebank, settings, tmp_path):
+    found = fetch_treebank(treebank, tmp_path, settings, silent)
     assert found.folder == tmp_path / "made/en"
     for split, documents in DOCUMENTS.items():
         trees = [one_line(tree) for some in documents.values() for tree in some]
@@ -61,9 +61,9 @@ def test_a_split_has_the_trees_of_its_documents_one_a_line(treebank, places, tmp
 
 
 def test_the_manifest_says_licence_source_and_what_each_document_is_from(
-    treebank, places, tmp_path, site
+    treebank, settings, tmp_path, site
 ):
-    about = fetch_treebank(treebank, tmp_path, places, silent).about
+    about = fetch_treebank(treebank, tmp_path, settings, silent).about
     assert (about["licence"], about["source"], about["unlike"]) == (
         "a licence",
         "http://source",
@@ -80,8 +80,8 @@ def test_the_manifest_says_licence_source_and_what_each_document_is_from(
     }
 
 
-def test_each_split_is_a_corpus_of_tags_and_one_of_base_noun_phrases(treebank, places, tmp_path):
-    fetch_treebank(treebank, tmp_path, places, silent)
+def test_each_split_is_a_corpus_of_tags_and_one_of_base_noun_phrases(treebank, settings, tmp_path):
+    fetch_treebank(treebank, tmp_path, settings, silent)
     raw = (tree for some in DOCUMENTS["train"].values() for tree in some)
     trees = [tree for tree in map(without_traces, raw) if tree]
     tags, phrases = (
@@ -95,18 +95,20 @@ def test_each_split_is_a_corpus_of_tags_and_one_of_base_noun_phrases(treebank, p
     assert {label for one in phrases for label in one.labels} == {"B-NP", "I-NP", "O"}
 
 
-def test_a_tree_of_traces_alone_is_kept_as_a_tree_and_has_no_tags(places, tmp_path, site):
+def test_a_tree_of_traces_alone_is_kept_as_a_tree_and_has_no_tags(settings, tmp_path, site):
     document = offer(site, "d", [["", ["S", ["NP", ["-NONE-", "*"]]]], *MADE[:1]])
     traces = Treebank("traces", "", "", "", (TreebankSplit("train", (document,)),))
-    found = fetch_treebank(traces, tmp_path, places, silent)
+    found = fetch_treebank(traces, tmp_path, settings, silent)
     assert found.read("train.trees").count(b"\n") == 2
     assert len(list(read_tagged(found.folder / "train.pos.tsv"))) == 1
 
 
-def test_it_is_made_once_and_read_only_if_it_is_as_it_was_written(treebank, places, tmp_path, site):
-    folder = fetch_treebank(treebank, tmp_path, places, silent).folder
+def test_it_is_made_once_and_read_only_if_it_is_as_it_was_written(
+    treebank, settings, tmp_path, site
+):
+    folder = fetch_treebank(treebank, tmp_path, settings, silent).folder
     site.asked.clear()
-    fetch_treebank(treebank, tmp_path, replace(places, network=None), silent)
+    fetch_treebank(treebank, tmp_path, replace(settings, network=None), silent)
     assert site.asked == []
     assert find_treebank_file("made", "test", "trees", tmp_path) is None
     (folder / "dev.trees").write_bytes(b"(S (NN dog))\n")
@@ -115,27 +117,27 @@ def test_it_is_made_once_and_read_only_if_it_is_as_it_was_written(treebank, plac
 
 
 def test_a_document_that_is_gone_or_another_one_is_named_and_what_is_here_stays(
-    treebank, places, tmp_path, site
+    treebank, settings, tmp_path, site
 ):
     content = site.files.pop("/b2.tree")
     with pytest.raises(InputError, match=r"b2\.tree of made cannot be had: http.*404") as error:
-        fetch_treebank(treebank, tmp_path, places, silent)
+        fetch_treebank(treebank, tmp_path, settings, silent)
     assert "goes on where it was" in error.value.hint
     site.files["/b2.tree"] = content.replace(b"(DT a)", b"(DT x)")
     with pytest.raises(InputError, match=r"b2\.tree.*is another file: expected sha256"):
-        fetch_treebank(treebank, tmp_path, places, silent)
+        fetch_treebank(treebank, tmp_path, settings, silent)
     assert not (tmp_path / "made").exists()
     site.files["/b2.tree"] = content
     site.asked.clear()
-    fetch_treebank(treebank, tmp_path, places, silent)
+    fetch_treebank(treebank, tmp_path, settings, silent)
     assert [path for path, _ in site.asked] == ["/b2.tree", "/c3.tree"]
 
 
-def test_another_number_of_trees_than_the_tables_is_noted(treebank, places, tmp_path):
+def test_another_number_of_trees_than_the_tables_is_noted(treebank, settings, tmp_path):
     train, *others = treebank.splits
     first, *rest = train.documents
     changed = replace(train, documents=(replace(first, trees=21), *rest))
-    found = fetch_treebank(replace(treebank, splits=(changed, *others)), tmp_path, places, silent)
+    found = fetch_treebank(replace(treebank, splits=(changed, *others)), tmp_path, settings, silent)
     assert found.about["unlike"] == ["a1 has 20 lines, and 21 were expected"]
 
 
@@ -148,9 +150,9 @@ def test_copies_are_taken_from_a_folder_without_a_network(treebank, tmp_path, si
     assert site.asked == []
 
 
-def test_without_a_network_some_of_what_is_missing_is_named(tmp_path, places):
+def test_without_a_network_some_of_what_is_missing_is_named(tmp_path, settings):
     with pytest.raises(InputError) as error:
-        fetch_treebank(CRAFT, tmp_path, replace(places, network=None), silent)
+        fetch_treebank(CRAFT, tmp_path, replace(settings, network=None), silent)
     assert error.value.fact.startswith(
         "craft needs what is not here: 11532192.tree, 11597317.tree,"
     )

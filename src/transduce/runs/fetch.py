@@ -67,12 +67,12 @@ def fetch(
 
 
 def fetch_one(
-    corpus: Corpus | Treebank, cache: Path, places: DownloadSettings, on_progress: OnDownload
+    corpus: Corpus | Treebank, cache: Path, settings: DownloadSettings, on_progress: OnDownload
 ) -> VerifiedFolder:
     """Fetch a parallel corpus or a treebank, and return its folder."""
     if isinstance(corpus, Treebank):
-        return fetch_treebank(corpus, cache, places, on_progress)
-    return fetch_corpus(corpus, cache, places, on_progress)
+        return fetch_treebank(corpus, cache, settings, on_progress)
+    return fetch_corpus(corpus, cache, settings, on_progress)
 
 
 def describe_folder(corpus: Corpus | Treebank, folder: VerifiedFolder) -> FetchedCorpus:
