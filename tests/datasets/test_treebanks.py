@@ -15,7 +15,7 @@ from tests.datasets.made_trees import (
     words_and_tags,
 )
 
-from transduce.datasets.catalogue import find_corpus, find_treebank
+from transduce.datasets.catalogue import find_corpus, find_treebank, is_treebank
 from transduce.datasets.fetch_trees import fetch_treebank, find_treebank_file
 from transduce.datasets.readers import read_bracketed_trees
 from transduce.datasets.treebanks import CRAFT, GUM, TREEBANKS, Document, Treebank, TreebankSplit
@@ -85,8 +85,8 @@ def test_each_split_is_a_corpus_of_tags_and_one_of_base_noun_phrases(treebank, s
     raw = (tree for some in DOCUMENTS["train"].values() for tree in some)
     trees = [tree for tree in map(without_traces, raw) if tree]
     tags, phrases = (
-        list(read_tagged(find_treebank_file("made", "train", form, tmp_path) or ""))
-        for form in ("pos.tsv", "np.tsv")
+        list(read_tagged(find_treebank_file(f"made-{tags}", "train", tmp_path) or ""))
+        for tags in ("pos", "chunks")
     )
     assert [list(zip(one.tokens, one.labels, strict=True)) for one in tags] == [
         words_and_tags(tree) for tree in trees
@@ -110,10 +110,10 @@ def test_it_is_made_once_and_read_only_if_it_is_as_it_was_written(
     site.asked.clear()
     fetch_treebank(treebank, tmp_path, replace(settings, network=None), silent)
     assert site.asked == []
-    assert find_treebank_file("made", "test", "trees", tmp_path) is None
+    assert find_treebank_file("made", "test", tmp_path) is None
     (folder / "dev.trees").write_bytes(b"(S (NN dog))\n")
     with pytest.raises(FolderError, match=r"dev\.trees: is not as it was written"):
-        find_treebank_file("made", "dev", "trees", tmp_path)
+        find_treebank_file("made", "dev", tmp_path)
 
 
 def test_a_document_that_is_gone_or_another_one_is_named_and_what_is_here_stays(
@@ -161,7 +161,7 @@ def test_without_a_network_some_of_what_is_missing_is_named(tmp_path, settings):
 
 def test_a_treebank_that_is_not_here_is_answered_with_the_command_that_fetches_it(tmp_path):
     with pytest.raises(InputError, match=r"craft is not here.*\nhint: transduce fetch craft"):
-        find_treebank_file("craft", "train", "trees", tmp_path)
+        find_treebank_file("craft-pos", "train", tmp_path)
 
 
 def test_parallel_corpora_and_treebanks_are_not_taken_for_each_other():
@@ -169,6 +169,11 @@ def test_parallel_corpora_and_treebanks_are_not_taken_for_each_other():
         find_corpus("craft", ("en", "de"))
     with pytest.raises(InputError, match="multi30k is no treebank\nhint: known: craft, gum"):
         find_treebank("multi30k")
+
+
+def test_the_tags_of_a_treebank_have_a_name_after_its_own():
+    names = ["craft", "gum-pos", "gum-chunks", "gum-trees", "gumpos", "multi30k", "multi30k-pos"]
+    assert [is_treebank(name) for name in names] == [True, True, True, *[False] * 4]
 
 
 def test_a_file_that_ends_inside_a_tree_is_refused():

@@ -8,6 +8,7 @@ from transduce.datasets.values import Corpus
 from transduce.datasets.wmt14 import WMT14
 from transduce.errors import InputError, suggest_names
 
+TREEBANK_TAGS = ("pos", "chunks")  # parts of speech, base noun phrases
 CORPORA: tuple[Corpus, ...] = (*WMT14, *NEWS, *SMALL)
 
 
@@ -34,8 +35,15 @@ def is_public(name: str) -> bool:
 
 
 def is_treebank(name: str) -> bool:
-    """Return whether a name is that of a public treebank."""
-    return name in {treebank.name for treebank in TREEBANKS}
+    """Return whether a name is that of a public treebank, or of its tags, such as gum-pos."""
+    treebank, _ = split_treebank_name(name)
+    return treebank in {one.name for one in TREEBANKS}
+
+
+def split_treebank_name(name: str) -> tuple[str, str]:
+    """Return the parts of a name such as gum-pos or gum-chunks; gum has "" as its second part."""
+    treebank, _, form = name.partition("-")
+    return (treebank, form) if form in TREEBANK_TAGS else (name, "")
 
 
 def resolve_texts(corpus: Corpus) -> Corpus:

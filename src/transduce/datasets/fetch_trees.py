@@ -1,16 +1,16 @@
 """Fetching a treebank into a folder with its trees, and two tagging corpora made of them.
 
-CACHE/craft/en/train.trees     the raw trees, one a line, in the order of the documents
-CACHE/craft/en/train.pos.tsv   token<TAB>part of speech, of the cleaned trees
-CACHE/craft/en/train.np.tsv    token<TAB>B-NP, I-NP or O: base noun phrases
+CACHE/craft/en/train.trees       the raw trees, one a line, in the order of the documents
+CACHE/craft/en/train.pos.tsv     token<TAB>part of speech, of the cleaned trees
+CACHE/craft/en/train.chunks.tsv  token<TAB>B-NP, I-NP or O: base noun phrases
 """
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
-from transduce.datasets.catalogue import find_treebank
+from transduce.datasets.catalogue import find_treebank, split_treebank_name
 from transduce.datasets.downloads import WRONG_FILE_HINT, DownloadSettings, VerifiedFile, find_file
 from transduce.datasets.fetch import (
     KIND,
@@ -34,21 +34,22 @@ from transduce.text.trees.read import parse_tree
 from transduce.text.trees.tree import Tree
 
 Write = Callable[[bytes], int]  # writes to one file of a split
-Form = Literal["trees", "pos.tsv", "np.tsv"]
-TAGGERS: dict[Form, Callable[[Tree], TaggedSentence]] = {
+FILES = {"": "trees", "pos": "pos.tsv", "chunks": "chunks.tsv"}  # by what follows the name
+TAGGERS: dict[str, Callable[[Tree], TaggedSentence]] = {
     "pos.tsv": tag_parts_of_speech,
-    "np.tsv": tag_base_noun_phrases,
+    "chunks.tsv": tag_base_noun_phrases,
 }
 
 
-def find_treebank_file(name: str, split: str, form: Form, cache: Path) -> Path | None:
+def find_treebank_file(name: str, split: str, cache: Path) -> Path | None:
     """Return the verified file of a split of a fetched treebank; None if there is no such split.
 
-    The form is "trees", or "pos.tsv" or "np.tsv" for the tagging corpora made of them.
+    "gum" names its trees, "gum-pos" its parts of speech, and "gum-chunks" its base noun phrases.
     """
-    assert form in get_args(Form)
-    folder = open_fetched(find_treebank(name), cache, name)
-    return folder.verified_path(f"{split}.{form}") if split in folder.about["splits"] else None
+    treebank, form = split_treebank_name(name)
+    folder = open_fetched(find_treebank(treebank), cache, treebank)
+    file = f"{split}.{FILES[form]}"
+    return folder.verified_path(file) if split in folder.about["splits"] else None
 
 
 def fetch_treebank(
@@ -100,7 +101,7 @@ def write_split(
     with ExitStack() as stack:
         write = {
             form: stack.enter_context(writer.open(f"{split.name}.{form}")).write
-            for form in get_args(Form)
+            for form in FILES.values()
         }
         parts = [write_document(one, found[one], write, record) for one in split.documents]
     record.about["splits"][split.name] = {
@@ -110,7 +111,7 @@ def write_split(
 
 
 def write_document(
-    document: Document, found: VerifiedFile, write: Mapping[Form, Write], record: CorpusRecord
+    document: Document, found: VerifiedFile, write: Mapping[str, Write], record: CorpusRecord
 ) -> dict[str, Any]:
     """Write a document's trees in all forms; return its entry for the record."""
     count = 0
