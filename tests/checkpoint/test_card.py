@@ -70,11 +70,11 @@ def test_every_setting_that_differs_is_in_the_ledger_with_the_papers_words():
         "| --- | --- | --- | --- |",
         "| architecture.layers | 6 | 2 | section 3.1: N = 6 identical layers in each stack |",
         "| data.max_length_ratio | 9.0 | 3.0 | the paper is silent; ours: "
-        "pairs whose lengths in characters differ more are left out |",
+        "pairs with a larger ratio of their lengths in characters are dropped |",
         "| data.drop_identical | yes | no | the paper is silent; ours: "
-        "pairs with equal sides teach copying, not translation |",
+        "drop pairs with equal sides, which teach copying |",
         "| training.steps | 100,000 | 7,000 | section 5.2: "
-        "the base models were trained for 100,000 steps |",
+        "number of updates; the base models had 100,000 |",
     ]
 
 

@@ -80,7 +80,7 @@ def test_runs_are_told_apart_by_the_ends_of_their_paths(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "answer"),
     [
         (("{run}", "{run}", "-o", "x.svg"), "the same run is named twice"),
         (("{run}", "-o", "x.pdf"), "x.pdf: a picture is one of .svg, .png, and figures are .csv"),
@@ -88,10 +88,10 @@ def test_runs_are_told_apart_by_the_ends_of_their_paths(tmp_path):
         (("nowhere", "-o", "x.svg"), "nowhere: no log.jsonl lies there"),
     ],
 )
-def test_what_cannot_be_drawn_is_said(call, trained, arguments, said):
+def test_runs_and_files_that_cannot_be_drawn_are_refused(call, trained, arguments, answer):
     ended = call("curves", *(str(word).format(run=trained) for word in arguments))
     assert ended.code == 2
-    assert ended.stderr.startswith(f"error: {said}")
+    assert ended.stderr.startswith(f"error: {answer}")
 
 
 def test_a_run_before_its_first_update_is_no_curve(call, tmp_path):

@@ -35,7 +35,7 @@ def test_it_prepares_trains_averages_and_shows(demo, tmp_path):
     ended = demo()
     assert ended.code == 0
     said = ended.stderr.splitlines()
-    assert said[0] == "preparing a corpus of sentences that a grammar makes up …"
+    assert said[0] == "preparing a corpus of generated sentences …"
     assert "trained 2 steps in " in ended.stderr
     assert "transduce average" not in ended.stderr  # it does that by itself, of one snapshot alone
     assert "sentences held out:\n  BLEU " in ended.stdout

@@ -74,20 +74,21 @@ def test_our_own_faults_keep_their_traceback_and_say_what_to_do(call):
 
 INTERRUPTED = "error: interrupted before it was done\n"
 TERMINATED = "error: terminated before it was done\n"
-HINT = "hint: the same command starts again; a run or a prepared corpus goes on from what is "
+HINT = "hint: the same command starts again; a run or a prepared corpus resumes from what is "
 
 
-def test_an_interrupt_is_told_in_a_sentence(call):
+def test_an_interrupt_is_reported_in_a_sentence(call):
     ended = call(command=failing(KeyboardInterrupt()))
     assert (ended.code, ended.stdout) == (130, "")
-    assert ended.stderr == f"{INTERRUPTED}{HINT}finished\n"
+    assert ended.stderr == f"{INTERRUPTED}{HINT}done\n"
 
 
 def test_a_full_disk_is_no_fault_of_ours(call):
     ended = call(command=failing(OSError(errno.ENOSPC, "No space left on device")))
     assert ended.code == 4
     assert ended.stderr == (
-        "error: cannot write: No space left on device\nhint: free some space, then start again\n"
+        "error: cannot write: No space left on device\n"
+        "hint: free some disk space and repeat the command\n"
     )
 
 
@@ -96,10 +97,10 @@ def test_a_path_that_cannot_be_reached_is_no_fault_of_ours(call):
     ended = call("translate", name)
     assert ended.code == 2
     assert ended.stderr == (
-        f"error: {name}: file name too long\nhint: look at the path and its rights\n"
+        f"error: {name}: file name too long\nhint: check the path and its permissions\n"
     )
     assert call(command=failing(PermissionError(errno.EACCES, "no", "shut/x"))).stderr == (
-        "error: shut/x: permission denied\nhint: look at the path and its rights\n"
+        "error: shut/x: permission denied\nhint: check the path and its permissions\n"
     )
 
 

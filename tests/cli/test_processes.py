@@ -82,7 +82,7 @@ def test_threads_and_workers_exclude_each_other(call, babbler):
     assert (ended.code, ended.stdout) == (2, "")
     assert ended.stderr == (
         "error: --threads is for one process, and --workers are processes of one thread each\n"
-        "hint: leave one\n"
+        "hint: give one of them\n"
     )
 
 

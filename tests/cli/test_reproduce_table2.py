@@ -10,7 +10,7 @@ from tests.cli.rows import TINY
 from transduce.errors import FolderError, InputError
 from transduce.reproduce import rows as rows_module
 from transduce.reproduce.result import read_test_set
-from transduce.runs.average import average_beside
+from transduce.runs.average import open_or_write_average
 from transduce.runs.texts import FilePair
 from transduce.settings import Data
 
@@ -65,12 +65,12 @@ def test_what_is_measured_stays_with_its_test_set(call, tmp_path, own_text):
 
 
 def test_a_model_of_other_steps_is_not_taken_for_the_run_s(trained):
-    model = average_beside(trained)
+    model = open_or_write_average(trained)
     assert model.about["averaged"] == [15, 20]
-    assert average_beside(trained).hash == model.hash, "it is made once"
+    assert open_or_write_average(trained).hash == model.hash, "it is made once"
     shutil.rmtree(max((trained / "snapshots").iterdir()))
     with pytest.raises(FolderError, match="is the mean of other steps than 15 to 15\nhint: del"):
-        average_beside(trained)
+        open_or_write_average(trained)
 
 
 def test_a_row_that_cannot_be_measured_says_what_to_do(call, tmp_path, monkeypatch):
@@ -105,7 +105,7 @@ def test_every_row_is_a_command_of_its_own(call):
         (["--test-pairs", "none"], "none: "),
     ],
 )
-def test_wrong_wishes_are_refused_in_a_sentence(call, arguments, answer, monkeypatch, tmp_path):
+def test_wrong_options_are_refused_in_a_sentence(call, arguments, answer, monkeypatch, tmp_path):
     monkeypatch.setenv("TRANSDUCE_CACHE", "none")
     monkeypatch.chdir(tmp_path)
     done = call("reproduce", "table2", *arguments, "-o", "x")
@@ -118,8 +118,8 @@ def test_the_test_set_of_a_fetched_corpus_is_taken(monkeypatch, own_text):
     files = FilePair(own_text[1], own_text[3])
     asked = []
 
-    def read_corpus(*said):
-        asked.append(said)
+    def read_corpus(*arguments):
+        asked.append(arguments)
         return files
 
     monkeypatch.setattr("transduce.reproduce.result.read_corpus", read_corpus)

@@ -1,4 +1,4 @@
-"""transduce translate: prefixes, samples, ensembles, and what contradicts what."""
+"""transduce translate: prefixes, samples, ensembles, and options that exclude each other."""
 
 import json
 import shutil
@@ -11,8 +11,8 @@ LINES = b"the dog sees a cat.\n\na woman\nwho runs now\n"
 
 
 @pytest.fixture
-def said(call, babbler):
-    """What a model says to these bytes, as lines."""
+def translate(call, babbler):
+    """Return a function that translates bytes on standard input, and returns the output lines."""
 
     def translated(*options, data=LINES, model=babbler):
         ended = call("translate", model, *FAST, *options, stdin=data)
@@ -24,7 +24,7 @@ def said(call, babbler):
 
 @pytest.fixture
 def refused(call, babbler):
-    """How an impossible wish is answered."""
+    """Return a function that calls the command with options, and returns its error."""
 
     def answer(*options, data=LINES):
         ended = call("translate", babbler, *FAST, *options, stdin=data)
@@ -34,22 +34,22 @@ def refused(call, babbler):
     return answer
 
 
-def test_outputs_begin_with_their_prefixes(said, tmp_path):
+def test_outputs_begin_with_their_prefixes(translate, tmp_path):
     prefixes = write(tmp_path / "prefixes", ["ein", "", "", "wer"])
-    free, forced = said("--beam=1"), said("--beam=1", "--prefix", prefixes)
+    free, forced = translate("--beam=1"), translate("--beam=1", "--prefix", prefixes)
     assert forced[1:3] == free[1:3]
     assert forced[0].startswith("ein")
     assert forced[3].startswith("wer")
     assert forced != free
 
 
-def test_prefixes_may_come_from_standard_input(call, babbler, said, tmp_path):
+def test_prefixes_may_come_from_standard_input(call, babbler, translate, tmp_path):
     lines = tmp_path / "lines"
     lines.write_bytes(LINES)
     prefixes = write(tmp_path / "prefixes", ["ein", "", "", "wer"])
     options = ("--beam=1", "--extra-length=1", "--prefix")
     piped = call("translate", babbler, lines, *options, "-", stdin=prefixes.read_bytes())
-    assert piped.stdout[:-1].split("\n") == said("--beam=1", "--prefix", prefixes)
+    assert piped.stdout[:-1].split("\n") == translate("--beam=1", "--prefix", prefixes)
 
 
 @pytest.mark.parametrize(
@@ -70,28 +70,28 @@ def test_a_file_of_prefixes_that_is_not_there_is_refused(refused, tmp_path):
     assert answer.startswith(f"error: {tmp_path}/nowhere: cannot be read (No such file")
 
 
-def test_samples_depend_on_the_seed_and_on_their_line_only(said):
-    def drawn(*options):
-        rows = [row.split("\t") for row in said("--sample", "--nbest=3", *options)]
+def test_samples_depend_on_the_seed_and_on_their_line_only(translate):
+    def sample(*options):
+        rows = [row.split("\t") for row in translate("--sample", "--nbest=3", *options)]
         return [[row[0], row[3]] for row in rows]  # scores agree to rounding only
 
-    rows = drawn()
+    rows = sample()
     assert [row[0] for row in rows] == ["1"] * 3 + ["2"] + ["3"] * 3 + ["4"] * 3
     assert len({text for _, text in rows}) == 10
-    assert drawn("--batch-size=1", "--seed=1") == rows
-    assert drawn("--line-buffered") == rows
-    assert drawn("--seed=2") != rows
-    assert said("--sample") == [rows[place][1] for place in (0, 3, 4, 7)]
-    last = said("--sample", data=b"\n\n\n" + LINES.splitlines()[3])
+    assert sample("--batch-size=1", "--seed=1") == rows
+    assert sample("--line-buffered") == rows
+    assert sample("--seed=2") != rows
+    assert translate("--sample") == [rows[row][1] for row in (0, 3, 4, 7)]
+    last = translate("--sample", data=b"\n\n\n" + LINES.splitlines()[3])
     assert last[3] == rows[7][1]
 
 
-def test_drawing_from_the_likeliest_only_is_greedy_search(said):
-    greedy = said("--beam=1")
-    assert said("--sample", "--top-k=1") == greedy
-    assert said("--sample", "--top-p=0.000001") == greedy
-    assert said("--sample", "--temperature=0.00001") == greedy
-    assert said("--sample", "--temperature=1.5", "--top-k=50", "--top-p=0.9") != greedy
+def test_drawing_from_the_likeliest_only_is_greedy_search(translate):
+    greedy = translate("--beam=1")
+    assert translate("--sample", "--top-k=1") == greedy
+    assert translate("--sample", "--top-p=0.000001") == greedy
+    assert translate("--sample", "--temperature=0.00001") == greedy
+    assert translate("--sample", "--temperature=1.5", "--top-k=50", "--top-p=0.9") != greedy
 
 
 @pytest.mark.parametrize(
@@ -99,13 +99,13 @@ def test_drawing_from_the_likeliest_only_is_greedy_search(said):
     [
         (
             ("--temperature=0.5",),
-            "error: --temperature is of drawing, and a beam searches\nhint: add --sample\n",
+            "error: --temperature is for sampling\nhint: add --sample\n",
         ),
-        (("--seed=3",), "error: --seed is of drawing, and a beam searches\nhint: add --sample\n"),
+        (("--seed=3",), "error: --seed is for sampling\nhint: add --sample\n"),
         (
             ("--sample", "--beam=4"),
-            "error: --sample draws, and --beam searches\n"
-            "hint: leave one; --nbest says how many samples\n",
+            "error: --sample and --beam exclude each other\n"
+            "hint: give one of them; --nbest is the number of samples\n",
         ),
         (("--sample", "--top-k=-1"), "error: sampling.top_k must be a count, or 0 for all"),
         (("--sample", "--temperature=0"), "error: sampling.temperature must be a number above 0"),
@@ -115,12 +115,12 @@ def test_drawing_from_the_likeliest_only_is_greedy_search(said):
         ),
         (
             ("--workers=2", "--line-buffered"),
-            "error: --workers take many lines at once, and --line-buffered answers each\n",
+            "error: --workers and --line-buffered exclude each other: workers read many",
         ),
         (("--workers=0",), "error: invalid value for '--workers'"),
     ],
 )
-def test_wishes_that_contradict_each_other_are_refused(refused, options, answer):
+def test_options_that_exclude_each_other_are_refused(refused, options, answer):
     assert refused(*options).startswith(answer)
 
 
@@ -128,16 +128,16 @@ def scores(rows):
     return [float(row.split("\t")[1]) for row in rows]
 
 
-def test_a_model_twice_is_the_model_alone(said, babbler):
-    alone, twice = said("--nbest=2"), said("--nbest=2", "--ensemble", babbler)
-    assert [row.split("\t")[3] for row in twice] == [row.split("\t")[3] for row in alone]
-    assert scores(twice) == pytest.approx(scores(alone), abs=2e-4)
+def test_an_ensemble_of_equal_models_gives_the_outputs_of_one(translate, babbler):
+    once, twice = translate("--nbest=2"), translate("--nbest=2", "--ensemble", babbler)
+    assert [row.split("\t")[3] for row in twice] == [row.split("\t")[3] for row in once]
+    assert scores(twice) == pytest.approx(scores(once), abs=2e-4)
 
 
-def test_two_models_answer_together_whoever_is_named_first(said, babbler, made):
-    both = said("--beam=1", "--ensemble", made / "model")
-    assert both == said("--beam=1", "--ensemble", babbler, model=made / "model")
-    assert both != said("--beam=1")
+def test_the_order_of_an_ensemble_s_models_does_not_matter(translate, babbler, made):
+    both = translate("--beam=1", "--ensemble", made / "model")
+    assert both == translate("--beam=1", "--ensemble", babbler, model=made / "model")
+    assert both != translate("--beam=1")
 
 
 def test_models_with_other_vocabularies_are_refused(call, babbler, tmp_path):
@@ -157,39 +157,39 @@ def test_models_with_other_vocabularies_are_refused(call, babbler, tmp_path):
     )
 
 
-def test_an_ensemble_in_python_is_that_of_the_command_line(said, babbler, made):
+def test_an_ensemble_in_python_is_that_of_the_command_line(translate, babbler, made):
     import transduce
 
-    translate = transduce.load(babbler, made / "model").searching(beam=1, extra_length=1)
+    translator = transduce.load(babbler, made / "model").searching(beam=1, extra_length=1)
     lines = LINES.decode().split("\n")[:-1]
-    assert translate(lines) == said("--beam=1", "--ensemble", made / "model")
+    assert translator(lines) == translate("--beam=1", "--ensemble", made / "model")
 
 
-def test_prefix_samples_and_ensemble_go_together_as_json(said, made, tmp_path):
+def test_prefix_samples_and_ensemble_go_together_as_json(translate, made, tmp_path):
     prefixes = write(tmp_path / "prefixes", ["ein", "", "", "wer"])
     options = ("--sample", "--nbest=2", "--ensemble", made / "model", "--prefix", prefixes)
-    found = [json.loads(line)["outputs"] for line in said(*options, "--json")]
+    found = [json.loads(line)["outputs"] for line in translate(*options, "--json")]
     assert [len(outputs) for outputs in found] == [2, 1, 2, 2]
     assert all(one["text"].startswith("ein") for one in found[0])
     assert all(one["text"].startswith("wer") for one in found[3])
 
 
-def test_a_run_that_is_not_over_says_which_step_answers(call, trained, tmp_path):
+def test_the_step_is_reported_that_is_taken_of_an_unfinished_run(call, trained, tmp_path):
     source = write(tmp_path / "a", ["the dog"])
     commands = [
         ("translate", trained, source, *FAST),
         ("evaluate", trained, source, source),
         ("likelihood", trained, source, source),
     ]
-    assert not any("is not over" in call(*command).stderr for command in commands)
+    assert not any("is not finished" in call(*command).stderr for command in commands)
     shutil.rmtree(trained / "checkpoints/step-00000020")
     for command in commands:
         ended = call(*command)
         assert ended.code == 0
-        assert f"{trained} is not over: step 19 of 20 answers\n" in ended.stderr
-    with (trained / "log.jsonl").open("a") as log:  # as a run that has lost patience says
+        assert f"{trained} is not finished: using step 19 of 20\n" in ended.stderr
+    with (trained / "log.jsonl").open("a") as log:  # as after early stopping
         log.write('{"event": "finish", "step": 19}\n')
-    assert not any("is not over" in call(*command).stderr for command in commands)
-    with (trained / "log.jsonl").open("a") as log:  # as one says that was made longer
+    assert not any("is not finished" in call(*command).stderr for command in commands)
+    with (trained / "log.jsonl").open("a") as log:  # as of a run that was made longer
         log.write('{"event": "resume", "step": 19}\n')
-    assert all("is not over" in call(*command).stderr for command in commands)
+    assert all("is not finished" in call(*command).stderr for command in commands)

@@ -103,7 +103,8 @@ def test_a_corpus_that_was_prepared_elsewhere(call, corpus):
     )
     for name, option in (("a.en", "--source"), ("d.en", "--dev-source")):
         assert call(*command, option, corpus / name).stderr == (
-            f"error: {option} has no place beside --store, which holds all texts\nhint: leave one\n"
+            f"error: {option} and --store exclude each other: a store contains all texts\n"
+            "hint: give one of them\n"
         )
 
 

@@ -21,7 +21,7 @@ def test_a_scale_without_a_recipe_is_refused(call, tmp_path):
     done = call("train", "--scale", "toy", "-o", tmp_path / "run")
     assert done.code == 2
     assert done.stderr == (
-        "error: --scale makes a recipe smaller, and none was named\n"
+        "error: --scale needs a recipe, which it makes smaller\n"
         "hint: transduce train table3/base --scale laptop\n"
     )
 

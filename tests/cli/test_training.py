@@ -1,4 +1,4 @@
-"""Training as people watch it."""
+"""The panel that shows a training on a terminal."""
 
 import io
 import math
@@ -12,7 +12,7 @@ from transduce.training.update import Update
 
 
 def update(step, nats):
-    """An update of which only the loss matters."""
+    """Return a step's update with this loss."""
     return Update(
         step=step,
         loss=nats,
@@ -27,27 +27,27 @@ def update(step, nats):
 
 @pytest.fixture
 def panel():
-    """A panel of a run of nine steps on a terminal that is a piece of text."""
+    """Return the panel of a run of nine steps, on a terminal that stores its text."""
     console = Console(file=io.StringIO(), force_terminal=True, width=200)
     return PanelDisplay(9, console)
 
 
-def shown(panel):
-    """What stands on the terminal."""
+def render(panel):
+    """Print the panel and return the terminal's text."""
     panel.console.print(panel)
     return panel.console.file.getvalue()
 
 
 @pytest.mark.parametrize("nats", [math.nan, math.inf])
 @pytest.mark.parametrize("first", [[], [3.0, 2.0]])
-def test_the_panel_outlives_updates_that_are_not_finite(panel, nats, first):
+def test_the_panel_shows_updates_that_are_not_finite(panel, nats, first):
     for step, value in enumerate([*first, nats], start=1):
         panel.on_update(update(step, value), Progress(step=step))
-    assert f"loss {nats}" in shown(panel)
-    assert ("perplexity 12.18" in shown(panel)) == bool(first)
+    assert f"loss {nats}" in render(panel)
+    assert ("perplexity 12.18" in render(panel)) == bool(first)
 
 
-def test_a_pace_is_told_only_when_there_is_one(panel, monkeypatch):
+def test_the_speed_is_shown_after_the_second_update(panel, monkeypatch):
     seconds = iter([10.0, 12.0])
     monkeypatch.setattr("time.monotonic", lambda: next(seconds))
     panel.on_update(update(1, 3.0), Progress(step=1, target_tokens=100))

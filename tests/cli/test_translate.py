@@ -1,4 +1,4 @@
-"""transduce translate: a line for a line, and every input and folder that cannot be."""
+"""transduce translate: one output line for each line, and refusals of inputs and folders."""
 
 import gzip
 import json
@@ -8,13 +8,13 @@ from tests.cli.language import write
 
 from transduce.durable.checksummed_json import add_checksum
 
-FAST = ("--beam=1", "--extra-length=1")  # of a model that has learned nothing
+FAST = ("--beam=1", "--extra-length=1")  # of a model with initial weights
 LINES = ["the dog sees a cat.", "", "a woman", "who runs now and not today"]
 
 
 @pytest.fixture
-def said(call, babbler):
-    """What a model says to these bytes, as lines."""
+def translate(call, babbler):
+    """Return a function that translates bytes on standard input, and returns the output lines."""
 
     def translated(data, *options):
         ended = call("translate", babbler, *FAST, *options, stdin=data)
@@ -25,9 +25,9 @@ def said(call, babbler):
     return translated
 
 
-def test_a_line_for_a_line_in_order_and_empty_for_empty(said):
-    outputs = said("\n".join(LINES).encode())
-    assert outputs == [said(line.encode() + b"\n")[0] for line in LINES]
+def test_a_line_for_a_line_in_order_and_empty_for_empty(translate):
+    outputs = translate("\n".join(LINES).encode())
+    assert outputs == [translate(line.encode() + b"\n")[0] for line in LINES]
     assert [bool(output) for output in outputs] == [True, False, True, True]
     assert len(set(outputs)) == 4
 
@@ -36,10 +36,10 @@ def test_nothing_in_nothing_out(call, model):
     assert call("translate", model, stdin=b"").stdout == ""
 
 
-def test_only_a_newline_ends_a_line(said):
+def test_only_a_newline_ends_a_line(translate):
     odd = "a\u2028b\na\rb\na\x0cb\na\u0085b\na\0b\nwindows\r\n\u2029\n".encode()
-    assert len(said(odd)) == 7
-    assert said("\ufeffa dog\r\n".encode()) == said(b"a dog")
+    assert len(translate(odd)) == 7
+    assert translate("\ufeffa dog\r\n".encode()) == translate(b"a dog")
 
 
 @pytest.mark.parametrize(("options", "before"), [((), 0), (("--line-buffered",), 1)])
@@ -58,19 +58,19 @@ def test_each_line_is_answered_before_the_next_is_read_on_request(
     assert answered == [before]
 
 
-def test_a_file_may_be_packed_and_an_output_named(call, babbler, tmp_path, said):
+def test_a_file_may_be_packed_and_an_output_named(call, babbler, tmp_path, translate):
     (tmp_path / "in.gz").write_bytes(gzip.compress("\n".join(LINES).encode()))
     ended = call("translate", babbler, tmp_path / "in.gz", *FAST, "-o", tmp_path / "out")
     assert (ended.code, ended.stdout, ended.stderr) == (0, "", "")
     text = (tmp_path / "out").read_text(encoding="utf-8")
-    assert text.split("\n")[:-1] == said("\n".join(LINES).encode())
+    assert text.split("\n")[:-1] == translate("\n".join(LINES).encode())
 
 
-def test_a_dash_is_standard_output(said):
-    assert said(b"a dog", "-o", "-") == said(b"a dog")
+def test_a_dash_is_standard_output(translate):
+    assert translate(b"a dog", "-o", "-") == translate(b"a dog")
 
 
-def test_a_failure_leaves_the_output_of_before(call, model, tmp_path):
+def test_a_failure_leaves_an_older_output_unchanged(call, model, tmp_path):
     write(tmp_path / "out", ["precious"])
     (tmp_path / "in").write_bytes(b"fine\nna\xefve\n")
     ended = call("translate", model, tmp_path / "in", "-o", tmp_path / "out")
@@ -80,19 +80,19 @@ def test_a_failure_leaves_the_output_of_before(call, model, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "model", "out"]
 
 
-def test_several_outputs_a_line_with_scores(said):
-    rows = [row.split("\t") for row in said(b"a dog\nthe cat\n", "--beam=4", "--nbest=3")]
+def test_several_outputs_a_line_with_scores(translate):
+    rows = [row.split("\t") for row in translate(b"a dog\nthe cat\n", "--beam=4", "--nbest=3")]
     assert [row[0] for row in rows] == ["1", "1", "1", "2", "2", "2"]
     scores = [float(row[1]) for row in rows]
     assert scores[:3] == sorted(scores[:3], reverse=True)
     assert all(float(row[2]) < 0 for row in rows)
 
 
-def test_json_is_one_object_a_line(said):
-    found = [json.loads(line) for line in said(b"a dog\n\nthe cat", "--json", "--beam=2")]
+def test_json_is_one_object_a_line(translate):
+    found = [json.loads(line) for line in translate(b"a dog\n\nthe cat", "--json", "--beam=2")]
     assert [one["line"] for one in found] == [1, 2, 3]
     assert found[0]["outputs"][0].keys() == {"text", "score", "log_prob"}
-    assert found[0]["outputs"][0]["text"] == said(b"a dog", "--beam=2")[0]
+    assert found[0]["outputs"][0]["text"] == translate(b"a dog", "--beam=2")[0]
     assert found[1]["outputs"] == [{"text": "", "score": 0.0, "log_prob": 0.0}]
 
 
@@ -104,10 +104,10 @@ def test_more_outputs_than_the_beam_holds_are_refused(call, model):
     )
 
 
-def test_a_long_line_is_split_into_sentences(said):
+def test_a_long_line_is_split_into_sentences(translate):
     sentence = "The dog sees a cat and a woman sees the dog now. "
-    (line,) = said((sentence * 20).encode(), "--beam=1")
-    assert line == " ".join(said((sentence.strip() + "\n").encode() * 20))
+    (line,) = translate((sentence * 20).encode(), "--beam=1")
+    assert line == " ".join(translate((sentence.strip() + "\n").encode() * 20))
 
 
 def test_a_sentence_of_100_000_characters_is_split_with_a_warning_and_a_count(call, babbler):
@@ -142,7 +142,7 @@ def test_a_run_serves_as_a_model(call, trained):
     assert (ended.code, ended.stderr, ended.stdout.count("\n")) == (0, "", 1)
 
 
-def test_a_run_whose_newest_save_is_damaged_is_refused(call, trained):
+def test_a_run_whose_newest_checkpoint_is_damaged_is_refused(call, trained):
     file = trained / "checkpoints/step-00000020/model.safetensors"
     file.write_bytes(file.read_bytes()[:-1])
     ended = call("translate", trained, *FAST, stdin=b"a dog\n")
@@ -151,7 +151,7 @@ def test_a_run_whose_newest_save_is_damaged_is_refused(call, trained):
     assert "\nhint: `transduce train` resumes from an older checkpoint\n" in ended.stderr
 
 
-def test_a_run_without_a_save_is_refused(call, trained):
+def test_a_run_without_a_checkpoint_is_refused(call, trained):
     (trained / "checkpoints").rename(trained.parent / "elsewhere")
     ended = call("translate", trained, stdin=b"a dog\n")
     assert ended.code == 2
@@ -207,7 +207,7 @@ def test_a_folder_that_is_not_as_it_was_is_refused(call, model, damage, code, an
 
 
 @pytest.mark.parametrize("name", ["nothing", "file"])
-def test_what_is_no_folder_is_refused(call, tmp_path, name):
+def test_a_path_that_is_no_folder_is_refused(call, tmp_path, name):
     (tmp_path / "file").write_bytes(b"")
     ended = call("translate", tmp_path / name, stdin=b"a dog\n")
     assert ended.code == 2
@@ -223,14 +223,14 @@ def test_an_output_that_is_no_file_is_refused_before_the_work(call, model, tmp_p
 def test_translating_in_python_gives_the_same(made, call):
     import transduce
 
-    translate = transduce.load(made / "model")
-    assert translate.models[0].output.weight.t().is_contiguous(), "laid out for answers"
-    outputs = translate(["a dog", "", "the cat"])
+    translator = transduce.load(made / "model")
+    assert translator.models[0].output.weight.t().is_contiguous(), "prepared for inference"
+    outputs = translator(["a dog", "", "the cat"])
     assert (
         outputs
         == call("translate", made / "model", stdin=b"a dog\n\nthe cat").stdout.split("\n")[:-1]
     )
-    assert translate("the cat") == outputs[2]
+    assert translator("the cat") == outputs[2]
 
 
 def test_an_output_is_not_put_into_a_folder_that_a_typing_error_names(call, model, tmp_path):

@@ -20,7 +20,7 @@ def quiet(_):
 def store_of(tmp_path):
     """Build a store from pairs; words name what differs from the usual."""
 
-    def build_one(pairs, name="store", told=quiet, cleaning=dict, **settings):
+    def build_one(pairs, name="store", progress=quiet, cleaning=dict, **settings):
         data = dataclasses.replace(DATA, **settings)
         bytes_only = learn_vocabulary(["a line"], 258)
         return build_store(
@@ -29,7 +29,7 @@ def store_of(tmp_path):
             build_task(data, (bytes_only, bytes_only)),
             data,
             origin=Origin({"source": "1a2b", "target": "3c4d"}, cleaning),
-            progress=told,
+            progress=progress,
         )
 
     return build_one

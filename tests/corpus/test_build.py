@@ -62,9 +62,9 @@ def test_the_size_of_a_block_changes_nothing_that_is_stored(store_of, monkeypatc
 
 def test_progress_counts_the_pairs_read_up_to_the_last(store_of, monkeypatch):
     monkeypatch.setattr(building, "BLOCK_CHARACTERS", 9)
-    told: list[int] = []
-    store_of(PAIRS, told=told.append)
-    assert told == [1, 3, 4]
+    counts: list[int] = []
+    store_of(PAIRS, progress=counts.append)
+    assert counts == [1, 3, 4]
 
 
 def test_lines_are_taken_a_block_at_a_time_even_empty_ones(monkeypatch):

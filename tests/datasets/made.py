@@ -26,7 +26,7 @@ LINES = {"train": 150, "dev": 20, "test": 20}  # of a part
 
 @cache
 def sentences_of(kind: str) -> list[tuple[str, str]]:
-    """The same for every part: what differs is where they lie."""
+    """Return the sentences of a kind of split, the same for every part."""
     return list(pairs(kind, LINES[kind]))
 
 
@@ -38,45 +38,47 @@ class Miniature:
         self.members: dict[Download, dict[str, bytes]] = {}
 
     def corpora(self, real: Iterable[Corpus]) -> tuple[Corpus, ...]:
-        """The same corpora, from this site; every side of a part has as many lines."""
+        """Return the same corpora on this site, with equally many lines in both sides of a part."""
         every = tuple(real)
         for corpus in every:
             for split in corpus.splits:
                 kind = split.name if split.name in LINES else "test"
                 for part in split.parts:
                     self.fill(part, sentences_of(kind), corpus.languages)
-        packed = {one: self.packed(one, members) for one, members in self.members.items()}
-        return tuple(self.moved(corpus, packed) for corpus in every)
+        packed = {one: self.pack_download(one, members) for one, members in self.members.items()}
+        return tuple(self.move_corpus(corpus, packed) for corpus in every)
 
     def fill(
         self, part: Part, sentences: Sequence[tuple[str, str]], languages: tuple[str, str]
     ) -> None:
-        """The text of both sides into the files of every way."""
+        """Write both sides of the text into the files of every pair of texts."""
         sides = list(zip(*sentences, strict=True))
         if languages[0] != "en":
             sides.reverse()
-        for way in part.text_pairs:
-            for side, text in zip(sides, (way.source, way.target), strict=True):
+        for pair in part.text_pairs:
+            for side, text in zip(sides, (pair.source, pair.target), strict=True):
                 members = self.members.setdefault(text.download, {})
                 if is_tabbed(text):
                     lines = ["\t".join(pair) for pair in sentences]
                 else:
-                    lines = [dressed(line, text) for line in side]
+                    lines = [format_line(line, text) for line in side]
                 members.setdefault(text.member, "".join(f"{line}\n" for line in lines).encode())
 
-    def packed(self, download: Download, members: dict[str, bytes]) -> Download:
-        """The download as it lies on this site, with its own size and hash."""
+    def pack_download(self, download: Download, members: dict[str, bytes]) -> Download:
+        """Return the download of a file on this site, with its own size and hash."""
         content = pack(download.name, members)
         address = self.site.put(download.cache_name + "/" + download.name, content)
         return Download((address,), len(content), hashlib.sha256(content).hexdigest())
 
-    def moved(self, corpus: Corpus, packed: dict[Download, Download]) -> Corpus:
-        """A corpus with other downloads, of which no count and no text is known."""
+    def move_corpus(self, corpus: Corpus, packed: dict[Download, Download]) -> Corpus:
+        """Return a corpus with other downloads, whose line counts and hashes are unknown."""
         splits = []
         for split in corpus.splits:
             parts = tuple(
                 replace(
-                    part, lines=0, text_pairs=tuple(here(way, packed) for way in part.text_pairs)
+                    part,
+                    lines=0,
+                    text_pairs=tuple(move_pair(pair, packed) for pair in part.text_pairs),
                 )
                 for part in split.parts
             )
@@ -84,26 +86,26 @@ class Miniature:
         return replace(corpus, splits=tuple(splits))
 
 
-def here(way: TextPair, packed: dict[Download, Download]) -> TextPair:
-    """The same way on this site."""
-    sides = (way.source, way.target)
+def move_pair(pair: TextPair, packed: dict[Download, Download]) -> TextPair:
+    """Return the same pair of texts with the downloads of this site."""
+    sides = (pair.source, pair.target)
     return TextPair(*(replace(text, download=packed[text.download]) for text in sides))
 
 
 def is_tabbed(text: Text) -> bool:
-    """Whether both sides stand on one line."""
+    """Return whether both sides are columns of one line."""
     return text.reader.__qualname__.startswith(read_column.__name__)
 
 
-def dressed(line: str, text: Text) -> str:
-    """A line as the file has it that its reading expects."""
+def format_line(line: str, text: Text) -> str:
+    """Return a line in the format that the reader of a text expects."""
     if text.reader in (read_sgml_segments, read_iwslt_segments):
         return f'<seg id="1"> {line} </seg>'
     return line if text.reader is not read_iwslt_training else f"{line} "
 
 
 def pack(name: str, members: dict[str, bytes]) -> bytes:
-    """The bytes of a file of that name."""
+    """Return the bytes of a file or archive, whose format its name decides."""
     unpacked = {
         member: gzip.compress(text, mtime=0) if (member or name).endswith(".gz") else text
         for member, text in members.items()

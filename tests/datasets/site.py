@@ -1,4 +1,4 @@
-"""A server on loopback that keeps its word, or breaks it in one of the ways that servers do."""
+"""An HTTP server on loopback, without faults or with one of the faults that servers have."""
 
 import threading
 import time
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass
 class Site:
-    """Files by path, how each misbehaves, and what was asked for."""
+    """A server: its files by path, the faults of each, and the requests received."""
 
     address: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
@@ -19,23 +19,23 @@ class Site:
     asked: list[tuple[str, str]] = field(default_factory=list)  # path, Range
 
     def put(self, name: str, content: bytes, **fault: object) -> str:
-        """Offer a file; its address."""
+        """Offer a file and return its address."""
         self.files[f"/{name}"] = content
         self.faults[f"/{name}"] = fault
         return f"{self.address}/{name}"
 
 
-class Answers(BaseHTTPRequestHandler):
-    """What the site says."""
+class Handler(BaseHTTPRequestHandler):
+    """The request handler of a site, with its faults."""
 
     protocol_version = "HTTP/1.1"
     site: Site
 
     def log_message(self, *_: object) -> None:
-        """Nothing on the terminal."""
+        """Print nothing."""
 
     def do_GET(self) -> None:
-        """One file, whole or from a place on; faults may be tried one after the other."""
+        """Send one file, whole or from a later byte on; statuses in a list are sent in turn."""
         self.site.asked.append((self.path, self.headers.get("Range") or ""))
         fault = self.site.faults.get(self.path, {})
         if status := fault.get("status"):
@@ -48,22 +48,22 @@ class Answers(BaseHTTPRequestHandler):
             self.give(self.site.files[self.path], fault)
 
     def give(self, content: bytes, fault: dict[str, Any]) -> None:
-        """The bytes that were asked for."""
-        begun = self.begun(fault)
-        if begun > len(content) or (begun and begun == len(content)):
+        """Send the bytes that were asked for."""
+        start = self.first_byte(fault)
+        if start > len(content) or (start and start == len(content)):
             self.reply(416, b"", {"Content-Range": f"bytes */{len(content)}"})
             return
         headers = {"ETag": fault["etag"]} if "etag" in fault else {}
         status = 200
-        if begun:
+        if start:
             status = 206
-            first = begun + fault.get("shifted", 0)
+            first = start + fault.get("shifted", 0)
             headers["Content-Range"] = f"bytes {first}-{len(content) - 1}/{len(content)}"
-        rest = content[begun:]
+        rest = content[start:]
         self.reply(status, rest, headers | self.length(rest, fault), fault)
 
-    def begun(self, fault: dict[str, Any]) -> int:
-        """Where the answer begins."""
+    def first_byte(self, fault: dict[str, Any]) -> int:
+        """Return the first byte that the request asks for."""
         wanted = self.headers.get("Range")
         same = self.headers.get("If-Range") in (None, fault.get("etag"))
         if wanted is None or fault.get("no_ranges") or not same:
@@ -71,16 +71,18 @@ class Answers(BaseHTTPRequestHandler):
         return int(wanted.removeprefix("bytes=").rstrip("-"))
 
     def length(self, rest: bytes, fault: dict[str, Any]) -> dict[str, str]:
-        """The size that is said, which may be a lie, or nothing."""
+        """Return the header that states the size, which may be wrong or missing."""
         if fault.get("no_length"):
             self.close_connection = True
             return {"Connection": "close"}
-        return {"Content-Length": fault.get("said", str(len(rest) + fault.get("longer", 0)))}
+        return {
+            "Content-Length": fault.get("stated_length", str(len(rest) + fault.get("longer", 0)))
+        }
 
     def reply(
         self, status: int, body: bytes, headers: dict[str, str], fault: dict[str, Any] | None = None
     ) -> None:
-        """Say it, and end as the fault says."""
+        """Send a response, broken off or delayed as the fault demands."""
         fault = fault or {}
         self.send_response(status)
         for name, value in ({"Content-Length": str(len(body))} | headers).items():
@@ -100,9 +102,9 @@ class Answers(BaseHTTPRequestHandler):
 
 @contextmanager
 def site() -> Iterator[Site]:
-    """A site that is up while the block lasts."""
+    """Run a site during a with block."""
     here = Site()
-    handler = type("Here", (Answers,), {"site": here})
+    handler = type("Here", (Handler,), {"site": here})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
         here.address = f"http://127.0.0.1:{server.server_port}"

@@ -26,12 +26,12 @@ def silent(*_):
 
 
 @pytest.fixture
-def get(places):
+def get(settings):
     """Fetch what is known of the content from these addresses; its bytes."""
 
     def got(*addresses, size=SIZE, sha256=SHA256, md5=""):
         what = Download(addresses, size, sha256, md5)
-        return find_file(what, places, silent).path.read_bytes()
+        return find_file(what, settings, silent).path.read_bytes()
 
     return got
 
@@ -47,10 +47,10 @@ def test_a_file_is_fetched_once_and_then_read_from_the_cache(site, get):
     assert ranges(site) == [""]
 
 
-def test_only_the_file_and_its_note_stay(site, get, places):
+def test_only_the_file_and_its_note_stay(site, get, settings):
     address = site.put("a.tgz", CONTENT, breaks_after=30_000)
     get(address)
-    names = sorted(path.name.partition("-")[2] for path in places.folder.iterdir())
+    names = sorted(path.name.partition("-")[2] for path in settings.folder.iterdir())
     assert names == ["a.tgz", "a.tgz.json"]
 
 
@@ -60,11 +60,11 @@ def test_what_breaks_off_goes_on_where_it_was(site, get):
     assert ranges(site) == ["", "bytes=30000-", "bytes=60000-", "bytes=90000-"]
 
 
-def test_a_later_command_goes_on_where_an_earlier_one_was_killed(site, get, places):
+def test_a_later_command_goes_on_where_an_earlier_one_was_killed(site, get, settings):
     address = site.put("a.tgz", CONTENT)
     what = Download((address,), len(CONTENT), SHA256)
-    places.folder.mkdir()
-    part = PartialDownload(what, places.folder / what.cache_name)
+    settings.folder.mkdir()
+    part = PartialDownload(what, settings.folder / what.cache_name)
     with part.append(0, address, "") as add:
         add(CONTENT[:70_000])
     assert get(address) == CONTENT
@@ -72,22 +72,22 @@ def test_a_later_command_goes_on_where_an_earlier_one_was_killed(site, get, plac
 
 
 def test_a_file_that_was_whole_when_the_process_was_killed_is_not_asked_for_again(
-    site, get, places
+    site, get, settings
 ):
     address = site.put("a.tgz", CONTENT)
     what = Download((address,), len(CONTENT), SHA256)
-    places.folder.mkdir()
-    with PartialDownload(what, places.folder / what.cache_name).append(0, address, "") as add:
+    settings.folder.mkdir()
+    with PartialDownload(what, settings.folder / what.cache_name).append(0, address, "") as add:
         add(CONTENT)
     assert get(address) == CONTENT
     assert site.asked == []
 
 
-def test_a_server_that_knows_no_ranges_is_read_from_the_start(site, get, places):
+def test_a_server_that_knows_no_ranges_is_read_from_the_start(site, get, settings):
     address = site.put("a.tgz", CONTENT, no_ranges=True)
     what = Download((address,), len(CONTENT), SHA256)
-    places.folder.mkdir()
-    with PartialDownload(what, places.folder / what.cache_name).append(0, address, "") as add:
+    settings.folder.mkdir()
+    with PartialDownload(what, settings.folder / what.cache_name).append(0, address, "") as add:
         add(b"?" * 70_000)
     assert get(address) == CONTENT
 
@@ -109,42 +109,44 @@ def test_a_server_that_brings_nothing_is_given_longer_and_longer_pauses(site, ge
     assert slept == [0.01, 0.02], "the fixture's pause, doubled once; the third attempt is the last"
 
 
-def test_wrong_bytes_of_an_earlier_time_are_thrown_away_and_the_rest_asked_for(site, get, places):
+def test_wrong_bytes_of_an_earlier_time_are_thrown_away_and_the_rest_asked_for(site, get, settings):
     address = site.put("a.tgz", CONTENT)
     what = Download((address,), len(CONTENT), SHA256)
-    places.folder.mkdir()
-    with PartialDownload(what, places.folder / what.cache_name).append(0, address, "") as add:
+    settings.folder.mkdir()
+    with PartialDownload(what, settings.folder / what.cache_name).append(0, address, "") as add:
         add(b"?" * 70_000)
     assert get(address) == CONTENT
     assert ranges(site) == ["bytes=70000-", ""]
 
 
 def test_another_version_of_a_file_without_a_known_hash_is_not_added_to_the_first(
-    site, get, places
+    site, get, settings
 ):
     address = site.put("a.tgz", CONTENT, etag='"new"')
     what = Download((address,))
-    places.folder.mkdir()
-    with PartialDownload(what, places.folder / what.cache_name).append(0, address, '"old"') as add:
+    settings.folder.mkdir()
+    with PartialDownload(what, settings.folder / what.cache_name).append(
+        0, address, '"old"'
+    ) as add:
         add(b"?" * 70_000)
     assert get(address, size=0, sha256="") == CONTENT
 
 
-def test_without_hash_and_version_nothing_is_added_to_what_is_here(site, get, places):
+def test_without_hash_and_version_nothing_is_added_to_what_is_here(site, get, settings):
     address = site.put("a.tgz", CONTENT)
     what = Download((address,))
-    places.folder.mkdir()
-    with PartialDownload(what, places.folder / what.cache_name).append(0, address, "") as add:
+    settings.folder.mkdir()
+    with PartialDownload(what, settings.folder / what.cache_name).append(0, address, "") as add:
         add(b"?" * 70_000)
     assert get(address, size=0, sha256="") == CONTENT
     assert ranges(site) == [""]
 
 
-def test_a_part_that_is_longer_than_the_file_is_thrown_away(site, get, places):
+def test_a_part_that_is_longer_than_the_file_is_thrown_away(site, get, settings):
     address = site.put("a.tgz", CONTENT, etag='"1"')
     what = Download((address,))
-    places.folder.mkdir()
-    with PartialDownload(what, places.folder / what.cache_name).append(0, address, '"1"') as add:
+    settings.folder.mkdir()
+    with PartialDownload(what, settings.folder / what.cache_name).append(0, address, '"1"') as add:
         add(CONTENT + b"more")
     assert get(address, size=0, sha256="") == CONTENT
 
@@ -197,7 +199,7 @@ def test_a_file_whose_size_nobody_says_is_read_to_its_end(site, get):
 
 
 def test_a_size_that_is_no_number_is_not_believed(site, get):
-    assert get(site.put("a.tgz", CONTENT, said="many", breaks_after=SIZE)) == CONTENT
+    assert get(site.put("a.tgz", CONTENT, stated_length="many", breaks_after=SIZE)) == CONTENT
 
 
 def test_an_address_that_is_none_of_the_web_is_refused(get, tmp_path):
@@ -206,33 +208,33 @@ def test_an_address_that_is_none_of_the_web_is_refused(get, tmp_path):
         get(f"file://{tmp_path}/a.tgz")
 
 
-def test_a_kept_file_that_was_damaged_is_fetched_again(site, get, places):
+def test_a_kept_file_that_was_damaged_is_fetched_again(site, get, settings):
     address = site.put("a.tgz", CONTENT)
     get(address)
-    kept = places.folder / Download((address,)).cache_name
+    kept = settings.folder / Download((address,)).cache_name
     kept.write_bytes(WRONG)
     assert get(address) == CONTENT
 
 
-def test_a_kept_file_of_no_known_hash_is_held_against_its_note(site, get, places):
+def test_a_kept_file_of_no_known_hash_is_held_against_its_note(site, get, settings):
     address = site.put("a.tgz", CONTENT)
     get(address, size=0, sha256="")
-    (places.folder / Download((address,)).cache_name).write_bytes(WRONG)
+    (settings.folder / Download((address,)).cache_name).write_bytes(WRONG)
     assert get(address, size=0, sha256="") == CONTENT
 
 
-def test_a_copy_of_the_users_own_is_used_where_it_lies(site, places, tmp_path):
+def test_a_copy_of_the_users_own_is_used_where_it_lies(site, settings, tmp_path):
     (tmp_path / "a.tgz").write_bytes(CONTENT)
     what = Download((f"{site.address}/a.tgz",), len(CONTENT), SHA256)
-    found = find_file(what, replace(places, copies=tmp_path, network=None), silent)
+    found = find_file(what, replace(settings, copies=tmp_path, network=None), silent)
     assert (found.path, site.asked) == (tmp_path / "a.tgz", [])
 
 
-def test_a_copy_that_is_another_file_is_refused_by_its_path(site, places, tmp_path):
+def test_a_copy_that_is_another_file_is_refused_by_its_path(site, settings, tmp_path):
     (tmp_path / "a.tgz").write_bytes(WRONG)
     what = Download((site.put("a.tgz", CONTENT),), len(CONTENT), SHA256)
     with pytest.raises(InputError, match=r"a\.tgz: is another file: expected sha256"):
-        find_file(what, replace(places, copies=tmp_path), silent)
+        find_file(what, replace(settings, copies=tmp_path), silent)
 
 
 def test_what_the_disk_has_no_room_for_is_not_begun(site, get):

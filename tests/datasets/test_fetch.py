@@ -33,8 +33,8 @@ def small(site, **more):
 TEXTS = {"en": b"A dog.\nA cat.\n", "de": b"Ein Hund.\nEine Katze."}
 
 
-def test_a_corpus_becomes_a_folder_whose_manifest_says_where_it_is_from(site, places, tmp_path):
-    found = fetch_corpus(small(site), tmp_path, places, silent)
+def test_a_corpus_becomes_a_folder_whose_manifest_says_where_it_is_from(site, settings, tmp_path):
+    found = fetch_corpus(small(site), tmp_path, settings, silent)
     assert found.folder == tmp_path / "small/en-de"
     assert found.read("train.en") == TEXTS["en"]
     assert found.read("train.de") == TEXTS["de"] + b"\n"
@@ -45,22 +45,22 @@ def test_a_corpus_becomes_a_folder_whose_manifest_says_where_it_is_from(site, pl
     assert (found.about["licence"], found.about["unlike"]) == ("a licence", [])
 
 
-def test_it_is_made_once(site, places, tmp_path):
-    fetch_corpus(small(site), tmp_path, places, silent)
+def test_it_is_made_once(site, settings, tmp_path):
+    fetch_corpus(small(site), tmp_path, settings, silent)
     site.asked.clear()
-    fetch_corpus(small(site), tmp_path, replace(places, network=None), silent)
+    fetch_corpus(small(site), tmp_path, replace(settings, network=None), silent)
     assert site.asked == []
 
 
-def test_a_fetched_corpus_that_was_edited_is_refused(site, places, tmp_path):
-    folder = fetch_corpus(small(site), tmp_path, places, silent).folder
+def test_a_fetched_corpus_that_was_edited_is_refused(site, settings, tmp_path):
+    folder = fetch_corpus(small(site), tmp_path, settings, silent).folder
     (folder / "train.de").write_bytes(b"Ein Hund.\nEine Kuh..\n")
     with pytest.raises(FolderError, match=r"train\.de: is not as it was written"):
-        fetch_corpus(small(site), tmp_path, places, silent)
+        fetch_corpus(small(site), tmp_path, settings, silent)
 
 
-def test_another_count_than_the_expected_one_is_noted_not_refused(site, places, tmp_path):
-    found = fetch_corpus(small(site, lines=3, sha256=("0" * 64, "")), tmp_path, places, silent)
+def test_another_count_than_the_expected_one_is_noted_not_refused(site, settings, tmp_path):
+    found = fetch_corpus(small(site, lines=3, sha256=("0" * 64, "")), tmp_path, settings, silent)
     assert found.about["unlike"] == [
         "one has 2 lines, and 3 were expected",
         "train has 2 lines, and 3 were expected",
@@ -68,37 +68,39 @@ def test_another_count_than_the_expected_one_is_noted_not_refused(site, places, 
     ]
 
 
-def test_sides_of_unequal_length_are_refused_and_nothing_stays(site, places, tmp_path):
+def test_sides_of_unequal_length_are_refused_and_nothing_stays(site, settings, tmp_path):
     corpus = small(site)
     site.put("a.de", b"Ein Hund.\n")
     with pytest.raises(InputError, match="one: one side ends before line 2, the other does not"):
-        fetch_corpus(corpus, tmp_path, places, silent)
+        fetch_corpus(corpus, tmp_path, settings, silent)
     assert list((tmp_path / "small").iterdir()) == []
 
 
-def test_a_way_whose_file_is_gone_or_no_archive_has_another_behind_it(site, places, tmp_path):
-    def way(name):
+def test_a_pair_of_texts_whose_file_is_missing_or_no_archive_is_replaced_by_the_next(
+    site, settings, tmp_path
+):
+    def text_pair(name):
         return TextPair(
             *(Text(Download((f"{site.address}/{name}",)), side) for side in ("en", "de"))
         )
 
     site.put("page.tgz", b"<html>log in</html>")
-    corpus = small(site, before=(way("gone.tgz"), way("page.tgz")))
-    assert fetch_corpus(corpus, tmp_path, places, silent).about["splits"]["train"]["lines"] == 2
-    assert [path for path in places.folder.iterdir() if "page" in path.name] == []
+    corpus = small(site, before=(text_pair("gone.tgz"), text_pair("page.tgz")))
+    assert fetch_corpus(corpus, tmp_path, settings, silent).about["splits"]["train"]["lines"] == 2
+    assert [path for path in settings.folder.iterdir() if "page" in path.name] == []
 
 
-def test_all_ways_that_fail_are_named_with_their_reasons(site, places, tmp_path):
+def test_all_pairs_of_texts_that_fail_are_named_with_their_reasons(site, settings, tmp_path):
     corpus = small(site)
     site.files.clear()
     with pytest.raises(InputError, match=r"one cannot be had: http.*a\.en: the server answered"):
-        fetch_corpus(corpus, tmp_path, places, silent)
+        fetch_corpus(corpus, tmp_path, settings, silent)
 
 
-def test_without_a_network_all_that_is_missing_is_named(tmp_path, places):
+def test_without_a_network_all_that_is_missing_is_named(tmp_path, settings):
     with pytest.raises(InputError) as error:
         fetch_corpus(
-            find_corpora("wmt14-en-fr")[0], tmp_path, replace(places, network=None), silent
+            find_corpora("wmt14-en-fr")[0], tmp_path, replace(settings, network=None), silent
         )
     assert error.value.fact == (
         "wmt14-en-fr needs what is not here: training-parallel-europarl-v7.tgz, "
@@ -108,24 +110,26 @@ def test_without_a_network_all_that_is_missing_is_named(tmp_path, places):
     assert error.value.hint.startswith("without --offline they are fetched")
 
 
-def test_every_corpus_of_the_catalogue_is_fetched_from_a_copy_in_miniature(site, places, tmp_path):
+def test_every_corpus_of_the_catalogue_is_fetched_from_a_copy_in_miniature(
+    site, settings, tmp_path
+):
     for corpus in Miniature(site).corpora(CORPORA):
-        found = fetch_corpus(corpus, tmp_path, places, silent)
+        found = fetch_corpus(corpus, tmp_path, settings, silent)
         for split in corpus.splits:
             sides = [found.read(f"{split.name}.{code}").splitlines() for code in corpus.languages]
             assert len(sides[0]) == len(sides[1]) == found.about["splits"][split.name]["lines"]
         assert found.about["unlike"] == []
 
 
-def test_the_second_way_gives_the_same_text(site, places, tmp_path):
+def test_the_second_pair_of_texts_has_the_same_lines(site, settings, tmp_path):
     for corpus in Miniature(site).corpora(CORPORA):
-        first = fetch_corpus(corpus, tmp_path / "first", places, silent)
+        first = fetch_corpus(corpus, tmp_path / "first", settings, silent)
         turned = [
             replace(s, parts=tuple(replace(p, text_pairs=p.text_pairs[::-1]) for p in s.parts))
             for s in corpus.splits
         ]
         second = replace(corpus, splits=tuple(turned))
-        assert fetch_corpus(second, tmp_path / "second", places, silent).files == first.files
+        assert fetch_corpus(second, tmp_path / "second", settings, silent).files == first.files
 
 
 def test_one_pair_of_so_many_is_held_out():
@@ -144,9 +148,9 @@ def test_no_source_sentence_of_a_hashed_corpus_stands_in_two_splits():
     assert not sources[1] & sources[2]
 
 
-def test_captions_are_taken_from_a_copy_of_their_authors_files(shared, tmp_path, places):
+def test_captions_are_taken_from_a_copy_of_their_authors_files(shared, tmp_path, settings):
     corpus = find_corpus("multi30k", ("en", "de"))
-    own = replace(places, copies=shared / "data/multi30k", network=None)
+    own = replace(settings, copies=shared / "data/multi30k", network=None)
     found = fetch_corpus(corpus, tmp_path, own, silent)
     assert found.about["unlike"] == []
     assert (
@@ -155,27 +159,27 @@ def test_captions_are_taken_from_a_copy_of_their_authors_files(shared, tmp_path,
     )
 
 
-def test_the_filtered_edition_is_found_in_the_whole_one(shared, tmp_path, places):
+def test_the_filtered_edition_is_found_in_the_whole_one(shared, tmp_path, settings):
     for side in ("en", "de"):
         packed = (shared / f"data/wmt-newstest/newstest2014.en-de.{side}.gz").read_bytes()
         (tmp_path / f"newstest2014.{side}").write_bytes(gzip.decompress(packed))
-    own = replace(places, copies=tmp_path, network=None)
+    own = replace(settings, copies=tmp_path, network=None)
     found = fetch_corpus(find_corpora("newstest2014-filtered")[0], tmp_path, own, silent)
     assert found.about["unlike"] == []
     assert identify_test_set(found.read("test.de").decode().splitlines()) == GERMAN_2014_FILTERED
 
 
 def test_a_split_is_found_in_both_directions_and_where_else_it_lies(
-    site, places, tmp_path, monkeypatch
+    site, settings, tmp_path, monkeypatch
 ):
     copies = Miniature(site).corpora(CORPORA[:6])
     monkeypatch.setattr("transduce.datasets.catalogue.CORPORA", copies)
     for corpus in copies:
-        fetch_corpus(corpus, tmp_path, places, silent)
+        fetch_corpus(corpus, tmp_path, settings, silent)
     dev = find_split_files("wmt14-en-de", "dev", ("de", "en"), tmp_path)
-    place = corpus_folder(find_corpus("newstest2013", ("en", "de")), tmp_path)
-    assert dev == (place / "test.de", place / "test.en")
+    folder = corpus_folder(find_corpus("newstest2013", ("en", "de")), tmp_path)
+    assert dev == (folder / "test.de", folder / "test.en")
     assert find_split_files("newstest2014", "train", ("en", "fr"), tmp_path) is None
     assert FilePair(*dev).fingerprint().split()[0] == (
-        open_folder(place, fetching.KIND).files["test.de"].sha256
+        open_folder(folder, fetching.KIND).files["test.de"].sha256
     )

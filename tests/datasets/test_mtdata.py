@@ -1,4 +1,4 @@
-"""Corpora by the names of mtdata's index: every way in which it says that they are kept."""
+"""Corpora by the names of mtdata's index: every file format that it lists."""
 
 import bz2
 import codecs
@@ -51,10 +51,10 @@ def packed(members):
     return stream.getvalue()
 
 
-def unit(**said):
+def unit(**texts):
     """A unit of a translation memory."""
     variants = [
-        f'<tuv xml:lang="{language}"><seg>{text}</seg></tuv>' for language, text in said.items()
+        f'<tuv xml:lang="{language}"><seg>{text}</seg></tuv>' for language, text in texts.items()
     ]
     return f"<tu>{''.join(variants)}</tu>"
 
@@ -123,12 +123,12 @@ KEPT: dict[str, tuple[dict[str, bytes], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("kept", KEPT)
-def test_what_the_index_says_becomes_both_sides(kept, index, site, places, tmp_path, monkeypatch):
+def test_what_the_index_says_becomes_both_sides(kept, index, site, settings, tmp_path, monkeypatch):
     monkeypatch.setattr("transduce.text.files.MAX_LINE_BYTES", 100)
     files, entry = KEPT[kept]
     addresses = [site.put(name, content) for name, content in files.items()]
     index(url=addresses if len(addresses) > 1 else addresses[0], **entry)
-    found = fetch_corpus(parse_corpus_name(f"mtdata/{NAME}"), tmp_path, places, silent)
+    found = fetch_corpus(parse_corpus_name(f"mtdata/{NAME}"), tmp_path, settings, silent)
     assert (found.read("all.de"), found.read("all.en")) == (DE, EN)
     part = found.about["splits"]["all"]["parts"][0]
     assert part["name"] == f"{NAME} of mtdata.index.0.5.1.jsonl"
@@ -136,15 +136,15 @@ def test_what_the_index_says_becomes_both_sides(kept, index, site, places, tmp_p
 
 
 def test_it_serves_for_training_and_as_a_test_and_needs_the_index_no_more(
-    index, site, places, tmp_path
+    index, site, settings, tmp_path
 ):
     path = index(url=site.put("a.tsv", TABBED), ext="tsv", cols=[1, 2])
     name, languages = f"mtdata/{NAME}", ("en", "de")
     with pytest.raises(InputError, match=f"hint: transduce fetch {name}"):
         find_split_files(name, "train", languages, tmp_path)
-    fetch_corpus(parse_corpus_name(name), tmp_path, places, silent)
+    fetch_corpus(parse_corpus_name(name), tmp_path, settings, silent)
     path.unlink()
-    fetch_corpus(parse_corpus_name(name), tmp_path, replace(places, network=None), silent)
+    fetch_corpus(parse_corpus_name(name), tmp_path, replace(settings, network=None), silent)
     for split in ("train", "test"):
         texts = find_split_files(name, split, languages, tmp_path) or ()
         assert [text.read_bytes() for text in texts] == [EN, DE]
@@ -185,20 +185,22 @@ def test_an_index_that_names_one_file_for_both_sides_is_not_believed(index):
         resolve_index_texts(parse_corpus_name(f"mtdata/{NAME}"))
 
 
-def test_two_files_of_a_folder_keep_their_own_names(index, tmp_path, places):
+def test_two_files_of_a_folder_keep_their_own_names(index, tmp_path, settings):
     index(url=["http://host/train.de", "http://host/train.en"], ext="txt", filename="a.txt")
     for name, text in (("train.de", DE), ("train.en", EN)):
         (tmp_path / name).write_bytes(text)
-    own = replace(places, copies=tmp_path, network=None)
+    own = replace(settings, copies=tmp_path, network=None)
     found = fetch_corpus(parse_corpus_name(f"mtdata/{NAME}"), tmp_path, own, silent)
     assert (found.read("all.de"), found.read("all.en")) == (DE, EN)
 
 
-def test_a_memory_of_other_languages_is_not_fetched_again_and_again(index, site, places, tmp_path):
+def test_a_memory_of_other_languages_is_not_fetched_again_and_again(
+    index, site, settings, tmp_path
+):
     index(url=site.put("a.tmx", memory(unit(FR="Rien.", EN="Nothing."))), ext="tmx")
     for _ in range(2):
         with pytest.raises(InputError, match="hint: its languages may go by other names"):
-            fetch_corpus(parse_corpus_name(f"mtdata/{NAME}"), tmp_path, places, silent)
+            fetch_corpus(parse_corpus_name(f"mtdata/{NAME}"), tmp_path, settings, silent)
     assert len(site.asked) == 1
 
 
@@ -209,7 +211,7 @@ def test_a_name_without_two_languages_is_refused(name):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "answer"),
     [
         (memory(unit(FR="Rien.", EN="Nothing.")), "no unit of it is in de and in en"),
         (MEMORY[:-20], "cannot be unpacked"),
@@ -219,11 +221,11 @@ def test_a_name_without_two_languages_is_refused(name):
     ],
 )
 def test_a_translation_memory_that_cannot_serve_has_a_sentence(
-    content, said, index, site, places, tmp_path
+    content, answer, index, site, settings, tmp_path
 ):
     index(url=site.put("a.tmx", content), ext="tmx")
-    with pytest.raises(InputError, match=said):
-        fetch_corpus(parse_corpus_name(f"mtdata/{NAME}"), tmp_path, places, silent)
+    with pytest.raises(InputError, match=answer):
+        fetch_corpus(parse_corpus_name(f"mtdata/{NAME}"), tmp_path, settings, silent)
     assert not (tmp_path / "mtdata" / NAME / "de-en").exists()
 
 

@@ -18,9 +18,6 @@ RETIRED = frozenset(WORDS.split())
 LOCATIONS = frozenset({"AT_PLACE", "TO_PLACE", "PLACES", "places", "place", "place_of", "MEETING"})
 # Figures that grow with the length of a sentence (Table 1).
 OF_LENGTH = frozenset({"describe_time_growth", "tabulate_growth"})
-# Files that are still to be converted: empty at last.
-LIST = Path(__file__).with_name("not_yet.txt")
-NOT_YET = LIST.read_text(encoding="utf-8").split()
 
 
 def names(tree: ast.AST) -> Iterator[str]:
@@ -60,7 +57,7 @@ def retired_names(path: Path) -> list[str]:
 def test_no_identifier_is_made_of_a_retired_word():
     files = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
     found = {str(path.relative_to(ROOT)): retired_names(path) for path in files}
-    assert {path: named for path, named in found.items() if named and path not in NOT_YET} == {}
+    assert {path: named for path, named in found.items() if named} == {}
 
 
 def test_words_are_found_inside_of_identifiers():

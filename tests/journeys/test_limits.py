@@ -38,7 +38,8 @@ def test_a_full_disk_behind_standard_output_is_told(settled):
         )
     assert code == 4
     assert stderr == (
-        "error: cannot write: No space left on device\nhint: free some space, then start again\n"
+        "error: cannot write: No space left on device\n"
+        "hint: free some disk space and repeat the command\n"
     )
 
 

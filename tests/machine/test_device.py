@@ -25,22 +25,22 @@ def test_the_processor_can_be_asked_for(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "answer"),
     [
         ("tpu", "TRANSDUCE_DEVICE=tpu is no device\nhint: one of cpu, cuda, mps"),
         ("mps", "TRANSDUCE_DEVICE=mps, and torch finds no such device here\nhint: unset TRANS"),
     ],
 )
-def test_a_device_that_is_not_there_is_told(monkeypatch, asked, said):
+def test_a_device_that_is_not_there_is_refused(monkeypatch, asked, answer):
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     monkeypatch.setenv(device.DEVICE_VARIABLE, asked)
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as error:
         select_device()
-    assert str(told.value).startswith(said)
+    assert str(error.value).startswith(answer)
 
 
 class WithoutFloat64(TorchDispatchMode):
-    """As a device that has none: no tensor of it can be made."""
+    """A mode that fails for every tensor of float64, as on a device without this type."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         out = func(*args, **(kwargs or {}))
@@ -51,13 +51,13 @@ class WithoutFloat64(TorchDispatchMode):
 
 @pytest.fixture
 def apples(monkeypatch):
-    """This processor, with the digits of Apple's device."""
-    for place in (loss, step, validation_loss, noise):
-        monkeypatch.setattr(place, "accumulation_dtype", lambda _device: torch.float32)
+    """Use the precision of sums that Apple's GPU has, on this CPU."""
+    for module in (loss, step, validation_loss, noise):
+        monkeypatch.setattr(module, "accumulation_dtype", lambda _device: torch.float32)
 
 
 @pytest.mark.usefixtures("apples")
-def test_training_looking_and_searching_do_without_float64():
+def test_training_validation_and_search_need_no_float64():
     training = training_of(steps=2)
     model, optimiser = fresh(training, dropout=0.1)
     translator = random_translator()

@@ -1,4 +1,4 @@
-"""Path lengths of Table 1: formulas, gradients and a search by hand agree."""
+"""Path lengths of Table 1: formulas, gradients and a search layer by layer agree."""
 
 import pytest
 
@@ -17,26 +17,26 @@ in_layers = pytest.mark.parametrize(  # the steps of a recurrent layer are posit
 stacks = pytest.mark.parametrize("causal", [False, True], ids=["encoder", "decoder"])
 
 
-def seen_from(kind, n, layer, *, side, causal):
-    """The places that each place sees in one layer, by the definition of the kind."""
+def positions_read(kind, n, layer, *, side, causal):
+    """Return the positions that each position reads in one layer, by the kind's definition."""
     if kind.mixing == "self-attention" and not kind.restricted:
         steps = set(range(-n, n))
     else:
         apart = (side + 1) ** layer if kind.mixing == "dilated" else 1
         steps = {apart * step for step in range(-side, side + 1)}
     return [
-        {place + s for s in steps if 0 <= place + s < n and not (causal and s > 0)}
-        for place in range(n)
+        {position + s for s in steps if 0 <= position + s < n and not (causal and s > 0)}
+        for position in range(n)
     ]
 
 
 def layers_by_search(kind, n, *, side, causal):
-    """Add layers until every place has heard of every other that it may hear of."""
-    heard, layers = [{place} for place in range(n)], 0
-    wanted = [set(range(place + 1 if causal else n)) for place in range(n)]
-    while heard != wanted:
-        seen = seen_from(kind, n, layers, side=side, causal=causal)
-        heard = [set().union(*(heard[one] for one in places)) for places in seen]
+    """Add layers until every output depends on every input that it may depend on."""
+    dependencies, layers = [{position} for position in range(n)], 0
+    wanted = [set(range(position + 1 if causal else n)) for position in range(n)]
+    while dependencies != wanted:
+        read = positions_read(kind, n, layers, side=side, causal=causal)
+        dependencies = [set().union(*(dependencies[one] for one in inputs)) for inputs in read]
         layers += 1
     return layers
 
@@ -61,7 +61,7 @@ def test_gradients_reach_as_far_as_the_formula_says(kind, causal, n):
     assert measure_path_length(kind, n, sizes, causal=causal) == kind.path(n, side)
 
 
-def test_it_is_not_enough_that_the_last_output_sees_all():
+def test_it_is_not_enough_that_the_last_output_depends_on_all_inputs():
     kind = next(kind for kind in KINDS if kind.mixing == "convolution")
     stack = build_stack(kind, 5, build_sizes(kind, 8, 3, 5), 4, causal=True)
     assert has_full_dependence(stack, causal=True)
@@ -75,5 +75,5 @@ def test_the_decoder_s_dilated_path_is_the_paper_s_log_k():
 
 
 @pytest.mark.parametrize("wanted", range(1, 20))
-def test_the_fewest_are_found(wanted):
+def test_the_smallest_sufficient_number_is_found(wanted):
     assert find_smallest_sufficient(lambda layers: layers >= wanted, most=20) == wanted

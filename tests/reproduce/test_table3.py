@@ -121,28 +121,30 @@ def test_the_paper_s_own_bleu_has_a_column_where_a_row_has_it():
     assert [row[head.index("BLEU printed")] for row in body] == ["25.8", "24.9"]
 
 
-def test_the_head_says_what_may_stand_beside_the_paper():
-    said = "- beside the paper's figures: "
-    assert f"{said}not comparable: multi30k, scale laptop" in build_report(table(*BASE)).markdown()
+def test_the_conditions_say_what_is_comparable_with_the_paper():
+    prefix = "- beside the paper's figures: "
+    assert (
+        f"{prefix}not comparable: multi30k, scale laptop" in build_report(table(*BASE)).markdown()
+    )
     near = {"value": 25.1, "signature": "words", "paper_comparability": "near them"}
     large = elsewhere(BASE[0], scale=PAPER.name, recipe=TABLE_3["base"], paper_bleu=near)
     page = build_report(table(large)).markdown()
-    assert f"{said}near them\n" in page
+    assert f"{prefix}near them\n" in page
     assert "- BLEU-paper: `words`\n" in page
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "line"),
     [
         ({"training.precision": "bfloat16", "training.validate_every": 50}, "near them"),
         ({"training.precision": "bfloat16", "data.max_pairs": 50_000}, "settings changed"),
     ],
 )
-def test_settings_of_the_machine_leave_a_figure_comparable(change, said):
+def test_settings_of_the_machine_leave_a_figure_comparable(change, line):
     near = {"value": 25.1, "signature": "words", "paper_comparability": "near them"}
     recipe = with_changes(TABLE_3["base"], change)
     large = elsewhere(BASE[0], scale=PAPER.name, recipe=recipe, paper_bleu=near)
-    assert f"{said}\n" in build_report(table(large)).markdown()
+    assert f"{line}\n" in build_report(table(large)).markdown()
 
 
 def test_a_lower_perplexity_is_better():

@@ -9,13 +9,15 @@ from transduce.cli import display, options
 
 @click.command("average")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--last", type=click.IntRange(min=1), help="By default the recipe's number.")
+@click.option(
+    "--last", type=click.IntRange(min=1), help="Number of snapshots (default: the recipe's)."
+)
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
     required=True,
-    help="The model folder that is made.",
+    help="The model folder to write.",
 )
 @options.quiet
 def command(*, run: Path, last: int | None, output: Path, quiet: bool) -> None:
@@ -30,4 +32,4 @@ def command(*, run: Path, last: int | None, output: Path, quiet: bool) -> None:
     listed = ", ".join(f"{step:,}" for step in steps)
     what = f"{len(steps)} snapshots (steps {listed})" if len(steps) > 1 else f"step {listed} alone"
     if not quiet:
-        display.tell(f"averaged {what} into {output}")
+        display.print_message(f"averaged {what} into {output}")

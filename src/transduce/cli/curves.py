@@ -18,11 +18,11 @@ from transduce.cli import display, options
 )
 @options.quiet
 def command(*, runs: tuple[Path, ...], output: Path, quiet: bool) -> None:
-    """Show what RUNS have learned: perplexity and BLEU against updates.
+    """Plot perplexity and BLEU of RUNS against updates, or write them as CSV.
 
     In a picture each run has a colour; a thin line is the training text, a thick one with points
-    the development set. Needs the package matplotlib: pip install 'transduce[plots]'. As .csv there
-    is a line for each validation and for the last update. A run may still be training.
+    the development set. Needs the package matplotlib: pip install 'transduce[plots]'. A .csv file
+    has a line for each validation and for the last update. A run may still be training.
 
     \b
     transduce curves run -o curves.svg
@@ -34,4 +34,4 @@ def command(*, runs: tuple[Path, ...], output: Path, quiet: bool) -> None:
     options.require_writable(output)
     curves(*runs, output=output)
     if not quiet:
-        display.tell(f"the {kind}: {output}")
+        display.print_message(f"the {kind}: {output}")

@@ -12,25 +12,25 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def console() -> "Console":
-    """Return rich's console on standard error, which honours NO_COLOR and TERM=dumb."""
+def build_console() -> "Console":
+    """Build a rich console on standard error, which honours NO_COLOR and TERM=dumb."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
-def result(line: str) -> None:
-    """Print a line of the result on standard output."""
+def print_result(line: str) -> None:
+    """Print a line of the command's result on standard output."""
     print(line)
 
 
-def tell(line: str) -> None:
-    """Print a line that is not part of the result on standard error."""
-    print(visible(line), file=sys.stderr, flush=True)
+def print_message(line: str) -> None:
+    """Print a progress message, warning or error on standard error, control characters escaped."""
+    print(escape_controls(line), file=sys.stderr, flush=True)
 
 
-def visible(text: str) -> str:
-    """Escape the control and format characters of a text, which could act on a terminal."""
+def escape_controls(text: str) -> str:
+    """Return a text with control characters as \\x1b and the like, which no terminal obeys."""
     return "".join(
         character.encode("unicode_escape").decode()
         if unicodedata.category(character) in ("Cc", "Cf", "Cs")
@@ -40,25 +40,25 @@ def visible(text: str) -> str:
 
 
 @contextmanager
-def counting(*, shown: bool) -> Iterator[Callable[[str, int], None]]:
-    """Show the activity and number of pairs read on a terminal; yield the function to update it."""
-    where = console()
-    if not shown or not where.is_terminal:
+def show_pair_count(*, live: bool) -> Iterator[Callable[[str, int], None]]:
+    """Show a status line on a terminal; yield the function that sets its activity and count."""
+    console = build_console()
+    if not live or not console.is_terminal:
         yield lambda _what, _pairs: None
         return
-    with where.status("reading") as status:
+    with console.status("reading") as status:
         yield lambda what, pairs: status.update(f"{what}: {pairs:,} pairs")
 
 
-def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield rows as lines whose cells are aligned in columns."""
+def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield each row of a table as a line, its cells padded to the width of their columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         yield "  ".join(cells).rstrip()
 
 
-def nobody_reads() -> bool:
+def is_pipe_closed() -> bool:
     """Return whether the reader of standard output or error has closed its pipe, as `head` does."""
     poll = select.poll()
     for descriptor in (1, 2):
@@ -66,8 +66,8 @@ def nobody_reads() -> bool:
     return any(event & select.POLLERR for _, event in poll.poll(0))
 
 
-def settle() -> None:
-    """Flush standard output; discard what cannot be written, so that Python exits without error."""
+def flush_output() -> None:
+    """Flush standard output; if that fails, discard the rest, so that Python's exit cannot fail."""
     try:
         print(end="", flush=True)
     except OSError:

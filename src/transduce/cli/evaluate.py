@@ -62,12 +62,12 @@ def command(
 ) -> None:
     """Translate SOURCE with MODEL and score the result against REFERENCE.
 
-    Instead of both files, the name of a test set that `transduce fetch` has brought, such as
-    newstest2014; CORPUS:SPLIT names another split of a corpus than its test set.
+    SOURCE and REFERENCE are files, or SOURCE alone is the name of a test set that `transduce fetch`
+    has downloaded, such as newstest2014; CORPUS:SPLIT names another split of a corpus.
 
-    Prints each score with its signature and the test set's name, whether it may stand beside a
-    figure of the paper, and the perplexity of the reference without smoothing. -o keeps the
-    translations.
+    Prints each score with its signature and the test set's name, whether it is comparable with a
+    figure of the paper, and the perplexity of the reference without label smoothing. -o writes the
+    translations to a file.
     """
     source, reference = asked["source"], asked["reference"]
     require(str(output) != "-", "standard output is for the scores", "-o FILE")
@@ -84,11 +84,11 @@ def command(
     found, about = translate_and_score(
         choice, files, (metrics or None, language), output, processes
     )
-    for line in [as_object(found, about)] if as_json else as_lines(found):
-        display.result(line)
+    for line in [encode_evaluation(found, about)] if as_json else format_evaluation(found):
+        display.print_result(line)
     for score in found.scores:
         if score.paper_comparability and not as_json:
-            display.tell(f"  {score.name}: {score.paper_comparability}")
+            display.print_message(f"  {score.name}: {score.paper_comparability}")
 
 
 def translate_and_score(
@@ -98,7 +98,7 @@ def translate_and_score(
     output: Path | None,
     processes: Processes,
 ) -> "tuple[Evaluation, Mapping[str, object]]":
-    """Evaluate models by `scoring`, (metrics, language); write the translations before scoring."""
+    """Translate a test set, write the translations, and score them by (metrics, language)."""
     from transduce.durable import atomic_file
     from transduce.inference.evaluate import (
         choose_evaluation,
@@ -135,7 +135,7 @@ def translate_and_score(
     return score_translations(translator, text, outputs), provenance(translator)
 
 
-def as_object(found: "Evaluation", about: Mapping[str, object]) -> str:
+def encode_evaluation(found: "Evaluation", about: Mapping[str, object]) -> str:
     """Encode an evaluation and its provenance as a JSON object."""
     perplexity = found.perplexity.as_json() | {"left_out": found.left_out}
     scores = [score.as_json() for score in found.scores]
@@ -143,7 +143,7 @@ def as_object(found: "Evaluation", about: Mapping[str, object]) -> str:
     return json.dumps(whole, ensure_ascii=False)
 
 
-def as_lines(found: "Evaluation") -> list[str]:
+def format_evaluation(found: "Evaluation") -> list[str]:
     """Format the scores and the perplexity of an evaluation as lines of text."""
     lines = [*map(str, found.scores), str(found.perplexity)]
     left_out = f"  without {found.left_out} lines that are longer than data.max_length"

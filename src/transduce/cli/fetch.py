@@ -24,19 +24,22 @@ FOLDER = click.Path(path_type=Path)
 @click.argument("names", nargs=-1, metavar="NAME...")
 @click.option("--list", "listing", is_flag=True, help="List all corpora, their sizes and licences.")
 @click.option(
-    "--from", "copies", type=FOLDER, help="Take files that lie in this folder, where they lie."
+    "--from",
+    "copies",
+    type=FOLDER,
+    help="Use files that are already in this folder; they are not copied.",
 )
-@click.option("--offline", is_flag=True, help="Use no network; say what is missing.")
+@click.option("--offline", is_flag=True, help="Download nothing; list what is missing.")
 @click.option(
     "--cache",
     type=FOLDER,
-    help="Where corpora are kept. Other commands look there if TRANSDUCE_CACHE says so.",
+    help="The folder of the corpora. Other commands read it if TRANSDUCE_CACHE names it.",
 )
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     default=NetworkSettings.seconds,
-    help="Seconds of silence before a connection counts as broken.",
+    help="Seconds without data before a connection counts as broken.",
 )
 @options.as_json
 @options.quiet
@@ -50,12 +53,12 @@ def command(
     quiet: bool,
     **folders: Path | None,
 ) -> None:
-    """Fetch public corpora and test sets, each once, for the other commands to use.
+    """Download public corpora and test sets into a cache for the other commands.
 
-    Every file is held against its known size and hash; what breaks off goes on where it was, and
-    dead addresses have others behind them. Each corpus has its own licence: --list shows it.
-    Prints the folder of each corpus. mtdata/NAME is one of the index that mtdata has written here;
-    of those neither hashes nor sizes nor licences are known.
+    The size and hash of every file are checked; a broken download is resumed, and most files have
+    several addresses. Each corpus has its own licence, which --list shows. Prints the folder of
+    each corpus. mtdata/NAME is a corpus of mtdata's index on this machine, whose hashes, sizes and
+    licences are not known.
 
     \b
     transduce fetch wmt14-en-de
@@ -65,9 +68,9 @@ def command(
     cache = folders["cache"] or cache_folder()
     if listing:
         for line in list_corpora(cache, as_json=as_json):
-            display.result(line)
+            display.print_result(line)
         return
-    with progress_bar(shown=not quiet) as on_progress:
+    with progress_bar(live=not quiet) as on_progress:
         fetch(
             *names,
             cache=cache,
@@ -84,15 +87,15 @@ def print_corpus(found: FetchedCorpus, *, as_json: bool, quiet: bool) -> None:
     corpus = found.corpus
     if as_json:
         facts = corpus_facts(corpus) | {"folder": str(found.folder), "splits": dict(found.lines)}
-        display.result(json.dumps(facts | {"unlike": found.warnings}, ensure_ascii=False))
+        display.print_result(json.dumps(facts | {"unlike": found.warnings}, ensure_ascii=False))
     else:
-        display.result(str(found.folder))
+        display.print_result(str(found.folder))
     for warning in found.warnings:
-        display.tell(f"warning: {warning}")
+        display.print_message(f"warning: {warning}")
     if not quiet:
         counts = ", ".join(f"{name} {lines:,}" for name, lines in found.lines.items())
-        display.tell(f"{corpus.name} {'-'.join(corpus.languages)}: {counts} lines")
-        display.tell(f"  licence: {corpus.licence}")
+        display.print_message(f"{corpus.name} {'-'.join(corpus.languages)}: {counts} lines")
+        display.print_message(f"  licence: {corpus.licence}")
 
 
 def list_corpora(cache: Path, *, as_json: bool) -> Iterator[str]:
@@ -106,7 +109,7 @@ def list_corpora(cache: Path, *, as_json: bool) -> Iterator[str]:
     for corpus in list_public():
         here = "here" if corpus_folder(corpus, cache).is_dir() else ""
         rows.append((corpus.name, "-".join(corpus.languages), format_bytes(corpus.size), here))
-    for corpus, row in zip(list_public(), display.columns(rows), strict=True):
+    for corpus, row in zip(list_public(), display.align_columns(rows), strict=True):
         yield row
         yield f"    {corpus.about}"
         yield f"    licence: {corpus.licence}"
@@ -131,10 +134,10 @@ def format_bytes(count: int) -> str:
 
 
 @contextmanager
-def progress_bar(*, shown: bool) -> Iterator[OnDownload]:
-    """Show a terminal's progress bar for each downloaded file; yield the function to update it."""
-    console = display.console()
-    if not shown or not console.is_terminal:
+def progress_bar(*, live: bool) -> Iterator[OnDownload]:
+    """Show a progress bar for downloads on a terminal; yield the function that updates it."""
+    console = display.build_console()
+    if not live or not console.is_terminal:
         yield lambda _what, _here, _total: None
         return
     from rich import progress as bars

@@ -21,10 +21,10 @@ def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
         (
             click.option("--source", type=FILE, help="Training text in the source language."),
             click.option("--target", type=FILE, help="Its translation, line by line."),
-            click.option("--pairs", type=FILE, help="Both in one file, a tab between."),
+            click.option("--pairs", type=FILE, help="Both in one file, separated by a tab."),
             click.option("--dev-source", type=FILE, help="A development set for validation."),
             click.option("--dev-target", type=FILE, help="Its translation."),
-            click.option("--dev-pairs", type=FILE, help="Both in one file, a tab between."),
+            click.option("--dev-pairs", type=FILE, help="Both in one file, separated by a tab."),
         )
     ):
         command = option(command)
@@ -33,18 +33,20 @@ def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def named_texts(files: Mapping[str, Path | None]) -> "tuple[Pairs | None, Pairs | None]":
     """Return the training text and the development set that the options name, None if unnamed."""
-    return from_files(files, ""), from_files(files, "dev_")
+    return read_text_options(files, ""), read_text_options(files, "dev_")
 
 
-def from_files(files: Mapping[str, Path | None], before: str) -> "Pairs | None":
-    """Return the parallel text of the options prefixed by `before`; None if none is given."""
+def read_text_options(files: Mapping[str, Path | None], prefix: str) -> "Pairs | None":
+    """Return the text of the options PREFIXsource, -target, -pairs; None if none is given."""
     from transduce.runs.texts import FilePair, TsvFile
 
-    source, target, pairs = (files[before + name] for name in ("source", "target", "pairs"))
-    dashed = "--" + before.replace("_", "-")
+    source, target, pairs = (files[prefix + name] for name in ("source", "target", "pairs"))
+    dashed = "--" + prefix.replace("_", "-")
     if pairs is not None:
         if source or target:
-            raise InputError(f"{dashed}pairs and {dashed}source name the text twice", "leave one")
+            raise InputError(
+                f"{dashed}pairs and {dashed}source name the text twice", "give one of them"
+            )
         return TsvFile(pairs)
     if (source is None) != (target is None):
         missing = "source" if source is None else "target"

@@ -53,11 +53,11 @@ def command(
     processes: Processes,
     **asked: Any,  # noqa: ANN401 - what `score_text` reads
 ) -> None:
-    """Say how likely MODEL finds TARGET as a translation of SOURCE, line by line.
+    """Compute the probability of each line of TARGET, given SOURCE, by MODEL.
 
-    A line for a line: the score that the search would give it, the log-probability in nats, and
-    the target itself, separated by tabs. A pair longer than the model takes has nan for both (null
-    with --json), and a warning.
+    Prints a line for each pair: the score that the search would give the target, its
+    log-probability in nats, and the target itself, separated by tabs. A pair longer than the model
+    takes has nan for both (null with --json), and a warning.
     """
     require(
         not str(source) == str(target) == "-",
@@ -73,9 +73,9 @@ def command(
     for number, one in enumerate(score_text(choice, (source, target), processes, on_warning), 1):
         if as_json:
             known = {name: finite_or_none(value) for name, value in vars(one).items()}
-            display.result(json.dumps({"line": number, **known}, ensure_ascii=False))
+            display.print_result(json.dumps({"line": number, **known}, ensure_ascii=False))
         else:
-            display.result(f"{one.score:.4f}\t{one.log_prob:.4f}\t{one.text}")
+            display.print_result(f"{one.score:.4f}\t{one.log_prob:.4f}\t{one.text}")
     on_warning.print_count("not scored (nan); --strict refuses such pairs")
 
 

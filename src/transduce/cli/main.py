@@ -17,28 +17,28 @@ from transduce.machine.process_settings import use_passive_waiting
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
-        "demo": "Watch a small Transformer learn German from nothing, and see how good it is.",
-        "fetch": "Fetch public corpora and test sets, each once, for the other commands to use.",
+        "demo": "Train a small Transformer on generated German, and show how good it is.",
+        "fetch": "Download public corpora and test sets into a cache for the other commands.",
         "prepare": "Clean a parallel text, learn its vocabulary, and store it for training.",
         "train": "Train a model by RECIPE, or by one chosen to fit the text and the machine.",
-        "curves": "Show what RUNS have learned: perplexity and BLEU against updates.",
+        "curves": "Plot perplexity and BLEU of RUNS against updates, or write them as CSV.",
         "average": "Average the last snapshots of RUN into a model folder (section 6.1).",
         "translate": "Translate INPUT, or standard input, line by line, with MODEL.",
-        "likelihood": "Say how likely MODEL finds TARGET as a translation of SOURCE, line by line.",
+        "likelihood": "Compute the probability of each line of TARGET, given SOURCE, by MODEL.",
         "evaluate": "Translate SOURCE with MODEL and score the result against REFERENCE.",
-        "reproduce": "Run a table of the paper, and print ours beside it.",
-        "recipes": "List, show and compare recipes, with the paper beside each setting.",
+        "reproduce": "Measure a table of the paper, and print it with the paper's figures.",
+        "recipes": "List, show and compare recipes, with the paper's value of each setting.",
         "score": "Score translations: BLEU, chrF, TER, each with its signature.",
         "verify": "Check every byte of a run, store or model folder.",
     }
 )
 
 
-class LateCommands(Commands):
+class LazyCommands(Commands):
     """The group of all commands, each imported when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click asks so
-        """Return the names of the commands in the order of a user's work."""
+        """Return the names of all commands, in the order in which a user needs them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
@@ -56,7 +56,7 @@ class LateCommands(Commands):
 
 
 @click.group(
-    cls=LateCommands,
+    cls=LazyCommands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -66,8 +66,9 @@ def transduce(context: click.Context) -> None:
     """Attention Is All You Need, as software: from two text files to a translation system.
 
     Results go to standard output, all else to standard error. Exit codes: 0 done, 1 a fault of
-    transduce, 2 wrong usage or unusable input, 3 a damaged or foreign folder, 4 cannot save, 5 not
-    finite, 6 folder in use, 7 lost a process, 130 interrupted, 141 nobody reads, 143 terminated.
+    transduce, 2 wrong usage or unusable input, 3 a damaged or foreign folder, 4 an output cannot be
+    written, 5 training diverged, 6 folder in use, 7 lost a process, 130 interrupted, 141 output
+    pipe closed, 143 terminated.
     """
     use_passive_waiting()  # no command imports torch before it is called
     if context.invoked_subcommand is None:

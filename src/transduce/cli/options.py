@@ -68,13 +68,18 @@ settings = click.option(
 scale = click.option(
     "--scale",
     type=click.Choice(list(SCALES)),
-    help="The recipe made smaller; `transduce recipes scales` says how.",
+    help="Make the recipe smaller; `transduce recipes scales` describes the scales.",
 )
-as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 output = click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Where the result goes."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The file or folder to write the result to.",
 )
-quiet = click.option("--quiet", is_flag=True, help="Say nothing but warnings and errors.")
+quiet = click.option(
+    "--quiet", is_flag=True, help="Print only warnings and errors besides the result."
+)
 no_progress = click.option(
     "--no-progress", is_flag=True, help="No live display, even on a terminal."
 )

@@ -11,7 +11,7 @@ from transduce.cli import display
 from transduce.errors import TransduceError, suggest_names
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-AGAIN = "the same command starts again; a run or a prepared corpus goes on from what is finished"
+RERUN_HINT = "the same command starts again; a run or a prepared corpus resumes from what is done"
 UNREACHABLE = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP)
 COMPLETION = "_TRANSDUCE_COMPLETE"  # set by the shell when the tab key is pressed
 
@@ -30,8 +30,8 @@ def run(command: click.Command, arguments: Sequence[str]) -> int:
     except SystemExit as end:  # the command has printed why
         code = int(end.code or 0)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - no caller handles errors
-        code = _explained(error)
-    display.settle()
+        code = _report_error(error)
+    display.flush_output()
     return code
 
 
@@ -46,45 +46,47 @@ def _invoke(command: click.Command, arguments: Sequence[str]) -> int:
     return 0
 
 
-def _explained(error: Exception | KeyboardInterrupt) -> int:
+def _report_error(error: Exception | KeyboardInterrupt) -> int:
     """Print an error as a sentence with a hint, and return its exit code."""
     match error:
         case TransduceError():
-            _tell(error.fact, error.hint)
+            _print_error(error.fact, error.hint)
             return error.exit_code
         case click.ClickException():
-            _tell(*_wrong_usage(error))
+            _print_error(*_describe_usage_error(error))
             return 2
         case Terminated():
-            _tell("terminated before it was done", AGAIN)
+            _print_error("terminated before it was done", RERUN_HINT)
             return 143
         case KeyboardInterrupt() | click.Abort():
-            _tell("interrupted before it was done", AGAIN)
+            _print_error("interrupted before it was done", RERUN_HINT)
             return 130
-        case BrokenPipeError() if display.nobody_reads():
+        case BrokenPipeError() if display.is_pipe_closed():
             return 141
         case OSError() if error.errno in FULL:
-            _tell(f"cannot write: {error.strerror}", "free some space, then start again")
+            _print_error(
+                f"cannot write: {error.strerror}", "free some disk space and repeat the command"
+            )
             return 4
         case OSError() if error.errno in UNREACHABLE and error.filename:
             reason = os.strerror(error.errno).lower()
-            _tell(f"{error.filename}: {reason}", "look at the path and its rights")
+            _print_error(f"{error.filename}: {reason}", "check the path and its permissions")
             return 2
         case _:
             traceback.print_exception(error)
-            _tell("this is a fault of transduce", "please report it with the lines above")
+            _print_error("this is a fault of transduce", "please report it with the lines above")
             return 1
 
 
-def _tell(fact: str, hint: str) -> None:
+def _print_error(fact: str, hint: str) -> None:
     """Print an error's fact and the hint on standard error."""
-    display.tell(f"error: {fact}")
+    display.print_message(f"error: {fact}")
     if hint:
-        display.tell(f"hint: {hint}")
+        display.print_message(f"hint: {hint}")
 
 
-def _wrong_usage(error: click.ClickException) -> tuple[str, str]:
-    """Return the fact and the hint for a usage error of click; the hint suggests a near name."""
+def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
+    """Return fact and hint for click's error about wrong usage, with the most similar option."""
     context = getattr(error, "ctx", None)
     if isinstance(error, click.NoSuchOption) and context is not None:
         options = [name for p in context.command.get_params(context) for name in p.opts]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     "--output",
     type=click.Path(path_type=Path),
     required=True,
-    help="The folder that is made.",
+    help="The folder of the prepared corpus.",
 )
 @options.scale
 @options.settings
@@ -39,12 +39,12 @@ def command(
 ) -> None:
     """Clean a parallel text, learn its vocabulary, and store it for training.
 
-    The same command again goes on where it was interrupted. `transduce train` does this by itself
-    for the texts that it is given; a corpus prepared once can serve many runs (`--store`).
+    After an interruption, the same command resumes. `transduce train` prepares its texts itself; a
+    corpus that is prepared once can serve many runs (`--store`).
     """
     from transduce.runs.prepare import prepare
 
-    with display.counting(shown=not quiet) as on_progress:
+    with display.show_pair_count(live=not quiet) as on_progress:
         corpus = prepare(
             output,
             *named_texts(files),
@@ -53,7 +53,7 @@ def command(
             on_progress=on_progress,
         )
     for line in () if quiet else describe_corpus(corpus):
-        display.tell(line)
+        display.print_message(line)
 
 
 def describe_corpus(prepared: "PreparedCorpus") -> list[str]:

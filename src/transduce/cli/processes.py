@@ -46,7 +46,7 @@ def process_options(command: Callable[..., Any]) -> Callable[..., Any]:
         require(
             workers is None or threads is None,
             "--threads is for one process, and --workers are processes of one thread each",
-            "leave one",
+            "give one of them",
         )
         if threads is not None:
             workers = 1
@@ -56,13 +56,13 @@ def process_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--threads",
             type=click.IntRange(min=1),
-            help="Threads of one process, for line-by-line work on cores known to be free.",
+            help="Threads of a single process, for line-by-line work on cores that are idle.",
         ),
         click.option(
             "--workers",
             type=click.IntRange(min=1),
-            help="Processes of one thread each; without it one for every 1,000 lines of a file, as "
-            "far as idle cores and free memory allow. The results do not depend on it.",
+            help="Processes of one thread each; does not change the results (default: one for "
+            "every 1,000 lines of a file, limited by idle cores and free memory).",
         ),
     ):
         with_processes = option(with_processes)

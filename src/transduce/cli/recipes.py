@@ -31,7 +31,7 @@ class ListFirst(Commands):
 
 @click.group("recipes", cls=ListFirst)
 def command() -> None:
-    """List, show and compare recipes, with the paper beside each setting.
+    """List, show and compare recipes, with the paper's value of each setting.
 
     A recipe is all that decides a run. It is given by name, or as a TOML file that says what
     differs: `start = "table3/base"`, then tables of settings such as [training].
@@ -47,20 +47,20 @@ def list_recipes(*, as_json: bool, quiet: bool) -> None:
     recipes = [by_name(name) for name in names()]
     if as_json:
         for recipe in recipes:
-            display.result(json.dumps(_describe(recipe), ensure_ascii=False))
+            display.print_result(json.dumps(_describe(recipe), ensure_ascii=False))
         return
     rows = [
         (r.name, f"{parameters.count_recipe_parameters(r) / 1e6:.1f} M", r.about) for r in recipes
     ]
-    for line in display.columns(rows):
-        display.result(line)
+    for line in display.align_columns(rows):
+        display.print_result(line)
     if not quiet:
-        display.tell(COUNTS)
+        display.print_message(COUNTS)
 
 
 @command.command("show")
 @click.argument("recipe", type=options.RecipeName())
-@click.option("--peers", is_flag=True, help="Show, too, where other systems differ from the paper.")
+@click.option("--peers", is_flag=True, help="Also show where other systems differ from the paper.")
 @options.scale
 @options.settings
 @options.as_json
@@ -72,9 +72,9 @@ def show(
     changes: Sequence[tuple[str, str]],
     as_json: bool,
 ) -> None:
-    """Show every setting of RECIPE, and where it is from.
+    """Show every setting of RECIPE, and its source.
 
-    Beside a setting stands the paper's sentence in our words with its section, or our reason where
+    After each setting comes the paper's sentence in our words with its section, or our reason where
     the paper is silent. A star marks what differs from the paper's base model.
     """
     recipe = customise_recipe(recipe, dict(changes), scale)
@@ -82,20 +82,26 @@ def show(
         settings = [
             _describe_setting(recipe, path, value) for path, value in recipe.flat_settings().items()
         ]
-        display.result(json.dumps(_describe(recipe) | {"settings": settings}, ensure_ascii=False))
+        display.print_result(
+            json.dumps(_describe(recipe) | {"settings": settings}, ensure_ascii=False)
+        )
         return
-    display.result(f"{recipe.name}: {recipe.about}")
+    display.print_result(f"{recipe.name}: {recipe.about}")
     symbols = f"{recipe.data.vocabulary_size:,} symbols"
-    display.result(f"{parameters.count_recipe_parameters(recipe):,} parameters with {symbols}")
+    display.print_result(
+        f"{parameters.count_recipe_parameters(recipe):,} parameters with {symbols}"
+    )
     if recipe.because:
-        display.result(f"why it differs: {recipe.because}")
-    display.result("")
+        display.print_result(f"why it differs: {recipe.because}")
+    display.print_result("")
     flat = recipe.flat_settings()
-    lines = display.columns([_format_setting(recipe, path, value) for path, value in flat.items()])
+    lines = display.align_columns(
+        [_format_setting(recipe, path, value) for path, value in flat.items()]
+    )
     for path, line in zip(flat, lines, strict=True):
-        display.result(line)
+        display.print_result(line)
         if peers and path in PEERS:
-            display.result(f"        elsewhere: {PEERS[path]}")
+            display.print_result(f"        elsewhere: {PEERS[path]}")
 
 
 @command.command("diff")
@@ -108,18 +114,18 @@ def diff(*, first: Recipe, second: Recipe, as_json: bool) -> None:
     counts = [parameters.count_recipe_parameters(recipe) for recipe in (first, second)]
     if as_json:
         for path, a, b in rows:
-            display.result(json.dumps({"setting": path, "first": a, "second": b}))
+            display.print_result(json.dumps({"setting": path, "first": a, "second": b}))
         return
     if not rows:
-        display.tell("no setting differs")
+        display.print_message("no setting differs")
         return
     table = [
         ("setting", first.name, second.name),
         *((path, _format_value(a), _format_value(b)) for path, a, b in rows),
         ("parameters", *(f"{count:,}" for count in counts)),
     ]
-    for line in display.columns(table):
-        display.result(line)
+    for line in display.align_columns(table):
+        display.print_result(line)
 
 
 @command.command("scales")
@@ -128,12 +134,12 @@ def scales(*, as_json: bool) -> None:
     """Show how `--scale` makes a recipe smaller, what that costs, and what it can show."""
     if as_json:
         for scale in SCALES.values():
-            display.result(json.dumps(dataclasses.asdict(scale), ensure_ascii=False))
+            display.print_result(json.dumps(dataclasses.asdict(scale), ensure_ascii=False))
         return
     for scale in SCALES.values():
-        display.result(f"{scale.name}: {scale.about}")
-        display.result(f"    a row like base takes {scale.cost}")
-        display.result(f"    visible: {scale.visible_findings}")
+        display.print_result(f"{scale.name}: {scale.about}")
+        display.print_result(f"    a row like base takes {scale.cost}")
+        display.print_result(f"    visible: {scale.visible_findings}")
 
 
 def _describe(recipe: Recipe) -> dict[str, object]:

@@ -10,14 +10,14 @@ from transduce.cli.group import Commands
 
 TABLES: Mapping[str, str] = MappingProxyType(
     {
-        "table1": "Measure the layers of Table 1, and print them beside the paper's O(…).",
-        "table2": "Train the rows of Table 2: BLEU and cost, beside the paper's and others'.",
-        "table3": "Train the rows of Table 3, measure them, and print them beside the paper's.",
+        "table1": "Measure the layers of Table 1, and compare them with the paper's O(…).",
+        "table2": "Train the rows of Table 2, and compare BLEU and cost with the paper's.",
+        "table3": "Train the rows of Table 3, and compare their scores with the paper's.",
     }
 )
 
 
-class LateTables(Commands):
+class LazyTables(Commands):
     """The group of the subcommands of `reproduce`, each imported only when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click asks so
@@ -38,10 +38,10 @@ class LateTables(Commands):
             formatter.write_dl(list(TABLES.items()))
 
 
-@click.group("reproduce", cls=LateTables, invoke_without_command=True)
+@click.group("reproduce", cls=LazyTables, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> None:
-    """Run a table of the paper, and print ours beside it."""
+    """Measure a table of the paper, and print it with the paper's figures."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(2)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import click
 
 from transduce.cli import display, options
-from transduce.cli.inputs import FILES, corpus_options, from_files, named_texts
+from transduce.cli.inputs import FILES, corpus_options, named_texts, read_text_options
 from transduce.errors import TransduceError
 from transduce.recipes.scale import SCALES, scale_by_name
 from transduce.settings import Data, Recipe
@@ -65,7 +65,9 @@ class RowOptions:
         from transduce.reproduce.job import JobSelection
 
         require(
-            self.seed is None or self.seeds == 1, "--seed and --seeds both name seeds", "leave one"
+            self.seed is None or self.seeds == 1,
+            "--seed and --seeds exclude each other",
+            "give one",
         )
         seeds = range(1, self.seeds + 1) if self.seed is None else (self.seed,)
         return JobSelection(
@@ -83,8 +85,8 @@ class RowOptions:
         option = "--" + "".join(named[:1]).replace("_", "-")
         require(
             self.store is None or not named or bool(self.gather),
-            f"{option} has no place beside --store, which holds all texts",
-            "leave one",
+            f"{option} and --store exclude each other: a store contains all texts",
+            "give one of them",
         )
         train, dev = named_texts(self.files)
         return TableRequest(
@@ -103,14 +105,14 @@ class RowOptions:
         from transduce.reproduce.request import TableCallbacks
 
         return TableCallbacks(
-            on_message=(lambda _sentence: None) if self.quiet else display.tell,
+            on_message=(lambda _sentence: None) if self.quiet else display.print_message,
             on_failure=print_failure,
             prepare=functools.partial(prepare_corpus, self),
             train=functools.partial(train_run, self),
         )
 
 
-plot = click.option("--plot", is_flag=True, help="A picture in the folder, too (needs matplotlib).")
+plot = click.option("--plot", is_flag=True, help="Also write a picture (needs matplotlib).")
 
 
 def row_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -130,13 +132,18 @@ def row_options(command: Callable[..., None]) -> Callable[..., None]:
                 type=click.Choice(list(SCALES)),
                 default="laptop",
                 show_default=True,
-                help="How much smaller than the paper.",
+                help="The size of model and corpus; `transduce recipes scales` lists the scales.",
             ),
-            click.option("--rows", type=Names(), default="", help="Only these, such as base,big."),
             click.option(
-                "--seeds", type=click.IntRange(min=1), default=1, help="Each from so many seeds."
+                "--rows", type=Names(), default="", help="Only these rows, such as base,big."
             ),
-            click.option("--seed", type=click.IntRange(min=0), help="Each from this seed alone."),
+            click.option(
+                "--seeds",
+                type=click.IntRange(min=1),
+                default=1,
+                help="Number of seeds for each row.",
+            ),
+            click.option("--seed", type=click.IntRange(min=0), help="The only seed of each row."),
             corpus_options,
             click.option("--store", type=FOLDER, help="A corpus that `transduce prepare` made."),
             click.option(
@@ -179,18 +186,18 @@ def print_table(
 
     if row_options.print_jobs:
         for job in plan_jobs(kind.name, kind.recipes, row_options.selection):
-            display.result(format_command(job, row_options, {**own, **(test or {})}))
+            display.print_result(format_command(job, row_options, {**own, **(test or {})}))
         return
     keep_freed_memory()
-    request = row_options.build_request(from_files(test, "test_") if test else None)
+    request = row_options.build_request(read_text_options(test, "test_") if test else None)
     outcome = reproduce_rows(kind, request, row_options.build_callbacks())
     for fault in outcome.unreadable:
-        display.tell(f"error: {fault.fact}")
+        display.print_message(f"error: {fault.fact}")
     for hint in dict.fromkeys(fault.hint for fault in outcome.unreadable):
-        display.tell(f"hint: {hint}")
+        display.print_message(f"hint: {hint}")
     if outcome.report is not None:
         for line in format_report(outcome.report, as_json=row_options.as_json):
-            display.result(line)
+            display.print_result(line)
     if outcome.errors:
         click.get_current_context().exit(outcome.errors[0].exit_code)
 
@@ -210,9 +217,9 @@ def format_command(job: "RowJob", row_options: RowOptions, own: Mapping[str, obj
 
 def print_failure(row: str, fault: TransduceError) -> None:
     """Print why a row failed, with the hint if there is one."""
-    display.tell(f"error: {row}: {fault.fact}")
+    display.print_message(f"error: {row}: {fault.fact}")
     if fault.hint:
-        display.tell(f"hint: {fault.hint}")
+        display.print_message(f"hint: {fault.hint}")
 
 
 def prepare_corpus(
@@ -223,10 +230,10 @@ def prepare_corpus(
     from transduce.runs.prepared_corpus import prepare_corpus
 
     is_new = not (folder / "train").is_dir()
-    with display.counting(shown=not row_options.quiet) as on_progress:
+    with display.show_pair_count(live=not row_options.quiet) as on_progress:
         prepared = prepare_corpus(folder, data, train, dev, on_progress)
     for line in describe_corpus(prepared) if is_new and not row_options.quiet else ():
-        display.tell(line)
+        display.print_message(line)
     return prepared
 
 
@@ -247,5 +254,5 @@ def format_report(report: "Report", *, as_json: bool) -> list[str]:
         return [json.dumps(report.as_json(), ensure_ascii=False)]
     lines = [report.title, *report.conditions]
     for heading, remark, cells in report.filled_parts:
-        lines += ["", heading, remark, *display.columns(cells)]
+        lines += ["", heading, remark, *display.align_columns(cells)]
     return lines

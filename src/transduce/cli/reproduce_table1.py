@@ -37,13 +37,15 @@ class Sizes(click.ParamType):  # type: ignore[type-arg]  # generic in later vers
 @click.option("--k", type=int, help="Width of the convolutions (default: 3).")
 @click.option("--r", type=int, help="Neighbourhood of restricted self-attention (default: 17).")
 @click.option("--rounds", type=click.IntRange(min=1), help="Timings of each layer (default: 7).")
-@click.option("--quick", is_flag=True, help="Small sizes and few rounds: seconds, not a minute.")
+@click.option(
+    "--quick", is_flag=True, help="Small sizes and few rounds: takes seconds, not a minute."
+)
 @click.option(
     "--threads",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Threads of torch. With one, growth is not blurred by threads that start.",
+    help="Threads of torch. With one, the start of threads does not blur how time grows.",
 )
 @options.output
 @plotted
@@ -59,12 +61,12 @@ def table1(
     quiet: bool,
     **sizes: Any,  # noqa: ANN401 - n, d, k, r and rounds, where they were given
 ) -> None:
-    """Measure the layers of Table 1, and print them beside the paper's O(…).
+    """Measure the layers of Table 1, and compare them with the paper's O(…).
 
-    Self-attention, restricted or not, recurrent, convolutional (contiguous, dilated, separable):
-    operations counted from the running layer and by hand, the longest chain of operations that
-    wait for one another, path lengths by gradients, time and memory; and how each grows with n
-    and d. -o FOLDER takes the table as Markdown, CSV and JSON.
+    The layers are self-attention, restricted self-attention, recurrent and convolutional
+    (contiguous, dilated, separable). Measured are operations, counted by torch and by formula, the
+    longest chain of dependent operations, path lengths by gradients, time and memory, and how each
+    grows with n and d. -o FOLDER receives the table as Markdown, CSV and JSON.
 
     \b
     transduce reproduce table1
@@ -83,12 +85,12 @@ def table1(
     given = {name: value for name, value in sizes.items() if value is not None}
     plan = replace(QUICK if quick else MeasurementPlan(), **given)
     use_threads(threads)
-    on_message = (lambda _name: None) if quiet else display.tell
+    on_message = (lambda _name: None) if quiet else display.print_message
     table = measure_table1(plan, output=output, plot=plot, on_message=on_message)
     for line in format_table(table, as_json=as_json):
-        display.result(line)
+        display.print_result(line)
     if output and not quiet:
-        display.tell(f"the report: {output}")
+        display.print_message(f"the report: {output}")
 
 
 def format_table(table: "LayerTable", *, as_json: bool) -> list[str]:
@@ -104,5 +106,5 @@ def format_table(table: "LayerTable", *, as_json: bool) -> list[str]:
         return [json.dumps(build_json(table), ensure_ascii=False)]
     lines = describe_conditions(table)
     for title, cells in build_sections(table):
-        lines += ["", title, *display.columns(cells)]
+        lines += ["", title, *display.align_columns(cells)]
     return [*lines, "", *describe_findings(table)]

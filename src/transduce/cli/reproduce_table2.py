@@ -19,16 +19,16 @@ from transduce.recipes.table2 import ROWS
     help="The languages, source first.",
 )
 @with_row_options
-@click.option("--test-source", type=FOLDER, help="What the rows are scored on.")
+@click.option("--test-source", type=FOLDER, help="The test set on which the rows are scored.")
 @click.option("--test-target", type=FOLDER, help="Its translation.")
-@click.option("--test-pairs", type=FOLDER, help="Both in one file, a tab between.")
+@click.option("--test-pairs", type=FOLDER, help="Both in one file, separated by a tab.")
 def table2(*, row_options: RowOptions, pair: str, **test: Path | None) -> None:
-    """Train the rows of Table 2, measure them, and print them beside the paper's.
+    """Train the rows of Table 2, and compare BLEU and cost with the paper's.
 
-    The rows are base, big, and base's stack with recurrent, convolution or separable layers in
-    attention's place, on the same data at the same counted cost. Each is the mean of its last
-    snapshots, scored on a test set: the one that is named, or that of the corpus. As with table3
-    the same command goes on where it was stopped, and rows may be shared out.
+    The rows are base, big, and base with recurrent, convolution or separable layers instead of
+    self-attention, on the same data at the same counted cost. The mean of each row's last
+    snapshots is scored on the given test set, by default that of the corpus. The same command
+    again resumes, and several processes or machines may share the rows, as with table3.
 
     \b
     transduce reproduce table2 --scale toy -o table2-toy

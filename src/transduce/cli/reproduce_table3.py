@@ -10,11 +10,11 @@ from transduce.cli.reproduce_rows import row_options as with_row_options
 @click.command("table3")
 @with_row_options
 def table3(*, row_options: RowOptions) -> None:
-    """Train the rows of Table 3, measure them, and print them beside the paper's.
+    """Train the rows of Table 3, and compare their scores with the paper's.
 
-    The same command goes on where it was stopped; rows that are measured are kept. Started twice,
-    or on several machines that share the folder, each takes rows that no other holds. A row that
-    fails does not stop the others. --set changes a setting of every row, and the report says so.
+    The same command again resumes and keeps the rows that are measured. Several processes, also on
+    machines that share the folder, each train rows that no other process trains. A row that fails
+    does not stop the others. --set changes a setting of every row, which the report states.
 
     \b
     transduce reproduce table3 --scale toy -o table3-toy

@@ -76,6 +76,6 @@ def command(
 def print_result(result: object, lines: Sequence[str], score: Score, *, as_json: bool) -> None:
     """Print a result as JSON or as lines, and whether its score is comparable to the paper's."""
     for line in [json.dumps(result, ensure_ascii=False)] if as_json else lines:
-        display.result(line)
+        display.print_result(line)
     if score.paper_comparability and not as_json:
-        display.tell(f"  {score.name}: {score.paper_comparability}")
+        display.print_message(f"  {score.name}: {score.paper_comparability}")

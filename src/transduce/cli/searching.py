@@ -24,7 +24,7 @@ ensemble_option = click.option(
     "--ensemble",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="Another model that answers with MODEL, by their mean probability; may be repeated.",
+    help="Another model for an ensemble, which averages probabilities; may be repeated.",
 )
 precision_option = click.option(
     "--precision",
@@ -35,12 +35,12 @@ precision_option = click.option(
 gamma_option = click.option(
     "--gamma",
     type=click.FloatRange(min=0),
-    help="Reward of a symbol with --penalty reward; the recipe's, 0.2 by default.",
+    help="Reward for each symbol with --penalty reward (default: the recipe's).",
 )
 strict_option = click.option(
     "--strict",
     is_flag=True,
-    help="Refuse a sentence longer than the model takes, which otherwise has a warning.",
+    help="Refuse a sentence longer than the model takes, instead of warning.",
 )
 
 
@@ -51,28 +51,28 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--beam",
                 type=click.IntRange(min=1),
-                help="Hypotheses kept; the recipe's, 4 in the paper. 1 is greedy.",
+                help="Width of the beam (default: the recipe's; the paper's is 4). 1 is greedy.",
             ),
             click.option(
                 "--alpha",
                 type=click.FloatRange(min=0),
-                help="Strength of the length penalty; the paper: 0.6.",
+                help="Strength of the length penalty (default: the recipe's; the paper's is 0.6).",
             ),
             gamma_option,
             click.option(
                 "--penalty",
                 type=click.Choice(list(PENALTIES)),
-                help=f"How hypotheses are scored. {FORMULAS}; n counts the symbols with the end.",
+                help=f"Score of a hypothesis of n symbols, END included. {FORMULAS}.",
             ),
             click.option(
                 "--extra-length",
                 type=click.IntRange(min=1),
-                help="Longest output: input + so many pieces; the paper: 50.",
+                help="Pieces that an output may have more than its input; the paper's is 50.",
             ),
             click.option(
                 "--batch-size",
                 type=click.IntRange(min=1),
-                help="Sentences at once. The texts do not depend on it.",
+                help="Sentences searched at once; does not change the outputs.",
             ),
             click.option(
                 "--sample",
@@ -82,20 +82,20 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--temperature",
                 type=float,
-                help="More than 1 for more varied draws: log P is divided by it; default 1.",
+                help="Divisor of log P when sampling; above 1 outputs vary more (default: 1).",
             ),
             click.option(
-                "--top-k", type=int, help="Draw from so many of the likeliest symbols only."
+                "--top-k", type=int, help="Draw only from this number of likeliest symbols."
             ),
             click.option(
                 "--top-p",
                 type=float,
-                help="Draw only from the likeliest that together have this probability.",
+                help="Draw only from the fewest likeliest symbols with this total probability.",
             ),
             click.option(
                 "--seed",
                 type=int,
-                help="Of the draws: same seed, line and model, same outputs; default 1.",
+                help="Seed of sampling; equal seeds and lines give equal outputs (default: 1).",
             ),
         )
     ):
@@ -135,16 +135,16 @@ class TranslatorChoice:
 def choose_translator(
     folders: tuple[Path, ...], options: Mapping[str, Any], nbest: int
 ) -> TranslatorChoice:
-    """Return the options' choice of models and settings; refuse contradicting options."""
+    """Build the choice of models and settings from the options; refuse contradicting options."""
     given = {name: value for name, value in options.items() if value is not None}
     of_sampling = {name: given[name] for name in SAMPLING if name in given}
     for name in of_sampling:
         option = name.replace("_", "-")
-        require(given["sample"], f"--{option} is of drawing, and a beam searches", "add --sample")
+        require(given["sample"], f"--{option} is for sampling", "add --sample")
     require(
         not (given["sample"] and "beam" in given),
-        "--sample draws, and --beam searches",
-        "leave one; --nbest says how many samples",
+        "--sample and --beam exclude each other",
+        "give one of them; --nbest is the number of samples",
     )
     search = {name: given[name] for name in SEARCH if name in given}
     sampling = Sampling(**of_sampling) if given["sample"] else None
@@ -153,7 +153,7 @@ def choose_translator(
 
 
 def warn_if_unfinished(folders: Sequence[Path]) -> None:
-    """Print, for each run that is not finished, from which of its steps the model is taken."""
+    """Print a message for each run that is not finished, with the step of its last checkpoint."""
     from transduce.checkpoint import is_run, read_run
     from transduce.checkpoint.steps import CHECKPOINTS, list_steps
 
@@ -161,7 +161,7 @@ def warn_if_unfinished(folders: Sequence[Path]) -> None:
         steps = read_run(folder).recipe.training.steps
         done = max(list_steps(folder / CHECKPOINTS), default=steps)
         if done < steps and not has_finished(folder, done):
-            display.tell(f"{folder} is not over: step {done:,} of {steps:,} answers")
+            display.print_message(f"{folder} is not finished: using step {done:,} of {steps:,}")
 
 
 def has_finished(run: Path, step: int) -> bool:
@@ -189,16 +189,16 @@ def load_in_worker(models: TranslatorChoice) -> "Translator":
 @final
 @dataclass
 class WarningPrinter:
-    """Prints each line's warning to standard error and counts them; prints the count on demand."""
+    """A callable that prints the warning about a line to standard error, and counts warnings."""
 
     count: int = 0
 
     def __call__(self, warning: "LineWarning") -> None:
-        display.tell(f"warning: {warning}")
+        display.print_message(f"warning: {warning}")
         self.count += 1
 
     def print_count(self, consequence: str) -> None:
         """Print how many lines had a warning, if any, and its consequence for their outputs."""
         if self.count:
             lines = "1 line is" if self.count == 1 else f"{self.count:,} lines are"
-            display.tell(f"warning: {lines} longer than the model takes: {consequence}")
+            display.print_message(f"warning: {lines} longer than the model takes: {consequence}")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def write_tensorboard(observer: "RunObserver", run: Path) -> Iterator["TensorBoardWriter"]:
-    """Open a TensorBoard writer that passes every event on to another observer of the run."""
+    """Open an observer of a run that writes its curves and passes all events to `observer`."""
     if importlib.util.find_spec("tensorboard") is None:
         raise InputError("TensorBoard is not installed", "pip install 'transduce[tensorboard]'")
     from transduce.runs.run_folder import CURVES
@@ -33,7 +33,7 @@ def write_tensorboard(observer: "RunObserver", run: Path) -> Iterator["TensorBoa
 
 @final
 class TensorBoardWriter:
-    """Observer that writes scalars by step; a resumed run overwrites later steps' scalars."""
+    """Observer of a run that writes its curves to TensorBoard files, and wraps another observer."""
 
     def __init__(self, observer: "RunObserver", folder: Path) -> None:
         self.observer, self.folder = observer, folder
@@ -41,6 +41,7 @@ class TensorBoardWriter:
         self.writer: SummaryWriter | None = None
 
     def on_update(self, update: "Update", progress: "Progress") -> None:
+        """Write loss, perplexity, learning rate and gradient norm of an update."""
         self.observer.on_update(update, progress)
         training = {
             "loss": update.loss,
@@ -51,6 +52,7 @@ class TensorBoardWriter:
         self.add("training", training, update.step)
 
     def on_validation(self, result: "ValidationResult", progress: "Progress") -> None:
+        """Write perplexity and score of a validation."""
         self.observer.on_validation(result, progress)
         scalars = {"perplexity": finite_perplexity(result.nats)}
         if result.score is not None:

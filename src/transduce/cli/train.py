@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     "--output",
     type=click.Path(path_type=Path),
     required=True,
-    help="The run folder: new, or one to go on with.",
+    help="The run folder: a new one, or that of a run to resume.",
 )
 @options.scale
 @options.settings
 @workers.options
-@click.option("--tensorboard", is_flag=True, help="Write curves to RUN/tensorboard, too.")
+@click.option("--tensorboard", is_flag=True, help="Also write curves to RUN/tensorboard.")
 @options.quiet
 @options.no_progress
 def command(  # noqa: PLR0913 - one for each option
@@ -58,11 +58,11 @@ def command(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Train a model by RECIPE, or by one chosen to fit the text and the machine.
 
-    The same command again resumes from the last checkpoint, equal to the bit on the same machine;
-    with a higher training.steps it trains on to that step, as if it had been meant to from the
-    start but for a snapshot and a validation where it ended before.
-    Ctrl-C and SIGTERM save the last finished update first; SIGUSR1 writes a checkpoint and goes on.
-    `transduce average` makes a model of a run; `transduce translate` takes a run as it stands.
+    The same command again resumes from the last checkpoint, with results equal to the bit on the
+    same machine. With a higher training.steps it continues a finished run to that step.
+    Ctrl-C and SIGTERM stop the run after a checkpoint of the last finished update; SIGUSR1 writes a
+    checkpoint while the run continues. `transduce average` makes a model of a run; `transduce
+    translate` also takes a run, of which it uses the newest checkpoint.
 
     \b
     transduce train --source a.en --target a.de --dev-source d.en --dev-target d.de -o RUN
@@ -71,7 +71,7 @@ def command(  # noqa: PLR0913 - one for each option
     signals.ignore_checkpoint_signal()
     require(
         scale is None or recipe is not None,
-        "--scale makes a recipe smaller, and none was named",
+        "--scale needs a recipe, which it makes smaller",
         "transduce train table3/base --scale laptop",
     )
     if processes.is_launcher:
@@ -104,7 +104,7 @@ def command(  # noqa: PLR0913 - one for each option
             run = train_with_display(output, prepared.recipe, prepared.corpus, wanted, rendezvous)
     exit_if_stopped(run)
     if not quiet:
-        display.tell(f"hint: transduce average {output} -o MODEL")
+        display.print_message(f"hint: transduce average {output} -o MODEL")
 
 
 def require_one_text(store: Path | None, files: Mapping[str, Path | None]) -> None:
@@ -113,8 +113,8 @@ def require_one_text(store: Path | None, files: Mapping[str, Path | None]) -> No
     option = "--" + "".join(named[:1]).replace("_", "-")
     require(
         store is None or not named,
-        f"{option} has no place beside --store, which holds all texts",
-        "leave one",
+        f"{option} and --store exclude each other: a store contains all texts",
+        "give one of them",
     )
 
 
@@ -130,11 +130,11 @@ def prepare(inputs: "TrainingInputs", *, quiet: bool) -> "PreparedTraining":
             "neither a recipe nor a text was named",
             "transduce train RECIPE, or --source FILE --target FILE; `transduce recipes` lists",
         )
-    with display.counting(shown=not quiet) as on_progress:
+    with display.show_pair_count(live=not quiet) as on_progress:
         prepared = prepare_training(inputs, on_progress)
     report = describe_corpus(prepared.corpus) if prepared.is_new_corpus else []
     for line in () if quiet else (*prepared.reasons, *report):
-        display.tell(line)
+        display.print_message(line)
     return prepared
 
 

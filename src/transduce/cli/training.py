@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from transduce.training.progress import Progress, ValidationResult
     from transduce.training.update import Update
 
-EVERY = 15.0  # seconds between plain lines
-SMOOTH = 50  # updates over which displayed perplexity and speed are averaged
+SECONDS_BETWEEN_LINES = 15.0
+AVERAGED_UPDATES = 50  # over which the displayed perplexity and speed are averaged
 WIDTH = 64  # of the progress bar and the curve, in characters
 
 
@@ -53,7 +53,7 @@ def display_run(folder: Path, wanted: DisplayOptions, recipe: Recipe) -> "Iterat
 @contextmanager
 def open_display(steps: int, wanted: DisplayOptions) -> "Iterator[RunObserver]":
     """Open the display that terminal and options allow: warnings only, lines, or a live panel."""
-    console = display.console()
+    console = display.build_console()
     if wanted.quiet:
         yield SilentDisplay()
     elif wanted.live and console.is_terminal and not console.is_dumb_terminal:
@@ -69,16 +69,17 @@ class SilentDisplay:
     """Observer of a run that prints warnings only."""
 
     def on_update(self, update: "Update", progress: "Progress") -> None:
-        pass
+        """Print nothing."""
 
     def on_validation(self, result: "ValidationResult", progress: "Progress") -> None:
-        pass
+        """Print nothing."""
 
     def on_message(self, sentence: str) -> None:
-        pass
+        """Print nothing."""
 
     def on_warning(self, sentence: str) -> None:
-        display.tell(f"warning: {sentence}")
+        """Print a warning on standard error."""
+        display.print_message(f"warning: {sentence}")
 
 
 @final
@@ -93,12 +94,12 @@ class RecentUpdates:
         """Add an update; leave its loss out if it is not finite."""
         if math.isfinite(update.nats):
             self.nats.append(update.nats)
-        self.marks = [*self.marks[-SMOOTH:], (time.monotonic(), progress.target_tokens)]
+        self.marks = [*self.marks[-AVERAGED_UPDATES:], (time.monotonic(), progress.target_tokens)]
 
     @property
     def perplexity(self) -> float:
         """The training perplexity of the last updates, without label smoothing, with dropout."""
-        last = self.nats[-SMOOTH:]
+        last = self.nats[-AVERAGED_UPDATES:]
         return finite_perplexity(mean(last)) if last else math.nan  # no finite loss yet
 
     def pace(self, progress: "Progress", steps: int) -> list[str]:
@@ -119,15 +120,15 @@ class LineDisplay:
     """Observer of a run that prints a line every fifteen seconds, for files and pipes."""
 
     def __init__(self, steps: int) -> None:
-        self.steps, self.recent, self.shown_at = steps, RecentUpdates(), 0.0
+        self.steps, self.recent, self.last_printed = steps, RecentUpdates(), 0.0
 
     def on_update(self, update: "Update", progress: "Progress") -> None:
         """Print a line after the first and the last update, and every fifteen seconds."""
         self.recent.add(update, progress)
         now = time.monotonic()
-        if now - self.shown_at < EVERY and progress.step != self.steps:
+        if now - self.last_printed < SECONDS_BETWEEN_LINES and progress.step != self.steps:
             return
-        self.shown_at = now
+        self.last_printed = now
         facts = [
             f"step {update.step:>7,} of {self.steps:,}",
             f"loss {update.loss:.4f}",
@@ -136,15 +137,15 @@ class LineDisplay:
             format_peak_memory(),
             *self.recent.pace(progress, self.steps),
         ]
-        display.tell("  ".join(facts))
+        display.print_message("  ".join(facts))
 
     def on_validation(self, result: "ValidationResult", progress: "Progress") -> None:
         """Print a line with the perplexity and the score of a validation."""
-        display.tell(format_validation(result, progress))
+        display.print_message(format_validation(result, progress))
 
     def on_message(self, sentence: str) -> None:
         """Print a sentence about the run on standard error."""
-        display.tell(sentence)
+        display.print_message(sentence)
 
     def on_warning(self, sentence: str) -> None:
         """Print a warning on standard error."""
@@ -176,16 +177,20 @@ class PanelDisplay:
             yield
 
     def on_update(self, update: "Update", progress: "Progress") -> None:
+        """Take over the figures that the panel shows at its next refresh."""
         self.recent.add(update, progress)
         self.update, self.progress = update, progress
 
     def on_validation(self, result: "ValidationResult", progress: "Progress") -> None:
+        """Add a line for this validation to the panel, which shows the last five."""
         self.validations = [*self.validations[-4:], format_validation(result, progress)]
 
     def on_message(self, sentence: str) -> None:
-        self.console.print(display.visible(sentence))
+        """Print a sentence above the panel."""
+        self.console.print(display.escape_controls(sentence))
 
     def on_warning(self, sentence: str) -> None:
+        """Print a warning above the panel."""
         self.on_message(f"warning: {sentence}")
 
     def __rich__(self) -> "RenderableType":

@@ -37,13 +37,14 @@ FILE = click.Path(path_type=Path, allow_dash=True)
 @click.argument("input", type=FILE, default="-")
 @options.output
 @ensemble_option
-@click.option(
-    "--prefix", type=FILE, help="A file with a line for each of the input: how its output begins."
-)
+@click.option("--prefix", type=FILE, help="A file with the forced beginning of each line's output.")
 @search_options
 @precision_option
 @click.option(
-    "--nbest", type=click.IntRange(min=1), default=1, help="So many outputs a line, with scores."
+    "--nbest",
+    type=click.IntRange(min=1),
+    default=1,
+    help="Number of outputs per line, printed with scores.",
 )
 @click.option(
     "--line-buffered",
@@ -66,12 +67,12 @@ def command(
 ) -> None:
     """Translate INPUT, or standard input, line by line, with MODEL.
 
-    MODEL is a model folder, or a run: then its newest checkpoint translates.
+    MODEL is a model folder, or a run folder, whose newest checkpoint is used.
 
-    One line in, one line out, in order; an empty line for an empty line. With --nbest N above 1
-    each output is a line of its own: number of the input line, score, log-probability, text,
+    Prints one line for each input line, in order, and an empty line for an empty line. With --nbest
+    N above 1 each output has its own line: number of the input line, score, log-probability, text,
     separated by tabs. A sentence longer than the model takes is split at clauses or words, with a
-    warning. An output file is whole or absent.
+    warning. An output file is written completely or not at all.
     """
     require(
         not str(asked["input"]) == str(asked["prefix"]) == "-",
@@ -80,8 +81,8 @@ def command(
     )
     require(
         processes.workers in (None, 1) or not asked["line_buffered"],
-        "--workers take many lines at once, and --line-buffered answers each",
-        "leave one",
+        "--workers and --line-buffered exclude each other: workers read many lines at once",
+        "give one of them",
     )
     options.require_writable(output, asked["input"], asked["prefix"])
     models = choose_translator((model, *ensemble), asked, nbest)
@@ -132,7 +133,7 @@ def translate_text(
 
 def with_progress(outputs: "Iterator[list[Output]]", *, live: bool) -> "Iterator[list[Output]]":
     """Yield outputs unchanged, and show on a terminal how many lines have been translated."""
-    console = display.console()
+    console = display.build_console()
     if not live or not console.is_terminal:
         yield from outputs
         return

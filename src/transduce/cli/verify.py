@@ -8,7 +8,7 @@ import click
 from transduce.cli import display, options
 from transduce.errors import FolderError
 
-HINT = "a run resumes from its newest good checkpoint; take any other folder from its source again"
+HINT = "a run resumes from its newest good checkpoint; copy or make any other folder anew"
 
 
 @click.command("verify")
@@ -27,10 +27,10 @@ def command(*, folder: Path, as_json: bool) -> None:
         parts.append(part)
         if as_json:
             values = {"part": str(part.path), "good": part.is_good, "reason": part.reason}
-            display.result(json.dumps(values, ensure_ascii=False))
+            display.print_result(json.dumps(values, ensure_ascii=False))
         else:
             line = f"good  {part.path}" if part.is_good else f"bad   {part.reason}"
-            display.result(display.visible(line))
+            display.print_result(display.escape_controls(line))
     bad = sum(not part.is_good for part in parts)
     if bad:
         raise FolderError(f"{bad} of {len(parts)} parts are damaged", HINT, file=folder)

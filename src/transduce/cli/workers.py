@@ -25,7 +25,7 @@ class ProcessOptions:
     rank: ProcessRank
     workers: int
     exact: bool
-    lost_after: float  # seconds without a sign of life
+    lost_after: float  # seconds without communication after which a process counts as lost
 
     @property
     def is_launcher(self) -> bool:
@@ -65,19 +65,19 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
             type=click.FloatRange(min=1),
             default=60,
             show_default=True,
-            help="Seconds after which a silent process is lost, and the run ends.",
+            help="Seconds without communication after which a process counts as lost.",
         ),
         click.option(
             "--exact",
             is_flag=True,
-            help="The same bits for any number of processes; slower, for more is exchanged.",
+            help="Results equal to the bit for any number of processes; slower.",
         ),
         click.option(
             "--workers",
             type=click.IntRange(min=1, max=1_024),
             default=1,
             show_default=True,
-            help="So many processes on this machine share every update.",
+            help="Number of processes on this machine that share every update.",
         ),
     ):
         with_processes = option(with_processes)

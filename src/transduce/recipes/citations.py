@@ -15,7 +15,7 @@ from transduce.settings import Recipe
 from transduce.settings.recipe import find_setting
 
 Citation = tuple[str, str]
-Citations = Mapping[str, Citation]  # by the path of the setting
+Citations = Mapping[str, Citation]  # from the path of a setting, such as training.steps
 
 COLUMNS = {
     "architecture.layers": "N",
@@ -44,19 +44,19 @@ BIG: Citations = {
     **ROWS["big"],
     "training.steps": ("5.2", "the big models were trained for 300,000 steps"),
     "training.snapshot_every": ("6.1", "10 minutes at 1.0 s a step, for averaging"),
-    "training.average_last": ("6.1", "of the big models the last 20 are averaged"),
+    "training.average_last": ("6.1", "the last 20 snapshots of big models are averaged"),
 }
 FRENCH: Citations = {
-    "data.corpus": ("5.1", "WMT 2014, about 36 million pairs"),
-    "data.target_language": ("5.1", "to French"),
-    "data.vocabulary": ("5.1", "word-piece for English to French"),
+    "data.corpus": ("5.1", "WMT 2014, about 36 million sentence pairs"),
+    "data.target_language": ("5.1", "the target language is French"),
+    "data.vocabulary": ("5.1", "word-pieces for English to French"),
     "data.vocabulary_size": ("5.1", "32,000 word-pieces"),
-    "data.shared_vocabulary": ("3.4", "one matrix for both embeddings wants one vocabulary"),
+    "data.shared_vocabulary": ("3.4", "embeddings that share a matrix need a shared vocabulary"),
 }
 BIG_FRENCH: Citations = {"architecture.dropout": ("6.1", "P_drop = 0.1 instead of 0.3")}
 
-AS_BASE = "not said of parsing; all else is as for English to German"
-TUNED = "chosen on section 22 and not printed; this is tensor2tensor's"
+AS_BASE = "not stated for parsing, where all else is as for English to German"
+TUNED = "chosen on section 22 and not printed; this value is tensor2tensor's"
 PARSING: Citations = {
     "architecture.layers": ("6.3", "4 layers"),
     "architecture.d_model": ("6.3", "d_model = 1024"),
@@ -64,21 +64,24 @@ PARSING: Citations = {
     "architecture.attention_dropout": ("6.3", f"dropout, both attention and residual, {TUNED}"),
     "architecture.tie_embeddings": (
         "",
-        "with two vocabularies only the target's can be one with the map",
+        "with two vocabularies only the target embedding can share the projection's matrix",
     ),
-    "data.source_language": ("6.3", "from English sentences"),
-    "data.target_language": ("6.3", "to their constituency trees"),
+    "data.source_language": ("6.3", "the inputs are English sentences"),
+    "data.target_language": ("6.3", "the outputs are constituency trees"),
     "data.vocabulary": ("6.3", AS_BASE),
-    "data.shared_vocabulary": ("", "brackets are no words: each side has its own"),
+    "data.shared_vocabulary": ("", "brackets are no words: each side has its own vocabulary"),
     "training.steps": ("6.3", AS_BASE),
     "training.learning_rate_factor": ("6.3", f"learning rate, {TUNED}"),
     "training.warmup": ("6.3", f"learning rate, {TUNED}"),
-    "search.beam": ("6.3", "a beam of 21"),
+    "search.beam": ("6.3", "a beam of width 21"),
     "search.alpha": ("6.3", "length penalty alpha = 0.3"),
-    "search.extra_length": ("6.3", "output of at most input length + 300"),
+    "search.extra_length": ("6.3", "an output has at most input length + 300 symbols"),
 }
 WSJ: Citations = {
-    "data.corpus": ("6.3", "the Wall Street Journal of the Penn Treebank, about 40,000 sentences"),
+    "data.corpus": (
+        "6.3",
+        "the Wall Street Journal part of the Penn Treebank, about 40,000 sentences",
+    ),
     "data.vocabulary_size": ("6.3", "16,000 symbols"),
 }
 SEMI_SUPERVISED: Citations = {
@@ -100,7 +103,7 @@ CITATIONS: Mapping[str, Citations] = MappingProxyType(
 
 
 def cite(recipe: Recipe, path: str) -> Citation:
-    """Return the section of the paper on a setting of a recipe, and what it says, in our words."""
+    """Return where the paper states a setting of a recipe: its section and a paraphrase."""
     stated = find_setting(path)[1].metadata
     return CITATIONS.get(find_original_name(recipe), {}).get(
         path, (stated["section"], stated["says"])

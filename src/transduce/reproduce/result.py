@@ -20,7 +20,7 @@ from transduce.inference.load import load
 from transduce.recipes.names import difference
 from transduce.recipes.parameters import count_parameters
 from transduce.reproduce.job import RowJob
-from transduce.runs.average import average_beside
+from transduce.runs.average import open_or_write_average
 from transduce.runs.choice import Texts, open_texts, read_corpus
 from transduce.runs.ledger import measure_cost
 from transduce.runs.prepared_corpus import PreparedCorpus
@@ -81,7 +81,7 @@ def measure_row(
     """
     save, _ = load_newest_checkpoint(run)
     assert save is not None, "a run that is over has a save"
-    model = None if test is None else average_beside(run)
+    model = None if test is None else open_or_write_average(run)
     translator = load(model.folder if model else run)
     lines = test or decode_development_set(prepared)
     found = evaluate(translator, *lines, metrics=choose_metrics(lines[1]))

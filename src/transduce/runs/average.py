@@ -54,7 +54,7 @@ def average(
     run = Path(run)
     if output is not None:
         return AveragedModel(Path(output), tuple(write_average(run, Path(output), last)))
-    model = average_beside(run, last)
+    model = open_or_write_average(run, last)
     return AveragedModel(model.folder, tuple(model.about["averaged"]))
 
 
@@ -83,8 +83,8 @@ def write_average(run: Path, output: Path, last: int | None) -> list[int]:
     return steps
 
 
-def average_beside(run: Path, last: int | None = None) -> VerifiedFolder:
-    """Open the averaged model next to a run folder; if it is missing, write it first."""
+def open_or_write_average(run: Path, last: int | None = None) -> VerifiedFolder:
+    """Open the averaged model in the folder `model` next to a run; write it first if missing."""
     output, kept = run.parent / KIND, [snapshot.step for snapshot in list_snapshots(run)]
     steps = kept[-(last or read_run(run).recipe.training.average_last) :]
     if not output.exists():

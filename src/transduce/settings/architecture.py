@@ -22,38 +22,48 @@ MIXINGS = ("self-attention", "recurrent", "convolution", "dilated", "separable")
 @final
 @dataclass(frozen=True, kw_only=True)
 class Architecture:
-    """Sizes and shape of one Transformer    (section 3, Table 3)"""
+    """Settings of a Transformer's sizes and layers, the columns of Table 3    (section 3)"""
 
     layers: int = from_paper(6, "3.1", "N = 6 identical layers in each stack")
-    d_model: int = from_paper(512, "3.1", "width of embeddings and sub-layer outputs")
-    d_ff: int = from_paper(2048, "3.3", "the inner layer of the feed-forward network is 2048 wide")
+    d_model: int = from_paper(512, "3.1", "width of embeddings and of the outputs of sub-layers")
+    d_ff: int = from_paper(2048, "3.3", "width of the feed-forward network's inner layer")
     heads: int = from_paper(8, "3.2.2", "h = 8 heads in parallel")
     d_k: int = from_paper(
-        64, "3.2.2", "queries and keys of a head are 64 wide, free of d_model / h"
+        64, "3.2.2", "width of a head's queries and keys; it need not be d_model / h"
     )
-    d_v: int = from_paper(64, "3.2.2", "values of a head are 64 wide, free of d_model / h")
+    d_v: int = from_paper(64, "3.2.2", "width of a head's values; it need not be d_model / h")
     dropout: float = from_paper(
-        0.1, "5.4", "P_drop = 0.1 on sub-layer outputs and on embedding sums"
+        0.1, "5.4", "P_drop = 0.1 on outputs of sub-layers and on embeddings plus positions"
     )
-    attention_dropout: float = from_paper(0.0, "5.4", "no dropout is named on attention weights")
+    attention_dropout: float = from_paper(
+        0.0, "5.4", "dropout on attention weights, which the paper does not mention"
+    )
     feed_forward_dropout: float = from_paper(
-        0.0, "5.4", "no dropout is named inside the feed-forward network"
+        0.0, "5.4", "dropout inside the feed-forward network, which the paper does not mention"
     )
-    positions: str = from_paper("sinusoidal", "3.5", "sines and cosines, interleaved, are added")
+    positions: str = from_paper(
+        "sinusoidal", "3.5", "positional encodings are sines and cosines, interleaved"
+    )
     max_positions: int = our_choice(
-        1024, "number of learned position vectors; sinusoids have no limit"
+        1024, "number of learned positional vectors; sinusoids have no limit"
     )
     tie_embeddings: str = from_paper(
-        "all", "3.4", "one matrix: both embeddings and the map before the softmax"
+        "all", "3.4", "both embeddings and the projection before the softmax share a matrix"
     )
     encoder_neighbourhood: int = from_paper(
-        0, "4", "r of section 4, proposed and not used; 0 is no limit"
+        0, "4", "r of restricted self-attention, which the paper proposes and does not use; 0: off"
     )
-    decoder_neighbourhood: int = from_paper(0, "4", "the same for the decoder, past positions only")
-    norm: str = from_paper("post", "3.1", "LayerNorm(x + Sublayer(x)): after the sum, not before")
-    mixing: str = from_paper("self-attention", "4", "or another layer type of Table 1")
+    decoder_neighbourhood: int = from_paper(
+        0, "4", "r of restricted self-attention in the decoder, over past positions; 0: off"
+    )
+    norm: str = from_paper(
+        "post", "3.1", "LayerNorm(x + Sublayer(x)): the norm is after the residual sum"
+    )
+    mixing: str = from_paper(
+        "self-attention", "4", "the layer of Table 1 that connects the positions of a sentence"
+    )
     kernel_size: int = our_choice(
-        3, "k, the width of convolutions; 3 reaches one position each way"
+        3, "k, the width of a convolution's kernel; 3 reaches one position on each side"
     )
 
     def __post_init__(self) -> None:

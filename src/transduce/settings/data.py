@@ -18,27 +18,29 @@ TASKS = ("translation", "copy", "reverse", "sort")
 @final
 @dataclass(frozen=True, kw_only=True)
 class Data:
-    """From text to updates    (section 5.1)"""
+    """Settings of task, corpus, vocabulary, cleaning, and tokens per update    (section 5.1)"""
 
-    task: str = our_choice("translation", "what the pairs mean, and so how outputs are scored")
-    corpus: str = from_paper("wmt14-en-de", "5.1", "WMT 2014, about 4.5 million pairs")
-    source_language: str = from_paper("en", "5.1", "from English")
-    target_language: str = from_paper("de", "5.1", "to German")
-    vocabulary: str = from_paper("byte-pair", "5.1", "byte-pair; word-piece for English to French")
+    task: str = our_choice("translation", "how text is encoded, outputs decoded and scored")
+    corpus: str = from_paper("wmt14-en-de", "5.1", "WMT 2014, about 4.5 million sentence pairs")
+    source_language: str = from_paper("en", "5.1", "the source language is English")
+    target_language: str = from_paper("de", "5.1", "the target language is German")
+    vocabulary: str = from_paper(
+        "byte-pair", "5.1", "byte-pair encoding; word-pieces for English to French"
+    )
     vocabulary_size: int = from_paper(37_000, "5.1", "about 37,000 symbols")
     shared_vocabulary: bool = from_paper(True, "5.1", "source and target share one vocabulary")
-    source_tokens: int = from_paper(25_000, "5.1", "about 25,000 source tokens an update")
-    target_tokens: int = from_paper(25_000, "5.1", "about 25,000 target tokens an update")
-    max_pairs: int = our_choice(0, "train on at most this many pairs, the first; 0 is no limit")
-    max_length: int = our_choice(256, "pairs with more pieces on a side are left out and counted")
-    max_characters: int = our_choice(5_000, "lines with more characters are left out and counted")
+    source_tokens: int = from_paper(25_000, "5.1", "about 25,000 source tokens per update")
+    target_tokens: int = from_paper(25_000, "5.1", "about 25,000 target tokens per update")
+    max_pairs: int = our_choice(0, "train on the first so many pairs only; 0: on all pairs")
+    max_length: int = our_choice(
+        256, "most pieces of a sentence, END included; pairs with a longer side are dropped"
+    )
+    max_characters: int = our_choice(5_000, "pairs with a side of more characters are dropped")
     max_length_ratio: float = our_choice(
-        9.0, "pairs whose lengths in characters differ more are left out"
+        9.0, "pairs with a larger ratio of their lengths in characters are dropped"
     )
-    drop_identical: bool = our_choice(True, "pairs with equal sides teach copying, not translation")
-    drop_duplicates: bool = our_choice(
-        True, "repeated pairs are left out, found by hash in one pass"
-    )
+    drop_identical: bool = our_choice(True, "drop pairs with equal sides, which teach copying")
+    drop_duplicates: bool = our_choice(True, "drop repeated pairs, detected by a hash")
 
     def __post_init__(self) -> None:
         require_positive(

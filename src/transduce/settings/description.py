@@ -1,4 +1,4 @@
-"""The words about a model in its model card that depend on the model's task."""
+"""The texts of a model card that depend on the model's task."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from typing import final
 @final
 @dataclass(frozen=True, kw_only=True)
 class ModelDescription:
-    """The words of a model card that describe what the model does, in prose and as hub tags."""
+    """What a model does, as the texts and Hugging Face tags of its model card."""
 
-    pipeline_tag: str  # of the Hugging Face hub
-    languages: Sequence[str] = ()  # by their codes, for the hub
-    title: str  # "en to de"
-    purpose: str  # continues "a Transformer that …"
-    files: tuple[str, str] = ("input.txt", "output.txt")  # names in the example command
+    pipeline_tag: str  # the Hugging Face hub's name of the task, such as translation
+    languages: Sequence[str] = ()  # language codes for the hub, such as en and de
+    title: str  # the card's title, such as "en to de"
+    purpose: str  # the end of the sentence "a Transformer that …"
+    files: tuple[str, str] = ("input.txt", "output.txt")  # file names in the example command

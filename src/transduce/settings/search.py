@@ -23,19 +23,19 @@ PENALTIES = {  # the score of a hypothesis of n symbols, END counted
 @final
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """Settings of beam search and of the length penalty (section 6.1)."""
+    """Settings of beam search, the length penalty and the search batch (section 6.1)."""
 
-    beam: int = from_paper(4, "6.1", "a beam of 4")
-    alpha: float = from_paper(0.6, "6.1", "length penalty alpha = 0.6")
+    beam: int = from_paper(4, "6.1", "width of the beam")
+    alpha: float = from_paper(0.6, "6.1", "strength of the length penalty, alpha = 0.6")
     penalty: str = from_paper(
         "gnmt", "6.1", "score = log P / ((5 + |Y|) / 6)^alpha, Wu et al. 2016"
     )
     gamma: float = our_choice(
-        0.2, "of penalty `reward`: nats a symbol; tune it on development data"
+        0.2, "nats per symbol added by the penalty `reward`; tune it on development data"
     )
-    extra_length: int = from_paper(50, "6.1", "output of at most input length + 50")
+    extra_length: int = from_paper(50, "6.1", "an output has at most input length + 50 symbols")
     batch_size: int = our_choice(
-        64, "sentences in the search at once; the texts do not depend on it"
+        64, "number of sentences searched at once; no output depends on it"
     )
 
     def __post_init__(self) -> None:
@@ -49,11 +49,11 @@ class Search:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """Settings of sampling; they are options of a translation, and so in no recipe."""
+    """Settings of sampling, which are options of a translation and in no recipe."""
 
-    temperature: float = 1.0  # divides log P: above 1 flattens the distribution, below 1 sharpens
-    top_k: int = 0  # draw from this number of likeliest symbols only; 0 is all
-    top_p: float = 1.0  # draw from the fewest likeliest symbols with this total probability
+    temperature: float = 1.0  # divisor of log P: above 1 flattens the distribution
+    top_k: int = 0  # number of likeliest symbols to draw from; 0: all
+    top_p: float = 1.0  # total probability of the likeliest symbols to draw from
     seed: int = 1
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""How a model is trained    (sections 5.2 to 5.4)"""
+"""Settings of training: optimiser, schedule, regularisation, validation    (sections 5.2 to 5.4)"""
 
 from dataclasses import dataclass
 from typing import final
@@ -21,44 +21,50 @@ TOKEN_MULTIPLE = 64  # matrix products whose number of rows is a multiple of 64 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """Optimisation by Adam and equation 3, label smoothing, validation, checkpoints, precision."""
+    """Settings of Adam, the learning rate, label smoothing, validation, checkpoints, precision."""
 
-    steps: int = from_paper(100_000, "5.2", "the base models were trained for 100,000 steps")
-    warmup: int = from_paper(4_000, "5.3", "warmup_steps = 4000")
-    learning_rate_factor: float = from_paper(1.0, "5.3", "equation 3 has no other factor")
-    beta1: float = from_paper(0.9, "5.3", "Adam with beta1 = 0.9")
-    beta2: float = from_paper(0.98, "5.3", "and beta2 = 0.98")
-    epsilon: float = from_paper(1e-9, "5.3", "and epsilon = 10^-9")
+    steps: int = from_paper(100_000, "5.2", "number of updates; the base models had 100,000")
+    warmup: int = from_paper(4_000, "5.3", "number of warm-up steps of equation 3")
+    learning_rate_factor: float = from_paper(
+        1.0, "5.3", "factor of the learning rate; equation 3 has none"
+    )
+    beta1: float = from_paper(0.9, "5.3", "Adam's beta1 = 0.9")
+    beta2: float = from_paper(0.98, "5.3", "Adam's beta2 = 0.98")
+    epsilon: float = from_paper(1e-9, "5.3", "Adam's epsilon = 10^-9")
     label_smoothing: float = from_paper(0.1, "5.4", "label smoothing of 0.1")
     smoothing_form: str = from_paper(
-        "szegedy", "5.4", "after Szegedy et al.: spread over all symbols"
+        "szegedy", "5.4", "label smoothing spreads over all symbols, after Szegedy et al."
     )
-    seed: int = our_choice(1, "the one number that decides order, dropout and first weights")
-    snapshot_every: int = from_paper(1_500, "6.1", "10 minutes at 0.4 s a step, for averaging")
-    average_last: int = from_paper(5, "6.1", "the last 5 are averaged")
+    seed: int = our_choice(1, "seed of the data order, of dropout and of the initial weights")
+    snapshot_every: int = from_paper(
+        1_500, "6.1", "steps between snapshots for averaging: 10 minutes at 0.4 s a step"
+    )
+    average_last: int = from_paper(5, "6.1", "number of last snapshots that are averaged")
     checkpoint_minutes: float = our_choice(
-        10.0, "what a crash may cost; checkpoints change no result"
+        10.0, "minutes between checkpoints, which a crash may lose; no result depends on it"
     )
-    validate_every: int = our_choice(1_000, "between two validations on the development set")
-    validate_lines: int = our_choice(500, "as many lines are translated for BLEU while training")
+    validate_every: int = our_choice(1_000, "steps between validations on the development set")
+    validate_lines: int = our_choice(500, "lines translated at each validation for the score")
     patience: int = our_choice(
-        0, "early stopping after so many validations without improvement; 0 trains all"
+        0, "early stopping after so many validations without improvement; 0: never"
     )
     max_nonfinite_updates: int = our_choice(
-        10, "so many in a row with a loss of NaN or inf stop the run"
+        10, "consecutive updates with a loss of NaN or inf after which the run fails"
     )
     micro_batch_tokens: int = our_choice(
-        0, "tokens of both sides in memory at once; 0 asks the machine"
+        0, "most tokens of both sides in memory at once; 0: chosen by the machine's memory"
     )
     precision: str = our_choice(
-        "float32", "of products; weights and Adam's means are always float32"
+        "float32", "number format of matrix products; weights and moments stay float32"
     )
-    compile: bool = our_choice(False, "layers as compiled code; costs minutes at the start")
+    compile: bool = our_choice(
+        False, "compile the layers with torch.compile, which takes minutes at the start"
+    )
     pad_to_tokens: int = our_choice(
-        0, "each side of a micro-batch is padded to a multiple; 0 pads none"
+        0, "pad each side of a micro-batch to a multiple of this number of tokens; 0: no padding"
     )
     threads: int = our_choice(
-        0, "of the processor; 0 takes all; stored, for it changes the last bit"
+        0, "number of CPU threads, which changes the last bits of results; 0: all cores"
     )
 
     def __post_init__(self) -> None:

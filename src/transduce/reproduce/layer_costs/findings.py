@@ -1,4 +1,4 @@
-"""Sentences on the measured Table 1, including where it differs from the theory."""
+"""The findings on the measured Table 1 as sentences, such as where it differs from the paper."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ def describe_findings(table: LayerTable) -> list[str]:
 
 
 def describe_agreement(table: LayerTable) -> str:
-    """Return a sentence that compares torch's counts of operations with the formulas'."""
+    """Return a sentence on the largest difference between torch's operation counts and formulas."""
     differ = [
         abs((p.operations + p.projections) / (p.by_hand + p.projections_by_hand) - 1)
         for row in table.rows
@@ -70,7 +70,7 @@ def describe_projections(table: LayerTable) -> str:
 
 
 def describe_comparison(table: LayerTable) -> str:
-    """Return a sentence that compares self-attention and LSTM at every n (section 4)."""
+    """Return a sentence on the n at which self-attention is faster than the LSTM (section 4)."""
     times = [
         {p.n: p for p in row.points_by_n()}
         for row in table.rows
@@ -87,12 +87,12 @@ def describe_comparison(table: LayerTable) -> str:
 
 
 def format_list(numbers: list[int]) -> str:
-    """Format numbers separated by commas, or a word for none."""
+    """Format numbers separated by commas; return "none of them" if there are none."""
     return ", ".join(map(str, numbers)) or "none of them"
 
 
 def describe_time_growth(table: LayerTable) -> Iterator[str]:
-    """Yield a sentence on the layers whose time grows differently from their operations."""
+    """Yield one sentence on the layers whose time grows unlike their operations, if any."""
     rows = [(row.kind.name, list(find_power_differences(row))) for row in table.rows]
     deviating = [f"{name}: {', '.join(differ)}" for name, differ in rows if differ]
     if deviating:
@@ -103,7 +103,7 @@ def describe_time_growth(table: LayerTable) -> Iterator[str]:
 
 
 def find_power_differences(row: LayerRow) -> Iterator[str]:
-    """Yield, for n and d, how a layer's power of time differs from that of its operations."""
+    """Yield a text such as "n^0.60 ± 0.05 for n^1.00" where time grows unlike operations."""
     for letter, grows in (("n", row.fit_in_n), ("d", row.fit_in_d)):
         counted, timed = grows(lambda p: p.operations + p.projections), grows(lambda p: p.seconds)
         if abs(counted.power - timed.power) > MAX_DEVIATION:

@@ -13,12 +13,12 @@ from transduce.settings import Architecture
 @final
 @dataclass(frozen=True)
 class PrintedComplexity:
-    """A printed row of Table 1, with the powers of n and d in its number of operations."""
+    """A row of Table 1 as the paper prints it: its three O(…), and the powers in the first."""
 
-    operations: str
-    sequential: str
-    path: str
-    powers: tuple[float, float | None]  # of (n, d); None if two terms differ in their power of d
+    operations: str  # the column "Complexity per Layer"
+    sequential: str  # the column "Sequential Operations"
+    path: str  # the column "Maximum Path Length"
+    powers: tuple[float, float | None]  # powers of n and d in `operations`; None: a sum of two
 
 
 @final
@@ -27,18 +27,18 @@ class LayerKind:
     """A kind of layer in Table 1, with formulas for its operations (in the encoder) and paths."""
 
     name: str
-    mixing: str  # the setting architecture.mixing that selects it
+    mixing: str  # the value of architecture.mixing that selects it
     printed: PrintedComplexity
-    operations: Callable[
-        [int, Architecture], int
-    ]  # of (n, sizes); a multiplication and an addition are two
-    path: Callable[[int, int], int]  # of (n, m): m positions are reached on each side
-    path_formula: str
-    restricted: bool = False  # whether attention is restricted to a neighbourhood of r
+    # Takes n and the model's sizes; a multiplication and an addition are two operations.
+    operations: Callable[[int, Architecture], int]
+    # Takes n and m, the positions reached on each side; returns the maximum path length.
+    path: Callable[[int, int], int]
+    path_formula: str  # the formula of `path`, for tables
+    restricted: bool = False  # whether attention is restricted to a neighbourhood of r positions
 
 
 def count_projection_operations(kind: LayerKind, n: int, a: Architecture) -> int:
-    """Count the operations of the projections W^Q, W^K, W^V, W^O, which O(…) leaves out."""
+    """Count the operations of W^Q, W^K, W^V, W^O, which Table 1's O(n² · d) leaves out."""
     by_attention = kind.mixing == "self-attention"
     return 2 * n * a.d_model * a.heads * (2 * a.d_k + 2 * a.d_v) if by_attention else 0
 
@@ -66,19 +66,19 @@ def count_separable_operations(n: int, a: Architecture) -> int:
 
 
 def compute_reach_per_side(kind: LayerKind, a: Architecture, *, causal: bool) -> int:
-    """Return m, how many positions a convolution or restricted attention reaches on each side."""
+    """Return m, the number of positions that one layer reaches on each side of a position."""
     if kind.restricted:
         return (a.encoder_neighbourhood - 1) // 2
     return a.kernel_size - 1 if causal else a.kernel_size // 2
 
 
 def count_contiguous_layers(n: int, m: int) -> int:
-    """Count the layers of the path across n positions if each layer reaches m positions further."""
+    """Return the layers that connect n positions if each layer reaches m positions further."""
     return max(1, math.ceil((n - 1) / m))
 
 
 def count_dilated_layers(n: int, m: int) -> int:
-    """Count the layers of the path across n positions if each reaches m + 1 times as far."""
+    """Return the layers that connect n positions if each reaches m + 1 times as far as the last."""
     layers = 1
     while (m + 1) ** layers < n:
         layers += 1

@@ -22,7 +22,7 @@ CPU = torch.device("cpu")
 @final
 @dataclass(frozen=True)
 class MeasuredLayer:
-    """One token-mixing layer of Table 1, without residual norm and feed-forward network."""
+    """A token-mixing layer of Table 1 and its context for one sentence of n positions."""
 
     kind: LayerKind
     sizes: Architecture
@@ -35,13 +35,13 @@ class MeasuredLayer:
         return self.mixing(x, self.context)
 
     def random_sentence(self, dtype: torch.dtype) -> Float[Tensor, "n d"]:
-        """Return n random vectors as a sentence; equal for equal n."""
+        """Return n random vectors that require gradients, the same at every call."""
         generator = torch.Generator().manual_seed(self.n)
         shape = (self.n, self.sizes.d_model)
         return torch.randn(shape, generator=generator, dtype=dtype).requires_grad_()
 
     def build_update(self) -> Callable[[], None]:
-        """Return a function that runs one forward and backward pass in float32."""
+        """Return a function that runs a forward and a backward pass of the layer in float32."""
         x = self.random_sentence(torch.float32)
 
         def forward_and_back() -> None:
@@ -53,7 +53,7 @@ class MeasuredLayer:
 
 
 def build_sizes(kind: LayerKind, d: int, k: int, r: int) -> Architecture:
-    """Build the settings of a model with a kind of layer, width d, kernel k, neighbourhood r."""
+    """Build settings with a kind of layer, width d, kernel width k and neighbourhood r."""
     return Architecture(
         d_model=d,
         heads=HEADS,
@@ -69,14 +69,14 @@ def build_sizes(kind: LayerKind, d: int, k: int, r: int) -> Architecture:
 def build_layer(
     kind: LayerKind, n: int, sizes: Architecture, *, dtype: torch.dtype = torch.float32
 ) -> MeasuredLayer:
-    """Build a token-mixing layer, the first of an encoder, with initialised weights."""
+    """Build the token-mixing layer of an encoder's first layer, with initial weights."""
     return build_stacked_layer(kind, n, sizes, 0, causal=False, dtype=dtype)
 
 
 def build_stack(
     kind: LayerKind, n: int, sizes: Architecture, layers: int, *, causal: bool
 ) -> list[MeasuredLayer]:
-    """Build a stack of encoder layers, or of decoder layers if causal, in float64."""
+    """Build the token-mixing layers of an encoder, or of a decoder if causal, in float64."""
     return [
         build_stacked_layer(kind, n, sizes, number, causal=causal, dtype=torch.float64)
         for number in range(layers)
@@ -86,7 +86,7 @@ def build_stack(
 def build_stacked_layer(
     kind: LayerKind, n: int, sizes: Architecture, number: int, *, causal: bool, dtype: torch.dtype
 ) -> MeasuredLayer:
-    """Build the layer of index `number` in a stack, its weights initialised from that index."""
+    """Build the token-mixing layer of layer `number`, from 0, which is also its weights' seed."""
     mixing = build_mixing(sizes, number, causal=causal)
     initialise(mixing, torch.Generator().manual_seed(number))
     context = mixing.build_context((n,), build_windowed_attention, CPU)

@@ -27,15 +27,15 @@ from transduce.reproduce.layer_costs.trace import measure_longest_chain, measure
 class MeasuredPoint:
     """The measured costs of one layer at one size: operations, chain, time and memory."""
 
-    n: int
-    d: int
-    operations: int  # without those of projections, as torch counted them
-    by_hand: int  # the same by formula
-    projections: int  # operations of the projections, as torch counted them
-    projections_by_hand: int  # the same by formula
+    n: int  # length of the sentence
+    d: int  # width of the layer
+    operations: int  # operations without the projections, counted by torch
+    by_hand: int  # operations without the projections, by formula
+    projections: int  # operations of the projections, counted by torch
+    projections_by_hand: int  # operations of the projections, by formula
     chain: int  # length of the longest chain of dependent operations
-    seconds: float  # of a forward and backward pass, the median of all rounds
-    quickest: float  # seconds of the fastest round
+    seconds: float  # median time of a forward and backward pass
+    quickest: float  # shortest time of a forward and backward pass, in seconds
     peak: int  # most bytes of tensors alive at once in a forward and backward pass
 
 
@@ -45,9 +45,9 @@ class MeasuredPath:
     """The maximum path length between two of n positions, in the encoder or the decoder."""
 
     stack: str  # encoder or decoder
-    n: int
-    length: int  # measured by gradients
-    by_hand: int  # by formula
+    n: int  # number of positions
+    length: int  # path length measured by gradients
+    by_hand: int  # path length by formula
 
 
 @final
@@ -62,7 +62,7 @@ class LayerRow:
 
     @property
     def matches_formula(self) -> bool:
-        """Whether every measured path length equals that of the formula."""
+        """Whether all measured path lengths equal those of the formula."""
         return all(path.length == path.by_hand for path in self.paths)
 
     def points_by_n(self) -> list[MeasuredPoint]:
@@ -74,13 +74,13 @@ class LayerRow:
         return sorted((p for p in self.points if p.n == self.plan.middle[0]), key=lambda p: p.d)
 
     def fit_in_n(self, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
-        """Fit the power of n with which a value of the points, such as seconds, grows."""
+        """Fit value ≈ c · n^power to a value of each point, such as seconds, at the middle d."""
         return fit_power_law(
             [p.n for p in self.points_by_n()], [value(p) for p in self.points_by_n()]
         )
 
     def fit_in_d(self, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
-        """Fit the power of d with which a value of the points, such as seconds, grows."""
+        """Fit value ≈ c · d^power to a value of each point, such as seconds, at the middle n."""
         return fit_power_law(
             [p.d for p in self.points_by_d()], [value(p) for p in self.points_by_d()]
         )
@@ -89,7 +89,7 @@ class LayerRow:
 @final
 @dataclass(frozen=True)
 class LayerTable:
-    """The measured Table 1: its rows, sizes, machine and date."""
+    """The measured Table 1: a row for each kind of layer, the sizes, the machine and the date."""
 
     rows: tuple[LayerRow, ...]
     plan: MeasurementPlan
@@ -98,7 +98,7 @@ class LayerTable:
 
 
 def measure_layers(plan: MeasurementPlan, on_message: Callable[[str], None]) -> LayerTable:
-    """Measure operations, time, memory and paths of all layers of Table 1 at a plan's sizes."""
+    """Measure all kinds of layers of Table 1 at a plan's sizes; report each kind's name first."""
     rows = []
     for kind in KINDS:
         on_message(kind.name)

@@ -18,7 +18,7 @@ EXACT = torch.float64
 
 @torch.no_grad()
 def count_operations(layer: MeasuredLayer) -> tuple[int, int]:
-    """Count the operations of a forward pass by torch: (all but projections, projections)."""
+    """Count a forward pass's operations by torch: those without projections, the projections'."""
     x = layer.random_sentence(EXACT)
     rules = {torch.ops.aten.addcmul: count_addcmul_operations}
     with FlopCounterMode(display=False, custom_mapping=rules) as counter:
@@ -33,5 +33,5 @@ def count_operations(layer: MeasuredLayer) -> tuple[int, int]:
 
 
 def count_addcmul_operations(*_shapes: Any, out_shape: tuple[int, ...], **_: Any) -> int:  # noqa: ANN401
-    """Count the operations of addcmul: a multiplication and an addition per output element."""
+    """Return addcmul's operations: a multiplication and an addition for each output element."""
     return 2 * math.prod(out_shape)

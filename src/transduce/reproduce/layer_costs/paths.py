@@ -24,7 +24,7 @@ EXACT = torch.float64  # a gradient over a long path is small but must not round
 
 
 def measure_path_length(kind: LayerKind, n: int, sizes: Architecture, *, causal: bool) -> int:
-    """Measure the maximum path length over n positions, in an encoder, or a decoder if causal."""
+    """Measure the longest path between two of n positions in an encoder, or decoder if causal."""
     if kind.mixing == "recurrent":
         return count_states_passed(n, sizes)
 
@@ -36,7 +36,7 @@ def measure_path_length(kind: LayerKind, n: int, sizes: Architecture, *, causal:
 
 
 def find_smallest_sufficient(enough: Callable[[int], bool], most: int) -> int:
-    """Find by bisection the smallest number that is `enough`; all larger ones must be too."""
+    """Find by bisection the smallest number up to `most` for which `enough` is true."""
     low, high = 0, 1
     while not enough(high):
         assert high < most, "every layer reaches the next position at least"
@@ -48,7 +48,7 @@ def find_smallest_sufficient(enough: Callable[[int], bool], most: int) -> int:
 
 
 def has_full_dependence(stack: Sequence[MeasuredLayer], *, causal: bool) -> bool:
-    """Return whether every output depends on all inputs; if causal, on all that are not later."""
+    """Return whether every output depends on all inputs, or if causal on all up to its position."""
     x = stack[0].random_sentence(EXACT)
     y: Float[Tensor, "n d"] = x
     for layer in stack:
@@ -59,22 +59,22 @@ def has_full_dependence(stack: Sequence[MeasuredLayer], *, causal: bool) -> bool
 
 
 def find_dependencies(output: Float[Tensor, " d"], x: Float[Tensor, "n d"]) -> Tensor:
-    """Return a mask of the inputs whose gradient from an output is not 0."""
+    """Return a mask of the positions of x on which an output depends: their gradient is not 0."""
     (gradient,) = torch.autograd.grad(output.sum(), x, retain_graph=True)
     return gradient.ne(0).any(dim=1)
 
 
 def count_states_passed(n: int, sizes: Architecture) -> int:
-    """Count the LSTM states that the first input passes to reach the last output, inclusive."""
+    """Count the LSTM states on the path from the first input to the last output, both included."""
     layer = RecurrentLayer(sizes.d_model, causal=True).to(EXACT)
     initialise(layer, torch.Generator().manual_seed(0))
     x = torch.randn(n, 1, sizes.d_model, dtype=EXACT).requires_grad_()
-    state, sides = None, []
-    for word in x[:-1]:
-        _, state = layer.lstm(word, state)
-        sides += state
+    state, states = None, []
+    for vector in x[:-1]:
+        _, state = layer.lstm(vector, state)
+        states += state
     last, _ = layer.lstm(x[-1], state)
-    on_x, *felt = torch.autograd.grad(last.sum(), [x, *sides])
-    assert on_x[0].any(), "the last output depends on the first word"
-    passed = [h.any() or c.any() for h, c in zip(felt[::2], felt[1::2], strict=True)]
+    x_gradient, *gradients = torch.autograd.grad(last.sum(), [x, *states])
+    assert x_gradient[0].any(), "the last output depends on the first input"
+    passed = [h.any() or c.any() for h, c in zip(gradients[::2], gradients[1::2], strict=True)]
     return sum(map(bool, passed)) + 1

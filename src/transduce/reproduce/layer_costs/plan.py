@@ -13,14 +13,14 @@ SCORES = 5  # about how many copies of all heads' n² scores are in memory at on
 @final
 @dataclass(frozen=True, kw_only=True)
 class MeasurementPlan:
-    """The sizes to measure layers at: all n at the middle d, and all d at the middle n."""
+    """The sizes at which layers are measured: all n at the middle d, and all d at the middle n."""
 
-    n: tuple[int, ...] = (64, 128, 256, 512, 1024, 2048)
-    d: tuple[int, ...] = (64, 128, 256, 512, 1024)
+    n: tuple[int, ...] = (64, 128, 256, 512, 1024, 2048)  # sentence lengths
+    d: tuple[int, ...] = (64, 128, 256, 512, 1024)  # widths of the layer
     paths: tuple[int, ...] = (8, 16, 32, 64)  # the n at which path lengths are measured
-    k: int = 3  # kernel width
-    r: int = 17  # neighbourhood size
-    rounds: int = 7  # timings per size
+    k: int = 3  # width of a convolution's kernel
+    r: int = 17  # positions in the neighbourhood of restricted attention
+    rounds: int = 7  # timings of each layer at each size
 
     def __post_init__(self) -> None:
         for name, sizes in (("n", self.n), ("d", self.d)):
@@ -45,12 +45,12 @@ class MeasurementPlan:
 
     @property
     def middle(self) -> tuple[int, int]:
-        """The middle n, at which all d are measured, and the middle d, at which all n are."""
+        """The median n, at which all d are measured, and the median d, at which all n are."""
         n, d = sorted(self.n), sorted(self.d)
         return n[len(n) // 2], d[len(d) // 2]
 
     def points(self) -> list[tuple[int, int]]:
-        """Return every pair (n, d) to measure, each once."""
+        """Return every size (n, d) to measure, each once."""
         n, d = self.middle
         pairs = [(one, d) for one in sorted(self.n)] + [(n, one) for one in sorted(self.d)]
         return list(dict.fromkeys(pairs))

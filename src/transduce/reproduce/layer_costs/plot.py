@@ -14,7 +14,7 @@ Curve = Callable[[LayerRow], Points]
 
 
 def plot_table(table: LayerTable) -> bytes:
-    """Plot operations, time, memory and path lengths by n, as a PNG image."""
+    """Return a PNG image with panels of operations, time, memory and path lengths against n."""
     from matplotlib.figure import Figure
 
     _, d = table.plan.middle
@@ -38,7 +38,7 @@ def plot_table(table: LayerTable) -> bytes:
 
 
 def draw_panel(panel: "Axes", title: str, table: LayerTable, curve: Curve) -> None:
-    """Draw a line for every kind of layer, each with its own dashes, as lines may overlap."""
+    """Draw a curve for every kind of layer, with different dashes, because curves may overlap."""
     from matplotlib.ticker import NullLocator
 
     panel.set(xscale="log", yscale="log", xlabel="n", title=title)
@@ -51,11 +51,11 @@ def draw_panel(panel: "Axes", title: str, table: LayerTable, curve: Curve) -> No
 
 
 def pair_with_n(row: LayerRow, values: Sequence[int | float]) -> Points:
-    """Pair each value with the n at which it was measured."""
+    """Return the n at which a row's points were measured, together with their values."""
     return [p.n for p in row.points_by_n()], values
 
 
 def select_encoder_paths(row: LayerRow) -> Points:
-    """Return the measured path lengths in the encoder, each with its n."""
+    """Return the n of a row's encoder paths, together with the measured path lengths."""
     chosen = [path for path in row.paths if path.stack == "encoder"]
     return [path.n for path in chosen], [path.length for path in chosen]

@@ -1,4 +1,4 @@
-"""Power laws fitted to measurements: how a cost grows with a size."""
+"""Fit of a power law to measurements: with which power of a size a cost grows."""
 
 import math
 from collections.abc import Sequence
@@ -9,10 +9,10 @@ from typing import final
 @final
 @dataclass(frozen=True)
 class PowerLaw:
-    """The fitted law y ≈ c · x^power: its power and the standard error of the power."""
+    """The power of a fitted law y ≈ c · x^power, and the power's standard error."""
 
     power: float
-    error: float  # 0 for two points, which any line fits
+    error: float  # standard error; 0 for two points, which every power law fits
 
     def __str__(self) -> str:
         return f"{self.power:.2f}"

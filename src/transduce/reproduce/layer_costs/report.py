@@ -1,4 +1,4 @@
-"""The report of the measured Table 1 beside the printed one: Markdown, JSON and CSV."""
+"""The report that compares the measured Table 1 with the printed one: Markdown, JSON and CSV."""
 
 import json
 from collections.abc import Callable
@@ -72,13 +72,13 @@ def build_sections(table: LayerTable) -> list[tuple[str, Cells]]:
 
 
 def tabulate_summary(table: LayerTable) -> Cells:
-    """Tabulate the summary in the form of the paper's Table 1, measured beside printed."""
+    """Return the summary: each column of the paper's Table 1, followed by the measured one."""
     head = ["layer", "complexity", "counted", "sequential", "counted", "maximum path", "measured"]
     rows = [
         [
             row.kind.name,
             row.kind.printed.operations,
-            f"n^{row.fit_in_n(get_mixing_operations)} d^{row.fit_in_d(get_mixing_operations)}",
+            format_growth(row, operations_without_projections),
             row.kind.printed.sequential,
             f"n^{row.fit_in_n(lambda p: p.chain)}",
             row.kind.printed.path,
@@ -90,7 +90,7 @@ def tabulate_summary(table: LayerTable) -> Cells:
 
 
 def tabulate_operations(table: LayerTable) -> Cells:
-    """Tabulate the operations by torch's count and by formula, without and with projections."""
+    """Return the table of operations, counted by torch and by formula, and of their growth."""
     n, d = table.plan.middle
     head = ["layer", "counted", "by hand", "differ", "with projections", "by hand", "grows"]
     rows = []
@@ -103,14 +103,14 @@ def tabulate_operations(table: LayerTable) -> Cells:
             [
                 row.kind.name,
                 *counts,
-                f"n^{row.fit_in_n(get_layer_operations)} d^{row.fit_in_d(get_layer_operations)}",
+                format_growth(row, operations_with_projections),
             ]
         )
     return [head, *rows]
 
 
 def tabulate_chains(table: LayerTable) -> Cells:
-    """Tabulate the length of the longest chain of dependent operations at every n."""
+    """Return the table of the longest chains of dependent operations at every n."""
     head = ["layer", "paper", *(f"n = {p.n}" for p in table.rows[0].points_by_n()), "grows"]
     rows = [
         [
@@ -125,7 +125,7 @@ def tabulate_chains(table: LayerTable) -> Cells:
 
 
 def tabulate_path_lengths(table: LayerTable) -> Cells:
-    """Tabulate the measured path lengths in encoder and decoder beside the formulas'."""
+    """Return the table of measured path lengths in encoder and decoder, with their formulas."""
     titles = [f"{path.stack} n = {path.n}" for path in table.rows[0].paths]
     rows = []
     for row in table.rows:
@@ -136,7 +136,7 @@ def tabulate_path_lengths(table: LayerTable) -> Cells:
 
 
 def tabulate_growth(table: LayerTable, value: Callable[[MeasuredPoint], float]) -> Cells:
-    """Tabulate one measured quantity at every n, and the exponents of n and d fitted to it."""
+    """Return the table of a measured quantity at every n, with the fitted powers of n and d."""
     head = ["layer", *(f"n = {p.n}" for p in table.rows[0].points_by_n()), "with n", "with d"]
     rows = []
     for row in table.rows:
@@ -147,13 +147,18 @@ def tabulate_growth(table: LayerTable, value: Callable[[MeasuredPoint], float]) 
     return [head, *rows]
 
 
-def get_mixing_operations(point: MeasuredPoint) -> float:
-    """Return the operations of one measured layer, projections left out, as the paper's O(…)."""
+def format_growth(row: LayerRow, value: Callable[[MeasuredPoint], float]) -> str:
+    """Return the fitted powers of a value as text, such as "n^1.00 d^2.00"."""
+    return f"n^{row.fit_in_n(value)} d^{row.fit_in_d(value)}"
+
+
+def operations_without_projections(point: MeasuredPoint) -> float:
+    """Return the operations of one measured layer without projections, as Table 1 counts them."""
     return float(point.operations)
 
 
-def get_layer_operations(point: MeasuredPoint) -> float:
-    """Return the operations of one measured layer, attention's projections included."""
+def operations_with_projections(point: MeasuredPoint) -> float:
+    """Return the operations of one measured layer including attention's projections."""
     return float(point.operations + point.projections)
 
 
@@ -172,8 +177,8 @@ def build_json(table: LayerTable) -> dict[str, Any]:
 def build_json_row(row: LayerRow) -> dict[str, Any]:
     """Return the row of one kind of layer as an object for JSON."""
     measures: dict[str, Callable[[MeasuredPoint], float]] = {
-        "operations": get_mixing_operations,
-        "with_projections": get_layer_operations,
+        "operations": operations_without_projections,
+        "with_projections": operations_with_projections,
         "chain": lambda p: p.chain,
         "seconds": lambda p: p.seconds,
         "peak": lambda p: p.peak,
@@ -190,10 +195,10 @@ def build_json_row(row: LayerRow) -> dict[str, Any]:
 
 
 def list_points(table: LayerTable) -> list[dict[str, Any]]:
-    """Return a record of the costs of each kind of layer at each size."""
+    """Return one flat record for each kind of layer and size, with its measured costs."""
     return [{"layer": row.kind.name, **asdict(p)} for row in table.rows for p in row.points]
 
 
 def list_paths(table: LayerTable) -> list[dict[str, Any]]:
-    """Return a record of the path length of each kind of layer in each stack at each n."""
+    """Return one flat record for each kind of layer, stack and n, with its path length."""
     return [{"layer": row.kind.name, **asdict(p)} for row in table.rows for p in row.paths]

@@ -21,14 +21,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 @torch.no_grad()
 def measure_longest_chain(run: Callable[[Tensor], Tensor], x: Tensor) -> int:
-    """Measure how many operations the longest dependent chain from input to output has."""
+    """Count the operations of a call's longest chain in which each needs the result before."""
     with ChainRecorder() as chains:
         last = run(x)
     return chains.depth[get_storage_address(last)]
 
 
 def measure_peak_bytes(run: Callable[[], object]) -> int:
-    """Measure the most bytes of tensors allocated by a call that are alive at once."""
+    """Call a function twice; return the most bytes of new tensors alive at once in the second."""
     run()  # allocates the tensors that persist, such as gradients
     with PeakMemoryRecorder() as memory:
         run()
@@ -37,7 +37,7 @@ def measure_peak_bytes(run: Callable[[], object]) -> int:
 
 @final
 class ChainRecorder(TorchDispatchMode):
-    """Records the length of the longest chain of operations that led to each tensor."""
+    """A torch mode that records for each tensor the longest chain of operations leading to it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,11 +62,11 @@ class ChainRecorder(TorchDispatchMode):
 
 @final
 class PeakMemoryRecorder(TorchDispatchMode):
-    """Records the bytes of tensors that are alive, and their peak."""
+    """A torch mode that records the bytes of all new tensors that are alive, and their maximum."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.living: dict[int, int] = {}
+        self.live_bytes: dict[int, int] = {}
         self.peak = 0
 
     def __torch_dispatch__(
@@ -79,12 +79,12 @@ class PeakMemoryRecorder(TorchDispatchMode):
         known = {get_storage_address(one) for one in find_tensors((arguments, named))}
         made = operation(*arguments, **(named or {}))
         for one in find_tensors(made):
-            if get_storage_address(one) not in known | self.living.keys():
-                self.living[get_storage_address(one)] = one.untyped_storage().nbytes()
+            if get_storage_address(one) not in known | self.live_bytes.keys():
+                self.live_bytes[get_storage_address(one)] = one.untyped_storage().nbytes()
                 weakref.finalize(
-                    one.untyped_storage(), self.living.pop, get_storage_address(one), None
+                    one.untyped_storage(), self.live_bytes.pop, get_storage_address(one), None
                 )
-        self.peak = max(self.peak, sum(self.living.values()))
+        self.peak = max(self.peak, sum(self.live_bytes.values()))
         return made
 
 
