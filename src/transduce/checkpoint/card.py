@@ -52,9 +52,9 @@ class CardFacts:
     averaged: Sequence[int] = ()  # the steps of the snapshots whose mean the model is
     text: str = ""  # sha256 of the training files, or the name and settings of a generator
     pairs_read: int
-    # number of pairs by reason, in the filters' order
+    # number of dropped pairs by reason, in the filters' order
     left_out: Mapping[str, int] = field(default_factory=dict)
-    # by package, of those used in training
+    # versions by package name, of the packages used in training
     versions: Mapping[str, str] = field(default_factory=dict)
     figures: Sequence[Figure] = ()
     size: str = ""  # the parameter count as a sum, compared with the paper's

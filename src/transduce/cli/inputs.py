@@ -37,7 +37,7 @@ def named_texts(files: Mapping[str, Path | None]) -> "tuple[Pairs | None, Pairs 
 
 
 def read_text_options(files: Mapping[str, Path | None], prefix: str) -> "Pairs | None":
-    """Return the text of the options PREFIXsource, -target, -pairs; None if none is given."""
+    """Return the text of the options PREFIXsource and -target, or -pairs; None if not given."""
     from transduce.runs.texts import FilePair, TsvFile
 
     source, target, pairs = (files[prefix + name] for name in ("source", "target", "pairs"))

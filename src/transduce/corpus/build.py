@@ -21,7 +21,7 @@ from transduce.errors import InputError
 from transduce.settings import Data
 from transduce.vocabulary import Vocabulary
 
-BLOCK_CHARACTERS = 1_000_000  # of both sides, encoded in one call on all cores
+BLOCK_CHARACTERS = 1_000_000  # characters of both sides that are encoded in one call
 PACKAGES = ("transduce", "numpy", "tokenizers")
 
 
@@ -39,11 +39,18 @@ class PairEncoder(Protocol):
     """The part of a task that building a store uses: vocabularies, and encoding lines as ids."""
 
     @property
-    def source(self) -> Vocabulary: ...
+    def source(self) -> Vocabulary:
+        """The vocabulary of the inputs."""
+
     @property
-    def target(self) -> Vocabulary: ...
-    def encode_sources(self, lines: Sequence[str]) -> list[list[int]]: ...
-    def encode_targets(self, lines: Sequence[str]) -> list[list[int]]: ...
+    def target(self) -> Vocabulary:
+        """The vocabulary of the outputs."""
+
+    def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
+        """Return the source token ids of cleaned lines, each list closed by END."""
+
+    def encode_targets(self, lines: Sequence[str]) -> list[list[int]]:
+        """Return the target token ids of cleaned lines, each list closed by END."""
 
 
 @final

@@ -16,7 +16,7 @@ class Feed:
 
     store: Store
     plan: Plan
-    micro_batch_tokens: int  # of both sides together, in one micro-batch
+    micro_batch_tokens: int  # most tokens of both sides together in a micro-batch
 
     def micro_batches(self, step: int) -> list[Batch]:
         """Return the micro-batches of the update at a step, counted from 1."""

@@ -24,7 +24,7 @@ from transduce.settings import Data
 from transduce.vocabulary import Vocabulary
 
 KIND = "store"
-BUDGETS = ("source_tokens", "target_tokens")  # settings that do not change what is stored
+BUDGETS = ("source_tokens", "target_tokens")  # settings that do not affect a store's content
 
 
 @final
@@ -34,8 +34,8 @@ class Store:
 
     source: Side
     target: Side
-    about: Mapping[str, Any]  # the manifest
-    fingerprint: str  # sha256 that depends only on the ids and the vocabularies
+    about: Mapping[str, Any]  # the manifest's entries, such as counts and provenance
+    fingerprint: str  # sha256 of the ids and the vocabularies
     folder: Path
 
     @staticmethod
@@ -66,12 +66,12 @@ class Store:
 
     @property
     def source_lengths(self) -> Int32[np.ndarray, " N"]:
-        """The number of pieces of every source sentence, END counted."""
+        """The number of tokens of every source sentence, END included."""
         return self.source.lengths
 
     @property
     def target_lengths(self) -> Int32[np.ndarray, " N"]:
-        """The number of pieces of every target sentence, END counted."""
+        """The number of tokens of every target sentence, END included."""
         return self.target.lengths
 
     def pair(self, number: int) -> tuple[Int[np.ndarray, " S"], Int[np.ndarray, " T"]]:

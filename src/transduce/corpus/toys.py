@@ -7,7 +7,7 @@ from types import MappingProxyType
 from transduce.errors import InputError, suggest_names
 
 LETTERS = "abcdefghijklmnopqrst"
-LONGEST = 20  # letters of a line
+LONGEST = 20  # most letters of a line
 
 Letters = list[str]
 TOYS: Mapping[str, Callable[[Letters], Letters]] = MappingProxyType(

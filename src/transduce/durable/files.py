@@ -66,6 +66,7 @@ class HashingFile(io.RawIOBase):
         return True
 
     def write(self, data: Any, /) -> int:  # noqa: ANN401 - any bytes-like object
+        """Write all bytes, and add them to the size and the digest; raise SaveError on failure."""
         rest = memoryview(data).cast("B")
         self.digest.update(rest)
         self.size += rest.nbytes
@@ -76,6 +77,7 @@ class HashingFile(io.RawIOBase):
         return total
 
     def close(self) -> None:
+        """Close the file; raise SaveError if the system reports an error."""
         if not self.closed:
             super().close()
             with raise_save_errors(self.final_path):

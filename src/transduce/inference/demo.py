@@ -20,12 +20,12 @@ SPLITS = {
 class SplitEvaluation:
     """A model's outputs and score on one held-out split, and the score of an untrained model."""
 
-    about: str  # what the split tests, in words
+    about: str  # description of what the split tests
     sources: list[str]
     outputs: list[str]
     references: list[str]
     score: Score
-    untrained: Score  # of the model before its first update, on a tenth of the lines
+    untrained: Score  # score before the first update, on a tenth of the lines
 
 
 def evaluate_splits(translator: Translator, lines: int) -> list[SplitEvaluation]:

@@ -21,7 +21,7 @@ Item = TypeVar("Item")
 class Line:
     """An input line: its number, its text, and the prefix forced on its output, if any."""
 
-    number: int  # from 1
+    number: int  # line number, from 1
     text: str
     prefix: str | None = None
 

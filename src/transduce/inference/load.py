@@ -40,7 +40,7 @@ class Member:
     model: Transformer
     task: Task
     recipe: Recipe
-    hash: str  # sha256 of the manifest
+    hash: str  # sha256 of the model's manifest
 
 
 def load(

@@ -16,7 +16,7 @@ HINT = "split the sentence, or train with a larger data.max_length"
 class LineWarning:
     """A warning about one input line, such as that its sentence was split or is not scored."""
 
-    line: int  # from 1
+    line: int  # line number, from 1
     fact: str
 
     def __str__(self) -> str:

@@ -21,7 +21,7 @@ TOKENS = 8_192  # in a batch, source and target together
 class Pair:
     """A source line and a given target, with their line number."""
 
-    number: int  # from 1
+    number: int  # line number, from 1
     source: str
     target: str
 

@@ -7,7 +7,7 @@ import torch
 
 from transduce.machine.device import APPLE_GPU
 
-ROWS = {"cpu": 1_024, "cuda": 16_384}  # enough to use the whole device, in under a second
+ROWS = {"cpu": 1_024, "cuda": 16_384}  # rows of the matrices: enough to use the whole device
 WIDTH = 1_024
 TIMES = 3
 

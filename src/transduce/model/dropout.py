@@ -28,6 +28,7 @@ class DropoutFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, p: float) -> Tensor:  # noqa: ANN401 - torch's own context
+        """Return x with elements zeroed with probability p, the others scaled by 1 / (1 - p)."""
         mask = build_dropout_mask(x, p)
         ctx.save_for_backward(mask)
         return x * mask
@@ -35,6 +36,7 @@ class DropoutFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_x: Tensor) -> tuple[Tensor, None]:  # noqa: ANN401
+        """Return the gradient of x: that of the output times the mask."""
         (mask,) = ctx.saved_tensors
         return d_x * mask, None
 

@@ -33,7 +33,8 @@ from transduce.model.layers import DecoderLayer, EncoderLayer
 class Initialised(Protocol):
     """A layer that draws all its initial weights from a random generator."""
 
-    def initialise(self, generator: torch.Generator) -> None: ...
+    def initialise(self, generator: torch.Generator) -> None:
+        """Draw all initial weights of the layer from the generator, in place."""
 
 
 @torch.no_grad()

@@ -18,11 +18,11 @@ from transduce.settings import Architecture
 class TextSize:
     """Sums over all sentence pairs of a text, each of n source and m target tokens."""
 
-    source: float  # Σ n
-    target: float  # Σ m
-    source_pairs: float  # Σ n²
-    target_pairs: float  # Σ m²
-    cross_pairs: float  # Σ n·m
+    source: float  # Σ n, the number of source tokens
+    target: float  # Σ m, the number of target tokens
+    source_pairs: float  # Σ n², the scores of the encoder's self-attention
+    target_pairs: float  # Σ m², the scores of the decoder's self-attention
+    cross_pairs: float  # Σ n·m, the scores of cross-attention
 
 
 def count_forward_operations(a: Architecture, symbols: int, text: TextSize) -> float:

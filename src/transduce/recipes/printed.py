@@ -12,8 +12,8 @@ class Published:
     """A row of the printed Table 2: BLEU on newstest2014 and training cost in operations."""
 
     model: str
-    bleu: Mapping[str, str]  # by language pair, where the paper has a figure
-    cost: Mapping[str, str]  # in operations, by language pair
+    bleu: Mapping[str, str]  # from language pair to BLEU, where the paper prints it
+    cost: Mapping[str, str]  # from language pair to training operations, where printed
     source: str = ""  # the publication of the system
     row: str = ""  # the name of this project's row for the same model
 
@@ -51,7 +51,7 @@ class Printed:
 
     perplexity: float
     bleu: float
-    millions: int | None = None  # parameters; printed only where they differ from base
+    millions: int | None = None  # million parameters, printed only where they differ from base's
 
 
 TABLE_3: Mapping[str, Printed] = MappingProxyType(

@@ -31,7 +31,7 @@ class Scale:
     width_divisor: int = 1
     step_divisor: int = 1
     changes: Mapping[str, Value] = field(default_factory=dict)
-    corpora: Mapping[str, str] = field(default_factory=dict)  # by target language
+    corpora: Mapping[str, str] = field(default_factory=dict)  # from target language to corpus
 
 
 TOY = Scale(

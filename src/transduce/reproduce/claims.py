@@ -7,7 +7,7 @@ from typing import final
 
 from transduce.reproduce.table import Measurements, ResultTable, TableRow
 
-PrintedFigures = Mapping[str, Mapping[str, float]]  # by measure and row
+PrintedFigures = Mapping[str, Mapping[str, float]]  # from measure, then row, to printed figure
 STUDENT = (
     12.706,
     4.303,

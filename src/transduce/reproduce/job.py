@@ -30,7 +30,7 @@ class RowJob:
     table: str
     row: str
     scale: Scale
-    recipe: Recipe  # at the scale, with the seed
+    recipe: Recipe  # the row's recipe at the scale, with the seed
 
     @property
     def seed(self) -> int:
@@ -53,9 +53,9 @@ class JobSelection:
     """The rows of a table to train, their scale, seeds and changed settings."""
 
     scale: Scale
-    rows: Sequence[str] = ()  # names; empty: all rows
+    rows: Sequence[str] = ()  # names of rows; empty: all rows
     seeds: Sequence[int] = (1,)
-    changes: Mapping[str, Value] = field(default_factory=dict)  # applied to every row
+    changes: Mapping[str, Value] = field(default_factory=dict)  # settings to change in every row
 
 
 def plan_jobs(table: str, recipes: Mapping[str, Recipe], selection: JobSelection) -> list[RowJob]:

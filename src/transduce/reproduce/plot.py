@@ -20,7 +20,7 @@ class Panel:
     """A panel of a plot: the values of one measure for every row that has them."""
 
     title: str
-    figures: Mapping[str, Measurements]  # by row
+    figures: Mapping[str, Measurements]  # from row name to the row's values
     is_logarithmic: bool = False
 
 

@@ -45,13 +45,13 @@ def require_table_folder(folder: Path) -> None:
 class Report:
     """The report of a table of trained rows: conditions, tables, a record of each run, a plot."""
 
-    name: str  # of the files
+    name: str  # base name of the report's files
     title: str
     conditions: Sequence[str]  # sentences on scale, corpus, scoring, seeds, machines
     parts: Sequence[tuple[str, str, Cells]]  # a heading, a remark, a table
-    rows: Sequence[Mapping[str, Any]]  # a record of each run, with all digits
+    rows: Sequence[Mapping[str, Any]]  # one flat record per run, with all digits
     picture: Plot
-    errors: Sequence[TransduceError] = ()  # of rows that failed and results that are unreadable
+    errors: Sequence[TransduceError] = ()  # errors of failed rows and of unreadable results
 
     def write(self, folder: Path, *, plot: bool) -> list[Path]:
         """Write the report as Markdown, CSV and JSON, and images if `plot`; return the files."""

@@ -84,9 +84,9 @@ class TableOutcome:
     """The result of a request for a table: its report, if any row is measured, and the errors."""
 
     report: Report | None = None
-    files: Sequence[Path] = ()  # of the report
-    failures: Sequence[TransduceError] = field(default_factory=list)  # of rows that failed
-    unreadable: Sequence[TransduceError] = field(default_factory=list)  # of damaged result files
+    files: Sequence[Path] = ()  # the files of the report
+    failures: Sequence[TransduceError] = field(default_factory=list)  # errors of failed rows
+    unreadable: Sequence[TransduceError] = field(default_factory=list)  # errors of damaged files
 
     @property
     def errors(self) -> list[TransduceError]:

@@ -48,16 +48,16 @@ class RowResult:
     table: str
     row: str
     scale: str
-    recipe: Recipe  # with the settings that the machine resolved
+    recipe: Recipe  # the row's recipe, with threads and micro-batch size resolved
     parameters: int
     perplexity: Mapping[str, float]  # per piece and per word, with the counts of pieces and words
     bleu: Mapping[str, Any]  # the value with its signature, lines and test set
     updates: int
-    target_tokens: int  # trained on
-    seconds: float  # of training
-    environment: Mapping[str, str]  # versions, device, threads
-    data: Mapping[str, str]  # fingerprints of the corpus
-    model: str  # sha256 of the manifest of its weights
+    target_tokens: int  # number of target tokens trained on
+    seconds: float  # duration of training
+    environment: Mapping[str, str]  # versions, device and threads of the machine
+    data: Mapping[str, str]  # fingerprints of the training corpus
+    model: str  # sha256 of the manifest of the model's folder
     date: str
     averaged: Sequence[int] = ()  # the steps of the averaged snapshots, if any
     # operations of training, from the run's ledger

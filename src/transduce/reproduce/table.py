@@ -82,7 +82,7 @@ class ResultTable:
     """The measured rows of a table in the paper's order, all on one corpus at one scale."""
 
     scale: str
-    recipes: Mapping[str, Recipe]  # of all rows of the table, at the paper's size
+    recipes: Mapping[str, Recipe]  # recipe of every row of the table, at the paper's size
     rows: Mapping[str, TableRow]
     changes: Mapping[str, Value]  # settings that were changed in every row
 

@@ -28,11 +28,11 @@ class CurvePoint:
     """A run's perplexities and score after a validation, or after its last update."""
 
     step: int
-    seconds: float  # of training so far
-    target_tokens: int  # trained on so far
-    training_perplexity: float | None  # of the updates since the previous point
-    perplexity: float | None  # of the development set
-    score: float | None  # of the development set, in the metric `score_name`
+    seconds: float  # duration of training so far
+    target_tokens: int  # number of target tokens trained on so far
+    training_perplexity: float | None  # mean perplexity of the updates since the previous point
+    perplexity: float | None  # perplexity of the development set
+    score: float | None  # score of the development set, in the metric `score_name`
     score_name: str | None
 
 

@@ -120,12 +120,12 @@ def journal_machine(folder: Path, step: int, what: MachineRecord) -> None:
 class TrainingCost:
     """What training a run took: devices, seconds, and operations, estimated and counted."""
 
-    device: str  # the last one that the run used
+    device: str  # the last device that the run used
     devices: int
     rate: float  # operations per second of each device, measured
     seconds: float
-    estimated: float  # operations: time x devices x rate, as the paper estimates them
-    counted: float  # operations: products of matrices, forward and backward
+    estimated: float  # training operations, as the paper estimates them: time x devices x rate
+    counted: float  # training operations by formula: matrix products, forward and backward
 
 
 def measure_cost(folder: Path) -> TrainingCost | None:

@@ -16,8 +16,8 @@ from transduce.settings.recipe import Value, with_changes
 from transduce.text.clean import Cleaner
 from transduce.vocabulary import max_vocabulary_size
 
-PASSES = 30  # over the corpus, within the bounds on updates below
-FEWEST, MOST = 1_000, 100_000  # updates
+PASSES = 30  # passes over the corpus, within the bounds on updates below
+FEWEST, MOST = 1_000, 100_000  # bounds on the number of updates
 PIECE = 4  # about how many characters a piece has
 
 
@@ -26,11 +26,11 @@ PIECE = 4  # about how many characters a piece has
 class ModelSize:
     """The architecture, vocabulary and training length for corpora of at most `up_to` pairs."""
 
-    up_to: int  # pairs
+    up_to: int  # largest number of pairs of such a corpus
     architecture: Architecture
-    symbols: int  # the largest vocabulary
-    tokens: int  # of an update, on each side
-    passes: int  # over the corpus
+    symbols: int  # largest vocabulary size
+    tokens: int  # tokens of an update on each side
+    passes: int  # passes over the corpus
 
 
 LADDER = (
@@ -58,8 +58,8 @@ class CorpusCounts:
     """Counts of a cleaned corpus: its pairs, characters and different words."""
 
     pairs: int
-    characters: int  # of the longer side of each pair
-    words: int  # different words of both sides, counted up to about 200,000
+    characters: int  # sum over all pairs of the characters of the longer side
+    words: int  # number of different words of both sides, counted up to about 200,000
 
 
 def recommend_recipe(

@@ -75,7 +75,7 @@ class RunStart:
     """The state that a run begins or resumes from: progress, damaged checkpoints, changes."""
 
     progress: Progress
-    parameters: int  # of the model
+    parameters: int  # number of the model's parameters
     rejected: list[tuple[Path, str]]  # damaged checkpoints, each with the reason for rejecting it
     changed: list[str]  # changes of the machine that may alter the results' last bits
 

@@ -115,10 +115,12 @@ class CallbackObserver:
     requests: "SignalRequests | None" = None
 
     def on_update(self, update: "Update", progress: "Progress") -> None:
+        """Pass an update to the caller's callback."""
         with self.interrupts_as_requests():
             self.callbacks.on_update(update, progress)
 
     def on_validation(self, result: "ValidationResult", progress: "Progress") -> None:
+        """Pass a validation to the caller's callback."""
         with self.interrupts_as_requests():
             self.callbacks.on_validation(result, progress)
 

@@ -48,10 +48,17 @@ from transduce.training.update import Update
 class RunObserver(Protocol):
     """Receiver of a run's events: a display, a TensorBoard writer, or a user's callbacks."""
 
-    def on_update(self, update: Update, progress: Progress) -> None: ...
-    def on_validation(self, result: ValidationResult, progress: Progress) -> None: ...
-    def on_message(self, sentence: str) -> None: ...
-    def on_warning(self, sentence: str) -> None: ...
+    def on_update(self, update: Update, progress: Progress) -> None:
+        """Receive the results of an update, and the progress that includes it."""
+
+    def on_validation(self, result: ValidationResult, progress: Progress) -> None:
+        """Receive the result of a validation, and the progress that includes it."""
+
+    def on_message(self, sentence: str) -> None:
+        """Receive a sentence about the run, such as where it resumes."""
+
+    def on_warning(self, sentence: str) -> None:
+        """Receive a warning, such as that a checkpoint could not be written."""
 
 
 @final
@@ -83,9 +90,9 @@ class TrainingRun:
     """The result of a training: the run, trained to its end or until it was stopped."""
 
     folder: Path
-    recipe: Recipe  # with the settings that were chosen for the machine
+    recipe: Recipe  # the run's recipe, with threads and micro-batch size resolved
     progress: Progress
-    parameters: int  # of the model
+    parameters: int  # number of the model's parameters
     is_finished: bool
     stop_signal: int = 0  # the signal that stopped it early; 0 if none
 

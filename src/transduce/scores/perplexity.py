@@ -16,7 +16,7 @@ class Perplexity:
     perplexity per piece, which is comparable only between models with the same vocabulary.
     """
 
-    nats: float  # sum of -log P of all target sentences
+    nats: float  # sum of -log P over all target sentences
     pieces: int
     words: int
 

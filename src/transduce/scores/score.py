@@ -12,11 +12,11 @@ class Score:
 
     name: str
     value: float
-    signature: str  # sacreBLEU's: how it was computed
+    signature: str  # how the score was computed, in sacreBLEU's notation
     lines: int
-    test_set: str  # what the references are, by their hash
-    details: Mapping[str, Any] = field(default_factory=dict)  # the counts it comes from
-    paper_comparability: str = ""  # a sentence, where the paper prints such a figure
+    test_set: str  # name of the test set, recognised by the hash of the references
+    details: Mapping[str, Any] = field(default_factory=dict)  # counts that the value comes from
+    paper_comparability: str = ""  # whether it is comparable with the paper's figure, if any
     higher_is_better: bool = True
 
     def __str__(self) -> str:

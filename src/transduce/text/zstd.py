@@ -32,6 +32,7 @@ class ZstdStream(io.RawIOBase):
         self.ready = memoryview(b"")
 
     def readable(self) -> bool:
+        """Return True: this stream can be read."""
         return True
 
     def readinto(self, into: memoryview) -> int:  # type: ignore[override]

@@ -78,6 +78,7 @@ class SlicedLoss(torch.autograd.Function):
         mass: float,
         kernel: CrossEntropyKernel,
     ) -> tuple[Tensor, Tensor]:
+        """Return the summed loss and nats; compute the gradients now, while a slice has logits."""
         loss, nats = (
             states.new_zeros((), dtype=accumulation_dtype(states.device)) for _ in range(2)
         )
@@ -100,6 +101,7 @@ class SlicedLoss(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+        """Return the stored gradients of states and matrix, times that of the loss."""
         d_states, d_weight = ctx.saved_tensors
         d_loss = d_loss.to(d_states.dtype)
         return d_states * d_loss, d_weight * d_loss, None, None, None

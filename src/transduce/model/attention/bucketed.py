@@ -88,6 +88,7 @@ class BucketedAttentionFunction(torch.autograd.Function):
         layout: BlockLayout,
         dropout: float,
     ) -> Tensor:
+        """Return the attention of packed queries [T H K]; store block weights and dropout masks."""
         of_q, of_k = layout.queries, layout.keys
         q, k, v = (
             rows.gather_into_blocks(x) for rows, x in ((of_q, q), (of_k, k), (of_k, v))
@@ -110,6 +111,7 @@ class BucketedAttentionFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+        """Return the gradients of queries, keys and values; None for the other arguments."""
         layout, (q, k, v, *saved) = ctx.layout, ctx.saved_tensors
         of_q, of_k = layout.queries, layout.keys
         d_out = of_q.gather_into_blocks(d_out)

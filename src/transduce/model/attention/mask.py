@@ -15,8 +15,8 @@ from torch import Tensor
 class AttentionMask:
     """Which positions a position may attend to, itself included    (sections 3.2.3 and 4)"""
 
-    causal: bool = False  # only to positions "up to and including that position"
-    neighbourhood: int = 0  # r, odd: |i - j| <= (r - 1) / 2; 0 is no limit
+    causal: bool = False  # whether a position may attend to earlier ones and itself only
+    neighbourhood: int = 0  # r, odd: only to positions with |i - j| <= (r - 1) / 2; 0: to all
 
     def compute_allowed(
         self, queries: Int[Tensor, " T"], keys: Int[Tensor, " S"]

@@ -23,7 +23,7 @@ FREE_SCORES = 65_536  # so many scores of padding cost less than one more block
 class BlockTokens:
     """Token indices of a block's queries or keys; padding repeats a sentence's last token."""
 
-    indices: Int[np.ndarray, "G L"]  # into the packed batch
+    indices: Int[np.ndarray, "G L"]  # indices of tokens in the packed batch
     is_real: Bool[np.ndarray, "G L"]  # False past a sentence's end
 
 

@@ -40,7 +40,7 @@ class KVCache:
     keys: Float[Tensor, "N S h capacity k"]
     values: Float[Tensor, "N S h capacity v"]
     visible: Bool[Tensor, "S W c"]  # the written slots that are in a row's own history
-    positions: Int[Tensor, "S c"]  # of each slot's token in its output
+    positions: Int[Tensor, "S c"]  # position of each slot's token in its output
     lengths: Int[Tensor, " S"]  # number of tokens of each output so far
     max_length: int  # the largest of `lengths`
     memory_keys: Float[Tensor, "N S H s K"]

@@ -29,7 +29,7 @@ class StepSlots:
     """The cache slots of one decoding step, and which row may read which; shared by all layers."""
 
     visible: Bool[Tensor, "S W c"]  # the slots of a row's own history, with its newest
-    positions: Int[Tensor, "S c"]  # of each slot's token in its output
+    positions: Int[Tensor, "S c"]  # position of each slot's token in its output
     current: Int[Tensor, " S"]  # the position of this step's tokens
     read: int  # how many slots attention reads: c rounded up, the rest masked
     dtype: torch.dtype

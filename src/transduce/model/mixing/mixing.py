@@ -26,7 +26,7 @@ MixingContext = BatchAttention | SentenceLayout
 class Mixing(nn.Module, Generic[Context], ABC):
     """Base class of token-mixing layers: self-attention and its alternatives of Table 1."""
 
-    cache_shape: CacheShape  # of what a decoding step stores for later steps
+    cache_shape: CacheShape  # shape of what a decoding step stores for later steps
     reach: int  # how many steps back a decoding step reads the cache
 
     @abstractmethod

@@ -78,7 +78,7 @@ def tabulate_summary(table: LayerTable) -> Cells:
         [
             row.kind.name,
             row.kind.printed.operations,
-            format_growth(row, operations_without_projections),
+            format_powers(row, operations_without_projections),
             row.kind.printed.sequential,
             f"n^{row.fit_in_n(lambda p: p.chain)}",
             row.kind.printed.path,
@@ -103,7 +103,7 @@ def tabulate_operations(table: LayerTable) -> Cells:
             [
                 row.kind.name,
                 *counts,
-                format_growth(row, operations_with_projections),
+                format_powers(row, operations_with_projections),
             ]
         )
     return [head, *rows]
@@ -147,7 +147,7 @@ def tabulate_growth(table: LayerTable, value: Callable[[MeasuredPoint], float]) 
     return [head, *rows]
 
 
-def format_growth(row: LayerRow, value: Callable[[MeasuredPoint], float]) -> str:
+def format_powers(row: LayerRow, value: Callable[[MeasuredPoint], float]) -> str:
     """Return the fitted powers of a value as text, such as "n^1.00 d^2.00"."""
     return f"n^{row.fit_in_n(value)} d^{row.fit_in_d(value)}"
 
