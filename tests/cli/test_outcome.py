@@ -196,7 +196,7 @@ def test_a_signal_ends_a_command_with_a_sentence(number, code, fact):
     with started("-c", WAITING) as process:
         assert process.stdout.readline() == "ready\n"
         process.send_signal(number)
-        assert process.communicate() == ("", f"{fact}{HINT}finished\n")
+        assert process.communicate() == ("", f"{fact}{HINT}done\n")
     assert process.returncode == code
 
 

@@ -216,7 +216,7 @@ def test_a_vocabulary_larger_than_the_text_supports_is_told_with_the_largest(pre
     ("options", "answer"),
     [
         (("--source", "a.en"), "--target is missing\nhint: a parallel text has two sides"),
-        (("--pairs", "x", "--source", "y"), "--pairs and --source name the text twice\nhint: l"),
+        (("--pairs", "x", "--source", "y"), "--pairs and --source name the text twice\nhint: g"),
         (("--source=-", "--target=a.de"), "training text cannot come from standard input: it is"),
         ((), "the corpus multi30k is not here: none/multi30k/en-de does not exist\n"),
         (("--pairs", "a.en"), "a.en, line 1: 1 column, not 2\nhint: a line is source, one tab, "),

@@ -56,7 +56,9 @@ def test_show_says_of_another_run_of_the_paper_what_the_paper_says_of_it(call, m
     steps = " ".join(row(shown, "training.steps").split())
     says = "section 5.2 the big models were trained for 300,000 steps"
     assert steps == f"* training.steps {value} (100_000) {says}"
-    assert row(shown, "data.corpus").endswith("section 5.1    WMT 2014, about 36 million pairs")
+    assert row(shown, "data.corpus").endswith(
+        "section 5.1    WMT 2014, about 36 million sentence pairs"
+    )
 
 
 def test_the_recipes_of_table_4_say_that_their_task_is_not_built(call):
