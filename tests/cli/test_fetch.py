@@ -215,7 +215,7 @@ def test_a_source_without_a_reference_is_not_taken_for_a_name(call, model, corpu
 def test_a_terminal_shows_which_file_comes_and_how_much_of_it(monkeypatch):
     seen = io.StringIO()
     console = Console(file=seen, force_terminal=True, width=100)
-    monkeypatch.setattr(display, "console", lambda: console)
+    monkeypatch.setattr(display, "build_console", lambda: console)
     with progress_bar(live=True) as told:
         told("a.tgz", 500, 1_000)
     assert "a.tgz" in seen.getvalue()
