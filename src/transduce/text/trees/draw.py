@@ -1,0 +1,86 @@
+"""Drawing of a tree as plain text with box-drawing characters."""
+
+import unicodedata
+from collections import defaultdict
+from textwrap import dedent
+
+from transduce.text.trees.layout import Layout, lay_out
+from transduce.text.trees.tree import Tree
+from transduce.text.trees.write import format_indented
+
+GAP = 2.0  # columns
+MAX_LEVELS = 50
+# The character of a connector by its directions: above, below, left, right.
+CONNECTORS = {
+    "ab": "│", "br": "┌", "bl": "┐", "ar": "└", "al": "┘", "blr": "┬", "alr": "┴",
+    "abr": "├", "abl": "┤", "ablr": "┼", "lr": "─",
+}  # fmt: skip
+
+
+def draw_text(tree: Tree, *, max_width: int = 100) -> str:
+    """Return a drawing of a tree in plain text, or indented brackets if it is too wide or deep."""
+    drawing = draw_grid(tree, max_width) if tree.depth <= MAX_LEVELS else None
+    return format_indented(tree, outer="") if drawing is None else drawing
+
+
+def draw_grid(tree: Tree, max_width: int) -> str | None:
+    """Return the drawing of a tree in at most this many columns, or None if it needs more."""
+    layout = lay_out(tree, count_columns, GAP)
+    if layout.width - GAP > max_width:
+        return None
+    columns = [int(middle) for middle in layout.middles]
+    rows: defaultdict[int, dict[int, str]] = defaultdict(dict)
+    for node, column in zip(layout.nodes, columns, strict=True):
+        write_centred(rows[2 * node.depth], node.text, column)
+        if node.word is not None:
+            write_centred(rows[2 * node.depth + 1], node.word, column)
+    draw_connectors(layout, columns, rows)
+    return dedent("\n".join(join_cells(rows[number]) for number in range(max(rows) + 1)))
+
+
+def count_columns(text: str) -> int:
+    """Return the number of columns that a terminal gives a text."""
+    return sum(map(count_character_columns, text))
+
+
+def count_character_columns(character: str) -> int:
+    """Return 0 for a combining mark or an invisible character, 2 for a wide one, otherwise 1."""
+    if unicodedata.category(character) in ("Mn", "Me", "Cf", "Cc"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def write_centred(row: dict[int, str], text: str, column: int) -> None:
+    """Write a text into the cells of a row with its middle at a column."""
+    cell = column - count_columns(text) // 2
+    for character in text:
+        columns = count_character_columns(character)
+        if columns:
+            row[cell] = character
+            row.update(dict.fromkeys(range(cell + 1, cell + columns), ""))
+            cell += columns
+        elif cell - 1 in row and unicodedata.category(character) != "Cc":
+            row[cell - 1] += character
+
+
+def draw_connectors(
+    layout: Layout, columns: list[int], rows: defaultdict[int, dict[int, str]]
+) -> None:
+    """Draw the lines from each parent to its children into the row between them."""
+    children: defaultdict[int, list[int]] = defaultdict(list)
+    for parent, child in layout.edges():
+        children[parent].append(columns[child])
+    for parent, below in children.items():
+        row, above = rows[2 * layout.nodes[parent].depth + 1], columns[parent]
+        first, last = min([*below, above]), max([*below, above])
+        for cell in range(first, last + 1):
+            directions = (
+                "a" * (cell == above) + "b" * (cell in below)
+                + "l" * (cell > first) + "r" * (cell < last)
+            )  # fmt: skip
+            row[cell] = CONNECTORS[directions]
+
+
+def join_cells(row: dict[int, str]) -> str:
+    """Return the cells of a row as text, blank where nothing is."""
+    return "".join(row.get(cell, " ") for cell in range(max(row, default=-1) + 1))

@@ -1,0 +1,145 @@
+"""Drawing of a tree as SVG, for a page or a notebook, also in comparison with a gold tree."""
+
+import html
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+
+from transduce.errors import InputError
+from transduce.text.trees.layout import Layout, lay_out
+from transduce.text.trees.tree import Constituent, Tree
+
+FONT, FONT_SIZE = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif", 14
+GAP, MARGIN, ROW, WORD_ROW, LEGEND_ROW = 14.0, 12.0, 48.0, 18.0, 22.0  # pixels
+INK, TAG, EDGE = "#1f2328", "#57606a", "#8c959f"
+# Both have a contrast of over 6 : 1 on white and differ in lightness for the colour-blind; wrong
+# brackets are also underlined.
+RIGHT, WRONG = "#0b5d3b", "#c01048"
+MAX_TEXT = 160  # characters of a title or a line of the legend
+FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # in XML
+NARROW, WIDE = frozenset("ijl|.,:;'!`I()[]{}/\\ftr-"), frozenset("mwMW%@&—…\u2030")
+
+
+def draw_svg(tree: Tree, gold: Tree | None = None) -> str:
+    """Return a drawing of a tree as an SVG document of one element.
+
+    If the gold tree over the same words is given, each bracket is coloured as right or wrong, and
+    a legend counts both and lists the brackets of the gold tree that are missing.
+    """
+    layout = lay_out(tree, estimate_width, GAP)
+    is_right, legend = compare(tree, gold) if gold else (None, [])
+    top = max(ROW * node.depth + WORD_ROW * (node.word is not None) for node in layout.nodes)
+    bottom = MARGIN + FONT_SIZE + top + FONT_SIZE
+    width = max([layout.width, *(estimate_width(text) for text, _ in legend)]) + 2 * MARGIN
+    height = bottom + LEGEND_ROW * len(legend) + MARGIN
+    title = escape(shorten(" ".join(tree.words)))
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width:.0f}"'
+            f' height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
+            f' font-family="{FONT}" font-size="{FONT_SIZE}">',
+            f"<title>{title}</title>",
+            '<rect width="100%" height="100%" fill="#ffffff"/>',
+            f'<g stroke="{EDGE}" stroke-width="1">',
+            *draw_edges(layout),
+            '</g>\n<g text-anchor="middle">',
+            *draw_nodes(layout, is_right),
+            "</g>",
+            *(
+                draw_label(text, MARGIN, bottom + LEGEND_ROW * number, style)
+                for number, (text, style) in enumerate(legend, start=1)
+            ),
+            "</svg>",
+        ]
+    )
+
+
+def draw_edges(layout: Layout) -> Iterator[str]:
+    """Yield a line from below each label to above the text of each child."""
+    for parent, child in layout.edges():
+        (x1, y1), (x2, y2) = (position(layout, i) for i in (parent, child))
+        yield (f'<line x1="{x1:.1f}" y1="{y1 + 5:.1f}" x2="{x2:.1f}" y2="{y2 - FONT_SIZE:.1f}"/>')
+
+
+def draw_nodes(layout: Layout, is_right: list[bool] | None) -> Iterator[str]:
+    """Yield the label of each constituent, and the tag of each leaf with its word below."""
+    for number, node in enumerate(layout.nodes):
+        x, y = position(layout, number)
+        if node.word is not None:
+            yield draw_label(node.text, x, y, f'fill="{TAG}"')
+            yield draw_label(node.word, x, y + WORD_ROW, f'fill="{INK}"')
+        else:
+            right = None if is_right is None else is_right[node.index]
+            yield draw_label(node.text, x, y, label_style(right))
+
+
+def position(layout: Layout, number: int) -> tuple[float, float]:
+    """Return the middle and the base line of the text of a node."""
+    return MARGIN + layout.middles[number], MARGIN + FONT_SIZE + ROW * layout.nodes[number].depth
+
+
+def draw_label(text: str, x: float, y: float, style: str) -> str:
+    """Return one text element."""
+    return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape(text)}</text>'
+
+
+def label_style(right: bool | None) -> str:  # noqa: FBT001 - three values of one thing
+    """Return the attributes of a bracket that is right, wrong, or not compared."""
+    if right is None:
+        return f'fill="{INK}" font-weight="600"'
+    decoration = "" if right else ' text-decoration="underline"'
+    return f'fill="{RIGHT if right else WRONG}" font-weight="600"{decoration}'
+
+
+def compare(tree: Tree, gold: Tree) -> tuple[list[bool], list[tuple[str, str]]]:
+    """Return which brackets are in the gold tree, each at most once, and the lines of the legend.
+
+    This is labelled bracketing over all words; EVALB's score leaves punctuation out.
+    """
+    if tree.words != gold.words:
+        raise InputError("the gold tree has other words than the tree that is drawn")
+    left, is_right = Counter(gold.constituents), list[bool]()
+    for one in tree.constituents:
+        is_right.append(left[one] > 0)
+        left[one] -= is_right[-1]
+    missing = [f"{one.label} “{spanned(gold, one)}”" for one in (+left).elements()]
+    legend = [
+        (f"right: {sum(is_right)} of {len(is_right)}", label_style(right=True)),
+        (f"wrong: {len(is_right) - sum(is_right)}, underlined", label_style(right=False)),
+        (shorten(f"missing: {len(missing)}  {'  '.join(missing)}"), label_style(None)),
+    ]
+    return is_right, legend
+
+
+def spanned(tree: Tree, constituent: Constituent) -> str:
+    """Return the words of a constituent."""
+    return " ".join(tree.words[constituent.start : constituent.end])
+
+
+def shorten(text: str) -> str:
+    """Return a text cut to at most 160 characters, with … as the last one if it was longer."""
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
+
+
+def escape(text: str) -> str:
+    """Return a text for XML, with U+FFFD for characters that XML cannot hold."""
+    return html.escape(FORBIDDEN.sub("\ufffd", text), quote=False)
+
+
+def estimate_width(text: str) -> float:
+    """Return at least the width in pixels that a text takes in a usual font without serifs."""
+    return FONT_SIZE * sum(map(estimate_character_width, text), 0.0)
+
+
+def estimate_character_width(character: str) -> float:
+    """Return at least the width of a character in ems, for bold letters too."""
+    if character in NARROW:
+        return 0.5
+    if character in WIDE or unicodedata.east_asian_width(character) in "WF":
+        return 1.1
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0.0
+    if character.isascii():
+        return 0.85 if character.isupper() else 0.72
+    return 0.9 if character.isalpha() else 1.0
