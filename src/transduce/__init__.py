@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from transduce.runs.prepare import prepare
     from transduce.runs.train import train
     from transduce.runs.verify import verify
+    from transduce.scores.brackets.files import score_trees
     from transduce.scores.score_texts import score
+    from transduce.scores.spans.files import score_tags
 
     __version__: str
 
@@ -39,6 +41,8 @@ __all__ = [
     "recipes",
     "reproduce",
     "score",
+    "score_tags",
+    "score_trees",
     "train",
     "verify",
 ]
@@ -53,6 +57,8 @@ FUNCTIONS = MappingProxyType(  # the module that each public function is defined
         "prepare": "transduce.runs.prepare",
         "train": "transduce.runs.train",
         "score": "transduce.scores.score_texts",
+        "score_tags": "transduce.scores.spans.files",
+        "score_trees": "transduce.scores.brackets.files",
         "verify": "transduce.runs.verify",
     }
 )

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from transduce.errors import InputError
-from transduce.scores import labelled_f1
+from transduce.scores import compute_score, labelled_f1
 from transduce.scores.brackets import (
     NEW,
     BracketParameters,
@@ -25,6 +25,18 @@ def test_gold_tags_are_copied_to_an_output_whose_leaves_are_xx():
     assert labelled_f1([tagged], [JOHN]).value == 100.0
     trace = "(S (NP (NNP John)) (VP (VBZ has) (NP (-NONE- *T*-1)) (NP (DT a) (NN dog))) (. .))"
     assert copy_tags(output, trace) == tagged
+
+
+def test_the_metric_brackets_scores_with_the_tags_of_the_reference():
+    output = JOHN.replace("(. .)", "(XX .)")
+    assert compute_score("brackets-own-tags", [output], [JOHN]).value == 0.0
+    score = compute_score("brackets", [output, "(S (XX Jane))", ""], [JOHN] * 3)
+    assert score.value == pytest.approx(200 * 4 / (12 + 4))
+    assert (score.details["failed"], score.details["skipped"]) == (1, 1)
+    assert score.signature.endswith("|tags:reference")
+    assert score == labelled_f1([output, "(S (XX Jane))", ""], [JOHN] * 3, gold_tags=True)
+    with pytest.raises(InputError, match="1 lines are to be scored, but the reference has 2"):
+        compute_score("brackets", [JOHN], [JOHN, JOHN])
 
 
 def test_tags_are_not_copied_between_different_words():

@@ -240,10 +240,11 @@ def test_labels_matter_only_where_they_count():
 
 def test_the_score_carries_its_counts_and_signature():
     score = labelled_f1([FLAT, ""], [JOHN, JOHN])
-    assert score == compute_score("brackets", [FLAT, ""], [JOHN, JOHN])
+    assert score == compute_score("brackets-own-tags", [FLAT, ""], [JOHN, JOHN])
     assert (score.name, score.lines) == ("bracket F1", 2)
     assert score.value == pytest.approx(200 * 1 / (8 + 1))
     assert score.signature.startswith("params:COLLINS|failed:no match|version:")
+    assert score.signature.endswith("|tags:output")
     assert score.details == {
         "recall": 12.5,
         "precision": 100.0,

@@ -1,5 +1,6 @@
 """Print to the terminal: results on standard output, everything else on standard error."""
 
+import json
 import os
 import select
 import sys
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from transduce.scores.bootstrap import Comparison
 
 
 def build_console() -> "Console":
@@ -56,6 +59,26 @@ def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         yield "  ".join(cells).rstrip()
+
+
+def print_comparison(found: "Comparison", files: tuple[str, str], *, as_json: bool) -> None:
+    """Print the comparison of two files: their scores and the difference, or one JSON object."""
+    if as_json:
+        print_result(json.dumps(found.as_json(), ensure_ascii=False))
+        return
+    for line in (f"{found.ours} | {files[0]}", f"{found.theirs} | {files[1]}", str(found)):
+        print_result(line)
+    if found.ours.paper_comparability:
+        print_message(f"  {found.ours.name}: {found.ours.paper_comparability}")
+
+
+def align_right(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return the rows of a table with all cells but the first of each row padded on the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        [row[0], *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        for row in rows
+    ]
 
 
 def is_pipe_closed() -> bool:

@@ -1,18 +1,27 @@
-"""`transduce score`: score translations against references by BLEU, chrF or TER."""
+"""`transduce score`: score translations, trees or labels against references."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
 from transduce.cli import display, options
+from transduce.cli.score_tags import print_tag_comparison, print_tag_scores
+from transduce.cli.score_trees import print_tree_comparison, print_tree_scores
 from transduce.errors import InputError
 from transduce.scores import METRICS, Score
 from transduce.scores.bootstrap import SAMPLES, SEED
+from transduce.scores.brackets import PARAMETERS
 from transduce.scores.score_texts import USUAL_METRICS, score
+from transduce.scores.spans import SCHEMES
 
 KINDS = "; ".join(f"{name}: {metric.description}" for name, metric in METRICS.items())
+OPTIONS = {  # those of each kind of files
+    "": ("metrics", "language"),
+    "--brackets": ("parameters", "cutoff", "gold_tags", "table"),
+    "--spans": ("scheme",),
+}
 
 
 @click.command("score")
@@ -23,14 +32,33 @@ KINDS = "; ".join(f"{name}: {metric.description}" for name, metric in METRICS.it
     "metrics",
     type=click.Choice(list(METRICS)),
     multiple=True,
-    default=USUAL_METRICS,
     help=f"What to compute; may be repeated (default: {', '.join(USUAL_METRICS)}). {KINDS}.",
 )
 @click.option(
     "--language",
-    default="",
     metavar="CODE",
     help="The language of the text, such as de: bleu-paper is for German only.",
+)
+@click.option("--brackets", is_flag=True, help="The files are GOLD and OUTPUT: trees, one a line.")
+@click.option(
+    "--parameters",
+    metavar="NAME",
+    help=f"EVALB's parameters: {', '.join(PARAMETERS)}, or a .prm file (default: COLLINS).",
+)
+@click.option(
+    "--cutoff",
+    type=click.IntRange(min=1),
+    help="The length of the sentences in the second column; the parameters', mostly 40 words.",
+)
+@click.option("--gold-tags", is_flag=True, help="Put the gold tags on the output's leaves first.")
+@click.option("--table", is_flag=True, help="Print what EVALB prints, with a line a sentence.")
+@click.option(
+    "--spans", is_flag=True, help="The files are GOLD and OUTPUT: a token, a tab, a label a line."
+)
+@click.option(
+    "--scheme",
+    type=click.Choice(list(SCHEMES)),
+    help="Which labels are a span; raw: each run of one label (default: bio).",
 )
 @click.option(
     "--against",
@@ -43,39 +71,87 @@ KINDS = "; ".join(f"{name}: {metric.description}" for name, metric in METRICS.it
 @click.option("--seed", default=SEED, show_default=True, help="What they are drawn by.")
 @options.as_json
 def command(
-    *,
-    hypotheses: str,
-    references: Sequence[str],
-    metrics: Sequence[str],
-    language: str,
-    against: str | None,
-    as_json: bool,
-    **draws: int,
+    *, hypotheses: str, references: Sequence[str], against: str | None, **given: object
 ) -> None:
-    """Score translations: BLEU, chrF, TER, each with its signature.
+    """Score translations, trees or labels: BLEU, chrF, TER, EVALB, span F1.
 
     HYPOTHESES and every REFERENCE are text files of as many lines, plain, .gz, .xz or .zst; one of
     them may be - for standard input. A score names the test set, where its hash is known, and says
     whether it may stand beside a figure of the paper. --against compares two outputs by paired
     bootstrap resampling: the scores of both, their difference, where 95 % of it lie, and p.
+
+    With --brackets and --spans the gold file comes first, as for EVALB: GOLD OUTPUT. EVALB leaves
+    sentences out that fail; the F1 with them is printed beside its own.
     """
     files = (hypotheses, *([against] if against else []), *references)
     if files.count("-") > 1:
         raise InputError("standard input can be one of the files only", "name the others")
-    chosen: dict[str, Any] = {"metrics": metrics, "language": language}
-    if against is None:
-        for one in score(hypotheses, *references, **chosen):
-            print_result(one.as_json(), [str(one)], one, as_json=as_json)
+    kind = find_kind(given, len(references))
+    draws = {name: given[name] for name in ("samples", "seed")} if against else {}
+    chosen: dict[str, Any] = {name: given[name] for name in (*OPTIONS[kind], "as_json")} | draws
+    both = (references[0], against or "")
+    match kind:
+        case "--brackets":
+            score_trees(hypotheses, both, chosen)
+        case "--spans":
+            score_labels(hypotheses, both, chosen)
+        case _:
+            score_texts((hypotheses, *references), against, chosen)
+
+
+def find_kind(given: Mapping[str, object], references: int) -> str:
+    """Return --brackets, --spans or "" for text; refuse options of another kind of files."""
+    kinds = [kind for kind in OPTIONS if kind and given[kind.removeprefix("--")]]
+    if len(kinds) > 1:
+        raise InputError("--brackets and --spans are of different files", "choose one of them")
+    kind = kinds[0] if kinds else ""
+    for other, names in OPTIONS.items():
+        wrong = [name for name in names if other != kind and given[name]]
+        if wrong:
+            option = "--metric" if wrong == ["metrics"] else f"--{wrong[0].replace('_', '-')}"
+            hint = f"{option} needs {other}" if other else f"{option} is for text, without {kind}"
+            raise InputError(hint)
+    if kind and references > 1:
+        raise InputError(f"{kind} takes two files, GOLD and OUTPUT", "--against names a third")
+    return kind
+
+
+def score_trees(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
+    """Print the scores of trees, or the comparison of two files of them."""
+    chosen["parameters"] = chosen["parameters"] or "COLLINS"
+    if not files[1]:
+        print_tree_scores(gold, files[0], chosen)
         return
-    chosen |= draws
-    for found in score(hypotheses, *references, against=against, **chosen):
-        lines = [f"{found.ours} | {hypotheses}", f"{found.theirs} | {against}", str(found)]
-        print_result(found.as_json(), lines, found.ours, as_json=as_json)
+    for option in ("table", "cutoff"):
+        if chosen.pop(option):
+            raise InputError(f"--{option} is of one output, and --against compares two")
+    print_tree_comparison(gold, files, chosen)
 
 
-def print_result(result: object, lines: Sequence[str], score: Score, *, as_json: bool) -> None:
-    """Print a result as JSON or as lines, and whether its score is comparable to the paper's."""
-    for line in [json.dumps(result, ensure_ascii=False)] if as_json else lines:
-        display.print_result(line)
-    if score.paper_comparability and not as_json:
-        display.print_message(f"  {score.name}: {score.paper_comparability}")
+def score_labels(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
+    """Print the scores of labels, or the comparison of two files of them."""
+    chosen["scheme"] = chosen["scheme"] or "bio"
+    if files[1]:
+        print_tag_comparison(gold, files, chosen)
+    else:
+        print_tag_scores(gold, files[0], chosen)
+
+
+def score_texts(texts: Sequence[str], against: str | None, chosen: dict[str, Any]) -> None:
+    """Print the scores of lines of text, or the comparison of two outputs by each metric."""
+    as_json = chosen.pop("as_json")
+    chosen["metrics"] = chosen["metrics"] or USUAL_METRICS
+    chosen["language"] = chosen["language"] or ""
+    if against is None:
+        for one in score(*texts, **chosen):
+            print_score(one, as_json=as_json)
+        return
+    for found in score(*texts, against=against, **chosen):
+        display.print_comparison(found, (texts[0], against), as_json=as_json)
+
+
+def print_score(one: Score, *, as_json: bool) -> None:
+    """Print a score as JSON or as a line, and whether it is comparable with the paper's."""
+    display.print_result(json.dumps(one.as_json(), ensure_ascii=False) if as_json else str(one))
+    if one.paper_comparability and not as_json:
+        display.print_message(f"  {one.name}: {one.paper_comparability}")

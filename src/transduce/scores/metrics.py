@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from transduce.scores.brackets.metric import BracketF1, extract_bracket_counts
 from transduce.scores.brackets.parameters import COLLINS, BracketParameters
+from transduce.scores.brackets.tags import copy_tags_where_words_agree
 from transduce.scores.exact_match import ExactMatch, ExactMatchResult
 from transduce.scores.multi_bleu import format_multi_bleu, lowercase_ascii, protect_other_blanks
 from transduce.scores.paper_bleu import Texts, tokenise_both_sides, tokenise_output
@@ -86,14 +87,31 @@ def extract_exact_match_counts(result: ExactMatchResult) -> dict[str, Any]:
     return {"matches": result.matches}
 
 
-def build_bracket_metric(parameters: BracketParameters) -> Metric:
-    """Build the metric of EVALB's F1 over all sentences with these parameters."""
+def build_bracket_metric(parameters: BracketParameters, *, gold_tags: bool = False) -> Metric:
+    """Build the metric of EVALB's F1 over all sentences with these parameters.
+
+    With `gold_tags` the leaves of the outputs get the tags of the reference before they are scored.
+    """
     return Metric(
         "bracket F1",
-        "trees, one a line: EVALB's labelled F1, failed sentences counted",
+        "trees, one a line: EVALB's labelled F1, failed sentences counted; tags of the leaves are "
+        + ("those of the reference" if gold_tags else "the output's own"),
         lambda: BracketF1(parameters),
         extract_bracket_counts,
+        use_reference_tags if gold_tags else keep_tags,
     )
+
+
+def use_reference_tags(texts: Texts) -> tuple[Texts, str]:
+    """Put the part-of-speech tags of the reference trees on the leaves of the output trees."""
+    output, *references = texts
+    tagged = copy_tags_where_words_agree(output, references[0])
+    return [tagged, *references], "|tags:reference"
+
+
+def keep_tags(texts: Texts) -> tuple[Texts, str]:
+    """Return the trees as they are, and say so in the signature."""
+    return texts, "|tags:output"
 
 
 def build_span_metric(scheme: str) -> Metric:
@@ -169,7 +187,8 @@ METRICS = {
         ExactMatch,
         extract_exact_match_counts,
     ),
-    "brackets": build_bracket_metric(COLLINS),
+    "brackets": build_bracket_metric(COLLINS, gold_tags=True),
+    "brackets-own-tags": build_bracket_metric(COLLINS),
     "spans": build_span_metric("bio"),
     "spans-strict": build_span_metric("bio-strict"),
     "spans-raw": build_span_metric("raw"),

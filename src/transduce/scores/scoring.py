@@ -28,14 +28,18 @@ def ter(hypotheses: Sequence[str], *references: Sequence[str]) -> Score:
 
 
 def labelled_f1(
-    outputs: Sequence[str], references: Sequence[str], parameters: BracketParameters = COLLINS
+    outputs: Sequence[str],
+    references: Sequence[str],
+    parameters: BracketParameters = COLLINS,
+    *,
+    gold_tags: bool = False,
 ) -> Score:
     """Compute EVALB's F1 of output trees in percent, where failed sentences count as no match.
 
-    Lines are trees of the same words. EVALB deletes punctuation by its tag: give outputs the gold
-    tags first (`copy_tags`).
+    Lines are trees. EVALB deletes punctuation by its tag: `gold_tags` puts the references' tags on
+    the outputs' leaves first, which outputs without tags need.
     """
-    return compute_score(build_bracket_metric(parameters), outputs, references)
+    return compute_score(build_bracket_metric(parameters, gold_tags=gold_tags), outputs, references)
 
 
 def compute_score(

@@ -1,9 +1,9 @@
 """The report of EVALB on two files of brackets, with its messages and exit status."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice, repeat
-from typing import final
+from typing import Any, final
 
 from transduce.scores.brackets.counting import SentenceCounts, count_sentence
 from transduce.scores.brackets.parameters import COLLINS, BracketParameters
@@ -38,14 +38,32 @@ class BracketReport:
     @property
     def cutoff(self) -> BracketSummary | None:
         """EVALB's summary up to the cut-off, or None if it gave up or there is no cut-off."""
-        if self.exit_status or self.parameters.cutoff is None:
-            return None
-        return summarise(one for one in self.pairs if one.length <= self.parameters.cutoff)
+        return None if self.exit_status else self.short_sentences
 
     @property
     def every_sentence(self) -> BracketSummary:
         """The summary over every pair of lines, even if EVALB gave up before the last."""
         return summarise(self.pairs)
+
+    @property
+    def short_sentences(self) -> BracketSummary | None:
+        """The summary over every pair of lines up to the cut-off, or None without a cut-off."""
+        cutoff = self.parameters.cutoff
+        if cutoff is None:
+            return None
+        return summarise(one for one in self.pairs if one.length <= cutoff)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return parameters, summaries, messages and sentences as plain values for JSON."""
+        short = self.short_sentences
+        return {
+            "parameters": asdict(self.parameters),
+            "all": self.every_sentence.as_json(),
+            "cutoff": short and short.as_json(),
+            "sentences": [asdict(one) for one in self.sentences],
+            "messages": list(self.messages),
+            "evalb_exit_status": self.exit_status,
+        }
 
     def as_text(self) -> str:
         """Return the table and summaries in the form of EVALB's standard output."""

@@ -4,6 +4,8 @@ EVALB deletes punctuation by its tag. An output whose leaves are all tagged XX k
 tree loses, and every sentence with a full stop would be an error of length.
 """
 
+from collections.abc import Sequence
+
 from transduce.errors import InputError
 from transduce.scores.brackets.reading import TERMINALS
 
@@ -20,6 +22,17 @@ def copy_tags(output_line: str, gold_line: str) -> str:
     require_equal_words(words, [leaf["word"] for leaf in gold])
     tags = iter(gold)
     return TERMINALS.sub(lambda leaf: f"({next(tags)['tag']} {leaf['word']})", output_line)
+
+
+def copy_tags_where_words_agree(outputs: Sequence[str], gold: Sequence[str]) -> list[str]:
+    """Return output lines with the gold tags; a line with other words stays as it is, and fails."""
+    tagged = []
+    for output_line, gold_line in zip(outputs, gold, strict=False):
+        try:
+            tagged.append(copy_tags(output_line, gold_line))
+        except InputError:
+            tagged.append(output_line)
+    return [*tagged, *outputs[len(tagged) :]]
 
 
 def require_equal_words(output: list[str], gold: list[str]) -> None:

@@ -1,0 +1,41 @@
+"""`transduce score --spans`: print the scores of labelled tokens against gold labels."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from transduce.cli import display
+from transduce.scores.spans import SpanReport
+from transduce.scores.spans.files import compare_tags, score_tags
+
+
+def print_tag_scores(gold: str, output: str, chosen: dict[str, Any]) -> None:
+    """Print span scores by type and on average, and the accuracy, as a table or as JSON."""
+    as_json = chosen.pop("as_json")
+    report = score_tags(gold, output, **chosen)
+    lines = [json.dumps(report.as_json(), ensure_ascii=False)]
+    for line in lines if as_json else format_report(report):
+        display.print_result(line)
+
+
+def format_report(report: SpanReport) -> Iterator[str]:
+    """Yield the accuracy, and a table of precision, recall and F1 in percent."""
+    yield (
+        f"accuracy {100 * report.accuracy:.2f} | {report.correct_tokens:,} of {report.tokens:,}"
+        f" labels | {report.sentences:,} sentences"
+    )
+    yield f"span F1 {100 * report.micro.f1:.2f} | scheme {report.scheme}"
+    values = report.as_json()
+    averages = {name: values[name] for name in ("micro", "macro", "weighted")}
+    rows = [["", "precision", "recall", "F1", "gold spans"]]
+    for name, one in [*values["types"].items(), *averages.items()]:
+        figures = [f"{100 * one[key]:.2f}" for key in ("precision", "recall", "f1")]
+        rows.append([name, *figures, f"{one['support']:,}"])
+    yield from display.align_columns(display.align_right(rows))
+
+
+def print_tag_comparison(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
+    """Print the comparisons of two files of labels by span F1 and by accuracy."""
+    as_json = chosen.pop("as_json")
+    for found in compare_tags(gold, files, **chosen):
+        display.print_comparison(found, files, as_json=as_json)

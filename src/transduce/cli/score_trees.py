@@ -1,0 +1,88 @@
+"""`transduce score --brackets`: print the scores of trees against gold trees."""
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from transduce.cli import display
+from transduce.scores.brackets import BracketReport, BracketSummary
+from transduce.scores.brackets.files import compare_trees, score_trees
+
+MESSAGES = 10  # shown of those that EVALB prints about single lines
+TAGGING = "tagging accuracy"
+
+FIGURES: dict[str, Callable[[BracketSummary], float]] = {
+    "recall": lambda one: one.recall,
+    "precision": lambda one: one.precision,
+    "F1 of EVALB": lambda one: one.f1,
+    "F1, failed and skipped counted": lambda one: one.f1_of_all_sentences,
+    "complete match": lambda one: one.complete_match,
+    "crossing brackets a sentence": lambda one: one.crossing / one.valid if one.valid else 0.0,
+    TAGGING: lambda one: one.tag_accuracy,
+}
+COUNTS: dict[str, Callable[[BracketSummary], int]] = {
+    "sentences": lambda one: one.sentences,
+    "failed": lambda one: one.errors,
+    "skipped": lambda one: one.skipped,
+    "gold brackets": lambda one: one.gold,
+    "output brackets": lambda one: one.test,
+    "matched": lambda one: one.matched,
+}
+
+
+def print_tree_scores(gold: str, output: str, chosen: dict[str, Any]) -> None:
+    """Print the report on a file of trees: as a short table, in EVALB's form, or as JSON."""
+    as_json, table = chosen.pop("as_json"), chosen.pop("table")
+    report = score_trees(gold, output, **chosen)
+    if as_json:
+        values = {**report.as_json(), "tags": "gold" if chosen["gold_tags"] else "output"}
+        display.print_result(json.dumps(values, ensure_ascii=False))
+        return
+    summaries = format_summaries(report, has_own_tags=not chosen["gold_tags"])
+    for line in [report.as_text()] if table else summaries:
+        display.print_result(line)
+    tell_messages(report, gold_tags=chosen["gold_tags"])
+
+
+def print_tree_comparison(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
+    """Print the comparison of two files of trees by F1, failed sentences counted."""
+    as_json = chosen.pop("as_json")
+    display.print_comparison(compare_trees(gold, files, **chosen), files, as_json=as_json)
+
+
+def format_summaries(report: BracketReport, *, has_own_tags: bool) -> Iterator[str]:
+    """Yield a table of the summaries over all sentences and up to the cut-off.
+
+    Tagging accuracy is left out where the tags are the gold ones.
+    """
+    columns = {"all": report.every_sentence}
+    if short := report.short_sentences:
+        columns[f"<= {report.parameters.cutoff} words"] = short
+    rows = [[report.parameters.name, *columns]]
+    for name, count in COUNTS.items():
+        rows.append([name, *(f"{count(one):,}" for one in columns.values())])
+    for name, figure in FIGURES.items():
+        if name != TAGGING or has_own_tags:
+            rows.append([name, *(format_figure(figure(one)) for one in columns.values())])
+    yield from display.align_columns(display.align_right(rows))
+
+
+def format_figure(figure: float) -> str:
+    """Return a figure with two decimals, or - where EVALB has nan."""
+    return "-" if math.isnan(figure) else f"{figure:.2f}"
+
+
+def tell_messages(report: BracketReport, *, gold_tags: bool) -> None:
+    """Print EVALB's first messages, whether it would have given up, and what may help."""
+    for message in report.messages[:MESSAGES]:
+        display.print_message(f"  line {message}")
+    if len(report.messages) > MESSAGES:
+        display.print_message(f"  and {len(report.messages) - MESSAGES:,} messages more")
+    if report.exit_status:
+        display.print_message(
+            f"  EVALB itself ends at line {len(report.sentences) + 1:,} without a summary:"
+            f" MAX_ERROR is {report.parameters.max_errors}"
+        )
+    if not gold_tags and any("Length unmatch" in message for message in report.messages):
+        display.print_message("  EVALB deletes punctuation by its tag: try --gold-tags")

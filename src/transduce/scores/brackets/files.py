@@ -1,0 +1,78 @@
+"""Scoring of trees in files: `transduce.score_trees`."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from transduce.errors import InputError
+from transduce.scores.bootstrap import SAMPLES, SEED, Comparison, compare_outputs
+from transduce.scores.brackets.parameters import COLLINS, BracketParameters, find_parameters
+from transduce.scores.brackets.reading import TERMINALS
+from transduce.scores.brackets.report import BracketReport, score_brackets
+from transduce.scores.brackets.tags import copy_tags_where_words_agree
+from transduce.scores.metrics import build_bracket_metric
+from transduce.scores.scoring import require_parallel
+from transduce.settings.fields import require
+from transduce.text.arguments import Text, read_text
+
+
+def score_trees(
+    gold: Text,
+    output: Text,
+    *,
+    parameters: BracketParameters | str | Path = COLLINS,
+    cutoff: int | None = None,
+    gold_tags: bool = False,
+) -> BracketReport:
+    """Score output trees against gold trees as EVALB does, one tree a line.
+
+        report = transduce.score_trees(["(S (NN a))"], ["(S (NN a))"])
+        print(report.all.f1, report.all.f1_of_all_sentences)
+
+    Texts are files or lists of lines. `parameters` are "COLLINS", "new" or "unlabelled", or one of
+    EVALB's .prm files. `cutoff` is the length up to which sentences are in the second summary, by
+    default that of the parameters, 40. `gold_tags` puts the gold tags on the output's leaves
+    first, because EVALB deletes punctuation by its tag.
+    """
+    ours, theirs = read_trees_as_lines("gold", gold), read_trees_as_lines("output", output)
+    require_parallel(theirs, [ours])
+    chosen = choose_parameters(parameters, cutoff)
+    tagged = copy_tags_where_words_agree(theirs, ours) if gold_tags else theirs
+    return score_brackets(ours, tagged, chosen)
+
+
+def compare_trees(
+    gold: Text,
+    outputs: tuple[Text, Text],
+    *,
+    parameters: BracketParameters | str | Path = COLLINS,
+    gold_tags: bool = False,
+    samples: int = SAMPLES,
+    seed: int = SEED,
+) -> Comparison:
+    """Score two parsers' trees of the same sentences and test the difference by resampling."""
+    ours, theirs = (read_trees_as_lines("outputs", one) for one in outputs)
+    metric = build_bracket_metric(choose_parameters(parameters, None), gold_tags=gold_tags)
+    lines = read_trees_as_lines("gold", gold)
+    return compare_outputs(metric, (ours, theirs), lines, samples=samples, seed=seed)
+
+
+def choose_parameters(
+    parameters: BracketParameters | str | Path, cutoff: int | None
+) -> BracketParameters:
+    """Return the parameters of a name or file, with another cut-off if one is given."""
+    if not isinstance(parameters, BracketParameters):
+        parameters = find_parameters(str(parameters))
+    if cutoff is None:
+        return parameters
+    require(cutoff > 0, f"a cut-off is a number of words, not {cutoff}", "--cutoff 40")
+    return replace(parameters, cutoff=cutoff)
+
+
+def read_trees_as_lines(name: str, text: Text) -> list[str]:
+    """Return the lines of a text; raise InputError if there is no leaf of a tree in any of them."""
+    lines = read_text(name, text)
+    if lines and not any(map(TERMINALS.search, lines)):
+        file = text if isinstance(text, str | Path) else None
+        where = "" if file else f"{name}: "
+        raise InputError(f"{where}no line holds a tree", "a leaf is (TAG word)", file=file)
+    return lines

@@ -1,0 +1,77 @@
+"""Scoring of tagged text in files: `transduce.score_tags`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from transduce.errors import InputError
+from transduce.scores.bootstrap import SAMPLES, SEED, Comparison, compare_outputs
+from transduce.scores.metrics import METRICS, build_span_metric
+from transduce.scores.spans.report import SpanReport, score_spans
+from transduce.text.tags import TaggedSentence, read_tagged
+
+Tagged = str | Path | Sequence[TaggedSentence]
+
+
+def score_tags(gold: Tagged, output: Tagged, *, scheme: str = "bio") -> SpanReport:
+    """Score the labels of tagged text: F1 of spans by type and on average, and accuracy.
+
+    Both are files with a token, a tab and its label on each line, or lists of sentences as
+    `transduce.text.tags.read_tagged` yields them; the tokens must be equal. The scheme says which
+    labels are a span: "bio", "bio-strict" (seqeval's strict mode), "iob1", or "raw", where each
+    run of one label is a span.
+    """
+    ours, theirs = read_sentences(gold), read_sentences(output)
+    if not theirs:
+        raise InputError("there are no sentences to score", "look at the files")
+    require_equal_tokens(ours, theirs)
+    return score_spans([one.labels for one in ours], [one.labels for one in theirs], scheme)
+
+
+def compare_tags(
+    gold: Tagged,
+    outputs: tuple[Tagged, Tagged],
+    *,
+    scheme: str = "bio",
+    samples: int = SAMPLES,
+    seed: int = SEED,
+) -> list[Comparison]:
+    """Score two taggers' labels of the same tokens, and test both differences by resampling.
+
+    The comparisons are of span F1 and of accuracy.
+    """
+    texts = [read_sentences(text) for text in (gold, *outputs)]
+    for output in texts[1:]:
+        require_equal_tokens(texts[0], output)
+    lines, ours, theirs = ([" ".join(one.labels) for one in text] for text in texts)
+    return [
+        compare_outputs(metric, (ours, theirs), lines, samples=samples, seed=seed)
+        for metric in (build_span_metric(scheme), METRICS["accuracy"])
+    ]
+
+
+def read_sentences(text: Tagged) -> list[TaggedSentence]:
+    """Return the sentences of a file of two columns, or of a list as they are."""
+    return list(read_tagged(text) if isinstance(text, str | Path) else text)
+
+
+def require_equal_tokens(gold: Sequence[TaggedSentence], output: Sequence[TaggedSentence]) -> None:
+    """Raise InputError at the first sentence whose tokens differ, or if one side has more."""
+    for number, (ours, theirs) in enumerate(zip(gold, output, strict=False), start=1):
+        if ours.tokens == theirs.tokens:
+            continue
+        both = enumerate(zip(ours.tokens, theirs.tokens, strict=False), start=1)
+        other = ((place, a, b) for place, (a, b) in both if a != b)
+        shorter = (min(len(ours.tokens), len(theirs.tokens)) + 1, "", "")
+        place, token, found = next(other, shorter)
+        fact = f"the output has {found!r}, the gold file {token!r}"
+        if not token:
+            fact = f"the output has {len(theirs.tokens)} tokens, the gold file {len(ours.tokens)}"
+        raise InputError(
+            f"sentence {number:,}, token {place}: {fact}",
+            "labels are compared token by token; do both files separate sentences alike?",
+        )
+    if len(gold) != len(output):
+        raise InputError(
+            f"{len(output):,} sentences are to be scored, but the gold file has {len(gold):,}",
+            "sentence n of the one belongs to sentence n of the other",
+        )
