@@ -28,7 +28,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "evaluate": "Translate SOURCE with MODEL and score the result against REFERENCE.",
         "reproduce": "Measure a table of the paper, and print it with the paper's figures.",
         "recipes": "List, show and compare recipes, with the paper's value of each setting.",
-        "score": "Score translations: BLEU, chrF, TER, each with its signature.",
+        "score": "Score translations, trees or labels: BLEU, chrF, TER, EVALB, span F1.",
         "verify": "Check every byte of a run, store or model folder.",
     }
 )
