@@ -21,9 +21,3 @@ def settings(tmp_path):
     return DownloadSettings(
         tmp_path / "downloads", None, NetworkSettings(seconds=0.5, attempts=3, pause=0.01)
     )
-
-
-@pytest.fixture(name="settings")
-def download_settings(request):
-    """The same under the name that the code has for it."""
-    return request.getfixturevalue("places")
