@@ -75,7 +75,7 @@ def test_a_model_that_is_not_finite_is_never_saved(tmp_path):
     assert not (tmp_path / "m").exists()
 
 
-def test_runs_and_models_are_told_apart(model, tmp_path):
+def test_runs_and_models_are_distinguished(model, tmp_path):
     create_run(tmp_path / "run", RECIPE, {})
     assert (is_model(model), is_run(model)) == (True, False)
     assert (is_model(tmp_path / "run"), is_run(tmp_path / "run")) == (False, True)

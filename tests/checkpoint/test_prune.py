@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 import torch
-from tests.checkpoint.kept import flip, folder, require_step, saved, weights
+from tests.checkpoint.samples import flip, folder, require_step, weights, write_checkpoints
 
 from transduce.checkpoint import (
     averaged,
@@ -23,8 +23,8 @@ def kept(run, parent="checkpoints"):
     return sorted(int(path.name[5:]) for path in (run / parent).iterdir())
 
 
-def test_the_newest_two_saves_and_the_last_snapshots_stay(run):
-    saved(run, 1, 2, 3, 20)
+def test_the_newest_two_checkpoints_and_the_last_snapshots_stay(run):
+    write_checkpoints(run, 1, 2, 3, 20)
     for step in range(1, 8):
         save_snapshot(run, step, weights(step))
     assert prune(run, 5) == []
@@ -34,8 +34,8 @@ def test_the_newest_two_saves_and_the_last_snapshots_stay(run):
     assert kept(run) == [3, 20]
 
 
-def test_the_newest_sound_save_is_never_deleted(run):
-    saved(run, 1, 2, 3, 4)
+def test_the_newest_intact_checkpoint_is_never_deleted(run):
+    write_checkpoints(run, 1, 2, 3, 4)
     for step in (3, 4):
         flip(folder(run, step) / "state.json", 3)
     prune(run, 5)
@@ -43,18 +43,18 @@ def test_the_newest_sound_save_is_never_deleted(run):
     require_step(load_newest_checkpoint(run)[0], 2)
 
 
-def test_what_is_not_this_runs_is_not_deleted_but_told(run, tmp_path):
+def test_foreign_folders_are_reported_and_not_deleted(run, tmp_path):
     create_run(tmp_path / "other", Recipe(name="tiny"), {})
-    saved(tmp_path / "other", 1)
-    saved(run, 2, 3)
+    write_checkpoints(tmp_path / "other", 1)
+    write_checkpoints(run, 2, 3)
     shutil.copytree(folder(tmp_path / "other", 1), folder(run, 1))
     [problem] = prune(run, 5)
     assert "says that it is" in problem
     assert kept(run) == [1, 2, 3]
 
 
-def test_a_deletion_that_fails_is_told_and_stops_nothing(run, monkeypatch):
-    saved(run, 1, 2, 3)
+def test_a_deletion_that_fails_is_reported_and_stops_nothing(run, monkeypatch):
+    write_checkpoints(run, 1, 2, 3)
 
     def refuse(*_):
         raise PermissionError(1, "no")

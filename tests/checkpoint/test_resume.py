@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.checkpoint.kept import flip, folder, moments, require_step, saved, state, weights
+from tests.checkpoint.samples import (
+    flip,
+    folder,
+    moments,
+    require_step,
+    state,
+    weights,
+    write_checkpoints,
+)
 
 from transduce.checkpoint import (
     create_run,
@@ -23,8 +31,8 @@ from transduce.settings import Recipe
 FILES = ("model.safetensors", "moments.safetensors", "state.json", "manifest.json")
 
 
-def test_the_newest_save_comes_back_to_the_bit(run):
-    saved(run, 2, 10, 4)
+def test_the_newest_checkpoint_comes_back_to_the_bit(run):
+    write_checkpoints(run, 2, 10, 4)
     found, rejected = load_newest_checkpoint(run)
     require_step(found, 10)
     assert rejected == []
@@ -33,7 +41,7 @@ def test_the_newest_save_comes_back_to_the_bit(run):
     assert {file.name for file in folder(run, 10).iterdir()} == set(FILES)
 
 
-def test_a_run_without_saves_has_no_newest(run):
+def test_a_run_without_checkpoints_has_no_newest(run):
     assert load_newest_checkpoint(run) == (None, [])
 
 
@@ -44,7 +52,7 @@ def written(path):
 
 
 def test_a_step_that_is_kept_is_not_written_again(run):
-    saved(run, 3)
+    write_checkpoints(run, 3)
     before = written(folder(run, 3))
     save_checkpoint(run, 3, weights(99), moments(99), state(99))
     assert written(folder(run, 3)) == before
@@ -52,7 +60,7 @@ def test_a_step_that_is_kept_is_not_written_again(run):
 
 
 def test_a_step_whose_writer_died_before_its_name_was_safe_is_made_safe(run, monkeypatch):
-    saved(run, 3)
+    write_checkpoints(run, 3)
     synced, fsync = [], os.fsync
 
     def note(descriptor):
@@ -60,14 +68,14 @@ def test_a_step_whose_writer_died_before_its_name_was_safe_is_made_safe(run, mon
         fsync(descriptor)
 
     monkeypatch.setattr(os, "fsync", note)
-    saved(run, 3)
+    write_checkpoints(run, 3)
     assert synced == [run / "checkpoints"]
 
 
 def test_a_damaged_step_is_written_anew_when_it_comes_again(run):
-    saved(run, 2, 3)
+    write_checkpoints(run, 2, 3)
     flip(folder(run, 3) / "state.json", 5)
-    saved(run, 3)
+    write_checkpoints(run, 3)
     require_step(load_newest_checkpoint(run)[0], 3)
 
 
@@ -95,8 +103,8 @@ def damages(run):
     yield from ((name, size - 1) for name, size in sizes.items())
 
 
-def test_a_flip_in_any_class_of_bytes_is_named_and_the_save_before_is_taken(run):
-    saved(run, 2, 3)
+def test_a_flip_in_any_class_of_bytes_is_named_and_the_checkpoint_before_is_taken(run):
+    write_checkpoints(run, 2, 3)
     for name, offset in damages(run):
         whole = (folder(run, 3) / name).read_bytes()
         flip(folder(run, 3) / name, offset)
@@ -111,8 +119,8 @@ def test_a_flip_in_any_class_of_bytes_is_named_and_the_save_before_is_taken(run)
     require_step(load_newest_checkpoint(run)[0], 3)
 
 
-def test_a_cut_emptied_or_missing_file_is_named_and_the_save_before_is_taken(run):
-    saved(run, 2, 3)
+def test_a_cut_emptied_or_missing_file_is_named_and_the_checkpoint_before_is_taken(run):
+    write_checkpoints(run, 2, 3)
     for name in FILES:
         whole = (folder(run, 3) / name).read_bytes()
         for size in {0, 1, 7, 8, 9, len(whole) // 2, len(whole) - 1}:
@@ -128,7 +136,7 @@ def test_a_cut_emptied_or_missing_file_is_named_and_the_save_before_is_taken(run
 
 
 def test_steps_are_never_mixed(run):
-    saved(run, 1, 2, 3)
+    write_checkpoints(run, 1, 2, 3)
     for name in FILES:
         for one, other in itertools.permutations((2, 3), 2):
             files = [folder(run, step) / name for step in (one, other)]
@@ -141,7 +149,7 @@ def test_steps_are_never_mixed(run):
 
 
 def test_a_step_under_another_steps_name_is_refused(run):
-    saved(run, 1, 2)
+    write_checkpoints(run, 1, 2)
     folder(run, 2).rename(folder(run, 5))
     found, [(path, reason)] = load_newest_checkpoint(run)
     require_step(found, 1)
@@ -151,16 +159,16 @@ def test_a_step_under_another_steps_name_is_refused(run):
 
 def test_a_step_of_another_run_is_refused(run, tmp_path):
     create_run(tmp_path / "other", Recipe(name="tiny"), {})
-    saved(tmp_path / "other", 9)
-    saved(run, 1)
+    write_checkpoints(tmp_path / "other", 9)
+    write_checkpoints(run, 1)
     shutil.copytree(folder(tmp_path / "other", 9), folder(run, 9))
     found, [(_, reason)] = load_newest_checkpoint(run)
     require_step(found, 1)
     assert "says that it is {'run': " in reason
 
 
-def test_a_snapshot_is_no_save(run):
-    saved(run, 1)
+def test_a_snapshot_is_no_checkpoint(run):
+    write_checkpoints(run, 1)
     save_snapshot(run, 5, weights(5))
     shutil.copytree(run / "snapshots" / "step-00000005", folder(run, 5))
     found, [(_, reason)] = load_newest_checkpoint(run)
@@ -168,8 +176,8 @@ def test_a_snapshot_is_no_save(run):
     assert "is not a checkpoint folder, but one of kind 'snapshot'" in reason
 
 
-def test_when_no_save_is_sound_nothing_is_started_from_scratch(run):
-    saved(run, 1, 2)
+def test_without_an_intact_checkpoint_no_run_is_started_from_scratch(run):
+    write_checkpoints(run, 1, 2)
     for step in (1, 2):
         flip(folder(run, step) / "model.safetensors", 100)
     with pytest.raises(FolderError) as error:
@@ -180,8 +188,8 @@ def test_when_no_save_is_sound_nothing_is_started_from_scratch(run):
     assert "start from the first step" in error.value.hint
 
 
-def test_leftovers_and_other_names_are_no_saves(run):
-    saved(run, 1)
+def test_leftovers_and_other_names_are_no_checkpoints(run):
+    write_checkpoints(run, 1)
     for name in (".tmp-0123456789abcdef-step-00000009", "step-9", "step-000000009", "step-x"):
         shutil.copytree(folder(run, 1), run / "checkpoints" / name)
     found, rejected = load_newest_checkpoint(run)
@@ -192,21 +200,21 @@ def test_leftovers_and_other_names_are_no_saves(run):
     assert not (run / "checkpoints" / ".tmp-0123456789abcdef-step-00000009").exists()
 
 
-def test_a_disk_without_room_is_told_before_anything_is_written(run, monkeypatch):
-    saved(run, 1)
+def test_a_full_disk_is_reported_before_anything_is_written(run, monkeypatch):
+    write_checkpoints(run, 1)
     monkeypatch.setattr(
         os, "statvfs", lambda _: os.statvfs_result((1, 1, 9, 9, 9, 9, 9, 9, 0, 255))
     )
     with pytest.raises(SaveError) as error:
-        saved(run, 2)
+        write_checkpoints(run, 2)
     message = f"{folder(run, 2)}: needs 0.0 MB, and 0.0 MB are free on this disk"
     assert error.value.fact == message
     assert "free some space" in error.value.hint
     require_step(load_newest_checkpoint(run)[0], 1)
 
 
-def test_a_save_that_fails_leaves_the_ones_before_and_can_be_tried_again(run, monkeypatch):
-    saved(run, 1)
+def test_a_checkpoint_that_fails_leaves_the_ones_before_and_can_be_tried_again(run, monkeypatch):
+    write_checkpoints(run, 1)
 
     def full(*_):
         raise OSError(28, "no space left")
@@ -214,14 +222,14 @@ def test_a_save_that_fails_leaves_the_ones_before_and_can_be_tried_again(run, mo
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
         with pytest.raises(SaveError, match="step-00000002"):
-            saved(run, 2)
+            write_checkpoints(run, 2)
     require_step(load_newest_checkpoint(run)[0], 1)
-    saved(run, 2)
+    write_checkpoints(run, 2)
     require_step(load_newest_checkpoint(run)[0], 2)
 
 
 def test_nothing_is_unpickled(run, monkeypatch):
-    saved(run, 1)
+    write_checkpoints(run, 1)
     monkeypatch.setattr(torch, "load", None)
     monkeypatch.setattr("pickle.loads", None)
     require_step(load_newest_checkpoint(run)[0], 1)

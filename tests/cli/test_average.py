@@ -78,7 +78,7 @@ def test_what_is_no_run_is_refused(call, model, tmp_path):
     assert ended.stderr == f"error: {model}: is not a run folder\nhint: look at the path\n"
 
 
-def test_the_card_shows_what_the_last_look_found(made):
+def test_the_card_shows_the_last_validation(made):
     card = (made / "model" / "README.md").read_text("utf-8")
     assert "| BLEU |" in card
     assert "development set, at step 20 before averaging" in card

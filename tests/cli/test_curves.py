@@ -74,7 +74,7 @@ def test_training_is_drawn_in_stretches_without_what_was_skipped():
     assert perplexities[3:5] == pytest.approx([4, 6])
 
 
-def test_runs_are_told_apart_by_the_ends_of_their_paths(tmp_path):
+def test_runs_are_named_by_the_ends_of_their_paths(tmp_path):
     assert name_runs([tmp_path / "a/run", tmp_path / "b/run"]) == ["a/run", "b/run"]
     assert name_runs([tmp_path / "a/one", tmp_path / "b/two"]) == ["one", "two"]
 

@@ -47,7 +47,7 @@ def test_json_says_what_the_figures_are_of(evaluate, model):
     assert (found["precision"], found["environment"]["torch"]) == ("bfloat16", torch.__version__)
 
 
-def test_a_run_is_named_by_the_save_that_answered(call, corpus, trained):
+def test_a_run_is_named_by_the_checkpoint_that_was_loaded(call, corpus, trained):
     found = json.loads(call("evaluate", trained, corpus / "d.en", corpus / "d.de", "--json").stdout)
     assert found["models"] == [sha256(max((trained / "checkpoints").iterdir()) / "manifest.json")]
 
@@ -80,7 +80,7 @@ def test_unequal_files_are_refused_with_both_counts(call, corpus, model):
         (("-o", "-"), "standard output is for the scores\nhint: -o FILE"),
     ],
 )
-def test_wrong_usage_is_told(evaluate, options, answer):
+def test_wrong_usage_is_reported(evaluate, options, answer):
     ended = evaluate(*options)
     assert (ended.code, ended.stdout) == (2, "")
     assert ended.stderr.startswith(f"error: {answer}")
@@ -134,7 +134,7 @@ def test_standard_input_is_one_file(call, corpus, model):
     assert ended.code == 0
 
 
-def test_an_empty_test_set_is_told(call, corpus, model):
+def test_an_empty_test_set_is_refused(call, corpus, model):
     (corpus / "empty").write_bytes(b"")
     ended = call("evaluate", model, corpus / "empty", corpus / "empty")
     assert ended.code == 2
@@ -176,7 +176,7 @@ def test_a_figure_says_whether_it_may_stand_beside_one_of_the_paper(evaluate, mo
     )
 
 
-def test_translations_may_not_take_the_place_of_the_reference(evaluate, corpus):
+def test_translations_may_not_overwrite_the_reference(evaluate, corpus):
     before = (corpus / "d.de").read_bytes()
     ended = evaluate("-o", corpus / "d.de")
     assert ended.code == 2

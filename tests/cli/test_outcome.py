@@ -126,7 +126,7 @@ def test_an_unknown_option_is_answered_with_the_nearest(call):
     assert ended.stderr.startswith("error: unknown option --jsn\nhint: did you mean --json")
 
 
-def test_a_missing_argument_is_named_with_where_to_look(call):
+def test_a_missing_argument_is_named_with_a_hint(call):
     ended = call("recipes", "show")
     assert ended.code == 2
     assert ended.stderr == (
@@ -208,7 +208,7 @@ def test_a_reader_that_leaves_ends_a_command_quietly():
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_a_result_that_finds_no_room_is_told():
+def test_a_result_on_a_full_disk_is_reported():
     with (
         Path("/dev/full").open("wb") as full,
         started("-m", "transduce", "recipes", "show", "tiny", stdout=full) as process,

@@ -78,7 +78,7 @@ def test_the_same_command_again_changes_nothing(prepare, corpus):
     assert {p: b for p, b in content(corpus / "p").items() if p.name != "lock"} == before
 
 
-def test_what_was_interrupted_is_gone_on_with(prepare, corpus):
+def test_an_interrupted_preparation_is_resumed(prepare, corpus):
     prepare()
     before = content(corpus / "p" / "train")
     shutil.rmtree(corpus / "p" / "train")
@@ -114,7 +114,7 @@ def test_somebody_else_s_folder_is_left_as_it_is(call, model):
     assert content(model) == before
 
 
-def test_a_file_is_no_place_for_a_corpus(call, corpus):
+def test_a_file_is_refused_as_the_folder_of_a_corpus(call, corpus):
     ended = call("prepare", "toy-copy", "-o", corpus / "a.en")
     assert (ended.code, "exists and is no prepared corpus" in ended.stderr) == (2, True)
 
@@ -181,13 +181,13 @@ def test_a_pipe_is_refused_before_it_is_drunk(prepare, corpus):
     )
 
 
-def test_an_empty_text_is_told(prepare, corpus):
+def test_an_empty_text_is_refused(prepare, corpus):
     (corpus / "a.en").write_bytes(b"")
     (corpus / "a.de").write_bytes(b"")
     assert prepare().stderr == "error: the text is empty\nhint: look at the files\n"
 
 
-def test_a_text_of_which_nothing_stays_is_told_with_the_reasons(prepare):
+def test_a_text_of_which_cleaning_keeps_nothing_is_refused_with_the_reasons(prepare):
     ended = prepare(target="a.en")
     assert ended.code == 2
     assert ended.stderr == (
@@ -204,7 +204,7 @@ def test_of_a_development_set_only_what_is_empty_or_too_long_is_left_out(prepare
     assert "dev: 6 pairs read, 4 kept\n  left out, empty side: 1\n" in ended.stderr
 
 
-def test_a_vocabulary_larger_than_the_text_supports_is_told_with_the_largest(prepare):
+def test_a_vocabulary_larger_than_the_text_supports_is_refused_with_the_largest(prepare):
     ended = prepare(size=5_000)
     assert ended.code == 2
     fact, hint = ended.stderr.splitlines()

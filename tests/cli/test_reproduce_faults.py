@@ -88,7 +88,7 @@ def test_a_signal_leaves_a_report_of_the_rows_that_are_over(
     assert rows(out / "table3.csv") == ["C-N2", "C-N4"]
 
 
-def test_sigusr1_asks_in_vain_before_there_is_anything_to_save(call, tmp_path, monkeypatch):
+def test_sigusr1_does_nothing_before_the_first_update(call, tmp_path, monkeypatch):
     heard = []
 
     def preparing(*_, **__):
@@ -193,7 +193,7 @@ def test_a_folder_of_something_else_is_refused(call, tmp_path):
 @pytest.mark.parametrize(
     "entries", [("rows", "log"), ("store", "lock"), ("table3.md", "table2.png")]
 )
-def test_a_folder_that_a_table_was_in_is_gone_on_with(call, tmp_path, monkeypatch, entries):
+def test_a_table_is_resumed_in_its_folder(call, tmp_path, monkeypatch, entries):
     monkeypatch.setattr(rows_module, "train_rows", lambda *_: [NotFiniteError("it came to this")])
     for entry in entries:
         (tmp_path / entry).mkdir()

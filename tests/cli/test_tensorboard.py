@@ -22,7 +22,7 @@ def scalars(run, name):
     return {event.step: pytest.approx(event.value) for event in events.Scalars(name)}
 
 
-def test_every_update_and_every_look_is_a_point(tmp_path):
+def test_every_update_and_every_validation_is_a_point(tmp_path):
     with write_tensorboard(SilentDisplay(), tmp_path) as writer:
         for step in (1, 2, 3):
             writer.on_update(update(step, loss=float(step)), Progress())
@@ -35,7 +35,7 @@ def test_every_update_and_every_look_is_a_point(tmp_path):
     assert scalars(tmp_path, "development/BLEU") == {3: 31.5}
 
 
-def test_a_resumed_run_takes_back_what_was_lost_after_its_save(tmp_path):
+def test_a_resumed_run_takes_back_what_was_lost_after_its_checkpoint(tmp_path):
     for steps, loss in (((1, 2, 3, 4), 5.0), ((3, 4, 5), 1.0)):
         with write_tensorboard(SilentDisplay(), tmp_path) as writer:
             for step in steps:

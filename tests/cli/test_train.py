@@ -161,7 +161,9 @@ def test_another_corpus_from_elsewhere_is_refused(call, again, corpus, trained):
 
 
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)])
-def test_a_damaged_save_is_told_and_the_one_before_leads_to_the_same_end(again, trained, quiet):
+def test_a_damaged_checkpoint_is_reported_and_the_one_before_leads_to_the_same_end(
+    again, trained, quiet
+):
     before = weights(trained)
     file = trained / "checkpoints/step-00000020/moments.safetensors"
     file.write_bytes(file.read_bytes()[:-1])
@@ -173,7 +175,7 @@ def test_a_damaged_save_is_told_and_the_one_before_leads_to_the_same_end(again, 
     assert weights(trained) == before
 
 
-def test_a_run_whose_saves_are_all_damaged_is_not_silently_begun_anew(again, trained):
+def test_a_run_whose_checkpoints_are_all_damaged_is_not_silently_started_anew(again, trained):
     for file in trained.glob("checkpoints/*/state.json"):
         file.write_bytes(b"{}")
     ended = again()
@@ -182,7 +184,7 @@ def test_a_run_whose_saves_are_all_damaged_is_not_silently_begun_anew(again, tra
     assert "\nhint: put back an intact copy of one, or delete them all" in ended.stderr
 
 
-def test_a_run_that_was_killed_before_its_first_save_says_that_it_begins_anew(again, trained):
+def test_a_run_that_was_killed_before_its_first_checkpoint_says_that_it_begins_anew(again, trained):
     before = weights(trained)
     shutil.rmtree(trained / "checkpoints")
     ended = again()
@@ -210,7 +212,7 @@ def test_an_edited_file_is_refused_by_name(again, trained, part):
 
 
 @pytest.mark.parametrize("name", ["a.en", "."])
-def test_a_place_that_is_taken_is_refused(train, corpus, name):
+def test_an_existing_folder_is_refused(train, corpus, name):
     ended = train("tiny", run=name)
     assert ended.code == 2
     assert ended.stderr == (
@@ -254,7 +256,7 @@ def test_numbers_that_leave_the_finite_world_end_the_run(train):
         (("tiny", "--stor", "p"), "unknown option --stor\nhint: did you mean --store"),
     ],
 )
-def test_wrong_usage_is_told(train, arguments, answer):
+def test_wrong_usage_is_reported(train, arguments, answer):
     ended = train(*arguments)
     assert ended.code == 2
     assert ended.stderr.startswith(f"error: {answer}")

@@ -243,7 +243,7 @@ def test_an_output_is_not_put_into_a_folder_that_a_typing_error_names(call, mode
 
 
 @pytest.mark.parametrize("written", ["in", "begun"])
-def test_an_output_may_not_take_the_place_of_an_input(call, model, tmp_path, written):
+def test_an_output_may_not_overwrite_an_input(call, model, tmp_path, written):
     write(tmp_path / "in", ["precious"])
     write(tmp_path / "begun", ["as well"])
     given = (model, tmp_path / "in", "--prefix", tmp_path / "begun")

@@ -67,7 +67,7 @@ def test_an_edited_run_file_is_found(call, run):
     assert ended.stdout.startswith(f"bad   {file}: ")
 
 
-def test_a_cut_file_is_found_and_told_as_json(call, model):
+def test_a_cut_file_is_reported_as_json(call, model):
     (model / "README.md").write_bytes(b"# Cut")
     ended = call("verify", "--json", model)
     assert ended.code == 3

@@ -25,7 +25,7 @@ def together(rank):
     return ProcessOptions(rank=rank, workers=1, exact=False, lost_after=60.0)
 
 
-def test_workers_has_no_place_under_torchrun():
+def test_workers_is_refused_under_torchrun():
     found = subprocess.run(
         [sys.executable, "-m", "transduce", "train", "tiny", "--workers", "2", "-o", "run"],
         env=os.environ | {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "localhost"},
@@ -50,7 +50,7 @@ def test_training_alone_loads_nothing_about_several_processes():
     assert names == {"process_group", "rank", "requests"}
 
 
-def test_only_the_room_of_several_processes_knows_torch_distributed():
+def test_only_training_distributed_imports_torch_distributed():
     knowing = {path.parent.name for path in (ROOT / "src").rglob("*.py") if knows(path)}
     assert knowing == {"distributed"}
 
@@ -83,7 +83,7 @@ def test_processes_without_a_micro_batch_are_counted():
 
 
 @pytest.mark.parametrize("rank", [0, 1])
-def test_a_loss_is_told_by_the_launcher_and_by_each_where_there_is_none(rank):
+def test_a_lost_process_is_reported_by_the_launcher_or_else_by_every_process(rank):
     ours = together(ProcessRank(rank=rank, world_size=2, rendezvous_file=HERE))
     with pytest.raises(SystemExit) as ended, silence_repeated_errors(ours):
         raise LostProcessError("lost")
@@ -93,7 +93,7 @@ def test_a_loss_is_told_by_the_launcher_and_by_each_where_there_is_none(rank):
         raise LostProcessError("lost")
 
 
-def test_what_all_see_is_told_by_the_first():
+def test_errors_of_all_processes_are_printed_by_rank_0():
     with (
         pytest.raises(NotFiniteError, match="bad"),
         silence_repeated_errors(together(ProcessRank(rank=0, world_size=2))),

@@ -24,7 +24,7 @@ def test_a_batch_goes_to_a_device_whole(store_of):
     assert batch.target.lengths == (9, 1)
 
 
-def test_fillers_bring_both_sides_to_a_multiple_and_move_no_pair(store_of):
+def test_padding_brings_both_sides_to_a_multiple_and_moves_no_pair(store_of):
     batch = Batch.from_store(store_of(PAIRS), np.array([2, 0, 1]))
     full = batch.pad_to_multiple(8)
     for side, filled in ((batch.source, full.source), (batch.target, full.target)):

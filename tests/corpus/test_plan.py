@@ -36,7 +36,7 @@ def test_no_update_is_over_either_budget():
     assert 190 < max(target[update].sum() for update in updates) <= 200
 
 
-def test_steps_epochs_and_places_are_counted_from_1():
+def test_steps_epochs_and_positions_are_counted_from_1():
     plan = plan_of(lengths_of(500))
     first, second = len(plan.epoch(1)), len(plan.epoch(2))
     assert plan.locate(1) == (1, 1)

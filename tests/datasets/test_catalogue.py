@@ -96,7 +96,7 @@ def test_members_of_test_sets_are_those_of_sacrebleu(name, year, pair):
     assert DATASETS[name].langpairs[pair][:2] == [official.source.member, official.target.member]
 
 
-def test_the_places_of_training_data_are_those_of_mtdata():
+def test_the_addresses_of_training_data_are_those_of_mtdata():
     index = pytest.importorskip("mtdata.index", reason="skipped: mtdata is not installed").Index()
     pytest.importorskip("mtdata.index.statmt").load_parallel(index)
     known = {

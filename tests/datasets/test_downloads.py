@@ -60,7 +60,7 @@ def test_what_breaks_off_goes_on_where_it_was(site, get):
     assert ranges(site) == ["", "bytes=30000-", "bytes=60000-", "bytes=90000-"]
 
 
-def test_a_later_command_goes_on_where_an_earlier_one_was_killed(site, get, settings):
+def test_a_later_command_resumes_the_download_of_a_killed_one(site, get, settings):
     address = site.put("a.tgz", CONTENT)
     what = Download((address,), len(CONTENT), SHA256)
     settings.folder.mkdir()
@@ -237,7 +237,7 @@ def test_a_copy_that_is_another_file_is_refused_by_its_path(site, settings, tmp_
         find_file(what, replace(settings, copies=tmp_path), silent)
 
 
-def test_what_the_disk_has_no_room_for_is_not_begun(site, get):
+def test_a_download_larger_than_the_free_disk_is_not_started(site, get):
     address = site.put("a.tgz", CONTENT)
     with pytest.raises(SaveError, match=r"has room for .* and a\.tgz needs 1000000\.0"):
         get(address, size=10**15)

@@ -189,7 +189,7 @@ def test_a_file_system_that_syncs_no_folders_is_no_fault(tmp_path, monkeypatch):
     open_folder(tmp_path / "f", "store").verify()
 
 
-def test_a_file_over_the_limit_of_the_system_is_told(tmp_path):
+def test_a_file_over_the_limit_of_the_system_is_reported(tmp_path):
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
     try:

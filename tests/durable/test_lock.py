@@ -44,7 +44,7 @@ def held_by_a_child(folder):
     return child
 
 
-def test_a_second_holder_is_refused_and_told_who_works_here(tmp_path):
+def test_a_second_process_is_refused_with_the_name_of_the_first(tmp_path):
     child = held_by_a_child(tmp_path)
     try:
         with pytest.raises(InUseError) as error, lock_folder(tmp_path):

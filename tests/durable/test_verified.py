@@ -122,7 +122,7 @@ def test_a_folder_without_manifest_is_no_folder_of_ours(folder):
     assert refused(folder / "a") == f"{folder}/a: is no folder"
 
 
-def test_a_folder_of_another_kind_is_told(folder):
+def test_a_folder_of_another_kind_is_reported(folder):
     with pytest.raises(FolderError, match="is not a model folder, but one of kind 'store'"):
         open_folder(folder, "model")
 

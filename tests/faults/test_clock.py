@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.checkpoint.kept import folder, saved
+from tests.checkpoint.samples import folder, write_checkpoints
 
 from transduce.checkpoint import create_run, load_newest_checkpoint, resume
 from transduce.checkpoint.steps import list_steps
@@ -100,7 +100,7 @@ def changes(straight, found):
         ),
     ],
 )
-def test_a_clock_that_jumps_changes_no_bit_and_no_save(jumping, tmp_path, ways, record):
+def test_a_clock_that_jumps_changes_no_bit_and_no_checkpoint(jumping, tmp_path, ways, record):
     straight, *others = trained(jumping, tmp_path, ways.values())
     assert straight["saves"] == list(range(1, STEPS + 1))
     assert straight["newest"] == STEPS
@@ -111,7 +111,7 @@ def test_a_clock_that_jumps_changes_no_bit_and_no_save(jumping, tmp_path, ways, 
 
 
 @pytest.mark.slow
-def test_the_control_that_times_its_saves_by_the_wall_is_caught(jumping, tmp_path, record):
+def test_the_control_that_times_its_checkpoints_by_the_wall_is_caught(jumping, tmp_path, record):
     straight, frozen = trained(jumping, tmp_path, [WAYS["frozen"]], loop="by the wall")
     record(saves_by_a_right_clock=len(straight["saves"]), by_a_frozen_one=len(frozen["saves"]))
     assert changes(straight, frozen) == ["saves"]
@@ -120,12 +120,12 @@ def test_the_control_that_times_its_saves_by_the_wall_is_caught(jumping, tmp_pat
 def put_back_the_clock(run):
     """Three saves, each written an hour before the one before it."""
     create_run(run, Recipe(name="tiny"), {})
-    saved(run, 1, 2, 3)
+    write_checkpoints(run, 1, 2, 3)
     for step in (1, 2, 3):
         os.utime(folder(run, step), times=(10_000 - 3600 * step,) * 2)
 
 
-def test_the_newest_save_is_the_highest_step_whatever_its_time(tmp_path, record):
+def test_the_newest_checkpoint_is_the_highest_step_whatever_its_time(tmp_path, record):
     put_back_the_clock(tmp_path / "run")
     found = load_newest_checkpoint(tmp_path / "run")[0]
     assert found is not None

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from tests.checkpoint.kept import folder, require_step, saved
+from tests.checkpoint.samples import folder, require_step, write_checkpoints
 from tests.training.run import train_folder
 from tests.training.tiny import training_of
 
@@ -27,7 +27,7 @@ def run():
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
         create_run(Path(folder) / "run", Recipe(name="tiny"), {})
-        saved(Path(folder) / "run", 1, 2, 3)
+        write_checkpoints(Path(folder) / "run", 1, 2, 3)
         yield Path(folder) / "run"
 
 
@@ -73,18 +73,18 @@ def noticed(damaged, damage):
 
 
 @pytest.mark.slow
-def test_a_flip_in_any_byte_is_named_and_the_save_before_is_taken(damaged, record):
+def test_a_flip_in_any_byte_is_named_and_the_checkpoint_before_is_taken(damaged, record):
     done = noticed(damaged, flipped)
     record(flips=done.total(), refused_and_named=done, seeds=[SEED])
 
 
 @pytest.mark.slow
-def test_a_cut_at_any_byte_is_named_and_the_save_before_is_taken(damaged, record):
+def test_a_cut_at_any_byte_is_named_and_the_checkpoint_before_is_taken(damaged, record):
     done = noticed(damaged, cut)
     record(cuts=done.total(), refused_and_named=done)
 
 
-def test_a_missing_or_doubled_file_is_named_and_the_save_before_is_taken(run, record):
+def test_a_missing_or_doubled_file_is_named_and_the_checkpoint_before_is_taken(run, record):
     done = 0
     for name, act in itertools.product(FILES, ("gone", "empty", "doubled", "a folder")):
         file, kept = folder(run, 3) / name, run / "kept"
@@ -132,7 +132,7 @@ def test_files_of_two_steps_are_never_mixed(run, record):
     record(mixtures=done, mixed_loads=0)
 
 
-def test_the_control_whose_saves_do_not_know_their_step_is_caught(run, monkeypatch, record):
+def test_the_control_whose_checkpoints_do_not_know_their_step_is_caught(run, monkeypatch, record):
     def open_any(parent, step):
         return open_folder(steps.step_folder(parent, step), steps.KINDS[parent.name])
 
@@ -148,7 +148,7 @@ def test_the_control_whose_saves_do_not_know_their_step_is_caught(run, monkeypat
     assert wrong
 
 
-def test_a_run_with_no_sound_save_left_is_refused_and_not_begun_anew(run, record):
+def test_a_run_without_an_intact_checkpoint_is_refused_and_not_started_anew(run, record):
     for step in (1, 2, 3):
         (folder(run, step) / "state.json").write_bytes(b"")
     with pytest.raises(FolderError, match="none of its 3 checkpoints can be used"):

@@ -10,7 +10,7 @@ import signal
 import time
 
 import pytest
-from tests.checkpoint.kept import saved
+from tests.checkpoint.samples import write_checkpoints
 from tests.journeys.kills import half_written
 
 from transduce.checkpoint import create_run, load_newest_checkpoint, prune
@@ -44,7 +44,7 @@ def contend(run, page, number, locked_folder, end):
             step = max([0, *list_steps(run / "checkpoints")]) + 1
             if end == "killed in a save":
                 os.rename = die  # type: ignore[assignment]
-            saved(run, step)
+            write_checkpoints(run, step)
             prune(run, 1)
             if end == "killed while it held":
                 die()
@@ -101,7 +101,7 @@ def races(run, times):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("times", [50, pytest.param(2000, marks=pytest.mark.soak)])
-def test_of_many_at_once_one_works_and_a_dead_one_is_in_nobodys_way(run, times, record):
+def test_of_many_processes_one_works_and_a_dead_one_blocks_no_other(run, times, record):
     owners, fared = races(run, times)
     record(races=times, owners_in_a_race=owners, fared=fared, seeds=[SEED])
     assert owners == {1: times}
@@ -154,12 +154,12 @@ def test_an_owner_that_stands_still_is_still_the_owner(run, record):
 @pytest.mark.slow
 @pytest.mark.parametrize("reads", [200, pytest.param(10_000, marks=pytest.mark.soak)])
 def test_a_reader_never_sees_half_of_what_is_deleted_meanwhile(run, reads, record):
-    saved(run, 1)
+    write_checkpoints(run, 1)
     child = os.fork()
     if child == 0:
         try:
             for step in range(2, 1_000_000):
-                saved(run, step)
+                write_checkpoints(run, step)
                 prune(run, 1)
         finally:
             os._exit(1)

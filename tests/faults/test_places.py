@@ -168,7 +168,7 @@ def require_refused(code, stderr):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__.replace("_", " "))
-def test_a_place_that_cannot_hold_a_run_is_refused_before_the_first_step(workspace, case, record):
+def test_a_folder_that_cannot_hold_a_run_is_refused_before_the_first_step(workspace, case, record):
     output = case(workspace)
     before = contents(workspace, but="run")
     code, stderr = trained(workspace, output)
@@ -204,7 +204,7 @@ def test_a_read_only_disk_is_refused_before_the_first_step(workspace, record):
 
 
 @pytest.mark.slow
-def test_a_current_folder_that_is_gone_is_told(workspace, record):
+def test_a_deleted_current_folder_is_reported(workspace, record):
     (workspace / "here").mkdir(mode=0o777)
     code, stderr = trained(workspace, "run", here=workspace / "here")
     require_refused(code, stderr)
@@ -273,7 +273,7 @@ def linked(tmp_path):
     return tmp_path / "run"
 
 
-def test_the_control_that_looks_only_at_the_first_save_is_caught(tmp_path, monkeypatch, record):
+def test_the_control_that_checks_the_first_checkpoint_only_is_caught(tmp_path, monkeypatch, record):
     run = linked(tmp_path)
     with pytest.raises(FolderError, match="is a link to another place"):
         train_folder(run)

@@ -99,7 +99,7 @@ def cut_often(calls, memory, states, from_step):
         pytest.param(1000, 0, marks=pytest.mark.soak, id="the whole run"),
     ],
 )
-def test_a_power_cut_after_any_call_takes_no_announced_save(
+def test_a_power_cut_after_any_call_takes_no_announced_checkpoint(
     calls, memory, states, from_step, record
 ):
     cuts, different, harms = cut_often(calls, memory, states, from_step)
@@ -160,7 +160,7 @@ def files_gone_before_the_name(calls):
     ],
     ids=lambda program: program.__name__.replace("_", " "),
 )
-def test_the_control_a_saver_that_forgets_is_caught(calls, memory, forgetful, record):
+def test_the_control_that_does_not_sync_is_caught(calls, memory, forgetful, record):
     sabotaged = forgetful(calls)
     assert sabotaged != calls
     cuts, different, harms = cut_often(sabotaged, memory, 12, STEPS - 1)

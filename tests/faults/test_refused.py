@@ -76,7 +76,7 @@ ERRORS = [
 
 @pytest.mark.parametrize("errors", ERRORS, ids=" ".join)
 @pytest.mark.parametrize("call", CALLS)
-def test_one_call_of_a_save_fails_and_training_goes_on_to_the_same_bits(
+def test_training_continues_to_the_same_bits_if_one_call_of_a_checkpoint_fails(
     started_run, counts, call, errors, record
 ):
     loading, saving = counts[0][call], counts[1][call]
@@ -117,7 +117,7 @@ def test_a_disk_that_refuses_for_good_ends_the_run_with_exit_code_4(
     record(disks=disks, errors=errors)
 
 
-def test_a_disk_that_cannot_be_read_at_the_start_is_told_and_loses_nothing(
+def test_a_disk_that_cannot_be_read_at_the_start_is_reported_and_loses_nothing(
     started_run, counts, record
 ):
     outcomes: collections.Counter[str] = collections.Counter()
@@ -141,7 +141,7 @@ def write_directly(patch):
     patch.setattr(folder, "delete", lambda _: None)
 
 
-def test_the_control_that_saves_straight_to_the_final_name_is_caught(
+def test_the_control_that_writes_checkpoints_under_the_final_name_is_caught(
     started_run, counts, monkeypatch, record
 ):
     caught = 0

@@ -147,7 +147,7 @@ def require_kept(folder, ended, step, asks, straight):
 
 
 @pytest.mark.parametrize("asks", ASKS)
-def test_a_signal_at_any_place_keeps_the_last_finished_update(straight, asks, record):
+def test_a_signal_at_any_call_keeps_the_last_finished_update(straight, asks, record):
     moment, bits = straight
     kept = {}
     for settings, here in [

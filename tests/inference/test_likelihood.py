@@ -57,7 +57,7 @@ def test_they_are_those_of_decoding_symbol_by_symbol():
         assert log_prob == pytest.approx(total, abs=1e-4)
 
 
-def test_they_do_not_depend_on_the_company():
+def test_they_do_not_depend_on_the_rest_of_the_batch():
     together_ = target_log_probs(MEMBERS["two"], SOURCES, TARGETS, 8_192)
     alone = [
         target_log_probs(MEMBERS["two"], [source], [target], 8_192)[0]

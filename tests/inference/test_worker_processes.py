@@ -99,7 +99,7 @@ def test_an_error_in_a_worker_is_ours_after_all_that_came_before():
     assert no_worker_is_left()
 
 
-def test_a_model_that_cannot_be_loaded_is_told_once():
+def test_a_model_that_cannot_be_loaded_is_reported_once():
     with pytest.raises(InputError) as error:
         list(translate(load_nothing, number_lines(MANY, None), 1, workers=2))
     assert str(error.value) == "somewhere: no such folder\nhint: name another"

@@ -40,7 +40,7 @@ def test_the_control_that_writes_in_place_is_caught(workspace, record):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_killed_preparation_is_gone_on_with(workspace, seed):
+def test_a_killed_preparation_is_resumed(workspace, seed):
     draws = random.Random(seed)
     command = ("prepare", "tiny", "--source", "a.en", "--target", "a.de")
     workspace.good(*command, "-o", "straight", "--quiet")

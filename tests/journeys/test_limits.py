@@ -31,7 +31,7 @@ def test_a_reader_that_leaves_early_is_no_fault(settled):
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
-def test_a_full_disk_behind_standard_output_is_told(settled):
+def test_a_full_disk_behind_standard_output_is_reported(settled):
     with FULL.open("wb") as full:
         code, _, stderr = settled.run(
             "translate", "m", "--extra-length=1", stdin=b"a dog\n", stdout=full
@@ -43,7 +43,7 @@ def test_a_full_disk_behind_standard_output_is_told(settled):
     )
 
 
-def test_an_output_that_finds_no_room_is_absent(settled):
+def test_an_output_on_a_full_disk_is_not_written_at_all(settled):
     before = settled.names()
     code, _, stderr = settled.run(
         "translate", "m", "a.en", "-o", "out", "--extra-length=1", preexec_fn=small_files(10)
@@ -53,7 +53,7 @@ def test_an_output_that_finds_no_room_is_absent(settled):
     assert settled.names() == before
 
 
-def test_a_model_that_finds_no_room_is_absent(settled):
+def test_a_model_on_a_full_disk_is_not_written_at_all(settled):
     before = settled.names()
     code, _, stderr = settled.run("average", "run", "-o", "other", preexec_fn=small_files(50_000))
     assert code == 4
@@ -61,7 +61,7 @@ def test_a_model_that_finds_no_room_is_absent(settled):
     assert settled.names() == before
 
 
-def test_a_corpus_that_finds_no_room_is_told_and_gone_on_with(workspace):
+def test_a_full_disk_during_preparation_is_reported_and_resumed(workspace):
     command = ("prepare", "tiny", "--source", "a.en", "--target", "a.de", "-o", "p")
     code, _, stderr = workspace.run(*command, preexec_fn=small_files(3_000))
     assert code == 4
@@ -70,7 +70,7 @@ def test_a_corpus_that_finds_no_room_is_told_and_gone_on_with(workspace):
     workspace.good("verify", "p")
 
 
-def test_training_that_finds_no_room_says_so_and_goes_on_later(workspace):
+def test_training_on_a_full_disk_reports_it_and_resumes_later(workspace):
     command = ("train", *tiny(steps=8), "-o", "run")
     code, _, stderr = workspace.run(*command, preexec_fn=small_files(150_000))
     assert code == 4
@@ -84,7 +84,7 @@ def test_training_that_finds_no_room_says_so_and_goes_on_later(workspace):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
-def test_a_disk_that_is_full_is_told_and_gone_on_with_when_there_is_room(workspace):
+def test_a_full_disk_is_reported_and_the_run_resumes_when_space_is_free(workspace):
     disk = workspace.folder / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=5m", "tmpfs", str(disk)]

@@ -32,7 +32,7 @@ def weights(workspace, run, step):
 
 
 @pytest.mark.parametrize("number", CODES)
-def test_training_stops_with_its_last_update_saved_and_goes_on_to_the_same_end(workspace, number):
+def test_training_stops_with_its_last_update_saved_and_resumes_to_the_same_end(workspace, number):
     workspace.good("train", *tiny(steps=60), "-o", "straight")
     command = ("train", *tiny(steps=60), "-o", "run")
     draws = random.Random(int(number))
@@ -68,7 +68,7 @@ def wait_until_it_listens(process):
 @pytest.mark.parametrize(
     "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(4, 40))]
 )
-def test_a_signal_while_it_begins_is_told_and_nothing_is_half_written(workspace, number, seed):
+def test_a_signal_at_the_start_is_reported_and_nothing_is_half_written(workspace, number, seed):
     command = ("train", *tiny(steps=100_000), "-o", "run")
     with workspace.start(*command, python=COLD) as process:
         wait_until_it_listens(process)
@@ -102,7 +102,7 @@ def test_a_validation_is_left_at_once_and_repeated_later(workspace, steps):
     assert f"stopped at step 2 of {steps}, kept in run" in stderr
 
 
-def test_a_second_signal_ends_it_at_once_and_the_last_save_is_sound(workspace):
+def test_a_second_signal_ends_it_at_once_and_the_last_checkpoint_is_intact(workspace):
     dev = ("--dev-source", "a.en", "--dev-target", "a.de")
     command = ("train", *tiny(steps=100_000, **BUSY), *dev, "-o", "run")
     with workspace.start(*command) as process:

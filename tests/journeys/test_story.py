@@ -51,7 +51,7 @@ def test_from_a_prepared_store_and_a_file_of_pairs(workspace):
     assert one == two, "the same pairs by another way are the same corpus"
 
 
-def test_a_run_serves_in_place_of_a_model_while_it_is_held(settled):
+def test_a_run_can_be_translated_with_while_another_process_trains_it(settled):
     with settled.start("train", *tiny(steps=99), "-o", "other") as other:
         assert other.stderr.readline()
         outputs = settled.good("translate", "run", "--extra-length=1", stdin=b"a dog\n\na cat")

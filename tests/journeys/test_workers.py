@@ -91,7 +91,7 @@ def test_a_second_signal_ends_all_at_once(workspace):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_sigusr1_saves_and_goes_on(workspace, workers):
+def test_sigusr1_writes_a_checkpoint_and_training_continues(workspace, workers):
     command = ("train", *tiny(steps=100_000, **PARTS), "--workers", workers, "-o", "run")
     with workspace.start(*command) as process:
         wait_for_updates(workspace, process)
@@ -142,7 +142,7 @@ def test_another_number_of_processes_is_said(workspace):
     assert said in stderr
 
 
-def test_more_processes_than_an_update_has_parts_are_told_so(workspace):
+def test_more_processes_than_micro_batches_are_warned_about(workspace):
     code, _, stderr = workspace.run("train", *tiny(steps=1), *TWO, "-o", "run")
     assert code == 0
     assert "warning: 1 of 2 processes have nothing to do: an update of 1,024 tokens is 1 " in stderr
@@ -161,7 +161,7 @@ def test_torchrun_starts_the_same_processes(workspace, monkeypatch):
     assert weights(workspace, "by-2", 4) == weights(workspace, "one", 4)
 
 
-def test_a_folder_in_use_is_told_once_and_all_end(workspace):
+def test_a_folder_in_use_is_reported_once_and_all_processes_end(workspace):
     with workspace.start(*ENDLESS) as first:
         wait_for_updates(workspace, first)
         code, _, stderr = workspace.run(*ENDLESS)

@@ -34,7 +34,7 @@ def test_a_decoder_position_sees_the_past_half_of_them(r):
         assert attended_positions(layer[0]) == list(range(4 - r // 2, 5))
 
 
-def test_the_stacks_are_restricted_apart_and_the_look_at_the_source_never():
+def test_the_stacks_are_restricted_separately_and_cross_attention_never():
     weights = weights_of(encoder_neighbourhood=3)
     assert attended_positions(weights.decoder[0][0]) == [0, 1, 2, 3, 4]
     both = weights_of(encoder_neighbourhood=3, decoder_neighbourhood=1)

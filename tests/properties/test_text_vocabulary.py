@@ -27,7 +27,7 @@ def test_text_comes_back_without_loss(text):
 
 
 @given(st.lists(anything | odd, max_size=8))
-def test_company_in_a_batch_does_not_matter(texts):
+def test_other_sentences_of_a_batch_do_not_matter(texts):
     for loaded in LOADED:
         assert loaded.encode_batch(texts) == [loaded.encode(text) for text in texts]
 

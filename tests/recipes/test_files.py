@@ -68,7 +68,7 @@ def test_the_name_of_another_recipe_is_refused(tmp_path):
         ("[training]\nsteps = \n", "FILE, line 2: no recipe can be read: Invalid value"),
     ],
 )
-def test_what_is_wrong_in_a_file_is_said_with_its_place(tmp_path, text, answer):
+def test_errors_in_a_file_are_reported_with_their_line(tmp_path, text, answer):
     assert refusal(written(tmp_path, text)).startswith(answer)
 
 

@@ -57,14 +57,14 @@ def test_the_operations_are_those_of_base_at_every_scale(mixing, scale):
     )
 
 
-def test_a_place_in_an_lstm_costs_more_and_in_a_convolution_less():
+def test_a_position_in_an_lstm_costs_more_and_in_a_convolution_less():
     """Products for d²: attention 4 a side, an LSTM 6 and 8, convolutions 3, separable 1."""
     steps = [GERMAN[row].training.steps for row in ("recurrent", "base", "convolution")]
     assert steps == sorted(steps)
     assert GERMAN["separable"].training.steps > GERMAN["convolution"].training.steps
 
 
-def test_rows_with_attention_train_as_they_are_told():
+def test_rows_with_self_attention_keep_their_number_of_steps():
     assert match_training_cost(GERMAN["base"], GERMAN["big"]) is GERMAN["big"]
 
 

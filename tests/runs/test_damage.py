@@ -112,7 +112,7 @@ def test_a_corpus_is_refused(made, record):
     record(flips=sum(flipped.values()), refused_and_named=flipped)
 
 
-def test_what_a_run_was_begun_with_is_refused(made, tmp_path, record):
+def test_damaged_files_that_a_run_was_started_with_are_refused(made, tmp_path, record):
     run = made / "run"
     outputs = (tmp_path / str(number) for number in range(1000))
     flipped = {
@@ -149,7 +149,7 @@ def test_a_file_of_a_model_or_a_corpus_that_was_cut_is_refused(made, record):
     record(cuts=done, refused_and_named=done)
 
 
-def test_a_save_is_refused_by_name_and_the_one_before_is_found(made):
+def test_a_checkpoint_is_refused_by_name_and_the_one_before_is_found(made):
     run = made / "run"
     for file in files(run / "checkpoints" / f"step-{STEPS:08d}"):
         for place in flips(file):

@@ -72,7 +72,7 @@ def test_updates_are_about_thirty_passes_within_bounds(counted):
     assert fitted([])[0].training.steps == 1_000
 
 
-def test_the_steps_of_a_look_and_a_snapshot_fit_into_the_run(counted):
+def test_the_intervals_of_validations_and_snapshots_fit_into_the_run(counted):
     for pairs in (100, 29_000, 900_000):
         counted(pairs)
         training = fitted([])[0].training
@@ -90,7 +90,7 @@ def test_every_choice_is_said():
     assert "no GPU" in said
 
 
-def test_what_the_cleaning_is_told_decides_what_is_counted():
+def test_the_settings_of_cleaning_decide_what_is_counted():
     pairs = [(source, source) for source, _ in sentences(50, seed=1)]
     with pytest.raises(InputError, match=r"no pair is left of 50, .*identical sides: 50"):
         fitted(pairs)

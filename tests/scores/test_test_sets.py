@@ -46,7 +46,7 @@ def test_a_split_of_sentences_is_known_by_each_side(shared):
     ]
 
 
-def test_the_two_editions_of_newstest2014_are_told_apart(shared):
+def test_the_two_editions_of_newstest2014_are_distinguished(shared):
     folder = shared / "data/wmt-newstest"
     lines = read_gzip_lines(folder / "newstest2014.en-de.de.gz")
     numbers = map(int, (folder / "newstest2014.en-de.filtered-2737.txt").read_text().split())

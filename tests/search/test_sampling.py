@@ -143,7 +143,7 @@ def test_the_one_likeliest_symbol_is_greedy_search():
         assert draw_samples(model, sources, sampling, search=Search(extra_length=9)) == greedy
 
 
-def test_samples_obey_constraints():
+def test_samples_satisfy_constraints():
     model, sources = random_model(3, symbols=4), random_sources(30, max_length=3)
     constrained = [ConstrainedSource(source, Brackets(len(source) + 6)) for source in sources]
     decoder, search = ConstrainedDecoder(ToyDecoder(model, 4)), Search(extra_length=6, batch_size=5)

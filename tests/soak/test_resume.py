@@ -19,7 +19,7 @@ SETTINGS: dict[str, dict[str, object]] = {
 
 @pytest.mark.soak
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_wherever_a_run_of_200_steps_is_stopped_it_goes_on_to_the_same_bits(
+def test_a_run_of_200_steps_stopped_anywhere_resumes_to_the_same_bits(
     tmp_path: Path, settings: str, record: Record
 ) -> None:
     training = training_of(steps=STEPS, **SETTINGS[settings])

@@ -94,7 +94,7 @@ def test_text_shows_at_its_ends_whether_it_is_tokenised(lines, answer):
     assert is_tokenised(lines) is answer
 
 
-def test_a_missing_library_is_told_with_the_way_to_it(monkeypatch):
+def test_a_missing_library_is_reported_with_its_installation(monkeypatch):
     monkeypatch.setitem(sys.modules, "sacremoses", None)
     with pytest.raises(InputError) as error:
         build_moses_tokenizer()

@@ -131,7 +131,7 @@ def test_a_compiler_of_ones_own_is_asked_for_by_its_name(monkeypatch):
         require_compiler(training_of(compile=True), CPU)
 
 
-def test_rectangles_stay_outside_and_torchs_kernel_goes_in():
+def test_padded_blocks_are_not_compiled_and_torchs_kernel_is():
     model, _ = fresh(training_of())
     inside = KernelForCompiledLayers(model)([2], [2], FULL_ATTENTION, CPU)
     assert not isinstance(inside, BucketedAttention), "wrapped, so that it is not compiled"

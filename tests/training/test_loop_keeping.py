@@ -42,14 +42,16 @@ def test_a_snapshot_holds_the_weights_of_its_step(tmp_path):
         assert torch.equal(weight, checkpoint.weights[name])
 
 
-def test_saves_come_by_minutes_and_at_the_end(tmp_path):
+def test_checkpoints_are_written_by_minutes_and_at_the_end(tmp_path):
     train_folder(tmp_path / "often", training_of(steps=5, checkpoint_minutes=ALWAYS))
     assert events(tmp_path / "often", "checkpoint") == [1, 2, 3, 4, 5]
     train_folder(tmp_path / "seldom", training_of(steps=5, checkpoint_minutes=60.0))
     assert events(tmp_path / "seldom", "checkpoint") == [5]
 
 
-def test_the_first_save_comes_after_a_minute_and_the_next_when_they_are_due(tmp_path, monkeypatch):
+def test_the_first_checkpoint_comes_after_a_minute_and_the_next_when_they_are_due(
+    tmp_path, monkeypatch
+):
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=lambda: clock.now))
 
@@ -75,7 +77,7 @@ def refusing(monkeypatch, bad_steps):
     monkeypatch.setattr(loop, "save_checkpoint", tried)
 
 
-def test_a_save_that_fails_does_not_end_the_run(tmp_path, monkeypatch):
+def test_a_checkpoint_that_fails_does_not_end_the_run(tmp_path, monkeypatch):
     refusing(monkeypatch, {3, 4})
     messages: list[str] = []
     progress, bits = train_folder(
@@ -104,7 +106,7 @@ def test_three_failures_in_a_row_end_the_run_and_what_was_kept_stays(tmp_path, m
     assert train_folder(tmp_path, training)[0].step == 8
 
 
-def test_a_last_save_that_fails_is_an_error_that_names_where_it_goes_on(tmp_path, monkeypatch):
+def test_a_last_checkpoint_that_fails_is_an_error_that_names_where_to_resume(tmp_path, monkeypatch):
     refusing(monkeypatch, {8})
     with pytest.raises(SaveError) as caught:
         train_folder(tmp_path, training_of(steps=8))
@@ -144,7 +146,7 @@ def test_updates_that_are_not_finite_are_skipped_and_counted(tmp_path, poison):
     assert [e["step"] for e in updates if not e["applied"]] == [2, 5]
 
 
-def test_several_in_a_row_end_the_run_and_no_save_holds_what_is_not_finite(tmp_path, poison):
+def test_several_in_a_row_end_the_run_and_no_checkpoint_holds_what_is_not_finite(tmp_path, poison):
     poison({4, 5, 6})
     training = training_of(steps=9, max_nonfinite_updates=3, checkpoint_minutes=ALWAYS)
     with pytest.raises(NotFiniteError) as caught:
@@ -170,7 +172,7 @@ def test_weights_that_are_not_finite_are_never_saved(tmp_path):
     assert load_newest_checkpoint(tmp_path) == (None, [])
 
 
-def test_looks_come_every_so_many_steps_and_after_the_last(tmp_path):
+def test_validations_are_made_at_intervals_and_after_the_last_step(tmp_path):
     validated, score = [], Score("BLEU", 30.0, "tok:13a", 1, "dev")
 
     def validate(model):
@@ -184,7 +186,7 @@ def test_looks_come_every_so_many_steps_and_after_the_last(tmp_path):
     assert (found[0]["nats"], Score(**found[0]["score"])) == (2.0, score)
 
 
-def test_patience_ends_a_run_after_so_many_looks_without_gain_and_it_stays_ended(tmp_path):
+def test_early_stopping_ends_a_run_after_so_many_validations_and_it_stays_ended(tmp_path):
     training = training_of(steps=9, validate_every=1, patience=2)
     nats = iter([3.0, 2.0, 2.5, 2.0])
     progress, bits = train_folder(
@@ -201,7 +203,7 @@ def test_patience_ends_a_run_after_so_many_looks_without_gain_and_it_stays_ended
     )
 
 
-def test_a_look_that_was_stopped_is_taken_when_the_run_goes_on(tmp_path):
+def test_an_interrupted_validation_is_repeated_when_the_run_resumes(tmp_path):
     training = training_of(steps=6, validate_every=3)
     train_folder(tmp_path, training, stop_at=3, validate=lambda _: None)
     assert events(tmp_path, "validation") == []

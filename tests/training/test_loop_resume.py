@@ -35,7 +35,7 @@ def test_a_run_stopped_once_goes_on_to_the_same_bits(tmp_path, unbroken, stop_at
 
 
 @pytest.mark.slow
-def test_wherever_a_run_of_40_steps_is_stopped_it_goes_on_to_the_same_bits(tmp_path):
+def test_a_run_of_40_steps_stopped_anywhere_resumes_to_the_same_bits(tmp_path):
     training = training_of(steps=40)
     _, whole = train_folder(tmp_path / "whole", training)
     for stop_at in range(1, 40):
@@ -92,7 +92,7 @@ def test_progress_is_counted_across_restarts(tmp_path):
     assert parts.seconds > 0
 
 
-def test_looks_and_snapshots_change_no_bit(tmp_path, unbroken):
+def test_validations_and_snapshots_change_no_bit(tmp_path, unbroken):
     """A validation puts the model in evaluation and draws random numbers of its own."""
 
     def validate(model):
@@ -104,7 +104,7 @@ def test_looks_and_snapshots_change_no_bit(tmp_path, unbroken):
     assert train_folder(tmp_path, often, validate=validate)[1] == unbroken
 
 
-def test_the_newest_save_is_the_end_and_names_its_environment(tmp_path, unbroken):
+def test_the_newest_checkpoint_is_the_last_and_names_its_environment(tmp_path, unbroken):
     train_folder(tmp_path)
     checkpoint, rejected = load_newest_checkpoint(tmp_path)
     assert checkpoint is not None

@@ -87,7 +87,7 @@ def saving(member, folder):
     return join_training(member, folder)
 
 
-def test_a_save_that_one_process_is_asked_for_is_made_and_training_goes_on(tmp_path):
+def test_a_checkpoint_requested_of_one_process_is_written_and_training_continues(tmp_path):
     run_on_ranks(2, saving, tmp_path)
     saves = [e["step"] for e in read_journal(tmp_path / "log.jsonl") if e["event"] == "checkpoint"]
     assert saves == [3, STEPS]
@@ -176,7 +176,7 @@ def test_a_failed_exchange_is_a_lost_process():
         raise RuntimeError("[pair.cc:534] Connection closed by peer.\nmore")
 
 
-def test_the_saves_are_those_of_the_first(tmp_path):
+def test_checkpoints_are_those_of_rank_0(tmp_path):
     assert RECIPE.steps == STEPS
     run_on_ranks(2, join_training, tmp_path)
     save, _ = load_newest_checkpoint(tmp_path)

@@ -1,4 +1,4 @@
-"""Checkpoints with distinct contents for tests: saved, damaged, compared."""
+"""Checkpoints with different contents at every step: written, damaged and compared by tests."""
 
 import torch
 
@@ -17,7 +17,7 @@ def state(step):
     return {"step": step, "best": step / 3, "tokens": 2**60 + step}
 
 
-def saved(run, *steps):
+def write_checkpoints(run, *steps):
     for step in steps:
         save_checkpoint(run, step, weights(step), moments(step), state(step))
 
@@ -27,7 +27,7 @@ def folder(run, step):
 
 
 def require_step(found, step):
-    """Every part is of this step, to the bit."""
+    """Fail unless every part of a checkpoint is that of this step, to the bit."""
     assert found is not None
     assert found.step == step
     for part, expected in ((found.weights, weights(step)), (found.moments, moments(step))):

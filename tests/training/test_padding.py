@@ -1,4 +1,4 @@
-"""Micro-batches filled up to one shape: fillers change no loss and no gradient."""
+"""Micro-batches padded to a multiple of tokens: padding changes no loss and no gradient."""
 
 import pytest
 import torch
@@ -11,7 +11,8 @@ from transduce.training.step import queue_update
 PAIRS = [batch_of([4, 1, 9], seed=1), batch_of([30, 2], seed=2), batch_of([1], seed=3)]
 
 
-def learned(training, parts, *, kernel=BucketedAttention):
+def update_and_gradient(training, parts, *, kernel=BucketedAttention):
+    """Take the first update of a new model; return its results and its flat gradient."""
     model, optimiser = fresh(training, dtype=torch.float64)
     model.kernel = kernel
     update = take_update(model, optimiser, training, 1, parts)
@@ -19,21 +20,21 @@ def learned(training, parts, *, kernel=BucketedAttention):
     return update, optimiser.gradients
 
 
-@pytest.mark.parametrize("slots", [64, 192])
+@pytest.mark.parametrize("multiple", [64, 192])
 @pytest.mark.parametrize("kernel", [BucketedAttention, ReferenceAttention])
-def test_loss_and_gradient_are_those_without_fillers(slots, kernel):
-    plain, gradient = learned(training_of(), PAIRS)
-    update, found = learned(training_of(pad_to_tokens=slots), PAIRS, kernel=kernel)
+def test_loss_and_gradient_are_those_without_padding(multiple, kernel):
+    plain, gradient = update_and_gradient(training_of(), PAIRS)
+    update, found = update_and_gradient(training_of(pad_to_tokens=multiple), PAIRS, kernel=kernel)
     assert update.loss == pytest.approx(plain.loss, rel=1e-6)
     assert update.nats == pytest.approx(plain.nats, rel=1e-6)
-    assert (update.source_tokens, update.target_tokens) == (47, 53), "fillers are not counted"
+    assert (update.source_tokens, update.target_tokens) == (47, 53), "padding is not counted"
     torch.testing.assert_close(found, gradient, rtol=0, atol=1e-12)
 
 
 def test_losses_of_several_updates_agree_in_float32():
     found = []
-    for slots in (0, 128):
-        training = training_of(pad_to_tokens=slots)
+    for multiple in (0, 128):
+        training = training_of(pad_to_tokens=multiple)
         model, optimiser = fresh(training)
         taken = [take_update(model, optimiser, training, n, batches(n)) for n in range(1, 6)]
         found.append([update.loss for update in taken if update])
@@ -46,37 +47,37 @@ def test_every_micro_batch_has_the_same_shape(monkeypatch):
     model, optimiser = fresh(training)
     encode, decode = model.encode, model.decode
 
-    def encoded(source):
+    def record_source(source):
         shapes.append(("source", len(source.ids), max(source.lengths) <= 64))
         return encode(source)
 
-    def decoded(inputs, memory):
+    def record_target(inputs, memory):
         shapes.append(("target", len(inputs.ids), max(inputs.lengths) <= 64))
         assert len(inputs.lengths) == len(memory.lengths)
         return decode(inputs, memory)
 
-    monkeypatch.setattr(model, "encode", encoded)
-    monkeypatch.setattr(model, "decode", decoded)
+    monkeypatch.setattr(model, "encode", record_source)
+    monkeypatch.setattr(model, "decode", record_target)
     queue_update(model, optimiser, training, 1, PAIRS)
     assert set(shapes) == {("source", 128, True), ("target", 128, True)}
 
 
-@pytest.mark.parametrize(("lengths", "slots"), [([127], 128), ([60], 64), ([64], 64)])
-def test_a_side_with_too_little_room_gets_as_many_slots_again(lengths, slots):
-    """Every filler has a token on either side, and a long one is no filler."""
+@pytest.mark.parametrize(("lengths", "multiple"), [([127], 128), ([60], 64), ([64], 64)])
+def test_a_side_that_does_not_fit_is_padded_to_the_next_multiple(lengths, multiple):
+    """Every padding pair has at least one token on each side and none is long."""
     batch = batch_of(lengths, seed=1)
-    full = batch.pad_to_multiple(slots)
-    for side, filled in ((batch.source, full.source), (batch.target, full.target)):
-        assert len(filled.ids) % slots == 0
-        fillers = filled.lengths[len(side.lengths) :]
-        assert all(1 <= length <= 64 for length in fillers)
+    padded = batch.pad_to_multiple(multiple)
+    for side, filled in ((batch.source, padded.source), (batch.target, padded.target)):
+        assert len(filled.ids) % multiple == 0
+        padding = filled.lengths[len(side.lengths) :]
+        assert all(1 <= length <= 64 for length in padding)
         assert torch.equal(filled.ids[: len(side.ids)], side.ids)
-    assert len(full.source.lengths) == len(full.target.lengths)
+    assert len(padded.source.lengths) == len(padded.target.lengths)
 
 
-def test_more_tokens_than_slots_take_a_multiple():
-    _, gradient = learned(training_of(), PAIRS[1:2])
-    _, found = learned(training_of(pad_to_tokens=64), [batch_of([30, 2], seed=2)])
+def test_a_micro_batch_of_more_tokens_is_padded_to_the_next_multiple():
+    _, gradient = update_and_gradient(training_of(), PAIRS[1:2])
+    _, found = update_and_gradient(training_of(pad_to_tokens=64), [batch_of([30, 2], seed=2)])
     torch.testing.assert_close(found, gradient, rtol=0, atol=1e-12)
     wide = batch_of([40, 40], seed=1).pad_to_multiple(64)
     assert [len(side.ids) for side in (wide.source, wide.target)] == [128, 128]
