@@ -52,7 +52,9 @@ def test_the_training_data_of_the_paper_brings_its_development_and_test_set():
 
 
 def test_the_counts_of_the_training_data_are_those_of_the_papers_section_5_1():
-    german, french = (find_corpora(f"wmt14-en-{code}")[0].splits[0] for code in ("de", "fr"))
+    german, french = (
+        find_corpus(f"wmt14-en-{code}", ("en", code)).splits[0] for code in ("de", "fr")
+    )
     assert round(german.expected / 1e6, 1) == 4.5
     assert french.expected == 40_842_333  # the paper says 36 million, after it had cleaned them
 

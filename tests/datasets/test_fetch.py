@@ -8,7 +8,7 @@ import pytest
 from tests.datasets.made import Miniature
 
 from transduce.datasets import fetch as fetching
-from transduce.datasets.catalogue import CORPORA, find_corpora, find_corpus
+from transduce.datasets.catalogue import CORPORA, find_corpus
 from transduce.datasets.fetch import corpus_folder, fetch_corpus, find_split_files
 from transduce.datasets.readers import drop_every, split_by_hash, take_every
 from transduce.datasets.values import Corpus, Download, Part, Split, Text, TextPair
@@ -100,7 +100,10 @@ def test_all_pairs_of_texts_that_fail_are_named_with_their_reasons(site, setting
 def test_without_a_network_all_that_is_missing_is_named(tmp_path, settings):
     with pytest.raises(InputError) as error:
         fetch_corpus(
-            find_corpora("wmt14-en-fr")[0], tmp_path, replace(settings, network=None), silent
+            find_corpus("wmt14-en-fr", ("en", "fr")),
+            tmp_path,
+            replace(settings, network=None),
+            silent,
         )
     assert error.value.fact == (
         "wmt14-en-fr needs what is not here: training-parallel-europarl-v7.tgz, "
@@ -164,7 +167,7 @@ def test_the_filtered_edition_is_found_in_the_whole_one(shared, tmp_path, settin
         packed = (shared / f"data/wmt-newstest/newstest2014.en-de.{side}.gz").read_bytes()
         (tmp_path / f"newstest2014.{side}").write_bytes(gzip.decompress(packed))
     own = replace(settings, copies=tmp_path, network=None)
-    found = fetch_corpus(find_corpora("newstest2014-filtered")[0], tmp_path, own, silent)
+    found = fetch_corpus(find_corpus("newstest2014-filtered", ("en", "de")), tmp_path, own, silent)
     assert found.about["unlike"] == []
     assert identify_test_set(found.read("test.de").decode().splitlines()) == GERMAN_2014_FILTERED
 
