@@ -6,6 +6,8 @@ import pytest
 import torch
 
 from transduce.checkpoint import averaged, list_snapshots, load_model
+from transduce.errors import InputError
+from transduce.runs.average import average
 
 
 def test_the_last_snapshots_become_their_mean(call, trained, tmp_path):
@@ -23,6 +25,24 @@ def test_the_last_snapshots_become_their_mean(call, trained, tmp_path):
     assert found.about["averaged"] == [15, 20]
     for name, weight in found.weights.items():
         torch.testing.assert_close(weight, (first[name] + second[name]) / 2)
+
+
+@pytest.mark.parametrize("has_output", [True, False])
+def test_all_snapshots_are_averaged_by_default_if_the_run_has_fewer(trained, tmp_path, has_output):
+    output = tmp_path / "m" if has_output else None
+    shutil.rmtree(max((trained / "snapshots").iterdir()))
+    with pytest.raises(InputError, match="2 snapshots are to be averaged, and this run has 1"):
+        average(trained, output, last=2)
+    assert average(trained, output).steps == (15,)
+    with pytest.raises(InputError):
+        average(trained, output, last=2)
+
+
+@pytest.mark.parametrize("has_output", [True, False])
+def test_a_run_without_a_snapshot_is_not_averaged(trained, tmp_path, has_output):
+    shutil.rmtree(trained / "snapshots")
+    with pytest.raises(InputError, match="this run has no snapshot to average yet\nhint: train"):
+        average(trained, tmp_path / "m" if has_output else None)
 
 
 def test_the_card_tells_where_the_model_is_from(made):

@@ -2,12 +2,12 @@
 
 import hashlib
 import json
+import math
 import sys
 
 import pytest
 import torch
 
-from transduce.errors import InputError
 from transduce.inference.evaluate import perplexity
 from transduce.inference.likelihood import token_log_probs
 from transduce.inference.load import load
@@ -112,18 +112,22 @@ def test_the_perplexity_is_of_the_lines_that_fit_in_parts_that_fit(model, corpus
     assert found.nats == pytest.approx(whole.nats)
     assert len(sizes) > 1
     assert max(sizes) <= 2 * translator.recipe.data.max_length
-    with pytest.raises(InputError, match="every line has more than 256 pieces on a side"):
-        perplexity(translator, [long], ["a"])
+    found, left_out = perplexity(translator, [long], ["a"])
+    assert (math.isnan(found.per_piece), left_out) == (True, 1)
 
 
-def test_translations_are_kept_though_they_cannot_be_judged(call, corpus, model):
+def test_texts_whose_lines_are_all_too_long_have_scores_and_no_perplexity(call, corpus, model):
     for side in ("en", "de"):
         (corpus / f"long.{side}").write_text("A dog runs. " * 400 + "\n")
     files = [corpus / f"long.{side}" for side in ("en", "de")]
     ended = call("evaluate", model, *files, "-o", corpus / "out")
-    assert ended.code == 2
-    assert ended.stderr.startswith("error: every line has more than 256 pieces on a side")
+    assert ended.code == 0
+    assert "\nperplexity nan a piece (0), nan a word (0)\n  without 1 lines" in ended.stdout
+    assert ended.stdout.startswith("BLEU = ")
     assert len((corpus / "out").read_text().splitlines()) == 1
+    ended = call("evaluate", model, *files, "--json")
+    nothing = {"per_piece": None, "per_word": None, "nats": None, "pieces": 0, "words": 0}
+    assert json.loads(ended.stdout)["perplexity"] == nothing | {"left_out": 1}
 
 
 def test_standard_input_is_one_file(call, corpus, model):

@@ -83,3 +83,14 @@ def test_noise_is_the_same_to_the_digits_that_there_are(monkeypatch):
     exact = noise.gumbel_noise(keys)
     monkeypatch.setattr(noise, "accumulation_dtype", lambda _device: torch.float32)
     torch.testing.assert_close(noise.gumbel_noise(keys), exact.float())
+
+
+@pytest.mark.parametrize(
+    ("where", "supports", "fast"),
+    [("cpu", lambda: False, False), ("cpu", lambda: True, True), ("cuda", lambda: False, True)],
+)
+def test_the_operator_of_torch_says_whether_a_processor_has_bfloat16(
+    monkeypatch, where, supports, fast
+):
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", supports, raising=False)
+    assert device.has_fast_bfloat16(torch.device(where)) is fast

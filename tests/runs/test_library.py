@@ -11,6 +11,7 @@ import transduce
 from transduce.errors import InputError
 from transduce.recipes.choice import find_recipe
 from transduce.runs import train as train_module
+from transduce.runs import training_run
 from transduce.training.callbacks import TrainingCallbacks
 
 PAIRS = [
@@ -45,6 +46,21 @@ def test_the_same_call_resumes_and_other_pairs_are_refused(tmp_path):
     assert more.progress.step == 8
     with pytest.raises(InputError, match="was prepared from other input"):
         transduce.train(tmp_path / "run", PAIRS[1:], recipe="tiny", settings=longer)
+
+
+@pytest.mark.parametrize(
+    ("precision", "is_fast", "count"),
+    [("bfloat16", False, 1), ("bfloat16", True, 0), ("float32", False, 0)],
+)
+def test_bfloat16_that_the_processor_emulates_is_warned_about(
+    tmp_path, monkeypatch, precision, is_fast, count
+):
+    monkeypatch.setattr(training_run, "has_fast_bfloat16", lambda _device: is_fast)
+    messages: list[str] = []
+    callbacks = TrainingCallbacks(on_message=messages.append)
+    settings = SETTINGS | {"training.precision": precision, "training.steps": 1}
+    transduce.train(tmp_path, PAIRS, recipe="tiny", settings=settings, callbacks=callbacks)
+    assert sum("emulates it" in message for message in messages) == count
 
 
 def interrupt_by_exception(update, _progress):

@@ -34,6 +34,14 @@ def test_perplexity_goes_to_json_with_what_it_comes_from():
     assert back == {"per_piece": 1.0, "per_word": 1.0, "nats": 0.0, "pieces": 3, "words": 2}
 
 
+def test_a_perplexity_of_no_lines_is_nan_and_goes_to_json_as_null():
+    unknown = Perplexity(nats=math.nan, pieces=0, words=0)
+    assert math.isnan(unknown.per_piece)
+    assert math.isnan(unknown.per_word)
+    found = json.loads(json.dumps(unknown.as_json(), allow_nan=False))
+    assert found == {"per_piece": None, "per_word": None, "nats": None, "pieces": 0, "words": 0}
+
+
 def test_no_text_has_no_perplexity():
     with pytest.raises(InputError, match="there is no text to take the perplexity of"):
         Perplexity(nats=0.0, pieces=0, words=0)

@@ -10,7 +10,9 @@ from transduce.cli import display, options
 @click.command("average")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option(
-    "--last", type=click.IntRange(min=1), help="Number of snapshots (default: the recipe's)."
+    "--last",
+    type=click.IntRange(min=1),
+    help="Number of snapshots (default: the recipe's, or fewer if the run has fewer).",
 )
 @click.option(
     "-o",

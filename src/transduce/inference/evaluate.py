@@ -142,7 +142,8 @@ def perplexity(
 ) -> tuple[Perplexity, int]:
     """Return the perplexity of the references per piece and word, and the number of omitted lines.
 
-    Omitted are lines of more than data.max_length pieces on a side.
+    Omitted are lines of more than data.max_length pieces on a side. The perplexity is nan if no
+    line remains.
     """
     task, longest = translator.task, translator.recipe.data.max_length
     regular = ([task.normalise(line) for line in side] for side in (sources, references))
@@ -150,7 +151,8 @@ def perplexity(
     every = zip(*ids, references, strict=True)
     fit = [line for line in every if max(len(line[0]), len(line[1])) <= longest]
     left_out = len(references) - len(fit)
-    require(left_out == 0 or fit != [], f"every line has more than {longest} pieces on a side")
+    if not fit:
+        return Perplexity(math.nan, 0, 0), left_out
     words = sum(len(line.split()) + 1 for _, _, line in fit)  # END counts as a word
     source_ids, target_ids = [line[0] for line in fit], [line[1] for line in fit]
     tokens = max(TOKENS, 2 * longest)

@@ -48,8 +48,9 @@ def average(
     """Average the last snapshots of a run into a model folder    (section 6.1)
 
     `output` is a new folder. By default the model is written to the folder `model` next to the run
-    folder, or opened if it exists there already. `last` is the number of snapshots to average; by
-    default it is the recipe's `training.average_last`; without `output`, all if the run has fewer.
+    folder, or opened if it exists there already. `last` is the number of snapshots to average; a
+    run that has fewer is refused. By default it is the recipe's `training.average_last`, or all
+    snapshots if the run has fewer.
     """
     run = Path(run)
     if output is not None:
@@ -62,7 +63,7 @@ def write_average(run: Path, output: Path, last: int | None) -> list[int]:
     """Write the mean of a run's last snapshots as a model folder; return the snapshots' steps."""
     require_absent(output)
     recipe = read_run(run).recipe
-    steps, weights = average_snapshots(run, last or recipe.training.average_last)
+    steps, weights = average_snapshots(run, last)
     data, vocabularies = read_data_facts(run), read_run_vocabularies(run)
     facts = CardFacts(
         description=build_task(recipe.data, vocabularies).describe(recipe.data),
@@ -85,15 +86,13 @@ def write_average(run: Path, output: Path, last: int | None) -> list[int]:
 
 def open_or_write_average(run: Path, last: int | None = None) -> VerifiedFolder:
     """Open the averaged model in the folder `model` next to a run; write it first if missing."""
-    output, kept = run.parent / KIND, [snapshot.step for snapshot in list_snapshots(run)]
-    steps = kept[-(last or read_run(run).recipe.training.average_last) :]
+    output = run.parent / KIND
     if not output.exists():
-        write_average(run, output, last or len(steps))
+        write_average(run, output, last)
+    steps = [snapshot.step for snapshot in take_last_snapshots(run, last)]
     model = open_folder(output, KIND)
     if model.about["averaged"] != steps:
-        fact = "is the mean of other steps than the last ones"
-        if steps:
-            fact = f"is the mean of other steps than {steps[0]:,} to {steps[-1]:,}"
+        fact = f"is the mean of other steps than {steps[0]:,} to {steps[-1]:,}"
         raise FolderError(fact, "delete the folder: the same command makes it anew", file=output)
     return model
 
@@ -111,7 +110,7 @@ def read_validation_score(run: Path) -> list[Score]:
     ]
 
 
-def average_snapshots(run: Path, last: int) -> tuple[list[int], dict[str, Tensor]]:
+def average_snapshots(run: Path, last: int | None) -> tuple[list[int], dict[str, Tensor]]:
     """Return the steps of the last snapshots of a run and the mean of their weights.
 
     A run in training may delete a snapshot that is being read: then the newer ones are averaged.
@@ -126,16 +125,22 @@ def average_snapshots(run: Path, last: int) -> tuple[list[int], dict[str, Tensor
     return [snapshot.step for snapshot in chosen], weights
 
 
-def take_last_snapshots(run: Path, last: int) -> list[Snapshot]:
-    """Return the last `last` snapshots of a run; refuse a run that has fewer."""
-    kept = list_snapshots(run)
-    if len(kept) < last:
+def take_last_snapshots(run: Path, last: int | None) -> list[Snapshot]:
+    """Return the last `last` snapshots of a run; refuse a run that has fewer, or none at all.
+
+    By default `last` is the recipe's number, or that of all snapshots if the run has fewer.
+    """
+    found = list_snapshots(run)
+    if not found:
+        fact = "this run has no snapshot to average yet"
+        raise InputError(fact, "train until a snapshot is written", file=run)
+    if last is not None and len(found) < last:
         raise InputError(
-            f"{last} snapshots are to be averaged, and this run has {len(kept)}",
-            f"--last {len(kept)}" if kept else "train until a snapshot is written",
+            f"{last} snapshots are to be averaged, and this run has {len(found)}",
+            f"--last {len(found)}",
             file=run,
         )
-    return kept[-last:]
+    return found[-(last or read_run(run).recipe.training.average_last) :]
 
 
 def read_data_facts(run: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol, final, runtime_checkable
 
 from transduce.checkpoint import has_checkpoints, is_run, read_run
-from transduce.machine.device import select_device
+from transduce.machine.device import has_fast_bfloat16, select_device
 from transduce.machine.process_settings import use_threads
 from transduce.runs.choice import choose_recipe, choose_texts, open_texts
 from transduce.runs.ledger import describe_deviations, describe_size
@@ -42,6 +42,11 @@ from transduce.training.distributed.requests import SignalRequests
 from transduce.training.loop import is_finished
 from transduce.training.progress import Progress, ValidationResult
 from transduce.training.update import Update
+
+EMULATED_BFLOAT16 = (
+    "this processor has no instructions for bfloat16 and emulates it, many times slower than "
+    "float32; begin a run with --set training.precision=float32"
+)
 
 
 @runtime_checkable
@@ -171,6 +176,8 @@ def run_training(
         open_process_group(hooks.rendezvous, requests, recipe, corpus) as group,
     ):
         report_processes(recipe, group.world_size, observer)
+        if recipe.training.precision == "bfloat16" and not has_fast_bfloat16(select_device()):
+            observer.on_warning(EMULATED_BFLOAT16)
         if was_begun and not has_checkpoints(folder):
             observer.on_message(f"{folder} ended before its first checkpoint: it begins anew")
         callbacks = TrainingCallbacks(  # the training loop sends messages only about faults

@@ -13,7 +13,8 @@ class Perplexity:
     """The perplexity of a text per piece and per word, without label smoothing.
 
     The numbers of pieces and of words both include the END of each sentence. Table 3 prints the
-    perplexity per piece, which is comparable only between models with the same vocabulary.
+    perplexity per piece, which is comparable only between models with the same vocabulary. Where no
+    line of a text can be scored, `nats` is nan with counts of 0, and both perplexities are nan.
     """
 
     nats: float  # sum of -log P over all target sentences
@@ -21,18 +22,18 @@ class Perplexity:
     words: int
 
     def __post_init__(self) -> None:
-        if self.pieces < 1 or self.words < 1:
+        if not math.isnan(self.nats) and (self.pieces < 1 or self.words < 1):
             raise InputError("there is no text to take the perplexity of")
 
     @property
     def per_piece(self) -> float:
         """The perplexity per piece, e^(nats / pieces), as Table 3 prints it."""
-        return exp_or_infinity(self.nats / self.pieces)
+        return exp_of_mean(self.nats, self.pieces)
 
     @property
     def per_word(self) -> float:
         """The perplexity per word, e^(nats / words), comparable across vocabularies."""
-        return exp_or_infinity(self.nats / self.words)
+        return exp_of_mean(self.nats, self.words)
 
     def __str__(self) -> str:
         return (
@@ -41,16 +42,14 @@ class Perplexity:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return both perplexities and their counts as plain values, an infinite one as None."""
-        return {
-            "per_piece": self.per_piece,
-            "per_word": self.per_word if math.isfinite(self.per_word) else None,
-            "nats": self.nats,
-            "pieces": self.pieces,
-            "words": self.words,
-        }
+        """Return perplexities, nats and counts for JSON; what is infinite or nan as None."""
+        values = {"per_piece": self.per_piece, "per_word": self.per_word, "nats": self.nats}
+        finite = {name: x if math.isfinite(x) else None for name, x in values.items()}
+        return finite | {"pieces": self.pieces, "words": self.words}
 
 
-def exp_or_infinity(x: float) -> float:
-    """Return e^x, or infinity if it is too large for a float."""
-    return math.exp(x) if x < 709 else math.inf
+def exp_of_mean(total: float, count: int) -> float:
+    """Return e^(total / count), infinity if that is too large for a float, nan if count is 0."""
+    if count == 0:
+        return math.nan
+    return math.exp(total / count) if total / count < 709 else math.inf
