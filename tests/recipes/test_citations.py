@@ -25,13 +25,16 @@ QUOTED = {
     ("table3/D-ls0.2", "training.label_smoothing"): "6.2 row D-ls0.2 of Table 3: epsilon_ls = 0.2",
     ("table3/big", "training.steps"): "5.2 the big models were trained for 300,000 steps",
     ("table3/big", "training.snapshot_every"): "6.1 10 minutes at 1.0 s a step, for averaging",
-    ("table2/big-en-de", "training.average_last"): "6.1 of the big models the last 20 are averaged",
+    (
+        "table2/big-en-de",
+        "training.average_last",
+    ): "6.1 the last 20 snapshots of big models are averaged",
     ("table2/big-en-de", "architecture.dropout"): "6.2 row big of Table 3: P_drop = 0.3",
     ("table2/big-en-fr", "architecture.dropout"): "6.1 P_drop = 0.1 instead of 0.3",
     ("table2/big-en-fr", "architecture.heads"): "6.2 row big of Table 3: h = 16",
-    ("table2/base-en-fr", "data.corpus"): "5.1 WMT 2014, about 36 million pairs",
-    ("table2/recurrent-en-fr", "data.target_language"): "5.1 to French",
-    ("table4/wsj", "search.beam"): "6.3 a beam of 21",
+    ("table2/base-en-fr", "data.corpus"): "5.1 WMT 2014, about 36 million sentence pairs",
+    ("table2/recurrent-en-fr", "data.target_language"): "5.1 the target language is French",
+    ("table4/wsj", "search.beam"): "6.3 a beam of width 21",
 }
 
 
