@@ -67,7 +67,7 @@ def test_the_words_are_those_that_are_no_traces_and_nothing_else_changes_them(ne
 
 def nested_of(tree):
     """The nested tuples of a tree: only what is well formed comes back from brackets."""
-    stack = [("", [])]
+    stack: list[tuple[str, list[object]]] = [("", [])]
     for kind, index in tree.walk():
         if kind.value == "open":
             stack.append((tree.labels[index], []))
@@ -91,10 +91,12 @@ def test_all_fixtures_are_cleaned_as_expected(shared):
 
 @pytest.mark.slow
 def test_cleaned_gum_has_its_27_labels_and_no_traces(shared):
-    report, labels = TreeReport(), set()
+    report, labels = TreeReport(), set[str]()
     for split in ("dev", "test", "test2", "train"):
         for raw in read_trees(shared / f"data/gum-treebank/{split}.trees.gz"):
-            labels.update(clean_tree(raw, report).labels)
+            tree = clean_tree(raw, report)
+            assert tree
+            labels.update(tree.labels)
     assert len(labels) == 27
     assert (report.traces, report.trees_without_words) == (0, 0)
     assert report.wrappers <= report.trees == 14_597

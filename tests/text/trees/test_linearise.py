@@ -12,11 +12,17 @@ from transduce.errors import InputError
 from transduce.text.trees.clean import TreeReport, clean_tree
 from transduce.text.trees.linearise import delinearise, linearise
 from transduce.text.trees.read import parse_tree, read_trees
-from transduce.text.trees.symbols import FORMS, classify_symbol, classify_symbols, collect_symbols
+from transduce.text.trees.symbols import (
+    FORMS,
+    Form,
+    classify_symbol,
+    classify_symbols,
+    collect_symbols,
+)
 from transduce.text.trees.tree import Kind
 
 GUM_SPLITS = ("dev", "test", "test2", "train")
-FIELDS = {"xx": "xx", "tags": "tagged", "t2t": "t2t"}
+FIELDS: dict[Form, str] = {"xx": "xx", "tags": "tagged", "t2t": "t2t"}
 T2T_LABELS, T2T_TAGS = st.sampled_from(["S", "NP", "X"]), st.sampled_from(["NN", ".", "``"])
 
 
@@ -43,7 +49,7 @@ def test_without_tags_the_form_xx_gives_xx():
 def test_all_fixtures_are_linearised_as_expected(shared):
     rows = (shared / "fixtures/parsing/linearise.jsonl").read_text(encoding="utf-8").splitlines()
     for row in map(json.loads, rows):
-        tree = clean_tree(parse_tree(row["raw"]), TreeReport())
+        tree = parse_tree(row["clean"])
         for form, field in FIELDS.items():
             assert " ".join(linearise(tree, form)) == row[field]
             assert delinearise(row[field].split(" "), row["words"], form, row["tags"]) == tree
@@ -73,7 +79,9 @@ def test_every_tree_of_both_treebanks_comes_back(shared, file, malformed):
 
 
 def require_lossless(raw, form):
-    trees = [clean_tree(tree, TreeReport()) for tree in raw]
+    cleaned = (clean_tree(tree, TreeReport()) for tree in raw)
+    trees = [tree for tree in cleaned if tree is not None]
+    assert len(trees) == len(raw)
     classified = classify_symbols(collect_symbols(trees, form), form)
     labels = {symbol.label for symbol in classified if symbol.kind is Kind.OPEN}
     for tree in trees:

@@ -142,8 +142,9 @@ def test_malformed_trees_can_be_left_out_and_the_others_are_read():
 
 
 def test_a_missing_bracket_is_raised_even_if_malformed_trees_are_left_out():
+    errors: list[InputError] = []
     with pytest.raises(InputError, match="line 1, column 1: this bracket is not closed"):
-        list(parse_trees(["(S (NN a)"], on_malformed=[].append))
+        list(parse_trees(["(S (NN a)"], on_malformed=errors.append))
 
 
 def test_a_file_is_not_read_to_its_end_if_a_bracket_is_missing_early(monkeypatch):

@@ -22,7 +22,7 @@ class Node(NamedTuple):
     depth: int
     text: str  # label or tag
     word: str | None  # of a leaf
-    index: int  # of the constituent or word in the tree
+    number: int  # of the constituent or word in the tree, from 0
 
 
 @final

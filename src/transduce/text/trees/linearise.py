@@ -26,7 +26,7 @@ def linearise(tree: Tree, form: Form) -> list[str]:
         Kind.WORD: words,
         Kind.CLOSE: [after + label for label in tree.labels],
     }
-    return [symbols[step.kind][step.index] for step in tree.walk()]
+    return [symbols[step.kind][step.number] for step in tree.walk()]
 
 
 def delinearise(

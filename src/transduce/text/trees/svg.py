@@ -70,7 +70,7 @@ def draw_nodes(layout: Layout, is_right: list[bool] | None) -> Iterator[str]:
             yield draw_label(node.text, x, y, f'fill="{TAG}"')
             yield draw_label(node.word, x, y + WORD_ROW, f'fill="{INK}"')
         else:
-            right = None if is_right is None else is_right[node.index]
+            right = None if is_right is None else is_right[node.number]
             yield draw_label(node.text, x, y, label_style(right))
 
 

@@ -17,10 +17,10 @@ class Kind(Enum):
 
 
 class Step(NamedTuple):
-    """One step of a depth-first walk: its kind, and the index of the constituent or word."""
+    """One step of a depth-first walk: its kind, and the number of the constituent or word."""
 
     kind: Kind
-    index: int
+    number: int  # from 0, in preorder
 
 
 class Constituent(NamedTuple):

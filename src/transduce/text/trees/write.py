@@ -21,9 +21,9 @@ def format_tree(tree: Tree, *, outer: str = "TOP") -> str:
     pieces = list[str]()
     for step in tree.walk():
         if step.kind is Kind.OPEN:
-            pieces.append(f" ({escape_brackets(tree.labels[step.index])}")
+            pieces.append(f" ({escape_brackets(tree.labels[step.number])}")
         elif step.kind is Kind.WORD:
-            pieces.append(f" {format_leaf(tree, step.index)}")
+            pieces.append(f" {format_leaf(tree, step.number)}")
         else:
             pieces.append(")")
     brackets = "".join(pieces)[1:]
@@ -40,12 +40,12 @@ def format_indented(tree: Tree, *, outer: str = "TOP") -> str:
             lines[-1] += ")"
             level -= 1
         elif step.kind is Kind.OPEN:
-            lines.append(f"{indent(level)}({escape_brackets(tree.labels[step.index])}")
+            lines.append(f"{indent(level)}({escape_brackets(tree.labels[step.number])}")
             level += 1
         elif previous is Kind.CLOSE:
-            lines.append(indent(level) + format_leaf(tree, step.index))
+            lines.append(indent(level) + format_leaf(tree, step.number))
         else:
-            lines[-1] += f" {format_leaf(tree, step.index)}"
+            lines[-1] += f" {format_leaf(tree, step.number)}"
         previous = step.kind
     return "\n".join(lines) + ")" * level
 
