@@ -78,6 +78,13 @@ def test_a_parent_stands_at_the_mean_of_its_children_and_words_from_left_to_righ
     assert leaves == sorted(leaves)
 
 
+def test_a_label_wider_than_its_children_allow_there_is_moved_into_its_strip():
+    words = ["a", "a", "a", "w" * 100]
+    layout = lay_out(flat_tree(words, ["X"] * 4, "L" * 60), len, 2.0)
+    assert sum(layout.middles[1:]) / 4 < 30
+    assert layout.middles[0] == 30
+
+
 def test_markup_and_control_characters_in_words_are_drawn_as_text():
     svg = draw_svg(flat_tree(["<b>&", "a\x01\ud800", '"'], ["&", "X", "Y"], "<S>"))
     texts = [element.text for element in centred_texts(svg)]

@@ -15,7 +15,6 @@ from transduce.text.trees.tree import Constituent, Tree
 
 WRAPPERS = frozenset({"", "TOP", "ROOT", "S1"})
 TRACE = "-NONE-"
-WHOLE = re.compile("-.+-")  # labels that are not cut, such as -LRB-
 CUT = re.compile("[-=]")
 
 
@@ -92,10 +91,13 @@ def remove_traces(
 
 
 def cut_label(constituent: Constituent, report: TreeReport) -> Constituent:
-    """Return the constituent with its label cut before the first - or =, as NP-SBJ-1 to NP."""
+    """Return the constituent with its label cut before the first - or =, as NP-SBJ-1 to NP.
+
+    A label that starts with one of them, such as -LRB-, stays whole.
+    """
     label = constituent.label
     cut = CUT.search(label)
-    if cut is None or cut.start() == 0 or WHOLE.fullmatch(label):
+    if cut is None or cut.start() == 0:
         return constituent
     report.labels_cut += 1
     return constituent._replace(label=sys.intern(label[: cut.start()]))
