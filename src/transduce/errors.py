@@ -38,35 +38,35 @@ class TransduceError(Exception):
 
 
 class InputError(TransduceError):
-    """Wrong usage, or input that cannot be used (exit code 2)."""
+    """An error of usage, or an input that cannot be used (exit code 2)."""
 
 
 class FolderError(TransduceError):
-    """A folder that is damaged, of another kind, or written by a newer version (exit code 3)."""
+    """An error of a folder: damaged, of another kind, or of a newer version (exit code 3)."""
 
     exit_code = 3
 
 
 class SaveError(TransduceError):
-    """An output file or folder cannot be written (exit code 4)."""
+    """The error that an output file or folder cannot be written (exit code 4)."""
 
     exit_code = 4
 
 
 class NotFiniteError(TransduceError):
-    """Loss or gradients are not finite in several updates in a row (exit code 5)."""
+    """The error that losses, weights or scores are NaN or infinite (exit code 5)."""
 
     exit_code = 5
 
 
 class InUseError(TransduceError):
-    """Another process works in this folder (exit code 6)."""
+    """The error that another process works in a folder (exit code 6)."""
 
     exit_code = 6
 
 
 class LostProcessError(TransduceError):
-    """A process of a distributed run ended before the run was finished (exit code 7)."""
+    """The error that a process of several ended before the work was finished (exit code 7)."""
 
     exit_code = 7
 

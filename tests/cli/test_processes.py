@@ -65,8 +65,9 @@ def test_the_number_that_the_user_gives_holds():
 
 @pytest.mark.parametrize("command", ["translate", "evaluate", "likelihood"])
 def test_a_command_takes_one_thread_or_those_asked_for(call, babbler, tmp_path, command):
-    (tmp_path / "a").write_text("a dog\n")
-    files = [tmp_path / "a", *([tmp_path / "a"] if command != "translate" else [])]
+    (tmp_path / "a").write_text("\n")  # nothing to search
+    (tmp_path / "b").write_text("a dog\n")
+    files = [tmp_path / "a", *([tmp_path / "b"] if command != "translate" else [])]
     before = torch.get_num_threads()
     try:
         for options, threads in (((), 1), (("--threads=2",), 2)):

@@ -175,11 +175,11 @@ def test_prefix_samples_and_ensemble_go_together_as_json(translate, made, tmp_pa
 
 
 def test_the_step_is_reported_that_is_taken_of_an_unfinished_run(call, trained, tmp_path):
-    source = write(tmp_path / "a", ["the dog"])
+    source, reference = write(tmp_path / "a", [""]), write(tmp_path / "b", ["the dog"])
     commands = [
-        ("translate", trained, source, *FAST),
-        ("evaluate", trained, source, source),
-        ("likelihood", trained, source, source),
+        ("translate", trained, source),
+        ("evaluate", trained, source, reference),
+        ("likelihood", trained, source, reference),
     ]
     assert not any("is not finished" in call(*command).stderr for command in commands)
     shutil.rmtree(trained / "checkpoints/step-00000020")

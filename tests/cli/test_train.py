@@ -108,7 +108,8 @@ def test_a_corpus_that_was_prepared_elsewhere(call, corpus):
         )
 
 
-def test_a_toy_whose_preparation_was_killed_is_prepared_again(call, corpus):
+def test_a_toy_whose_preparation_was_killed_is_prepared_again(call, corpus, monkeypatch):
+    monkeypatch.setattr("transduce.runs.choice.HELD_OUT_PAIRS", 20)
     command = ("train", "toy-copy", "-o", corpus / "run", *SHORT, "--set", "data.max_pairs=50")
     (corpus / "run" / "store").mkdir(parents=True)
     assert call(*command).code == 0

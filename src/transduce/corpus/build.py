@@ -133,7 +133,7 @@ def write_block(
 
 @final
 class SideWriter:
-    """Writes the token-id file and the offset file of one side (source or target) of a store."""
+    """A writer of the token-id file and the offset file of one side of a store."""
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from transduce.corpus.store import Store
 @final
 @dataclass(frozen=True)
 class Feed:
-    """Computes the micro-batches of an update from its step number alone, without reading ahead."""
+    """The micro-batches of every update of a run, computed from the step number when asked for."""
 
     store: Store
     plan: Plan

@@ -23,7 +23,7 @@ WINDOW_UPDATES = 100  # pairs are sorted by length within windows of about this 
 
 @final
 class Plan:
-    """Computes which pairs each update trains on, with a cache of the last epoch used."""
+    """The pairs of every update of a run, computed from the step; the last epoch is cached."""
 
     def __init__(
         self,

@@ -18,15 +18,15 @@ DownloadProgress = Callable[[str, int, int], None]  # takes a name, bytes so far
 
 
 class BrokenError(Exception):
-    """The connection failed; another attempt may succeed."""
+    """An error of a connection or server after which another attempt may succeed."""
 
 
 class RangeError(BrokenError):
-    """The server's file is shorter than the partial download, which is thus of another file."""
+    """The error that a server's file is shorter than the partial download: it is another file."""
 
 
 class RefusedError(Exception):
-    """An address does not give the expected file, and further attempts would not either."""
+    """The error that an address does not give the expected file, however often it is tried."""
 
 
 # HTTP statuses after which another attempt may succeed; all others are final.

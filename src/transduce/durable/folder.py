@@ -50,7 +50,7 @@ def atomic_folder(
 
 @final
 class FolderWriter:
-    """Writes the files of one new folder and records their sizes and sha256 for the manifest."""
+    """A writer of one new folder's files, which records sizes and sha256 for the manifest."""
 
     def __init__(self, folder: Path, final_path: Path) -> None:
         self.folder = folder

@@ -155,7 +155,7 @@ def train_row(
 def prepare_table_corpus(
     recipe: Recipe, request: TableRequest, callbacks: TableCallbacks, *, needs_dev: bool
 ) -> PreparedCorpus:
-    """Prepare the corpus that all rows share, or open it; wait if another process prepares it."""
+    """Return the corpus that all rows share: open it, or prepare it unless another process does."""
     own = request.output / STORE
     has_texts = request.train is not None or request.dev is not None
     is_prepared = (own / "dev").is_dir() and not has_texts

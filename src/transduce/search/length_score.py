@@ -29,7 +29,7 @@ LENGTH_TERMS: dict[str, Callable[[int, Search], LengthTerms]] = {  # by search.p
 @final
 @dataclass(frozen=True)
 class LengthScore:
-    """Computes the score of an output from its log P and length.
+    """The score of an output as a function of its log P and length, tabulated for every length.
 
     The terms are tables by length, because a vectorised power may round differently by batch.
     """

@@ -94,7 +94,7 @@ class CleaningReport:
 
 @final
 class Cleaner:
-    """Normalises both sides of pairs and applies the filters of the settings to them."""
+    """A cleaning of sentence pairs: normalisation of both sides, then the settings' filters."""
 
     def __init__(self, data: Data) -> None:
         self.data = data

@@ -8,7 +8,7 @@ THRESHOLD = 8.0  # for `surprise`: about 20 misaligned pairs reach it, aligned f
 
 @final
 class MisalignmentDetector:
-    """Finds the first line at which two parallel files are misaligned, from line lengths alone.
+    """A detector of the line from which two parallel files mismatch, by the lines' lengths alone.
 
     The lengths of a line and its translation have a nearly constant ratio. After a line that is
     missing on one side, line i of one file is no longer the translation of line i of the other,

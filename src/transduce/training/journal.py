@@ -21,7 +21,7 @@ LOG = "log.jsonl"
 
 @final
 class Journal:
-    """Appends events to log.jsonl, each line unbuffered.
+    """The open journal of a run, log.jsonl, to which events are appended unbuffered.
 
     On a full disk lines are lost, but training continues: the next line that can be written states
     their number as `lost_lines`.

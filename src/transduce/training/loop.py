@@ -122,7 +122,7 @@ def deadline_after(minutes: float) -> float:
 
 @final
 class CheckpointManager:
-    """Validates, writes snapshots and checkpoints when due, and logs; on rank 0 only."""
+    """The work after each update on rank 0: journal, validation, snapshots, checkpoints."""
 
     def __init__(
         self,

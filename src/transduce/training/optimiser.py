@@ -57,7 +57,7 @@ class Optimiser:
         }
 
     def as_parameter_views(self, flat: Tensor) -> list[Tensor]:
-        """Return views of a flat tensor with the shapes of the model's parameters, in order."""
+        """Split a flat tensor into views, one for each parameter of the model, with its shape."""
         parts = flat.split([weight.numel() for weight in self.parameters])
         return [part.view(w.shape) for part, w in zip(parts, self.parameters, strict=True)]
 

@@ -15,7 +15,7 @@ from transduce.vocabulary.symbols import SPECIALS, byte_letters, make_readable, 
 
 @final
 class Vocabulary:
-    """Encodes any string as token ids and decodes them to the same string    (section 5.1)
+    """A lossless encoding of any string as token ids, byte-pair or word-piece    (section 5.1)
 
     `encode` does not normalise; `transduce.text.clean.normalise` does (NFC, single blanks).
     """

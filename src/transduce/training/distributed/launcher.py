@@ -66,7 +66,7 @@ def launch_processes(count: int) -> Iterator["ProcessSupervisor"]:
 
 @final
 class ProcessSupervisor:
-    """Forwards signals to the processes of a training, waits for them, detects a lost one."""
+    """The launcher's handle of its processes: forward signals, wait, detect a lost process."""
 
     def __init__(self, processes: Sequence["subprocess.Popen[bytes]"]) -> None:
         self.processes = processes
