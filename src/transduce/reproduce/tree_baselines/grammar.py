@@ -1,0 +1,126 @@
+"""A probabilistic grammar over part-of-speech tags, learned by counting in training trees.
+
+Constituents over the same words are joined to one symbol (S over VP: "S VP"), and rules with more
+than two children are split from the left, so that all rules have two:
+
+    A -> B C D E    becomes    A -> B )A B    )A B -> C )A C    )A C -> D E
+
+The split symbol `)A B` remembers the parent A and one sibling, B. Labels hold neither blanks nor
+brackets, so that symbols of tags, "(NN", and split symbols are never mistaken for labels.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from jaxtyping import Float32, Int64
+from numpy import ndarray
+
+from transduce.errors import InputError
+from transduce.text.trees.tree import Constituent, Tree
+
+JOIN, TAG, SPLIT = " ", "(", ")"
+Rule = tuple[str, ...]  # the children of a symbol: two symbols, one tag, or the root's symbol
+ROOT = "("  # the symbol above the root: that of no tag
+
+
+@final
+@dataclass(frozen=True)
+class Grammar:
+    """Log-probabilities of roots, of symbols over one tag, and of binary rules.
+
+    Rule r has the parent `parents[r]`, in ascending order, and the children `left[r]`, `right[r]`.
+    """
+
+    symbols: list[str]
+    roots: Float32[ndarray, " n_symbols"]
+    over_tags: dict[str, dict[int, float]]  # by tag: the symbols that can stand over it alone
+    parents: Int64[ndarray, " n_rules"]
+    left: Int64[ndarray, " n_rules"]
+    right: Int64[ndarray, " n_rules"]
+    weights: Float32[ndarray, " n_rules"]
+
+
+def learn_grammar(trees: Iterable[Tree]) -> Grammar:
+    """Return the grammar whose rules have the relative frequencies that they have in the trees."""
+    counts = Counter(rule for tree in trees for rule in find_rules(tree))
+    if not counts:
+        raise InputError("there are no trees to learn a grammar from", "name the training trees")
+    totals = Counter[str]()
+    for (parent, _), count in counts.items():
+        totals[parent] += count
+    weights = {rule: math.log(count / totals[rule[0]]) for rule, count in counts.items()}
+    symbols = sorted({*totals, *(child for _, children in weights for child in children)} - {ROOT})
+    return build_grammar(weights, symbols)
+
+
+def build_grammar(weights: Mapping[tuple[str, Rule], float], symbols: list[str]) -> Grammar:
+    """Build a grammar of the log-probabilities of rules, each a parent and its children."""
+    ids = {symbol: number for number, symbol in enumerate(symbols)}
+    roots = np.full(len(symbols), -np.inf, np.float32)
+    over_tags = {name[1:]: {ids[name]: 0.0} for name in symbols if name.startswith(TAG)}
+    binary = list[tuple[int, int, int, float]]()
+    for (parent, children), weight in weights.items():
+        if parent == ROOT:
+            roots[ids[children[0]]] = weight
+        elif len(children) == 1:
+            over_tags[children[0][1:]][ids[parent]] = weight
+        else:
+            binary.append((ids[parent], ids[children[0]], ids[children[1]], weight))
+    binary.sort()
+    families = np.array([rule[:3] for rule in binary], np.int64).reshape(-1, 3)
+    parents, left, right = families.T
+    logs = np.array([rule[3] for rule in binary], np.float32)
+    return Grammar(symbols, roots, over_tags, parents, left, right, logs)
+
+
+def find_rules(tree: Tree) -> Iterator[tuple[str, Rule]]:
+    """Yield the binary rules of a tree, its root's rule first; a rule is a parent and children."""
+    nodes = join_chains(tree)
+    yield ROOT, (nodes[0].label,)
+    for node, children in zip(nodes, find_children(tree, nodes), strict=True):
+        if node.end - node.start == 1:
+            yield node.label, (TAG + tree.tags[node.start],)
+        else:
+            yield from split_rule(node.label, children)
+
+
+def join_chains(tree: Tree) -> list[Constituent]:
+    """Return the constituents of a tree in preorder, those over the same words joined to one."""
+    nodes = list[Constituent]()
+    for one in tree.constituents:
+        if nodes and nodes[-1][1:] == one[1:]:
+            nodes[-1] = one._replace(label=nodes[-1].label + JOIN + one.label)
+        else:
+            nodes.append(one)
+    return nodes
+
+
+def find_children(tree: Tree, nodes: list[Constituent]) -> list[list[str]]:
+    """Return for each node the symbols of its children: labels of nodes, tags of bare words."""
+    children: list[list[str]] = [[] for _ in nodes]
+    enclosing = list[int]()
+    following = 0
+    for word, tag in enumerate(tree.tags):
+        while enclosing and nodes[enclosing[-1]].end <= word:
+            enclosing.pop()
+        while following < len(nodes) and nodes[following].start == word:
+            if enclosing:
+                children[enclosing[-1]].append(nodes[following].label)
+            enclosing.append(following)
+            following += 1
+        children[enclosing[-1]].append(TAG + tag)
+    return children
+
+
+def split_rule(parent: str, children: list[str]) -> Iterator[tuple[str, Rule]]:
+    """Yield the binary rules of a parent with two children or more."""
+    left = parent
+    for child in children[:-2]:
+        right = SPLIT + parent + SPLIT + child
+        yield left, (child, right)
+        left = right
+    yield left, (children[-2], children[-1])
