@@ -83,7 +83,7 @@ def test_probabilities_of_each_parent_sum_to_1():
     sums = defaultdict[int, float](float)
     for parent, weight in zip(grammar.parents, grammar.weights, strict=True):
         sums[int(parent)] += math.exp(weight)
-    for tag, parents in grammar.over_tags.items():
+    for tag, parents in grammar.tag_symbols.items():
         for symbol, weight in parents.items():
             if grammar.symbols[symbol] != f"({tag}":
                 sums[symbol] += math.exp(weight)
@@ -111,7 +111,7 @@ def test_tags_that_no_rule_covers_give_a_flat_tree():
 def find_best(symbol, tags, grammar):
     """The log-probability of the best derivation of tags from a symbol, trying all of them."""
     if len(tags) == 1:
-        return grammar.over_tags.get(tags[0], {}).get(symbol, -math.inf)
+        return grammar.tag_symbols.get(tags[0], {}).get(symbol, -math.inf)
     rules = [r for r in range(len(grammar.left)) if grammar.parents[r] == symbol]
     return max(
         (
@@ -139,7 +139,7 @@ def score_tree(tree, grammar):
         if parent == "(":
             total += float(grammar.roots[ids[children[0]]])
         elif len(children) == 1:
-            total += grammar.over_tags[children[0][1:]][ids[parent]]
+            total += grammar.tag_symbols[children[0][1:]][ids[parent]]
         else:
             total += binary[tuple(ids[symbol] for symbol in (parent, *children))]
     return total

@@ -37,7 +37,7 @@ class Grammar:
 
     symbols: list[str]
     roots: Float32[ndarray, " n_symbols"]
-    over_tags: dict[str, dict[int, float]]  # by tag: the symbols that can stand over it alone
+    tag_symbols: dict[str, dict[int, float]]  # by tag: the symbols that can stand over it alone
     parents: Int64[ndarray, " n_rules"]
     left: Int64[ndarray, " n_rules"]
     right: Int64[ndarray, " n_rules"]
@@ -61,20 +61,20 @@ def build_grammar(weights: Mapping[tuple[str, Rule], float], symbols: list[str])
     """Build a grammar of the log-probabilities of rules, each a parent and its children."""
     ids = {symbol: number for number, symbol in enumerate(symbols)}
     roots = np.full(len(symbols), -np.inf, np.float32)
-    over_tags = {name[1:]: {ids[name]: 0.0} for name in symbols if name.startswith(TAG)}
+    tag_symbols = {name[1:]: {ids[name]: 0.0} for name in symbols if name.startswith(TAG)}
     binary = list[tuple[int, int, int, float]]()
     for (parent, children), weight in weights.items():
         if parent == ROOT:
             roots[ids[children[0]]] = weight
         elif len(children) == 1:
-            over_tags[children[0][1:]][ids[parent]] = weight
+            tag_symbols[children[0][1:]][ids[parent]] = weight
         else:
             binary.append((ids[parent], ids[children[0]], ids[children[1]], weight))
     binary.sort()
     families = np.array([rule[:3] for rule in binary], np.int64).reshape(-1, 3)
     parents, left, right = families.T
     logs = np.array([rule[3] for rule in binary], np.float32)
-    return Grammar(symbols, roots, over_tags, parents, left, right, logs)
+    return Grammar(symbols, roots, tag_symbols, parents, left, right, logs)
 
 
 def find_rules(tree: Tree) -> Iterator[tuple[str, Rule]]:

@@ -33,7 +33,7 @@ def fill_chart(tags: tuple[str, ...], grammar: Grammar) -> Chart:
     n = len(tags)
     chart = np.full((n, n + 1, len(grammar.symbols)), -np.inf, np.float32)
     for start, tag in enumerate(tags):
-        for symbol, weight in grammar.over_tags.get(tag, {}).items():
+        for symbol, weight in grammar.tag_symbols.get(tag, {}).items():
             chart[start, start + 1, symbol] = weight
     for length in range(2, n + 1):
         for start in range(n - length + 1):
