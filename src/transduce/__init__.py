@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from transduce.runs.curves import curves
     from transduce.runs.fetch import fetch
     from transduce.runs.prepare import prepare
+    from transduce.runs.sweep import sweep
     from transduce.runs.train import train
     from transduce.runs.verify import verify
     from transduce.scores.brackets.files import score_trees
@@ -43,6 +44,7 @@ __all__ = [
     "score",
     "score_tags",
     "score_trees",
+    "sweep",
     "train",
     "verify",
 ]
@@ -55,6 +57,7 @@ FUNCTIONS = MappingProxyType(  # the module that each public function is defined
         "fetch": "transduce.runs.fetch",
         "load": "transduce.inference.load",
         "prepare": "transduce.runs.prepare",
+        "sweep": "transduce.runs.sweep",
         "train": "transduce.runs.train",
         "score": "transduce.scores.score_texts",
         "score_tags": "transduce.scores.spans.files",

@@ -124,7 +124,7 @@ def test_figures_stand_with_their_signatures():
 def test_it_says_how_to_use_it():
     card = model_card(BASE, FACTS)
     assert "$ transduce translate MODEL < input.en > output.de\n" in card
-    assert 'translate = transduce.load("MODEL")' in card
+    assert 'model = transduce.load("MODEL")' in card
     assert card.endswith("```\n")
 
 

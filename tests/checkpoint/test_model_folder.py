@@ -12,6 +12,7 @@ from transduce.errors import FolderError, InputError, NotFiniteError
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
 from transduce.vocabulary import learn_vocabulary
+from transduce.vocabulary.files import Vocabularies
 
 RECIPE = Recipe(name="tiny", about="für Tests")
 TWO = with_changes(
@@ -25,7 +26,14 @@ CARD = "# tiny\n"
 
 @pytest.fixture
 def model(tmp_path):
-    save_model(tmp_path / "m", WEIGHTS, RECIPE, (ENGLISH, ENGLISH), CARD, about={"steps": [1, 2]})
+    save_model(
+        tmp_path / "m",
+        WEIGHTS,
+        RECIPE,
+        Vocabularies(ENGLISH, ENGLISH),
+        CARD,
+        about={"steps": [1, 2]},
+    )
     return tmp_path / "m"
 
 
@@ -36,8 +44,8 @@ def test_a_model_comes_back_to_the_bit(model):
     assert torch.signbit(found.weights["v"]).tolist() == [True, False]
     assert found.recipe == RECIPE
     assert found.about == {"steps": [1, 2]}
-    assert found.vocabularies[0] is found.vocabularies[1]
-    assert found.vocabularies[0].hash == ENGLISH.hash
+    assert found.vocabularies.source is found.vocabularies.target
+    assert found.vocabularies.source.hash == ENGLISH.hash
     assert found.hash == hashlib.sha256((model / "manifest.json").read_bytes()).hexdigest()
 
 
@@ -52,7 +60,7 @@ def test_its_files_are_those_that_people_expect(model):
 
 
 def test_two_vocabularies_have_a_file_each(tmp_path):
-    save_model(tmp_path / "m", WEIGHTS, TWO, (ENGLISH, GERMAN), CARD)
+    save_model(tmp_path / "m", WEIGHTS, TWO, Vocabularies(ENGLISH, GERMAN), CARD)
     found = load_model(tmp_path / "m")
     assert [vocabulary.hash for vocabulary in found.vocabularies] == [ENGLISH.hash, GERMAN.hash]
     assert (tmp_path / "m" / "source.vocabulary.json").read_bytes() == ENGLISH.to_bytes()
@@ -60,18 +68,31 @@ def test_two_vocabularies_have_a_file_each(tmp_path):
 
 
 def test_the_same_model_gives_the_same_bytes(model, tmp_path):
-    save_model(tmp_path / "n", WEIGHTS, RECIPE, (ENGLISH, ENGLISH), CARD, about={"steps": [1, 2]})
+    save_model(
+        tmp_path / "n",
+        WEIGHTS,
+        RECIPE,
+        Vocabularies(ENGLISH, ENGLISH),
+        CARD,
+        about={"steps": [1, 2]},
+    )
     assert load_model(tmp_path / "n").hash == load_model(model).hash
 
 
 def test_a_model_is_not_written_over(model):
     with pytest.raises(InputError, match="exists already"):
-        save_model(model, WEIGHTS, RECIPE, (ENGLISH, ENGLISH), CARD)
+        save_model(model, WEIGHTS, RECIPE, Vocabularies(ENGLISH, ENGLISH), CARD)
 
 
 def test_a_model_that_is_not_finite_is_never_saved(tmp_path):
     with pytest.raises(NotFiniteError, match="the model: w holds numbers that are not finite"):
-        save_model(tmp_path / "m", {"w": torch.tensor(torch.inf)}, RECIPE, (ENGLISH,) * 2, CARD)
+        save_model(
+            tmp_path / "m",
+            {"w": torch.tensor(torch.inf)},
+            RECIPE,
+            Vocabularies(ENGLISH, ENGLISH),
+            CARD,
+        )
     assert not (tmp_path / "m").exists()
 
 
@@ -145,7 +166,7 @@ def test_a_strangers_folder_is_data_that_is_refused_with_its_file(tmp_path, chan
 
 def test_a_strangers_vocabulary_is_refused_with_its_file(tmp_path):
     safe = torch.zeros(1)
-    save_model(tmp_path / "good", {"w": safe}, RECIPE, (ENGLISH, ENGLISH), CARD)
+    save_model(tmp_path / "good", {"w": safe}, RECIPE, Vocabularies(ENGLISH, ENGLISH), CARD)
     weights = (tmp_path / "good" / "model.safetensors").read_bytes()
     path = foreign(
         tmp_path / "m", **{"model.safetensors": weights, "vocabulary.json": b'{"model": {}}'}

@@ -46,7 +46,7 @@ def test_word_pieces_are_learned_where_the_recipe_says_so(prepare, corpus):
     prepared = open_prepared(corpus / "p")
     ids = prepared.train.pair(0)[0].tolist()
     line = (corpus / "a.en").read_text().split("\n")[0]
-    assert prepared.vocabularies[0].decode(ids) == line
+    assert prepared.vocabularies.source.decode(ids) == line
 
 
 def test_another_kind_of_vocabulary_is_refused_with_those_that_there_are(prepare):
@@ -56,15 +56,12 @@ def test_another_kind_of_vocabulary_is_refused_with_those_that_there_are(prepare
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_parsing_is_said_not_to_be_built(call, corpus, named):
+def test_a_parser_is_prepared_from_trees(call, corpus, named):
     text = ("--source", corpus / "a.en", "--target", corpus / "a.de") if named else ()
     ended = call("prepare", "table4/wsj", *text, "-o", corpus / "p")
     assert ended.code == 2
-    assert ended.stderr == (
-        "error: parsing is not built: recipes of Table 4 state settings only\n"
-        "hint: transduce recipes show table4/wsj\n"
-    )
-    assert not (corpus / "p").exists()
+    assert ended.stderr.endswith("--trees FILE_OR_FOLDER\n")
+    assert not (corpus / "p" / "prepared.json").exists()
 
 
 def test_quiet_says_nothing(prepare):

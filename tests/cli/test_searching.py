@@ -143,12 +143,13 @@ def test_the_order_of_an_ensemble_s_models_does_not_matter(translate, babbler, m
 def test_models_with_other_vocabularies_are_refused(call, babbler, tmp_path):
     from transduce.checkpoint import load_model, save_model
     from transduce.vocabulary import learn_vocabulary
+    from transduce.vocabulary.files import Vocabularies
 
     model = load_model(babbler)
-    size = len(model.vocabularies[0])
+    size = len(model.vocabularies.source)
     other = learn_vocabulary(["other words of another language, unlike the first"] * 99, size=270)
     rows = {name: w[:270] if w.shape[0] == size else w for name, w in model.weights.items()}
-    save_model(tmp_path / "other", rows, model.recipe, (other, other), "# Other\n")
+    save_model(tmp_path / "other", rows, model.recipe, Vocabularies(other, other), "# Other\n")
     ended = call("translate", babbler, "--ensemble", tmp_path / "other", stdin=LINES)
     assert (ended.code, ended.stdout) == (2, "")
     assert ended.stderr == (

@@ -8,6 +8,7 @@ from transduce.corpus.build import Origin, build_store
 from transduce.settings import Data
 from transduce.tasks import build_task
 from transduce.vocabulary import learn_vocabulary
+from transduce.vocabulary.files import Vocabularies
 
 DATA = Data(vocabulary_size=258, max_length=12, source_tokens=40, target_tokens=40)
 
@@ -20,15 +21,17 @@ def quiet(_):
 def store_of(tmp_path):
     """Build a store from pairs; words name what differs from the usual."""
 
-    def build_one(pairs, name="store", progress=quiet, cleaning=dict, **settings):
+    def build_one(
+        pairs, name="store", progress=quiet, cleaning=dict, keeps_texts=False, **settings
+    ):
         data = dataclasses.replace(DATA, **settings)
         bytes_only = learn_vocabulary(["a line"], 258)
         return build_store(
             tmp_path / name,
             pairs,
-            build_task(data, (bytes_only, bytes_only)),
+            build_task(data, Vocabularies(bytes_only, bytes_only)),
             data,
-            origin=Origin({"source": "1a2b", "target": "3c4d"}, cleaning),
+            origin=Origin({"source": "1a2b", "target": "3c4d"}, cleaning, keeps_texts=keeps_texts),
             progress=progress,
         )
 

@@ -18,7 +18,12 @@ def test_a_pair_of_just_the_longest_is_kept_and_one_piece_more_is_left_out(store
     store = store_of(pairs, max_length=12)
     assert store.source_lengths.tolist() == [12, 2]
     assert store.target_lengths.tolist() == [2, 12]
-    assert manifest_of(store)["pairs"] == {"read": 5, "too_long": 3, "kept": 2}
+    assert manifest_of(store)["pairs"] == {
+        "read": 5,
+        "too_long": 3,
+        "unknown_label": 0,
+        "kept": 2,
+    }
 
 
 def test_the_manifest_says_what_the_store_was_made_from(store_of):

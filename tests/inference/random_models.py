@@ -10,6 +10,7 @@ from transduce.model.transformer import Transformer
 from transduce.settings import Architecture, Data, Recipe, Search
 from transduce.tasks import build_task
 from transduce.vocabulary import learn_vocabulary
+from transduce.vocabulary.files import Vocabularies
 
 LINES = ["the dog sees a cat.", "", "a woman", "who runs now and not today", "the old red house"]
 SIZES = Architecture(layers=1, d_model=16, d_ff=16, heads=2, d_k=8, d_v=8, dropout=0.0)
@@ -28,7 +29,7 @@ def random_translator(seed: int = 1, *, longest: int = 24) -> Translator:
                 weight.copy_(0.5 * torch.randn(weight.shape, generator=draws))
     data = Data(max_length=longest)
     recipe = Recipe(name="random", architecture=SIZES, data=data, search=SEARCH)
-    return Translator((model.eval(),), build_task(recipe.data, (WORDS, WORDS)), recipe)
+    return Translator((model.eval(),), build_task(recipe.data, Vocabularies(WORDS, WORDS)), recipe)
 
 
 def ensemble_of(*translators: Translator) -> Translator:

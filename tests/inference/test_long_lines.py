@@ -18,8 +18,10 @@ LONG = "The dog sees a cat and a woman and the old red house"
 
 def split_text(text, max_length, **options):
     parts, warning = split_line(text, 7, TASK, max_length, **{"strict": False} | options)
-    assert all(len(ids) <= max_length for ids in parts)
-    return [TASK.decode(ids[:-1]) for ids in parts], warning
+    assert all(len(part.ids) <= max_length for part in parts)
+    decoded = [TASK.decode(part.ids[:-1]) for part in parts]
+    assert decoded == [part.text for part in parts]
+    return decoded, warning
 
 
 def test_a_line_that_fits_is_whole_and_one_of_several_sentences_is_split_without_a_warning():

@@ -4,8 +4,9 @@ import pytest
 
 from transduce.errors import InputError
 from transduce.runs.choice import choose_texts, open_texts
-from transduce.runs.texts import FilePair, GeneratedCorpus, InMemoryPairs, TsvFile
+from transduce.runs.texts import FilePair, GeneratedCorpus, InMemoryPairs, TaskFiles
 from transduce.settings import Data
+from transduce.tasks import TRANSLATION
 
 PAIRS = [("a dog", "ein Hund"), ("a cat", "eine Katze")]
 
@@ -13,7 +14,9 @@ PAIRS = [("a dog", "ein Hund"), ("a cat", "eine Katze")]
 def test_a_text_may_be_files_a_table_pairs_or_a_corpus(tmp_path):
     files = (tmp_path / "a", str(tmp_path / "b"))
     assert open_texts("train", files, Data()) == FilePair(tmp_path / "a", tmp_path / "b")
-    assert open_texts("train", tmp_path / "a.tsv", Data()) == TsvFile(tmp_path / "a.tsv")
+    assert open_texts("train", tmp_path / "a.tsv", Data()) == TaskFiles(
+        tmp_path / "a.tsv", TRANSLATION, "train"
+    )
     held = InMemoryPairs(tuple(PAIRS))
     assert open_texts("train", PAIRS, Data()) == held
     assert open_texts("train", iter(PAIRS), Data()) == held

@@ -159,14 +159,14 @@ def usage_section(model: ModelDescription) -> str:
     return f"""## How to use it
 
 ```console
-$ transduce translate MODEL < {source} > {target}
+$ transduce {model.command} MODEL < {source} > {target}
 ```
 
 ```python
 import transduce
 
-translate = transduce.load("MODEL")  # this folder
-translate("…")
+model = transduce.load("MODEL")  # this folder
+model("…")
 ```"""
 
 

@@ -13,11 +13,11 @@ from transduce.checkpoint.weights import from_bytes, require_finite, to_bytes
 from transduce.durable import atomic_folder, open_folder, read_json, to_json
 from transduce.settings import Recipe
 from transduce.vocabulary.files import (
+    LEXICON,
     LIMIT,
     SHARED,
     Vocabularies,
     read_vocabularies,
-    vocabulary_files,
 )
 
 KIND = "model"
@@ -53,8 +53,8 @@ def save_model(
     with atomic_folder(folder, kind=KIND, about=about or {}) as writer:
         writer.write(WEIGHTS, to_bytes(weights))
         writer.write(RECIPE, to_json(recipe.as_json()))
-        for name, vocabulary in vocabulary_files(vocabularies).items():
-            writer.write(name, vocabulary.to_bytes())
+        for name, content in vocabularies.files().items():
+            writer.write(name, content)
         writer.write(CARD, card.encode(errors="replace"))
 
 
@@ -70,7 +70,10 @@ def load_model(folder: Path) -> LoadedModel:
     return LoadedModel(
         recipe=parse_stored_recipe(recipe, folder / RECIPE),
         vocabularies=read_vocabularies(
-            folder, lambda name: found.read(name, LIMIT), shared=SHARED in found.files
+            folder,
+            lambda name: found.read(name, LIMIT),
+            shared=SHARED in found.files,
+            has_lexicon=LEXICON in found.files,
         ),
         weights=from_bytes(found.read(WEIGHTS), folder / WEIGHTS),
         about=found.about,

@@ -10,7 +10,12 @@ from transduce.settings.recipe import Value, with_changes
 
 # Settings that the first stored recipes (tests/checkpoint/first_settings.txt) do not have, each
 # with the value that acts as the program did before; it stays whatever the default becomes.
-ADDED_LATER: Mapping[str, Value] = {}
+ADDED_LATER: Mapping[str, Value] = {
+    "data.linearisation": "xx",
+    "data.label_scheme": "raw",
+    "search.constrained": True,
+    "search.max_openings": 10,
+}
 HINT = "the file was edited, or written by another version: take the folder from its source again"
 
 

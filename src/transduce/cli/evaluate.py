@@ -103,10 +103,10 @@ def translate_and_score(
     from transduce.inference.evaluate import (
         choose_evaluation,
         provenance,
-        read_test_set,
         score_translations,
         translate_sources,
     )
+    from transduce.inference.test_set import read_test_set
     from transduce.machine.process_settings import keep_freed_memory, use_threads
     from transduce.text.arguments import read_text
 

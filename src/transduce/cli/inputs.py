@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from transduce.runs.texts import Pairs
 
 FILE = click.Path(path_type=Path)
-FILES = ("source", "target", "pairs", "dev_source", "dev_target", "dev_pairs")  # as options
+SIDES = ("source", "target", "pairs", "trees", "tags")
+FILES = (*SIDES, *(f"dev_{side}" for side in SIDES), "silver", "silver_ratio")  # as options
 
 
 def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -25,30 +26,67 @@ def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option("--dev-source", type=FILE, help="A development set for validation."),
             click.option("--dev-target", type=FILE, help="Its translation."),
             click.option("--dev-pairs", type=FILE, help="Both in one file, separated by a tab."),
+            click.option(
+                "--trees",
+                type=FILE,
+                help="For parsing: a file of trees in brackets, or a folder of such files; of a "
+                "Penn Treebank folder sections 02 to 21, and 22 for validation.",
+            ),
+            click.option("--dev-trees", type=FILE, help="Trees for validation."),
+            click.option(
+                "--silver", type=FILE, help="For parsing: more trees, such as a parser's output."
+            ),
+            click.option(
+                "--silver-ratio",
+                type=click.FloatRange(min=0, min_open=True),
+                help="Silver trees for each tree of --trees; default 1.",
+            ),
+            click.option(
+                "--tags",
+                type=FILE,
+                help="For tagging: a file with a token, a tab and its label on each line.",
+            ),
+            click.option("--dev-tags", type=FILE, help="Labelled tokens for validation."),
         )
     ):
         command = option(command)
     return command
 
 
-def named_texts(files: Mapping[str, Path | None]) -> "tuple[Pairs | None, Pairs | None]":
+def named_texts(files: Mapping[str, Any]) -> "tuple[Pairs | None, Pairs | None]":
     """Return the training text and the development set that the options name, None if unnamed."""
-    return read_text_options(files, ""), read_text_options(files, "dev_")
+    return add_silver(read_text_options(files, ""), files), read_text_options(files, "dev_")
 
 
-def read_text_options(files: Mapping[str, Path | None], prefix: str) -> "Pairs | None":
-    """Return the text of the options PREFIXsource and -target, or -pairs; None if not given."""
-    from transduce.runs.texts import FilePair, TsvFile
+def read_text_options(files: Mapping[str, Any], prefix: str) -> "Pairs | None":
+    """Return the text of the options prefixed by `prefix`; None if none is given."""
+    from transduce.runs.texts import FilePair, TaskFiles
+    from transduce.tasks import PARSING, TAGGING, TRANSLATION
 
-    source, target, pairs = (files[prefix + name] for name in ("source", "target", "pairs"))
     dashed = "--" + prefix.replace("_", "-")
-    if pairs is not None:
-        if source or target:
-            raise InputError(
-                f"{dashed}pairs and {dashed}source name the text twice", "give one of them"
-            )
-        return TsvFile(pairs)
-    if (source is None) != (target is None):
-        missing = "source" if source is None else "target"
+    split = "dev" if prefix else "train"
+    kinds = {"pairs": TRANSLATION, "trees": PARSING, "tags": TAGGING}
+    given = [side for side in SIDES if files[prefix + side] is not None]
+    if len(given) > 1 and given != ["source", "target"]:
+        fact = f"{dashed}{given[0]} and {dashed}{given[1]} name the text twice"
+        raise InputError(fact, "leave one")
+    if given in (["source"], ["target"]):
+        missing = "target" if given == ["source"] else "source"
         raise InputError(f"{dashed}{missing} is missing", "a parallel text has two sides")
-    return FilePair(source, target) if source and target else None
+    if len(given) == 2:
+        return FilePair(files[prefix + "source"], files[prefix + "target"])
+    return TaskFiles(files[prefix + given[0]], kinds[given[0]], split) if given else None
+
+
+def add_silver(train: "Pairs | None", files: Mapping[str, Any]) -> "Pairs | None":
+    """Return the training text mixed with the trees of --silver, if they are named."""
+    from transduce.runs.texts import MixedPairs, TaskFiles
+
+    silver, ratio = files["silver"], files["silver_ratio"]
+    if silver is None:
+        if ratio is not None:
+            raise InputError("--silver-ratio needs --silver", "name the file of silver trees")
+        return train
+    if not isinstance(train, TaskFiles) or files["trees"] is None:
+        raise InputError("--silver needs --trees", "silver trees are mixed with gold ones")
+    return MixedPairs(train, TaskFiles(silver, train.kind, "silver"), ratio or 1.0)

@@ -16,9 +16,11 @@ from transduce.settings.search import PENALTIES, Sampling
 if TYPE_CHECKING:
     from transduce.inference.long_lines import LineWarning
     from transduce.inference.translator import Translator
+    from transduce.tasks.parsing import Parsing
+    from transduce.tasks.tagging import Tagging
 
 FORMULAS = "; ".join(f"{name}: {formula}" for name, formula in PENALTIES.items())
-SEARCH = ("beam", "alpha", "gamma", "penalty", "extra_length", "batch_size")
+SEARCH = ("beam", "alpha", "gamma", "penalty", "extra_length", "batch_size", "constrained")
 SAMPLING = ("temperature", "top_k", "top_p", "seed")
 ensemble_option = click.option(
     "--ensemble",
@@ -44,8 +46,8 @@ strict_option = click.option(
 )
 
 
-def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of beam search, which override the recipe's, and of sampling to a command."""
+def beam_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of beam search, which override the recipe's, to a command."""
     for option in reversed(
         (
             click.option(
@@ -74,6 +76,17 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 type=click.IntRange(min=1),
                 help="Sentences searched at once; does not change the outputs.",
             ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of beam search, which override the recipe's, and of sampling to a command."""
+    for option in reversed(
+        (
+            beam_options,
             click.option(
                 "--sample",
                 is_flag=True,
@@ -114,6 +127,7 @@ class TranslatorChoice:
     nbest: int = 1
     precision: str = "float32"
     strict: bool = False
+    task: "type[Parsing] | type[Tagging] | None" = None  # the only task that the command serves
 
     def load(self) -> "Translator":
         """Load the models, several as an ensemble, with these settings."""
@@ -122,6 +136,11 @@ class TranslatorChoice:
         from transduce.inference.load import load
 
         loaded = load(*self.folders, precision=self.precision, strict=self.strict)
+        require(
+            self.task is None or isinstance(loaded.task, self.task),
+            f"{self.folders[0]} is a model of another task",
+            f"`transduce {loaded.task.describe(loaded.recipe.data).command}` uses it",
+        )
         translator = replace(loaded.searching(**self.search), sampling_settings=self.sampling)
         beam = translator.recipe.search.beam
         require(
@@ -136,7 +155,9 @@ def choose_translator(
     folders: tuple[Path, ...], options: Mapping[str, Any], nbest: int
 ) -> TranslatorChoice:
     """Build the choice of models and settings from the options; refuse contradicting options."""
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {"sample": False} | {
+        name: value for name, value in options.items() if value is not None
+    }
     of_sampling = {name: given[name] for name in SAMPLING if name in given}
     for name in of_sampling:
         option = name.replace("_", "-")

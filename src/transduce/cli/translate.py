@@ -2,12 +2,12 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, final
 
 import click
 
@@ -88,8 +88,6 @@ def command(
     models = choose_translator((model, *ensemble), asked, nbest)
     warn_if_unfinished(models.folders)
     interactive = asked["line_buffered"] or (str(asked["input"]) == "-" and sys.stdin.isatty())
-    if interactive:
-        processes = replace(processes, workers=1)
     on_warning = WarningPrinter()
     files = (asked["input"], asked["prefix"])
     outputs = translate_text(models, files, processes, on_warning, interactive=interactive)
@@ -111,35 +109,63 @@ def translate_text(
     interactive: bool,
 ) -> "Iterator[list[Output]]":
     """Yield the outputs of every line of a text with forced prefixes, if any, in its order."""
-    from transduce.inference.lines import number_lines
-    from transduce.inference.translator import BLOCK, report_warnings, translate_in_workers
-    from transduce.machine.process_settings import keep_freed_memory, use_threads
     from transduce.text.files import read_lines
 
     source, prefix = files
-    prefixes = None if prefix is None else read_lines(prefix)
-    workers = processes.choose(partial(count_file_lines, source), models)
+    text = SearchInput(
+        read_lines(source),
+        None if prefix is None else read_lines(prefix),
+        partial(count_file_lines, source),
+        interactive=interactive,
+    )
+    return search_lines(models, text, processes, on_warning)
+
+
+@final
+@dataclass(frozen=True)
+class SearchInput:
+    """The lines of an input, their forced prefixes, and a function that counts lines up to a limit.
+
+    Of an interactive input each line is answered before the next is read.
+    """
+
+    lines: Iterable[str]
+    prefixes: Iterable[str] | None
+    count_lines: Callable[[int], int]
+    interactive: bool = False
+
+
+def search_lines(
+    models: TranslatorChoice, text: SearchInput, processes: Processes, on_warning: WarningPrinter
+) -> "Iterator[list[Output]]":
+    """Yield the outputs of every line of an input in order, from one process or from several."""
+    from transduce.inference.lines import number_lines
+    from transduce.inference.translator import BLOCK, report_warnings, translate_in_workers
+    from transduce.machine.process_settings import keep_freed_memory, use_threads
+
+    workers = 1 if text.interactive else processes.choose(text.count_lines, models)
     if workers > 1:
-        lines, load = number_lines(read_lines(source), prefixes), partial(load_in_worker, models)
+        lines, load = number_lines(text.lines, text.prefixes), partial(load_in_worker, models)
         results = translate_in_workers(load, lines, models.nbest, workers)
         return report_warnings(results, on_warning)
     keep_freed_memory()
     use_threads(processes.threads)
     translator = replace(models.load(), on_warning=on_warning)
-    return translator.nbest_lines(
-        read_lines(source), models.nbest, block=1 if interactive else BLOCK, prefixes=prefixes
-    )
+    block = 1 if text.interactive else BLOCK
+    return translator.nbest_lines(text.lines, models.nbest, block=block, prefixes=text.prefixes)
 
 
-def with_progress(outputs: "Iterator[list[Output]]", *, live: bool) -> "Iterator[list[Output]]":
-    """Yield outputs unchanged, and show on a terminal how many lines have been translated."""
+def with_progress(
+    outputs: "Iterator[list[Output]]", *, live: bool, verb: str = "translate"
+) -> "Iterator[list[Output]]":
+    """Yield outputs unchanged, and show on a terminal how many lines are done."""
     console = display.build_console()
     if not live or not console.is_terminal:
         yield from outputs
         return
-    with console.status("translating") as status:
+    with console.status(f"{verb}: reading") as status:
         for number, best in enumerate(outputs, start=1):
-            status.update(f"translated {number:,} lines")
+            status.update(f"{verb}: {number:,} lines")
             yield best
 
 

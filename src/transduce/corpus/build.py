@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Protocol, final, runtime_checkable
 import numpy as np
 
 from transduce.corpus.side import OFFSETS, SIDES, id_type
-from transduce.corpus.store import KIND, Store, build_provenance
+from transduce.corpus.store import KIND, TEXTS, Store, build_provenance
 from transduce.durable import FolderWriter, atomic_folder
 from transduce.errors import InputError
 from transduce.settings import Data
@@ -28,10 +28,11 @@ PACKAGES = ("transduce", "numpy", "tokenizers")
 @final
 @dataclass(frozen=True)
 class Origin:
-    """The sha256 of each input file of a store, and a function that returns the cleaning report."""
+    """The sha256 of each input of a store, a function for the cleaning report, what to store."""
 
     inputs: Mapping[str, str]
     cleaning: Callable[[], Mapping[str, object]]  # called once, after the last pair
+    keeps_texts: bool = False  # whether the store also has the text of every kept pair
 
 
 @runtime_checkable
@@ -49,17 +50,18 @@ class PairEncoder(Protocol):
     def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
         """Return the source token ids of cleaned lines, each list closed by END."""
 
-    def encode_targets(self, lines: Sequence[str]) -> list[list[int]]:
-        """Return the target token ids of cleaned lines, each list closed by END."""
+    def encode_targets(self, lines: Sequence[str]) -> Sequence[list[int] | None]:
+        """Return the ids of cleaned target lines, closed by END; None for an unknown label."""
 
 
 @final
 @dataclass
 class PairCounts:
-    """The numbers of pairs that were read, dropped for data.max_length, and kept."""
+    """The numbers of pairs read, dropped for data.max_length or an unknown label, and kept."""
 
     read: int = 0
     too_long: int = 0
+    unknown_label: int = 0
     kept: int = 0
 
 
@@ -86,8 +88,11 @@ def build_store(
                 SideWriter(writer, streams, side, id_type(len(vocabulary)), encode)
                 for side, vocabulary, encode in zip(SIDES, vocabularies, encoders, strict=True)
             )
+            texts = streams.enter_context(writer.open(TEXTS)) if origin.keeps_texts else None
             for block in group_into_blocks(pairs):
-                write_block(block, source, target, data.max_length, counts)
+                kept = write_block(block, source, target, data.max_length, counts)
+                if texts is not None:
+                    texts.write("".join(f"{one}\t{other}\n" for one, other in kept).encode())
                 progress(counts.read)
         require_pairs(counts, data.max_length)
         manifest["pairs"] = vars(counts)
@@ -116,19 +121,28 @@ def write_block(
     target: "SideWriter",
     max_length: int,
     counts: PairCounts,
-) -> None:
-    """Encode a block of pairs, write those with at most `max_length` tokens a side, count all."""
+) -> list[tuple[str, str]]:
+    """Encode a block of pairs, write and return those that have at most `max_length` tokens a side.
+
+    Pairs with a label that the vocabulary lacks are dropped, too; all are counted.
+    """
     encoded = zip(
+        block,
         source.encode([line for line, _ in block]),
         target.encode([line for _, line in block]),
         strict=True,
     )
-    kept = [pair for pair in encoded if max(map(len, pair)) <= max_length]
-    source.append([ids for ids, _ in kept])
-    target.append([ids for _, ids in kept])
+    known = [(pair, one, other) for pair, one, other in encoded if one and other]
+    kept = [
+        (pair, one, other) for pair, one, other in known if len(one) <= max_length >= len(other)
+    ]
+    source.append([ids for _, ids, _ in kept])
+    target.append([ids for _, _, ids in kept])
     counts.read += len(block)
     counts.kept += len(kept)
-    counts.too_long += len(block) - len(kept)
+    counts.unknown_label += len(block) - len(known)
+    counts.too_long += len(known) - len(kept)
+    return [pair for pair, _, _ in kept]
 
 
 @final
@@ -141,7 +155,7 @@ class SideWriter:
         streams: ExitStack,
         side: str,
         dtype: "np.dtype[Any]",
-        encode: Callable[[Sequence[str]], list[list[int]]],
+        encode: Callable[[Sequence[str]], Sequence[list[int] | None]],
     ) -> None:
         self.encode = encode
         self.type = dtype

@@ -2,6 +2,7 @@
 
     source.ids      target.ids       token ids, in the smallest unsigned type for the vocabulary
     source.offsets  target.offsets   the index of each sentence's first id, and the end of the last
+    pairs.tsv                        the text of every pair, in a development set only
     manifest.json                    inputs, settings, vocabularies, versions, counts, sha256 sums
 
 Opening a store checks the sha256 of every file, in about a second per GB. Ids are memory-mapped.
@@ -9,7 +10,7 @@ Opening a store checks the sha256 of every file, in about a second per GB. Ids a
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -24,6 +25,7 @@ from transduce.settings import Data
 from transduce.vocabulary import Vocabulary
 
 KIND = "store"
+TEXTS = "pairs.tsv"
 BUDGETS = ("source_tokens", "target_tokens")  # settings that do not affect a store's content
 
 
@@ -42,6 +44,8 @@ class Store:
     def open(folder: Path) -> "Store":
         """Open a store after checking the size and sha256 of every file."""
         verified = open_folder(folder, KIND)
+        if TEXTS in verified.files:
+            verified.verified_path(TEXTS)
         symbols, pairs = read_counts(verified)
         source, target = (open_side(verified, side, symbols[side], pairs) for side in SIDES)
         return Store(source, target, verified.about, hash_content(verified), folder)
@@ -60,6 +64,12 @@ class Store:
                     "delete the store and prepare it again, or take back what was changed",
                     file=self.folder / "manifest.json",
                 )
+
+    def read_texts(self) -> list[tuple[str, str]]:
+        """Return the normalised text of every pair; only development sets store it."""
+        content = open_folder(self.folder, KIND).read(TEXTS).decode()
+        lines = content.split("\n")[:-1]
+        return [(source, target) for source, target in (line.split("\t") for line in lines)]
 
     def __len__(self) -> int:
         return len(self.source.lengths)
@@ -81,7 +91,7 @@ class Store:
 
 
 def build_provenance(
-    inputs: Mapping[str, str], vocabularies: tuple[Vocabulary, Vocabulary], data: Data
+    inputs: Mapping[str, str], vocabularies: Iterable[Vocabulary], data: Data
 ) -> dict[str, object]:
     """Build the record of what determines a store: input hashes, vocabulary hashes, settings."""
     settings = dataclasses.asdict(data)

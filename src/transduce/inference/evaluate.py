@@ -7,18 +7,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, final
 
-from transduce.datasets.cache import cache_folder
-from transduce.datasets.fetch import find_split_files, open_corpus
 from transduce.errors import InputError, suggest_names
 from transduce.inference.likelihood import target_log_probs
 from transduce.inference.load import load
+from transduce.inference.test_set import read_test_set
 from transduce.inference.translator import Translator
 from transduce.machine.environment import describe_environment
 from transduce.scores import METRICS, Perplexity, Score, compute_score
 from transduce.scores.scoring import require_scorable
-from transduce.settings import Data
 from transduce.settings.fields import require
-from transduce.text.arguments import Text, read_text, require_lines
+from transduce.text.arguments import Text, require_lines
 
 TOKENS = 8_192  # in a batch, source and target together, when computing the perplexity
 
@@ -59,9 +57,10 @@ def evaluate(
         print(found.scores[0], found.perplexity)
 
     `model` is a translator, a model folder or a run folder. `source` and `reference` are files or
-    lists of lines; without a reference `source` is the name of a fetched test set, such as
-    "newstest2014" or "CORPUS:SPLIT". `metrics` are by default those of the model's task, and
-    `language`, that of the references, is by default the recipe's target language.
+    lists of lines. A parser or tagger is evaluated on one file, of trees or of tagged tokens.
+    Without files `source` is the name of a fetched test set, "newstest2014" or "CORPUS:SPLIT".
+    `metrics` are by default those of the model's task, and `language`, that of the references, is
+    by default the recipe's target language.
     """
     translator = model if isinstance(model, Translator) else load(model)
     lines = read_test_set(source, reference, translator.recipe.data)
@@ -86,31 +85,6 @@ def choose_evaluation(
     if language is None:
         language = translator.recipe.data.target_language
     return EvaluationText(*lines, metrics, language)
-
-
-def read_test_set(source: Text, reference: Text | None, data: Data) -> tuple[list[str], list[str]]:
-    """Read the source and reference lines of a test set from files, lists or a fetched corpus."""
-    if reference is None:
-        require(
-            isinstance(source, str | Path),
-            "reference must be given with lines of a source",
-            "or name a fetched test set as the source",
-        )
-        source, reference = find_fetched(str(source), data)
-    return read_text("source", source), read_text("reference", reference)
-
-
-def find_fetched(name: str, data: Data) -> tuple[Path, Path]:
-    """Return the files of the fetched test set CORPUS or CORPUS:SPLIT in the data's languages."""
-    hint = "name a reference, or instead of the source a fetched test set"
-    require(not Path(name).is_file(), f"{name} is a source without a reference", hint)
-    corpus, _, split = name.partition(":")
-    languages, cache = (data.source_language, data.target_language), cache_folder()
-    texts = find_split_files(corpus, split or "test", languages, cache)
-    if texts is None:
-        have = open_corpus(corpus, languages, cache).about["splits"]
-        raise InputError(f"{corpus} has no split {split or 'test'}", f"it has {', '.join(have)}")
-    return texts
 
 
 def translate_sources(translator: Translator, text: EvaluationText) -> list[str]:
@@ -142,14 +116,18 @@ def perplexity(
 ) -> tuple[Perplexity, int]:
     """Return the perplexity of the references per piece and word, and the number of omitted lines.
 
-    Omitted are lines of more than data.max_length pieces on a side. The perplexity is nan if no
-    line remains.
+    Omitted are lines of more than data.max_length pieces on a side, or with an unknown label. The
+    perplexity is nan if no line remains.
     """
     task, longest = translator.task, translator.recipe.data.max_length
     regular = ([task.normalise(line) for line in side] for side in (sources, references))
     ids = task.encode_sources(next(regular)), task.encode_targets(next(regular))
     every = zip(*ids, references, strict=True)
-    fit = [line for line in every if max(len(line[0]), len(line[1])) <= longest]
+    fit = [
+        (source, target, line)
+        for source, target, line in every
+        if target and max(len(source), len(target)) <= longest
+    ]
     left_out = len(references) - len(fit)
     if not fit:
         return Perplexity(math.nan, 0, 0), left_out

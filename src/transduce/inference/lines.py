@@ -11,7 +11,7 @@ from transduce.search import ConstrainedSource, ForcedPrefix
 from transduce.search.beam_state import max_output_length
 from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.tasks import Task
+from transduce.tasks import Task, constrain_source
 
 Item = TypeVar("Item")
 
@@ -29,10 +29,16 @@ class Line:
 @final
 @dataclass(frozen=True)
 class EncodedLine:
-    """The encoded parts of a line, each searched on its own; a warning if a sentence was split."""
+    """The encoded parts of a line, each searched on its own; a warning if a sentence was split.
 
+    A line that is too long for a task that cannot split it has no parts, but a fallback output.
+    """
+
+    number: int
     sources: Sequence[Sequence[int]]
+    texts: Sequence[str]  # of the parts
     warning: LineWarning | None = None
+    fallback: str | None = None
 
 
 def number_lines(texts: Iterable[str], prefixes: Iterable[str] | None) -> Iterator[Line]:
@@ -62,11 +68,17 @@ def split_into_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 def encode_line(line: Line, task: Task, recipe: Recipe, *, strict: bool) -> EncodedLine:
     """Encode a line as sources with their constraints: one, or several if the line is too long."""
     text = task.normalise(line.text)
-    parts, warning = list[list[int]](), None
+    texts, parts, warning = list[str](), list[list[int]](), None
     if text:
         longest = recipe.data.max_length
-        parts, warning = split_line(text, line.number, task, longest, strict=strict)
-    sources: list[Sequence[int]] = [constrain_source(ids, task) for ids in parts]
+        split, warning = split_line(text, line.number, task, longest, strict=strict)
+        texts, parts = [part.text for part in split], [part.ids for part in split]
+    if text and not parts:
+        return EncodedLine(line.number, [], [], warning, task.fallback(text))
+    sources: list[Sequence[int]] = [
+        constrain_source(ids, task, part, recipe.search)
+        for ids, part in zip(parts, texts, strict=True)
+    ]
     forced = encode_prefix(line, task, parts, recipe.search.extra_length)
     if forced:
         require(
@@ -75,13 +87,7 @@ def encode_line(line: Line, task: Task, recipe: Recipe, *, strict: bool) -> Enco
             "leave the prefix out",
         )
         sources[0] = ConstrainedSource(parts[0], ForcedPrefix(forced))
-    return EncodedLine(sources, warning)
-
-
-def constrain_source(ids: list[int], task: Task) -> Sequence[int]:
-    """Attach the task's constraint on the output to a source; if it has none, return it as is."""
-    constraint = task.constraint(ids)
-    return ids if constraint is None else ConstrainedSource(ids, constraint)
+    return EncodedLine(line.number, sources, texts, warning)
 
 
 def encode_prefix(
@@ -91,6 +97,8 @@ def encode_prefix(
     if line.prefix is None:
         return ()
     (ids,) = task.encode_targets([task.normalise(line.prefix)])
+    require(ids is not None, f"line {line.number}: its prefix has a label unknown to the model")
+    assert ids is not None
     forced = tuple(ids[:-1])
     require(
         bool(parts) or not forced,

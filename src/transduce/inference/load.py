@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import final
 
@@ -44,8 +45,8 @@ class Member:
 
 
 def load(
-    folder: Path | str,
-    *more: Path | str,
+    folder: str | PathLike[str],
+    *more: str | PathLike[str],
     precision: str = "float32",
     workers: int = 1,
     strict: bool = False,

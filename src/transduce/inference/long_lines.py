@@ -29,19 +29,21 @@ OnWarning = Callable[[LineWarning], None]
 @final
 @dataclass(frozen=True)
 class Part:
-    """A part of a line: its ids, ending with END, and the index of the split level that cut it."""
+    """A part of a line: its text, its ids with END, and the index of the level that split it."""
 
+    text: str
     ids: list[int]
-    level: int
+    level: int = 0
 
 
 def split_line(
     text: str, number: int, task: Task, max_length: int, *, strict: bool
-) -> tuple[list[list[int]], LineWarning | None]:
+) -> tuple[list[Part], LineWarning | None]:
     """Encode a line in parts of at most `max_length` pieces, with a warning if a sentence is cut.
 
     A line that is too long is split into its sentences. A sentence that is still too long is
-    halved, at clauses, words or characters, until it fits, with a warning; refused if `strict`.
+    halved, at clauses, words or characters, until it fits, with a warning; refused if `strict`. A
+    line that a task cannot split has no parts if the task has a fallback; else it is refused.
     """
     parts = task.encode_sources([text])
     sentences = [text]
@@ -50,16 +52,18 @@ def split_line(
         parts = task.encode_sources(sentences)
     worst = max(map(len, parts))
     if worst <= max_length:
-        return parts, None
+        return [Part(*part) for part in zip(sentences, parts, strict=True)], None
     fact = f"a sentence of {worst:,} pieces, and this model takes {max_length:,}"
     error = InputError(f"line {number}: {fact}", HINT)
+    if not strict and task.fallback(text) is not None:
+        return [], LineWarning(number, f"{fact}; not searched")
     if strict or not task.split_levels:
         raise error
     fitting = [part for one in sentences for part in halve_until_it_fits(one, 1, task, max_length)]
     if any(len(part.ids) > max_length for part in fitting):  # a single character can be too long
         raise error
     level = task.split_levels[max(part.level for part in fitting)]
-    return [part.ids for part in fitting], LineWarning(number, f"{fact}; split at {level.name}")
+    return fitting, LineWarning(number, f"{fact}; split at {level.name}")
 
 
 def halve_until_it_fits(text: str, level: int, task: Task, max_length: int) -> Iterator[Part]:
@@ -69,7 +73,7 @@ def halve_until_it_fits(text: str, level: int, task: Task, max_length: int) -> I
         text, level, cut = pending.pop()
         (ids,) = task.encode_sources([text])
         if len(ids) <= max_length or level == len(task.split_levels):
-            yield Part(ids, cut)
+            yield Part(text, ids, cut)
             continue
         halves = halve(text, task.split_levels[level])
         if len(halves) == 1:

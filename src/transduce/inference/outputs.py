@@ -1,20 +1,20 @@
 """Search the parts of many lines at once, and join the hypotheses into outputs."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 from transduce.inference.decoders import build_decoder
+from transduce.inference.lines import EncodedLine
 from transduce.inference.long_lines import LineWarning
 from transduce.model.transformer import Transformer
 from transduce.search import (
-    ConstrainedDecoder,
     ConstrainedSource,
-    Decoder,
-    ForcedPrefix,
     Hypothesis,
     beam_search_unordered,
     sample_unordered,
+    with_constraints,
 )
 from transduce.settings import Search
 from transduce.settings.search import Sampling
@@ -74,27 +74,35 @@ def identity(source: Sequence[int]) -> object:
     return tuple(source), source.constraint if isinstance(source, ConstrainedSource) else None
 
 
-def with_constraints(decoder: Decoder[Any], sources: Sources) -> tuple[Decoder[Any], Sources]:
-    """Return decoder and sources, wrapped for constrained decoding if a source has a constraint."""
-    if not any(isinstance(source, ConstrainedSource) for source in sources):
-        return decoder, sources
-    free = ForcedPrefix(())
-    return ConstrainedDecoder(decoder), [
-        source if isinstance(source, ConstrainedSource) else ConstrainedSource(source, free)
-        for source in sources
-    ]
+def join_parts(
+    line: EncodedLine, found: Sequence[Sequence[Hypothesis]], task: Task, n: int
+) -> list[Output]:
+    """Join the hypotheses of a line's parts: output i consists of the i-th best of each part.
 
-
-def join_parts(parts: Sequence[Sequence[Hypothesis]], task: Task, n: int) -> list[Output]:
-    """Join the hypotheses of a line's parts: output i consists of the i-th best of each part."""
-    if not parts:
+    An empty line has an empty output, and one that was not searched has its fallback.
+    """
+    if line.fallback is not None:
+        return [Output(line.fallback, math.nan, math.nan)]
+    if not found:
         return [Output("", 0.0, 0.0)]
-    ranks = range(min(n, *map(len, parts)))
     return [
         Output(
-            task.join([task.decode(part[rank].ids) for part in parts]),
-            sum(part[rank].score for part in parts),
-            sum(part[rank].log_prob for part in parts),
+            task.join(
+                [task.decode(best.ids, text) for best, text in zip(ranked, line.texts, strict=True)]
+            ),
+            sum(best.score for best in ranked),
+            sum(best.log_prob for best in ranked),
         )
-        for rank in ranks
+        for ranked in [[part[rank] for part in found] for rank in range(min(n, *map(len, found)))]
     ]
+
+
+def find_faults(
+    line: EncodedLine, found: Sequence[Sequence[Hypothesis]], task: Task
+) -> list[LineWarning]:
+    """Return the line's warning and one for each part whose best output had to be repaired."""
+    repaired = [
+        task.find_fault(part[0].ids, text) for part, text in zip(found, line.texts, strict=True)
+    ]
+    warnings = [LineWarning(line.number, fault) for fault in repaired if fault]
+    return [line.warning, *warnings] if line.warning else warnings

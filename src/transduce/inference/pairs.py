@@ -29,7 +29,10 @@ class Pair:
 @final
 @dataclass(frozen=True)
 class EncodedPair:
-    """The ids of both sides of a pair, each ending with END, and its line number."""
+    """The ids of both sides of a pair, each ending with END, and its line number.
+
+    A target that the vocabulary cannot express has no ids.
+    """
 
     number: int
     source: list[int]
@@ -51,13 +54,15 @@ def encode_pairs(pairs: Sequence[Pair], task: Task) -> list[EncodedPair]:
     sources = task.encode_sources([task.normalise(pair.source) for pair in pairs])
     targets = task.encode_targets([task.normalise(pair.target) for pair in pairs])
     return [
-        EncodedPair(pair.number, source, target)
+        EncodedPair(pair.number, source, target or [])
         for pair, source, target in zip(pairs, sources, targets, strict=True)
     ]
 
 
-def find_too_long(pair: EncodedPair, recipe: Recipe) -> LineWarning | None:
-    """Return a warning if a side of a pair is too long for the model to read or produce."""
+def find_unscorable(pair: EncodedPair, recipe: Recipe) -> LineWarning | None:
+    """Return a warning if the model cannot read or produce a side of a pair, such as too long."""
+    if not pair.target:
+        return LineWarning(pair.number, "a target with a label that is unknown to the model")
     longest = recipe.data.max_length
     limits = {"source": longest, "target": longest + recipe.search.extra_length}
     for side, most in limits.items():

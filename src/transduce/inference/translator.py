@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, final, overload
 
@@ -21,11 +21,12 @@ from transduce.inference.long_lines import HINT, LineWarning, OnWarning
 from transduce.inference.outputs import (
     BlockResult,
     Output,
+    find_faults,
     join_parts,
     sample_sources,
     search_sources,
 )
-from transduce.inference.pairs import Pair, encode_pairs, find_too_long, number_pairs, score_pairs
+from transduce.inference.pairs import Pair, encode_pairs, find_unscorable, number_pairs, score_pairs
 from transduce.inference.worker_processes import run_in_workers
 from transduce.machine.process_settings import keep_freed_memory, use_threads
 from transduce.model.transformer import Transformer
@@ -76,14 +77,16 @@ class Translator:
         others = f", {count} models" if count > 1 else ""
         return f"<{self.recipe.name}: {data.source_language} to {data.target_language}{others}>"
 
-    @overload
-    def __call__(self, text: str, *, prefix: str | None = None) -> str: ...
-    @overload
-    def __call__(self, text: Texts, *, prefix: Texts | None = None) -> list[str]: ...
-    def __call__(self, text: Any, *, prefix: Any = None) -> str | list[str]:
-        """Translate one text or each of several; an output begins with its prefix, if any."""
+    def __call__(self, text: Any, *, prefix: Any = None) -> Any:  # noqa: ANN401 - the task says
+        """Return the output of one text, or a list of those of several.
+
+        An output is a string for translation, a `Tree` for parsing, a list of labels for tagging.
+        It begins with its prefix, if any.
+        """
         outputs = self.nbest(text, 1, prefix=prefix)
-        return outputs[0].text if isinstance(text, str) else [best[0].text for best in outputs]
+        if isinstance(text, str):
+            return self.task.present(outputs[0].text)
+        return [self.task.present(best[0].text) for best in outputs]
 
     @overload
     def nbest(self, text: str, n: int, *, prefix: str | None = None) -> list[Output]: ...
@@ -177,8 +180,11 @@ class Translator:
         ]
         hypotheses = self.decode_sources([part for part, _ in parts], [key for _, key in parts], n)
         ends = accumulate((len(one.sources) for one in encoded), initial=0)
-        outputs = [join_parts(hypotheses[i:j], self.task, n) for i, j in pairwise(ends)]
-        return BlockResult(outputs, [one.warning for one in encoded if one.warning])
+        found = [hypotheses[i:j] for i, j in pairwise(ends)]
+        by_line = list(zip(encoded, found, strict=True))
+        outputs = [join_parts(line, parts, self.task, n) for line, parts in by_line]
+        faults = [find_faults(line, parts, self.task) for line, parts in by_line]
+        return BlockResult(outputs, list(chain.from_iterable(faults)))
 
     def decode_sources(
         self, sources: Sequence[Sequence[int]], keys: Sequence[int], n: int
@@ -192,7 +198,7 @@ class Translator:
     def score_block(self, pairs: Sequence[Pair]) -> BlockResult:
         """Score the target of each pair of a block; nan, with a warning, if it is too long."""
         encoded = encode_pairs(pairs, self.task)
-        warnings = {pair.number: find_too_long(pair, self.recipe) for pair in encoded}
+        warnings = {pair.number: find_unscorable(pair, self.recipe) for pair in encoded}
         faults = [warning for warning in warnings.values() if warning]
         if faults and self.strict:
             raise InputError(str(faults[0]), HINT)

@@ -10,12 +10,13 @@ from transduce.recipes.small import SMALL
 from transduce.recipes.table2 import LAYERS, TABLE_2
 from transduce.recipes.table3 import TABLE_3
 from transduce.recipes.table4 import TABLE_4
+from transduce.recipes.treebanks import TREEBANKS
 from transduce.settings import Recipe
 from transduce.settings.recipe import Value
 
 PAPERS = (*TABLE_2, *TABLE_3.values(), *TABLE_4)  # the paper's own runs
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
-    {recipe.name: recipe for recipe in (*PAPERS, *LAYERS, *OPEN, *SMALL, *HISTORY)}
+    {recipe.name: recipe for recipe in (*PAPERS, *LAYERS, *OPEN, *TREEBANKS, *SMALL, *HISTORY)}
 )
 
 

@@ -1,16 +1,17 @@
 """Choose the training text, development set and recipe of a run from its caller's arguments."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TypeGuard
 
 from transduce.datasets.cache import cache_folder
-from transduce.datasets.catalogue import is_public
+from transduce.datasets.catalogue import is_public, is_treebank
 from transduce.datasets.fetch import find_split_files
+from transduce.datasets.fetch_trees import find_treebank_file
 from transduce.errors import InputError
 from transduce.recipes.choice import customise_recipe
-from transduce.recipes.table4 import TREES
 from transduce.runs.prepared_corpus import OnProgress
 from transduce.runs.recommend import recommend_recipe
 from transduce.runs.texts import (
@@ -18,13 +19,15 @@ from transduce.runs.texts import (
     FilePair,
     GeneratedCorpus,
     InMemoryPairs,
+    MixedPairs,
     Pair,
     Pairs,
-    TsvFile,
+    TaskFiles,
 )
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
+from transduce.tasks import kind_of
 
 PathName = str | PathLike[str]
 Texts = Pairs | PathName | tuple[PathName, PathName] | Iterable[Pair]
@@ -35,14 +38,10 @@ KINDS_OF_TEXTS = "a pair of files, a TSV file, pairs of texts or a corpus name"
 
 def choose_texts(data: Data, train: object, dev: object) -> tuple[Pairs, Pairs | None]:
     """Open the training text and the development set, by default the recipe's corpus."""
-    require(
-        data.target_language != TREES,
-        "parsing is not built: recipes of Table 4 state settings only",
-        "transduce recipes show table4/wsj",
-    )
     own_dev = None if dev is None else open_texts("dev", dev, data)
     if train is not None and not is_corpus_name(train):
-        return open_texts("train", train, data), own_dev
+        own_train = open_texts("train", train, data)
+        return own_train, own_dev or find_dev_split(own_train)
     corpus = data.corpus if train is None else str(train)
     found = read_corpus(corpus, "train", data)
     if found is None:
@@ -54,19 +53,40 @@ def choose_texts(data: Data, train: object, dev: object) -> tuple[Pairs, Pairs |
 def open_texts(argument: str, texts: object, data: Data) -> Pairs:
     """Return the parallel text that an argument of the Python API names or holds."""
     if isinstance(texts, Pairs):
-        return texts
+        return require_texts_of_task(argument, texts, data)
     if is_corpus_name(texts):
         found = read_corpus(str(texts), argument, data)
         require(found is not None, f"{argument}: {texts} has no such split")
         assert found is not None
         return found
     if isinstance(texts, str | PathLike):
-        return TsvFile(Path(texts))
+        return TaskFiles(Path(texts), kind_of(data), argument)
     if isinstance(texts, tuple | list) and len(texts) == 2 and all(map(is_path_name, texts)):
         return FilePair(Path(texts[0]), Path(texts[1]))
     if isinstance(texts, Iterable) and not isinstance(texts, bytes | Mapping):
         return collect_pairs(argument, texts)
     raise InputError(f"{argument}: {KINDS_OF_TEXTS}, not {show(texts)}")
+
+
+def require_texts_of_task(argument: str, texts: Pairs, data: Data) -> Pairs:
+    """Return texts; refuse files in the form of another task than the recipe's."""
+    kind = kind_of(data)
+    if isinstance(texts, TaskFiles) and texts.kind.read_file is not kind.read_file:
+        fact = f"{argument}: {texts.path} is in the form of another task than {data.task}"
+        raise InputError(fact, "name a recipe of that task: `transduce recipes` lists them")
+    if isinstance(texts, FilePair) and kind.tests_in_one_file:
+        fact = f"{argument}: two files of lines are no text for {data.task}"
+        raise InputError(fact, kind.options)
+    return texts
+
+
+def find_dev_split(train: Pairs) -> Pairs | None:
+    """Return the development split of a treebank folder that has one, such as section 22."""
+    gold = train.gold if isinstance(train, MixedPairs) else train
+    if not isinstance(gold, TaskFiles) or not gold.path.is_dir():
+        return None
+    found = replace(gold, split="dev")
+    return found if found.list_files() else None
 
 
 def collect_pairs(argument: str, texts: Iterable[object]) -> InMemoryPairs:
@@ -89,10 +109,13 @@ def read_corpus(corpus: str, split: str, data: Data) -> Pairs | None:
     if corpus in GENERATED:
         count = (data.max_pairs or TRAIN_PAIRS) if split == "train" else HELD_OUT_PAIRS
         return GeneratedCorpus(corpus, split, count)
+    if is_treebank(corpus):
+        file = find_treebank_file(corpus, split, cache_folder())
+        return TaskFiles(file, kind_of(data), split) if file else None
     if not is_public(corpus):
         raise InputError(
             f"where does the corpus {corpus} lie?",
-            "name its files: --source FILE --target FILE, or --pairs FILE",
+            f"name its files: {kind_of(data).options}",
         )
     languages = (data.source_language, data.target_language)
     texts = find_split_files(corpus, split, languages, cache_folder())
@@ -114,13 +137,17 @@ def choose_recipe(
         train is not None, "neither a recipe nor a text was named", "recipe='demo', for example"
     )
     assert train is not None
+    if isinstance(train, TaskFiles | MixedPairs):
+        require_texts_of_task("train", train, Data())  # only translation has recommendations
     found, reasons = recommend_recipe(train, settings, has_gpu=has_gpu, on_progress=on_progress)
     return customise_recipe(found, settings), reasons
 
 
 def is_corpus_name(texts: object) -> bool:
     """Return whether a value is the name of a generated or public corpus."""
-    return isinstance(texts, str) and (texts in GENERATED or is_public(texts))
+    if not isinstance(texts, str):
+        return False
+    return texts in GENERATED or is_public(texts) or is_treebank(texts)
 
 
 def is_pair(value: object) -> TypeGuard[Pair]:

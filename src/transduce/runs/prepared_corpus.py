@@ -1,6 +1,7 @@
 """Prepare a corpus: from parallel text to a folder with vocabularies and stores of ids.
 
     prepared.json      data settings and fingerprints of the texts, written first
+    tags.json          a lexicon of part-of-speech tags, if the task needs one
     vocabulary.json    or source.vocabulary.json and target.vocabulary.json
     train/  dev/       stores of the encoded training text and development set
 
@@ -26,12 +27,13 @@ from transduce.durable import (
 )
 from transduce.errors import FolderError, InputError
 from transduce.runs.output_folder import require_own_folder
-from transduce.runs.texts import Pairs, clean_pairs, take_pairs
+from transduce.runs.texts import Pair, Pairs, clean_pairs, take_pairs
 from transduce.settings import Data
-from transduce.tasks import build_task
+from transduce.tasks import build_task, kind_of
 from transduce.text.clean import Cleaner
-from transduce.vocabulary import learn_vocabulary
+from transduce.vocabulary import Vocabulary, learn_vocabulary
 from transduce.vocabulary.files import (
+    LEXICON,
     LIMIT,
     SHARED,
     SOURCE,
@@ -40,6 +42,8 @@ from transduce.vocabulary.files import (
     read_vocabularies,
     vocabulary_file_names,
 )
+from transduce.vocabulary.learn import learn_closed_list
+from transduce.vocabulary.tag_lexicon import learn_tag_lexicon
 
 INTENT = "prepared.json"
 STORE = "store"  # subfolder of a run that has prepared its own corpus
@@ -134,7 +138,7 @@ def remove_parts(folder: Path) -> None:
     for split in ("train", "dev"):
         if (folder / split).is_dir():
             remove_folder(folder / split)
-    for name in (SHARED, SOURCE, TARGET, INTENT):
+    for name in (SHARED, SOURCE, TARGET, LEXICON, INTENT):
         (folder / name).unlink(missing_ok=True)
 
 
@@ -157,28 +161,49 @@ def learn_vocabularies(
     """Read a corpus folder's vocabularies; first learn missing ones from the training text."""
     for side, name in enumerate(vocabulary_file_names(shared=data.shared_vocabulary)):
         if not (folder / name).exists():
-            lines = vocabulary_lines(
-                train, data, None if data.shared_vocabulary else side, on_progress
-            )
-            vocabulary = learn_vocabulary(lines, data.vocabulary_size, data.vocabulary)
+            vocabulary = learn_side(train, data, side, on_progress)
             write_atomically(folder / name, vocabulary.to_bytes())
+    tagged_words = kind_of(data).tagged_words
+    if tagged_words is not None and not (folder / LEXICON).exists():
+        pairs = read_kept_pairs(train, data, on_progress)
+        lexicon = learn_tag_lexicon(tagged_words(target) for _, target in pairs)
+        write_atomically(folder / LEXICON, lexicon.to_bytes())
     return read_vocabularies_in(folder, data)
+
+
+def learn_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> Vocabulary:
+    """Learn the vocabulary of one side of the pairs, 0 or 1; of both if they share theirs."""
+    symbols = kind_of(data).target_symbols
+    if side == 1 and symbols is not None:
+        pairs = read_kept_pairs(train, data, on_progress)
+        return learn_closed_list(symbols(data, target) for _, target in pairs)
+    lines = read_side(train, data, side, on_progress)
+    return learn_vocabulary(lines, data.vocabulary_size, data.vocabulary)
+
+
+def read_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> Iterator[str]:
+    """Yield the texts that a vocabulary is learned from: one side's, both sides' if shared."""
+    text = kind_of(data).source_text
+    for pair in read_kept_pairs(train, data, on_progress):
+        yield from map(text, pair if data.shared_vocabulary else pair[side : side + 1])
 
 
 def read_vocabularies_in(folder: Path, data: Data) -> Vocabularies:
     """Read the source and target vocabularies of a corpus folder, one object if they are shared."""
     return read_vocabularies(
-        folder, lambda name: read_regular(folder / name, LIMIT), shared=data.shared_vocabulary
+        folder,
+        lambda name: read_regular(folder / name, LIMIT),
+        shared=data.shared_vocabulary,
+        has_lexicon=kind_of(data).tagged_words is not None,
     )
 
 
-def vocabulary_lines(
-    pairs: Pairs, data: Data, side: int | None, on_progress: OnProgress
-) -> Iterator[str]:
-    """Yield the cleaned lines of one side, or of both, that a vocabulary is learned from."""
-    kept = clean_pairs(Cleaner(data), take_pairs(pairs, data.max_pairs))
+def read_kept_pairs(pairs: Pairs, data: Data, on_progress: OnProgress) -> Iterator[Pair]:
+    """Yield the cleaned training pairs that a vocabulary is learned from."""
+    cleaner = Cleaner(data, kind_of(data).normalise)
+    kept = clean_pairs(cleaner, take_pairs(pairs, data.max_pairs))
     for number, pair in enumerate(kept, start=1):
-        yield from pair if side is None else pair[side : side + 1]
+        yield pair
         if number % 10_000 == 0:
             on_progress("learning the vocabulary", number)
 
@@ -193,13 +218,17 @@ def encode_split(
 ) -> None:
     """Clean, encode and store one split of a corpus."""
     rules = data if folder.name == "train" else dev_rules(data)
-    cleaner = Cleaner(rules)
+    cleaner = Cleaner(rules, kind_of(data).normalise)
     build_store(
         folder,
         clean_pairs(cleaner, take_pairs(pairs, data.max_pairs if folder.name == "train" else 0)),
         build_task(data, vocabularies),
         data,
-        origin=Origin({folder.name: fingerprint}, lambda: cleaner.report.as_json()),
+        origin=Origin(
+            {folder.name: fingerprint},
+            lambda: cleaner.report.as_json(),
+            keeps_texts=folder.name != "train",
+        ),
         progress=lambda read: on_progress(f"encoding {folder.name}", read),
     )
 

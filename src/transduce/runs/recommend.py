@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import final
 
-from transduce.runs.prepared_corpus import vocabulary_lines
+from transduce.runs.prepared_corpus import read_side
 from transduce.runs.texts import Pairs, clean_pairs, take_pairs
 from transduce.settings import Architecture, Data, Recipe
 from transduce.settings.recipe import Value, with_changes
@@ -136,10 +136,8 @@ def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts
     target = 258 + counts.words // 2 // 10 * 10
     if target >= most:
         return most
-    sides = (None,) if wanted.data.shared_vocabulary else (0, 1)
-    lines = (
-        vocabulary_lines(train, wanted.data, side, lambda _what, _pairs: None) for side in sides
-    )
+    sides = (0,) if wanted.data.shared_vocabulary else (0, 1)
+    lines = (read_side(train, wanted.data, side, lambda _what, _pairs: None) for side in sides)
     return min(max_vocabulary_size(some, target) for some in lines)
 
 

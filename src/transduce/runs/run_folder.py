@@ -48,7 +48,7 @@ from transduce.training.loop import TrainingJob, train
 from transduce.training.memory import estimate_micro_batch_tokens
 from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
-from transduce.vocabulary.files import SHARED, SOURCE, TARGET, Vocabularies, vocabulary_files
+from transduce.vocabulary.files import LEXICON, SHARED, SOURCE, TARGET, Vocabularies
 
 DATA = "data.json"
 CURVES = "tensorboard"
@@ -64,6 +64,7 @@ OURS = (
     SHARED,
     SOURCE,
     TARGET,
+    LEXICON,
 )
 # settings that are chosen from the machine when the run begins, if they are 0
 RESOLVED = ("training.threads", "training.micro_batch_tokens")
@@ -99,8 +100,8 @@ def begin_or_resume_run(
         return stored.recipe
     recipe = resolve_machine_settings(recipe, processes)
     ensure_folder(folder)
-    for name, vocabulary in vocabulary_files(prepared.vocabularies).items():
-        write_atomically(folder / name, vocabulary.to_bytes())
+    for name, content in prepared.vocabularies.files().items():
+        write_atomically(folder / name, content)
     write_atomically(folder / DATA, to_checksummed_json(prepared.train.about))
     create_run(folder, recipe, fingerprint_corpus(prepared))
     return recipe
@@ -117,10 +118,10 @@ def read_run_vocabularies(folder: Path) -> Vocabularies:
     """Read the vocabularies of a run; refuse them if they differ from those it was begun with."""
     run = read_run(folder)
     vocabularies = read_vocabularies_in(folder, run.recipe.data)
-    for side, vocabulary in zip(("source", "target"), vocabularies, strict=True):
-        if run.fingerprints.get(side) != vocabulary.hash:
+    for name, found in vocabularies.hashes().items():
+        if run.fingerprints.get(name) != found:
             raise FolderError(
-                f"the {side} vocabulary is not the one this run was begun with",
+                f"the {name} vocabulary is not the one this run was begun with",
                 "put back the run's own file",
                 file=folder,
             )
@@ -191,8 +192,7 @@ def require_same_corpus(folder: Path, stored: object, given: object) -> None:
 
 def fingerprint_corpus(prepared: PreparedCorpus) -> dict[str, str]:
     """Return the hashes that identify a prepared corpus: of each store and vocabulary."""
-    source, target = prepared.vocabularies
-    prints = {"train": prepared.train.fingerprint, "source": source.hash, "target": target.hash}
+    prints = {"train": prepared.train.fingerprint, **prepared.vocabularies.hashes()}
     return prints | ({"dev": prepared.dev.fingerprint} if prepared.dev else {})
 
 

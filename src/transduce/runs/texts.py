@@ -1,7 +1,7 @@
-"""Parallel texts: two files, a TSV file, pairs in memory, or a generated corpus."""
+"""Parallel texts: two files, files in a task's own form, pairs in memory, a generated corpus."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -11,8 +11,9 @@ from transduce import phrasebook
 from transduce.corpus import toys
 from transduce.errors import InputError
 from transduce.settings.fields import require
+from transduce.tasks import TaskKind
 from transduce.text.clean import Cleaner
-from transduce.text.files import read_pairs, read_pairs_tsv
+from transduce.text.files import read_pairs
 
 Pair = tuple[str, str]
 GENERATED = ("phrasebook", "toy-copy", "toy-reverse", "toy-sort")  # corpora that need no files
@@ -52,19 +53,66 @@ class FilePair:
 
 @final
 @dataclass(frozen=True)
-class TsvFile:
-    """A parallel text in one file: source and target on each line, separated by a tab."""
+class TaskFiles:
+    """Files that hold both sides in a task's form: TSV columns, trees, or tagged tokens.
+
+    The path may also be a folder of a treebank, of which one split is read.
+    """
 
     path: Path
+    kind: TaskKind
+    split: str = "train"
 
     def read(self) -> Iterator[Pair]:
-        """Yield the pair of every line."""
-        require_file(self.path)
-        return read_pairs_tsv(self.path)
+        """Yield the pair of every line, tree or tagged sentence."""
+        for file in self.list_files():
+            yield from self.kind.read_file(file)
 
     def fingerprint(self) -> str:
-        """Return the sha256 of the file."""
-        return hash_file(self.path)
+        """Return the sha256 of the file, or of all sha256 sums of a folder's files."""
+        hashes = [hash_file(file) for file in self.list_files()]
+        return (
+            hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
+        )
+
+    def list_files(self) -> Sequence[Path]:
+        """Return the files of the split, refusing pipes."""
+        files = self.kind.list_files(self.path, self.split)
+        for file in files:
+            require_file(file)
+        return files
+
+
+@final
+@dataclass(frozen=True)
+class MixedPairs:
+    """Gold pairs mixed with silver ones, such as trees of another parser, at a stated ratio.
+
+    One pass over the silver pairs; after each gold pair follow `ratio` silver pairs on average, and
+    the gold pairs are repeated until the silver ones are used up.
+    """
+
+    gold: Pairs
+    silver: Pairs
+    ratio: float
+
+    def read(self) -> Iterator[Pair]:
+        """Yield gold and silver pairs in a fixed order."""
+        due, gold = 0.0, self.gold.read()
+        for pair in self.silver.read():
+            while due < 1:
+                following = next(gold, None)
+                if following is None:
+                    gold = self.gold.read()
+                    continue
+                yield following
+                due += self.ratio
+            yield pair
+            due -= 1
+
+    def fingerprint(self) -> str:
+        """Return what determines the pairs: both texts and the ratio."""
+        return f"{self.gold.fingerprint()} mixed 1:{self.ratio} {self.silver.fingerprint()}"
 
 
 @final

@@ -12,9 +12,9 @@ from transduce.corpus.store import Store
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.transformer import Transformer
 from transduce.runs.prepared_corpus import PreparedCorpus
-from transduce.search import beam_search_unordered
+from transduce.search import beam_search_unordered, with_constraints
 from transduce.settings import Recipe
-from transduce.tasks import build_task
+from transduce.tasks import build_task, constrain_source
 from transduce.training.distributed.requests import SignalRequests
 from transduce.training.progress import ValidationResult
 from transduce.training.validation_loss import sum_validation_loss
@@ -30,20 +30,22 @@ def build_validation(
     dev, task = prepared.dev, build_task(recipe.data, prepared.vocabularies)
     batches = batch_store(dev, recipe.training.micro_batch_tokens)
     lines = range(min(recipe.training.validate_lines, len(dev)))
-    sources, targets = (
-        [ids.tolist() for ids in side]
-        for side in zip(*(dev.pair(number) for number in lines), strict=True)
-    )
-    references = [task.decode(ids) for ids in targets]
+    texts = dev.read_texts()[: len(lines)]
+    sources = [
+        constrain_source(dev.pair(number)[0].tolist(), task, texts[number][0], recipe.search)
+        for number in lines
+    ]
+    references = [target for _, target in texts]
 
     def validate(model: Transformer) -> ValidationResult | None:
         device = model.output.weight.device
         remaining = take_until_stopped(requests, batches)
         nats, pieces = sum_validation_loss(model, (batch.to(device) for batch in remaining))
-        decoder = TransformerDecoder(model.eval())
-        found = beam_search_unordered(decoder, sources, recipe.search)
+        decoder, inputs = with_constraints(TransformerDecoder(model.eval()), sources)
+        found = beam_search_unordered(decoder, inputs, recipe.search)
         outputs = {
-            number: task.decode(best[0].ids) for number, best in take_until_stopped(requests, found)
+            number: task.decode(best[0].ids, texts[number][0])
+            for number, best in take_until_stopped(requests, found)
         }
         if requests.stop_signal:
             return None

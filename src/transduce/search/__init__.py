@@ -7,6 +7,7 @@ from transduce.search.constraints import (
     Constraint,
     ConstraintState,
     ForcedPrefix,
+    with_constraints,
 )
 from transduce.search.continuous_batching import Hypothesis
 from transduce.search.decoder import BEGIN, END, Decoder
@@ -38,4 +39,5 @@ __all__ = [
     "beam_search_unordered",
     "sample_unordered",
     "score_log_probs",
+    "with_constraints",
 ]

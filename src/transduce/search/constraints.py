@@ -7,7 +7,7 @@ constraints of all hypotheses are rows of a few tensors, so no step has a loop o
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar, final, overload, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, final, overload, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -197,3 +197,16 @@ def require_kind(values: Sequence[object], kind: type[Kind]) -> list[Kind]:
         names = ", ".join(sorted({type(value).__name__ for value in values}))
         raise TypeError(f"a search has constraints of one kind: {kind.__name__}, not {names}")
     return found
+
+
+def with_constraints(
+    decoder: Decoder[Any], sources: Sequence[Sequence[int]]
+) -> tuple[Decoder[Any], Sequence[Sequence[int]]]:
+    """Return decoder and sources, wrapped for constrained decoding if a source has a constraint."""
+    if not any(isinstance(source, ConstrainedSource) for source in sources):
+        return decoder, sources
+    free = ForcedPrefix(())
+    return ConstrainedDecoder(decoder), [
+        source if isinstance(source, ConstrainedSource) else ConstrainedSource(source, free)
+        for source in sources
+    ]

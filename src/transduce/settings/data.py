@@ -12,7 +12,9 @@ from transduce.settings.fields import (
     require_positive,
 )
 
-TASKS = ("translation", "copy", "reverse", "sort")
+TASKS = ("translation", "copy", "reverse", "sort", "parsing", "tagging")
+LINEARISATIONS = ("xx", "tags", "t2t")
+LABEL_SCHEMES = ("raw", "bio", "iob1")
 
 
 @final
@@ -21,6 +23,13 @@ class Data:
     """Settings of task, corpus, vocabulary, cleaning, and tokens per update    (section 5.1)"""
 
     task: str = our_choice("translation", "how text is encoded, outputs decoded and scored")
+    linearisation: str = our_choice(
+        "xx",
+        "parsing: trees as symbols (NP XX )NP with xx, (NP NN )NP with tags, NP NN /NP with t2t",
+    )
+    label_scheme: str = our_choice(
+        "raw", "tagging: labels stand for themselves (raw) or for spans (bio, iob1)"
+    )
     corpus: str = from_paper("wmt14-en-de", "5.1", "WMT 2014, about 4.5 million sentence pairs")
     source_language: str = from_paper("en", "5.1", "the source language is English")
     target_language: str = from_paper("de", "5.1", "the target language is German")
@@ -52,6 +61,8 @@ class Data:
             "max_length_ratio",
         )
         require_one_of(self, "task", TASKS)
+        require_one_of(self, "linearisation", LINEARISATIONS)
+        require_one_of(self, "label_scheme", LABEL_SCHEMES)
         require(self.max_pairs >= 0, f"data.max_pairs must not be negative, it is {self.max_pairs}")
         require_one_of(self, "vocabulary", ("byte-pair", "word-piece"))
         require(

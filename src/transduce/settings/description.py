@@ -14,4 +14,5 @@ class ModelDescription:
     languages: Sequence[str] = ()  # language codes for the hub, such as en and de
     title: str  # the card's title, such as "en to de"
     purpose: str  # the end of the sentence "a Transformer that …"
+    command: str = "translate"  # of the command line, in the example
     files: tuple[str, str] = ("input.txt", "output.txt")  # file names in the example command

@@ -38,8 +38,15 @@ class Search:
         64, "number of sentences searched at once; no output depends on it"
     )
 
+    constrained: bool = our_choice(
+        True, "parsing and tagging: only outputs that are well-formed for their input"
+    )
+    max_openings: int = our_choice(
+        10, "parsing: brackets that may open between two words, when constrained"
+    )
+
     def __post_init__(self) -> None:
-        require_positive(self, "beam", "extra_length", "batch_size")
+        require_positive(self, "beam", "extra_length", "batch_size", "max_openings")
         require_one_of(self, "penalty", tuple(PENALTIES))
         require(self.alpha >= 0, f"search.alpha must not be negative, it is {self.alpha}")
         holds = 0 <= self.gamma < math.inf

@@ -1,28 +1,46 @@
-"""The tasks (translation, copy, reverse, sort): encoding, decoding and scoring of text."""
+"""The tasks: translation, toys, parsing, tagging, each with its encoding, decoding and score."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from transduce.settings import Data
-from transduce.tasks.task import SplitLevel, Task
-from transduce.tasks.toys import Toy
-from transduce.tasks.translation import Translation
-from transduce.vocabulary import Vocabulary
+from transduce.tasks.parsing import PARSING
+from transduce.tasks.tagging import TAGGING
+from transduce.tasks.task import SplitLevel, Task, TaskKind, constrain_source
+from transduce.tasks.toys import COPY, REVERSE, SORT
+from transduce.tasks.translation import TRANSLATION
 from transduce.vocabulary.files import Vocabularies
 
-__all__ = ["TASKS", "SplitLevel", "Task", "build_task"]
+__all__ = [
+    "PARSING",
+    "TAGGING",
+    "TASKS",
+    "TRANSLATION",
+    "SplitLevel",
+    "Task",
+    "TaskKind",
+    "build_task",
+    "constrain_source",
+    "kind_of",
+]
 
-TASKS: Mapping[str, Callable[[Vocabulary, Vocabulary], Task]] = MappingProxyType(
+TASKS: Mapping[str, TaskKind] = MappingProxyType(
     {
-        "translation": Translation,
-        "copy": partial(Toy, action="copies"),
-        "reverse": partial(Toy, action="reverses"),
-        "sort": partial(Toy, action="sorts"),
+        "translation": TRANSLATION,
+        "copy": COPY,
+        "reverse": REVERSE,
+        "sort": SORT,
+        "parsing": PARSING,
+        "tagging": TAGGING,
     }
 )
 
 
+def kind_of(data: Data) -> TaskKind:
+    """Return the kind of task that `data.task` names."""
+    return TASKS[data.task]
+
+
 def build_task(data: Data, vocabularies: Vocabularies) -> Task:
     """Return the task that `data.task` names, with the vocabularies of both sides."""
-    return TASKS[data.task](*vocabularies)
+    return TASKS[data.task].build(data, vocabularies)

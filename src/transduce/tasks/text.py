@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from transduce.settings import Search
 from transduce.text.clean import normalise
 from transduce.vocabulary import END, Vocabulary
 
@@ -26,15 +27,27 @@ class TextToText:
         """Return the target token ids of normalised lines, each list closed by END."""
         return encode_lines(self.target, lines)
 
-    def decode(self, ids: Sequence[int]) -> str:
+    def decode(self, ids: Sequence[int], line: str = "") -> str:  # noqa: ARG002 - ids say it all
         """Return the text of target token ids as one normalised line, also for invalid UTF-8."""
         return normalise(self.target.decode(list(ids)))
+
+    def find_fault(self, ids: Sequence[int], line: str) -> str:  # noqa: ARG002
+        """Return "": every output is a text, so that none is repaired."""
+        return ""
+
+    def fallback(self, line: str) -> None:  # noqa: ARG002
+        """Return None: an input that is too long and cannot be split is refused."""
+        return
+
+    def present(self, output: str) -> str:
+        """Return the output itself."""
+        return output
 
     def join(self, parts: Sequence[str]) -> str:
         """Join the outputs of an input's parts with blanks."""
         return " ".join(parts)
 
-    def constraint(self, source_ids: Sequence[int]) -> None:  # noqa: ARG002 - nothing is forbidden
+    def constraint(self, line: str, search: Search) -> None:  # noqa: ARG002 - nothing is forbidden
         """Return None: the output may be any text."""
         return
 

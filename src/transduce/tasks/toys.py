@@ -7,8 +7,9 @@ from typing import ClassVar, final
 from transduce.scores import Score, compute_score
 from transduce.settings import Data
 from transduce.settings.description import ModelDescription
-from transduce.tasks.task import SplitLevel
+from transduce.tasks.task import SplitLevel, TaskKind
 from transduce.tasks.text import TextToText
+from transduce.vocabulary.files import Vocabularies
 
 
 @final
@@ -33,3 +34,15 @@ class Toy(TextToText):
             title=f"{self.action} lines of letters",
             purpose=f"{self.action} lines of letters",
         )
+
+
+def toy_kind(action: str) -> TaskKind:
+    """Return the kind of a toy task whose model card says `action`, such as "copies"."""
+
+    def build(_data: Data, vocabularies: Vocabularies) -> Toy:
+        return Toy(vocabularies.source, vocabularies.target, action=action)
+
+    return TaskKind(build=build)
+
+
+COPY, REVERSE, SORT = map(toy_kind, ("copies", "reverses", "sorts"))

@@ -7,9 +7,10 @@ from typing import ClassVar, final
 from transduce.scores import Score, bleu
 from transduce.settings import Data
 from transduce.settings.description import ModelDescription
-from transduce.tasks.task import SplitLevel
+from transduce.tasks.task import SplitLevel, TaskKind
 from transduce.tasks.text import TextToText
 from transduce.text.sentences import split_clauses, split_sentences
+from transduce.vocabulary.files import Vocabularies
 
 
 @final
@@ -40,3 +41,11 @@ class Translation(TextToText):
             purpose=f"translates {source} to {target}",
             files=(f"input.{source}", f"output.{target}"),
         )
+
+
+def build_translation(_data: Data, vocabularies: Vocabularies) -> Translation:
+    """Return the task of translation with these vocabularies."""
+    return Translation(vocabularies.source, vocabularies.target)
+
+
+TRANSLATION = TaskKind(build=build_translation)

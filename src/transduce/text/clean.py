@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -96,8 +96,9 @@ class CleaningReport:
 class Cleaner:
     """A cleaning of sentence pairs: normalisation of both sides, then the settings' filters."""
 
-    def __init__(self, data: Data) -> None:
+    def __init__(self, data: Data, normalise_line: Callable[[str], str] | None = None) -> None:
         self.data = data
+        self.normalise = normalise_line or normalise
         self.report = CleaningReport()
 
     def clean(self, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -105,7 +106,7 @@ class Cleaner:
         report = self.report = CleaningReport()
         seen = DuplicateFilter()
         for line, pair in enumerate(pairs, start=1):
-            source, target = map(normalise, pair)
+            source, target = map(self.normalise, pair)
             reason = exclusion_reason(source, target, self.data)
             if not reason and self.data.drop_duplicates and not seen.add(source, target):
                 reason = "duplicate"

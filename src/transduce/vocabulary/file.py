@@ -1,15 +1,16 @@
 """The file of a vocabulary: a tokenizer.json that `tokenizers.Tokenizer` reads.
 
-Its list of merges (byte-pair) or of pieces (word-piece) determines all other fields, ids included.
-A file is therefore checked by building the whole document again from that list: any other
-difference, such as exchanged ids, another pre-tokenizer or a normaliser, makes it invalid.
+Its list of merges (byte-pair), pieces (word-piece) or symbols (closed list) determines all other
+fields, ids included. A file is therefore checked by building the whole document again from that
+list: any other difference, such as exchanged ids, another pre-tokenizer or a normaliser, makes it
+invalid.
 """
 
 import json
 from typing import Any
 
 from transduce.errors import FolderError
-from transduce.vocabulary.kinds import BYTE_LEVEL, MODELS, Kind
+from transduce.vocabulary.kinds import MODELS, Kind
 from transduce.vocabulary.symbols import SPECIALS
 
 
@@ -50,7 +51,7 @@ def build_document(kind: Kind) -> dict[str, Any]:
         "normalizer": None,
         "pre_tokenizer": kind.pre_tokenizer_json(),
         "post_processor": None,
-        "decoder": BYTE_LEVEL,
+        "decoder": kind.decoder_json(),
         "model": kind.model_json(),
     }
 

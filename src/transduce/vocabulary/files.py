@@ -1,14 +1,44 @@
-"""The vocabulary files of a folder: one shared by both languages, or one for each language."""
+"""The learned files of a folder: vocabularies, shared or one a side, and a lexicon of tags."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import final
 
 from transduce.errors import FolderError
+from transduce.vocabulary.tag_lexicon import TagLexicon
 from transduce.vocabulary.vocabulary import Vocabulary
 
 SHARED, SOURCE, TARGET = "vocabulary.json", "source.vocabulary.json", "target.vocabulary.json"
+LEXICON = "tags.json"
 LIMIT = 1 << 28  # bytes
-Vocabularies = tuple[Vocabulary, Vocabulary]  # source and target; the same object if they share one
+
+
+@final
+@dataclass(frozen=True)
+class Vocabularies:
+    """The vocabularies of source and target, one object if shared, and tags of words if needed.
+
+    Iteration yields the source vocabulary and the target vocabulary.
+    """
+
+    source: Vocabulary
+    target: Vocabulary
+    lexicon: TagLexicon | None = None  # part-of-speech tags, for tasks whose outputs need them
+
+    def __iter__(self) -> Iterator[Vocabulary]:
+        return iter((self.source, self.target))
+
+    def files(self) -> dict[str, bytes]:
+        """Return a dict from file name to content, with one entry if both sides share theirs."""
+        names = vocabulary_file_names(shared=self.source is self.target)
+        found = {name: each.to_bytes() for name, each in zip(names, self, strict=False)}
+        return found | ({} if self.lexicon is None else {LEXICON: self.lexicon.to_bytes()})
+
+    def hashes(self) -> Mapping[str, str]:
+        """Return the sha256 of each learned file: "source", "target" and, if any, "tags"."""
+        found = {"source": self.source.hash, "target": self.target.hash}
+        return found | ({} if self.lexicon is None else {"tags": self.lexicon.hash})
 
 
 def vocabulary_file_names(*, shared: bool) -> tuple[str, ...]:
@@ -16,14 +46,10 @@ def vocabulary_file_names(*, shared: bool) -> tuple[str, ...]:
     return (SHARED,) if shared else (SOURCE, TARGET)
 
 
-def vocabulary_files(vocabularies: Vocabularies) -> dict[str, Vocabulary]:
-    """Return a dict from file name to vocabulary, with one entry if both sides share theirs."""
-    source, target = vocabularies
-    return dict(zip(vocabulary_file_names(shared=source is target), vocabularies, strict=False))
-
-
-def read_vocabularies(folder: Path, read: Callable[[str], bytes], *, shared: bool) -> Vocabularies:
-    """Read and check a folder's vocabularies; `read` returns the bytes of a file by its name."""
+def read_vocabularies(
+    folder: Path, read: Callable[[str], bytes], *, shared: bool, has_lexicon: bool
+) -> Vocabularies:
+    """Read and check a folder's learned files; `read` returns the bytes of a file by its name."""
     found = []
     for name in vocabulary_file_names(shared=shared):
         data = read(name)
@@ -31,4 +57,5 @@ def read_vocabularies(folder: Path, read: Callable[[str], bytes], *, shared: boo
             found.append(Vocabulary.from_bytes(data))
         except FolderError as error:
             raise FolderError(error.fact, error.hint, file=folder / name) from error
-    return found[0], found[-1]
+    lexicon = TagLexicon.from_bytes(read(LEXICON), folder / LEXICON) if has_lexicon else None
+    return Vocabularies(found[0], found[-1], lexicon)

@@ -1,8 +1,10 @@
-"""The two kinds of vocabulary, byte-pair and word-piece, and how each cuts words into pieces.
+"""The kinds of vocabulary: byte-pair and word-piece for text, closed lists for labels.
 
-Both learn the same pieces from a text and give them the same ids. Byte-pair encoding applies the
-merges to a word in the order in which they were learned. Word-piece takes the longest known piece
-at the start of the word, then of the rest, and so on (Wu et al. 2016, the paper's [38]).
+Byte-pair and word-piece learn the same pieces from a text and give them the same ids. Byte-pair
+encoding applies the merges to a word in the order in which they were learned. Word-piece takes the
+longest known piece at the start of the word, then of the rest, and so on (Wu et al. 2016, the
+paper's [38]). A closed list holds the symbols of the training data, such as brackets with labels,
+and cannot encode anything else.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +13,13 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, final
 
-from transduce.vocabulary.symbols import SPECIALS, Merge, byte_letters, list_symbols
+from transduce.vocabulary.symbols import (
+    SPECIALS,
+    Merge,
+    byte_letters,
+    list_symbols,
+    symbol_bytes,
+)
 
 BYTE_LEVEL = {
     "type": "ByteLevel",
@@ -62,8 +70,16 @@ class BytePair:
         """Return all symbols, indexed by id."""
         return list_symbols(self.merges)
 
+    def symbol_bytes(self) -> list[bytes]:
+        """Return the UTF-8 bytes that each symbol stands for, indexed by id."""
+        return list_symbol_bytes(self.symbols)
+
     def pre_tokenizer_json(self) -> dict[str, Any]:
         """Return the "pre_tokenizer" entry of tokenizer.json: how text is cut into words."""
+        return BYTE_LEVEL
+
+    def decoder_json(self) -> dict[str, Any]:
+        """Return the "decoder" entry of tokenizer.json: how symbols are joined to text."""
         return BYTE_LEVEL
 
     def model_json(self) -> dict[str, Any]:
@@ -109,6 +125,14 @@ class WordPiece:
         """Return all symbols, indexed by id."""
         return [*list_symbols([]), *self.pieces]
 
+    def symbol_bytes(self) -> list[bytes]:
+        """Return the UTF-8 bytes that each symbol stands for, indexed by id."""
+        return list_symbol_bytes(self.symbols)
+
+    def decoder_json(self) -> dict[str, Any]:
+        """Return the "decoder" entry of tokenizer.json: how symbols are joined to text."""
+        return BYTE_LEVEL
+
     def pre_tokenizer_json(self) -> dict[str, Any]:
         """Return the "pre_tokenizer" entry of tokenizer.json: how text is cut into words.
 
@@ -130,13 +154,60 @@ class WordPiece:
         }
 
 
-Kind = BytePair | WordPiece
+@final
+@dataclass(frozen=True)
+class ClosedList:
+    """A vocabulary of whole symbols, such as the labels of a tagger; it encodes nothing else."""
+
+    learned: tuple[str, ...]  # without END and BEGIN, in the order of their ids from 2
+
+    @staticmethod
+    def from_model(model: Any) -> "ClosedList":  # noqa: ANN401
+        """Build it from tokenizer.json's "model" entry; raise ValueError for invalid symbols."""
+        vocab = model["vocab"]
+        learned = tuple(sorted(vocab, key=vocab.__getitem__)[len(SPECIALS) :])
+        for symbol in learned:
+            if not symbol or " " in symbol or symbol in SPECIALS:
+                raise ValueError(f"{symbol!r} is no symbol")
+        return ClosedList(learned)
+
+    @cached_property
+    def symbols(self) -> list[str]:
+        """Return all symbols, indexed by id."""
+        return [*SPECIALS, *self.learned]
+
+    def symbol_bytes(self) -> list[bytes]:
+        """Return the UTF-8 bytes of each symbol and of a blank, by which symbols are separated."""
+        return [b"", b"", *(f"{symbol} ".encode() for symbol in self.learned)]
+
+    def pre_tokenizer_json(self) -> dict[str, Any]:
+        """Return the "pre_tokenizer" entry of tokenizer.json: text is cut at blanks."""
+        pattern = {"String": " "}
+        return {"type": "Split", "pattern": pattern, "behavior": "Removed", "invert": False}
+
+    def decoder_json(self) -> None:
+        """Return the "decoder" entry of tokenizer.json: the default, which inserts blanks."""
+        return
+
+    def model_json(self) -> dict[str, Any]:
+        """Return the "model" entry of tokenizer.json; it has no symbol for unknown words."""
+        vocab = assign_ids(self.symbols)
+        return {"type": "WordLevel", "vocab": vocab, "unk_token": "<unknown>"}
+
+
+Kind = BytePair | WordPiece | ClosedList
 KINDS: Mapping[str, type[BytePair] | type[WordPiece]] = MappingProxyType(
     {"byte-pair": BytePair, "word-piece": WordPiece}
 )
-MODELS: Mapping[str, type[BytePair] | type[WordPiece]] = MappingProxyType(
-    {"BPE": BytePair, "WordPiece": WordPiece}  # the names in tokenizer.json
+MODELS: Mapping[str, type[BytePair] | type[WordPiece] | type[ClosedList]] = MappingProxyType(
+    {"BPE": BytePair, "WordPiece": WordPiece, "WordLevel": ClosedList}  # names in tokenizer.json
 )
+
+
+def list_symbol_bytes(symbols: Sequence[str]) -> list[bytes]:
+    """Return the UTF-8 bytes that each symbol of a byte-level vocabulary stands for."""
+    values = {letter: byte for byte, letter in enumerate(byte_letters())}
+    return [symbol_bytes(symbol, values) for symbol in symbols]
 
 
 def assign_ids(symbols: Sequence[str]) -> dict[str, int]:

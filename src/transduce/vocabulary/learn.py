@@ -9,7 +9,7 @@ from typing import Any, cast
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from transduce.errors import InputError, suggest_names
-from transduce.vocabulary.kinds import KINDS
+from transduce.vocabulary.kinds import KINDS, ClosedList
 from transduce.vocabulary.symbols import BYTES, SPECIALS, Merge, list_symbols
 from transduce.vocabulary.vocabulary import Vocabulary, require_no_surrogates
 
@@ -48,6 +48,18 @@ def learn_vocabulary(lines: Iterable[str], size: int, kind: str = "byte-pair") -
             f"--set data.vocabulary_size={len(vocabulary)}",
         )
     return vocabulary
+
+
+def learn_closed_list(lines: Iterable[Iterable[str]]) -> Vocabulary:
+    """Return the vocabulary of all symbols that occur in the lines, in alphabetical order."""
+    found = sorted({symbol for line in lines for symbol in line})
+    if not found:
+        raise InputError("there are no labels to learn", "is the file empty?")
+    require_no_surrogates(found)
+    for symbol in found:
+        if symbol in SPECIALS or " " in symbol or not symbol:
+            raise InputError(f"{symbol!r} cannot be a label", "rename it in the data")
+    return Vocabulary(ClosedList(tuple(found)))
 
 
 def max_vocabulary_size(lines: Iterable[str], size: int) -> int:

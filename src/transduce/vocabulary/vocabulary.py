@@ -10,7 +10,7 @@ from tokenizers import Tokenizer
 from transduce.errors import InputError
 from transduce.vocabulary.file import deserialise, serialise
 from transduce.vocabulary.kinds import Kind
-from transduce.vocabulary.symbols import SPECIALS, byte_letters, make_readable, symbol_bytes
+from transduce.vocabulary.symbols import SPECIALS, make_readable
 
 
 @final
@@ -25,9 +25,8 @@ class Vocabulary:
         self._tokenizer = Tokenizer.from_str(self._data.decode())
         # Encode "</s>" in a text as text, not as END; tokenizer.json cannot store this setting.
         self._tokenizer.encode_special_tokens = True
-        values = {letter: byte for byte, letter in enumerate(byte_letters())}
         self._symbols = kind.symbols
-        self._bytes = [symbol_bytes(symbol, values) for symbol in self._symbols]
+        self._bytes = kind.symbol_bytes()
 
     def __len__(self) -> int:
         return len(self._symbols)
@@ -49,6 +48,20 @@ class Vocabulary:
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of token ids without END and BEGIN, with invalid UTF-8 as U+FFFD."""
         return b"".join([self._bytes[number] for number in ids]).decode("utf-8", errors="replace")
+
+    def lookup(self, symbols: Iterable[str]) -> list[int] | None:
+        """Return the ids of whole symbols of a closed list; None if one is not in the list."""
+        ids = [self._ids.get(symbol) for symbol in symbols]
+        return None if None in ids else [number for number in ids if number is not None]
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {symbol: number for number, symbol in enumerate(self._symbols)}
+
+    @property
+    def symbols(self) -> Sequence[str]:
+        """All symbols indexed by id, END and BEGIN first, as they stand in the file."""
+        return tuple(self._symbols)
 
     def piece(self, number: int) -> str:
         """Return the piece with this id as readable text, such as "␣dog", "<C3>" or "</s>"."""

@@ -1,0 +1,198 @@
+"""`transduce parse`: parse tokenised sentences into constituency trees."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import tee
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from transduce.cli import options
+from transduce.cli.processes import Processes, count_file_lines, process_options
+from transduce.cli.searching import (
+    WarningPrinter,
+    beam_options,
+    choose_translator,
+    ensemble_option,
+    precision_option,
+    strict_option,
+    warn_if_unfinished,
+)
+from transduce.cli.translate import (
+    FILE,
+    SearchInput,
+    format_outputs,
+    open_output,
+    search_lines,
+    with_progress,
+)
+from transduce.errors import InputError
+from transduce.settings.fields import require
+
+if TYPE_CHECKING:
+    from transduce.inference.outputs import Output
+
+Sentence = tuple[str, list[str] | None]  # words, and part-of-speech tags if the input brings them
+
+
+@click.command("parse")
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("input", type=FILE, default="-")
+@options.output
+@ensemble_option
+@click.option("--tokenise", is_flag=True, help="INPUT is raw text: split its lines into words.")
+@click.option(
+    "--columns",
+    is_flag=True,
+    help="INPUT has a word, a tab and its part-of-speech tag on each line, and blank lines between "
+    "sentences; the trees have these tags.",
+)
+@click.option(
+    "--tags", type=FILE, help="A file with the part-of-speech tags of each line of INPUT."
+)
+@click.option(
+    "--unconstrained",
+    is_flag=True,
+    help="Do not restrict the search to well-formed trees; malformed ones are repaired, counted.",
+)
+@beam_options
+@precision_option
+@click.option(
+    "--nbest", type=click.IntRange(min=1), default=1, help="So many trees a sentence, with scores."
+)
+@click.option("--pretty", is_flag=True, help="Indent trees, with a blank line between them.")
+@click.option(
+    "--svg", type=click.Path(path_type=Path, file_okay=False), help="Draw each tree: DIR/N.svg."
+)
+@strict_option
+@process_options
+@options.as_json
+@options.no_progress
+def command(
+    *,
+    model: Path,
+    ensemble: tuple[Path, ...],
+    output: Path | None,
+    nbest: int,
+    as_json: bool,
+    processes: Processes,
+    **asked: Any,  # noqa: ANN401 - what `read_sentences` and `choose_translator` read
+) -> None:
+    """Parse INPUT, or standard input, with MODEL: a sentence a line in, a tree a line out.
+
+    Words are separated by blanks, as in the treebank that the model was trained on; an empty line
+    for an empty line. Every tree is well-formed over exactly the words of its sentence. Its
+    part-of-speech tags are those of --columns or --tags; else each word has its most frequent tag
+    in the training trees. A sentence longer than the model takes becomes a flat tree, with a
+    warning.
+    """
+    from transduce.tasks.parsing import Parsing
+
+    require(not (asked["pretty"] and as_json), "--pretty and --json are two formats", "leave one")
+    require(not (asked["tags"] and asked["columns"]), "--columns has the tags", "leave --tags")
+    require(
+        not (asked["tokenise"] and (asked["tags"] or asked["columns"])),
+        "--tokenise is for raw text, which has no tags",
+        "leave one",
+    )
+    require(
+        not str(asked["input"]) == str(asked["tags"]) == "-",
+        "standard input can be one of the files only",
+        "name the other",
+    )
+    options.require_writable(output, asked["input"], asked["tags"])
+    asked["constrained"] = not asked["unconstrained"]
+    models = replace(choose_translator((model, *ensemble), asked, nbest), task=Parsing)
+    warn_if_unfinished(models.folders)
+    on_warning = WarningPrinter()
+    sentences, for_search = tee(read_sentences(asked))
+    text = SearchInput(
+        (words for words, _ in for_search), None, partial(count_file_lines, asked["input"])
+    )
+    found = search_lines(models, text, processes, on_warning)
+    shown = with_progress(found, live=not asked["no_progress"] and output is not None, verb="parse")
+    show = partial(format_trees, nbest=nbest, as_json=as_json, pretty=asked["pretty"])
+    with open_output(output) as file:
+        for number, (best, (_, tags)) in enumerate(zip(shown, sentences, strict=True), start=1):
+            trees = [with_tags(tree, tags, number) for tree in best]
+            file.write(show(number, trees))
+            if asked["svg"] and trees[0].text:
+                draw(trees[0].text, asked["svg"] / f"{number}.svg")
+    on_warning.print_count("see the warnings above; the trees are complete all the same")
+
+
+def read_sentences(asked: dict[str, Any]) -> Iterator[Sentence]:
+    """Yield the words of each sentence of the input, and the tags that the input brings."""
+    from transduce.text.files import read_lines
+    from transduce.text.tags import read_tagged
+    from transduce.text.tokenise import tokenise
+
+    if asked["columns"]:
+        for sentence in read_tagged(asked["input"]):
+            yield " ".join(sentence.tokens), list(sentence.labels)
+        return
+    lines: Iterable[str] = read_lines(asked["input"])
+    if asked["tags"]:
+        for number, (line, tags) in enumerate(zip_lines(lines, asked["tags"]), start=1):
+            found = tags.split()
+            require(
+                len(found) == len(line.split()),
+                f"line {number} has {len(line.split())} words and {len(found)} tags",
+                "--tags has a line for each of the input, with a tag for each word",
+            )
+            yield line, found
+        return
+    for line in lines:
+        yield " ".join(tokenise(line)) if asked["tokenise"] else line, None
+
+
+def zip_lines(lines: Iterable[str], tags: Path) -> Iterator[tuple[str, str]]:
+    """Yield each line with its line of tags; raise InputError if their numbers differ."""
+    from itertools import zip_longest
+
+    from transduce.text.files import read_lines
+
+    for number, (line, tagged) in enumerate(zip_longest(lines, read_lines(tags)), start=1):
+        if line is None or tagged is None:
+            short = "the input ends" if line is None else f"{tags} ends"
+            raise InputError(f"{short} before line {number}", "give a line of tags a sentence")
+        yield line, tagged
+
+
+def with_tags(output: "Output", tags: list[str] | None, number: int) -> "Output":
+    """Return an output tree with the tags that the input brought for its words, if any."""
+    from transduce.tasks.parsing import to_tree
+    from transduce.text.trees.write import format_tree
+
+    if tags is None or not output.text:
+        return output
+    tree = to_tree(output.text)
+    require(len(tree.words) == len(tags), f"line {number} has {len(tags)} tags", "one a word")
+    return replace(output, text=format_tree(tree.with_tags(tags)))
+
+
+def format_trees(
+    number: int, trees: "list[Output]", *, nbest: int, as_json: bool, pretty: bool
+) -> str:
+    """Format the trees of one sentence as lines, as JSON, or indented with a blank line after."""
+    from transduce.text.trees.read import parse_tree
+    from transduce.text.trees.write import format_indented
+
+    if not pretty:
+        return format_outputs(number, trees, nbest=nbest, as_json=as_json)
+    indented = (
+        format_indented(parse_tree(tree.text), outer="") if tree.text else "" for tree in trees
+    )
+    return "".join(f"{tree}\n\n" for tree in indented)
+
+
+def draw(tree: str, path: Path) -> None:
+    """Write the drawing of a tree in one line of brackets to an SVG file."""
+    from transduce.durable import ensure_folder, write_atomically
+    from transduce.tasks.parsing import to_tree
+    from transduce.text.trees.svg import draw_svg
+
+    ensure_folder(path.parent)
+    write_atomically(path, draw_svg(to_tree(tree)).encode())

@@ -1,0 +1,94 @@
+"""`transduce tag`: label every token of tokenised sentences."""
+
+import json
+from dataclasses import replace
+from functools import partial
+from itertools import tee
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from transduce.cli import options
+from transduce.cli.processes import Processes, count_file_lines, process_options
+from transduce.cli.searching import (
+    WarningPrinter,
+    beam_options,
+    choose_translator,
+    ensemble_option,
+    precision_option,
+    strict_option,
+    warn_if_unfinished,
+)
+from transduce.cli.translate import FILE, SearchInput, open_output, search_lines, with_progress
+from transduce.settings.fields import require
+
+if TYPE_CHECKING:
+    from transduce.inference.outputs import Output
+
+
+@click.command("tag")
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("input", type=FILE, default="-")
+@options.output
+@ensemble_option
+@click.option("--tokenise", is_flag=True, help="INPUT is raw text: split its lines into tokens.")
+@click.option(
+    "--unconstrained",
+    is_flag=True,
+    help="Do not restrict the search to one label a token; wrong numbers are repaired, counted.",
+)
+@beam_options
+@precision_option
+@strict_option
+@process_options
+@options.as_json
+@options.no_progress
+def command(
+    *,
+    model: Path,
+    ensemble: tuple[Path, ...],
+    output: Path | None,
+    as_json: bool,
+    processes: Processes,
+    **asked: Any,  # noqa: ANN401 - what `choose_translator` reads
+) -> None:
+    """Label every token of INPUT, or of standard input, with MODEL.
+
+    One sentence a line in, its tokens separated by blanks. Out: a token, a tab and its label on
+    each line, and a blank line after each sentence; with --json one object a sentence. A sentence
+    longer than the model takes is labelled in parts, with a warning.
+    """
+    from transduce.tasks.tagging import Tagging
+    from transduce.text.files import read_lines
+    from transduce.text.tokenise import tokenise
+
+    require(str(asked["input"]) != "", "INPUT is empty", "name a file, or - for standard input")
+    options.require_writable(output, asked["input"])
+    asked["constrained"] = not asked["unconstrained"]
+    models = replace(choose_translator((model, *ensemble), asked, 1), task=Tagging)
+    warn_if_unfinished(models.folders)
+    on_warning = WarningPrinter()
+    lines = read_lines(asked["input"])
+    if asked["tokenise"]:
+        lines = (" ".join(tokenise(line)) for line in lines)
+    sentences, for_search = tee(lines)
+    text = SearchInput(for_search, None, partial(count_file_lines, asked["input"]))
+    found = search_lines(models, text, processes, on_warning)
+    shown = with_progress(found, live=not asked["no_progress"] and output is not None, verb="tag")
+    with open_output(output) as file:
+        for number, (best, line) in enumerate(zip(shown, sentences, strict=True), start=1):
+            file.write(format_labels(number, line, best[0], as_json=as_json))
+    on_warning.print_count("see the warnings above; every token has a label all the same")
+
+
+def format_labels(number: int, line: str, output: "Output", *, as_json: bool) -> str:
+    """Format one sentence's labels as two columns with a blank line after, or as a JSON line."""
+    from transduce.tasks.words import split_words
+
+    tokens, labels = split_words(line), split_words(output.text)
+    if as_json:
+        found = {"line": number, "tokens": tokens, "labels": labels, "log_prob": output.log_prob}
+        return json.dumps(found, ensure_ascii=False) + "\n"
+    columns = (f"{token}\t{label}\n" for token, label in zip(tokens, labels, strict=True))
+    return "".join(columns) + "\n"

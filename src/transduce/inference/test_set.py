@@ -1,0 +1,68 @@
+"""Reading a test set: files of lines, files in a task's own form, or a fetched corpus."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from transduce.datasets.cache import cache_folder
+from transduce.datasets.catalogue import is_treebank
+from transduce.datasets.fetch import find_split_files, open_corpus
+from transduce.datasets.fetch_trees import find_treebank_file
+from transduce.errors import InputError
+from transduce.settings import Data
+from transduce.settings.fields import require
+from transduce.tasks import kind_of
+from transduce.text.arguments import Text, read_text
+
+Sides = tuple[list[str], list[str]]  # lines of the source and of the reference
+
+
+def read_test_set(source: Text, reference: Text | None, data: Data) -> Sides:
+    """Return the source and reference lines of a test set from files, lists or a fetched corpus.
+
+    A test set of trees or of tagged tokens is one file, a folder of a treebank, or its name.
+    """
+    if reference is not None:
+        return read_text("source", source), read_text("reference", reference)
+    require(
+        isinstance(source, str | Path),
+        "reference must be given with lines of a source",
+        "or name a fetched test set as the source",
+    )
+    if kind_of(data).tests_in_one_file:
+        return read_both_sides(find_task_files(str(source), data), data)
+    files = find_fetched(str(source), data)
+    return read_text("source", files[0]), read_text("reference", files[1])
+
+
+def read_both_sides(files: Sequence[Path], data: Data) -> Sides:
+    """Return the two sides of files in the form of the data's task, such as words and trees."""
+    read_file = kind_of(data).read_file
+    pairs = [pair for file in files for pair in read_file(file) if all(pair)]
+    require(bool(pairs), f"{files[0]} has no test sentence", "look at the file")
+    return [source for source, _ in pairs], [reference for _, reference in pairs]
+
+
+def find_task_files(name: str, data: Data) -> Sequence[Path]:
+    """Return the files that a path names, or of the fetched treebank CORPUS or CORPUS:SPLIT."""
+    if Path(name).exists():
+        return kind_of(data).list_files(Path(name), "test")
+    corpus, _, split = name.partition(":")
+    if not is_treebank(corpus):
+        raise InputError(f"{name} is neither a file nor a treebank", "name the file of a test set")
+    file = find_treebank_file(corpus, split or "test", cache_folder())
+    if file is None:
+        raise InputError(f"{corpus} has no split {split or 'test'}", f"{corpus}:dev, for example")
+    return [file]
+
+
+def find_fetched(name: str, data: Data) -> tuple[Path, Path]:
+    """Return the files of the fetched test set CORPUS or CORPUS:SPLIT in the data's languages."""
+    hint = "name a reference, or instead of the source a fetched test set"
+    require(not Path(name).is_file(), f"{name} is a source without a reference", hint)
+    corpus, _, split = name.partition(":")
+    languages, cache = (data.source_language, data.target_language), cache_folder()
+    texts = find_split_files(corpus, split or "test", languages, cache)
+    if texts is None:
+        have = open_corpus(corpus, languages, cache).about["splits"]
+        raise InputError(f"{corpus} has no split {split or 'test'}", f"it has {', '.join(have)}")
+    return texts

@@ -1,0 +1,97 @@
+"""Recipes for free treebanks: parsing CRAFT and GUM, and tagging GUM, sized for two CPU cores."""
+
+from dataclasses import replace
+
+from transduce.recipes.table4 import TREE_DATA
+from transduce.settings import Architecture, Data, Recipe, Search, Training
+from transduce.settings.recipe import with_changes
+
+SMALL = Architecture(
+    layers=3,
+    d_model=256,
+    d_ff=1024,
+    heads=4,
+    d_k=64,
+    d_v=64,
+    dropout=0.2,
+    attention_dropout=0.1,
+    tie_embeddings="target",
+)
+TINY = replace(SMALL, d_model=128, d_ff=512, d_k=32, d_v=32, dropout=0.3)
+SIZED = "a model, a vocabulary and updates of a size that fits the treebank and a CPU"
+
+CRAFT = replace(
+    with_changes(
+        Recipe(
+            name="",
+            architecture=SMALL,
+            data=Data(
+                corpus="craft",
+                vocabulary_size=8_000,
+                shared_vocabulary=False,
+                source_tokens=4_096,
+                target_tokens=4_096,
+            ),
+            training=Training(
+                steps=5_000,
+                warmup=2_000,
+                snapshot_every=100,
+                average_last=10,
+                validate_every=500,
+                validate_lines=200,
+            ),
+            search=Search(beam=4, alpha=0.3, extra_length=300),
+        ),
+        TREE_DATA,
+    ),
+    name="craft",
+    about="parsing, 19,000 trees of biomedical articles, made by people",
+    because=SIZED,
+)
+GUM = replace(
+    with_changes(
+        CRAFT,
+        {
+            "data.corpus": "gum",
+            "data.vocabulary_size": 6_000,
+            "architecture.dropout": 0.3,
+            "training.steps": 4_000,
+        },
+    ),
+    name="gum",
+    about="parsing, 10,000 trees of many genres, silver: output of a parser, projected",
+)
+GUM_TAGS = Recipe(
+    name="gum-pos",
+    about="part-of-speech tags of the trees of GUM; name the files that hold them",
+    architecture=TINY,
+    data=Data(
+        task="tagging",
+        corpus="gum-pos",
+        target_language="tags",
+        vocabulary_size=6_000,
+        shared_vocabulary=False,
+        source_tokens=4_096,
+        target_tokens=4_096,
+        max_characters=1_000_000,
+        max_length_ratio=1_000.0,
+        drop_duplicates=False,
+        drop_identical=False,
+    ),
+    training=Training(
+        steps=3_000,
+        warmup=600,
+        snapshot_every=50,
+        average_last=10,
+        validate_every=300,
+        validate_lines=500,
+    ),
+    because=SIZED,
+)
+GUM_CHUNKS = replace(
+    with_changes(GUM_TAGS, {"data.label_scheme": "bio", "data.corpus": "gum-chunks"}),
+    name="gum-chunks",
+    about="base noun phrases of the trees of GUM as labels B-NP, I-NP, O; name their files",
+)
+
+TREEBANKS = (CRAFT, GUM, GUM_TAGS, GUM_CHUNKS)

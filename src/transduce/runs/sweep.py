@@ -1,0 +1,150 @@
+"""`transduce.sweep`: train one recipe with every combination of some settings, and compare.
+
+The paper chose dropout and learning rate of its parser on the development set (section 6.3).
+
+    FOLDER/store/                                  the corpus, prepared once
+    FOLDER/dropout=0.1,learning_rate_factor=1/     a run for each combination
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+from transduce.recipes.choice import find_recipe
+from transduce.settings import Recipe
+from transduce.settings.fields import require
+from transduce.settings.recipe import Value, with_changes
+from transduce.training.journal import LOG, read_journal
+
+if TYPE_CHECKING:
+    from transduce.runs.choice import Texts
+    from transduce.training.callbacks import TrainingCallbacks
+
+STORE = "store"
+
+
+@final
+@dataclass(frozen=True)
+class SweepRow:
+    """One combination of a sweep: its settings, its run, and its best validation."""
+
+    settings: Mapping[str, Value]
+    run: Path
+    step: int  # of the best validation
+    perplexity: float  # of the development set
+    score: float | None  # of the development set, in the metric `score_name`
+    score_name: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row as plain values for JSON."""
+        return asdict(self) | {"run": str(self.run)}
+
+
+def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
+    folder: str | PathLike[str],
+    train: "Texts | None" = None,
+    dev: "Texts | None" = None,
+    *,
+    recipe: str | PathLike[str] | Recipe,
+    vary: Mapping[str, Sequence[Value]],
+    settings: Mapping[str, Value] | None = None,
+    callbacks: "TrainingCallbacks | None" = None,
+) -> list[SweepRow]:
+    """Train a recipe with every combination of settings; return the rows, the best score first.
+
+    `vary` has the values of each setting, such as `{"architecture.dropout": [0.1, 0.2]}`. The
+    other arguments are those of `transduce.train`. The corpus is prepared once. Calling it again
+    resumes unfinished runs and reads finished ones. Each run's best validation counts, by its
+    score, or by its perplexity if validation computes no score.
+
+        rows = transduce.sweep("sweep", recipe="demo", vary={"training.seed": [1, 2]})
+        best = rows[0].settings
+    """
+    from transduce.runs.prepare import prepare
+    from transduce.runs.train import train as train_one
+
+    folder, changes = Path(folder), settings or {}
+    combinations = list(combine(vary))
+    start = with_changes(find_recipe(recipe), changes)
+    for combination in combinations:
+        with_changes(start, combination)  # refuses an impossible one before the first trains
+    prepare(folder / STORE, train, dev, recipe=start)
+    rows = []
+    for number, combination in enumerate(combinations, start=1):
+        run = folder / name_combination(combination)
+        if callbacks is not None:
+            callbacks.on_message(f"{run.name} ({number} of {len(combinations)})")
+        train_one(
+            run,
+            recipe=start,
+            store=folder / STORE,
+            settings={**combination},
+            callbacks=callbacks,
+        )
+        rows.append(read_best_validation(run, combination))
+    return sorted(rows, key=rank_row)
+
+
+def combine(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
+    """Yield every combination of one value for each setting; refuse those of the prepared data."""
+    require(bool(vary), "no setting varies", "vary={'architecture.dropout': [0.1, 0.2]}")
+    for path, values in vary.items():
+        require(len(values) > 0, f"{path} has no values to choose from")
+        require(
+            not path.startswith("data."),
+            f"{path} cannot vary: the corpus is prepared once for all runs",
+            "sweep in another folder with --set for each value of it",
+        )
+    for values in product(*vary.values()):
+        yield dict(zip(vary, values, strict=True))
+
+
+def name_combination(combination: Mapping[str, Value]) -> str:
+    """Return the folder name of a combination, such as dropout=0.1,learning_rate_factor=1."""
+    names = [path.partition(".")[2] for path in combination]
+    return ",".join(
+        f"{name}={str(value).replace('/', '_')}"
+        for name, value in zip(names, combination.values(), strict=True)
+    )
+
+
+def read_best_validation(run: Path, combination: Mapping[str, Value]) -> SweepRow:
+    """Return the best validation of a run from its journal; refuse a run without any."""
+    events = [event for event in read_journal(run / LOG) if event["event"] == "validation"]
+    require(
+        bool(events),
+        f"{run} has no validation to compare by",
+        "name a development set, and a training.validate_every of at most training.steps",
+    )
+    best = min(events, key=rank_event)
+    score = best["score"] or {}
+    perplexity = math.exp(best["nats"])
+    name, value = score.get("name", ""), score.get("value")
+    return SweepRow(combination, run, best["step"], perplexity, value, name)
+
+
+def rank_event(event: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the sort key of a validation event: the higher score first, then the lower loss."""
+    return -(event["score"] or {}).get("value", 0.0), event["nats"]
+
+
+def rank_row(row: SweepRow) -> tuple[float, float]:
+    """Return the sort key of a row: the higher score first, then the lower perplexity."""
+    return -(row.score or 0.0), row.perplexity
+
+
+def format_rows(rows: Sequence[SweepRow]) -> str:
+    """Format the rows of a sweep as a Markdown table, in their order."""
+    settings = list(rows[0].settings)
+    score = rows[0].score_name or "score"
+    head = [*settings, f"{score} (dev)", "perplexity (dev)", "step"]
+    lines = [head, ["---"] * len(head)]
+    for row in rows:
+        value = "" if row.score is None else f"{row.score:.2f}"
+        cells = [*map(str, row.settings.values()), value, f"{row.perplexity:.3f}", f"{row.step:,}"]
+        lines.append(cells)
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -1,0 +1,219 @@
+"""The task of constituency parsing: tokenised sentences to trees    (section 6.3)
+
+A source line is a sentence, its words separated by blanks. A target line is a tree in one line of
+brackets, as EVALB reads it. The model writes the tree as symbols of a closed list, without words:
+the n-th word symbol stands for the n-th word.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, cast, final
+
+from transduce.datasets.penn import (
+    SECTIONS,
+    find_penn_files,
+    find_tree_files,
+    has_penn_sections,
+)
+from transduce.errors import InputError
+from transduce.scores import Score, compute_score
+from transduce.settings import Data, Search
+from transduce.settings.description import ModelDescription
+from transduce.tasks.task import SplitLevel, TaskKind
+from transduce.tasks.words import (
+    encode_words,
+    escape_brackets,
+    join_words,
+    split_words,
+    to_source_text,
+)
+from transduce.text.trees.clean import TreeReport, clean_tree
+from transduce.text.trees.linearise import linearise
+from transduce.text.trees.read import parse_tree, read_trees
+from transduce.text.trees.repair import Repair, repair_symbols
+from transduce.text.trees.symbols import Form, classify_symbols, closed_labels
+from transduce.text.trees.tree import Kind, Tree, flat_tree
+from transduce.text.trees.write import format_tree
+from transduce.vocabulary import BEGIN, END, Vocabulary
+from transduce.vocabulary.files import Vocabularies
+from transduce.vocabulary.tag_lexicon import TagLexicon
+
+if TYPE_CHECKING:
+    from transduce.search import TreeConstraint
+    from transduce.search.tree_constraint import TreeSymbols
+
+
+@final
+@dataclass(frozen=True)
+class Parsing:
+    """The task of parsing sentences into constituency trees, scored by labelled bracket F1."""
+
+    source: Vocabulary
+    target: Vocabulary  # a closed list: symbols of one linearisation
+    lexicon: TagLexicon  # writes part-of-speech tags where the linearisation has none
+    form: Form  # the linearisation
+
+    metrics: ClassVar[tuple[str, ...]] = ("brackets",)
+    has_words: ClassVar[bool] = False
+    split_levels: ClassVar[tuple[SplitLevel, ...]] = ()  # half a sentence has no tree of its own
+
+    def normalise(self, line: str) -> str:
+        """Return a line with single ASCII blanks; words and brackets stay as they are."""
+        return join_words(line)
+
+    def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
+        """Return the source token ids of sentences, each list closed by END."""
+        return encode_words(self.source, lines)
+
+    def encode_targets(self, lines: Sequence[str]) -> list[list[int] | None]:
+        """Return the symbol ids of trees, closed by END; None for a tree with an unknown label."""
+        found = [self.target.lookup(linearise(to_tree(line), self.form)) for line in lines]
+        return [None if ids is None else [*ids, END] for ids in found]
+
+    def decode(self, ids: Sequence[int], line: str) -> str:
+        """Return the tree of symbol ids over the words of a sentence, repaired if malformed."""
+        tree, _ = self.repair(ids, line)
+        return format_tree(tree)
+
+    def find_fault(self, ids: Sequence[int], line: str) -> str:
+        """Return what is wrong with the brackets of an unconstrained output; "" if nothing is."""
+        _, repair = self.repair(ids, line)
+        counts = {
+            name.replace("_", " "): count for name, count in repair.as_json().items() if count
+        }
+        found = ", ".join(f"{name} {count}" for name, count in counts.items())
+        return f"a malformed tree, repaired: {found}" if found else ""
+
+    def repair(self, ids: Sequence[int], line: str) -> tuple[Tree, Repair]:
+        """Return the tree of symbol ids over the words of a sentence, and what was repaired."""
+        words = escape_brackets(split_words(line))
+        symbols = [self.target.symbols[number] for number in ids]
+        tags = self.lexicon.tag(words)
+        return repair_symbols(symbols, words, self.form, tags=tags, labels=self.labels)
+
+    @cached_property
+    def labels(self) -> set[str]:
+        """The constituent labels that the linearisation t2t cannot tell from tags by itself."""
+        return closed_labels(self.target.symbols)
+
+    def fallback(self, line: str) -> str:
+        """Return the flat tree over the words of a sentence that is too long for the model."""
+        words = escape_brackets(split_words(line))
+        return format_tree(flat_tree(words, self.lexicon.tag(words)))
+
+    def present(self, output: str) -> Tree | None:
+        """Return an output line as a tree, which notebooks draw; None for an empty sentence."""
+        return to_tree(output) if output else None
+
+    def join(self, parts: Sequence[str]) -> str:
+        """Return the only part: a sentence is never split."""
+        return "".join(parts)
+
+    @cached_property
+    def tree_symbols(self) -> "TreeSymbols":
+        """The kind and the label of every target id, for constrained decoding."""
+        from transduce.search.tree_constraint import TreeSymbolKind, TreeSymbols  # imports torch
+
+        kinds = {
+            Kind.OPEN: TreeSymbolKind.OPEN,
+            Kind.CLOSE: TreeSymbolKind.CLOSE,
+            Kind.WORD: TreeSymbolKind.WORD,
+        }
+        symbols = classify_symbols(self.target.symbols[BEGIN + 1 :], self.form)
+        labels = {label: number for number, label in enumerate({one.label: 0 for one in symbols})}
+        others = [TreeSymbolKind.OTHER] * (BEGIN + 1)
+        return TreeSymbols(
+            (*others, *(kinds[one.kind] for one in symbols)),
+            (*(0 for _ in others), *(labels[one.label] for one in symbols)),
+        )
+
+    def constraint(self, line: str, search: Search) -> "TreeConstraint":
+        """Return the constraint to well-formed trees over exactly the words of a sentence."""
+        from transduce.search import TreeConstraint  # imports torch
+
+        words = len(split_words(line))
+        limit = words + search.extra_length + 1
+        return TreeConstraint(words, limit, self.tree_symbols, search.max_openings)
+
+    def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
+        """Return the labelled F1 of output trees, with the references' part-of-speech tags."""
+        return compute_score("brackets", outputs, references)
+
+    def describe(self, data: Data) -> ModelDescription:
+        """Return the words of a model card for a parser of the data's language."""
+        language = data.source_language
+        return ModelDescription(
+            pipeline_tag="token-classification",
+            languages=(language,),
+            title=f"constituency parser, {language}",
+            purpose=f"parses tokenised sentences ({language}) into constituency trees",
+            command="parse",
+            files=("sentences.txt", "trees.txt"),
+        )
+
+
+def build_parsing(data: Data, vocabularies: Vocabularies) -> Parsing:
+    """Return the task of parsing with these vocabularies and the data's linearisation."""
+    assert vocabularies.lexicon is not None
+    form = cast("Form", data.linearisation)
+    return Parsing(vocabularies.source, vocabularies.target, vocabularies.lexicon, form)
+
+
+def to_tree(line: str) -> Tree:
+    """Return the cleaned tree of one line of brackets; refuse a line without words."""
+    tree = clean_tree(parse_tree(line), TreeReport())
+    if tree is None:
+        raise InputError("a tree without words", "leave the line out")
+    return tree
+
+
+def list_tree_files(path: Path, split: str) -> list[Path]:
+    """Return the files of a split: a file itself, sections of a Penn Treebank, or all in a folder.
+
+    A folder without numbered sections has one split only, "train".
+    """
+    if not path.is_dir():
+        return [path]
+    if has_penn_sections(path) and split in SECTIONS:
+        return find_penn_files(path, split)
+    return find_tree_files(path) if split != "dev" else []
+
+
+def read_tree_pairs(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield (sentence, cleaned tree) for every tree of a file.
+
+    A tree without words and a malformed one give an empty pair, which cleaning drops and counts.
+    """
+    malformed: list[InputError] = []
+    for raw in read_trees(path, on_malformed=malformed.append):
+        tree = clean_tree(raw, TreeReport())
+        yield from [("", "")] * len(malformed)
+        malformed.clear()
+        yield ("", "") if tree is None else (" ".join(tree.words), format_tree(tree))
+    yield from [("", "")] * len(malformed)
+
+
+def linearise_line(data: Data, line: str) -> list[str]:
+    """Return the symbols of a tree in one line, in the data's linearisation."""
+    return linearise(to_tree(line), cast("Form", data.linearisation))
+
+
+def tagged_words(line: str) -> Iterable[tuple[str, str]]:
+    """Return the (word, part-of-speech tag) pairs of a tree in one line."""
+    tree = to_tree(line)
+    return zip(tree.words, tree.tags, strict=True)
+
+
+PARSING = TaskKind(
+    build=build_parsing,
+    read_file=read_tree_pairs,
+    tests_in_one_file=True,
+    options="--trees FILE_OR_FOLDER",
+    list_files=list_tree_files,
+    normalise=join_words,
+    source_text=to_source_text,
+    target_symbols=linearise_line,
+    tagged_words=tagged_words,
+)

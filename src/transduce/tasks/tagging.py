@@ -1,0 +1,156 @@
+"""The task of tagging: one label for each token of a sentence.
+
+A source line is a sentence, its tokens separated by blanks; a target line is their labels. The
+model writes labels of a closed list, and the search is constrained to one label a token.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, final
+
+from transduce.scores import Score, compute_score
+from transduce.settings import Data, Search
+from transduce.settings.description import ModelDescription
+from transduce.tasks.task import SplitLevel, TaskKind
+from transduce.tasks.words import encode_words, join_words, split_words, to_source_text
+from transduce.text.tags import read_tagged
+from transduce.vocabulary import BEGIN, END, Vocabulary
+from transduce.vocabulary.files import Vocabularies
+
+if TYPE_CHECKING:
+    from transduce.search import LabelConstraint
+    from transduce.search.label_constraint import LabelSymbols
+
+METRICS = {"bio": ("spans", "accuracy"), "iob1": ("spans", "accuracy"), "raw": ("accuracy",)}
+
+
+@final
+@dataclass(frozen=True)
+class Tagging:
+    """The task of labelling every token of a sentence, scored by span F1 or by accuracy."""
+
+    source: Vocabulary
+    target: Vocabulary  # the closed list of labels
+    scheme: str  # "bio", "iob1" or "raw"
+
+    has_words: ClassVar[bool] = False
+    split_levels: ClassVar[tuple[SplitLevel, ...]] = (  # labels of halves are joined
+        SplitLevel("tokens", split_words, " "),
+        SplitLevel("tokens", split_words, " "),
+    )
+
+    @property
+    def metrics(self) -> Sequence[str]:
+        """The names of the metrics of the scheme: span F1 and accuracy, or accuracy alone."""
+        return METRICS[self.scheme]
+
+    def normalise(self, line: str) -> str:
+        """Return a line with single ASCII blanks; tokens and labels stay as they are."""
+        return join_words(line)
+
+    def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
+        """Return the source token ids of sentences, each list closed by END."""
+        return encode_words(self.source, lines)
+
+    def encode_targets(self, lines: Sequence[str]) -> list[list[int] | None]:
+        """Return the ids of labels, closed by END; None for a line with an unknown label."""
+        found = [self.target.lookup(split_words(line)) for line in lines]
+        return [None if ids is None else [*ids, END] for ids in found]
+
+    def decode(self, ids: Sequence[int], line: str) -> str:
+        """Return one label for each token; surplus labels are cut, and the last one is repeated."""
+        labels = [self.target.symbols[number] for number in ids] or [self.target.symbols[-1]]
+        count = len(split_words(line))
+        return " ".join((labels + labels[-1:] * count)[:count])
+
+    def find_fault(self, ids: Sequence[int], line: str) -> str:
+        """Return by how much an unconstrained output has the wrong length; "" if it has not."""
+        count = len(split_words(line))
+        return "" if len(ids) == count else f"{len(ids)} labels for {count} tokens, repaired"
+
+    def fallback(self, line: str) -> None:  # noqa: ARG002
+        """Return None: an input that is too long is split between tokens."""
+        return
+
+    def present(self, output: str) -> list[str]:
+        """Return the labels of an output line."""
+        return split_words(output)
+
+    def join(self, parts: Sequence[str]) -> str:
+        """Join the labels of an input's parts."""
+        return " ".join(parts)
+
+    @cached_property
+    def label_symbols(self) -> "LabelSymbols":
+        """The kind and the entity type of every target id, for constrained decoding."""
+        from transduce.search.label_constraint import (  # imports torch
+            NO_ENTITY,
+            LabelKind,
+            LabelSymbols,
+        )
+
+        labels = self.target.symbols[BEGIN + 1 :]
+        types = {label[2:]: number for number, label in enumerate(labels) if self.is_span(label)}
+        kinds, entities = [LabelKind.OTHER] * (BEGIN + 1), [NO_ENTITY] * (BEGIN + 1)
+        for label in labels:
+            is_inside = (
+                self.is_span(label) and label.startswith("I-") and f"B-{label[2:]}" in labels
+            )
+            kinds.append(LabelKind.INSIDE if is_inside else LabelKind.FREE)
+            entities.append(types[label[2:]] if self.is_span(label) else NO_ENTITY)
+        return LabelSymbols(tuple(kinds), tuple(entities))
+
+    def is_span(self, label: str) -> bool:
+        """Return whether a label is part of a span in the scheme BIO, such as B-NP."""
+        return self.scheme == "bio" and label[:2] in ("B-", "I-")
+
+    def constraint(self, line: str, search: Search) -> "LabelConstraint":  # noqa: ARG002
+        """Return the constraint to exactly one label for each token, valid in the scheme."""
+        from transduce.search import LabelConstraint  # imports torch
+
+        return LabelConstraint(len(split_words(line)), self.label_symbols)
+
+    def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
+        """Return the span F1 of labels, or their accuracy in the scheme "raw"."""
+        return compute_score(self.metrics[0], outputs, references)
+
+    def describe(self, data: Data) -> ModelDescription:
+        """Return the words of a model card for a tagger of the data's language."""
+        language = data.source_language
+        return ModelDescription(
+            pipeline_tag="token-classification",
+            languages=(language,),
+            title=f"tagger, {language}",
+            purpose=f"labels every token of a sentence ({language})",
+            command="tag",
+            files=("sentences.txt", "tags.tsv"),
+        )
+
+
+def build_tagging(data: Data, vocabularies: Vocabularies) -> Tagging:
+    """Return the task of tagging with these vocabularies and the data's label scheme."""
+    return Tagging(vocabularies.source, vocabularies.target, data.label_scheme)
+
+
+def read_tagged_pairs(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield (tokens, labels) for every sentence of a two-column file, each joined by blanks."""
+    for sentence in read_tagged(path):
+        yield " ".join(sentence.tokens), " ".join(sentence.labels)
+
+
+def split_labels(_data: Data, line: str) -> list[str]:
+    """Return the labels of a target line."""
+    return split_words(line)
+
+
+TAGGING = TaskKind(
+    build=build_tagging,
+    read_file=read_tagged_pairs,
+    tests_in_one_file=True,
+    options="--tags FILE",
+    normalise=join_words,
+    source_text=to_source_text,
+    target_symbols=split_labels,
+)

@@ -1,0 +1,79 @@
+"""A unigram tagger: the most frequent part-of-speech tag of each word of a treebank.
+
+A parser's output has no tags of its own in the usual linearisation, and EVALB recognises
+punctuation by its tag, so `transduce parse` writes the tags of this lexicon.
+"""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import final
+
+from transduce.durable.checksummed_json import from_checksummed_json, to_checksummed_json
+from transduce.errors import FolderError
+
+SUFFIX_LENGTH = 3  # letters at the end of an unknown word that predict its tag
+RARE = 2  # occurrences up to which a known word stands for the unknown ones
+
+
+@final
+@dataclass(frozen=True)
+class TagLexicon:
+    """The most frequent tag of each word, of each ending of rare words, and of rare words."""
+
+    words: Mapping[str, str]
+    endings: Mapping[str, str]
+    unknown: str
+
+    def tag(self, words: Sequence[str]) -> list[str]:
+        """Return a tag for each word: the word's own, else its ending's, else the rare words'."""
+        return [
+            self.words.get(word) or self.endings.get(word[-SUFFIX_LENGTH:], self.unknown)
+            for word in words
+        ]
+
+    def to_bytes(self) -> bytes:
+        """Return the lexicon as JSON with a checksum; equal lexicons give equal bytes."""
+        content = {"words": self.words, "endings": self.endings, "unknown": self.unknown}
+        return to_checksummed_json(content)
+
+    @cached_property
+    def hash(self) -> str:
+        """The sha256 of the lexicon's file."""
+        return hashlib.sha256(self.to_bytes()).hexdigest()
+
+    @staticmethod
+    def from_bytes(data: bytes, file: Path) -> "TagLexicon":
+        """Build a lexicon from the bytes of its file; raise FolderError if they are invalid."""
+        match from_checksummed_json(data, file):
+            case {"words": dict(words), "endings": dict(endings), "unknown": str(unknown)}:
+                tags = [*words.values(), *endings.values()]
+                if all(isinstance(tag, str) and tag for tag in tags):
+                    return TagLexicon(words, endings, unknown)
+        raise FolderError("is no lexicon of tags", "copy the folder again", file=file)
+
+
+def learn_tag_lexicon(sentences: Iterable[Iterable[tuple[str, str]]]) -> TagLexicon:
+    """Learn a lexicon from tagged sentences, each a sequence of (word, tag) pairs."""
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for sentence in sentences:
+        for word, tag in sentence:
+            counts[word][tag] += 1
+    rare: Counter[str] = Counter()
+    endings: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for word, tags in counts.items():
+        if tags.total() <= RARE:
+            rare.update(tags)
+            endings[word[-SUFFIX_LENGTH:]].update(tags)
+    words = {word: most_frequent(tags) for word, tags in sorted(counts.items())}
+    by_ending = {ending: most_frequent(tags) for ending, tags in sorted(endings.items())}
+    frequent = rare or Counter(words.values())
+    return TagLexicon(words, by_ending, most_frequent(frequent) if frequent else "NN")
+
+
+def most_frequent(counts: Counter[str]) -> str:
+    """Return the item with the highest count; of equal ones the first in alphabetical order."""
+    return min(counts, key=lambda item: (-counts[item], item))
