@@ -68,8 +68,8 @@ def read_text_options(files: Mapping[str, Any], prefix: str) -> "Pairs | None":
     kinds = {"pairs": TRANSLATION, "trees": PARSING, "tags": TAGGING}
     given = [side for side in SIDES if files[prefix + side] is not None]
     if len(given) > 1 and given != ["source", "target"]:
-        fact = f"{dashed}{given[0]} and {dashed}{given[1]} name the text twice"
-        raise InputError(fact, "leave one")
+        fact = f"{dashed}{given[-1]} and {dashed}{given[0]} name the text twice"
+        raise InputError(fact, "give one of them")
     if given in (["source"], ["target"]):
         missing = "target" if given == ["source"] else "source"
         raise InputError(f"{dashed}{missing} is missing", "a parallel text has two sides")

@@ -1,4 +1,4 @@
-"""Reproduce Tables 1, 2 and 3 of the paper by library calls: measure, write, return a report."""
+"""Reproduce the tables of the paper by library calls: measure, write, return a report."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from transduce.reproduce.layer_costs.plan import MeasurementPlan
     from transduce.reproduce.report import Report
     from transduce.reproduce.request import TableCallbacks, TableKind
+    from transduce.reproduce.table4 import ParsingTable
     from transduce.runs.choice import Texts
+    from transduce.settings import Recipe
     from transduce.settings.recipe import Value
 
 
@@ -131,3 +133,48 @@ def _reproduce(
     if outcome.report is None:
         raise outcome.errors[0]
     return replace(outcome.report, errors=tuple(outcome.errors))
+
+
+def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
+    folder: Path | str,
+    *,
+    recipe: "Recipe | str" = "table4/wsj",
+    train: "Texts | None" = None,
+    dev: "Texts | None" = None,
+    test: "Path | str | None" = None,
+    model: Path | str | None = None,
+    settings: "Mapping[str, Value] | None" = None,
+    baselines: bool = True,
+    on_message: "Callable[[str], None]" = lambda _sentence: None,
+) -> "ParsingTable":
+    """Train a parser by a recipe, score it on test trees, and write Table 4 into a folder.
+
+    `train`, `dev` and `test` are files or folders of trees; without them the recipe's fetched
+    corpus is used. With `model`, a parser that exists, nothing is trained. Calling it again
+    resumes the training.
+    """
+    from transduce.inference.load import load
+    from transduce.recipes.choice import find_recipe
+    from transduce.reproduce.table4 import ParsingTable, measure_baselines, measure_parser
+    from transduce.reproduce.table4_inputs import choose_trees, train_parser
+    from transduce.reproduce.table4_report import write_report
+
+    folder, chosen = Path(folder), find_recipe(recipe)
+    trees = choose_trees(chosen, train, dev, test)
+    if model is None:
+        model = train_parser(folder, chosen, trees, settings or {}, on_message)
+    parser = load(model)
+    row, outputs = measure_parser(
+        parser,
+        trees.gold,
+        name=f"Transformer ({parser.recipe.name})",
+        trained_on=trees.trained_on,
+        on_message=on_message,
+    )
+    rows = [row]
+    if baselines:
+        rows += measure_baselines(trees.gold, trees.read_train(), trees.trained_on, on_message)
+    table = ParsingTable(tuple(rows), trees.test_set, is_comparable=trees.is_comparable)
+    files = write_report(folder, table, outputs)
+    on_message(f"the report: {', '.join(map(str, files))}")
+    return table

@@ -1,0 +1,68 @@
+"""`transduce reproduce table4`: train a parser, and print its F1 with baselines and the paper's."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from transduce.cli import display, options, signals
+from transduce.cli.inputs import corpus_options, named_texts
+from transduce.settings import Recipe
+
+
+@click.command("table4")
+@click.argument("recipe", type=options.RecipeName(), default="table4/wsj")
+@corpus_options
+@click.option(
+    "--test-trees",
+    type=click.Path(path_type=Path),
+    help="Trees to test on; else the recipe's corpus, or section 23 of a Penn Treebank folder.",
+)
+@click.option("--model", type=click.Path(path_type=Path), help="A parser: nothing is trained.")
+@click.option("--no-baselines", is_flag=True, help="Do not parse with the baselines.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="A folder for the run, the model and the report.",
+)
+@options.settings
+def table4(
+    *,
+    recipe: Recipe,
+    test_trees: Path | None,
+    model: Path | None,
+    no_baselines: bool,
+    output: Path,
+    changes: Sequence[tuple[str, str]],
+    **files: Path | None,
+) -> None:
+    """Train RECIPE as a parser, score it on test trees, and print it with Table 4 of the paper.
+
+    RECIPE is table4/wsj unless another one is named. The same command again resumes. Beside the
+    parser stand baselines without a network: a flat tree, right-branching, noun chunks, and a
+    probabilistic grammar over the gold part-of-speech tags.
+
+    \b
+    transduce reproduce table4 --trees treebank_3/parsed/mrg/wsj -o table4
+    transduce reproduce table4 craft -o table4-craft
+    """
+    signals.ignore_checkpoint_signal()
+    signals.import_with_signals_deferred("transduce.runs.train")
+    from transduce.reproduce.table4_report import format_table
+    from transduce.reproduce.tables import table4 as build_table4
+
+    train, dev = named_texts(files)
+    table = build_table4(
+        output,
+        recipe=recipe,
+        train=train,
+        dev=dev,
+        test=test_trees,
+        model=model,
+        settings=dict(changes),
+        baselines=not no_baselines,
+        on_message=display.print_message,
+    )
+    display.print_result(format_table(table))

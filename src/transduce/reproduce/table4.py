@@ -1,0 +1,125 @@
+"""Table 4: a parser of ours, its test trees scored, with baselines and the paper's figures.
+
+OUTPUT/run/     the training run, unless a model is given
+OUTPUT/model/   the average of its last snapshots
+OUTPUT/table4.md  table4.json  trees.txt
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+from transduce.reproduce.tree_baselines import BASELINES, baseline_trees
+from transduce.scores.brackets import score_brackets
+from transduce.scores.brackets.files import score_trees
+from transduce.settings.fields import require
+from transduce.tasks import PARSING, kind_of
+from transduce.tasks.parsing import to_tree
+from transduce.text.tags_of_trees import tag_parts_of_speech
+from transduce.text.trees.tree import Tree
+from transduce.text.trees.write import format_tree
+
+if TYPE_CHECKING:
+    from transduce.inference.translator import Translator
+
+SENTENCE = "S"  # the root label of a declarative sentence
+OnMessage = Callable[[str], None]
+
+
+@final
+@dataclass(frozen=True)
+class ParserScores:
+    """EVALB's labelled F1 of one parser on a test set, with the gold part-of-speech tags."""
+
+    parser: str
+    trained_on: str
+    f1: float  # of all sentences; failed ones count as outputs without brackets
+    f1_up_to_40: float
+    f1_of_sentences: float  # of trees with the root S
+    complete: float  # the percentage of trees whose constituents all match
+    failed: int  # sentences that EVALB refuses or skips
+    trees: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row as plain values for JSON."""
+        return asdict(self)
+
+
+@final
+@dataclass(frozen=True)
+class ParsingTable:
+    """The rows of ours and of the baselines, and whether the paper's rows are comparable."""
+
+    rows: tuple[ParserScores, ...]
+    test_set: str
+    is_comparable: bool  # trained and tested on the Wall Street Journal's usual sections
+
+
+def measure_parser(
+    model: "Translator",
+    gold: Sequence[str],
+    *,
+    name: str,
+    trained_on: str,
+    on_message: OnMessage,
+) -> tuple[ParserScores, list[str]]:
+    """Parse the words of gold trees with a model; return its scores and its trees."""
+    require(
+        kind_of(model.recipe.data) is PARSING,
+        f"{name} is a model of the task {model.recipe.data.task}, not of parsing",
+        "name a parser",
+    )
+    outputs = []
+    sentences = (" ".join(to_tree(line).words) for line in gold)
+    for number, tree in enumerate(model.translate_lines(sentences), start=1):
+        outputs.append(tree)
+        if number % 500 == 0:
+            on_message(f"parsed {number:,} of {len(gold):,} sentences")
+    return score_parser(name, trained_on, gold, outputs), outputs
+
+
+def measure_baselines(
+    gold: Sequence[str], train: Iterable[Tree], trained_on: str, on_message: OnMessage
+) -> list[ParserScores]:
+    """Score every baseline parser, which reads the gold part-of-speech tags."""
+    tagged = [tag_parts_of_speech(to_tree(line)) for line in gold]
+    trees, rows = list(train), []
+    for name in BASELINES:
+        on_message(name)
+        outputs = [format_tree(tree) for tree in baseline_trees(name, trees, tagged)]
+        rows.append(score_parser(name, trained_on, gold, outputs))
+    return rows
+
+
+def score_parser(
+    name: str, trained_on: str, gold: Sequence[str], outputs: Sequence[str]
+) -> ParserScores:
+    """Score output trees against gold trees: all, short ones, and those with the root S."""
+    report = score_trees(list(gold), list(outputs), gold_tags=True)
+    both = zip(gold, outputs, strict=True)
+    sentences = [pair for pair in both if to_tree(pair[0]).labels[:1] == (SENTENCE,)]
+    of_sentences = (
+        score_trees([one for one, _ in sentences], [two for _, two in sentences], gold_tags=True)
+        if sentences
+        else score_brackets([], [])
+    )
+    whole, short = report.every_sentence, report.short_sentences
+    assert short is not None
+    return ParserScores(
+        name,
+        trained_on,
+        f1=whole.f1_of_all_sentences,
+        f1_up_to_40=short.f1_of_all_sentences,
+        f1_of_sentences=of_sentences.every_sentence.f1_of_all_sentences,
+        complete=whole.complete_match,
+        failed=whole.errors + whole.skipped,
+        trees=whole.sentences,
+    )
+
+
+def read_gold(files: Sequence[Path]) -> list[str]:
+    """Return the cleaned trees of files, one line each; refuse files without a tree."""
+    found = [tree for file in files for words, tree in PARSING.read_file(file) if words]
+    require(bool(found), f"{files[0]} has no tree", "name a file of trees to test on")
+    return found
