@@ -68,6 +68,17 @@ def test_the_report_as_json(call, files):
     assert (found["parameters"]["name"], found["tags"]) == ("COLLINS", "output")
 
 
+def test_outer_brackets_without_a_label_are_said_to_count(call, files, tmp_path):
+    raw = write(tmp_path / "raw", [GOLD[0].replace("(TOP ", "( "), GOLD[1]])
+    ended = call("score", "--brackets", raw, files[0])
+    assert read_rows(ended.stdout)["gold brackets"] == ("8", "8")
+    assert read_rows(ended.stdout)["output brackets"] == ("7", "7")
+    assert ended.stderr == (
+        "  EVALB counts outer brackets without a label, 1 gold and 0 of the output;"
+        " it does not count (TOP ...)\n"
+    )
+
+
 def test_where_evalb_gives_up_all_sentences_are_scored_and_it_is_said(call, tmp_path):
     gold = write(tmp_path / "gold", ["(NP (NN a))"] * 14)
     output = write(tmp_path / "output", ["(NP (NN b))"] * 12 + ["(NP (NN a))"] * 2)

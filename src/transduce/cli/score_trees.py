@@ -84,5 +84,11 @@ def tell_messages(report: BracketReport, *, gold_tags: bool) -> None:
             f"  EVALB itself ends at line {len(report.sentences) + 1:,} without a summary:"
             f" MAX_ERROR is {report.parameters.max_errors}"
         )
+    if any(report.unlabelled_roots):
+        gold, output = report.unlabelled_roots
+        display.print_message(
+            f"  EVALB counts outer brackets without a label, {gold:,} gold and {output:,} of the"
+            " output; it does not count (TOP ...)"
+        )
     if not gold_tags and any("Length unmatch" in message for message in report.messages):
         display.print_message("  EVALB deletes punctuation by its tag: try --gold-tags")

@@ -1,5 +1,6 @@
 """The report of EVALB on two files of brackets, with its messages and exit status."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice, repeat
@@ -11,6 +12,7 @@ from transduce.scores.brackets.reading import STRAY_WORD, read_bracket_line
 from transduce.scores.brackets.summary import BracketSummary, summarise
 from transduce.scores.brackets.table import format_report
 
+UNLABELLED_ROOT = re.compile(r"\s*\(\s*\(")
 Message = tuple[int, str]  # with the number of its line
 
 
@@ -24,6 +26,7 @@ class BracketReport:
     printed: int  # pairs before EVALB gave up, if it did
     messages: tuple[str, ...]
     exit_status: int  # 1 if EVALB gave up at its error limit, else 0
+    unlabelled_roots: tuple[int, int]  # gold and output lines in `( ... )`, which EVALB counts
 
     @property
     def sentences(self) -> tuple[SentenceCounts, ...]:
@@ -63,6 +66,7 @@ class BracketReport:
             "sentences": [asdict(one) for one in self.sentences],
             "messages": list(self.messages),
             "evalb_exit_status": self.exit_status,
+            "unlabelled_roots": list(self.unlabelled_roots),
         }
 
     def as_text(self) -> str:
@@ -90,6 +94,7 @@ def score_brackets(
         printed=messages[-1][0] - 1 if gave_up else len(counted),
         messages=tuple(f"{number} : {text}" for number, text in messages),
         exit_status=int(gave_up),
+        unlabelled_roots=(count_unlabelled_roots(gold_lines), count_unlabelled_roots(test_lines)),
     )
 
 
@@ -111,3 +116,8 @@ def find_messages(
         yield next_number, "Number of lines unmatch (too many lines in gold file)"
     elif len(test_lines) > len(gold_lines):
         yield next_number, "Number of lines unmatch (too many lines in test file)"
+
+
+def count_unlabelled_roots(lines: Sequence[str]) -> int:
+    """Return the number of lines whose outer bracket has no label, as treebanks store trees."""
+    return sum(UNLABELLED_ROOT.match(line) is not None for line in lines)
