@@ -6,6 +6,7 @@ equals the whole pass.
 """
 
 import dataclasses
+import functools
 import math
 import re
 from typing import Any
@@ -33,9 +34,10 @@ NUMBERS = {int: (0, 1, 4, 5), float: (0.0, 0.3), bool: (False, True)}
 
 
 def values_of(field):
-    """All values of a setting of words, as its error lists them; a few of a number."""
+    """Return all values of a setting of words, as its error lists them; a few of a number."""
     if field.type is not str:
-        return [value for value in NUMBERS[field.type] if is_valid({field.name: value})]
+        valid = [value for value in NUMBERS[field.type] if is_valid({field.name: value})]
+        return [value for value in valid if value != 4 or 5 not in valid]  # one of both will do
     unknown: dict[str, Any] = {field.name: "?"}
     with pytest.raises(InputError) as error:
         Architecture(**unknown)
@@ -68,6 +70,7 @@ def spell(change):
 
 
 every = pytest.mark.parametrize("change", every_choice())
+built = functools.cache(model_of)  # shared by the tests that change no weight
 
 
 def small(change, **more):
@@ -141,7 +144,7 @@ def two_for_each(*_shapes, out_shape, **_):
 def test_the_formula_counts_the_operations_of_a_forward_pass(change):
     """In float64, for which torch has no fused LSTM: every step is a product that it counts."""
     sizes = small(change)
-    model = model_of(sizes)
+    model = built(sizes)
     source = Packed.from_sentences([range(2, 2 + N)] * B)
     target = Packed.from_sentences([range(2, 2 + M)] * B)
     rules = {torch.ops.aten.addcmul: two_for_each}
@@ -185,7 +188,7 @@ def test_the_estimate_of_memory_covers_what_is_kept_for_the_backward_pass(change
 @every
 @torch.no_grad()
 def test_decoding_step_by_step_equals_the_whole_pass(change):
-    model = model_of(small(change)).eval()
+    model = built(small(change)).eval()
     sources, inputs = sentences([5, 1, 8]), sentences([9, 9, 9], seed=4)
     memory = model.encode(Packed.from_sentences(sources))
     expected = model.decode(Packed.from_sentences(inputs), memory).unflatten(0, (3, 9))
