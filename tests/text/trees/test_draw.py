@@ -7,7 +7,7 @@ from transduce.text.trees.draw import count_columns, draw_text
 from transduce.text.trees.read import parse_tree
 from transduce.text.trees.write import format_indented
 
-DRAWN = """\
+PICTURE = """\
          S
     ┌────┴─────┐
    NP         VP
@@ -20,7 +20,7 @@ TEXT = "(S (NP (DT The) (NN dog)) (VP (VBZ has) (NP (DT a) (NN bone))))"
 
 
 def test_a_small_tree_is_drawn_with_lines():
-    assert draw_text(parse_tree(TEXT)) == DRAWN
+    assert draw_text(parse_tree(TEXT)) == PICTURE
 
 
 def test_a_tree_that_is_too_wide_or_too_deep_becomes_indented_brackets():
