@@ -10,9 +10,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
+from transduce.recipes.names import find_original_name
 from transduce.reproduce.tree_baselines import BASELINES, baseline_trees
 from transduce.scores.brackets import score_brackets
 from transduce.scores.brackets.files import score_trees
+from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.tasks import PARSING, kind_of
 from transduce.tasks.parsing import to_tree
@@ -116,6 +118,12 @@ def score_parser(
         failed=whole.errors + whole.skipped,
         trees=whole.sentences,
     )
+
+
+def name_parser(recipe: Recipe) -> str:
+    """Return the name of a trained parser's row: its recipe, and whether settings were changed."""
+    original = find_original_name(recipe)
+    return f"Transformer ({original}{'' if recipe.name == original else ', changed settings'})"
 
 
 def read_gold(files: Sequence[Path]) -> list[str]:

@@ -155,7 +155,12 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     """
     from transduce.inference.load import load
     from transduce.recipes.choice import find_recipe
-    from transduce.reproduce.table4 import ParsingTable, measure_baselines, measure_parser
+    from transduce.reproduce.table4 import (
+        ParsingTable,
+        measure_baselines,
+        measure_parser,
+        name_parser,
+    )
     from transduce.reproduce.table4_inputs import choose_trees, train_parser
     from transduce.reproduce.table4_report import write_report
 
@@ -167,7 +172,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     row, outputs = measure_parser(
         parser,
         trees.gold,
-        name=f"Transformer ({parser.recipe.name})",
+        name=name_parser(parser.recipe),
         trained_on=trees.trained_on,
         on_message=on_message,
     )
