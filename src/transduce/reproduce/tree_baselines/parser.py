@@ -47,7 +47,7 @@ def fill_cell(start: int, end: int, chart: Chart, grammar: Grammar) -> None:
     rights = np.isfinite(chart[start + 1 : end, end]).any(axis=0)
     rules = np.flatnonzero(lefts[grammar.left] & rights[grammar.right])
     if len(rules):
-        best = score_splits(start, end, chart, grammar, rules).max(axis=0)
+        best = score_splits(start, end, chart, grammar, rules).max(axis=0) + grammar.weights[rules]
         parents, first_rules = np.unique(grammar.parents[rules], return_index=True)
         chart[start, end, parents] = np.maximum.reduceat(best, first_rules)
 
@@ -55,10 +55,11 @@ def fill_cell(start: int, end: int, chart: Chart, grammar: Grammar) -> None:
 def score_splits(
     start: int, end: int, chart: Chart, grammar: Grammar, rules: Int64[ndarray, " r"]
 ) -> Float32[ndarray, "m r"]:
-    """Return the log-probabilities of a span by each of some rules, split before each word."""
+    """Return the sum of both parts' log-probabilities, by each of some rules, for each split."""
     left = chart[start, start + 1 : end].take(grammar.left[rules], axis=1)
     right = chart[start + 1 : end, end].take(grammar.right[rules], axis=1)
-    return left + right + grammar.weights[rules]
+    left += right
+    return left
 
 
 def find_constituents(root: int, chart: Chart, grammar: Grammar) -> Iterator[Constituent]:
@@ -71,7 +72,7 @@ def find_constituents(root: int, chart: Chart, grammar: Grammar) -> Iterator[Con
             yield from (Constituent(label, start, end) for label in name.split(JOIN))
         if end - start > 1:
             rules = np.flatnonzero(grammar.parents == symbol)
-            splits = score_splits(start, end, chart, grammar, rules)
+            splits = score_splits(start, end, chart, grammar, rules) + grammar.weights[rules]
             place, number = divmod(int(splits.argmax()), len(rules))
             middle, rule = start + 1 + place, rules[number]
             waiting.append((int(grammar.right[rule]), middle, end))
