@@ -22,6 +22,7 @@ OURS = {
     "data.max_characters",
     "data.max_length_ratio",
     "data.drop_duplicates",
+    "search.batch_size",
 }
 
 

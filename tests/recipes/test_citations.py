@@ -12,6 +12,7 @@ from transduce.settings.recipe import find_setting
 OF_TREES = {f"data.{rule}" for rule in ("max_length", "max_characters", "max_length_ratio")} | {
     "data.task",
     "data.drop_duplicates",
+    "search.batch_size",
 }
 
 

@@ -35,7 +35,8 @@ WSJ = replace(
             ),
             data=Data(corpus="wsj", vocabulary_size=16_000, shared_vocabulary=False),
             training=Training(learning_rate_factor=0.5, warmup=16_000),
-            search=Search(beam=21, alpha=0.3, extra_length=300),
+            # so few sentences at once, because 64 of them at a beam of 21 take gigabytes
+            search=Search(beam=21, alpha=0.3, extra_length=300, batch_size=16),
         ),
         TREE_DATA,
     ),
