@@ -40,7 +40,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
 class LazyCommands(Commands):
     """The group of all commands, each imported when it is called."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click asks so
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Return the names of all commands, in the order in which a user needs them."""
         return list(COMMANDS)
 
@@ -89,8 +89,8 @@ def main() -> NoReturn:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # the work is done; only Python's shutdown is left
     if "RANK" in os.environ:  # one of several processes
-        # A thread of torch.distributed may still be releasing a tensor, for which it needs the
-        # interpreter; its shutdown at that moment has caused SIGABRT. All output is written.
+        # All output is written. A thread of torch.distributed may still need the interpreter to
+        # release a tensor; shutting the interpreter down meanwhile has caused SIGABRT.
         os._exit(code)
     sys.exit(code)
 

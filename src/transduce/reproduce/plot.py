@@ -79,7 +79,7 @@ def find_row_group(row: str) -> str:
 
 
 def wrap_figures(figures: Mapping[str, float]) -> dict[str, Measurements]:
-    """Convert the paper's printed figures, by row, to measurements of a single value."""
+    """Convert the numbers printed in the paper, by row, to measurements of a single value."""
     return {row: Measurements([figure]) for row, figure in figures.items()}
 
 

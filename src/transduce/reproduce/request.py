@@ -33,7 +33,7 @@ def prepare_silently(folder: Path, data: Data, train: Pairs, dev: Pairs | None) 
 @final
 @dataclass(frozen=True, kw_only=True)
 class TableCallbacks:
-    """Callbacks while a table is made, and the functions that prepare and train, replaceable."""
+    """Callbacks for the making of a table, and the functions that prepare the corpus and train."""
 
     on_message: Callable[[str], None] = ignore_event  # a sentence on the progress of the table
     on_row: Callable[[RowJob, RowResult], None] = ignore_event  # after each measured row
@@ -44,7 +44,7 @@ class TableCallbacks:
     training: TrainingCallbacks = field(
         default_factory=TrainingCallbacks
     )  # called during the training of every row
-    train: Train | None = None  # in place of `train_in_process`
+    train: Train | None = None  # None: `train_in_process`
 
     def train_in_process(self, folder: Path, recipe: Recipe, prepared: PreparedCorpus) -> None:
         """Train a run in this process from its last checkpoint to its end."""
@@ -73,8 +73,8 @@ class TableRequest:
     train: Texts | None = None  # None: the corpus of the recipe
     dev: Texts | None = None
     test: Texts | None = None
-    store: Path | None = None  # the folder of a prepared corpus, in place of `train` and `dev`
-    gather: Sequence[Path] = ()  # folders of rows to report on; then nothing is trained
+    store: Path | None = None  # the folder of a prepared corpus, given instead of `train` and `dev`
+    gather: Sequence[Path] = ()  # folders of rows to report on without training
     plot: bool = False
 
 
@@ -90,5 +90,5 @@ class TableOutcome:
 
     @property
     def errors(self) -> list[TransduceError]:
-        """All errors: first of rows that failed, then of damaged result files."""
+        """All errors: first those of failed rows, then those of damaged result files."""
         return [*self.failures, *self.unreadable]

@@ -23,11 +23,11 @@ class TableOptions(TypedDict, total=False):
 
     scale: str  # toy, laptop (the default), gpu-hour or paper
     rows: Sequence[str]  # names such as base and big; empty: all
-    seeds: int | Sequence[int]  # their number, or the seeds themselves; 1 by default
+    seeds: int | Sequence[int]  # the number of seeds, or a list of seeds; 1 by default
     changes: "Mapping[str, Value]"  # settings to change in every row
     train: "Texts"  # the training text; the corpus of the scale by default
     dev: "Texts"  # the development set, on which Table 3 is scored
-    store: Path | str  # the folder of a prepared corpus, in place of `train` and `dev`
+    store: Path | str  # the folder of a prepared corpus, given instead of `train` and `dev`
     plot: bool  # whether to write plots also (needs matplotlib)
     callbacks: "TableCallbacks"
 
@@ -39,7 +39,7 @@ def table1(
     plot: bool = False,
     on_message: "Callable[[str], None]" = lambda _name: None,
 ) -> "LayerTable":
-    """Measure the layers of Table 1 at a plan's sizes; write a report if `output` is a folder."""
+    """Measure the layers of Table 1 at the sizes in `plan`; with `output`, write a report there."""
     from transduce.durable.folder import require_absent
     from transduce.reproduce.layer_costs.measure import measure_layers
     from transduce.reproduce.layer_costs.plan import MeasurementPlan
@@ -67,7 +67,7 @@ def table2(
     """Train and measure rows of Table 2 into a folder; return their report beside the paper's.
 
     Rows are scored on `test`, by default the test set of the corpus. Results of rows that are
-    measured already are kept; the error of a row that failed is in the report's `errors`.
+    measured already are kept; the errors of failed rows are in the report's `errors`.
     """
     return _reproduce(build_table2(pair), folder, options, test)
 
@@ -75,14 +75,14 @@ def table2(
 def table3(folder: Path | str, **options: "Unpack[TableOptions]") -> "Report":
     """Train and measure rows of Table 3 into a folder; return their report beside the paper's.
 
-    Results of rows that are measured already are kept; the error of a row that failed is in the
+    Results of rows that are measured already are kept; the errors of failed rows are in the
     report's `errors`.
     """
     return _reproduce(build_table3(), folder, options)
 
 
 def build_table2(pair: str) -> "TableKind":
-    """Return Table 2 of a language pair as its rows' recipes and its report builder."""
+    """Return the recipes of the rows of Table 2 for a language pair, and the report builder."""
     from transduce.recipes.table2 import ROWS
     from transduce.reproduce.request import TableKind
     from transduce.reproduce.table2_report import build_report
@@ -95,7 +95,7 @@ def build_table2(pair: str) -> "TableKind":
 
 
 def build_table3() -> "TableKind":
-    """Return Table 3 as its rows' recipes and its report builder."""
+    """Return the recipes of the rows of Table 3, and the report builder."""
     from transduce.recipes.table3 import TABLE_3
     from transduce.reproduce.request import TableKind
     from transduce.reproduce.table3_report import build_report
@@ -150,8 +150,8 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     """Train a parser by a recipe, score it on test trees, and write Table 4 into a folder.
 
     `train`, `dev` and `test` are files or folders of trees; without them the recipe's fetched
-    corpus is used. With `model`, a parser that exists, nothing is trained. Calling it again
-    resumes the training.
+    corpus is used. If `model` is given, that parser is scored and nothing is trained. A second call
+    with the same folder resumes an interrupted training.
     """
     from transduce.inference.load import load
     from transduce.recipes.choice import find_recipe

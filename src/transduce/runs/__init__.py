@@ -1,1 +1,1 @@
-"""Training runs as library calls: prepare, train in a run folder, average, keep the ledger."""
+"""Training runs as library calls: prepare, train in a run folder, average, report the costs."""

@@ -1,8 +1,8 @@
 """A training run in its folder: begun by the first call, resumed by every later one.
 
-run.json  lock  log.jsonl  checkpoints/  snapshots/
-vocabulary.json  data.json  copies from the prepared corpus
-store/           the prepared corpus, unless the run uses one in another folder
+run.json, lock, log.jsonl, checkpoints/, snapshots/:  written by the run
+vocabulary.json, data.json:  copied from the prepared corpus
+store/:  the prepared corpus itself, unless the run uses a corpus in another folder
 """
 
 from collections.abc import Callable
@@ -73,7 +73,7 @@ RESOLVED = ("training.threads", "training.micro_batch_tokens")
 @final
 @dataclass(frozen=True, kw_only=True)
 class RunStart:
-    """The state that a run begins or resumes from: progress, damaged checkpoints, changes."""
+    """The progress that a run starts from, rejected checkpoints, and changes of the machine."""
 
     progress: Progress
     parameters: int  # number of the model's parameters
@@ -108,7 +108,7 @@ def begin_or_resume_run(
 
 
 def require_run_folder(folder: Path) -> None:
-    """Refuse a folder that holds no run but other files, or a run with symbolic links as parts."""
+    """Refuse a folder that holds files but no run, or a run with parts that are symbolic links."""
     require_own_folder(folder, RUN_FILE, OURS, "run")
     for name in (CHECKPOINTS, SNAPSHOTS):
         require_no_link(folder / name)
@@ -237,7 +237,7 @@ def load_resume_point(
     checkpoint, rejected = load_newest_checkpoint(folder)
     start = restore_checkpoint(job, checkpoint, rejected, group)
     on_start(start)
-    if (folder / LOG).exists():  # later events are of updates that were lost
+    if (folder / LOG).exists():  # the event marks logged events of later steps as lost
         with closing(Journal(folder / LOG)) as journal:
             journal.write("resume", step=start.progress.step, changed=start.changed)
     return start.progress

@@ -1,7 +1,7 @@
 """Paired bootstrap resampling (Koehn 2004): the significance of a difference of two scores.
 
-The procedure and its numbers are sacreBLEU's: test sets of equal size are drawn from the lines of
-the given one, with replacement, and both outputs are scored on each.
+The procedure and its defaults are sacreBLEU's: test sets of equal size are drawn from the lines of
+the given test set, with replacement, and both outputs are scored on every drawn set.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ class Comparison:
     theirs: Score
     low: float  # 95 % of the resampled differences lie between low and high
     high: float
-    p: float  # probability of such a difference if the outputs were equally good
+    p: float  # probability of a difference this large if the outputs were equally good
     samples: int  # number of resampled test sets
     seed: int
 
@@ -79,7 +79,7 @@ def compare_outputs(
         np.array(list(resample_scores(chosen, (one, *references), samples, seed)))
         for one in outputs
     )
-    # p counts the resampled differences that deviate from their mean by more than the difference
+    # p is the share of resampled differences that are further from their mean than ours - theirs
     spread = np.abs(a - b) - np.abs(a - b).mean()
     beyond = int((spread > abs(ours.value - theirs.value)).sum())
     inner = np.sort(a - b)[samples // 40 : samples - samples // 40]
@@ -91,7 +91,7 @@ def compare_outputs(
 def resample_scores(chosen: Metric, texts: Texts, samples: int, seed: int) -> Iterator[float]:
     """Yield the score of each resampled test set, computed from the counts of each line.
 
-    With the same seed the same lines are drawn for both outputs.
+    The same seed draws the same lines for both outputs.
     """
     import numpy as np
 

@@ -23,7 +23,7 @@ BLEU_METRICS = ("bleu", "bleu-lc", "bleu-tok", "bleu-tok-lc", "bleu-paper", "ble
 def describe_paper_comparability(metric: str, test_set: str) -> str:
     """Return a phrase on whether a score is comparable with the BLEU that the paper prints, or "".
 
-    It is "" if the paper prints no BLEU of the test set, and for metrics other than BLEU.
+    The phrase is "" if the paper prints no BLEU of the test set, and for metrics other than BLEU.
     """
     test_set = test_set.removesuffix(OTHER_FORM)
     if metric not in BLEU_METRICS:

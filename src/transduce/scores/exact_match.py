@@ -44,6 +44,6 @@ class ExactMatch:
         ]
 
     def _compute_score_from_stats(self, statistics: Iterable[Any]) -> ExactMatchResult:
-        """Return the result for the sums of lines' statistics (matches, lines)."""
+        """Return the result for the summed counts of lines: matches, and all lines."""
         matches, lines = map(int, statistics)
         return ExactMatchResult(matches, lines)

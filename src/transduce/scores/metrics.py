@@ -110,12 +110,12 @@ def use_reference_tags(texts: Texts) -> tuple[Texts, str]:
 
 
 def keep_tags(texts: Texts) -> tuple[Texts, str]:
-    """Return the trees as they are, and say so in the signature."""
+    """Return the trees unchanged, and the suffix of the signature that records this."""
     return texts, "|tags:output"
 
 
 def build_span_metric(scheme: str) -> Metric:
-    """Build the metric of the F1 of spans that labels of this scheme describe."""
+    """Build the metric span F1 for labels of this scheme."""
     return Metric(
         "span F1",
         f"labels, a sentence a line: spans by the scheme {scheme}",

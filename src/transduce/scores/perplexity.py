@@ -42,7 +42,7 @@ class Perplexity:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return perplexities, nats and counts for JSON; what is infinite or nan as None."""
+        """Return perplexities, nats and counts for JSON, with None for infinity and nan."""
         values = {"per_piece": self.per_piece, "per_word": self.per_word, "nats": self.nats}
         finite = {name: x if math.isfinite(x) else None for name, x in values.items()}
         return finite | {"pieces": self.pieces, "words": self.words}

@@ -1,4 +1,4 @@
-"""A score with its evidence: what was scored, how, and on which test set."""
+"""The value of a metric, with its signature, its counts and the name of the test set."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -16,7 +16,7 @@ class Score:
     lines: int
     test_set: str  # name of the test set, recognised by the hash of the references
     details: Mapping[str, Any] = field(default_factory=dict)  # counts that the value comes from
-    paper_comparability: str = ""  # whether it is comparable with the paper's figure, if any
+    paper_comparability: str = ""  # whether the value is comparable with the paper's BLEU
     higher_is_better: bool = True
 
     def __str__(self) -> str:

@@ -43,10 +43,10 @@ def score(
         for score in transduce.score(["A dog runs."], ["A dog ran."], metrics=["bleu", "chrf"]):
             print(score)
 
-    Texts are files or lists of lines. `language` is that of the text, such as "de": the paper's
-    BLEU is for German only. With another output of the same lines in `against` the result is one
-    comparison a metric: both scores, and their difference tested by paired bootstrap resampling
-    with so many `samples`, drawn by `seed`.
+    Texts are files or lists of lines. `language` is the language of the texts, such as "de"; the
+    paper's BLEU is for German only. If `against` is another output of the same lines, the result is
+    one comparison for each metric: both scores, and a test of their difference by paired bootstrap
+    resampling, with `samples` test sets drawn by `seed`.
     """
     require_lines("metrics", metrics)
     ours = read_text("hypotheses", hypotheses)

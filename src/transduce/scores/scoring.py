@@ -36,8 +36,8 @@ def labelled_f1(
 ) -> Score:
     """Compute EVALB's F1 of output trees in percent, where failed sentences count as no match.
 
-    Lines are trees. EVALB deletes punctuation by its tag: `gold_tags` puts the references' tags on
-    the outputs' leaves first, which outputs without tags need.
+    Each line is a tree. EVALB deletes punctuation by its tag: for outputs without tags set
+    `gold_tags`, which puts the references' tags on the outputs' leaves before scoring.
     """
     return compute_score(build_bracket_metric(parameters, gold_tags=gold_tags), outputs, references)
 
@@ -45,14 +45,14 @@ def labelled_f1(
 def compute_score(
     metric: str | Metric, hypotheses: Sequence[str], *references: Sequence[str], language: str = ""
 ) -> Score:
-    """Score output lines against one or several reference texts by a metric, or one's name.
+    """Score output lines against one or several reference texts by a metric or by its name.
 
-    `language` is that of the text; the paper's BLEU is for German ("de") only and requires it.
+    `language` is the language of the text; the paper's BLEU refuses any text not given as "de".
     """
     chosen = find_metric(metric, language)
     require_parallel(hypotheses, references)
     texts, addition = preprocess_texts(chosen, (hypotheses, *references))
-    sacre: Any = chosen.build()  # one of several classes with the same methods
+    sacre: Any = chosen.build()  # sacreBLEU's metric classes and ours have the same methods
     test_set = " + ".join(map(identify_test_set, references))
     comparable = describe_paper_comparability(metric, test_set) if isinstance(metric, str) else ""
     result = sacre.corpus_score(texts[0], texts[1:])
@@ -69,7 +69,10 @@ def compute_score(
 
 
 def find_metric(name: str | Metric, language: str) -> Metric:
-    """Return the metric of a name, or one as it is; refuse one unknown or for another language."""
+    """Return the metric with this name, or a given metric as it is.
+
+    Raise InputError if the name is unknown or its metric is for another language.
+    """
     if isinstance(name, Metric):
         return name
     if name not in METRICS:
@@ -85,7 +88,7 @@ def find_metric(name: str | Metric, language: str) -> Metric:
 
 
 def require_scorable(metrics: Sequence[str], references: Sequence[str], language: str) -> None:
-    """Raise InputError for metrics and references that cannot be used, before translating."""
+    """Raise InputError, before anything is translated, if a metric cannot use the references."""
     for metric in metrics:
         preprocess_texts(find_metric(metric, language), ([], references))
 

@@ -9,7 +9,7 @@ GERMAN_2014_ALL = "newstest2014 en-de, all 3,003, German"
 GERMAN_2014_FILTERED = "newstest2014 en-de, the filtered 2,737, German"
 FRENCH_2014 = "newstest2014 en-fr, French"
 
-KNOWN = {  # the first 16 digits of the sha256 of the lines, joined by \n
+KNOWN = {  # from the first 16 digits of the sha256 of the lines, joined by \n, to a name
     "eee3b1333a93428c": GERMAN_2013,
     "512de12ed96d6409": "newstest2013, English",
     "5ef5a9da7f356ac8": "newstest2013, French",
@@ -39,7 +39,7 @@ KNOWN = {  # the first 16 digits of the sha256 of the lines, joined by \n
     "d7a4cd9741221d99": "Multi30k test 2017, German, lower-cased and tokenised",
     "2bf85a477676d90e": "Multi30k test 2017, English, lower-cased and tokenised",
     "164b5d6d9da065f2": "Multi30k test 2017, French, lower-cased and tokenised",
-    "39b2b2422bdd9474": "Tatoeba en-de of 2018, test, German",  # cut as the catalogue cuts them
+    "39b2b2422bdd9474": "Tatoeba en-de of 2018, test, German",  # train, dev and test as our catalogue splits them
     "0a8cd032d67d25f7": "Tatoeba en-de of 2018, test, English",
     "73d6efc875fabd78": "Tatoeba en-de of 2018, dev, German",
     "2035dd0fd9e012ab": "Tatoeba en-de of 2018, dev, English",
@@ -48,8 +48,8 @@ KNOWN = {  # the first 16 digits of the sha256 of the lines, joined by \n
 }
 
 
-# Hashes of the lines reduced to letters and digits and sorted, which recognise a test set that is
-# tokenised or in another order, such as published tokenised copies of the filtered edition.
+# Hashes of sorted lines, reduced to letters and digits. They identify a test set even if it is
+# tokenised or reordered, such as the published tokenised copies of the filtered edition.
 KNOWN_BY_LETTERS = {
     "3cd10992e5608555": GERMAN_2013,
     "f4449b7bd32227c9": GERMAN_2014_ALL,
@@ -70,7 +70,7 @@ def identify_test_set(references: Sequence[str]) -> str:
 
 
 def find_current_name(stored: str) -> str:
-    """Return the current name of a test set that was stored as unknown, or else `stored`."""
+    """Return the name of a test set stored as unknown if it is known by now, else `stored`."""
     start = re.fullmatch(r"unknown \(sha256 (\w+)\)", stored)
     names = (name for digest, name in KNOWN.items() if start and digest.startswith(start[1]))
     return next(names, stored)

@@ -1,4 +1,4 @@
-"""The settings of a recipe in four groups: frozen, checked values that name their source."""
+"""The settings of a recipe, in four groups; each cites the paper or explains our choice."""
 
 from transduce.settings.architecture import Architecture
 from transduce.settings.data import Data

@@ -1,4 +1,4 @@
-"""The counts of one sentence: constituents that match, that cross, and tags that are right."""
+"""Counting of one sentence's matching constituents, crossing constituents and correct tags."""
 
 import re
 from collections import defaultdict
@@ -17,11 +17,11 @@ FUNCTION_TAG = re.compile("[-=].*", re.DOTALL)
 @final
 @dataclass(frozen=True)
 class SentenceCounts:
-    """One line of EVALB's table, and the number of gold constituents whatever its status is."""
+    """The counts in one line of EVALB's table, and the number of gold constituents."""
 
     length: int
     status: int
-    gold_constituents: int  # also of a sentence that failed or was skipped
+    gold_constituents: int  # counted even if the sentence failed or was skipped
     matched: int = 0
     gold: int = 0
     test: int = 0
@@ -84,9 +84,9 @@ def count_matching_lines(
 
 
 def select_constituents(line: BracketLine, parameters: BracketParameters) -> list[Constituent]:
-    """Return the constituents that count, with their labels cut at the first - or =.
+    """Return the constituents that EVALB scores, with their labels cut at the first - or =.
 
-    Those over no remaining word do not count, nor those with a deleted label.
+    Constituents with a deleted label, or without a remaining word, are not scored.
     """
     cut = [
         Constituent(FUNCTION_TAG.sub("", label), start, end)
@@ -99,10 +99,10 @@ def select_constituents(line: BracketLine, parameters: BracketParameters) -> lis
 def count_matches(
     gold: Sequence[Constituent], test: Sequence[Constituent], parameters: BracketParameters
 ) -> int:
-    """Return how many gold constituents match a test constituent that no other has matched.
+    """Return the number of matches; each test constituent matches one gold constituent at most.
 
-    Each takes the first one left of the same span with an equal label, or with any label where
-    labels do not count.
+    A gold constituent matches the first unmatched test constituent with the same span and an equal
+    label, or with any label if the parameters are unlabelled.
     """
     labels_by_span = defaultdict(list)
     for one in test:
@@ -120,6 +120,6 @@ def count_matches(
 
 
 def crosses_any(constituent: Constituent, gold: Sequence[Constituent]) -> bool:
-    """Return whether a constituent overlaps one of the gold ones and neither holds the other."""
+    """Return whether a constituent overlaps a gold constituent and neither contains the other."""
     _, a, b = constituent
     return any(start < a < end < b or a < start < b < end for _, start, end in gold)

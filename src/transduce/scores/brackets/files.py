@@ -28,10 +28,10 @@ def score_trees(
         report = transduce.score_trees(["(S (NN a))"], ["(S (NN a))"])
         print(report.all.f1, report.all.f1_of_all_sentences)
 
-    Texts are files or lists of lines. `parameters` are "COLLINS", "new" or "unlabelled", or one of
-    EVALB's .prm files. `cutoff` is the length up to which sentences are in the second summary, by
-    default that of the parameters, 40. `gold_tags` puts the gold tags on the output's leaves
-    first, because EVALB deletes punctuation by its tag.
+    Texts are files or lists of lines. `parameters` is "COLLINS", "new" or "unlabelled", or the path
+    of an EVALB .prm file. The second summary covers sentences of up to `cutoff` words, by default
+    the cut-off of the parameters, 40. With `gold_tags` the gold tags are put on the output's leaves
+    before scoring, because EVALB deletes punctuation by its tag.
     """
     ours, theirs = read_trees_as_lines("gold", gold), read_trees_as_lines("output", output)
     require_parallel(theirs, [ours])
@@ -59,7 +59,7 @@ def compare_trees(
 def choose_parameters(
     parameters: BracketParameters | str | Path, cutoff: int | None
 ) -> BracketParameters:
-    """Return the parameters of a name or file, with another cut-off if one is given."""
+    """Return the parameters with this name or from this file, with `cutoff` unless it is None."""
     if not isinstance(parameters, BracketParameters):
         parameters = find_parameters(str(parameters))
     if cutoff is None:
@@ -69,7 +69,7 @@ def choose_parameters(
 
 
 def read_trees_as_lines(name: str, text: Text) -> list[str]:
-    """Return the lines of a text; raise InputError if there is no leaf of a tree in any of them."""
+    """Return the lines of a text; raise InputError if no line holds a leaf of a tree."""
     lines = read_text(name, text)
     if lines and not any(map(TERMINALS.search, lines)):
         file = text if isinstance(text, str | Path) else None

@@ -1,4 +1,4 @@
-"""Labelled F1 of brackets as a metric beside BLEU: sums of counts, so that it can be resampled."""
+"""Labelled F1 of brackets as a metric with sacreBLEU's interface, computed from summed counts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from transduce.scores.brackets.summary import percentage
 @final
 @dataclass(frozen=True)
 class BracketResult:
-    """Counts of constituents; an output that failed or was skipped counts as one without any."""
+    """Counts of constituents; a failed or skipped output counts as a tree without constituents."""
 
     matched: int
     gold: int
@@ -24,7 +24,7 @@ class BracketResult:
 
     @property
     def score(self) -> float:
-        """F1 in percent: twice the matched constituents by those of both sides."""
+        """F1 in percent: twice the matches, divided by the sum of gold and output constituents."""
         return percentage(2 * self.matched, self.gold + self.test)
 
     @property
@@ -53,13 +53,13 @@ class BracketF1:
         return BracketResult(*map(sum, zip(*counts, strict=True)))
 
     def get_signature(self) -> str:
-        """Return the parameters, how failed sentences count, and our version."""
+        """Return a signature in sacreBLEU's form: parameters, failed sentences, our version."""
         return f"params:{self.parameters.name}|failed:no match|version:{version('transduce')}"
 
     def _extract_corpus_statistics(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
     ) -> list[tuple[int, ...]]:
-        """Return for each line: constituents matched, gold, output; 1 if failed; 1 if skipped."""
+        """Return the counts of each line, in the order of the fields of `BracketResult`."""
         if len(references) != 1:
             raise InputError("brackets are scored against one reference", "name one gold file")
         return [
@@ -68,12 +68,12 @@ class BracketF1:
         ]
 
     def _compute_score_from_stats(self, statistics: Iterable[Any]) -> BracketResult:
-        """Return the result for the sums of lines' statistics, which may be numpy's."""
+        """Return the result for the summed counts of lines, which may be numpy numbers."""
         return BracketResult(*map(int, statistics))
 
 
 def count_line(gold: str, output: str, parameters: BracketParameters) -> tuple[int, ...]:
-    """Return a line's constituents matched, gold and output, and whether it failed or is empty."""
+    """Return the counts of one line, in the order of the fields of `BracketResult`."""
     counts, _ = count_sentence(gold, output, parameters)
     scored = counts.status == SCORED
     return (

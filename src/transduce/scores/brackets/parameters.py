@@ -1,6 +1,6 @@
-"""EVALB's parameters as frozen values: which labels count, which are equal, when it gives up.
+"""EVALB's parameters: labels to ignore, labels that are equal, and the limit of errors.
 
-`COLLINS` is the parameter file of nearly all published figures, including those of Table 4.
+Nearly all published scores, including those of Table 4, were computed with `COLLINS`.
 """
 
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from typing import Any, final
 from transduce.errors import InputError, suggest_names
 from transduce.text.files import read_lines
 
-LIST_KEYS = {  # the keyword of a parameter file, and the field that its value is added to
+LIST_KEYS = {  # from a keyword of a parameter file to the field that its values are added to
     "DELETE_LABEL": "deleted_labels",
     "DELETE_LABEL_FOR_LENGTH": "labels_without_length",
     "QUOTE_LABEL": "quote_labels",
@@ -24,21 +24,21 @@ COMMENT = "#"
 @final
 @dataclass(frozen=True)
 class BracketParameters:
-    """What one of EVALB's parameter files sets; the defaults are those of an empty file."""
+    """The contents of an EVALB parameter file; the defaults are those of an empty file."""
 
     name: str
     labelled: bool = True  # LABELED: constituents match only if their labels are equal
-    cutoff: int | None = 40  # CUTOFF_LEN: words of the sentences in the second summary
+    cutoff: int | None = 40  # CUTOFF_LEN: most words of a sentence in the second summary
     max_errors: int = 10  # MAX_ERROR: EVALB gives up at error max_errors + 2
-    deleted_labels: tuple[str, ...] = ()  # words with these tags, brackets with these labels
-    labels_without_length: tuple[str, ...] = ()  # tags of words that are not in the length
+    deleted_labels: tuple[str, ...] = ()  # tags of words and labels of brackets to ignore
+    labels_without_length: tuple[str, ...] = ()  # tags of words that are not counted in the length
     quote_labels: tuple[str, ...] = ()  # tags of quotation marks that may be put back
     equal_labels: tuple[tuple[str, str], ...] = ()
     equal_words: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def deleted_constituents(self) -> frozenset[str]:
-        """The labels of constituents that do not count: DELETE_LABEL, and what EQ_LABEL adds."""
+        """The labels of constituents to ignore: deleted labels, and labels that are equal to them."""
         both = (*self.equal_labels, *((b, a) for a, b in self.equal_labels))
         equal = (one for one, other in both if other in self.deleted_labels)
         return frozenset({*self.deleted_labels, *equal})
@@ -66,7 +66,7 @@ def is_pair(one: str, other: str, pairs: tuple[tuple[str, str], ...]) -> bool:
 
 
 def find_parameters(name: str) -> BracketParameters:
-    """Return the parameters of a name (COLLINS, new, unlabelled), or those of a .prm file."""
+    """Return the parameters named COLLINS, new or unlabelled, or read them from a .prm file."""
     if name in PARAMETERS:
         return PARAMETERS[name]
     if name.endswith(".prm") or Path(name).is_file():
@@ -75,7 +75,7 @@ def find_parameters(name: str) -> BracketParameters:
 
 
 def read_parameters(path: Path | str) -> BracketParameters:
-    """Read a parameter file of EVALB; raise InputError at a keyword or value that EVALB has not."""
+    """Read an EVALB parameter file; raise InputError at an unknown keyword or invalid value."""
     found: dict[str, Any] = {"name": Path(path).stem}
     for number, line in enumerate(read_lines(path), start=1):
         if line.startswith(COMMENT) or len(line.rstrip()) < 3:  # EVALB's rule for empty lines
@@ -91,7 +91,7 @@ def read_parameters(path: Path | str) -> BracketParameters:
 
 
 def add_parameter(found: dict[str, Any], keyword: str, value: str) -> None:
-    """Add the value of one line to the fields; raise ValueError if EVALB has no such line."""
+    """Add the value of one line to the fields in `found`; raise ValueError if it is invalid."""
     if not value:
         raise ValueError(f"{keyword} has no value")
     if keyword in LIST_KEYS:
@@ -109,7 +109,7 @@ def add_parameter(found: dict[str, Any], keyword: str, value: str) -> None:
 
 
 def read_number(keyword: str, value: str) -> int | bool:
-    """Return the number of a line, or for LABELED whether it is not 0."""
+    """Return the number in a value; for LABELED return whether the number is not 0."""
     if not value.isdecimal():
         raise ValueError(f"{keyword} takes a number, not {value!r}")
     return int(value) != 0 if keyword == "LABELED" else int(value)

@@ -16,7 +16,7 @@ def restore_quotes(
     """Return both lines with each quotation mark that only one side deleted put back as a word."""
     deleted = parameters.deleted_labels
     for i in range(len(test.quotes)):
-        position = test.quotes[i].position  # stays, even if the test line is changed below
+        position = test.quotes[i].position  # of the mark before the test line is changed below
         for j in range(len(gold.quotes)):
             theirs, ours = gold.quotes[j], test.quotes[i]
             if theirs.position != position or theirs.terminal.tag == ours.terminal.tag:
@@ -33,7 +33,7 @@ def restore_quotes(
 def insert_quote(line: BracketLine, number: int) -> BracketLine:
     """Return the line with quotation mark `number` as a word, and all later positions moved by 1.
 
-    Constituents that are open around the mark grow by it; those that open later move.
+    Constituents that are open at the mark become one word longer; later constituents move by 1.
     """
     quote = line.quotes[number]
     later = tuple(one._replace(position=one.position + 1) for one in line.quotes[number:])
@@ -46,7 +46,7 @@ def insert_quote(line: BracketLine, number: int) -> BracketLine:
 
 
 def move(constituent: Constituent, number: int, quote: Quote) -> Constituent:
-    """Return constituent `number` of a line after a quotation mark has become a word of it."""
+    """Return constituent `number` of a line with the span it has once the mark is a word."""
     opens_later = number >= quote.opened
     return constituent._replace(
         start=constituent.start + opens_later,

@@ -1,8 +1,8 @@
 """A line of brackets as EVALB reads it: its words with their tags, and its constituents.
 
 EVALB accepts nearly everything: several trees in a line, or none, and any label or none. A word
-whose tag is a DELETE_LABEL has no index; all spans are over the remaining words. Unlike EVALB's,
-these lines, sentences, labels and words may have any length.
+whose tag is a DELETE_LABEL has no index; all spans are over the remaining words. EVALB limits the
+lengths of lines, sentences, labels and words; this reader does not.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import NamedTuple, final
 
 from transduce.scores.brackets.parameters import BracketParameters
 
-BLANK, OTHER = r"[ \t\n\v\f\r]", r"[^() \t\n\v\f\r]"  # C's isspace: not U+00A0 and the like
+BLANK, OTHER = r"[ \t\n\v\f\r]", r"[^() \t\n\v\f\r]"  # the characters of C's isspace, so not U+00A0
 TERMINAL = rf"\((?P<tag>{OTHER}*+){BLANK}++(?P<word>{OTHER}*+)\)"
 TERMINALS = re.compile(TERMINAL)
 TOKENS = re.compile(
@@ -44,18 +44,18 @@ class Constituent(NamedTuple):
 
 
 class Quote(NamedTuple):
-    """A quotation mark with a QUOTE_LABEL: its place among the words and constituents."""
+    """A quotation mark tagged with a QUOTE_LABEL, and its position in the line."""
 
     terminal: Terminal
-    position: int  # of the word that it is, or would be
+    position: int  # index of the mark among the words, or of the next word if the mark is deleted
     opened: int  # number of constituents that were opened before it
-    enclosing: tuple[int, ...]  # the constituents that are open at it
+    enclosing: tuple[int, ...]  # indices of the constituents that are open at the mark
 
 
 @final
 @dataclass(frozen=True)
 class BracketLine:
-    """The words, constituents and quotation marks of a line, and EVALB's messages about it."""
+    """The words, constituents and quotation marks of a line, and EVALB's messages on the line."""
 
     words: tuple[Terminal, ...]
     constituents: tuple[Constituent, ...]  # in the order of their opening brackets
@@ -65,7 +65,7 @@ class BracketLine:
 
     @property
     def stops_evalb(self) -> bool:
-        """Whether the line holds a word outside of a leaf, which EVALB never gets past."""
+        """Whether the line holds a word outside of a leaf, at which EVALB loops forever."""
         return self.faults[-1:] == (STRAY_WORD,)
 
 
@@ -102,7 +102,7 @@ class LineReader:
     quotes: list[Quote] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     open_constituents: list[int] = field(default_factory=list)
-    depth: int = 0  # negative after closing brackets too many
+    depth: int = 0  # negative after too many closing brackets
     length: int = 0
 
     def add_terminal(self, terminal: Terminal) -> None:
@@ -124,7 +124,7 @@ class LineReader:
         self.depth += 1
 
     def close(self) -> None:
-        """Close the constituent that was opened last; EVALB overlooks the first one too many."""
+        """Close the last open constituent; like EVALB, accept one closing bracket too many."""
         if self.open_constituents:
             self.ends[self.open_constituents.pop()] = len(self.words)
         if self.depth < 0:
@@ -132,7 +132,7 @@ class LineReader:
         self.depth -= 1
 
     def finish(self) -> BracketLine:
-        """Return the line; what is still open stays without an end."""
+        """Return the line; constituents that are still open keep UNCLOSED as their end."""
         stopped = self.faults[-1:] == [STRAY_WORD]
         if self.depth and not stopped:
             self.faults.append(TOO_MANY_OPEN)

@@ -13,7 +13,7 @@ from transduce.scores.brackets.summary import BracketSummary, summarise
 from transduce.scores.brackets.table import format_report
 
 UNLABELLED_ROOT = re.compile(r"\s*\(\s*\(")
-Message = tuple[int, str]  # with the number of its line
+Message = tuple[int, str]  # the number of a line, and EVALB's message about the line
 
 
 @final
@@ -22,11 +22,11 @@ class BracketReport:
     """What EVALB prints for two files of brackets, with its messages and exit status."""
 
     parameters: BracketParameters
-    pairs: tuple[SentenceCounts, ...]  # of every pair of lines
-    printed: int  # pairs before EVALB gave up, if it did
+    pairs: tuple[SentenceCounts, ...]  # the counts of every pair of lines
+    printed: int  # number of pairs that EVALB prints: all, unless it gave up
     messages: tuple[str, ...]
     exit_status: int  # 1 if EVALB gave up at its error limit, else 0
-    unlabelled_roots: tuple[int, int]  # gold and output lines in `( ... )`, which EVALB counts
+    unlabelled_roots: tuple[int, int]  # numbers of gold and output lines in `( ... )`
 
     @property
     def sentences(self) -> tuple[SentenceCounts, ...]:
@@ -81,7 +81,8 @@ def score_brackets(
     """Compare output trees with gold trees, one a line, as EVALB does with these parameters.
 
     As in EVALB, sentences that fail or are skipped do not lower the F1 of the summaries;
-    `f1_of_all_sentences` counts them. Files of different lengths give a message, no error.
+    `f1_of_all_sentences` counts such sentences. If one file has more lines than the other, the
+    report has a message about it, and no error is raised.
     """
     both = zip(gold_lines, test_lines, strict=False)
     counted = [count_sentence(gold, test, parameters) for gold, test in both]
@@ -104,7 +105,7 @@ def find_messages(
     test_lines: Sequence[str],
     parameters: BracketParameters,
 ) -> Iterator[Message]:
-    """Yield EVALB's messages in its order; without end after a word outside of a leaf."""
+    """Yield EVALB's messages in order; after a word outside of a leaf, repeat one forever."""
     for number, texts in enumerate(faults, start=1):
         yield from ((number, text) for text in texts)
         if texts[-1:] == (STRAY_WORD,):

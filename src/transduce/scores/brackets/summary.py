@@ -1,4 +1,4 @@
-"""Sums of the counts of sentences, and the figures that follow from them."""
+"""Sums of the counts of sentences, and the scores computed from these sums."""
 
 import math
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from transduce.scores.brackets.counting import FAILED, SCORED, SKIPPED, Sentence
 @final
 @dataclass(frozen=True)
 class BracketSummary:
-    """Sums over sentences: EVALB's figures, and those with every gold constituent counted."""
+    """Sums over sentences, with EVALB's scores and an F1 that includes failed sentences."""
 
     sentences: int
     errors: int
@@ -25,7 +25,7 @@ class BracketSummary:
     complete: int  # sentences whose constituents all match
     without_crossing: int
     up_to_two_crossing: int
-    gold_constituents: int  # of all sentences, those that failed or were skipped too
+    gold_constituents: int  # of all sentences, including failed and skipped sentences
 
     @property
     def valid(self) -> int:
@@ -72,7 +72,7 @@ class BracketSummary:
 
 
 def summarise(sentences: Iterable[SentenceCounts]) -> BracketSummary:
-    """Return the sums over sentences; only those with status 0 count, but in the first numbers."""
+    """Return the sums over scored sentences, and the numbers that include all sentences."""
     every = list(sentences)
     valid = [one for one in every if one.status == SCORED]
     return BracketSummary(
@@ -93,5 +93,5 @@ def summarise(sentences: Iterable[SentenceCounts]) -> BracketSummary:
 
 
 def percentage(part: int, whole: int) -> float:
-    """Return 100 part / whole, or 0 of nothing."""
+    """Return 100 part / whole, or 0 if `whole` is 0."""
     return 100 * part / whole if whole else 0.0

@@ -1,4 +1,4 @@
-"""EVALB's table of sentences and its summaries, in the form that programs read them in."""
+"""EVALB's table of sentences and its summaries, formatted exactly as EVALB prints them."""
 
 from collections.abc import Iterator, Sequence
 
@@ -23,9 +23,9 @@ def format_report(
     short: BracketSummary | None,
     cutoff: int | None,
 ) -> str:
-    """Return the table of sentences with its total, and the summaries of all and short ones.
+    """Return the table of sentences with its total, then the summaries of all and short sentences.
 
-    There is only the table if EVALB gave up before it had a summary.
+    If EVALB gave up, it has no summaries, and only the table is returned.
     """
     table = format_sentences(sentences)
     if every is None:
@@ -48,7 +48,7 @@ def format_sentence(number: int, one: SentenceCounts) -> str:
 
 
 def format_total(every: BracketSummary) -> str:
-    """Return the line below EVALB's table; the brackets are left out if one side has none."""
+    """Return the line below EVALB's table, without brackets if gold or output has none."""
     brackets = (
         f"                {every.recall:6.2f} {every.precision:6.2f} {every.matched:6}"
         f" {every.gold:5} {every.test:5}  {every.crossing:5}"

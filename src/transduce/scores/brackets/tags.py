@@ -1,7 +1,7 @@
 """The part-of-speech tags of an output tree, taken from the gold tree before it is scored.
 
-EVALB deletes punctuation by its tag. An output whose leaves are all tagged XX keeps what the gold
-tree loses, and every sentence with a full stop would be an error of length.
+EVALB deletes punctuation by its tag. If all leaves of an output are tagged XX, EVALB keeps the
+output's punctuation but not the gold tree's, and each sentence with a full stop fails.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ TRACE = "-NONE-"
 def copy_tags(output_line: str, gold_line: str) -> str:
     """Return the output's brackets with the gold tree's part-of-speech tags on the leaves.
 
-    Traces of the gold tree (-NONE-) are no words. Raise InputError if the words differ.
+    Traces of the gold tree (-NONE-) are not words. Raise InputError if the words differ.
     """
     gold = [leaf for leaf in TERMINALS.finditer(gold_line) if leaf["tag"] != TRACE]
     words = [leaf["word"] for leaf in TERMINALS.finditer(output_line)]
@@ -25,7 +25,7 @@ def copy_tags(output_line: str, gold_line: str) -> str:
 
 
 def copy_tags_where_words_agree(outputs: Sequence[str], gold: Sequence[str]) -> list[str]:
-    """Return output lines with the gold tags; a line with other words stays as it is, and fails."""
+    """Return output lines with the gold tags; a line whose words differ is left unchanged."""
     tagged = []
     for output_line, gold_line in zip(outputs, gold, strict=False):
         try:

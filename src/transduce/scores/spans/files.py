@@ -15,10 +15,10 @@ Tagged = str | Path | Sequence[TaggedSentence]
 def score_tags(gold: Tagged, output: Tagged, *, scheme: str = "bio") -> SpanReport:
     """Score the labels of tagged text: F1 of spans by type and on average, and accuracy.
 
-    Both are files with a token, a tab and its label on each line, or lists of sentences as
-    `transduce.text.tags.read_tagged` yields them; the tokens must be equal. The scheme says which
-    labels are a span: "bio", "bio-strict" (seqeval's strict mode), "iob1", or "raw", where each
-    run of one label is a span.
+    `gold` and `output` are files with a token, a tab and a label on each line, or lists of
+    sentences as `transduce.text.tags.read_tagged` yields them; their tokens must be equal.
+    `scheme` says which labels form a span: "bio", "bio-strict" (seqeval's strict mode), "iob1", or
+    "raw", where each run of equal labels is a span.
     """
     ours, theirs = read_sentences(gold), read_sentences(output)
     if not theirs:
@@ -37,7 +37,7 @@ def compare_tags(
 ) -> list[Comparison]:
     """Score two taggers' labels of the same tokens, and test both differences by resampling.
 
-    The comparisons are of span F1 and of accuracy.
+    The first comparison is of span F1, the second of accuracy.
     """
     texts = [read_sentences(text) for text in (gold, *outputs)]
     for output in texts[1:]:
@@ -50,12 +50,12 @@ def compare_tags(
 
 
 def read_sentences(text: Tagged) -> list[TaggedSentence]:
-    """Return the sentences of a file of two columns, or of a list as they are."""
+    """Return the sentences of a file with two columns, or a given list of sentences as it is."""
     return list(read_tagged(text) if isinstance(text, str | Path) else text)
 
 
 def require_equal_tokens(gold: Sequence[TaggedSentence], output: Sequence[TaggedSentence]) -> None:
-    """Raise InputError at the first sentence whose tokens differ, or if one side has more."""
+    """Raise InputError if the numbers of sentences or the tokens of a sentence differ."""
     for number, (ours, theirs) in enumerate(zip(gold, output, strict=False), start=1):
         if ours.tokens == theirs.tokens:
             continue

@@ -1,11 +1,11 @@
 """Spans of labelled tokens, such as noun phrases, and their F1 as seqeval and conlleval count it.
 
-A scheme says how the labels of a sentence are read as spans of types:
+A scheme says which labels of a sentence form a span, and of which type:
 
-    bio         B-X starts a span of type X, I-X continues it; a stray I-X starts one, too
-    bio-strict  the same, but a stray I-X belongs to no span (seqeval's strict mode, IOB2)
-    iob1        B-X only where a span follows another of its type; read as bio reads it
-    raw         each run of one label is a span of that type; two of one type that touch are one
+    bio         B-X starts a span of type X, I-X continues it; a stray I-X also starts a span
+    bio-strict  like bio, but a stray I-X belongs to no span (seqeval's strict mode, IOB2)
+    iob1        B-X is written only after a span of the same type; the labels are read like bio
+    raw         each run of equal labels is a span, and the label is its type
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,10 +14,10 @@ from types import MappingProxyType
 
 from transduce.errors import InputError, suggest_names
 
-Labels = Sequence[str]  # of the tokens of a sentence
+Labels = Sequence[str]  # the labels of a sentence's tokens
 Span = tuple[str, int, int]  # type, first token, last token
 OUTSIDE = "O"
-NO_TYPE = "_"  # the type of a bare B or I
+NO_TYPE = "_"  # the type of a span whose labels are B and I without a type
 
 
 def find_spans(labels: Labels, scheme: str) -> list[Span]:
@@ -28,7 +28,7 @@ def find_spans(labels: Labels, scheme: str) -> list[Span]:
 
 
 def find_spans_leniently(labels: Labels) -> Iterator[Span]:
-    """Yield spans as conlleval does: of B, I, E, S and O, an I or E without a B starts a span."""
+    """Yield spans by conlleval's rules for B, I, E, S and O: a stray I or E starts a span."""
     start, before = 0, (OUTSIDE, "")
     for position, (prefix, kind) in enumerate([*map(split_label, labels), (OUTSIDE, "")]):
         fits = before[0] in "BI" and prefix in "IE" and kind == before[1]
@@ -54,7 +54,7 @@ def find_spans_strictly(labels: Labels) -> Iterator[Span]:
 
 
 def find_runs(labels: Labels) -> Iterator[Span]:
-    """Yield the runs of one label that is not O."""
+    """Yield each run of equal labels as a span, except runs of O."""
     position = 0
     for label, run in groupby(labels):
         length = len(list(run))
@@ -74,7 +74,7 @@ SCHEMES: Mapping[str, Callable[[Labels], Iterator[Span]]] = MappingProxyType(
 
 
 def split_label(label: str) -> tuple[str, str]:
-    """Return the prefix B, I, E, S or O of a label and the type behind its first hyphen."""
+    """Return the prefix B, I, E, S or O of a label, and the type after the first hyphen."""
     prefix, hyphen, kind = label.partition("-")
     if prefix not in ("B", "I", "E", "S", OUTSIDE) or (hyphen and prefix == OUTSIDE):
         raise InputError(

@@ -1,6 +1,6 @@
-"""Span F1 and accuracy of labels as metrics beside BLEU: sums of counts of each sentence.
+"""Span F1 and accuracy as metrics with sacreBLEU's interface, computed from summed counts.
 
-A line holds the labels of a sentence, with blanks between them.
+A line holds the labels of a sentence, separated by blanks.
 """
 
 from collections.abc import Iterable, Sequence
@@ -41,27 +41,27 @@ class SpanF1:
         return SpanResult(SpanCounts(*map(sum, zip(*statistics, strict=True))))
 
     def get_signature(self) -> str:
-        """Return the scheme, the average, and our version."""
+        """Return a signature in sacreBLEU's form: the scheme, the average, our version."""
         return f"scheme:{self.scheme}|average:micro|version:{version('transduce')}"
 
     def _extract_corpus_statistics(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
     ) -> list[tuple[int, int, int]]:
-        """Return for each sentence the number of spans matched, gold, and of the output."""
+        """Return the numbers of matching, gold and output spans of each sentence."""
         return [
             count_sentence(gold, output, self.scheme)
             for gold, output in split_sentences(outputs, references)
         ]
 
     def _compute_score_from_stats(self, statistics: Iterable[Any]) -> SpanResult:
-        """Return the result for the sums of sentences' statistics, which may be numpy's."""
+        """Return the result for the summed counts of sentences, which may be numpy numbers."""
         return SpanResult(SpanCounts(*map(int, statistics)))
 
 
 @final
 @dataclass(frozen=True)
 class AccuracyResult:
-    """The numbers of tokens with the gold label, and of all tokens."""
+    """The number of tokens with the gold label, and the number of all tokens."""
 
     correct: int
     tokens: int
@@ -84,18 +84,18 @@ class Accuracy:
         return AccuracyResult(*map(sum, zip(*statistics, strict=True)))
 
     def get_signature(self) -> str:
-        """Return what is counted, and our version."""
+        """Return a signature in sacreBLEU's form: tokens are counted, cased; our version."""
         return f"unit:token|case:mixed|version:{version('transduce')}"
 
     def _extract_corpus_statistics(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
     ) -> list[tuple[int, int]]:
-        """Return for each sentence the numbers of tokens with the gold label, and of all."""
+        """Return the numbers of correct tokens and of all tokens of each sentence."""
         both = split_sentences(outputs, references)
         return [(count_equal(gold, output), len(gold)) for gold, output in both]
 
     def _compute_score_from_stats(self, statistics: Iterable[Any]) -> AccuracyResult:
-        """Return the result for the sums of sentences' statistics, which may be numpy's."""
+        """Return the result for the summed counts of sentences, which may be numpy numbers."""
         return AccuracyResult(*map(int, statistics))
 
 
@@ -111,7 +111,7 @@ def split_sentences(
 
 
 def count_sentence(gold: Labels, output: Labels, scheme: str) -> tuple[int, int, int]:
-    """Return the number of spans of a sentence that match, of the gold labels, of the output."""
+    """Return the numbers of matching, gold and output spans of a sentence."""
     ours, theirs = find_spans(gold, scheme), find_spans(output, scheme)
     return len({*ours} & {*theirs}), len(ours), len(theirs)
 
@@ -127,5 +127,5 @@ def extract_span_counts(result: SpanResult) -> dict[str, Any]:
 
 
 def extract_accuracy_counts(result: AccuracyResult) -> dict[str, Any]:
-    """Return the numbers of correct and of all tokens, as a dict."""
+    """Return the numbers of correct tokens and of all tokens, as a dict."""
     return asdict(result)

@@ -12,7 +12,7 @@ from transduce.scores.spans.finding import Labels, find_spans
 @final
 @dataclass(frozen=True)
 class SpanCounts:
-    """The spans of both sides with the same type and place, and all spans of each."""
+    """The numbers of matching spans (of equal type, start and end), gold spans and output spans."""
 
     matched: int
     gold: int
@@ -50,7 +50,7 @@ class SpanAverage:
 class SpanReport:
     """The counts of spans by type, and of tokens."""
 
-    types: Mapping[str, SpanCounts]  # the types of both sides, sorted
+    types: Mapping[str, SpanCounts]  # counts by type, for the sorted types of gold and output
     tokens: int
     correct_tokens: int
     sentences: int
@@ -79,12 +79,12 @@ class SpanReport:
 
     @property
     def macro(self) -> SpanAverage:
-        """The mean over the types of both sides, each counted alike."""
+        """The mean over the types of gold and output, with equal weights."""
         return self.average([1] * len(self.types))
 
     @property
     def weighted(self) -> SpanAverage:
-        """The mean over the types, each counted by its number of gold spans."""
+        """The mean over the types, weighted by the number of gold spans of each type."""
         return self.average([one.gold for one in self.types.values()])
 
     def average(self, weights: Sequence[int]) -> SpanAverage:
@@ -118,7 +118,7 @@ class SpanReport:
 def score_spans(
     gold: Sequence[Labels], output: Sequence[Labels], scheme: str = "bio"
 ) -> SpanReport:
-    """Compare the labels of sentences, a list for each; spans match in type, start and end.
+    """Compare gold and output labels, a list for each sentence; return counts of spans and tokens.
 
     A span never crosses the end of a sentence.
     """
@@ -145,7 +145,7 @@ def count_equal(gold: Labels, output: Labels) -> int:
 
 
 def require_parallel_labels(gold: Sequence[Labels], output: Sequence[Labels]) -> None:
-    """Raise InputError if the numbers of sentences differ, or of the labels of one of them."""
+    """Raise InputError if the numbers of sentences, or of labels in a sentence, differ."""
     if len(gold) != len(output):
         raise InputError(
             f"{len(output):,} sentences are to be scored, but the gold labels have {len(gold):,}",
@@ -160,5 +160,5 @@ def require_parallel_labels(gold: Sequence[Labels], output: Sequence[Labels]) ->
 
 
 def divide(part: float | int, whole: float | int) -> float:
-    """Return the quotient, or 0 if there is nothing to divide by."""
+    """Return the quotient, or 0 if `whole` is 0."""
     return part / whole if whole else 0.0
