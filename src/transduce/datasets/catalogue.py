@@ -8,12 +8,12 @@ from transduce.datasets.values import Corpus
 from transduce.datasets.wmt14 import WMT14
 from transduce.errors import InputError, suggest_names
 
-TREEBANK_TAGS = ("pos", "chunks")  # parts of speech, base noun phrases
+TREEBANK_TAGS = ("pos", "chunks")  # part-of-speech tags, base noun phrases
 CORPORA: tuple[Corpus, ...] = (*WMT14, *NEWS, *SMALL)
 
 
 def list_public() -> tuple[Corpus | Treebank, ...]:
-    """Return all public corpora: the parallel ones, then the treebanks."""
+    """Return all public corpora: parallel corpora first, then treebanks."""
     return (*CORPORA, *TREEBANKS)
 
 
@@ -35,19 +35,19 @@ def is_public(name: str) -> bool:
 
 
 def is_treebank(name: str) -> bool:
-    """Return whether a name is that of a public treebank, or of its tags, such as gum-pos."""
+    """Return whether a name is a public treebank's, or its tagging corpus', such as gum-pos."""
     treebank, _ = split_treebank_name(name)
     return treebank in {one.name for one in TREEBANKS}
 
 
 def split_treebank_name(name: str) -> tuple[str, str]:
-    """Return the parts of a name such as gum-pos or gum-chunks; gum has "" as its second part."""
+    """Split a name into treebank and suffix: gum-pos gives ("gum", "pos"), gum gives ("gum", "")."""
     treebank, _, form = name.partition("-")
     return (treebank, form) if form in TREEBANK_TAGS else (name, "")
 
 
 def resolve_texts(corpus: Corpus) -> Corpus:
-    """Return a corpus with its splits; those of an mtdata corpus are read from mtdata's index."""
+    """Return a corpus with its splits; an mtdata corpus gets its splits from mtdata's index."""
     return mtdata.resolve_index_texts(corpus) if corpus.name.startswith(mtdata.PREFIX) else corpus
 
 
@@ -63,7 +63,7 @@ def find_corpus(name: str, languages: tuple[str, str]) -> Corpus:
 
 
 def find_treebank(name: str) -> Treebank:
-    """Return the treebank with a name; raise InputError if it names none."""
+    """Return the public treebank with a name; raise InputError if the name is unknown."""
     for corpus in find_corpora(name):
         if isinstance(corpus, Treebank):
             return corpus

@@ -1,4 +1,4 @@
-"""Fetching a treebank into a folder with its trees, and two tagging corpora made of them.
+"""Fetching a treebank into a folder with its trees, and two tagging corpora derived from them.
 
 CACHE/craft/en/train.trees       the raw trees, one a line, in the order of the documents
 CACHE/craft/en/train.pos.tsv     token<TAB>part of speech, of the cleaned trees
@@ -34,7 +34,7 @@ from transduce.text.trees.read import parse_tree
 from transduce.text.trees.tree import Tree
 
 Write = Callable[[bytes], int]  # writes to one file of a split
-FILES = {"": "trees", "pos": "pos.tsv", "chunks": "chunks.tsv"}  # by what follows the name
+FILES = {"": "trees", "pos": "pos.tsv", "chunks": "chunks.tsv"}  # by suffix, as in gum-pos
 TAGGERS: dict[str, Callable[[Tree], TaggedSentence]] = {
     "pos.tsv": tag_parts_of_speech,
     "chunks.tsv": tag_base_noun_phrases,
@@ -44,7 +44,8 @@ TAGGERS: dict[str, Callable[[Tree], TaggedSentence]] = {
 def find_treebank_file(name: str, split: str, cache: Path) -> Path | None:
     """Return the verified file of a split of a fetched treebank; None if there is no such split.
 
-    "gum" names its trees, "gum-pos" its parts of speech, and "gum-chunks" its base noun phrases.
+    The name "gum" gives GUM's trees, "gum-pos" its part-of-speech tags, and "gum-chunks" its base
+    noun phrases.
     """
     treebank, form = split_treebank_name(name)
     folder = open_fetched(find_treebank(treebank), cache, treebank)
@@ -73,7 +74,7 @@ def fetch_treebank(
 def find_documents(
     treebank: Treebank, settings: DownloadSettings, progress: DownloadProgress
 ) -> dict[Document, VerifiedFile]:
-    """Return the file of every document; raise InputError for all missing ones if offline."""
+    """Return the downloaded file of every document; if offline, InputError lists missing files."""
     found, missing = {}, []
     for document in treebank.documents:
         download = document.text.download
@@ -113,13 +114,13 @@ def write_split(
 def write_document(
     document: Document, found: VerifiedFile, write: Mapping[str, Write], record: CorpusRecord
 ) -> dict[str, Any]:
-    """Write a document's trees in all forms; return its entry for the record."""
+    """Write a document's trees and tagged sentences; return the document's entry for the record."""
     count = 0
     for line in read_text_lines(document.text, found.path):
         count += 1
         write["trees"](line + b"\n")
         tree = clean_tree(parse_tree(line.decode()), TreeReport())
-        if tree is None:  # it has nothing but traces
+        if tree is None:  # the tree has only traces
             continue
         for form, tag in TAGGERS.items():
             write[form](format_tagged(tag(tree)).encode())

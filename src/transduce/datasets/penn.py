@@ -2,7 +2,7 @@
 
     treebank_3/parsed/mrg/wsj/02/wsj_0201.mrg    with sections 00 to 24; .mrg.gz and upper case too
 
-The splits are those of section 6.3 and of all its baselines: sections 02 to 21, 22, and 23.
+The splits are the usual ones of section 6.3: sections 02 to 21 (train), 22 (dev) and 23 (test).
 """
 
 import os
@@ -20,7 +20,7 @@ SECTIONS = {
 MERGED = (".mrg",)  # the Penn Treebank's files of trees with tags; its .prd files have no tags
 TREES = (*MERGED, ".trees", ".tree", ".ptb", ".txt")
 PACKED = ("", ".gz", ".xz", ".zst")
-MAX_DEPTH = 6  # of a section below the folder that the user named
+MAX_DEPTH = 6  # of a section's folder below the folder that the user named
 HINT = "name the folder that holds 00 to 24, with files such as 02/wsj_0201.mrg"
 
 
@@ -44,7 +44,7 @@ def has_penn_sections(folder: Path) -> bool:
 
 
 def find_tree_files(folder: Path) -> list[Path]:
-    """Return all files of trees in a folder and below it, sorted by path; InputError if none."""
+    """Return all files of trees in a folder and its subfolders, sorted; InputError if none."""
     every = [path for _, paths in walk_folders(folder) for path in paths]
     found = sorted(keep_endings(every, TREES))
     if not found:
@@ -55,7 +55,7 @@ def find_tree_files(folder: Path) -> list[Path]:
 
 
 def find_sections(folder: Path) -> dict[str, list[Path]]:
-    """Return the .mrg files of each numbered section; InputError if sections lie in two folders."""
+    """Return the .mrg files by section number; InputError if two folders have sections."""
     parents = defaultdict[Path, dict[str, list[Path]]](dict)
     for section, files in find_section_files(folder):
         require_single_copies(files)
@@ -75,7 +75,7 @@ def find_section_files(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
 
 
 def walk_folders(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
-    """Yield a folder and the folders below it, sorted, each with its files; hidden ones are not."""
+    """Yield (folder, its files) for a folder and all subfolders, sorted, but no hidden folders."""
     if not folder.is_dir():
         raise InputError("is not a folder", "name a folder of files of trees", file=folder)
     for name, folders, files in os.walk(folder, onerror=refuse_unreadable):
@@ -93,13 +93,13 @@ def refuse_unreadable(error: OSError) -> None:
 
 
 def keep_endings(paths: Iterable[Path], endings: Sequence[str]) -> list[Path]:
-    """Return the paths with one of the endings in any case, packed or not."""
+    """Return the paths that end in one of `endings`, in any case, compressed or not."""
     every = tuple(ending + packed for ending in endings for packed in PACKED)
     return [path for path in paths if path.name.lower().endswith(every)]
 
 
 def require_single_copies(paths: Iterable[Path]) -> None:
-    """Raise InputError if a file lies twice in a folder, for example packed and unpacked."""
+    """Raise InputError if a folder has a file twice, for example compressed and not."""
     known: dict[str, Path] = {}
     for path in paths:
         key = str(path).lower()

@@ -1,4 +1,4 @@
-"""Public treebanks: CRAFT, which people annotated, and GUM, whose trees a parser made.
+"""Public treebanks: CRAFT, annotated by hand, and GUM, whose trees are automatically parsed.
 
 A treebank is many files of trees, one for each document. Their names, splits, numbers of trees,
 sizes, sha256 and licences are in the tables `craft.tsv` and `gum.tsv` beside this module, taken
@@ -53,7 +53,7 @@ class Treebank:
     name: str
     about: str
     licence: str
-    source: str  # the address of the folder that the files are from
+    source: str  # web address of the folder with the files
     splits: tuple[TreebankSplit, ...]
     languages: tuple[str] = ("en",)
 
@@ -69,7 +69,7 @@ class Treebank:
 
 
 def build_splits(table: str, repository: str, path: str) -> tuple[TreebankSplit, ...]:
-    """Build the splits of a table; `path` is COMMIT/FOLDER/{}.ENDING with {} for a document."""
+    """Build a treebank's splits from its table; `path` is COMMIT/FOLDER/{document}.ENDING."""
     documents: dict[str, list[Document]] = {}
     for split, name, trees, size, sha256, licence in read_table(table):
         addresses = (

@@ -1,4 +1,4 @@
-"""Which scores are comparable with the BLEU figures that the paper prints, and which are not.
+"""Comparability of BLEU scores with the paper's figures, decided by metric and test set.
 
 The paper prints BLEU of English to German on newstest2013 (Table 3) and newstest2014 (Table 2), and
 of English to French on newstest2014. newstest2014 English-German exists in two editions. The
@@ -21,7 +21,7 @@ BLEU_METRICS = ("bleu", "bleu-lc", "bleu-tok", "bleu-tok-lc", "bleu-paper", "ble
 
 
 def describe_paper_comparability(metric: str, test_set: str) -> str:
-    """Return a phrase on whether a score is comparable with the BLEU that the paper prints, or "".
+    """Return a phrase that says whether a score is comparable with the paper's BLEU, or "".
 
     The phrase is "" if the paper prints no BLEU of the test set, and for metrics other than BLEU.
     """

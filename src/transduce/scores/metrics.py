@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sacrebleu.metrics.chrf import CHRF
     from sacrebleu.metrics.ter import TER
 
-# Changes the texts before they are scored, and returns what to append to the signature.
+# A function from texts to (the texts to score instead, the suffix for the metric's signature).
 Preprocess = Callable[[Texts], tuple[Texts, str]]
 COUNTS = ("counts", "totals", "precisions", "bp", "sys_len", "ref_len")
 
@@ -42,7 +42,7 @@ class Metric:
 
 
 def build_bleu(tokenize: str, *, lowercase: bool = False, smooth: str = "exp") -> "BLEU":
-    """Build sacreBLEU's BLEU scorer, with `force` so that it logs no warning of tokenised text."""
+    """Build sacreBLEU's BLEU scorer, with `force` to suppress its warning about tokenised text."""
     from sacrebleu.metrics.bleu import BLEU
 
     return BLEU(lowercase=lowercase, tokenize=tokenize, smooth_method=smooth, force=True)
@@ -88,7 +88,7 @@ def extract_exact_match_counts(result: ExactMatchResult) -> dict[str, Any]:
 
 
 def build_bracket_metric(parameters: BracketParameters, *, gold_tags: bool = False) -> Metric:
-    """Build the metric of EVALB's F1 over all sentences with these parameters.
+    """Build the labelled bracket F1 metric, computed over all sentences with EVALB's parameters.
 
     With `gold_tags` the leaves of the outputs get the tags of the reference before they are scored.
     """

@@ -1,7 +1,7 @@
 """BLEU of tokenised text as multi-bleu.perl counts it.
 
-sacreBLEU counts the same with two exceptions: perl splits at ASCII white space only, and `-lc`
-lower-cases A to Z only. The text is changed before sacreBLEU counts it, so that both agree.
+sacreBLEU counts the same n-grams with two exceptions: perl splits at ASCII white space only, and
+`-lc` lower-cases A to Z only. Changing the text before sacreBLEU counts removes the difference.
 """
 
 from typing import TYPE_CHECKING

@@ -58,7 +58,7 @@ def tokenise_german(text: Sequence[str]) -> list[str]:
 
 
 def require_untokenised(name: str, text: Sequence[str], hint: str) -> None:
-    """Raise InputError if a text is already tokenised: its escapes would be escaped twice."""
+    """Raise InputError if a text is already tokenised; a second tokenisation would change it."""
     if is_tokenised(text):
         raise InputError(f"the {name} is tokenised already, and this score tokenises it", hint)
 

@@ -1,4 +1,4 @@
-"""Beam search and sampling over any model that gives log-probabilities of the next symbol."""
+"""Beam search and sampling with any model that computes log-probabilities of the next symbol."""
 
 from transduce.search.beam import beam_search, beam_search_unordered
 from transduce.search.constraints import (

@@ -1,6 +1,6 @@
 """Beam search: the best hypotheses of every source (section 6.1).
 
-One step finds the 2 W best continuations of the W hypotheses of a sentence. All of these that end
+One step finds the 2 W best continuations of the W hypotheses of a sentence. Continuations that end
 in END are finished; the best W of the others stay live. At most W of the 2 W can end in END, so the
 beam stays full, and a beam wide enough for every prefix finds every output. A beam of 1 is greedy
 search: it appends the likeliest symbol until that is END.
@@ -35,8 +35,8 @@ class Candidates(NamedTuple):
     """The best continuations of the live hypotheses of each sentence, best first."""
 
     log_probs: Float[Tensor, "S C"]
-    parents: Int[Tensor, "S C"]  # index in the beam of the hypothesis that each extends
-    symbols: Int[Tensor, "S C"]  # the symbol that each appends
+    parents: Int[Tensor, "S C"]  # index in the beam of the hypothesis that a candidate extends
+    symbols: Int[Tensor, "S C"]  # the symbol that a candidate appends
 
 
 def beam_search(
@@ -61,7 +61,7 @@ def beam_search_unordered(
     *,
     nbest: int = 1,
 ) -> Iterator[Result]:
-    """Yield (index of a source, its `nbest` best hypotheses) as soon as its search has ended.
+    """Yield (index of a source, its `nbest` best hypotheses) when the source's search has ended.
 
     Long sources are decoded first.
     """
@@ -92,7 +92,7 @@ def expand_beams(
 
 
 def find_best_continuations(beams: BeamState, log_probs: Float[Tensor, "R V"]) -> Candidates:
-    """Return the 2 W best continuations of each sentence's hypotheses, or 1 if the beam is 1.
+    """Return the 2 W best continuations of each sentence's W hypotheses, or 1 if W is 1.
 
     At the length limit every hypothesis must end: its only continuation is END.
     """
@@ -113,7 +113,10 @@ def find_best_continuations(beams: BeamState, log_probs: Float[Tensor, "R V"]) -
 def update_finished(
     beams: BeamState, candidates: Candidates, length_score: LengthScore
 ) -> BeamState:
-    """Return the beams with the N best finished hypotheses, old and new; ties go to the older."""
+    """Return the beams with the N best of their old and new finished hypotheses of each sentence.
+
+    Of two hypotheses with equal scores the older is kept.
+    """
     ends = candidates.symbols == END
     scores = length_score.score(candidates.log_probs, beams.lengths[:, None] + 1)
     scores = torch.cat([beams.finished_scores, scores.where(ends, -torch.inf)], dim=1)
@@ -150,7 +153,7 @@ def update_live(beams: BeamState, candidates: Candidates) -> tuple[BeamState, In
 def gather_hypotheses(
     tokens: Int[Tensor, "S A L"], hypotheses: Int[Tensor, "S B"]
 ) -> Int[Tensor, "S B L"]:
-    """Return the tokens of the given hypotheses (indices in the beam) of each sentence."""
+    """Return the tokens of B given hypotheses (indices in the beam) of each sentence."""
     return tokens[torch.arange(len(hypotheses), device=hypotheses.device)[:, None], hypotheses]
 
 

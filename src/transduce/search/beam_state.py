@@ -1,4 +1,4 @@
-"""The state of a search: all hypotheses as rows of a few tensors, and batches of sentences."""
+"""The state of beam search or sampling: all hypotheses of a batch as rows of a few tensors."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class BeamState(NamedTuple):
     Tokens that are not written yet are END; dead hypotheses have log-probability -inf.
     """
 
-    sentences: Int[Tensor, " S"]  # index of each in the input, from 0
+    sentences: Int[Tensor, " S"]  # index of each sentence in the input, from 0
     lengths: Int[Tensor, " S"]  # symbols written, the same for all hypotheses of a sentence
     max_lengths: Int[Tensor, " S"]  # symbols allowed, END included
     last_ids: Int[Tensor, "S W"]  # the symbols written last
@@ -36,7 +36,7 @@ class StepResult(NamedTuple):
     """The beam state after one step, the parent of each decoder row, and which sentences end."""
 
     beams: BeamState
-    parent_rows: Int[Tensor, " R"] | None  # the row that each row extends; None: each itself
+    parent_rows: Int[Tensor, " R"] | None  # the row that each row extends; None: itself
     is_done: Bool[Tensor, " S"]  # True for sentences that need no further step
 
 
@@ -74,7 +74,7 @@ def start_batch(
 ) -> ActiveBatch[State]:
     """Build a batch of the given sentences (indices into `sources`) before their first symbol.
 
-    The decoder's state has one row per sentence, for all hypotheses of a sentence begin equal.
+    The decoder's state has one row per sentence, since all its hypotheses begin equal.
     """
     count, width, device = len(sentences), strategy.width, decoder.device
     chosen = [sources[sentence] for sentence in sentences]
@@ -110,7 +110,7 @@ def merge_batches(
 
 
 def select_sentences(beams: BeamState, rows: Sequence[int]) -> BeamState:
-    """Return the beam state of some sentences, its token tensors cut to their longest limit."""
+    """Return the beam state of the given rows, with L cut to their largest length limit."""
     index = torch.tensor(rows, device=beams.last_ids.device)
     selected = BeamState(*(tensor[index] for tensor in beams))
     return resize_tokens(selected, int(selected.max_lengths.max()))

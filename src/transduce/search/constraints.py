@@ -18,7 +18,7 @@ from transduce.search.decoder import Decoder, State
 
 # R rows: one per hypothesis · V symbols
 
-FREE = -1  # in place of a symbol: any may come
+FREE = -1  # in place of a symbol id: any symbol is allowed
 
 Kind = TypeVar("Kind")
 
@@ -33,38 +33,38 @@ class ConstraintState(Protocol):
     """
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"] | None:
-        """Return which of the V = `symbols` symbols may come next, or None if all in every row."""
+        """Return which of V = `symbols` symbols may come next in each row; None if all may."""
         ...
 
     def advance(self, ids: Int[Tensor, " R"]) -> "ConstraintState":
-        """Return the state after one more symbol of every row."""
+        """Return the constraint state after each hypothesis row has appended its symbol id."""
         ...
 
     def reorder(self, rows: Int[Tensor, " R2"]) -> "ConstraintState":
-        """Return the state of the given rows in the given order; rows may repeat or be left out."""
+        """Return the constraint state of the given rows, which may repeat or leave rows out."""
         ...
 
     def concatenate(self, other: "ConstraintState") -> "ConstraintState":
-        """Return one state with the rows of both; `other` has constraints of the same kind."""
+        """Return one state with the rows of both states, which have the same constraint class."""
         ...
 
 
 @runtime_checkable
 class Constraint(Protocol):
-    """Which outputs one source may have; immutable and hashable, so that equal ones are found."""
+    """The rule for the outputs that one source may have: an immutable, hashable value."""
 
     @classmethod
     def start_batch(
         cls, constraints: Sequence["Constraint"], device: torch.device
     ) -> ConstraintState:
-        """Build the state of constraints of this kind before their first symbol, a row for each."""
+        """Build the state of constraints of this class before the first symbol, one row each."""
         ...
 
 
 @final
 @dataclass(frozen=True)
 class ForcedPrefix:
-    """The constraint that an output begins with `ids`; symbols after them are unconstrained."""
+    """The constraint that an output begins with `ids`; later symbols are unconstrained."""
 
     ids: tuple[int, ...]
 
@@ -80,12 +80,12 @@ class ForcedPrefix:
 @final
 @dataclass(frozen=True)
 class PrefixState:
-    """The symbols that are still to be forced, one row per hypothesis, and `FREE` after them."""
+    """The symbols that each hypothesis row must still append, then `FREE`."""
 
-    remaining: Int[Tensor, "R P"]  # P symbols of the longest remaining prefix
+    remaining: Int[Tensor, "R P"]  # P: length of the longest remaining prefix
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"] | None:
-        """Return which symbols may come next: the first remaining one, or all if none remains."""
+        """Return which symbols may come next: the first remaining symbol, or else all."""
         if self.remaining.shape[1] == 0:
             return None
         following = self.remaining[:, :1]  # [R 1]
@@ -93,15 +93,15 @@ class PrefixState:
         return allowed.scatter_(1, following.clamp(min=0), value=True)
 
     def advance(self, ids: Int[Tensor, " R"]) -> "PrefixState":  # noqa: ARG002 - they are forced
-        """Return the state without the first remaining symbol of every prefix."""
+        """Return the prefix state without the first remaining symbol of every row."""
         return PrefixState(self.remaining[:, 1:])
 
     def reorder(self, rows: Int[Tensor, " R2"]) -> "PrefixState":
-        """Return the state of the given rows, in the given order."""
+        """Return the prefix state of the given rows, in the given order."""
         return PrefixState(self.remaining[rows])
 
     def concatenate(self, other: ConstraintState) -> "PrefixState":
-        """Return one state with the rows of both, the shorter ones padded by `FREE`."""
+        """Return one prefix state with the rows of both, padded by `FREE` to equal length."""
         (second,) = require_kind([other], PrefixState)
         both = (self.remaining, second.remaining)
         width = max(prefixes.shape[1] for prefixes in both)
@@ -135,7 +135,7 @@ class ConstrainedState(Generic[State]):
 
     inner: State
     constraints: ConstraintState
-    has_started: bool  # whether BEGIN was appended, which no constraint is told of
+    has_started: bool  # whether BEGIN was appended, which constraints do not count as a symbol
 
 
 @final
@@ -143,7 +143,7 @@ class ConstrainedState(Generic[State]):
 class ConstrainedDecoder(Generic[State]):
     """A decoder that applies the constraint of each `ConstrainedSource` to an inner decoder.
 
-    The constraints of all sources are of one kind.
+    The constraints of all sources have the same class.
     """
 
     inner: Decoder[State]

@@ -40,7 +40,7 @@ Result = tuple[int, list[Hypothesis]]  # the index of a source and its hypothese
 def tabulate_length_score(
     decoder: Decoder[State], sources: Sequence[Sequence[int]], search: Search
 ) -> LengthScore:
-    """Return the length score, with tables for every length that these outputs can have."""
+    """Return the length score, tabulated for every length that the sources' outputs can have."""
     limits = [max_output_length(source, search.extra_length) + 1 for source in sources]
     return LengthScore.tabulate(search, max(limits, default=0), device=decoder.device)
 
@@ -108,9 +108,9 @@ def retire_done(
 
 
 def compact_sentences(done: Sequence[bool]) -> list[int]:
-    """Return the remaining sentences, the last ones moved to the indices of done sentences.
+    """Return the indices of the remaining sentences, the last of them in the gaps of done ones.
 
-    The others keep their index, so that few are copied.
+    The other sentences keep their index, so that few rows are copied.
     """
     count = done.count(False)
     last = (sentence for sentence in range(count, len(done)) if not done[sentence])

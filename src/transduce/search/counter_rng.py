@@ -37,7 +37,7 @@ def key_from_seed(seed: int, device: torch.device) -> Int[Tensor, ""]:
 def uniform_noise(key: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     """Return one uniform float64 number in the open interval (0, 1) per key.
 
-    They are computed on the CPU where the device has no float64.
+    The numbers are computed on the CPU if the device has no float64.
     """
     bits = shift_right(key, 12)
     wide = bits if accumulation_dtype(key.device) == torch.float64 else bits.cpu()

@@ -44,5 +44,5 @@ class Decoder(Protocol[State]):
         ...
 
     def concatenate(self, first: State, second: State) -> State:
-        """Return one state with the rows of both states, whose outputs may differ in length."""
+        """Return one state with the rows of both; their outputs so far may differ in length."""
         ...

@@ -1,6 +1,6 @@
-"""The constraint that an output is one label for every word of its source, as tagging needs it.
+"""The constraint of tagging: an output has one label for every word of its source.
 
-Under scheme BIO a label I-X stands only after B-X or I-X, so that entities are well formed.
+In the label scheme BIO, I-X may follow only B-X or I-X, so that entities are well formed.
 """
 
 from collections.abc import Sequence
@@ -21,9 +21,9 @@ NO_ENTITY = -1
 
 
 class LabelKind(IntEnum):
-    """The kinds of symbols of a sequence of labels; END is recognised by its id."""
+    """The kinds of output symbols of a tagger; END is recognised by its id instead."""
 
-    OTHER = 0  # no label, and never allowed
+    OTHER = 0  # not a label, and never allowed
     FREE = 1  # allowed after any label: O and B-X; without scheme BIO, every label
     INSIDE = 2  # allowed only after a label of the same entity type: I-X
 
@@ -53,7 +53,7 @@ class LabelConstraint:
 
     @classmethod
     def start_batch(cls, constraints: Sequence[Constraint], device: torch.device) -> "LabelState":
-        """Build the state of a batch of label sequences before their first label."""
+        """Build the state of a batch of label constraints before the first label, one row each."""
         sequences = require_kind(constraints, cls)
         symbols = sequences[0].symbols
         assert all(sequence.symbols == symbols for sequence in sequences)
@@ -64,7 +64,7 @@ class LabelConstraint:
 
 
 class LabelRows(NamedTuple):
-    """The labels still to write and the entity type of the last one, one row per hypothesis."""
+    """The number of labels left to append and the last label's entity type, by hypothesis row."""
 
     labels_left: Int[Tensor, " R"]
     entity: Int[Tensor, " R"]
@@ -73,10 +73,10 @@ class LabelRows(NamedTuple):
 @final
 @dataclass(frozen=True)
 class LabelState:
-    """The label sequences of a batch, written so far; the kinds and entity types by symbol id."""
+    """The progress of the tagging constraint in each hypothesis row of a batch."""
 
-    kinds: Int[Tensor, " V"]
-    entities: Int[Tensor, " V"]
+    kinds: Int[Tensor, " V"]  # the `LabelKind` of each symbol
+    entities: Int[Tensor, " V"]  # the entity type of each symbol
     rows: LabelRows
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"]:
@@ -89,15 +89,15 @@ class LabelState:
         return allowed
 
     def advance(self, ids: Int[Tensor, " R"]) -> "LabelState":
-        """Return the state after one more symbol of every row."""
+        """Advance the tagging constraint by the label (symbol id) that each row appends."""
         return replace(self, rows=LabelRows(self.rows.labels_left - 1, self.entities[ids]))
 
     def reorder(self, rows: Int[Tensor, " R2"]) -> "LabelState":
-        """Return the state of the given rows, in the given order."""
+        """Return the tagging constraint's state of the given rows, in the given order."""
         return replace(self, rows=LabelRows(*(part.index_select(0, rows) for part in self.rows)))
 
     def concatenate(self, other: ConstraintState) -> "LabelState":
-        """Return one state with the rows of both."""
+        """Return one state of the tagging constraint with the rows of both states."""
         (second,) = require_kind([other], LabelState)
         both = zip(self.rows, second.rows, strict=True)
         return replace(self, rows=LabelRows(*map(torch.cat, both)))

@@ -18,7 +18,7 @@ class LengthTerms(NamedTuple):
     reward: float = 0.0
 
 
-LENGTH_TERMS: dict[str, Callable[[int, Search], LengthTerms]] = {  # by search.penalty
+LENGTH_TERMS: dict[str, Callable[[int, Search], LengthTerms]] = {  # key: search.penalty
     "gnmt": lambda n, search: LengthTerms(divisor=((5 + n) / 6) ** search.alpha),
     "average": lambda n, _: LengthTerms(divisor=float(n)),
     "none": lambda _n, _: LengthTerms(),
@@ -31,12 +31,12 @@ LENGTH_TERMS: dict[str, Callable[[int, Search], LengthTerms]] = {  # by search.p
 class LengthScore:
     """The score of an output as a function of its log P and length, tabulated for every length.
 
-    The terms are tables by length, because a vectorised power may round differently by batch.
+    Divisors and rewards are tabulated because a vectorised power may round differently by batch.
     """
 
     divisors: Float[Tensor, " lengths"]
     rewards: Float[Tensor, " lengths"]
-    best_divisors: Float[Tensor, " lengths"]  # the largest up to each length
+    best_divisors: Float[Tensor, " lengths"]  # the largest divisor up to each length
     best_rewards: Float[Tensor, " lengths"]
 
     @classmethod
@@ -67,8 +67,8 @@ class LengthScore:
         """Return an upper bound on the final score of each live hypothesis within its length limit.
 
         More symbols never raise log P (<= 0), so no score exceeds log P over the largest divisor
-        plus the largest reward. The bound is exact where both are largest at the limit, as with
-        all penalties here.
+        plus the largest reward. The bound is exact if divisor and reward are largest at the limit,
+        as with all penalties here.
         """
         return log_probs / self.best_divisors[max_lengths] + self.best_rewards[max_lengths]
 

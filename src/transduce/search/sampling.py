@@ -33,7 +33,7 @@ def sample_unordered(
     samples: int = 1,
     keys: Sequence[int] | None = None,
 ) -> Iterator[Result]:
-    """Yield (index of a source, its samples in order) as soon as all of them have ended.
+    """Yield (index of a source, its samples in order) when all samples of the source have ended.
 
     The random numbers of a source depend on the seed and its key, by default its index. Log P and
     score are those of the model at temperature 1, without top-k and top-p.
@@ -85,7 +85,7 @@ def append_samples(
 def sample_symbols(
     log_probs: Float[Tensor, "R V"], keys: Int[Tensor, " R"], sampling: Sampling
 ) -> Int[Tensor, " R"]:
-    """Draw one symbol per row by the Gumbel-max trick; the noise depends on key and symbol."""
+    """Draw one symbol per row by the Gumbel-max trick, with noise from the row's key."""
     values, symbols = filter_candidates(log_probs.float() / sampling.temperature, sampling)
     noise = gumbel_noise(derive_key(keys[:, None], symbols))
     return symbols.gather(1, (values + noise).argmax(dim=1, keepdim=True))[:, 0]
@@ -94,7 +94,7 @@ def sample_symbols(
 def filter_candidates(
     values: Float[Tensor, "R V"], sampling: Sampling
 ) -> tuple[Float[Tensor, "R C"], Int[Tensor, "R C"]]:
-    """Apply top-k, then top-p filtering: return values, -inf if removed by top-p, and symbols."""
+    """Return the values that top-k keeps and their symbols; values that top-p drops are -inf."""
     symbols = values.shape[1]
     if not sampling.top_k and sampling.top_p == 1:
         return values, torch.arange(symbols, device=values.device).expand_as(values)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 # S sentences · W hypotheses of each · R = S W rows · V symbols · C columns of W V · K = `count`
 
-BLOCK = 64  # so many neighbouring symbols are first compared by their maximum only
+BLOCK = 64  # neighbouring symbols that are first compared by their maximum only
 
 
 def stable_topk(
@@ -27,7 +27,7 @@ def stable_topk(
 def stable_topk_sums(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
-    """Return the `count` highest sums score + log-prob over W V continuations of each sentence.
+    """Return the `count` highest score + log-prob of each sentence's continuations, and columns.
 
     The column of symbol v after hypothesis w is w V + v.
     """
@@ -44,7 +44,7 @@ def stable_topk_sums(
 def find_candidate_columns(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> Int[Tensor, "S C"]:
-    """Return the columns of the blocks with the `count` highest maxima: they contain the top-k."""
+    """Return all columns of the `count` blocks with the highest maxima, which have the top-k."""
     (sentences, width), symbols, device = scores.shape, log_probs.shape[1], scores.device
     blocks = symbols // BLOCK  # of a row; the remainder of a row is always a candidate
     if width * blocks <= count:
@@ -64,9 +64,9 @@ def choose_columns(
 ) -> Int[Tensor, "S K"]:
     """Return the columns of the `count` highest values, given the column of every value.
 
-    The sort key has the bits of |value| as its high part, since as integers they increase with
-    |value|, negated for values above 0; its low part is the column, so no two keys are equal. NaN
-    has the largest bits and is not above 0, so it comes last whatever its sign.
+    The high part of the sort key is the bit pattern of |value|, negated for values above 0: as an
+    integer the pattern increases with |value|. The low part is the column, so no two keys are
+    equal. NaN has the largest bits and is not above 0, so NaN comes last whatever its sign.
     """
     bits = values.float().abs().view(torch.int32)
     keys = (torch.where(values > 0, -bits, bits).long() << 32) | columns

@@ -1,8 +1,8 @@
 """The constraint that an output is one well-formed tree over exactly the words of its source.
 
-A tree is written depth first: a symbol with a label opens a constituent, one stands for the next
-word, and one closes the constituent that was opened last, with the same label. Each allowed
-symbol leaves room to finish the tree within the length limit.
+A tree is written depth first, in three kinds of symbols: a labelled opening of a constituent, a
+symbol for the next word, and a closing of the innermost open constituent with the same label. Each
+allowed symbol leaves room to finish the tree within the length limit.
 """
 
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ from transduce.settings.fields import require
 
 
 class TreeSymbolKind(IntEnum):
-    """The kinds of symbols of a linearised tree; END is recognised by its id."""
+    """The kinds of output symbols of a parser; END is recognised by its id instead."""
 
-    OTHER = 0  # no part of a tree, and never allowed
+    OTHER = 0  # not part of a tree, and never allowed
     OPEN = 1
     CLOSE = 2
     WORD = 3
@@ -37,7 +37,7 @@ class TreeSymbols:
     """The kind and label of every symbol of a target vocabulary of linearised trees, by id."""
 
     kinds: tuple[TreeSymbolKind, ...]
-    labels: tuple[int, ...]  # equal for the symbols that open and close one kind of constituent
+    labels: tuple[int, ...]  # equal for opening and closing symbols of one label
 
     def __post_init__(self) -> None:
         assert len(self.kinds) == len(self.labels)
@@ -65,12 +65,12 @@ class TreeConstraint:
 
     @property
     def max_depth(self) -> int:
-        """The most constituents that can be open at once: each costs two symbols."""
+        """The largest number of constituents that can be open at once; each takes two symbols."""
         return min((self.limit - self.words - 1) // 2, self.max_open * self.words)
 
     @classmethod
     def start_batch(cls, constraints: Sequence[Constraint], device: torch.device) -> "TreeState":
-        """Build the state of a batch of trees before their first symbol."""
+        """Build the state of a batch of tree constraints before the first symbol, one row each."""
         trees = require_kind(constraints, cls)
         symbols = trees[0].symbols
         assert all(tree.symbols == symbols for tree in trees)
@@ -85,7 +85,7 @@ class TreeConstraint:
 
 
 class TreeRows(NamedTuple):
-    """What is left to write and which constituents are open, one row per hypothesis."""
+    """The words and symbols left and the open constituents of the tree in each hypothesis row."""
 
     words_left: Int[Tensor, " R"]  # r
     symbols_left: Int[Tensor, " R"]  # up to the limit, END included
@@ -98,23 +98,23 @@ class TreeRows(NamedTuple):
 @final
 @dataclass(frozen=True)
 class TreeState:
-    """The trees of a batch, written so far; the kinds and labels of symbols by their id."""
+    """The progress of the tree constraint in each hypothesis row of a batch."""
 
-    kinds: Int[Tensor, " V"]
-    labels: Int[Tensor, " V"]
+    kinds: Int[Tensor, " V"]  # the `TreeSymbolKind` of each symbol
+    labels: Int[Tensor, " V"]  # the constituent label of each symbol
     rows: TreeRows
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"]:
-        """Return which symbols may come next, by the rules of a well-formed tree with n words.
+        """Return which symbols may come next in a well-formed tree with n words.
 
-        At least r + d + 1 symbols are always left: for each word left, for closing each open
-        constituent, and for END. Opening a constituent uses one symbol and requires another.
+        At least r + d + 1 symbols are always left: one for each remaining word, one to close each
+        open constituent, and END. Opening a constituent uses one symbol and requires another.
         """
         assert symbols == len(self.kinds)
         words, left, depth, opened, max_open, stack = self.rows
         has_words = words > 0
         may_open = has_words & (opened < max_open) & (left >= words + depth + 3)
-        may_close = (opened == 0) & (depth > has_words.int())  # with words left, the root stays
+        may_close = (opened == 0) & (depth > has_words.int())  # with words left, root stays open
         may_read = has_words & (depth > 0)
         by_kind = torch.stack([torch.zeros_like(has_words), may_open, may_close, may_read], dim=1)
         top = stack.gather(1, (depth - 1).clamp(min=0)[:, None])  # [R 1]
@@ -124,7 +124,7 @@ class TreeState:
         return allowed
 
     def advance(self, ids: Int[Tensor, " R"]) -> "TreeState":
-        """Return the state after one more symbol of every tree."""
+        """Advance the tree constraint by the symbol id that each row appends."""
         words, left, depth, opened, max_open, stack = self.rows
         kinds, labels = self.kinds[ids], self.labels[ids]
         opens, is_word = (kinds == TreeSymbolKind.OPEN).int(), kinds == TreeSymbolKind.WORD
@@ -140,11 +140,11 @@ class TreeState:
         return replace(self, rows=rows)
 
     def reorder(self, rows: Int[Tensor, " R2"]) -> "TreeState":
-        """Return the state of the given rows, in the given order."""
+        """Return the tree constraint's state of the given rows, in the given order."""
         return replace(self, rows=TreeRows(*(part.index_select(0, rows) for part in self.rows)))
 
     def concatenate(self, other: ConstraintState) -> "TreeState":
-        """Return one state with the rows of both, the shallower stacks padded."""
+        """Return one tree constraint state with the rows of both, stacks padded to one width."""
         (second,) = require_kind([other], TreeState)
         width = max(self.rows.stack.shape[1], second.rows.stack.shape[1])
         both = zip(resize_stack(self.rows, width), resize_stack(second.rows, width), strict=True)
@@ -152,5 +152,5 @@ class TreeState:
 
 
 def resize_stack(rows: TreeRows, width: int) -> TreeRows:
-    """Return the rows with stacks of `width` columns, at least as many as before."""
+    """Return the rows with their label stacks padded to `width` columns."""
     return rows._replace(stack=pad(rows.stack, (0, width - rows.stack.shape[1])))

@@ -1,4 +1,4 @@
-"""The tasks: translation, toys, parsing, tagging, each with its encoding, decoding and score."""
+"""The tasks translation, toys, parsing and tagging: how each encodes, decodes and scores."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -42,5 +42,5 @@ def kind_of(data: Data) -> TaskKind:
 
 
 def build_task(data: Data, vocabularies: Vocabularies) -> Task:
-    """Return the task that `data.task` names, with the vocabularies of both sides."""
+    """Return the task that `data.task` names, built with source and target vocabularies."""
     return TASKS[data.task].build(data, vocabularies)

@@ -1,8 +1,8 @@
 """The task of constituency parsing: tokenised sentences to trees    (section 6.3)
 
 A source line is a sentence, its words separated by blanks. A target line is a tree in one line of
-brackets, as EVALB reads it. The model writes the tree as symbols of a closed list, without words:
-the n-th word symbol stands for the n-th word.
+brackets, as EVALB reads it. The model writes the tree as symbols of a fixed vocabulary, without
+words: the n-th word symbol stands for the n-th word.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -51,13 +51,13 @@ class Parsing:
     """The task of parsing sentences into constituency trees, scored by labelled bracket F1."""
 
     source: Vocabulary
-    target: Vocabulary  # a closed list: symbols of one linearisation
-    lexicon: TagLexicon  # writes part-of-speech tags where the linearisation has none
+    target: Vocabulary  # the symbols of linearised trees
+    lexicon: TagLexicon  # gives part-of-speech tags if the linearisation has none
     form: Form  # the linearisation
 
     metrics: ClassVar[tuple[str, ...]] = ("brackets",)
     has_words: ClassVar[bool] = False
-    split_levels: ClassVar[tuple[SplitLevel, ...]] = ()  # half a sentence has no tree of its own
+    split_levels: ClassVar[tuple[SplitLevel, ...]] = ()  # a tree needs the whole sentence
 
     def normalise(self, line: str) -> str:
         """Return a line with single ASCII blanks; words and brackets stay as they are."""
@@ -68,17 +68,17 @@ class Parsing:
         return encode_words(self.source, lines)
 
     def encode_targets(self, lines: Sequence[str]) -> list[list[int] | None]:
-        """Return the symbol ids of trees, closed by END; None for a tree with an unknown label."""
+        """Return the symbol ids of trees, each with END; None for a tree with an unknown symbol."""
         found = [self.target.lookup(linearise(to_tree(line), self.form)) for line in lines]
         return [None if ids is None else [*ids, END] for ids in found]
 
     def decode(self, ids: Sequence[int], line: str) -> str:
-        """Return the tree of symbol ids over the words of a sentence, repaired if malformed."""
+        """Return symbol ids as a tree over the words of a sentence, repaired if malformed."""
         tree, _ = self.repair(ids, line)
         return format_tree(tree)
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:
-        """Return what is wrong with the brackets of an unconstrained output; "" if nothing is."""
+        """Return what was malformed in an unconstrained output, or "" if it is a tree."""
         _, repair = self.repair(ids, line)
         counts = {
             name.replace("_", " "): count for name, count in repair.as_json().items() if count
@@ -87,7 +87,7 @@ class Parsing:
         return f"a malformed tree, repaired: {found}" if found else ""
 
     def repair(self, ids: Sequence[int], line: str) -> tuple[Tree, Repair]:
-        """Return the tree of symbol ids over the words of a sentence, and what was repaired."""
+        """Return symbol ids as a tree over the words of a sentence, and the repairs made."""
         words = escape_brackets(split_words(line))
         symbols = [self.target.symbols[number] for number in ids]
         tags = self.lexicon.tag(words)
@@ -95,16 +95,16 @@ class Parsing:
 
     @cached_property
     def labels(self) -> set[str]:
-        """The constituent labels that the linearisation t2t cannot tell from tags by itself."""
+        """The constituent labels, which linearisation t2t needs to tell labels from tags."""
         return closed_labels(self.target.symbols)
 
     def fallback(self, line: str) -> str:
-        """Return the flat tree over the words of a sentence that is too long for the model."""
+        """Return a flat tree over the words of a sentence that is too long for the model."""
         words = escape_brackets(split_words(line))
         return format_tree(flat_tree(words, self.lexicon.tag(words)))
 
     def present(self, output: str) -> Tree | None:
-        """Return an output line as a tree, which notebooks draw; None for an empty sentence."""
+        """Return an output line as a `Tree`; None for an empty sentence."""
         return to_tree(output) if output else None
 
     def join(self, parts: Sequence[str]) -> str:
@@ -113,7 +113,7 @@ class Parsing:
 
     @cached_property
     def tree_symbols(self) -> "TreeSymbols":
-        """The kind and the label of every target id, for constrained decoding."""
+        """The symbol kind and constituent label of every target id, for constrained decoding."""
         from transduce.search.tree_constraint import TreeSymbolKind, TreeSymbols  # imports torch
 
         kinds = {
@@ -130,7 +130,7 @@ class Parsing:
         )
 
     def constraint(self, line: str, search: Search) -> "TreeConstraint":
-        """Return the constraint to well-formed trees over exactly the words of a sentence."""
+        """Return the constraint that the output is a tree over exactly the words of a sentence."""
         from transduce.search import TreeConstraint  # imports torch
 
         words = len(split_words(line))
@@ -138,11 +138,11 @@ class Parsing:
         return TreeConstraint(words, limit, self.tree_symbols, search.max_openings)
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
-        """Return the labelled F1 of output trees, with the references' part-of-speech tags."""
+        """Return the labelled bracket F1 of output trees, given the references' tags first."""
         return compute_score("brackets", outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:
-        """Return the words of a model card for a parser of the data's language."""
+        """Return the task description in the model card of a parser of the data's language."""
         language = data.source_language
         return ModelDescription(
             pipeline_tag="token-classification",
@@ -155,14 +155,14 @@ class Parsing:
 
 
 def build_parsing(data: Data, vocabularies: Vocabularies) -> Parsing:
-    """Return the task of parsing with these vocabularies and the data's linearisation."""
+    """Build the parsing task from vocabularies and the linearisation in the data settings."""
     assert vocabularies.lexicon is not None
     form = cast("Form", data.linearisation)
     return Parsing(vocabularies.source, vocabularies.target, vocabularies.lexicon, form)
 
 
 def to_tree(line: str) -> Tree:
-    """Return the cleaned tree of one line of brackets; refuse a line without words."""
+    """Return the cleaned tree of one line of brackets; raise InputError if it has no words."""
     tree = clean_tree(parse_tree(line), TreeReport())
     if tree is None:
         raise InputError("a tree without words", "leave the line out")
@@ -170,9 +170,9 @@ def to_tree(line: str) -> Tree:
 
 
 def list_tree_files(path: Path, split: str) -> list[Path]:
-    """Return the files of a split: a file itself, sections of a Penn Treebank, or all in a folder.
+    """Return a split's tree files: the path itself, Penn Treebank sections, or a folder's files.
 
-    A folder without numbered sections has one split only, "train".
+    A folder without numbered sections has only the split "train".
     """
     if not path.is_dir():
         return [path]
@@ -196,12 +196,12 @@ def read_tree_pairs(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def linearise_line(data: Data, line: str) -> list[str]:
-    """Return the symbols of a tree in one line, in the data's linearisation."""
+    """Return the symbols of a bracketed tree in the linearisation of the data settings."""
     return linearise(to_tree(line), cast("Form", data.linearisation))
 
 
 def tagged_words(line: str) -> Iterable[tuple[str, str]]:
-    """Return the (word, part-of-speech tag) pairs of a tree in one line."""
+    """Return the (word, part-of-speech tag) pairs of a bracketed tree."""
     tree = to_tree(line)
     return zip(tree.words, tree.tags, strict=True)
 

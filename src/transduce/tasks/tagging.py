@@ -1,7 +1,7 @@
 """The task of tagging: one label for each token of a sentence.
 
 A source line is a sentence, its tokens separated by blanks; a target line is their labels. The
-model writes labels of a closed list, and the search is constrained to one label a token.
+model writes labels of a fixed vocabulary, and the search is constrained to one label per token.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,18 +32,18 @@ class Tagging:
     """The task of labelling every token of a sentence, scored by span F1 or by accuracy."""
 
     source: Vocabulary
-    target: Vocabulary  # the closed list of labels
+    target: Vocabulary  # the labels of the training data
     scheme: str  # "bio", "iob1" or "raw"
 
     has_words: ClassVar[bool] = False
-    split_levels: ClassVar[tuple[SplitLevel, ...]] = (  # labels of halves are joined
+    split_levels: ClassVar[tuple[SplitLevel, ...]] = (  # the outputs of two halves are joined
         SplitLevel("tokens", split_words, " "),
         SplitLevel("tokens", split_words, " "),
     )
 
     @property
     def metrics(self) -> Sequence[str]:
-        """The names of the metrics of the scheme: span F1 and accuracy, or accuracy alone."""
+        """The names of the label scheme's metrics: span F1 and accuracy, or accuracy alone."""
         return METRICS[self.scheme]
 
     def normalise(self, line: str) -> str:
@@ -55,18 +55,18 @@ class Tagging:
         return encode_words(self.source, lines)
 
     def encode_targets(self, lines: Sequence[str]) -> list[list[int] | None]:
-        """Return the ids of labels, closed by END; None for a line with an unknown label."""
+        """Return the label ids of lines, each list closed by END; None for an unknown label."""
         found = [self.target.lookup(split_words(line)) for line in lines]
         return [None if ids is None else [*ids, END] for ids in found]
 
     def decode(self, ids: Sequence[int], line: str) -> str:
-        """Return one label for each token; surplus labels are cut, and the last one is repeated."""
+        """Return one label per token: surplus labels are cut, missing ones repeat the last."""
         labels = [self.target.symbols[number] for number in ids] or [self.target.symbols[-1]]
         count = len(split_words(line))
         return " ".join((labels + labels[-1:] * count)[:count])
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:
-        """Return by how much an unconstrained output has the wrong length; "" if it has not."""
+        """Return the wrong number of labels of an unconstrained output; "" if it is right."""
         count = len(split_words(line))
         return "" if len(ids) == count else f"{len(ids)} labels for {count} tokens, repaired"
 
@@ -84,7 +84,7 @@ class Tagging:
 
     @cached_property
     def label_symbols(self) -> "LabelSymbols":
-        """The kind and the entity type of every target id, for constrained decoding."""
+        """The `LabelKind` and the entity type of every target id, for constrained decoding."""
         from transduce.search.label_constraint import (  # imports torch
             NO_ENTITY,
             LabelKind,
@@ -103,11 +103,11 @@ class Tagging:
         return LabelSymbols(tuple(kinds), tuple(entities))
 
     def is_span(self, label: str) -> bool:
-        """Return whether a label is part of a span in the scheme BIO, such as B-NP."""
+        """Return whether the scheme is BIO and a label is part of a span, such as B-NP."""
         return self.scheme == "bio" and label[:2] in ("B-", "I-")
 
     def constraint(self, line: str, search: Search) -> "LabelConstraint":  # noqa: ARG002
-        """Return the constraint to exactly one label for each token, valid in the scheme."""
+        """Return the constraint that the output has one label per token, valid in the scheme."""
         from transduce.search import LabelConstraint  # imports torch
 
         return LabelConstraint(len(split_words(line)), self.label_symbols)
@@ -117,7 +117,7 @@ class Tagging:
         return compute_score(self.metrics[0], outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:
-        """Return the words of a model card for a tagger of the data's language."""
+        """Return the task description in the model card of a tagger of the data's language."""
         language = data.source_language
         return ModelDescription(
             pipeline_tag="token-classification",
@@ -130,7 +130,7 @@ class Tagging:
 
 
 def build_tagging(data: Data, vocabularies: Vocabularies) -> Tagging:
-    """Return the task of tagging with these vocabularies and the data's label scheme."""
+    """Build the tagging task from vocabularies and the label scheme in the data settings."""
     return Tagging(vocabularies.source, vocabularies.target, data.label_scheme)
 
 
@@ -141,7 +141,7 @@ def read_tagged_pairs(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def split_labels(_data: Data, line: str) -> list[str]:
-    """Return the labels of a target line."""
+    """Return the labels of a target line, which are separated by blanks."""
     return split_words(line)
 
 

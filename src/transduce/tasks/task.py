@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True)
 class SplitLevel:
-    """One way to split an input that is longer than the model takes, such as into sentences."""
+    """One way to split an input line that is too long for the model, such as into sentences."""
 
     name: str
     split: Callable[[str], list[str]]
-    joint: str  # the string that joins the parts to the same text
+    joint: str  # the string that joins the parts again
 
 
 @runtime_checkable
@@ -57,11 +57,11 @@ class Task(Protocol):
 
     @property
     def split_levels(self) -> Sequence[SplitLevel]:
-        """The ways to split an input that is too long, coarsest first; empty if it is refused."""
+        """The ways to split an input line that is too long, coarsest first; may be empty."""
         ...
 
     def normalise(self, line: str) -> str:
-        """Return the normalised form of a line, which the encode methods expect."""
+        """Return a line normalised as `encode_sources` and `encode_targets` expect it."""
         ...
 
     def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
@@ -71,28 +71,28 @@ class Task(Protocol):
     def encode_targets(self, lines: Sequence[str]) -> Sequence[list[int] | None]:
         """Return the target token ids of normalised lines, each list closed by END.
 
-        A line that the vocabulary cannot express, such as with a label unseen in training, is None.
+        The item is None for a line with a symbol, such as a label, that training data did not have.
         """
         ...
 
     def decode(self, ids: Sequence[int], line: str) -> str:
-        """Return the output line of target token ids, for the normalised input line."""
+        """Return target token ids as an output line, given the normalised input line."""
         ...
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:
-        """Return what `decode` had to repair in an output, such as brackets; "" if nothing."""
+        """Return what `decode` has to repair in an output, such as brackets; "" if nothing."""
         ...
 
     def fallback(self, line: str) -> str | None:
-        """Return the output for an input that is too long for the model; None to refuse it."""
+        """Return the output for an input line too long for the model, or None if there is none."""
         ...
 
     def present(self, output: str) -> object:
-        """Return an output line as the value that Python users get: text, or a tree."""
+        """Return an output line as the value that Python users get: a str, a Tree or labels."""
         ...
 
     def join(self, parts: Sequence[str]) -> str:
-        """Join the outputs of an input's parts into the output of the whole input."""
+        """Join the outputs of the parts of a split input line into the output of the whole line."""
         ...
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
@@ -100,42 +100,43 @@ class Task(Protocol):
         ...
 
     def constraint(self, line: str, search: Search) -> "Constraint | None":
-        """Return the constraint on the output for a normalised input line; None if it is free."""
+        """Return the constraint on the output of a normalised input line, or None without one."""
         ...
 
     def describe(self, data: Data) -> ModelDescription:
-        """Return the words of a model card for a model of this task with these data settings."""
+        """Return the task description in a model card, for these data settings."""
         ...
 
 
 def list_single_file(path: Path, _split: str) -> list[Path]:
-    """Return the path itself: a text of most tasks is one file."""
+    """Return a list of the path itself, for tasks whose text is one file."""
     return [path]
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class TaskKind:
-    """What `data.task` names: how a task's files are read, its vocabularies learned, it is built.
+    """The functions for one value of `data.task`: they read its files and build its task.
 
-    `target_symbols` returns the symbols of a target line, whose closed list is then the target
-    vocabulary; None for a learned vocabulary of text. `tagged_words` returns the (word, tag) pairs
-    of a target line, from which a lexicon of tags is learned; None for a task without one.
+    `target_symbols` returns the symbols of a target line; the target vocabulary is then all symbols
+    of the training data. It is None if the target vocabulary is learned from text. `tagged_words`
+    returns the (word, tag) pairs of a target line, from which a lexicon of tags is learned; it is
+    None for a task without a lexicon.
     """
 
     build: Callable[[Data, Vocabularies], Task]
     read_file: Callable[[Path], Iterator[tuple[str, str]]] = read_pairs_tsv
-    tests_in_one_file: bool = False  # test sets are files that `read_file` reads, such as trees
-    options: str = "--source FILE --target FILE, or --pairs FILE"  # that name a training text
+    tests_in_one_file: bool = False  # whether test sets, such as trees, are one file
+    options: str = "--source FILE --target FILE, or --pairs FILE"  # to name a training text
     list_files: Callable[[Path, str], Sequence[Path]] = list_single_file
     normalise: Callable[[str], str] = normalise
-    source_text: Callable[[str], str] = str  # the text of a source line that is cut into pieces
+    source_text: Callable[[str], str] = str  # the text of a source line to encode
     target_symbols: Callable[[Data, str], Sequence[str]] | None = None
     tagged_words: Callable[[str], Iterable[tuple[str, str]]] | None = None
 
 
 def constrain_source(ids: list[int], task: Task, line: str, search: Search) -> Sequence[int]:
-    """Attach the task's constraint on the output to a source; if it has none, return it as is."""
+    """Return source ids with the task's constraint on the output, or alone if it has none."""
     if not search.constrained:
         return ids
     constraint = task.constraint(line, search)

@@ -1,4 +1,4 @@
-"""The base class of tasks from text to text, with each side encoded by a vocabulary."""
+"""The base class of tasks from text to text, such as translation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,16 +27,16 @@ class TextToText:
         """Return the target token ids of normalised lines, each list closed by END."""
         return encode_lines(self.target, lines)
 
-    def decode(self, ids: Sequence[int], line: str = "") -> str:  # noqa: ARG002 - ids say it all
-        """Return the text of target token ids as one normalised line, also for invalid UTF-8."""
+    def decode(self, ids: Sequence[int], line: str = "") -> str:  # noqa: ARG002 - ids suffice
+        """Return target token ids as one normalised line of text, with invalid UTF-8 as U+FFFD."""
         return normalise(self.target.decode(list(ids)))
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:  # noqa: ARG002
-        """Return "": every output is a text, so that none is repaired."""
+        """Return "": every output is a valid text, so that nothing is repaired."""
         return ""
 
     def fallback(self, line: str) -> None:  # noqa: ARG002
-        """Return None: an input that is too long and cannot be split is refused."""
+        """Return None: an input line that is too long and cannot be split has no output."""
         return
 
     def present(self, output: str) -> str:
@@ -44,7 +44,7 @@ class TextToText:
         return output
 
     def join(self, parts: Sequence[str]) -> str:
-        """Join the outputs of an input's parts with blanks."""
+        """Join the outputs of the parts of a split input line with blanks."""
         return " ".join(parts)
 
     def constraint(self, line: str, search: Search) -> None:  # noqa: ARG002 - nothing is forbidden

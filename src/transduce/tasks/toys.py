@@ -1,4 +1,4 @@
-"""Toy tasks with one right output, to test that a model learns: copy, reverse, sort."""
+"""Toy tasks with one correct output (copy, reverse, sort), to test that a model learns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ from transduce.vocabulary.files import Vocabularies
 class Toy(TextToText):
     """A task from lines of letters to lines of letters, scored by exact match."""
 
-    action: str  # "reverses": what the model does to a line
+    action: str  # what the model does to a line, such as "reverses"
 
     metrics: ClassVar[tuple[str, ...]] = ("exact-match",)
     has_words: ClassVar[bool] = False
-    split_levels: ClassVar[tuple[SplitLevel, ...]] = ()  # a reversed half is not half the answer
+    split_levels: ClassVar[tuple[SplitLevel, ...]] = ()  # the output needs the whole line
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
         """Return the percentage of outputs that equal their reference."""
         return compute_score("exact-match", outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:  # noqa: ARG002 - letters have no language
-        """Return the words of a model card for a model of this toy task."""
+        """Return the task description in the model card of a model of this toy task."""
         return ModelDescription(
             pipeline_tag="text2text-generation",
             title=f"{self.action} lines of letters",
@@ -37,7 +37,7 @@ class Toy(TextToText):
 
 
 def toy_kind(action: str) -> TaskKind:
-    """Return the kind of a toy task whose model card says `action`, such as "copies"."""
+    """Return the `TaskKind` of a toy task whose model card says `action`, such as "copies"."""
 
     def build(_data: Data, vocabularies: Vocabularies) -> Toy:
         return Toy(vocabularies.source, vocabularies.target, action=action)

@@ -28,11 +28,11 @@ class Translation(TextToText):
     )
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
-        """Return the BLEU of outputs, with its signature."""
+        """Return the corpus BLEU of outputs against references, with the metric's signature."""
         return bleu(outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:
-        """Return the words of a model card for a translation model of the data's languages."""
+        """Return the task description in the model card of a translation model."""
         source, target = data.source_language, data.target_language
         return ModelDescription(
             pipeline_tag="translation",
@@ -44,7 +44,7 @@ class Translation(TextToText):
 
 
 def build_translation(_data: Data, vocabularies: Vocabularies) -> Translation:
-    """Return the task of translation with these vocabularies."""
+    """Build the translation task from vocabularies."""
     return Translation(vocabularies.source, vocabularies.target)
 
 

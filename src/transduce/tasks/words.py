@@ -1,7 +1,7 @@
 """The source side of tasks over tokenised sentences (parsing, tagging): one word for each token.
 
-A word is what stands between ASCII blanks: a treebank has words with a no-break space inside. The
-vocabulary encodes another form of the word, in which no character can be mistaken for a blank.
+Words are separated by ASCII blanks only: a treebank has words with a no-break space inside. The
+vocabulary encodes a form of each word without any character that it would take for a blank.
 """
 
 import re
@@ -17,7 +17,7 @@ UNREADABLE = "\ufffd"  # stands for a word without any visible character
 
 
 def split_words(line: str) -> list[str]:
-    """Return the words of a line, which ASCII blanks separate."""
+    """Return the words of a line, split at ASCII blanks."""
     return WORD.findall(line)
 
 
@@ -32,7 +32,7 @@ def escape_brackets(words: Sequence[str]) -> list[str]:
 
 
 def to_source_text(line: str) -> str:
-    """Return the text of a line that is cut into pieces: each word in NFC, without inner blanks."""
+    """Return the text of a line to encode: its words in NFC, without blanks inside of words."""
     words = (
         normalise(word).replace(" ", "") or UNREADABLE
         for word in escape_brackets(split_words(line))

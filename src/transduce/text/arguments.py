@@ -8,7 +8,7 @@ from transduce.errors import InputError
 from transduce.text.files import read_lines
 
 Text = str | Path | Sequence[str]  # a file, or lines
-MAX_CHARACTERS = 60  # of a wrong value in an error message
+MAX_CHARACTERS = 60  # of a wrong value's repr in an error message
 
 
 def describe_value(value: object) -> str:
@@ -19,9 +19,9 @@ def describe_value(value: object) -> str:
 
 
 def read_text(name: str, text: Text) -> list[str]:
-    """Return a text as a list of lines, read from a file if a path is given; `name` is for errors.
+    """Return a text as a list of lines, read from a file if a path is given.
 
-    `name` is the name of the caller's argument that holds the text.
+    `name` is the name of the caller's argument that holds the text, for error messages.
     """
     if isinstance(text, str | Path):
         return list(read_lines(text))

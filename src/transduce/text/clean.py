@@ -9,7 +9,7 @@ from typing import Any, final
 from transduce.settings import Data
 from transduce.text.filters import DuplicateFilter, exclusion_reason
 
-# `normalise` removes these: control characters that are not white space (such as NUL), and
+# `normalise` removes control characters that are not white space (such as NUL), and
 # characters that are not visible: soft hyphen, zero-width space, zero-width no-break space (the
 # byte-order mark), word joiner, and the marks, embeddings, overrides and isolates of text
 # direction, which change only the layout and are inconsistent in corpora. It keeps the zero-width
@@ -63,7 +63,7 @@ class DroppedPairs:
     samples: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, line: int, source: str, target: str) -> None:
-        """Count one more pair and keep it as a sample if there are fewer than three."""
+        """Count one more dropped pair, and store it as a sample if it is among the first three."""
         self.count += 1
         if len(self.samples) < SAMPLES:
             self.samples.append(
@@ -102,7 +102,7 @@ class Cleaner:
         self.report = CleaningReport()
 
     def clean(self, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        """Yield the normalised pairs that no filter drops; `report` covers the latest call."""
+        """Yield the normalised pairs that no filter drops, and count all pairs in `self.report`."""
         report = self.report = CleaningReport()
         seen = DuplicateFilter()
         for line, pair in enumerate(pairs, start=1):
@@ -119,5 +119,5 @@ class Cleaner:
 
 
 def truncate(text: str) -> str:
-    """Return a text cut to at most 80 characters, with … as the last one if it was longer."""
+    """Return a text of at most 80 characters; a longer one is cut and ends in …."""
     return text if len(text) <= SAMPLE_LENGTH else text[: SAMPLE_LENGTH - 1] + "…"

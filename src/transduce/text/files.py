@@ -62,7 +62,7 @@ def display_name(path: Path | str) -> str:
 
 
 def read_pairs(source: Path | str, target: Path | str) -> Iterator[tuple[str, str]]:
-    """Yield pairs of line i of both files; raise InputError if the files' line counts differ."""
+    """Yield (source line i, target line i) of two files; InputError if line counts differ."""
     if str(source) == str(target) == "-":
         raise InputError(
             "both sides cannot come from standard input",
@@ -111,7 +111,8 @@ def open_unpacked(path: Path | str) -> AbstractContextManager[io.BufferedIOBase]
 def read_raw_lines(file: io.BufferedIOBase) -> Iterator[bytes]:
     """Yield the lines of a stream as bytes with newlines, without a byte-order mark at the start.
 
-    A longer line is yielded in parts of `MAX_LINE_BYTES`, which `decode_line` refuses.
+    A line longer than `MAX_LINE_BYTES` is yielded in parts of that size, which `decode_line`
+    refuses.
     """
     mark = codecs.BOM_UTF8
     while raw := file.readline(MAX_LINE_BYTES):
@@ -147,7 +148,7 @@ def decode_line(raw: bytes, name: str, number: int) -> str:
 def line_count_error(
     files: tuple[Path | str, Path | str], counts: tuple[int, int], detector: MisalignmentDetector
 ) -> InputError:
-    """Build the error for two files with different line counts, and the first misaligned line."""
+    """Build the error for files of different line counts; name their first misaligned line."""
     fact = f"{files[0]} has {counts[0]:,} lines, but {files[1]} has {counts[1]:,}"
     hint = "line i of one file must be the translation of line i of the other"
     if line := detector.first_misaligned_line:

@@ -49,7 +49,7 @@ class DuplicateFilter:
         return True
 
     def _find_slot(self, value: int) -> int:
-        """Return the index of the slot that holds a hash, or of the empty slot to store it in."""
+        """Return the index of the slot that holds a hash, or of the empty slot to store it."""
         table, slot = self.table, value % len(self.table)
         while table[slot] and table[slot] != value:
             slot = (slot + 1) % len(table)

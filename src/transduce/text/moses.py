@@ -51,7 +51,7 @@ def split_compounds(line: str) -> str:
 
 
 def is_tokenised(lines: Iterable[str]) -> bool | None:
-    """Return whether most lines have a blank before their final . ? or !; None if half of them."""
+    """Return whether most lines have a blank before a final . ? or !; None if exactly half do."""
     found = [bool(end.group(1)) for line in lines if (end := ENDS.search(line))]
     apart = sum(found)
     return None if 2 * apart == len(found) else 2 * apart > len(found)

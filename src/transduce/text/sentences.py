@@ -44,7 +44,7 @@ def split_clauses(normalised: str) -> list[str]:
 
 
 def join_words(words: list[str], is_last: list[bool]) -> list[str]:
-    """Join words with blanks into sentences or clauses, given which words are the last of one."""
+    """Join words with blanks into parts (sentences or clauses); `is_last` marks each part's end."""
     parts, part = list[str](), list[str]()
     for word, last in zip(words, is_last, strict=True):
         part.append(word)
@@ -77,7 +77,7 @@ def can_end_clause(word: str) -> bool:
 
 
 def bracket_depths(words: list[str]) -> list[int]:
-    """Return for each word the number of open brackets after it that a later word closes."""
+    """Return how many brackets are open after each word, not counting brackets never closed."""
     changes, openings = [0] * len(words), list[int]()
     for index, word in enumerate(words):
         for character in word:

@@ -1,8 +1,8 @@
 r"""Tagged text: files of one `token<TAB>label` a line, read and written sentence by sentence.
 
 Blank lines separate sentences. In a file without blank lines a sentence ends after each token `.`.
-A sentence remembers the line ends and blank lines around it, so that the sentences of a file,
-formatted one after the other, are the file again, byte by byte. Two things are not kept: a
+Each sentence object stores its line ends and the blank lines around it, so that the sentences of a
+file, formatted one after the other, give the same bytes as the file. Two things are not stored: a
 byte-order mark, and line ends that change from `\n` to `\r\n` inside one sentence.
 """
 
@@ -24,7 +24,7 @@ HINT = "each line is a token, one tab and its label; blank lines separate the se
 @final
 @dataclass(frozen=True)
 class Layout:
-    """The white space of a tagged sentence in its file; by default it ends in a blank line."""
+    """The white space of a tagged sentence in its file; by default a blank line ends it."""
 
     before: str = ""  # blank lines before the first token of the file
     newline: str = "\n"  # between two tokens
@@ -44,22 +44,23 @@ class TaggedSentence:
 @final
 @dataclass(frozen=True)
 class Row:
-    """One line of a tagged file: token, label and line end; a blank line has neither of the two."""
+    """One line of a tagged file; a blank line has an empty token and label."""
 
     token: str
     label: str
-    newline: str  # for a blank line also the blanks in it
+    newline: str  # for a blank line also the blanks before the line end
 
     @property
     def is_blank(self) -> bool:
-        """Whether the line is blank."""
+        """Whether the line has no token."""
         return not self.token
 
 
 def read_tagged(path: Path | str) -> Iterator[TaggedSentence]:
     """Yield the sentences of a file with a token, a tab and its label on each line.
 
-    Only a file without blank lines is in memory as a whole, because its last line decides.
+    A file is read into memory as a whole only if it has no blank line: whether blank lines or full
+    stops separate its sentences is then known at its last line only.
     """
     rows = read_rows(path)
     first = list(take_through_blank_line(rows))
@@ -69,7 +70,7 @@ def read_tagged(path: Path | str) -> Iterator[TaggedSentence]:
 
 
 def read_rows(path: Path | str) -> Iterator[Row]:
-    """Yield the lines of a tagged file as rows; raise InputError for a line that is none."""
+    """Yield the lines of a tagged file as rows; raise InputError for a line of another form."""
     name = display_name(path)
     for number, raw in enumerate(read_file_bytes(path), start=1):
         line = decode_line(raw, name, number)
@@ -88,7 +89,7 @@ def read_rows(path: Path | str) -> Iterator[Row]:
 
 
 def take_through_blank_line(rows: Iterator[Row]) -> Iterator[Row]:
-    """Yield rows up to the first blank line, with it; all rows if none is blank."""
+    """Yield rows up to and including the first blank line; all rows if no line is blank."""
     for row in rows:
         yield row
         if row.is_blank:
@@ -96,7 +97,7 @@ def take_through_blank_line(rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def split_at_blank_lines(rows: Iterable[Row]) -> Iterator[TaggedSentence]:
-    """Yield the sentences of rows that blank lines separate."""
+    """Yield tagged sentences from the rows of a file whose sentences blank lines separate."""
     before, tokens = "", list[Row]()
     for is_blank, block in groupby(rows, key=lambda row: row.is_blank):
         if not is_blank:
@@ -113,7 +114,7 @@ def split_at_blank_lines(rows: Iterable[Row]) -> Iterator[TaggedSentence]:
 
 
 def split_at_full_stops(rows: Iterable[Row]) -> Iterator[TaggedSentence]:
-    """Yield the sentences of rows without blank lines: each ends after a token `.`."""
+    """Yield tagged sentences from rows without blank lines; a token `.` ends each sentence."""
     tokens = list[Row]()
     for row in rows:
         tokens.append(row)
@@ -125,7 +126,7 @@ def split_at_full_stops(rows: Iterable[Row]) -> Iterator[TaggedSentence]:
 
 
 def build_sentence(rows: Sequence[Row], before: str = "", blanks: str = "") -> TaggedSentence:
-    """Build a sentence of its rows, and the blank lines before and after them."""
+    """Build a tagged sentence from the rows of its tokens and the blank lines around them."""
     layout = Layout(before, rows[0].newline or "\n", rows[-1].newline + blanks)
     return TaggedSentence(
         tuple(row.token for row in rows), tuple(row.label for row in rows), layout
@@ -133,7 +134,7 @@ def build_sentence(rows: Sequence[Row], before: str = "", blanks: str = "") -> T
 
 
 def format_tagged(sentence: TaggedSentence) -> str:
-    """Return a sentence as text: a token, a tab and its label a line, then its blank lines."""
+    """Return a tagged sentence as text: lines of a token, a tab and its label, then blank lines."""
     layout = sentence.layout
     pairs = zip(sentence.tokens, sentence.labels, strict=True)
     lines = layout.newline.join(f"{token}\t{label}" for token, label in pairs)

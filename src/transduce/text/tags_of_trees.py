@@ -1,4 +1,4 @@
-"""Tagged sentences derived from trees: parts of speech, and base noun phrases as BIO labels.
+"""Tagged sentences derived from trees: part-of-speech tags, or base noun phrases as BIO labels.
 
 A base noun phrase is a constituent NP that contains no other NP. Its first word has the label
 B-NP and its other words I-NP; every word outside of all base noun phrases has O. Of

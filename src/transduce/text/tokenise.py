@@ -22,7 +22,7 @@ BRACKETS = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-"
 
 
 def tokenise(line: str) -> list[str]:
-    """Return the words of a line of raw English text, as treebanks split it."""
+    """Split a line of raw English text into words by the rules of the newer Penn treebanks."""
     text = OPENING_QUOTE.sub(r"\1 `` ", line)
     text = CLOSING_QUOTE.sub(" '' ", text)
     text = ELLIPSIS.sub(" ... ", text)

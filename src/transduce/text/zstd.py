@@ -11,9 +11,9 @@ CHUNK = 1 << 12
 
 
 def open_zstd(path: Path) -> io.BufferedIOBase:
-    """Open a .zst file as a stream of unpacked bytes; reading a damaged file raises EOFError."""
+    """Open a .zst file as a stream of unpacked bytes that raises EOFError if it is damaged."""
     try:
-        import zstandard  # noqa: F401 - an extra, needed for such files only
+        import zstandard  # noqa: F401 - an optional dependency
     except ImportError:
         raise InputError(
             "reading .zst needs the package zstandard",

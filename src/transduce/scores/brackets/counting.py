@@ -31,14 +31,14 @@ class SentenceCounts:
 
     @property
     def is_complete(self) -> bool:
-        """Whether both trees have the same constituents."""
+        """Whether the output tree and the gold tree have the same constituents."""
         return self.gold == self.test == self.matched
 
 
 def count_sentence(
     gold_line: str, test_line: str, parameters: BracketParameters
 ) -> tuple[SentenceCounts, tuple[str, ...]]:
-    """Compare an output line with its gold line; return the counts and EVALB's messages."""
+    """Compare an output tree's line with the gold tree's; return counts and EVALB's messages."""
     gold, test = (read_bracket_line(line, parameters) for line in (gold_line, test_line))
     faults = gold.faults if gold.stops_evalb else (*gold.faults, *test.faults)
     empty = SentenceCounts(gold.length, FAILED, len(select_constituents(gold, parameters)))
@@ -55,7 +55,7 @@ def count_sentence(
 
 
 def describe_difference(gold: BracketLine, test: BracketLine, parameters: BracketParameters) -> str:
-    """Return EVALB's message about the first difference of the words, or "" if there is none."""
+    """Return EVALB's message about the first difference between two lines' words, or ""."""
     if len(gold.words) != len(test.words):
         return f"Length unmatch ({len(gold.words)}|{len(test.words)})"
     for ours, theirs in zip(gold.words, test.words, strict=True):

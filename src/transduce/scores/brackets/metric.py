@@ -86,7 +86,7 @@ def count_line(gold: str, output: str, parameters: BracketParameters) -> tuple[i
 
 
 def extract_bracket_counts(result: BracketResult) -> dict[str, Any]:
-    """Return recall, precision and the counts that a bracket F1 is computed from."""
+    """Return recall and precision in percent and the counts that a bracket F1 is computed from."""
     return {
         "recall": result.recall,
         "precision": result.precision,

@@ -1,7 +1,7 @@
 """EVALB's correction for quotation marks that are tagged as punctuation on one side only.
 
-A tagger that reads `'` as a possessive (POS) keeps as a word what the gold tree deletes as a
-quotation mark. With QUOTE_LABEL, EVALB puts the mark back as a word on the side that deleted it.
+If a tagger takes `'` for a possessive (tag POS), the output keeps as a word what the gold tree
+deletes as a quotation mark. With QUOTE_LABEL, EVALB restores the mark on the side that deleted it.
 """
 
 from dataclasses import replace

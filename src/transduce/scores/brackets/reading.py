@@ -60,7 +60,7 @@ class BracketLine:
     words: tuple[Terminal, ...]
     constituents: tuple[Constituent, ...]  # in the order of their opening brackets
     quotes: tuple[Quote, ...]
-    length: int  # number of words, punctuation included: for the cut-off
+    length: int  # number of words with punctuation, which the cut-off limits
     faults: tuple[str, ...]
 
     @property
@@ -71,7 +71,7 @@ class BracketLine:
 
 def read_bracket_line(line: str, parameters: BracketParameters) -> BracketLine:
     """Read a line of brackets by EVALB's tolerant rules; faults are listed, never raised."""
-    line += "\n"  # EVALB sees the end of the line
+    line += "\n"  # EVALB reads the newline as part of the line
     reader = LineReader(parameters)
     for token in TOKENS.finditer(line):
         match token.lastgroup:
@@ -106,7 +106,7 @@ class LineReader:
     length: int = 0
 
     def add_terminal(self, terminal: Terminal) -> None:
-        """Add a word, or only count it if its tag is deleted."""
+        """Add a word to the line; a word with a deleted tag is only counted in the length."""
         if terminal.tag not in self.parameters.labels_without_length:
             self.length += 1
         if terminal.word in QUOTES and terminal.tag in self.parameters.quote_labels:

@@ -19,7 +19,7 @@ Message = tuple[int, str]  # the number of a line, and EVALB's message about the
 @final
 @dataclass(frozen=True)
 class BracketReport:
-    """What EVALB prints for two files of brackets, with its messages and exit status."""
+    """EVALB's result for two files of trees: counts, summaries, messages and exit status."""
 
     parameters: BracketParameters
     pairs: tuple[SentenceCounts, ...]  # the counts of every pair of lines
@@ -30,27 +30,27 @@ class BracketReport:
 
     @property
     def sentences(self) -> tuple[SentenceCounts, ...]:
-        """The sentences that EVALB prints a line for."""
+        """The counts of the sentences that EVALB prints before it gives up."""
         return self.pairs[: self.printed]
 
     @property
     def all(self) -> BracketSummary | None:
-        """EVALB's summary over all lengths, or None if it gave up."""
+        """EVALB's summary over sentences of all lengths, or None if EVALB gave up."""
         return None if self.exit_status else summarise(self.pairs)
 
     @property
     def cutoff(self) -> BracketSummary | None:
-        """EVALB's summary up to the cut-off, or None if it gave up or there is no cut-off."""
+        """EVALB's summary of sentences up to the cut-off length, or None if EVALB prints none."""
         return None if self.exit_status else self.short_sentences
 
     @property
     def every_sentence(self) -> BracketSummary:
-        """The summary over every pair of lines, even if EVALB gave up before the last."""
+        """The summary over every pair of lines, also those after the line where EVALB gave up."""
         return summarise(self.pairs)
 
     @property
     def short_sentences(self) -> BracketSummary | None:
-        """The summary over every pair of lines up to the cut-off, or None without a cut-off."""
+        """The summary over all sentences up to the cut-off length, or None without a cut-off."""
         cutoff = self.parameters.cutoff
         if cutoff is None:
             return None

@@ -13,7 +13,7 @@ TRACE = "-NONE-"
 
 
 def copy_tags(output_line: str, gold_line: str) -> str:
-    """Return the output's brackets with the gold tree's part-of-speech tags on the leaves.
+    """Return an output tree's line with the gold tree's part-of-speech tags on its leaves.
 
     Traces of the gold tree (-NONE-) are not words. Raise InputError if the words differ.
     """

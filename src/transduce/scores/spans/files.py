@@ -35,7 +35,7 @@ def compare_tags(
     samples: int = SAMPLES,
     seed: int = SEED,
 ) -> list[Comparison]:
-    """Score two taggers' labels of the same tokens, and test both differences by resampling.
+    """Compare two taggers' labels of the same tokens by span F1 and by accuracy.
 
     The first comparison is of span F1, the second of accuracy.
     """

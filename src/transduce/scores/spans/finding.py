@@ -1,4 +1,4 @@
-"""Spans of labelled tokens, such as noun phrases, and their F1 as seqeval and conlleval count it.
+"""Spans of labelled tokens, such as noun phrases, found as seqeval and conlleval find them.
 
 A scheme says which labels of a sentence form a span, and of which type:
 
@@ -41,7 +41,7 @@ def find_spans_leniently(labels: Labels) -> Iterator[Span]:
 
 
 def find_spans_strictly(labels: Labels) -> Iterator[Span]:
-    """Yield spans of B-X and the I-X that follow it; any other I belongs to no span."""
+    """Yield spans that consist of B-X and all I-X after it; any other I belongs to no span."""
     start, open_type = 0, ""
     for position, (prefix, kind) in enumerate([*map(split_label, labels), (OUTSIDE, "")]):
         if prefix in "ES":

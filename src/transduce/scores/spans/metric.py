@@ -29,7 +29,7 @@ class SpanResult:
 @final
 @dataclass(frozen=True)
 class SpanF1:
-    """F1 of spans, with the methods of sacreBLEU's metric classes that are used here."""
+    """The span F1 metric, with the methods of sacreBLEU's metric classes that are used here."""
 
     scheme: str = "bio"
 
@@ -74,7 +74,7 @@ class AccuracyResult:
 
 @final
 class Accuracy:
-    """Accuracy of labels, with the methods of sacreBLEU's metric classes that are used here."""
+    """The token accuracy metric, with the methods of sacreBLEU's metric classes used here."""
 
     def corpus_score(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
@@ -117,7 +117,7 @@ def count_sentence(gold: Labels, output: Labels, scheme: str) -> tuple[int, int,
 
 
 def extract_span_counts(result: SpanResult) -> dict[str, Any]:
-    """Return recall, precision and the counts that a span F1 is computed from."""
+    """Return recall and precision in percent and the counts that a span F1 is computed from."""
     counts = result.counts
     return {
         "recall": 100 * counts.recall,

@@ -20,24 +20,24 @@ class SpanCounts:
 
     @property
     def precision(self) -> float:
-        """The share of the output's spans that match, or 0 if it has none."""
+        """The fraction of the output's spans that match a gold span; 0 if the output has none."""
         return divide(self.matched, self.output)
 
     @property
     def recall(self) -> float:
-        """The share of the gold spans that match, or 0 if there are none."""
+        """The fraction of the gold spans that the output has, or 0 if there are no gold spans."""
         return divide(self.matched, self.gold)
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of precision and recall."""
+        """The harmonic mean of precision and recall, a fraction of 1."""
         return divide(2 * self.matched, self.gold + self.output)
 
 
 @final
 @dataclass(frozen=True)
 class SpanAverage:
-    """Precision, recall and F1, averaged over the types; shares, not percentages."""
+    """Precision, recall and F1 of spans as fractions of 1, for one type or a kind of average."""
 
     precision: float
     recall: float
@@ -48,7 +48,7 @@ class SpanAverage:
 @final
 @dataclass(frozen=True)
 class SpanReport:
-    """The counts of spans by type, and of tokens."""
+    """The counts of spans by span type, and the counts of tokens and correct labels."""
 
     types: Mapping[str, SpanCounts]  # counts by type, for the sorted types of gold and output
     tokens: int
@@ -58,7 +58,7 @@ class SpanReport:
 
     @property
     def counts(self) -> SpanCounts:
-        """The counts of all types together."""
+        """The sums of the span counts over all span types."""
         every = self.types.values()
         return SpanCounts(
             sum(one.matched for one in every),
@@ -68,12 +68,12 @@ class SpanReport:
 
     @property
     def accuracy(self) -> float:
-        """The share of tokens with the gold label."""
+        """The fraction of tokens with the gold label."""
         return divide(self.correct_tokens, self.tokens)
 
     @property
     def micro(self) -> SpanAverage:
-        """Precision, recall and F1 of all spans together, whatever their types."""
+        """The micro average: precision, recall and F1 of all spans together."""
         every = self.counts
         return SpanAverage(every.precision, every.recall, every.f1, every.gold)
 
@@ -88,7 +88,7 @@ class SpanReport:
         return self.average([one.gold for one in self.types.values()])
 
     def average(self, weights: Sequence[int]) -> SpanAverage:
-        """Return the weighted means over the types, or zeros if all weights are 0."""
+        """Return the means over the span types with these weights, or 0 if all weights are 0."""
         every = list(zip(weights, self.types.values(), strict=True))
         total = sum(weights)
         return SpanAverage(

@@ -7,12 +7,12 @@ from transduce.text.trees.tree import Tree
 
 @final
 class TreeBuilder:
-    """Collects openings, words and closings in the order of the text, and returns the tree."""
+    """A tree under construction, made by opening and closing constituents and adding words."""
 
     def __init__(self) -> None:
         self.words, self.tags = list[str](), list[str]()
         self.labels, self.starts, self.ends = list[str](), list[int](), list[int]()
-        self.open_indices = list[int]()  # of the constituents that are open, outermost first
+        self.open_indices = list[int]()  # indices of the open constituents, outermost first
 
     def open_constituent(self, label: str) -> None:
         """Open a constituent that starts at the next word."""
@@ -31,7 +31,7 @@ class TreeBuilder:
         self.ends[self.open_indices.pop()] = len(self.words)
 
     def build(self) -> Tree:
-        """Return the tree; all constituents must be closed."""
+        """Return the finished tree; all constituents must be closed."""
         assert not self.open_indices
         return Tree(
             tuple(self.words),

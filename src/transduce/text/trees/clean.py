@@ -1,8 +1,8 @@
 """Cleaning of trees as treebanks hold them: no outer wrapper, no traces, no function tags.
 
-Wrappers go first, then traces and the constituents that they leave without words, then the labels
-are cut. Words and tags are never changed, and X over X that a trace leaves behind is kept, because
-EVALB counts both brackets.
+Wrappers are removed first, then traces and the constituents that have no words without them; then
+labels are cut. Words and tags are never changed. If removing a trace leaves a constituent X
+directly over another X, both are kept, because EVALB counts both brackets.
 """
 
 import re
@@ -39,8 +39,8 @@ class TreeReport:
 def clean_tree(tree: Tree, report: TreeReport, *, collapse_unary: bool = False) -> Tree | None:
     """Return a tree without wrapper, traces and function tags, or None if it has no words.
 
-    What is removed is added to the report. `collapse_unary` also joins X directly over X; EVALB's
-    score against such trees is another one.
+    The counts of all that is removed are added to the report. `collapse_unary` also joins a
+    constituent X directly over another X; EVALB's score against such trees is not comparable.
     """
     report.trees += 1
     constituents = remove_wrapper(tree, report)
@@ -64,7 +64,7 @@ def clean_tree(tree: Tree, report: TreeReport, *, collapse_unary: bool = False) 
 
 
 def remove_wrapper(tree: Tree, report: TreeReport) -> list[Constituent]:
-    """Return the constituents without an outer "", TOP, ROOT or S1 around just one constituent.
+    """Return the constituents without an outer one labelled "", TOP, ROOT or S1 around one other.
 
     An outer label "" around several constituents, or around a leaf, becomes TOP, which EVALB does
     not count.
@@ -81,7 +81,7 @@ def remove_wrapper(tree: Tree, report: TreeReport) -> list[Constituent]:
 def remove_traces(
     constituents: list[Constituent], is_word: list[bool], report: TreeReport
 ) -> list[Constituent]:
-    """Return the constituents with spans over the words that stay, those left empty removed."""
+    """Return the constituents with spans over the non-trace words, without those left empty."""
     new_index = [0, *accumulate(is_word)]
     moved = [Constituent(label, new_index[i], new_index[j]) for label, i, j in constituents]
     kept = [one for one in moved if one.start < one.end]
@@ -93,7 +93,7 @@ def remove_traces(
 def cut_label(constituent: Constituent, report: TreeReport) -> Constituent:
     """Return the constituent with its label cut before the first - or =, as NP-SBJ-1 to NP.
 
-    A label that starts with one of them, such as -LRB-, stays whole.
+    A label that starts with - or =, such as -LRB-, stays whole.
     """
     label = constituent.label
     cut = CUT.search(label)

@@ -10,7 +10,7 @@ from transduce.text.trees.write import format_indented
 
 GAP = 2.0  # columns
 MAX_LEVELS = 50
-# The character of a connector by its directions: above, below, left, right.
+# The box-drawing character that connects these directions: (above, below, left, right).
 CONNECTORS = {
     "ab": "│", "br": "┌", "bl": "┐", "ar": "└", "al": "┘", "blr": "┬", "alr": "┴",
     "abr": "├", "abl": "┤", "ablr": "┼", "lr": "─",
@@ -18,13 +18,13 @@ CONNECTORS = {
 
 
 def draw_text(tree: Tree, *, max_width: int = 100) -> str:
-    """Return a drawing of a tree in plain text, or indented brackets if it is too wide or deep."""
+    """Return a plain-text drawing of a tree, or indented brackets if the tree is too large."""
     drawing = draw_grid(tree, max_width) if tree.depth <= MAX_LEVELS else None
     return format_indented(tree, outer="") if drawing is None else drawing
 
 
 def draw_grid(tree: Tree, max_width: int) -> str | None:
-    """Return the drawing of a tree in at most this many columns, or None if it needs more."""
+    """Return the drawing of a tree, or None if it is wider than `max_width` columns."""
     layout = lay_out(tree, count_columns, GAP)
     if layout.width - GAP > max_width:
         return None
@@ -39,7 +39,7 @@ def draw_grid(tree: Tree, max_width: int) -> str | None:
 
 
 def count_columns(text: str) -> int:
-    """Return the number of columns that a terminal gives a text."""
+    """Return the number of columns that a text takes in a terminal."""
     return sum(map(count_character_columns, text))
 
 
@@ -51,7 +51,7 @@ def count_character_columns(character: str) -> int:
 
 
 def write_centred(row: dict[int, str], text: str, column: int) -> None:
-    """Write a text into the cells of a row with its middle at a column."""
+    """Write a text into a row's dict from column to character, centred at a column."""
     cell = column - count_columns(text) // 2
     for character in text:
         columns = count_character_columns(character)
@@ -82,5 +82,5 @@ def draw_connectors(
 
 
 def join_cells(row: dict[int, str]) -> str:
-    """Return the cells of a row as text, blank where nothing is."""
+    """Return a row's dict from column to character as text, with blanks where it has no entry."""
     return "".join(row.get(cell, " ") for cell in range(max(row, default=-1) + 1))

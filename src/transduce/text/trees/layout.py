@@ -1,8 +1,9 @@
 """Where the labels, tags and words of a tree stand in a drawing, in any unit of width.
 
-Each constituent gets a strip: as wide as the strips of its children together, or as its label if
-that is wider. The strips of two constituents or leaves at one depth never overlap, and so neither
-do the texts inside them. All steps are loops over the flat tree.
+Each constituent gets a horizontal strip of the drawing, which is as wide as the strips of its
+children together, or as its label if the label is wider. The strips of two constituents or leaves
+at one depth never overlap, and so neither do the texts inside the strips. All steps are loops over
+the flat tree.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,31 +17,31 @@ DISPLAYED = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{
 
 
 class Node(NamedTuple):
-    """A constituent or a leaf: its parent's number (-1 for the root), depth and texts."""
+    """A constituent or leaf of a drawing: its parent's index (-1 for the root), depth and texts."""
 
     parent: int
     depth: int
-    text: str  # label or tag
-    word: str | None  # of a leaf
-    number: int  # of the constituent or word in the tree, from 0
+    text: str  # label of a constituent, tag of a leaf
+    word: str | None  # None for a constituent
+    number: int  # index of the constituent or word in the tree, from 0
 
 
 @final
 @dataclass(frozen=True)
 class Layout:
-    """The nodes of a tree in preorder, the middle of each, and the width of the drawing."""
+    """The nodes of a tree in preorder, the x coordinates of their middles, and the total width."""
 
     nodes: list[Node]
     middles: list[float]
     width: float
 
     def edges(self) -> Iterator[tuple[int, int]]:
-        """Yield the numbers of each parent and child."""
+        """Yield (index of the parent, index of the child) for every node but the root."""
         return ((node.parent, i) for i, node in enumerate(self.nodes) if node.parent >= 0)
 
 
 def lay_out(tree: Tree, measure: Measure, gap: float) -> Layout:
-    """Return the position of every node; `gap` is the free width between two neighbours."""
+    """Return the horizontal layout of a tree; `gap` is the free width between two neighbours."""
     nodes = list(tree_nodes(tree))
     needed = [float(max(measure(node.text), measure(node.word or ""))) for node in nodes]
     widths, inner = strip_widths(nodes, needed, gap)
@@ -65,14 +66,14 @@ def tree_nodes(tree: Tree) -> Iterator[Node]:
 
 
 def display_word(word: str) -> str:
-    """Return a word as it is read, for example ( for -LRB-."""
+    """Return a word as a drawing shows it, for example ( for -LRB-."""
     return DISPLAYED.get(word, word)
 
 
 def strip_widths(
     nodes: list[Node], needed: list[float], gap: float
 ) -> tuple[list[float], list[float]]:
-    """Return the width of the strip of each node, and that of its children's strips together."""
+    """Return for each node the width of its strip, and the sum of its children's widths."""
     widths, inner = [0.0] * len(nodes), [0.0] * len(nodes)
     for i in reversed(range(len(nodes))):  # children before parents
         widths[i] = max(needed[i] + gap, inner[i])
@@ -82,7 +83,7 @@ def strip_widths(
 
 
 def strip_lefts(nodes: list[Node], widths: list[float], inner: list[float]) -> list[float]:
-    """Return the left end of the strip of each node; children stand in the middle of theirs."""
+    """Return the left end of each node's strip; children are centred in their parent's strip."""
     lefts, following = [0.0] * len(nodes), [0.0] * len(nodes)
     for i, node in enumerate(nodes):
         if node.parent >= 0:
@@ -95,9 +96,9 @@ def strip_lefts(nodes: list[Node], widths: list[float], inner: list[float]) -> l
 def node_middles(
     nodes: list[Node], lefts: list[float], widths: list[float], needed: list[float]
 ) -> list[float]:
-    """Return the middle of each text: of its strip for a leaf, the mean of its children above.
+    """Return the middle of each node's text: a leaf's strip's, or the mean of its children's.
 
-    A label that would leave its strip there is moved inside.
+    A label that would reach beyond its strip is moved inside.
     """
     sums, counts = [0.0] * len(nodes), [0] * len(nodes)
     middles = [0.0] * len(nodes)

@@ -1,4 +1,4 @@
-"""A tree as a sequence of symbols, and the strict way back    (section 6.3)"""
+"""Linearisation of a tree as a sequence of symbols, and its strict inverse    (section 6.3)"""
 
 from collections.abc import Collection, Sequence
 
@@ -17,7 +17,7 @@ from transduce.text.trees.tree import Kind, Tree, require_one_per_word
 
 
 def linearise(tree: Tree, form: Form) -> list[str]:
-    """Return the output symbols of a tree, depth first, such as (S (NP XX )NP (VP XX )VP )S."""
+    """Return a tree's symbols in a linearisation, such as (S (NP XX )NP (VP XX )VP )S."""
     require_no_clash(set(tree.labels), set(tree.tags), form)
     before, after = BRACKETS[form]
     words = (WORD_SYMBOL,) * len(tree.words) if form == "xx" else tree.tags
@@ -36,10 +36,11 @@ def delinearise(
     tags: Sequence[str] | None = None,
     labels: Collection[str] | None = None,
 ) -> Tree:
-    """Return the tree over the words that the symbols spell; raise InputError if malformed.
+    """Return the tree over the words that linearised symbols encode; InputError if malformed.
 
-    The tags are those of the symbols; in the form xx they are `tags`, by default XX. `labels` are
-    the constituent labels for the form t2t, by default those that the symbols close.
+    The part-of-speech tags are those of the symbols; in the linearisation xx they are `tags`, by
+    default XX. `labels` are the constituent labels for the linearisation t2t, by default all X
+    with a closing symbol /X.
     """
     if tags is None:
         tags = (WORD_SYMBOL,) * len(words)
@@ -58,7 +59,7 @@ def delinearise(
 
 
 def require_legal(symbol: Symbol, builder: TreeBuilder, words: int) -> None:
-    """Raise InputError if the symbol cannot be next in a tree over this number of words."""
+    """Raise InputError if a symbol cannot come next in a tree of `words` words."""
     is_inside = bool(builder.open_indices)
     if builder.labels and not is_inside:
         raise InputError("the tree has ended before it")
@@ -72,7 +73,7 @@ def require_legal(symbol: Symbol, builder: TreeBuilder, words: int) -> None:
 
 
 def require_legal_closing(label: str, builder: TreeBuilder) -> None:
-    """Raise InputError unless the innermost open constituent has this label and a word."""
+    """Raise InputError unless the innermost open constituent has this label and some word."""
     if not builder.open_indices:
         raise InputError("it closes nothing")
     top = builder.open_indices[-1]
@@ -85,7 +86,7 @@ def require_legal_closing(label: str, builder: TreeBuilder) -> None:
 def apply_symbol(
     symbol: Symbol, builder: TreeBuilder, words: Sequence[str], tags: Sequence[str] | None
 ) -> None:
-    """Add a legal symbol to the tree under construction; without tags it names its word's tag."""
+    """Open, close or add a word as a legal symbol says; `tags` override the symbol's own tag."""
     if symbol.kind is Kind.OPEN:
         builder.open_constituent(symbol.label)
     elif symbol.kind is Kind.CLOSE:
@@ -96,7 +97,7 @@ def apply_symbol(
 
 
 def require_complete(builder: TreeBuilder, words: int) -> None:
-    """Raise InputError unless all constituents are closed and all words read."""
+    """Raise InputError unless the tree has all its words and no open constituent."""
     if not builder.labels:
         raise InputError("no symbols, and so no tree")
     if builder.open_indices:

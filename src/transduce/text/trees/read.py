@@ -1,8 +1,8 @@
 """Reading of Penn-style brackets: one tree a line or over many lines, several trees a file.
 
-Only the six ASCII blanks separate, because treebanks have words with no-break and thin spaces.
-Blanks carry no other meaning: where a tree ends is known from its brackets. The trees are those of
-the file: with the outer bracket around each, often without a label, and with traces as words.
+Only the six ASCII blanks separate words, because treebanks have words with no-break and thin
+spaces. Blanks carry no other meaning: brackets determine where a tree ends. Trees are returned as
+the file has them: with the outer bracket, often without a label, and with traces as words.
 """
 
 import re
@@ -20,7 +20,7 @@ from transduce.text.trees.tree import Tree
 OnMalformed = Callable[[InputError], None]
 BLANKS = r" \t\r\n\v\f"
 ATOM = rf"[^(){BLANKS}]+"
-# A leaf within one line is taken whole, which is faster than its four parts.
+# A leaf (TAG WORD) within one line is matched as one token, which is faster than four tokens.
 TOKEN = re.compile(rf"\(({ATOM})[{BLANKS}]+({ATOM})[{BLANKS}]*\)|[()]|{ATOM}")
 # Bounds memory: without it, a file with one `)` missing would be read whole before the error.
 MAX_SIZE = 1_000_000  # words and constituents of a tree
@@ -31,7 +31,7 @@ def read_trees(path: Path | str, *, on_malformed: OnMalformed | None = None) -> 
 
     Malformed brackets raise InputError with line and column. If `on_malformed` is given, it
     receives the error instead, the tree is left out, and reading goes on at the next line that
-    starts with a bracket; only a missing ) is still raised, for where it belongs is unknown.
+    starts with a bracket; only a missing ) is still raised, since its location is unknown.
     """
     name = "standard input" if str(path) == "-" else str(path)
     return parse_trees(read_lines(path), file=name, on_malformed=on_malformed)
@@ -40,7 +40,7 @@ def read_trees(path: Path | str, *, on_malformed: OnMalformed | None = None) -> 
 def parse_trees(
     lines: Iterable[str], *, file: str | None = None, on_malformed: OnMalformed | None = None
 ) -> Iterator[Tree]:
-    """Yield the trees of bracketed lines, as `read_trees` does; `file` is for errors."""
+    """Yield the trees of lines of brackets, as `read_trees` does; errors name `file`."""
     parser = TreeParser(file)
     for line in lines:
         try:
@@ -64,7 +64,7 @@ def parse_tree(text: str) -> Tree:
 
 @dataclass(slots=True)
 class Bracket:
-    """An opening bracket that is not closed yet, and what was read after it."""
+    """An opening bracket that is not closed yet, with its location and the text read after it."""
 
     line: int
     column: int
@@ -75,14 +75,14 @@ class Bracket:
 
 @final
 class TreeParser:
-    """Parses brackets line by line with a stack; an error names the file, line and column."""
+    """A parser of bracketed lines with a stack; its errors name the file, line and column."""
 
     def __init__(self, file: str | None) -> None:
         self.file = file
         self.line = self.column = 0
-        self.brackets = list[Bracket]()  # those that are open, outermost first
+        self.brackets = list[Bracket]()  # the open brackets, outermost first
         self.builder = TreeBuilder()
-        self.suspect_line = 0  # the first one that starts with ( inside of an open tree
+        self.suspect_line = 0  # the first line that starts with ( inside of an open tree
         self.is_skipping = False
 
     def feed(self, line: str) -> Iterator[Tree]:
@@ -108,13 +108,13 @@ class TreeParser:
                 self._read_text(token)
 
     def skip_tree(self) -> None:
-        """Forget the open tree, and ignore all lines before the next that starts with a bracket."""
+        """Discard the open tree and all lines before the next line that starts with a bracket."""
         self.brackets.clear()
         self.builder = TreeBuilder()
         self.is_skipping = True
 
     def require_size(self) -> None:
-        """Raise InputError for a missing ) if the open tree is larger than any tree can be."""
+        """Raise InputError for a missing ) if the open tree has more than `MAX_SIZE` nodes."""
         if len(self.builder.words) + len(self.builder.labels) > MAX_SIZE:
             self.require_end()
 
@@ -145,7 +145,7 @@ class TreeParser:
         self.brackets.append(Bracket(self.line, self.column))
 
     def _require_constituent(self) -> None:
-        """Make the innermost bracket a constituent, or raise InputError if it cannot be one."""
+        """Open a constituent for the innermost bracket; InputError if it has a word or no label."""
         bracket = self.brackets[-1]
         if bracket.has_children:
             return

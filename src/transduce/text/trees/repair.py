@@ -3,12 +3,12 @@
 After Vinyals, Kaiser et al. (2015), who add brackets at the beginning or the end until they
 balance, and with rules for what they leave open:
 
-- a closing bracket that closes nothing gets an opening one at the front;
-- a closing bracket with another label than the open one closes it, and the opening label stays;
+- a closing bracket that closes nothing gets an opening bracket at the front;
+- a closing bracket with another label than the open bracket closes it, with the opening label;
 - open brackets are closed at the end;
-- words too many are dropped, constituents without words removed;
+- surplus words are dropped, and constituents without words are removed;
 - words that are missing, or outside of the only outer constituent, are attached to it;
-- several outer constituents, or none, come into a new root.
+- several outer constituents, or none, are put under a new root.
 """
 
 from collections.abc import Collection, Sequence
@@ -29,16 +29,16 @@ from transduce.text.trees.tree import Constituent, Kind, Tree, require_one_per_w
 @final
 @dataclass
 class Repair:
-    """What was changed to make a tree of a sequence of symbols: how many of each kind."""
+    """The numbers of changes, by kind, that made a tree from a sequence of output symbols."""
 
-    symbols_dropped: int = 0  # those that are not in the form
+    symbols_dropped: int = 0  # symbols that the linearisation does not have
     openings_added: int = 0
     closings_added: int = 0
     labels_ignored: int = 0  # of closing brackets with another label than the opening one
     words_dropped: int = 0
     words_added: int = 0
-    words_moved: int = 0  # those outside of the outer constituent
-    constituents_dropped: int = 0  # those without words
+    words_moved: int = 0  # words that were outside of the outer constituent
+    constituents_dropped: int = 0  # constituents without words
     roots_added: int = 0
 
     @property
@@ -60,11 +60,11 @@ def repair_symbols(
     labels: Collection[str] | None = None,
     root: str = "S",
 ) -> tuple[Tree, Repair]:
-    """Return a tree over exactly the words, made of any sequence of symbols, and what was changed.
+    """Return a tree over exactly the words from any sequence of symbols, and the changes made.
 
-    A well-formed sequence gives the tree of `delinearise`, unchanged. `tags` and `labels` are as
-    there; words that the symbols lack get theirs from `tags` in every form. `root` is the label of
-    a root that has to be added. Raises InputError only if there are no words.
+    A well-formed sequence gives the tree of `delinearise`, unchanged. `tags` and `labels` are those
+    of `delinearise`; words that the symbols lack get their tags from `tags` in every linearisation.
+    `root` is the label of a root that has to be added. Raises InputError only without words.
     """
     if not words:
         raise InputError("a tree needs at least one word")
@@ -87,17 +87,17 @@ def repair_symbols(
 @final
 @dataclass
 class Reading:
-    """The constituents that symbols have opened and closed so far, and what was repaired."""
+    """The constituents that symbols have opened and closed so far, and the repairs made."""
 
-    words: int  # of the sentence
+    words: int  # number of words of the sentence
     tags: list[str] = field(default_factory=list)  # one for each word read
     constituents: list[Constituent] = field(default_factory=list)  # end -1 while open
     open_indices: list[int] = field(default_factory=list)
-    added: list[Constituent] = field(default_factory=list)  # at the front, innermost first
+    added: list[Constituent] = field(default_factory=list)  # opened at the front, innermost first
     repair: Repair = field(default_factory=Repair)
 
     def read(self, symbol: Symbol) -> None:
-        """Read one symbol."""
+        """Open or close a constituent, or add a word, as the next symbol says."""
         if symbol.kind is Kind.OPEN:
             self.open_indices.append(len(self.constituents))
             self.constituents.append(Constituent(symbol.label, len(self.tags), -1))
@@ -120,7 +120,7 @@ class Reading:
         self.constituents[index] = self.constituents[index]._replace(end=position)
 
     def close_all(self) -> None:
-        """Close what is open at the end."""
+        """Close all open constituents at the end of the symbols, and count them."""
         self.repair.closings_added += len(self.open_indices)
         for index in self.open_indices:
             self.constituents[index] = self.constituents[index]._replace(end=len(self.tags))
@@ -128,7 +128,7 @@ class Reading:
 
 
 def add_root(reading: Reading, label: str) -> list[Constituent]:
-    """Return the constituents in preorder with exactly one root, which spans all words."""
+    """Return the constituents read, in preorder, under exactly one root that spans all words."""
     repair, words = reading.repair, reading.words
     found = [*reversed(reading.added), *reading.constituents]
     kept = [one for one in found if one.start < one.end]
@@ -144,7 +144,7 @@ def add_root(reading: Reading, label: str) -> list[Constituent]:
 
 
 def outermost(constituents: Sequence[Constituent]) -> list[Constituent]:
-    """Return the constituents, of those in preorder, that are inside of no other."""
+    """Return those of the constituents, given in preorder, that are inside of no other."""
     found = list[Constituent]()
     for one in constituents:
         if not found or one.start >= found[-1].end:

@@ -13,8 +13,8 @@ from transduce.text.trees.tree import Constituent, Tree
 FONT, FONT_SIZE = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif", 14
 GAP, MARGIN, ROW, WORD_ROW, LEGEND_ROW = 14.0, 12.0, 48.0, 18.0, 22.0  # pixels
 INK, TAG, EDGE = "#1f2328", "#57606a", "#8c959f"
-# Both have a contrast of over 6 : 1 on white and differ in lightness for the colour-blind; wrong
-# brackets are also underlined.
+# Both colours have a contrast of over 6 : 1 on white and differ in lightness for the colour-blind;
+# wrong brackets are also underlined.
 RIGHT, WRONG = "#0b5d3b", "#c01048"
 MAX_TEXT = 160  # characters of a title or a line of the legend
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # in XML
@@ -22,10 +22,10 @@ NARROW, WIDE = frozenset("ijl|.,:;'!`I()[]{}/\\ftr-"), frozenset("mwMW%@&—…\
 
 
 def draw_svg(tree: Tree, gold: Tree | None = None) -> str:
-    """Return a drawing of a tree as an SVG document of one element.
+    """Return a drawing of a tree as SVG; brackets are coloured by whether a gold tree has them.
 
-    If the gold tree over the same words is given, each bracket is coloured as right or wrong, and
-    a legend counts both and lists the brackets of the gold tree that are missing.
+    With a gold tree over the same words, a legend counts the right and the wrong brackets and lists
+    those of the gold tree that are missing.
     """
     layout = lay_out(tree, estimate_width, GAP)
     is_right, legend = compare(tree, gold) if gold else (None, [])
@@ -56,14 +56,14 @@ def draw_svg(tree: Tree, gold: Tree | None = None) -> str:
 
 
 def draw_edges(layout: Layout) -> Iterator[str]:
-    """Yield a line from below each label to above the text of each child."""
+    """Yield an SVG line from below each constituent's label to above each child's text."""
     for parent, child in layout.edges():
         (x1, y1), (x2, y2) = (position(layout, i) for i in (parent, child))
         yield (f'<line x1="{x1:.1f}" y1="{y1 + 5:.1f}" x2="{x2:.1f}" y2="{y2 - FONT_SIZE:.1f}"/>')
 
 
 def draw_nodes(layout: Layout, is_right: list[bool] | None) -> Iterator[str]:
-    """Yield the label of each constituent, and the tag of each leaf with its word below."""
+    """Yield SVG texts: each constituent's label, and each leaf's tag with its word below."""
     for number, node in enumerate(layout.nodes):
         x, y = position(layout, number)
         if node.word is not None:
@@ -75,17 +75,17 @@ def draw_nodes(layout: Layout, is_right: list[bool] | None) -> Iterator[str]:
 
 
 def position(layout: Layout, number: int) -> tuple[float, float]:
-    """Return the middle and the base line of the text of a node."""
+    """Return the coordinates x, y in pixels of a node's text: its middle and its base line."""
     return MARGIN + layout.middles[number], MARGIN + FONT_SIZE + ROW * layout.nodes[number].depth
 
 
 def draw_label(text: str, x: float, y: float, style: str) -> str:
-    """Return one text element."""
+    """Return an SVG text element centred at x, with its base line at y."""
     return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape(text)}</text>'
 
 
 def label_style(right: bool | None) -> str:  # noqa: FBT001 - three values of one thing
-    """Return the attributes of a bracket that is right, wrong, or not compared."""
+    """Return the SVG attributes of a bracket that is right, wrong, or not compared (None)."""
     if right is None:
         return f'fill="{INK}" font-weight="600"'
     decoration = "" if right else ' text-decoration="underline"'
@@ -93,7 +93,7 @@ def label_style(right: bool | None) -> str:  # noqa: FBT001 - three values of on
 
 
 def compare(tree: Tree, gold: Tree) -> tuple[list[bool], list[tuple[str, str]]]:
-    """Return which brackets are in the gold tree, each at most once, and the lines of the legend.
+    """Return for each bracket whether the gold tree has it too, and (text, style) of the legend.
 
     This is labelled bracketing over all words; EVALB's score leaves punctuation out.
     """

@@ -18,7 +18,7 @@ from transduce.text.trees.tree import Kind, Tree
 Form = Literal["xx", "tags", "t2t"]
 FORMS: tuple[Form, ...] = get_args(Form)
 WORD_SYMBOL = "XX"
-BRACKETS = {"xx": ("(", ")"), "tags": ("(", ")"), "t2t": ("", "/")}  # before the label
+BRACKETS = {"xx": ("(", ")"), "tags": ("(", ")"), "t2t": ("", "/")}  # before a label
 
 
 class Symbol(NamedTuple):
@@ -29,9 +29,9 @@ class Symbol(NamedTuple):
 
 
 def classify_symbol(symbol: str, form: Form, labels: Collection[str] = ()) -> Symbol:
-    """Return the kind and label of a symbol; `labels` are the constituent labels, for t2t only.
+    """Return the kind and label of an output symbol; only t2t needs the constituent `labels`.
 
-    Raises InputError if the form has no such symbol.
+    Raises InputError if the linearisation has no such symbol.
     """
     if form == "t2t":
         if symbol.startswith("/") and len(symbol) > 1:
@@ -47,7 +47,7 @@ def classify_symbol(symbol: str, form: Form, labels: Collection[str] = ()) -> Sy
 
 
 def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
-    """Return the kind and label of each symbol of the closed list of all output symbols.
+    """Return the kind and label of each symbol in a complete list of a parser's output symbols.
 
     Raises InputError if a symbol is listed twice (in t2t, a tag that equals a label is), or if a
     label has only one of its two symbols.
@@ -63,12 +63,12 @@ def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
 
 
 def closed_labels(symbols: Iterable[str]) -> set[str]:
-    """Return the labels X that have a symbol /X among the given symbols of the form t2t."""
+    """Return the labels X that have a closing symbol /X among symbols of the linearisation t2t."""
     return {symbol[1:] for symbol in symbols if symbol.startswith("/") and len(symbol) > 1}
 
 
 def collect_symbols(trees: Iterable[Tree], form: Form) -> list[str]:
-    """Return the sorted closed list of the symbols that the linearised trees are made of."""
+    """Return the sorted list of all different symbols in the linearisations of the trees."""
     labels, tags = set[str](), set[str]()
     for tree in trees:
         labels.update(tree.labels)
@@ -81,7 +81,7 @@ def collect_symbols(trees: Iterable[Tree], form: Form) -> list[str]:
 
 
 def require_no_clash(labels: Collection[str], tags: Collection[str], form: Form) -> None:
-    """Raise InputError if a tag reads like a bracket of the form, in t2t also like a label."""
+    """Raise InputError if a tag could be taken for a bracket symbol, or in t2t for a label."""
     if form == "xx":
         return
     taken = {tag for tag in tags if classify_symbol(tag, form, labels).kind is not Kind.WORD}
@@ -93,5 +93,5 @@ def require_no_clash(labels: Collection[str], tags: Collection[str], form: Form)
 
 
 def tell_clash(form: Form) -> str:
-    """Return the hint for tags that equal labels, which only the form t2t confuses."""
+    """Return the error hint for tags that equal labels, which only linearisation t2t confuses."""
     return "the forms xx and tags keep labels and tags apart" if form == "t2t" else ""

@@ -9,7 +9,7 @@ from transduce.errors import InputError
 
 
 class Kind(Enum):
-    """What a symbol of a tree does: open a constituent, stand for one word, or close one."""
+    """The effect of a tree's symbol: opens a constituent, stands for a word, or closes one."""
 
     OPEN = "open"
     WORD = "word"
@@ -17,10 +17,10 @@ class Kind(Enum):
 
 
 class Step(NamedTuple):
-    """One step of a depth-first walk: its kind, and the number of the constituent or word."""
+    """One step of a depth-first walk of a tree: its kind and its constituent's or word's index."""
 
     kind: Kind
-    number: int  # from 0, in preorder
+    number: int  # index of the constituent (in preorder) or word, from 0
 
 
 class Constituent(NamedTuple):
@@ -37,9 +37,9 @@ class Tree:
     """A constituency tree: words, one tag a word, and its constituents in preorder.
 
     Constituent i has the label `labels[i]` and spans the words `starts[i]` to `ends[i] - 1`, at
-    least one. The order is that of the opening brackets, so that of two constituents over the same
-    words the first is the parent. Nothing is nested: a tree of 10,000 levels compares, copies and
-    pickles like any other.
+    least one word. Preorder is the order of the opening brackets: of two constituents over the
+    same words the first is the parent. The fields are flat, so that a tree of 10,000 levels can be
+    compared, copied and pickled without recursion.
     """
 
     words: tuple[str, ...]
@@ -55,7 +55,7 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """Return the largest number of constituents around one word."""
+        """Return the largest number of nested constituents around any word."""
         deepest = level = 0
         for step in self.walk():
             level += (step.kind is Kind.OPEN) - (step.kind is Kind.CLOSE)
@@ -75,7 +75,7 @@ class Tree:
                 yield Step(Kind.CLOSE, open_indices.pop())
 
     def with_tags(self, tags: Sequence[str]) -> "Tree":
-        """Return the same tree with other tags; raise InputError unless there is one a word."""
+        """Return the same tree with other tags; raise InputError unless there is one per word."""
         require_one_per_word("tags", tags, self.words)
         return replace(self, tags=tuple(tags))
 
@@ -85,7 +85,7 @@ class Tree:
         return replace(self, words=tuple(words))
 
     def _repr_html_(self) -> str:
-        """Return the drawing of the tree for a notebook."""
+        """Return the drawing of the tree as HTML, which notebooks display."""
         from transduce.text.trees.svg import draw_svg
 
         return f'<div style="overflow-x:auto">{draw_svg(self)}</div>'

@@ -51,17 +51,17 @@ def format_indented(tree: Tree, *, outer: str = "TOP") -> str:
 
 
 def needs_outer(tree: Tree, outer: str) -> bool:
-    """Return whether an outer bracket is wanted and the root has not its label already."""
+    """Return whether a tree needs the outer bracket: `outer` is not "" or the root's label."""
     return bool(outer) and tree.labels[:1] != (outer,)
 
 
 def indent(level: int) -> str:
-    """Return the blanks before a line of this level."""
+    """Return the blanks that indent a line at a nesting level."""
     return " " * min(INDENT * level, MAX_INDENT)
 
 
 def format_leaf(tree: Tree, index: int) -> str:
-    """Return (TAG WORD) for one word of a tree."""
+    """Return the leaf (TAG WORD) of the word at an index."""
     tag, word = tree.tags[index], tree.words[index]
     if not tag or not word:
         raise InputError(f"word {index + 1} of a tree or its tag is empty: ({tag} {word})")
@@ -69,7 +69,7 @@ def format_leaf(tree: Tree, index: int) -> str:
 
 
 def escape_brackets(text: str) -> str:
-    """Return text with ( and ) as -LRB- and -RRB-; raise InputError if it holds a blank."""
+    """Return text with ( and ) as -LRB- and -RRB-; raise InputError if the text has a blank."""
     if not BREAKS.search(text):
         return text
     for bracket, word in BRACKET_WORDS:
