@@ -69,7 +69,7 @@ class Treebank:
 
 
 def build_splits(table: str, repository: str, path: str) -> tuple[TreebankSplit, ...]:
-    """Build a treebank's splits from its table; `path` is COMMIT/FOLDER/{document}.ENDING."""
+    """Build a treebank's splits from its table; `path` is COMMIT/FOLDER/{}.ENDING."""
     documents: dict[str, list[Document]] = {}
     for split, name, trees, size, sha256, licence in read_table(table):
         addresses = (
