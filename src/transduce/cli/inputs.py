@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 FILE = click.Path(path_type=Path)
 SIDES = ("source", "target", "pairs", "trees", "tags")
-FILES = (*SIDES, *(f"dev_{side}" for side in SIDES), "silver", "silver_ratio")  # as options
+FILES = (*SIDES, *(f"dev_{side}" for side in SIDES), "silver", "silver_ratio")  # names of options
 
 
 def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -54,12 +54,12 @@ def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def named_texts(files: Mapping[str, Any]) -> "tuple[Pairs | None, Pairs | None]":
-    """Return the training text and the development set that the options name, None if unnamed."""
+    """Return the training text and the development set that options name, None where none does."""
     return add_silver(read_text_options(files, ""), files), read_text_options(files, "dev_")
 
 
 def read_text_options(files: Mapping[str, Any], prefix: str) -> "Pairs | None":
-    """Return the text of the options prefixed by `prefix`; None if none is given."""
+    """Return the text that the options starting with `prefix` name; None if none is given."""
     from transduce.runs.texts import FilePair, TaskFiles
     from transduce.tasks import PARSING, TAGGING, TRANSLATION
 
@@ -79,7 +79,7 @@ def read_text_options(files: Mapping[str, Any], prefix: str) -> "Pairs | None":
 
 
 def add_silver(train: "Pairs | None", files: Mapping[str, Any]) -> "Pairs | None":
-    """Return the training text mixed with the trees of --silver, if they are named."""
+    """Return the training text, mixed with automatically parsed trees if --silver names any."""
     from transduce.runs.texts import MixedPairs, TaskFiles
 
     silver, ratio = files["silver"], files["silver_ratio"]

@@ -34,7 +34,7 @@ from transduce.settings.fields import require
 if TYPE_CHECKING:
     from transduce.inference.outputs import Output
 
-Sentence = tuple[str, list[str] | None]  # words, and part-of-speech tags if the input brings them
+Sentence = tuple[str, list[str] | None]  # words, and part-of-speech tags if the input has them
 
 
 @click.command("parse")
@@ -124,7 +124,7 @@ def command(
 
 
 def read_sentences(asked: dict[str, Any]) -> Iterator[Sentence]:
-    """Yield the words of each sentence of the input, and the tags that the input brings."""
+    """Yield each input sentence: its words, and its part-of-speech tags if the input has them."""
     from transduce.text.files import read_lines
     from transduce.text.tags import read_tagged
     from transduce.text.tokenise import tokenise
@@ -149,7 +149,7 @@ def read_sentences(asked: dict[str, Any]) -> Iterator[Sentence]:
 
 
 def zip_lines(lines: Iterable[str], tags: Path) -> Iterator[tuple[str, str]]:
-    """Yield each line with its line of tags; raise InputError if their numbers differ."""
+    """Yield each line with its line in the tags file; InputError if line counts differ."""
     from itertools import zip_longest
 
     from transduce.text.files import read_lines
@@ -162,7 +162,7 @@ def zip_lines(lines: Iterable[str], tags: Path) -> Iterator[tuple[str, str]]:
 
 
 def with_tags(output: "Output", tags: list[str] | None, number: int) -> "Output":
-    """Return an output tree with the tags that the input brought for its words, if any."""
+    """Return an output tree with the input's part-of-speech tags, or unchanged without any."""
     from transduce.tasks.parsing import to_tree
     from transduce.text.trees.write import format_tree
 
@@ -189,7 +189,7 @@ def format_trees(
 
 
 def draw(tree: str, path: Path) -> None:
-    """Write the drawing of a tree in one line of brackets to an SVG file."""
+    """Write the drawing of a tree, given as a line of brackets, to an SVG file."""
     from transduce.durable import ensure_folder, write_atomically
     from transduce.tasks.parsing import to_tree
     from transduce.text.trees.svg import draw_svg

@@ -10,7 +10,7 @@ from transduce.scores.spans.files import compare_tags, score_tags
 
 
 def print_tag_scores(gold: str, output: str, chosen: dict[str, Any]) -> None:
-    """Print span scores by type and on average, and the accuracy, as a table or as JSON."""
+    """Print span F1 by type and on average, and the accuracy, as a table or as JSON."""
     as_json = chosen.pop("as_json")
     report = score_tags(gold, output, **chosen)
     lines = [json.dumps(report.as_json(), ensure_ascii=False)]
@@ -19,7 +19,7 @@ def print_tag_scores(gold: str, output: str, chosen: dict[str, Any]) -> None:
 
 
 def format_report(report: SpanReport) -> Iterator[str]:
-    """Yield the accuracy, and a table of precision, recall and F1 in percent."""
+    """Yield lines of the accuracy, and a table of precision, recall and F1 in percent."""
     yield (
         f"accuracy {100 * report.accuracy:.2f} | {report.correct_tokens:,} of {report.tokens:,}"
         f" labels | {report.sentences:,} sentences"

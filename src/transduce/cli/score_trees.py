@@ -9,7 +9,7 @@ from transduce.cli import display
 from transduce.scores.brackets import BracketReport, BracketSummary
 from transduce.scores.brackets.files import compare_trees, score_trees
 
-MESSAGES = 10  # shown of those that EVALB prints about single lines
+MESSAGES = 10  # number of EVALB's messages about lines to print
 TAGGING = "tagging accuracy"
 
 FIGURES: dict[str, Callable[[BracketSummary], float]] = {
@@ -32,7 +32,7 @@ COUNTS: dict[str, Callable[[BracketSummary], int]] = {
 
 
 def print_tree_scores(gold: str, output: str, chosen: dict[str, Any]) -> None:
-    """Print the report on a file of trees: as a short table, in EVALB's form, or as JSON."""
+    """Print the scores of a file of trees: as a short table, in EVALB's layout, or as JSON."""
     as_json, table = chosen.pop("as_json"), chosen.pop("table")
     report = score_trees(gold, output, **chosen)
     if as_json:
@@ -46,7 +46,7 @@ def print_tree_scores(gold: str, output: str, chosen: dict[str, Any]) -> None:
 
 
 def print_tree_comparison(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
-    """Print the comparison of two files of trees by F1, failed sentences counted."""
+    """Print the comparison of two files of trees by the F1 over all sentences."""
     as_json = chosen.pop("as_json")
     display.print_comparison(compare_trees(gold, files, **chosen), files, as_json=as_json)
 
@@ -54,7 +54,7 @@ def print_tree_comparison(gold: str, files: tuple[str, str], chosen: dict[str, A
 def format_summaries(report: BracketReport, *, has_own_tags: bool) -> Iterator[str]:
     """Yield a table of the summaries over all sentences and up to the cut-off.
 
-    Tagging accuracy is left out where the tags are the gold ones.
+    Tagging accuracy is left out if the outputs have the gold tags.
     """
     columns = {"all": report.every_sentence}
     if short := report.short_sentences:
@@ -69,12 +69,12 @@ def format_summaries(report: BracketReport, *, has_own_tags: bool) -> Iterator[s
 
 
 def format_figure(figure: float) -> str:
-    """Return a figure with two decimals, or - where EVALB has nan."""
+    """Return a figure with two decimals, or "-" for nan."""
     return "-" if math.isnan(figure) else f"{figure:.2f}"
 
 
 def tell_messages(report: BracketReport, *, gold_tags: bool) -> None:
-    """Print EVALB's first messages, whether it would have given up, and what may help."""
+    """Print EVALB's first messages, whether EVALB would have given up, and what may help."""
     for message in report.messages[:MESSAGES]:
         display.print_message(f"  line {message}")
     if len(report.messages) > MESSAGES:

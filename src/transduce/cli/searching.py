@@ -1,4 +1,4 @@
-"""The options of beam search and sampling, and the translator that they configure."""
+"""Command-line options of beam search and sampling, and loading of models with them."""
 
 import multiprocessing
 from collections.abc import Callable, Mapping, Sequence
@@ -119,7 +119,7 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @final
 @dataclass(frozen=True)
 class TranslatorChoice:
-    """The model folders and settings that the options give, as plain values to pickle."""
+    """The model folders and settings that a command's options give, as picklable values."""
 
     folders: tuple[Path, ...]
     search: Mapping[str, int | float | str]
@@ -130,7 +130,7 @@ class TranslatorChoice:
     task: "type[Parsing] | type[Tagging] | None" = None  # the only task that the command serves
 
     def load(self) -> "Translator":
-        """Load the models, several as an ensemble, with these settings."""
+        """Load the models (several as one ensemble) with the settings of the options."""
         from dataclasses import replace
 
         from transduce.inference.load import load
@@ -154,7 +154,7 @@ class TranslatorChoice:
 def choose_translator(
     folders: tuple[Path, ...], options: Mapping[str, Any], nbest: int
 ) -> TranslatorChoice:
-    """Build the choice of models and settings from the options; refuse contradicting options."""
+    """Build a `TranslatorChoice` from the options of a command; refuse contradicting options."""
     given = {"sample": False} | {
         name: value for name, value in options.items() if value is not None
     }
@@ -186,7 +186,7 @@ def warn_if_unfinished(folders: Sequence[Path]) -> None:
 
 
 def has_finished(run: Path, step: int) -> bool:
-    """Return whether a run finished at this step, by the last event of its journal."""
+    """Return whether the last event of a run's journal says that the run finished at a step."""
     from transduce.training.journal import LOG, read_journal
 
     last = [(event["event"], event.get("step")) for event in read_journal(run / LOG)[-1:]]
@@ -219,7 +219,7 @@ class WarningPrinter:
         self.count += 1
 
     def print_count(self, consequence: str) -> None:
-        """Print how many lines had a warning, if any, and its consequence for their outputs."""
+        """Print how many lines had a warning, if any, and what that means for their outputs."""
         if self.count:
             lines = "1 line is" if self.count == 1 else f"{self.count:,} lines are"
             display.print_message(f"warning: {lines} longer than the model takes: {consequence}")

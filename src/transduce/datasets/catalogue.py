@@ -41,7 +41,7 @@ def is_treebank(name: str) -> bool:
 
 
 def split_treebank_name(name: str) -> tuple[str, str]:
-    """Split a name into treebank and suffix: gum-pos into "gum" and "pos", gum into "gum" and ""."""
+    """Split a name into treebank and suffix: gum-pos into ("gum", "pos"), gum into ("gum", "")."""
     treebank, _, form = name.partition("-")
     return (treebank, form) if form in TREEBANK_TAGS else (name, "")
 

@@ -1,4 +1,4 @@
-"""Prepare input lines for the search: number and encode them, with their forced prefixes."""
+"""Preparation of input lines for the search: numbers, forced prefixes, encoding, constraints."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ Item = TypeVar("Item")
 class Line:
     """An input line: its number, its text, and the prefix forced on its output, if any."""
 
-    number: int  # line number, from 1
+    number: int  # from 1
     text: str
     prefix: str | None = None
 
@@ -29,20 +29,21 @@ class Line:
 @final
 @dataclass(frozen=True)
 class EncodedLine:
-    """The encoded parts of a line, each searched on its own; a warning if a sentence was split.
+    """The encoded parts of an input line, searched separately, or the line's fallback output.
 
-    A line that is too long for a task that cannot split it has no parts, but a fallback output.
+    A line that is too long and cannot be split has no parts, but a fallback output. The warning
+    says that a sentence was split, or that the fallback is used.
     """
 
     number: int
-    sources: Sequence[Sequence[int]]
-    texts: Sequence[str]  # of the parts
+    sources: Sequence[Sequence[int]]  # the ids of the parts
+    texts: Sequence[str]  # the texts of the parts
     warning: LineWarning | None = None
     fallback: str | None = None
 
 
 def number_lines(texts: Iterable[str], prefixes: Iterable[str] | None) -> Iterator[Line]:
-    """Yield each text with its line number and prefix; refuse a different number of prefixes."""
+    """Yield the lines with numbers and prefixes; refuse another number of prefixes than lines."""
     if prefixes is None:
         yield from (Line(number, text) for number, text in enumerate(texts, start=1))
         return
@@ -66,7 +67,7 @@ def split_into_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 
 
 def encode_line(line: Line, task: Task, recipe: Recipe, *, strict: bool) -> EncodedLine:
-    """Encode a line as sources with their constraints: one, or several if the line is too long."""
+    """Encode a line as a source with its constraint, or as several if the line is too long."""
     text = task.normalise(line.text)
     texts, parts, warning = list[str](), list[list[int]](), None
     if text:
@@ -93,7 +94,7 @@ def encode_line(line: Line, task: Task, recipe: Recipe, *, strict: bool) -> Enco
 def encode_prefix(
     line: Line, task: Task, parts: Sequence[Sequence[int]], extra_length: int
 ) -> tuple[int, ...]:
-    """Encode a line's forced prefix, () if it has none; refuse one that no output could hold."""
+    """Return the ids of a line's forced prefix, or (); refuse a prefix too long for an output."""
     if line.prefix is None:
         return ()
     (ids,) = task.encode_targets([task.normalise(line.prefix)])

@@ -1,4 +1,4 @@
-"""Split lines too long for the model into parts that fit: sentences, clauses, words."""
+"""Splitting of lines too long for the model into parts that fit: sentences, clauses, words."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ OnWarning = Callable[[LineWarning], None]
 @final
 @dataclass(frozen=True)
 class Part:
-    """A part of a line: its text, its ids with END, and the index of the level that split it."""
+    """A part of a line: its text, its ids with END, and the index of the split level used."""
 
     text: str
     ids: list[int]
@@ -42,8 +42,9 @@ def split_line(
     """Encode a line in parts of at most `max_length` pieces, with a warning if a sentence is cut.
 
     A line that is too long is split into its sentences. A sentence that is still too long is
-    halved, at clauses, words or characters, until it fits, with a warning; refused if `strict`. A
-    line that a task cannot split has no parts if the task has a fallback; else it is refused.
+    halved at clauses, words or characters until all parts fit, with a warning; if `strict`, the
+    line is refused. A line that the task cannot split has no parts if the task has a fallback
+    output; else the line is refused.
     """
     parts = task.encode_sources([text])
     sentences = [text]
@@ -83,7 +84,7 @@ def halve_until_it_fits(text: str, level: int, task: Task, max_length: int) -> I
 
 
 def halve(text: str, level: SplitLevel) -> Sequence[str]:
-    """Cut a text in two at the unit boundary nearest its middle; do not cut a single unit."""
+    """Cut a text in two at the boundary of two units (such as words) nearest to its middle."""
     units = level.split(text)
     if len(units) == 1:
         return units

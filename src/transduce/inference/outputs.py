@@ -1,4 +1,4 @@
-"""Search the parts of many lines at once, and join the hypotheses into outputs."""
+"""Search of the parts of many lines at once, and joining of hypotheses into output lines."""
 
 import math
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ Sources = Sequence[Sequence[int]]
 @final
 @dataclass(frozen=True)
 class Output:
-    """One output for a line, its score and log P summed over the line's parts; nan if unknown."""
+    """One output of a line; score and log P are sums over the line's parts, nan for a fallback."""
 
     text: str
     score: float
@@ -63,7 +63,7 @@ def sample_sources(
     sampling: Sampling,
     n: int,
 ) -> list[list[Hypothesis]]:
-    """Draw `n` samples for each source, with random numbers that depend on its key alone."""
+    """Draw `n` samples for each source, with random numbers from the source's key."""
     decoder, sources = with_constraints(build_decoder(models), sources)
     found = dict(sample_unordered(decoder, sources, search, sampling, samples=n, keys=keys))
     return [found[index] for index in range(len(sources))]
@@ -79,7 +79,7 @@ def join_parts(
 ) -> list[Output]:
     """Join the hypotheses of a line's parts: output i consists of the i-th best of each part.
 
-    An empty line has an empty output, and one that was not searched has its fallback.
+    An empty line has an empty output; a line that was not searched has its fallback output.
     """
     if line.fallback is not None:
         return [Output(line.fallback, math.nan, math.nan)]
@@ -100,7 +100,7 @@ def join_parts(
 def find_faults(
     line: EncodedLine, found: Sequence[Sequence[Hypothesis]], task: Task
 ) -> list[LineWarning]:
-    """Return the line's warning and one for each part whose best output had to be repaired."""
+    """Return a line's own warning, and a warning for each part whose best output was repaired."""
     repaired = [
         task.find_fault(part[0].ids, text) for part, text in zip(found, line.texts, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""Encode pairs of lines, and score their given targets as the search would score them."""
+"""Encoding of pairs of lines, and scores of given targets, equal to those of the search."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ TOKENS = 8_192  # in a batch, source and target together
 @final
 @dataclass(frozen=True)
 class Pair:
-    """A source line and a given target, with their line number."""
+    """A source line and the given target line to score, with their line number."""
 
     number: int  # line number, from 1
     source: str
@@ -31,7 +31,7 @@ class Pair:
 class EncodedPair:
     """The ids of both sides of a pair, each ending with END, and its line number.
 
-    A target that the vocabulary cannot express has no ids.
+    The target ids are empty if the target has a symbol that the vocabulary lacks.
     """
 
     number: int
@@ -40,7 +40,7 @@ class EncodedPair:
 
 
 def number_pairs(pairs: Iterable[Any]) -> Iterator[Pair]:
-    """Yield (source, target) pairs with their line numbers; refuse items not pairs of strings."""
+    """Yield pairs with their line numbers; refuse items that are not pairs of strings."""
     for number, pair in enumerate(pairs, start=1):
         if not isinstance(pair, tuple | list) or [*map(type, pair)] != [str, str]:
             raise InputError(
@@ -60,7 +60,7 @@ def encode_pairs(pairs: Sequence[Pair], task: Task) -> list[EncodedPair]:
 
 
 def find_unscorable(pair: EncodedPair, recipe: Recipe) -> LineWarning | None:
-    """Return a warning if the model cannot read or produce a side of a pair, such as too long."""
+    """Return a warning if the model cannot score a pair, such as for its length, else None."""
     if not pair.target:
         return LineWarning(pair.number, "a target with a label that is unknown to the model")
     longest = recipe.data.max_length
@@ -76,7 +76,7 @@ def find_unscorable(pair: EncodedPair, recipe: Recipe) -> LineWarning | None:
 def score_pairs(
     models: Sequence[Transformer], pairs: Sequence[EncodedPair], recipe: Recipe
 ) -> list[tuple[float, float]]:
-    """Return the score and log P of each pair's target, as the search would have scored it."""
+    """Return for each pair the (score, log P) that the search would give its target."""
     if not pairs:
         return []
     tokens = max(TOKENS, 2 * recipe.data.max_length + recipe.search.extra_length)

@@ -1,4 +1,4 @@
-"""Reading a test set: files of lines, files in a task's own form, or a fetched corpus."""
+"""Reading of a test set: files of lines, files in a task's format, or a fetched corpus."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ Sides = tuple[list[str], list[str]]  # lines of the source and of the reference
 def read_test_set(source: Text, reference: Text | None, data: Data) -> Sides:
     """Return the source and reference lines of a test set from files, lists or a fetched corpus.
 
-    A test set of trees or of tagged tokens is one file, a folder of a treebank, or its name.
+    A test set of trees or tagged tokens is one file, the folder of a treebank, or the name of one.
     """
     if reference is not None:
         return read_text("source", source), read_text("reference", reference)
@@ -35,7 +35,7 @@ def read_test_set(source: Text, reference: Text | None, data: Data) -> Sides:
 
 
 def read_both_sides(files: Sequence[Path], data: Data) -> Sides:
-    """Return the two sides of files in the form of the data's task, such as words and trees."""
+    """Return the source and reference lines of files in the task's format, such as of trees."""
     read_file = kind_of(data).read_file
     pairs = [pair for file in files for pair in read_file(file) if all(pair)]
     require(bool(pairs), f"{files[0]} has no test sentence", "look at the file")
@@ -43,7 +43,7 @@ def read_both_sides(files: Sequence[Path], data: Data) -> Sides:
 
 
 def find_task_files(name: str, data: Data) -> Sequence[Path]:
-    """Return the files that a path names, or of the fetched treebank CORPUS or CORPUS:SPLIT."""
+    """Return the files at a path, or those of a fetched treebank CORPUS or CORPUS:SPLIT."""
     if Path(name).exists():
         return kind_of(data).list_files(Path(name), "test")
     corpus, _, split = name.partition(":")
@@ -56,7 +56,7 @@ def find_task_files(name: str, data: Data) -> Sequence[Path]:
 
 
 def find_fetched(name: str, data: Data) -> tuple[Path, Path]:
-    """Return the files of the fetched test set CORPUS or CORPUS:SPLIT in the data's languages."""
+    """Return the source and target file of a fetched test set CORPUS or CORPUS:SPLIT."""
     hint = "name a reference, or instead of the source a fetched test set"
     require(not Path(name).is_file(), f"{name} is a source without a reference", hint)
     corpus, _, split = name.partition(":")

@@ -1,4 +1,4 @@
-"""Table 4: a parser of ours, its test trees scored, with baselines and the paper's figures.
+"""Table 4: the F1 of a trained parser on test trees, with baselines and the paper's figures.
 
 OUTPUT/run/     the training run, unless a model is given
 OUTPUT/model/   the average of its last snapshots
@@ -36,9 +36,9 @@ class ParserScores:
 
     parser: str
     trained_on: str
-    f1: float  # of all sentences; failed ones count as outputs without brackets
-    f1_up_to_40: float
-    f1_of_sentences: float  # of trees with the root S
+    f1: float  # of all sentences; a failed one counts as an output without brackets
+    f1_up_to_40: float  # of sentences of at most 40 words
+    f1_of_sentences: float  # of gold trees with the root S
     complete: float  # the percentage of trees whose constituents all match
     failed: int  # sentences that EVALB refuses or skips
     trees: int
@@ -51,7 +51,7 @@ class ParserScores:
 @final
 @dataclass(frozen=True)
 class ParsingTable:
-    """The rows of ours and of the baselines, and whether the paper's rows are comparable."""
+    """Our parser's and the baselines' rows, and whether the paper's rows are comparable."""
 
     rows: tuple[ParserScores, ...]
     test_set: str
@@ -84,7 +84,7 @@ def measure_parser(
 def measure_baselines(
     gold: Sequence[str], train: Iterable[Tree], trained_on: str, on_message: OnMessage
 ) -> list[ParserScores]:
-    """Score every baseline parser, which reads the gold part-of-speech tags."""
+    """Return the scores of every baseline parser, which reads the gold part-of-speech tags."""
     tagged = [tag_parts_of_speech(to_tree(line)) for line in gold]
     trees, rows = list(train), []
     for name in BASELINES:
@@ -97,7 +97,7 @@ def measure_baselines(
 def score_parser(
     name: str, trained_on: str, gold: Sequence[str], outputs: Sequence[str]
 ) -> ParserScores:
-    """Score output trees against gold trees: all, short ones, and those with the root S."""
+    """Return EVALB's F1 of output trees: over all, over short ones, and over those with root S."""
     report = score_trees(list(gold), list(outputs), gold_tags=True)
     both = zip(gold, outputs, strict=True)
     sentences = [pair for pair in both if to_tree(pair[0]).labels[:1] == (SENTENCE,)]
@@ -121,13 +121,13 @@ def score_parser(
 
 
 def name_parser(recipe: Recipe) -> str:
-    """Return the name of a trained parser's row: its recipe, and whether settings were changed."""
+    """Return a parser's name in the table: its recipe's name, and whether settings were changed."""
     original = find_original_name(recipe)
     return f"Transformer ({original}{'' if recipe.name == original else ', changed settings'})"
 
 
 def read_gold(files: Sequence[Path]) -> list[str]:
-    """Return the cleaned trees of files, one line each; refuse files without a tree."""
+    """Return the cleaned trees of files, one line each; raise InputError if there is none."""
     found = [tree for file in files for words, tree in PARSING.read_file(file) if words]
     require(bool(found), f"{files[0]} has no tree", "name a file of trees to test on")
     return found

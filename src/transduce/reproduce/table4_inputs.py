@@ -1,4 +1,4 @@
-"""The inputs of Table 4: trees to train and to test on, and the training of the parser."""
+"""The inputs of Table 4: trees for training and testing, and the training of the parser."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,11 +24,11 @@ from transduce.training.callbacks import TrainingCallbacks
 @final
 @dataclass(frozen=True)
 class TreeTexts:
-    """Trees to train, validate and test on, and words for where they are from."""
+    """The trees for training, validation and test of Table 4, with descriptions of their origin."""
 
     train: Pairs
     dev: Pairs | None
-    gold: Sequence[str]  # the test trees, cleaned, one line each
+    gold: Sequence[str]  # the cleaned test trees, one line each
     trained_on: str
     test_set: str
     is_comparable: bool  # with the paper's figures: sections 02 to 21 and 23 of the Penn Treebank
@@ -39,7 +39,7 @@ class TreeTexts:
 
 
 def choose_trees(recipe: Recipe, train: object, dev: object, test: Path | str | None) -> TreeTexts:
-    """Open the trees of Table 4: those that are named, or the recipe's corpus."""
+    """Open the trees of Table 4: those given as arguments, by default the recipe's corpus."""
     require(
         kind_of(recipe.data) is PARSING,
         f"the recipe {recipe.name} is of the task {recipe.data.task}, not of parsing",
@@ -69,7 +69,7 @@ def train_parser(
     settings: Mapping[str, Value],
     on_message: Callable[[str], None],
 ) -> Path:
-    """Train the recipe in FOLDER/run, or resume it; return the averaged model FOLDER/model."""
+    """Train the recipe in FOLDER/run, or resume that run; return the averaged model's folder."""
     run = train_run(
         folder / "run",
         trees.train,

@@ -1,4 +1,4 @@
-"""The report of Table 4 as Markdown and JSON: ours and the baselines, then the paper's rows."""
+"""The report of Table 4 as Markdown and JSON: our parser, the baselines, the paper's rows."""
 
 import json
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ NOTES = (
 
 
 def format_table(table: ParsingTable) -> str:
-    """Return the report as Markdown."""
+    """Return the report of Table 4 as Markdown text."""
     head = ("parser", "trained on", "F1", "F1, <= 40 words", "F1, root S", "complete", "failed")
     ours = [
         (
@@ -60,7 +60,7 @@ def format_rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]
 
 
 def write_report(folder: Path, table: ParsingTable, trees: Sequence[str]) -> list[Path]:
-    """Write table4.md, table4.json and, of our parser, trees.txt; return their paths."""
+    """Write table4.md, table4.json and our parser's trees as trees.txt; return their paths."""
     ensure_folder(folder)
     values = {
         "test_set": table.test_set,

@@ -1,4 +1,4 @@
-"""Choose the training text, development set and recipe of a run from its caller's arguments."""
+"""Choice of the training text, development set and recipe of a run from a caller's arguments."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -31,8 +31,8 @@ from transduce.tasks import kind_of
 
 PathName = str | PathLike[str]
 Texts = Pairs | PathName | tuple[PathName, PathName] | Iterable[Pair]
-HELD_OUT_PAIRS = 1_000  # in each other split of a generated corpus, such as dev
-TRAIN_PAIRS = 100_000  # in its training split, unless data.max_pairs gives another number
+HELD_OUT_PAIRS = 1_000  # in the dev and test splits of a generated corpus
+TRAIN_PAIRS = 100_000  # in the training split of a generated corpus unless data.max_pairs is set
 KINDS_OF_TEXTS = "a pair of files, a TSV file, pairs of texts or a corpus name"
 
 
@@ -51,7 +51,7 @@ def choose_texts(data: Data, train: object, dev: object) -> tuple[Pairs, Pairs |
 
 
 def open_texts(argument: str, texts: object, data: Data) -> Pairs:
-    """Return the parallel text that an argument of the Python API names or holds."""
+    """Return an argument's parallel text: given as file names, a corpus name, or pairs."""
     if isinstance(texts, Pairs):
         return require_texts_of_task(argument, texts, data)
     if is_corpus_name(texts):
@@ -69,7 +69,7 @@ def open_texts(argument: str, texts: object, data: Data) -> Pairs:
 
 
 def require_texts_of_task(argument: str, texts: Pairs, data: Data) -> Pairs:
-    """Return texts; refuse files in the form of another task than the recipe's."""
+    """Return the texts unchanged; refuse files in the format of another task than `data.task`."""
     kind = kind_of(data)
     if isinstance(texts, TaskFiles) and texts.kind.read_file is not kind.read_file:
         fact = f"{argument}: {texts.path} is in the form of another task than {data.task}"
@@ -81,7 +81,7 @@ def require_texts_of_task(argument: str, texts: Pairs, data: Data) -> Pairs:
 
 
 def find_dev_split(train: Pairs) -> Pairs | None:
-    """Return the development split of a treebank folder that has one, such as section 22."""
+    """Return the development split of a treebank folder, such as section 22; None without one."""
     gold = train.gold if isinstance(train, MixedPairs) else train
     if not isinstance(gold, TaskFiles) or not gold.path.is_dir():
         return None
@@ -90,7 +90,7 @@ def find_dev_split(train: Pairs) -> Pairs | None:
 
 
 def collect_pairs(argument: str, texts: Iterable[object]) -> InMemoryPairs:
-    """Collect an iterable of string pairs; refuse any other item, with its index."""
+    """Return a text of the string pairs of an iterable; refuse any other item by its index."""
     pairs = []
     for index, pair in enumerate(texts):
         if not is_pair(pair):
@@ -105,7 +105,7 @@ def collect_pairs(argument: str, texts: Iterable[object]) -> InMemoryPairs:
 
 
 def read_corpus(corpus: str, split: str, data: Data) -> Pairs | None:
-    """Open a split of a generated or fetched corpus; None if the fetched corpus lacks the split."""
+    """Open a split of a generated or fetched corpus; None if a fetched corpus lacks the split."""
     if corpus in GENERATED:
         count = (data.max_pairs or TRAIN_PAIRS) if split == "train" else HELD_OUT_PAIRS
         return GeneratedCorpus(corpus, split, count)
@@ -130,7 +130,7 @@ def choose_recipe(
     has_gpu: bool,
     on_progress: OnProgress,
 ) -> tuple[Recipe, list[str]]:
-    """Return the given recipe with changed settings, or a recommended one, with its reasons."""
+    """Return the given recipe with changed settings, or a recommended recipe with reasons."""
     if recipe is not None:
         return customise_recipe(recipe, settings), []
     require(

@@ -1,11 +1,11 @@
-"""Prepare a corpus: from parallel text to a folder with vocabularies and stores of ids.
+"""Preparation of a corpus: from parallel text to a folder with vocabularies and stores of ids.
 
     prepared.json      data settings and fingerprints of the texts, written first
     tags.json          a lexicon of part-of-speech tags, if the task needs one
     vocabulary.json    or source.vocabulary.json and target.vocabulary.json
     train/  dev/       stores of the encoded training text and development set
 
-Each part is complete or absent. Preparing again keeps the parts that exist and makes the others.
+Each file and store is complete or absent. A second preparation makes only the missing parts.
 """
 
 import dataclasses
@@ -77,7 +77,7 @@ def prepare_corpus(
 
 
 def open_prepared(folder: Path) -> PreparedCorpus:
-    """Open a prepared corpus; verify each part's checksums and the inputs it was made from."""
+    """Open a prepared corpus; verify the checksums of its parts and their recorded inputs."""
     data, inputs = read_intent(folder)
     vocabularies = read_vocabularies_in(folder, data)
     stores = {}
@@ -88,7 +88,7 @@ def open_prepared(folder: Path) -> PreparedCorpus:
 
 
 def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
-    """Refuse a corpus prepared with other data settings; tokens per update may differ."""
+    """Refuse a corpus prepared with other data settings, except for tokens per update."""
     wanted, found = (settings_of_stores(one) for one in (data, prepared.data))
     differ = [name for name in wanted if wanted[name] != found[name]]
     if differ:
@@ -101,7 +101,7 @@ def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
 
 
 def settings_of_stores(data: Data) -> dict[str, object]:
-    """Return the data settings that affect a store's content: all but the tokens per update."""
+    """Return the data settings that affect a store's content: all but tokens per update."""
     every = dataclasses.asdict(data)
     return {name: value for name, value in every.items() if name not in BUDGETS}
 
@@ -172,7 +172,7 @@ def learn_vocabularies(
 
 
 def learn_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> Vocabulary:
-    """Learn the vocabulary of one side of the pairs, 0 or 1; of both if they share theirs."""
+    """Learn the vocabulary of the source (side 0) or target (1), or of both if shared."""
     symbols = kind_of(data).target_symbols
     if side == 1 and symbols is not None:
         pairs = read_kept_pairs(train, data, on_progress)
@@ -182,14 +182,14 @@ def learn_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> 
 
 
 def read_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> Iterator[str]:
-    """Yield the texts that a vocabulary is learned from: one side's, both sides' if shared."""
+    """Yield the lines to learn a vocabulary from: one side's, or both sides' if it is shared."""
     text = kind_of(data).source_text
     for pair in read_kept_pairs(train, data, on_progress):
         yield from map(text, pair if data.shared_vocabulary else pair[side : side + 1])
 
 
 def read_vocabularies_in(folder: Path, data: Data) -> Vocabularies:
-    """Read the source and target vocabularies of a corpus folder, one object if they are shared."""
+    """Read the source and target vocabularies of a corpus folder: one object if shared."""
     return read_vocabularies(
         folder,
         lambda name: read_regular(folder / name, LIMIT),
@@ -216,7 +216,7 @@ def encode_split(
     fingerprint: str,
     on_progress: OnProgress,
 ) -> None:
-    """Clean, encode and store one split of a corpus."""
+    """Clean the pairs of one split, encode them as ids, and write them to the split's store."""
     rules = data if folder.name == "train" else dev_rules(data)
     cleaner = Cleaner(rules, kind_of(data).normalise)
     build_store(
@@ -234,7 +234,7 @@ def encode_split(
 
 
 def dev_rules(data: Data) -> Data:
-    """Return data settings whose cleaning drops only the empty and too long development pairs."""
+    """Return the data settings to clean a development set: drop only empty and too long pairs."""
     return dataclasses.replace(
         data, max_length_ratio=math.inf, drop_identical=False, drop_duplicates=False
     )

@@ -1,6 +1,6 @@
-"""`transduce.sweep`: train one recipe with every combination of some settings, and compare.
+"""`transduce.sweep`: train a recipe with every combination of setting values and compare the runs.
 
-The paper chose dropout and learning rate of its parser on the development set (section 6.3).
+The paper chose the dropout and learning rate of its parser on the development set (section 6.3).
 
     FOLDER/store/                                  the corpus, prepared once
     FOLDER/dropout=0.1,learning_rate_factor=1/     a run for each combination
@@ -33,8 +33,8 @@ class SweepRow:
     """One combination of a sweep: its settings, its run, and its best validation."""
 
     settings: Mapping[str, Value]
-    run: Path
-    step: int  # of the best validation
+    run: Path  # folder of the run
+    step: int  # training step of the best validation
     perplexity: float  # of the development set
     score: float | None  # of the development set, in the metric `score_name`
     score_name: str
@@ -57,9 +57,9 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
     """Train a recipe with every combination of settings; return the rows, the best score first.
 
     `vary` has the values of each setting, such as `{"architecture.dropout": [0.1, 0.2]}`. The
-    other arguments are those of `transduce.train`. The corpus is prepared once. Calling it again
-    resumes unfinished runs and reads finished ones. Each run's best validation counts, by its
-    score, or by its perplexity if validation computes no score.
+    other arguments are those of `transduce.train`. The corpus is prepared once. A second call
+    resumes unfinished runs and reads finished ones. Each run is ranked by its best validation: the
+    one with the best score, or the lowest perplexity if validation computes no score.
 
         rows = transduce.sweep("sweep", recipe="demo", vary={"training.seed": [1, 2]})
         best = rows[0].settings
@@ -71,7 +71,7 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
     combinations = list(combine(vary))
     start = with_changes(find_recipe(recipe), changes)
     for combination in combinations:
-        with_changes(start, combination)  # refuses an impossible one before the first trains
+        with_changes(start, combination)  # raises for an invalid combination before training
     prepare(folder / STORE, train, dev, recipe=start)
     rows = []
     for number, combination in enumerate(combinations, start=1):
@@ -90,7 +90,7 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
 
 
 def combine(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
-    """Yield every combination of one value for each setting; refuse those of the prepared data."""
+    """Yield every combination of one value per setting; refuse settings of the prepared data."""
     require(bool(vary), "no setting varies", "vary={'architecture.dropout': [0.1, 0.2]}")
     for path, values in vary.items():
         require(len(values) > 0, f"{path} has no values to choose from")
@@ -113,7 +113,7 @@ def name_combination(combination: Mapping[str, Value]) -> str:
 
 
 def read_best_validation(run: Path, combination: Mapping[str, Value]) -> SweepRow:
-    """Return the best validation of a run from its journal; refuse a run without any."""
+    """Return a run's row from the best validation in its journal; refuse a run without any."""
     events = [event for event in read_journal(run / LOG) if event["event"] == "validation"]
     require(
         bool(events),

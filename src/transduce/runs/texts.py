@@ -1,4 +1,4 @@
-"""Parallel texts: two files, files in a task's own form, pairs in memory, a generated corpus."""
+"""Parallel texts: two files, files in a task's format, pairs in memory, or a generated corpus."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,39 +24,39 @@ class Pairs(Protocol):
     """A parallel text that can be read more than once."""
 
     def read(self) -> Iterator[Pair]:
-        """Yield every (source, target) pair, each time from the first."""
+        """Yield every (source, target) pair; each call begins with the first pair."""
         ...
 
     def fingerprint(self) -> str:
-        """Return a string that identifies the content: equal for equal pairs."""
+        """Return a string that identifies the pairs: equal for equal content."""
         ...
 
 
 @final
 @dataclass(frozen=True)
 class FilePair:
-    """A parallel text in two files: line i of one translates line i of the other."""
+    """A parallel text in two files: line i of `target` translates line i of `source`."""
 
     source: Path
     target: Path
 
     def read(self) -> Iterator[Pair]:
-        """Yield every pair; files with unequal numbers of lines are refused."""
+        """Yield (source line, target line) of every line; refuse files of unequal line counts."""
         require_file(self.source)
         require_file(self.target)
         return read_pairs(self.source, self.target)
 
     def fingerprint(self) -> str:
-        """Return the sha256 of both files."""
+        """Return the sha256 of both files as one string."""
         return f"{hash_file(self.source)} {hash_file(self.target)}"
 
 
 @final
 @dataclass(frozen=True)
 class TaskFiles:
-    """Files that hold both sides in a task's form: TSV columns, trees, or tagged tokens.
+    """Files that hold source and target in a task's format: TSV columns, trees, or tagged tokens.
 
-    The path may also be a folder of a treebank, of which one split is read.
+    The path may also be the folder of a treebank, from which one split is read.
     """
 
     path: Path
@@ -64,19 +64,19 @@ class TaskFiles:
     split: str = "train"
 
     def read(self) -> Iterator[Pair]:
-        """Yield the pair of every line, tree or tagged sentence."""
+        """Yield (source, target) for every line, tree or tagged sentence of the files."""
         for file in self.list_files():
             yield from self.kind.read_file(file)
 
     def fingerprint(self) -> str:
-        """Return the sha256 of the file, or of all sha256 sums of a folder's files."""
+        """Return the sha256 of the file, or for a folder that of its files' hashes."""
         hashes = [hash_file(file) for file in self.list_files()]
         return (
             hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
         )
 
     def list_files(self) -> Sequence[Path]:
-        """Return the files of the split, refusing pipes."""
+        """Return the files of the split; refuse pipes, which cannot be read twice."""
         files = self.kind.list_files(self.path, self.split)
         for file in files:
             require_file(file)
@@ -86,10 +86,10 @@ class TaskFiles:
 @final
 @dataclass(frozen=True)
 class MixedPairs:
-    """Gold pairs mixed with silver ones, such as trees of another parser, at a stated ratio.
+    """Gold (annotated) training pairs mixed with silver (automatically parsed) pairs.
 
-    One pass over the silver pairs; after each gold pair follow `ratio` silver pairs on average, and
-    the gold pairs are repeated until the silver ones are used up.
+    Each gold pair is followed by `ratio` silver pairs on average. All silver pairs are read once;
+    the gold pairs are repeated until the silver pairs are used up.
     """
 
     gold: Pairs
@@ -97,7 +97,7 @@ class MixedPairs:
     ratio: float
 
     def read(self) -> Iterator[Pair]:
-        """Yield gold and silver pairs in a fixed order."""
+        """Yield gold and silver pairs in an order that depends on the ratio alone."""
         due, gold = 0.0, self.gold.read()
         for pair in self.silver.read():
             while due < 1:
@@ -111,7 +111,7 @@ class MixedPairs:
             due -= 1
 
     def fingerprint(self) -> str:
-        """Return what determines the pairs: both texts and the ratio."""
+        """Return a string of the fingerprints of both texts and the ratio."""
         return f"{self.gold.fingerprint()} mixed 1:{self.ratio} {self.silver.fingerprint()}"
 
 
@@ -123,11 +123,11 @@ class InMemoryPairs:
     pairs: tuple[Pair, ...]
 
     def read(self) -> Iterator[Pair]:
-        """Yield every pair."""
+        """Yield every (source, target) pair in memory."""
         return iter(self.pairs)
 
     def fingerprint(self) -> str:
-        """Return the sha256 of all lines, each preceded by its length."""
+        """Return the number of pairs and the sha256 of all their lines."""
         digest = hashlib.sha256()
         for line in chain.from_iterable(self.pairs):
             content = line.encode("utf-8", "surrogatepass")
@@ -153,18 +153,18 @@ class GeneratedCorpus:
         return toys.generate_pairs(self.corpus.removeprefix("toy-"), self.count, seed)
 
     def fingerprint(self) -> str:
-        """Return what determines the pairs: corpus, split, count, seed and grammar version."""
+        """Return a string of all that determines the pairs: corpus, split, count, seed, version."""
         grammar = f" grammar {phrasebook.VERSION}" if self.corpus == "phrasebook" else ""
         return f"{self.corpus} {self.split} {self.count} {self.seed}{grammar}"
 
 
 def take_pairs(pairs: Pairs, count: int) -> Iterator[Pair]:
-    """Yield the first `count` pairs of a text; 0 means all."""
+    """Yield the first `count` pairs of a text, or all pairs if `count` is 0."""
     return islice(pairs.read(), count or None)
 
 
 def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """Yield the pairs that cleaning keeps; raise an error with the reasons if it keeps none."""
+    """Yield the pairs that cleaning keeps; if none, raise InputError with the reasons."""
     yield from cleaner.clean(pairs)
     report = cleaner.report
     require(report.read > 0, "the text is empty", "look at the files")

@@ -1,4 +1,4 @@
-"""Lossless encoding of text as token ids: byte-pair encoding or word-pieces over UTF-8 bytes."""
+"""Vocabularies: lossless byte-pair or word-piece encoding of text, and lists of label symbols."""
 
 from transduce.vocabulary.learn import learn_vocabulary, max_vocabulary_size
 from transduce.vocabulary.symbols import BEGIN, BYTES, END

@@ -1,9 +1,9 @@
 """The file of a vocabulary: a tokenizer.json that `tokenizers.Tokenizer` reads.
 
-Its list of merges (byte-pair), pieces (word-piece) or symbols (closed list) determines all other
-fields, ids included. A file is therefore checked by building the whole document again from that
-list: any other difference, such as exchanged ids, another pre-tokenizer or a normaliser, makes it
-invalid.
+The file's list of merges (byte-pair), pieces (word-piece) or symbols (fixed list) determines all
+other fields, ids included. A file is therefore checked by building the whole document again from
+that list: any difference, such as exchanged ids, another pre-tokenizer or a normaliser, makes the
+file invalid.
 """
 
 import json
@@ -21,7 +21,7 @@ def serialise(kind: Kind) -> bytes:
 
 
 def deserialise(data: bytes) -> Kind:
-    """Parse the bytes of a vocabulary file; raise FolderError if `serialise` did not write it."""
+    """Parse the bytes of a vocabulary file; raise FolderError if `serialise` did not write them."""
     try:
         found = json.loads(data)
         kind = MODELS[found["model"]["type"]].from_model(found["model"])

@@ -1,4 +1,4 @@
-"""The learned files of a folder: vocabularies, shared or one a side, and a lexicon of tags."""
+"""The learned files of a corpus: vocabularies, shared or one per side, and a lexicon of tags."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from transduce.vocabulary.vocabulary import Vocabulary
 
 SHARED, SOURCE, TARGET = "vocabulary.json", "source.vocabulary.json", "target.vocabulary.json"
 LEXICON = "tags.json"
-LIMIT = 1 << 28  # bytes
+LIMIT = 1 << 28  # most bytes of a file
 
 
 @final
 @dataclass(frozen=True)
 class Vocabularies:
-    """The vocabularies of source and target, one object if shared, and tags of words if needed.
+    """The source and target vocabularies (one object if shared), and a tag lexicon for parsers.
 
     Iteration yields the source vocabulary and the target vocabulary.
     """
@@ -30,7 +30,7 @@ class Vocabularies:
         return iter((self.source, self.target))
 
     def files(self) -> dict[str, bytes]:
-        """Return a dict from file name to content, with one entry if both sides share theirs."""
+        """Return a dict from file name to content, with one vocabulary if it is shared."""
         names = vocabulary_file_names(shared=self.source is self.target)
         found = {name: each.to_bytes() for name, each in zip(names, self, strict=False)}
         return found | ({} if self.lexicon is None else {LEXICON: self.lexicon.to_bytes()})

@@ -1,10 +1,10 @@
-"""The kinds of vocabulary: byte-pair and word-piece for text, closed lists for labels.
+"""The kinds of vocabulary: byte-pair and word-piece for text, fixed symbol lists for labels.
 
 Byte-pair and word-piece learn the same pieces from a text and give them the same ids. Byte-pair
 encoding applies the merges to a word in the order in which they were learned. Word-piece takes the
 longest known piece at the start of the word, then of the rest, and so on (Wu et al. 2016, the
-paper's [38]). A closed list holds the symbols of the training data, such as brackets with labels,
-and cannot encode anything else.
+paper's [38]). A `ClosedList` is the fixed list of the symbols in the training data, such as
+brackets with labels, and cannot encode anything else.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ class BytePair:
 
     @staticmethod
     def from_model(model: Any) -> "BytePair":  # noqa: ANN401 - JSON of others
-        """Build it from tokenizer.json's "model" entry; raise ValueError for invalid merges."""
+        """Build the vocabulary from tokenizer.json's "model" entry; ValueError if it is invalid."""
         known, checked = set(byte_letters()), dict[Merge, None]()
         for left, right in model["merges"]:
             joined = left + right
@@ -112,7 +112,7 @@ class WordPiece:
 
     @staticmethod
     def from_model(model: Any) -> "WordPiece":  # noqa: ANN401
-        """Build it from tokenizer.json's "model" entry; raise ValueError for invalid pieces."""
+        """Build the word pieces from tokenizer.json's "model" entry; ValueError if it is invalid."""
         vocab, known = model["vocab"], set(byte_letters())
         pieces = tuple(sorted(vocab, key=vocab.__getitem__)[len(list_symbols([])) :])
         for piece in pieces:
@@ -157,13 +157,13 @@ class WordPiece:
 @final
 @dataclass(frozen=True)
 class ClosedList:
-    """A vocabulary of whole symbols, such as the labels of a tagger; it encodes nothing else."""
+    """A vocabulary of a fixed list of whole symbols, such as a tagger's labels, without pieces."""
 
     learned: tuple[str, ...]  # without END and BEGIN, in the order of their ids from 2
 
     @staticmethod
     def from_model(model: Any) -> "ClosedList":  # noqa: ANN401
-        """Build it from tokenizer.json's "model" entry; raise ValueError for invalid symbols."""
+        """Build a fixed symbol list from tokenizer.json's "model" entry; ValueError if invalid."""
         vocab = model["vocab"]
         learned = tuple(sorted(vocab, key=vocab.__getitem__)[len(SPECIALS) :])
         for symbol in learned:
@@ -177,7 +177,7 @@ class ClosedList:
         return [*SPECIALS, *self.learned]
 
     def symbol_bytes(self) -> list[bytes]:
-        """Return the UTF-8 bytes of each symbol and of a blank, by which symbols are separated."""
+        """Return for each id the UTF-8 bytes of its symbol and of a separating blank."""
         return [b"", b"", *(f"{symbol} ".encode() for symbol in self.learned)]
 
     def pre_tokenizer_json(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ SAMPLE_CHARACTERS = 20_000_000
 
 
 def learn_vocabulary(lines: Iterable[str], size: int, kind: str = "byte-pair") -> Vocabulary:
-    """Learn a vocabulary of exactly `size` symbols from lines; equal lines give equal bytes.
+    """Learn a vocabulary of exactly `size` symbols from lines; equal lines give equal files.
 
     The number of lines is not limited. Pieces are learned from a random sample of at most 20
     million characters (all lines if they are fewer), which bounds memory: the sample itself, and
@@ -51,7 +51,7 @@ def learn_vocabulary(lines: Iterable[str], size: int, kind: str = "byte-pair") -
 
 
 def learn_closed_list(lines: Iterable[Iterable[str]]) -> Vocabulary:
-    """Return the vocabulary of all symbols that occur in the lines, in alphabetical order."""
+    """Return the vocabulary of all symbols in lines of symbols, in alphabetical order."""
     found = sorted({symbol for line in lines for symbol in line})
     if not found:
         raise InputError("there are no labels to learn", "is the file empty?")
@@ -99,7 +99,7 @@ def learn_merges(sample: list[str], size: int) -> list[Merge]:
     tokenizers, because its ids of the bytes are in another order.
     """
     tokenizer = Tokenizer(models.BPE())
-    # Cut into words without adding a blank at the start or losing one.
+    # Cut lines into words without adding a blank at the start or losing a blank.
     tokenizer.pre_tokenizer = cast(
         "Any", pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
     )

@@ -1,8 +1,9 @@
 """Symbols and their ids: 0 is END, 1 is BEGIN, then the 256 bytes, then the learned pieces.
 
 There is no padding symbol and no unknown symbol. Files write each byte as one visible letter, in
-the usual way of byte-level vocabularies: a byte that is printable in Latin-1 as that character,
-the other bytes, in order, as the letters from U+0100 on. A blank is "Ġ", the byte 0x0A is "Ċ".
+the usual way of byte-level vocabularies: a byte that is printable in Latin-1 is written as that
+character, and the other bytes, in order, as the letters from U+0100 on. A blank is "Ġ", the byte
+0x0A is "Ċ".
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ def byte_letters() -> list[str]:
 
 
 def list_symbols(merges: Sequence[Merge]) -> list[str]:
-    """Return all symbols in id order; a piece that two merges produce keeps its first id."""
+    """Return END, BEGIN, the 256 bytes and the pieces that merges produce, in the order of ids."""
     return list(dict.fromkeys([*SPECIALS, *byte_letters(), *map("".join, merges)]))
 
 

@@ -16,20 +16,20 @@ from transduce.durable.checksummed_json import from_checksummed_json, to_checksu
 from transduce.errors import FolderError
 
 SUFFIX_LENGTH = 3  # letters at the end of an unknown word that predict its tag
-RARE = 2  # occurrences up to which a known word stands for the unknown ones
+RARE = 2  # occurrences up to which a word is taken as an example of unknown words
 
 
 @final
 @dataclass(frozen=True)
 class TagLexicon:
-    """The most frequent tag of each word, of each ending of rare words, and of rare words."""
+    """The most frequent part-of-speech tag of each word, of each rare ending, and of rare words."""
 
     words: Mapping[str, str]
     endings: Mapping[str, str]
     unknown: str
 
     def tag(self, words: Sequence[str]) -> list[str]:
-        """Return a tag for each word: the word's own, else its ending's, else the rare words'."""
+        """Return each word's most frequent tag, or that of its ending, or that of rare words."""
         return [
             self.words.get(word) or self.endings.get(word[-SUFFIX_LENGTH:], self.unknown)
             for word in words
@@ -75,5 +75,5 @@ def learn_tag_lexicon(sentences: Iterable[Iterable[tuple[str, str]]]) -> TagLexi
 
 
 def most_frequent(counts: Counter[str]) -> str:
-    """Return the item with the highest count; of equal ones the first in alphabetical order."""
+    """Return the item with the highest count; among equals the first in alphabetical order."""
     return min(counts, key=lambda item: (-counts[item], item))

@@ -1,4 +1,4 @@
-"""The class Vocabulary, which encodes text as token ids and decodes token ids to text."""
+"""The class `Vocabulary`, which encodes text as token ids and decodes ids to text."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
@@ -50,7 +50,7 @@ class Vocabulary:
         return b"".join([self._bytes[number] for number in ids]).decode("utf-8", errors="replace")
 
     def lookup(self, symbols: Iterable[str]) -> list[int] | None:
-        """Return the ids of whole symbols of a closed list; None if one is not in the list."""
+        """Return the ids of whole symbols of a fixed list; None if a symbol is not in the list."""
         ids = [self._ids.get(symbol) for symbol in symbols]
         return None if None in ids else [number for number in ids if number is not None]
 
@@ -60,7 +60,7 @@ class Vocabulary:
 
     @property
     def symbols(self) -> Sequence[str]:
-        """All symbols indexed by id, END and BEGIN first, as they stand in the file."""
+        """All symbols indexed by id, END and BEGIN first, as tokenizer.json writes them."""
         return tuple(self._symbols)
 
     def piece(self, number: int) -> str:

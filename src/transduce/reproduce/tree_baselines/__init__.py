@@ -1,4 +1,4 @@
-"""Parsers without a neural network: what a learned parser's F1 stands beside in Table 4."""
+"""Parsers without a neural network, the baselines of the trained parser in Table 4."""
 
 from transduce.reproduce.tree_baselines.baselines import BASELINES, baseline_trees
 

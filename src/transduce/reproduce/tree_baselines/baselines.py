@@ -1,4 +1,4 @@
-"""The baselines by name, each from training trees to a function that parses tagged sentences."""
+"""The baseline parsers by name, each built from training trees to parse tagged sentences."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
@@ -18,7 +18,7 @@ Parser = Callable[[TaggedSentence], Tree]
 
 
 def build_grammar_parser(trees: Iterable[Tree]) -> Parser:
-    """Learn a grammar from trees and return the parser by it."""
+    """Learn a probabilistic grammar from trees; return the function that parses with it."""
     grammar = learn_grammar(trees)
     return lambda sentence: parse_by_grammar(sentence, grammar)
 
@@ -36,9 +36,10 @@ BASELINES: Mapping[str, Callable[[Iterable[Tree]], Parser]] = MappingProxyType(
 def baseline_trees(
     name: str, train_trees: Iterable[Tree], test_sentences: Iterable[TaggedSentence]
 ) -> Iterator[Tree]:
-    """Yield the tree of a baseline for each sentence, whose labels are its part-of-speech tags.
+    """Yield a baseline parser's tree of each test sentence, given its part-of-speech tags.
 
-    Only `baseline-pcfg` reads the training trees, which must be cleaned.
+    The labels of a `TaggedSentence` are the part-of-speech tags. Only `baseline-pcfg` reads the
+    training trees, which must be cleaned.
     """
     if name not in BASELINES:
         raise InputError(f"unknown baseline {name!r}", suggest_names(name, BASELINES))

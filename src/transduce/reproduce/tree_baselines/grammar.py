@@ -1,12 +1,12 @@
 """A probabilistic grammar over part-of-speech tags, learned by counting in training trees.
 
 Constituents over the same words are joined to one symbol (S over VP: "S VP"), and rules with more
-than two children are split from the left, so that all rules have two:
+than two children are split from the left, so that all rules have two children:
 
     A -> B C D E    becomes    A -> B )A B    )A B -> C )A C    )A C -> D E
 
-The split symbol `)A B` remembers the parent A and one sibling, B. Labels hold neither blanks nor
-brackets, so that symbols of tags, "(NN", and split symbols are never mistaken for labels.
+The split symbol `)A B` is named after the parent A and one sibling, B. Labels hold neither blanks
+nor brackets, so that symbols of tags, "(NN", and split symbols are never mistaken for labels.
 """
 
 import math
@@ -24,7 +24,7 @@ from transduce.text.trees.tree import Constituent, Tree
 
 JOIN, TAG, SPLIT = " ", "(", ")"
 Rule = tuple[str, ...]  # the children of a symbol: two symbols, one tag, or the root's symbol
-ROOT = "("  # the symbol above the root: that of no tag
+ROOT = "("  # the symbol above the root of every tree
 
 
 @final
@@ -37,7 +37,7 @@ class Grammar:
 
     symbols: list[str]
     roots: Float32[ndarray, " n_symbols"]
-    tag_symbols: dict[str, dict[int, float]]  # by tag: the symbols that can stand over it alone
+    tag_symbols: dict[str, dict[int, float]]  # tag -> {symbol: log-prob}
     parents: Int64[ndarray, " n_rules"]
     left: Int64[ndarray, " n_rules"]
     right: Int64[ndarray, " n_rules"]
@@ -45,7 +45,7 @@ class Grammar:
 
 
 def learn_grammar(trees: Iterable[Tree]) -> Grammar:
-    """Return the grammar whose rules have the relative frequencies that they have in the trees."""
+    """Return the grammar with each rule's relative frequency in the trees as its probability."""
     counts = Counter(rule for tree in trees for rule in find_rules(tree))
     if not counts:
         raise InputError("there are no trees to learn a grammar from", "name the training trees")
@@ -58,7 +58,7 @@ def learn_grammar(trees: Iterable[Tree]) -> Grammar:
 
 
 def build_grammar(weights: Mapping[tuple[str, Rule], float], symbols: list[str]) -> Grammar:
-    """Build a grammar of the log-probabilities of rules, each a parent and its children."""
+    """Build a grammar from the log-probability of each rule (parent, children)."""
     ids = {symbol: number for number, symbol in enumerate(symbols)}
     roots = np.full(len(symbols), -np.inf, np.float32)
     tag_symbols = {name[1:]: {ids[name]: 0.0} for name in symbols if name.startswith(TAG)}
@@ -78,7 +78,7 @@ def build_grammar(weights: Mapping[tuple[str, Rule], float], symbols: list[str])
 
 
 def find_rules(tree: Tree) -> Iterator[tuple[str, Rule]]:
-    """Yield the binary rules of a tree, its root's rule first; a rule is a parent and children."""
+    """Yield the binary rules (parent, children) of a tree, the root's rule first."""
     nodes = join_chains(tree)
     yield ROOT, (nodes[0].label,)
     for node, children in zip(nodes, find_children(tree, nodes), strict=True):
@@ -89,7 +89,7 @@ def find_rules(tree: Tree) -> Iterator[tuple[str, Rule]]:
 
 
 def join_chains(tree: Tree) -> list[Constituent]:
-    """Return the constituents of a tree in preorder, those over the same words joined to one."""
+    """Return a tree's constituents in preorder; constituents over the same words become one."""
     nodes = list[Constituent]()
     for one in tree.constituents:
         if nodes and nodes[-1][1:] == one[1:]:
@@ -100,7 +100,7 @@ def join_chains(tree: Tree) -> list[Constituent]:
 
 
 def find_children(tree: Tree, nodes: list[Constituent]) -> list[list[str]]:
-    """Return for each node the symbols of its children: labels of nodes, tags of bare words."""
+    """Return the symbols of each node's children: a constituent's label, or a bare word's tag."""
     children: list[list[str]] = [[] for _ in nodes]
     enclosing = list[int]()
     following = 0
@@ -117,7 +117,7 @@ def find_children(tree: Tree, nodes: list[Constituent]) -> list[list[str]]:
 
 
 def split_rule(parent: str, children: list[str]) -> Iterator[tuple[str, Rule]]:
-    """Yield the binary rules of a parent with two children or more."""
+    """Yield the binary rules that a rule with two or more children is split into."""
     left = parent
     for child in children[:-2]:
         right = SPLIT + parent + SPLIT + child

@@ -1,4 +1,4 @@
-"""Three parsers by a rule: one flat constituent, only right branches, and noun phrases by tag."""
+"""Three parsers by rule: a flat tree, a right-branching tree, and noun phrases found by tags."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -14,14 +14,14 @@ NOMINAL = frozenset(DETERMINERS | ADJECTIVES | NOUNS)
 
 
 def build_flat_tree(sentence: TaggedSentence) -> Tree:
-    """Return the tree with one constituent, S over all words."""
+    """Return the tree whose only constituent is an S over all words of a sentence."""
     return flat_tree(sentence.tokens, sentence.labels, SENTENCE)
 
 
 def build_right_branching_tree(sentence: TaggedSentence) -> Tree:
-    """Return the tree of S over all words, and NP from each later word to the end.
+    """Return the tree of an S over all words and an NP from each later word to the last.
 
-    Final punctuation is directly under S.
+    A final punctuation mark is directly under S.
     """
     end = len(sentence.tokens)
     while end > 1 and sentence.labels[end - 1] in FINAL_PUNCTUATION:
@@ -31,12 +31,12 @@ def build_right_branching_tree(sentence: TaggedSentence) -> Tree:
 
 
 def build_noun_chunk_tree(sentence: TaggedSentence) -> Tree:
-    """Return the tree of S over all words, with an NP over each run of nominal tags."""
+    """Return the tree of an S over all words with an NP over each run of nominal tags."""
     return build_tree(sentence, list(find_noun_chunks(sentence.labels)))
 
 
 def find_noun_chunks(tags: Sequence[str]) -> Iterator[Constituent]:
-    """Yield an NP over each longest run of nouns, pronouns, determiners, adjectives and numbers."""
+    """Yield an NP over each longest run of tags of noun phrases, such as nouns and determiners."""
     place = 0
     for is_nominal, run in groupby(tags, key=NOMINAL.__contains__):
         end = place + len(list(run))
@@ -46,7 +46,7 @@ def find_noun_chunks(tags: Sequence[str]) -> Iterator[Constituent]:
 
 
 def build_tree(sentence: TaggedSentence, inner: Sequence[Constituent]) -> Tree:
-    """Return the tree of S over all words of a sentence, with inner constituents in preorder."""
+    """Return the tree of an S over all words of a sentence above the given inner constituents."""
     root = Constituent(SENTENCE, 0, len(sentence.tokens))
     labels, starts, ends = zip(root, *inner, strict=True)
     return Tree(sentence.tokens, sentence.labels, labels, starts, ends)
