@@ -172,3 +172,37 @@ def test_the_recipe_of_the_paper_is_a_parser():
     assert (recipe.data.task, recipe.search.beam) == ("parsing", 21)
     assert with_changes(recipe, {"data.linearisation": "t2t"}).data.linearisation == "t2t"
     assert format_tree(to_tree(TREE)) == TREE
+
+
+@pytest.mark.parametrize(
+    ("sentence", "fact"),
+    [
+        ("The dog barks", "a tree over 4 words for a sentence of 3"),
+        ("The cat barks .", "word 2 is dog in the tree and cat in the sentence"),
+    ],
+)
+def test_a_tree_over_other_words_than_the_sentence_is_refused_with_its_line(
+    run, tmp_path, sentence, fact
+):
+    with pytest.raises(InputError, match=f"train: item 1: {fact}"):
+        transduce.train(tmp_path / "r", [(WORDS, TREE), (sentence, TREE)], recipe="craft")
+    with pytest.raises(InputError, match=f"line 2: {fact}"):
+        list(load(run.folder).likelihood([(WORDS, TREE), (sentence, TREE)]))
+    with pytest.raises(InputError, match=f"line 1: {fact}"):
+        transduce.evaluate(run.folder, [sentence], [TREE])
+
+
+def test_labels_that_training_lacked_are_counted_by_evaluation(run):
+    found = transduce.evaluate(run.folder, [WORDS, WORDS], [TREE, TREE.replace("NP", "SINV")])
+    assert found.unknown_labels == {"(SINV": 1, ")SINV": 1}
+    assert found.left_out == 1
+
+
+def test_trees_of_a_test_set_may_not_be_malformed(run, tmp_path):
+    (tmp_path / "t").write_text(f"{TREE}\n(S (X))\n{TREE}\n")
+    with pytest.raises(InputError, match="t, line 2, column 4: an empty constituent"):
+        transduce.evaluate(run.folder, tmp_path / "t")
+
+
+def test_a_sentence_with_brackets_belongs_to_a_tree_that_escapes_them(task):
+    assert PARSING.find_mismatch("( x )", task.fallback("( x )")) == ""

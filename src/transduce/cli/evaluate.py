@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from transduce.inference.evaluate import Evaluation
 
 
+MOST_LABELS = 10  # labels that training lacked, the most frequent ones
+
+
 @click.command("evaluate")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("source", type=click.Path(path_type=Path))
@@ -63,7 +66,9 @@ def command(
     """Translate SOURCE with MODEL and score the result against REFERENCE.
 
     SOURCE and REFERENCE are files, or SOURCE alone is the name of a test set that `transduce fetch`
-    has downloaded, such as newstest2014; CORPUS:SPLIT names another split of a corpus.
+    has downloaded, such as newstest2014; CORPUS:SPLIT names another split of a corpus. A parser is
+    evaluated on SOURCE alone, trees in brackets, and a tagger on a token, a tab and its label a
+    line.
 
     Prints each score with its signature and the test set's name, whether it is comparable with a
     figure of the paper, and the perplexity of the reference without label smoothing. -o writes the
@@ -129,7 +134,7 @@ def translate_and_score(
         )
         text = choose_evaluation(translator, lines, *scoring)
         outputs = translate_sources(translator, text)
-        on_warning.print_count("translated in parts, joined again; --strict refuses such lines")
+        on_warning.print_count("see the warnings above; --strict refuses such lines")
         if file is not None:
             file.write("".join(f"{line}\n" for line in outputs).encode())
     return score_translations(translator, text, outputs), provenance(translator)
@@ -139,12 +144,23 @@ def encode_evaluation(found: "Evaluation", about: Mapping[str, object]) -> str:
     """Encode an evaluation and its provenance as a JSON object."""
     perplexity = found.perplexity.as_json() | {"left_out": found.left_out}
     scores = [score.as_json() for score in found.scores]
-    whole = {"scores": scores, "perplexity": perplexity, **about}
+    unknown = dict(found.unknown_labels)
+    whole = {"scores": scores, "perplexity": perplexity, "unknown_labels": unknown, **about}
     return json.dumps(whole, ensure_ascii=False)
 
 
 def format_evaluation(found: "Evaluation") -> list[str]:
     """Format the scores and the perplexity of an evaluation as lines of text."""
     lines = [*map(str, found.scores), str(found.perplexity)]
-    left_out = f"  without {found.left_out} lines that are longer than data.max_length"
-    return [*lines, left_out] if found.left_out else lines
+    unknown = found.unknown_labels
+    if found.left_out:
+        also = " or have labels that training lacked" if unknown else ""
+        lines.append(f"  without {found.left_out} lines that are longer than data.max_length{also}")
+    if unknown:
+        most = ", ".join(
+            f"{label} {count:,}" for label, count in list(unknown.items())[:MOST_LABELS]
+        )
+        more = ", …" if len(unknown) > MOST_LABELS else ""
+        total = f"{sum(unknown.values()):,} gold labels that training lacked"
+        lines.append(f"  {total}, each an error: {most}{more}")
+    return lines

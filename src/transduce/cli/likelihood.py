@@ -1,7 +1,6 @@
 """`transduce likelihood`: compute the probability that a model gives to given translations."""
 
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -72,8 +71,8 @@ def command(
     on_warning = WarningPrinter()
     for number, one in enumerate(score_text(choice, (source, target), processes, on_warning), 1):
         if as_json:
-            known = {name: finite_or_none(value) for name, value in vars(one).items()}
-            display.print_result(json.dumps({"line": number, **known}, ensure_ascii=False))
+            row = {"line": number, **one.as_json()}
+            display.print_result(json.dumps(row, ensure_ascii=False))
         else:
             display.print_result(f"{one.score:.4f}\t{one.log_prob:.4f}\t{one.text}")
     on_warning.print_count("not scored (nan); --strict refuses such pairs")
@@ -99,8 +98,3 @@ def score_text(
     keep_freed_memory()
     use_threads(processes.threads)
     return replace(models.load(), on_warning=on_warning).likelihood(read_pairs(*files))
-
-
-def finite_or_none(value: str | float) -> str | float | None:
-    """Return None for nan, which JSON cannot represent, and any other value unchanged."""
-    return None if isinstance(value, float) and math.isnan(value) else value

@@ -80,13 +80,13 @@ def command(
     processes: Processes,
     **asked: Any,  # noqa: ANN401 - what `read_sentences` and `choose_translator` read
 ) -> None:
-    """Parse INPUT, or standard input, with MODEL: a sentence a line in, a tree a line out.
+    """Parse the sentences of INPUT with MODEL into constituency trees (section 6.3).
 
-    Words are separated by blanks, as in the treebank that the model was trained on; an empty line
-    for an empty line. Every tree is well-formed over exactly the words of its sentence. Its
-    part-of-speech tags are those of --columns or --tags; else each word has its most frequent tag
-    in the training trees. A sentence longer than the model takes becomes a flat tree, with a
-    warning.
+    INPUT is a file or standard input: a sentence a line in, a tree a line out, an empty line for an
+    empty line. Words are separated by blanks, as in the treebank that the model was trained on.
+    Every tree is well-formed over exactly the words of its sentence. Its part-of-speech tags are
+    those of --columns or --tags; else each word has its most frequent tag in the training trees. A
+    sentence longer than the model takes becomes a flat tree, with a warning.
     """
     from transduce.tasks.parsing import Parsing
 
@@ -120,11 +120,12 @@ def command(
             file.write(show(number, trees))
             if asked["svg"] and trees[0].text:
                 draw(trees[0].text, asked["svg"] / f"{number}.svg")
-    on_warning.print_count("see the warnings above; the trees are complete all the same")
+    on_warning.print_count("a flat tree stands for each; --strict refuses such lines")
 
 
 def read_sentences(asked: dict[str, Any]) -> Iterator[Sentence]:
     """Yield each input sentence: its words, and its part-of-speech tags if the input has them."""
+    from transduce.tasks.words import split_words
     from transduce.text.files import read_lines
     from transduce.text.tags import read_tagged
     from transduce.text.tokenise import tokenise
@@ -136,12 +137,11 @@ def read_sentences(asked: dict[str, Any]) -> Iterator[Sentence]:
     lines: Iterable[str] = read_lines(asked["input"])
     if asked["tags"]:
         for number, (line, tags) in enumerate(zip_lines(lines, asked["tags"]), start=1):
-            found = tags.split()
-            require(
-                len(found) == len(line.split()),
-                f"line {number} has {len(line.split())} words and {len(found)} tags",
-                "--tags has a line for each of the input, with a tag for each word",
-            )
+            words, found = len(split_words(line)), split_words(tags)
+            if len(found) != words:
+                fact = f"{len(found)} tags for a sentence of {words} words"
+                hint = "--tags has a line for each of the input, with a tag for each word"
+                raise InputError(fact, hint, file=asked["tags"], line=number)
             yield line, found
         return
     for line in lines:

@@ -1,8 +1,9 @@
 """Command-line options of beam search and sampling, and loading of models with them."""
 
 import multiprocessing
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -212,14 +213,25 @@ def load_in_worker(models: TranslatorChoice) -> "Translator":
 class WarningPrinter:
     """A callable that prints the warning about a line to standard error, and counts warnings."""
 
-    count: int = 0
+    counts: Counter[str] = field(default_factory=Counter)  # of each kind of warning
 
     def __call__(self, warning: "LineWarning") -> None:
         display.print_message(f"warning: {warning}")
-        self.count += 1
+        self.counts[warning.kind] += 1
 
-    def print_count(self, consequence: str) -> None:
-        """Print how many lines had a warning, if any, and what that means for their outputs."""
-        if self.count:
-            lines = "1 line is" if self.count == 1 else f"{self.count:,} lines are"
-            display.print_message(f"warning: {lines} longer than the model takes: {consequence}")
+    def print_count(self, too_long: str) -> None:
+        """Print how many lines had each kind of warning; `too_long` is what became of long lines."""
+        effects = {
+            "too long": ("is longer than the model takes", "are longer than the model takes"),
+            "repaired": ("has a malformed output", "have malformed outputs"),
+            "unknown label": (
+                "has a label that training lacked",
+                "have labels that training lacked",
+            ),
+        }
+        ends = {"too long": too_long, "repaired": "repaired", "unknown label": "not scored (nan)"}
+        for kind, (one, several) in effects.items():
+            count = self.counts[kind]
+            if count:
+                lines = f"1 line {one}" if count == 1 else f"{count:,} lines {several}"
+                display.print_message(f"warning: {lines}: {ends[kind]}")

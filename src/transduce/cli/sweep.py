@@ -42,9 +42,10 @@ def command(
     quiet: bool,
     **files: Path | None,
 ) -> None:
-    """Train RECIPE with every combination of the values of --vary; print them, the best first.
+    """Train RECIPE with every combination of some settings, and compare them.
 
-    The best validation of each run counts. The same command again resumes where it was stopped.
+    The settings and their values are those of --vary. Prints the best validation of each run, the
+    best run first. The same command again resumes where it was stopped.
 
     \b
     transduce sweep craft --trees T --dev-trees D -o SWEEP \\

@@ -53,11 +53,11 @@ def command(
     processes: Processes,
     **asked: Any,  # noqa: ANN401 - what `choose_translator` reads
 ) -> None:
-    """Label every token of INPUT, or of standard input, with MODEL.
+    """Label every token of the sentences of INPUT with MODEL.
 
-    One sentence a line in, its tokens separated by blanks. Out: a token, a tab and its label on
-    each line, and a blank line after each sentence; with --json one object a sentence. A sentence
-    longer than the model takes is labelled in parts, with a warning.
+    INPUT is a file or standard input: a sentence a line, its tokens separated by blanks. Out: a
+    token, a tab and its label on each line, and a blank line after each sentence; with --json one
+    object a sentence. A sentence longer than the model takes is labelled in parts, with a warning.
     """
     from transduce.tasks.tagging import Tagging
     from transduce.text.files import read_lines
@@ -79,7 +79,7 @@ def command(
     with open_output(output) as file:
         for number, (best, line) in enumerate(zip(shown, sentences, strict=True), start=1):
             file.write(format_labels(number, line, best[0], as_json=as_json))
-    on_warning.print_count("see the warnings above; every token has a label all the same")
+    on_warning.print_count("labelled in parts, joined again; --strict refuses such lines")
 
 
 def format_labels(number: int, line: str, output: "Output", *, as_json: bool) -> str:
@@ -88,7 +88,8 @@ def format_labels(number: int, line: str, output: "Output", *, as_json: bool) ->
 
     tokens, labels = split_words(line), split_words(output.text)
     if as_json:
-        found = {"line": number, "tokens": tokens, "labels": labels, "log_prob": output.log_prob}
+        log_prob = output.as_json()["log_prob"]
+        found = {"line": number, "tokens": tokens, "labels": labels, "log_prob": log_prob}
         return json.dumps(found, ensure_ascii=False) + "\n"
     columns = (f"{token}\t{label}\n" for token, label in zip(tokens, labels, strict=True))
     return "".join(columns) + "\n"

@@ -172,7 +172,7 @@ def with_progress(
 def format_outputs(number: int, outputs: "list[Output]", *, nbest: int, as_json: bool) -> str:
     """Format one input line's outputs as text, as tab-separated columns, or as JSON lines."""
     if as_json:
-        best = [vars(one) for one in outputs]
+        best = [one.as_json() for one in outputs]
         return json.dumps({"line": number, "outputs": best}, ensure_ascii=False) + "\n"
     if nbest == 1:
         return outputs[0].text + "\n"

@@ -1,8 +1,9 @@
 """Evaluate a model on a test set: translations, scores, and perplexity of the references."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, final
@@ -10,12 +11,14 @@ from typing import Any, final
 from transduce.errors import InputError, suggest_names
 from transduce.inference.likelihood import target_log_probs
 from transduce.inference.load import load
+from transduce.inference.pairs import number_pairs, require_matches
 from transduce.inference.test_set import read_test_set
 from transduce.inference.translator import Translator
 from transduce.machine.environment import describe_environment
 from transduce.scores import METRICS, Perplexity, Score, compute_score
 from transduce.scores.scoring import require_scorable
 from transduce.settings.fields import require
+from transduce.tasks import kind_of
 from transduce.text.arguments import Text, require_lines
 
 TOKENS = 8_192  # in a batch, source and target together, when computing the perplexity
@@ -29,7 +32,8 @@ class Evaluation:
     outputs: Sequence[str]
     scores: list[Score]
     perplexity: Perplexity
-    left_out: int  # number of lines too long for the model, which the perplexity omits
+    left_out: int  # lines too long or with an unknown label, which the perplexity omits
+    unknown_labels: Mapping[str, int] = field(default_factory=dict)  # of references, with counts
 
 
 @final
@@ -95,6 +99,8 @@ def translate_sources(translator: Translator, text: EvaluationText) -> list[str]
             f"{len(text.references):,}",
             "line i of one must be the translation of line i of the other",
         )
+    pairs = zip(text.sources, text.references, strict=True)
+    require_matches(number_pairs(pairs), translator.recipe.data)
     require_scorable(text.metrics, text.references, text.language)
     return list(translator.translate_lines(text.sources))
 
@@ -108,7 +114,23 @@ def score_translations(
         for metric in text.metrics
     ]
     found, left_out = perplexity(translator, text.sources, text.references)
-    return Evaluation(outputs, scores, found, left_out)
+    return Evaluation(
+        outputs, scores, found, left_out, count_unknown_labels(translator, text.references)
+    )
+
+
+def count_unknown_labels(translator: Translator, references: Sequence[str]) -> dict[str, int]:
+    """Return how often the references have each label that the training data lacked.
+
+    The model cannot write these labels. The most frequent is first; of a task whose outputs are
+    text, there are none.
+    """
+    data = translator.recipe.data
+    to_symbols, known = kind_of(data).target_symbols, set(translator.task.target.symbols)
+    if to_symbols is None:
+        return {}
+    every = (symbol for line in references for symbol in to_symbols(data, line))
+    return dict(Counter(symbol for symbol in every if symbol not in known).most_common())
 
 
 def perplexity(

@@ -3,12 +3,15 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import final
+from typing import Literal, final
 
 from transduce.errors import InputError
 from transduce.tasks import SplitLevel, Task
 
 HINT = "split the sentence, or train with a larger data.max_length"
+
+
+WarningKind = Literal["too long", "repaired", "unknown label"]
 
 
 @final
@@ -18,6 +21,7 @@ class LineWarning:
 
     line: int  # line number, from 1
     fact: str
+    kind: WarningKind = "too long"
 
     def __str__(self) -> str:
         return f"line {self.line}: {self.fact}"

@@ -32,6 +32,12 @@ class Output:
     score: float
     log_prob: float
 
+    def as_json(self) -> dict[str, str | float | None]:
+        """Return the fields for JSON, which has no nan: null stands for it."""
+        numbers = {"score": self.score, "log_prob": self.log_prob}
+        known = {name: None if math.isnan(one) else one for name, one in numbers.items()}
+        return {"text": self.text, **known}
+
 
 @final
 @dataclass(frozen=True)
@@ -104,5 +110,5 @@ def find_faults(
     repaired = [
         task.find_fault(part[0].ids, text) for part, text in zip(found, line.texts, strict=True)
     ]
-    warnings = [LineWarning(line.number, fault) for fault in repaired if fault]
+    warnings = [LineWarning(line.number, fault, "repaired") for fault in repaired if fault]
     return [line.warning, *warnings] if line.warning else warnings

@@ -9,8 +9,9 @@ from transduce.inference.likelihood import target_log_probs
 from transduce.inference.long_lines import LineWarning
 from transduce.model.transformer import Transformer
 from transduce.search import score_log_probs
-from transduce.settings import Recipe
-from transduce.tasks import Task
+from transduce.settings import Data, Recipe
+from transduce.settings.fields import require
+from transduce.tasks import Task, kind_of
 from transduce.text.arguments import describe_value
 
 TOKENS = 8_192  # in a batch, source and target together
@@ -59,10 +60,19 @@ def encode_pairs(pairs: Sequence[Pair], task: Task) -> list[EncodedPair]:
     ]
 
 
+def require_matches(pairs: Iterable[Pair], data: Data) -> None:
+    """Refuse a target that cannot belong to its source in this task, such as with other words."""
+    kind = kind_of(data)
+    for pair in pairs:
+        mismatch = pair.target and kind.find_mismatch(pair.source, pair.target)
+        require(not mismatch, f"line {pair.number}: {mismatch}", "compare the two sides")
+
+
 def find_unscorable(pair: EncodedPair, recipe: Recipe) -> LineWarning | None:
     """Return a warning if the model cannot score a pair, such as for its length, else None."""
     if not pair.target:
-        return LineWarning(pair.number, "a target with a label that is unknown to the model")
+        fact = "a target with a label that is unknown to the model"
+        return LineWarning(pair.number, fact, "unknown label")
     longest = recipe.data.max_length
     limits = {"source": longest, "target": longest + recipe.search.extra_length}
     for side, most in limits.items():

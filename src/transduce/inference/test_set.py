@@ -1,6 +1,6 @@
 """Reading of a test set: files of lines, files in a task's format, or a fetched corpus."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from transduce.datasets.cache import cache_folder
@@ -28,16 +28,17 @@ def read_test_set(source: Text, reference: Text | None, data: Data) -> Sides:
         "reference must be given with lines of a source",
         "or name a fetched test set as the source",
     )
-    if kind_of(data).tests_in_one_file:
-        return read_both_sides(find_task_files(str(source), data), data)
+    if read_file := kind_of(data).read_test_file:
+        return read_both_sides(find_task_files(str(source), data), read_file)
     files = find_fetched(str(source), data)
     return read_text("source", files[0]), read_text("reference", files[1])
 
 
-def read_both_sides(files: Sequence[Path], data: Data) -> Sides:
-    """Return the source and reference lines of files in the task's format, such as of trees."""
-    read_file = kind_of(data).read_file
-    pairs = [pair for file in files for pair in read_file(file) if all(pair)]
+def read_both_sides(
+    files: Sequence[Path], read_file: Callable[[Path], Iterable[tuple[str, str]]]
+) -> Sides:
+    """Return the source and reference lines of files in a task's format, such as of trees."""
+    pairs = [pair for file in files for pair in read_file(file)]
     require(bool(pairs), f"{files[0]} has no test sentence", "look at the file")
     return [source for source, _ in pairs], [reference for _, reference in pairs]
 

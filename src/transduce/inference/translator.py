@@ -26,7 +26,14 @@ from transduce.inference.outputs import (
     sample_sources,
     search_sources,
 )
-from transduce.inference.pairs import Pair, encode_pairs, find_unscorable, number_pairs, score_pairs
+from transduce.inference.pairs import (
+    Pair,
+    encode_pairs,
+    find_unscorable,
+    number_pairs,
+    require_matches,
+    score_pairs,
+)
 from transduce.inference.worker_processes import run_in_workers
 from transduce.machine.process_settings import keep_freed_memory, use_threads
 from transduce.model.transformer import Transformer
@@ -197,6 +204,7 @@ class Translator:
 
     def score_block(self, pairs: Sequence[Pair]) -> BlockResult:
         """Score the target of each pair of a block; nan, with a warning, if it is too long."""
+        require_matches(pairs, self.recipe.data)
         encoded = encode_pairs(pairs, self.task)
         warnings = {pair.number: find_unscorable(pair, self.recipe) for pair in encoded}
         faults = [warning for warning in warnings.values() if warning]

@@ -17,7 +17,7 @@ from transduce.scores.brackets.files import score_trees
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.tasks import PARSING, kind_of
-from transduce.tasks.parsing import to_tree
+from transduce.tasks.parsing import read_test_trees, to_tree
 from transduce.text.tags_of_trees import tag_parts_of_speech
 from transduce.text.trees.tree import Tree
 from transduce.text.trees.write import format_tree
@@ -128,6 +128,6 @@ def name_parser(recipe: Recipe) -> str:
 
 def read_gold(files: Sequence[Path]) -> list[str]:
     """Return the cleaned trees of files, one line each; raise InputError if there is none."""
-    found = [tree for file in files for words, tree in PARSING.read_file(file) if words]
+    found = [tree for file in files for _, tree in read_test_trees(file)]
     require(bool(found), f"{files[0]} has no tree", "name a file of trees to test on")
     return found

@@ -1,6 +1,6 @@
 """Choice of the training text, development set and recipe of a run from a caller's arguments."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -64,7 +64,7 @@ def open_texts(argument: str, texts: object, data: Data) -> Pairs:
     if isinstance(texts, tuple | list) and len(texts) == 2 and all(map(is_path_name, texts)):
         return FilePair(Path(texts[0]), Path(texts[1]))
     if isinstance(texts, Iterable) and not isinstance(texts, bytes | Mapping):
-        return collect_pairs(argument, texts)
+        return collect_pairs(argument, texts, kind_of(data).find_mismatch)
     raise InputError(f"{argument}: {KINDS_OF_TEXTS}, not {show(texts)}")
 
 
@@ -74,7 +74,7 @@ def require_texts_of_task(argument: str, texts: Pairs, data: Data) -> Pairs:
     if isinstance(texts, TaskFiles) and texts.kind.read_file is not kind.read_file:
         fact = f"{argument}: {texts.path} is in the form of another task than {data.task}"
         raise InputError(fact, "name a recipe of that task: `transduce recipes` lists them")
-    if isinstance(texts, FilePair) and kind.tests_in_one_file:
+    if isinstance(texts, FilePair) and kind.read_test_file is not None:
         fact = f"{argument}: two files of lines are no text for {data.task}"
         raise InputError(fact, kind.options)
     return texts
@@ -89,7 +89,9 @@ def find_dev_split(train: Pairs) -> Pairs | None:
     return found if found.list_files() else None
 
 
-def collect_pairs(argument: str, texts: Iterable[object]) -> InMemoryPairs:
+def collect_pairs(
+    argument: str, texts: Iterable[object], find_mismatch: Callable[[str, str], str]
+) -> InMemoryPairs:
     """Return a text of the string pairs of an iterable; refuse any other item by its index."""
     pairs = []
     for index, pair in enumerate(texts):
@@ -99,6 +101,8 @@ def collect_pairs(argument: str, texts: Iterable[object]) -> InMemoryPairs:
                 "[('A dog runs.', 'Ein Hund rennt.'), …]",
             )
         source, target = pair
+        mismatch = target and find_mismatch(source, target)
+        require(not mismatch, f"{argument}: item {index}: {mismatch}")
         pairs.append((source, target))
     require(bool(pairs), f"{argument}: there are no pairs")
     return InMemoryPairs(tuple(pairs))

@@ -99,6 +99,7 @@ class MixedPairs:
     def read(self) -> Iterator[Pair]:
         """Yield gold and silver pairs in an order that depends on the ratio alone."""
         due, gold = 0.0, self.gold.read()
+        require(any(True for _ in self.gold.read()), "there are no gold pairs to mix with")
         for pair in self.silver.read():
             while due < 1:
                 following = next(gold, None)

@@ -195,6 +195,33 @@ def read_tree_pairs(path: Path) -> Iterator[tuple[str, str]]:
     yield from [("", "")] * len(malformed)
 
 
+def read_test_trees(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield (sentence, cleaned tree) for every tree of a file; refuse malformed brackets.
+
+    Trees without words are left out.
+    """
+    for raw in read_trees(path):
+        tree = clean_tree(raw, TreeReport())
+        if tree is not None:
+            yield " ".join(tree.words), format_tree(tree)
+
+
+def find_other_word(line: str, tree: str) -> str:
+    """Return which word of a tree differs from the sentence's, or that their numbers do."""
+    words, leaves = escape_brackets(split_words(line)), to_tree(tree).words
+    if len(words) != len(leaves):
+        return f"a tree over {len(leaves)} words for a sentence of {len(words)}"
+    pairs = enumerate(zip(words, leaves, strict=True), start=1)
+    return next(
+        (
+            f"word {n} is {leaf} in the tree and {word} in the sentence"
+            for n, (word, leaf) in pairs
+            if escape_brackets([leaf]) != [word]
+        ),
+        "",
+    )
+
+
 def linearise_line(data: Data, line: str) -> list[str]:
     """Return the symbols of a bracketed tree in the linearisation of the data settings."""
     return linearise(to_tree(line), cast("Form", data.linearisation))
@@ -209,10 +236,11 @@ def tagged_words(line: str) -> Iterable[tuple[str, str]]:
 PARSING = TaskKind(
     build=build_parsing,
     read_file=read_tree_pairs,
-    tests_in_one_file=True,
+    read_test_file=read_test_trees,
     options="--trees FILE_OR_FOLDER",
     list_files=list_tree_files,
     normalise=join_words,
+    find_mismatch=find_other_word,
     source_text=to_source_text,
     target_symbols=linearise_line,
     tagged_words=tagged_words,

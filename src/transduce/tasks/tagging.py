@@ -140,6 +140,12 @@ def read_tagged_pairs(path: Path) -> Iterator[tuple[str, str]]:
         yield " ".join(sentence.tokens), " ".join(sentence.labels)
 
 
+def find_other_length(line: str, labels: str) -> str:
+    """Return that the numbers of tokens and labels differ, with both; "" if they are equal."""
+    tokens, found = len(split_words(line)), len(split_words(labels))
+    return "" if tokens == found else f"{found} labels for {tokens} tokens"
+
+
 def split_labels(_data: Data, line: str) -> list[str]:
     """Return the labels of a target line, which are separated by blanks."""
     return split_words(line)
@@ -148,9 +154,10 @@ def split_labels(_data: Data, line: str) -> list[str]:
 TAGGING = TaskKind(
     build=build_tagging,
     read_file=read_tagged_pairs,
-    tests_in_one_file=True,
+    read_test_file=read_tagged_pairs,
     options="--tags FILE",
     normalise=join_words,
+    find_mismatch=find_other_length,
     source_text=to_source_text,
     target_symbols=split_labels,
 )

@@ -113,6 +113,11 @@ def list_single_file(path: Path, _split: str) -> list[Path]:
     return [path]
 
 
+def find_no_mismatch(_source: str, _target: str) -> str:
+    """Return "": every target text is possible for every source text."""
+    return ""
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
 class TaskKind:
@@ -121,15 +126,18 @@ class TaskKind:
     `target_symbols` returns the symbols of a target line; the target vocabulary is then all symbols
     of the training data. It is None if the target vocabulary is learned from text. `tagged_words`
     returns the (word, tag) pairs of a target line, from which a lexicon of tags is learned; it is
-    None for a task without a lexicon.
+    None for a task without a lexicon. `read_test_file` reads a test set that is one file of both
+    sides, and refuses malformed lines; it is None if a test set is two files of lines.
+    `find_mismatch` returns why a target cannot belong to a source, such as other words; else "".
     """
 
     build: Callable[[Data, Vocabularies], Task]
     read_file: Callable[[Path], Iterator[tuple[str, str]]] = read_pairs_tsv
-    tests_in_one_file: bool = False  # whether test sets, such as trees, are one file
+    read_test_file: Callable[[Path], Iterator[tuple[str, str]]] | None = None
     options: str = "--source FILE --target FILE, or --pairs FILE"  # to name a training text
     list_files: Callable[[Path, str], Sequence[Path]] = list_single_file
     normalise: Callable[[str], str] = normalise
+    find_mismatch: Callable[[str, str], str] = find_no_mismatch
     source_text: Callable[[str], str] = str  # the text of a source line to encode
     target_symbols: Callable[[Data, str], Sequence[str]] | None = None
     tagged_words: Callable[[str], Iterable[tuple[str, str]]] | None = None

@@ -50,7 +50,7 @@ class TagLexicon:
         """Build a lexicon from the bytes of its file; raise FolderError if they are invalid."""
         match from_checksummed_json(data, file):
             case {"words": dict(words), "endings": dict(endings), "unknown": str(unknown)}:
-                tags = [*words.values(), *endings.values()]
+                tags = [*words.values(), *endings.values(), unknown]
                 if all(isinstance(tag, str) and tag for tag in tags):
                     return TagLexicon(words, endings, unknown)
         raise FolderError("is no lexicon of tags", "copy the folder again", file=file)
