@@ -7,7 +7,7 @@ from typing import final
 
 from transduce.reproduce.table import Measurements, ResultTable, TableRow
 
-PrintedFigures = Mapping[str, Mapping[str, float]]  # from measure, then row, to printed figure
+PrintedFigures = Mapping[str, Mapping[str, float]]  # the paper's numbers, by measure, then row
 STUDENT = (
     12.706,
     4.303,
@@ -18,7 +18,7 @@ STUDENT = (
     2.365,
     2.306,
     2.262,
-)  # t of 95 %, for 1, 2, … degrees of freedom
+)  # Student's t for 95 %, two-sided, for 1, 2, … degrees of freedom
 HEAD = ("claim", "measure", "paper", "ours", "here")
 
 
@@ -30,7 +30,7 @@ class Claim:
     sentence: str
     better: str  # the row that is better
     worse: str  # the row that is worse
-    measure: str = ""  # BLEU or PPL, where the paper draws the claim from one of them only
+    measure: str = ""  # BLEU or PPL if the claim is about one measure only, else ""
     equal: bool = False  # the paper finds no difference
 
 

@@ -19,7 +19,7 @@ from transduce.settings.recipe import Value, with_changes
 
 ROWS = "rows"
 SEED = "training.seed"
-OUT_OF_MEMORY = ("DefaultCPUAllocator", "not enough memory", "out of memory")  # in torch's messages
+OUT_OF_MEMORY = ("DefaultCPUAllocator", "not enough memory", "out of memory")  # in torch's errors
 
 
 @final

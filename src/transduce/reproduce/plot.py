@@ -52,7 +52,7 @@ class Plot:
 
 
 def draw_panel(axes: "Axes", panel: Panel, rows: Sequence[str]) -> None:
-    """Draw each row's mean and its seeds as dots, and a dashed line at the value of base."""
+    """Draw each row's mean and its seeds as dots, and a dashed line at the mean of row base."""
     from matplotlib.ticker import NullFormatter
 
     axes.set_title(panel.title, size=10)

@@ -21,7 +21,7 @@ from transduce.runs.output_folder import require_own_folder
 TEXTS = ("md", "csv", "json")
 TABLES = ("table2", "table3")
 OURS = ("store", "lock", *(f"{name}.{kind}" for name in TABLES for kind in (*TEXTS, *KINDS)))
-MACHINE_SETTINGS = frozenset(  # settings of how a run is executed, not of what is learned
+MACHINE_SETTINGS = frozenset(  # settings of how a run is executed, not of what the model learns
     f"training.{name}"
     for name in (
         "precision",
@@ -48,7 +48,7 @@ class Report:
     name: str  # base name of the report's files
     title: str
     conditions: Sequence[str]  # sentences on scale, corpus, scoring, seeds, machines
-    parts: Sequence[tuple[str, str, Cells]]  # a heading, a remark, a table
+    parts: Sequence[tuple[str, str, Cells]]  # each a heading, a remark and a table
     rows: Sequence[Mapping[str, Any]]  # one flat record per run, with all digits
     picture: Plot
     errors: Sequence[TransduceError] = ()  # errors of failed rows and of unreadable results

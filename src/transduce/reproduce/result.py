@@ -60,7 +60,7 @@ class RowResult:
     model: str  # sha256 of the manifest of the model's folder
     date: str
     averaged: Sequence[int] = ()  # the steps of the averaged snapshots, if any
-    # operations of training, from the run's ledger
+    # number of operations of training, estimated as in section 6.1 and counted by formula
     cost: Mapping[str, Any] = field(default_factory=dict)
     # BLEU of words tokenised as in the paper, on the paper's test sets
     paper_bleu: Mapping[str, Any] = field(default_factory=dict)
@@ -76,8 +76,8 @@ def measure_row(
 ) -> RowResult:
     """Measure a trained row: perplexity and BLEU on the development set, or on a test set.
 
-    Without a test set the last weights are scored, as in Table 3; with a test set the mean of the
-    last snapshots is, as in Table 2.
+    Without a test set the last weights are scored, as in Table 3; with a test set the average of
+    the last snapshots is scored, as in Table 2.
     """
     save, _ = load_newest_checkpoint(run)
     assert save is not None, "a run that is over has a save"
@@ -138,7 +138,7 @@ def decode_development_set(prepared: PreparedCorpus) -> ParallelLines:
 
 
 def read_test_set(data: Data, test: Texts | None, train: Texts | None) -> ParallelLines:
-    """Read the given test set, by default the recipe's corpus', into lines of both sides."""
+    """Return the lines of both sides of a test set, by default that of the recipe's corpus."""
     hint = "--test-source FILE --test-target FILE"
     require(
         test is not None or train is None,

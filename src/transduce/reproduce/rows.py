@@ -55,7 +55,7 @@ def reproduce_rows(
         require_matplotlib()
     try:
         failures = [] if request.gather else train_rows(kind, jobs, request, callbacks)
-    except (SystemExit, KeyboardInterrupt):  # by a signal: report on the finished rows first
+    except (SystemExit, KeyboardInterrupt):  # a signal arrived: report on the finished rows first
         with suppress(TransduceError):
             if results := gather_results((request.output,))[0]:
                 write_report(kind, request, results, callbacks)
@@ -115,13 +115,13 @@ def try_row(
     test: ParallelLines | None,
     callbacks: TableCallbacks,
 ) -> str:
-    """Train and measure a row; if memory runs out, raise an error that concerns this row only."""
+    """Train and measure a row; if memory runs out, raise InputError, so that other rows go on."""
     try:
         return train_row(job, output, prepared, test, callbacks)
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
-    gc.collect()  # frees the model, which the block has released
+    gc.collect()  # frees the model, to which no variable refers any more
     raise InputError(
         "memory ran out",
         "free some, and the same command tries the row again; or begin it in another folder "
@@ -155,7 +155,7 @@ def train_row(
 def prepare_table_corpus(
     recipe: Recipe, request: TableRequest, callbacks: TableCallbacks, *, needs_dev: bool
 ) -> PreparedCorpus:
-    """Return the corpus that all rows share: open it, or prepare it unless another process does."""
+    """Return the corpus that all rows share; prepare it first if no process has prepared it."""
     own = request.output / STORE
     has_texts = request.train is not None or request.dev is not None
     is_prepared = (own / "dev").is_dir() and not has_texts

@@ -1,4 +1,4 @@
-"""Build tables from results: a row per model, a run per seed, everything else equal."""
+"""Build tables from results: a row per model, with a run per seed; all else must be equal."""
 
 import statistics
 from collections.abc import Collection, Mapping, Sequence
@@ -134,9 +134,9 @@ def require_single(what: str, kinds: Collection[object]) -> None:
 def find_common_changes(
     results: Sequence[RowResult], recipes: Mapping[str, Recipe]
 ) -> dict[str, Value]:
-    """Return the settings that every result changes alike from its row's recipe at the scale.
+    """Return the changes of settings that all results share; refuse results changed differently.
 
-    Rows at base's cost derive their steps from base's steps, which is not counted as a change.
+    Rows trained at base's cost derive their number of steps from base's; their steps are ignored.
     """
     own = [find_changes(result, recipes[result.row]) for result in results]
     with_own_steps = [

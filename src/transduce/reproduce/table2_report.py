@@ -1,6 +1,7 @@
 """The report of Table 2: BLEU and training cost beside the printed figures    (section 6.1)
 
-The rows after base and big have other layers in place of self-attention, at base's cost.
+The rows after base and big have other layers in place of self-attention, and are trained at base's
+cost.
 """
 
 from transduce.recipes.printed import TABLE_2 as PUBLISHED
@@ -110,7 +111,7 @@ def build_cells(table: ResultTable, pair: str) -> Cells:
 
 
 def format_model(one: Published) -> str:
-    """Format a printed row's model name, followed by the name of its row here, if any."""
+    """Format a printed row's model name, followed by our row's name if we train that model."""
     return f"{one.model}: {one.row}" if one.row else one.model
 
 

@@ -1,8 +1,9 @@
 """Table 4: the F1 of a trained parser on test trees, with baselines and the paper's figures.
 
-OUTPUT/run/     the training run, unless a model is given
-OUTPUT/model/   the average of its last snapshots
-OUTPUT/table4.md  table4.json  trees.txt
+OUTPUT/run/         the training run, unless a model is given
+OUTPUT/model/       the average of the run's last snapshots
+OUTPUT/table4.md    the report, also as table4.json
+OUTPUT/trees.txt    the parser's trees of the test sentences
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -55,7 +56,7 @@ class ParsingTable:
 
     rows: tuple[ParserScores, ...]
     test_set: str
-    is_comparable: bool  # trained and tested on the Wall Street Journal's usual sections
+    is_comparable: bool  # whether the usual sections of the Wall Street Journal were used
 
 
 def measure_parser(

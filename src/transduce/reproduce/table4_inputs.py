@@ -31,7 +31,7 @@ class TreeTexts:
     gold: Sequence[str]  # the cleaned test trees, one line each
     trained_on: str
     test_set: str
-    is_comparable: bool  # with the paper's figures: sections 02 to 21 and 23 of the Penn Treebank
+    is_comparable: bool  # with the paper's: sections 02 to 21 and 23 of the Penn Treebank
 
     def read_train(self) -> Iterator[Tree]:
         """Yield the cleaned training trees."""

@@ -39,7 +39,7 @@ KNOWN = {  # from the first 16 digits of the sha256 of the lines, joined by \n, 
     "d7a4cd9741221d99": "Multi30k test 2017, German, lower-cased and tokenised",
     "2bf85a477676d90e": "Multi30k test 2017, English, lower-cased and tokenised",
     "164b5d6d9da065f2": "Multi30k test 2017, French, lower-cased and tokenised",
-    "39b2b2422bdd9474": "Tatoeba en-de of 2018, test, German",  # train, dev and test as our catalogue splits them
+    "39b2b2422bdd9474": "Tatoeba en-de of 2018, test, German",  # as our catalogue splits it
     "0a8cd032d67d25f7": "Tatoeba en-de of 2018, test, English",
     "73d6efc875fabd78": "Tatoeba en-de of 2018, dev, German",
     "2035dd0fd9e012ab": "Tatoeba en-de of 2018, dev, English",

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from transduce.reproduce.layer_costs.measure import LayerRow, LayerTable
 
-MAX_DEVIATION = 0.25  # powers of time that differ by more from those of operations are reported
+MAX_DEVIATION = 0.25  # a layer is reported if the powers of its time and operations differ by more
 
 
 def describe_findings(table: LayerTable) -> list[str]:
-    """Return the findings on a measured Table 1, each a sentence with its figures."""
+    """Return the findings on a measured Table 1, each a sentence with numbers."""
     return [
         describe_agreement(table),
         describe_paths(table),
@@ -103,7 +103,7 @@ def describe_time_growth(table: LayerTable) -> Iterator[str]:
 
 
 def find_power_differences(row: LayerRow) -> Iterator[str]:
-    """Yield a text such as "n^0.60 ± 0.05 for n^1.00" where time grows unlike operations."""
+    """Yield a text such as "n^0.60 ± 0.05 for n^1.00" if time grows unlike operations."""
     for letter, grows in (("n", row.fit_in_n), ("d", row.fit_in_d)):
         counted, timed = grows(lambda p: p.operations + p.projections), grows(lambda p: p.seconds)
         if abs(counted.power - timed.power) > MAX_DEVIATION:

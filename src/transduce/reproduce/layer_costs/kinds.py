@@ -13,7 +13,7 @@ from transduce.settings import Architecture
 @final
 @dataclass(frozen=True)
 class PrintedComplexity:
-    """A row of Table 1 as the paper prints it: its three O(…), and the powers in the first."""
+    """A row of Table 1 as the paper prints it, and the powers of n and d in its operations."""
 
     operations: str  # the column "Complexity per Layer"
     sequential: str  # the column "Sequential Operations"
@@ -29,9 +29,9 @@ class LayerKind:
     name: str
     mixing: str  # the value of architecture.mixing that selects it
     printed: PrintedComplexity
-    # Takes n and the model's sizes; a multiplication and an addition are two operations.
+    # A layer's operations, given n and the model's sizes; each multiplication or addition is one.
     operations: Callable[[int, Architecture], int]
-    # Takes n and m, the positions reached on each side; returns the maximum path length.
+    # The maximum path length, given n and m, the positions that a layer reaches on each side.
     path: Callable[[int, int], int]
     path_formula: str  # the formula of `path`, for tables
     restricted: bool = False  # whether attention is restricted to a neighbourhood of r positions
@@ -78,7 +78,7 @@ def count_contiguous_layers(n: int, m: int) -> int:
 
 
 def count_dilated_layers(n: int, m: int) -> int:
-    """Return the layers that connect n positions if each reaches m + 1 times as far as the last."""
+    """Return the layers that connect n positions if the reach grows by m + 1 times per layer."""
     layers = 1
     while (m + 1) ** layers < n:
         layers += 1

@@ -1,4 +1,4 @@
-"""Measure every kind of layer in Table 1 at every size of a plan."""
+"""Measure every kind of layer in Table 1 at every size of a measurement plan."""
 
 import statistics
 import time
@@ -98,7 +98,7 @@ class LayerTable:
 
 
 def measure_layers(plan: MeasurementPlan, on_message: Callable[[str], None]) -> LayerTable:
-    """Measure all kinds of layers of Table 1 at a plan's sizes; report each kind's name first."""
+    """Measure all kinds of layers at the sizes in `plan`; pass each kind's name to `on_message`."""
     rows = []
     for kind in KINDS:
         on_message(kind.name)

@@ -18,7 +18,7 @@ EXACT = torch.float64
 
 @torch.no_grad()
 def count_operations(layer: MeasuredLayer) -> tuple[int, int]:
-    """Count a forward pass's operations by torch: those without projections, the projections'."""
+    """Return the operations of a forward pass without projections, and of the projections alone."""
     x = layer.random_sentence(EXACT)
     rules = {torch.ops.aten.addcmul: count_addcmul_operations}
     with FlopCounterMode(display=False, custom_mapping=rules) as counter:

@@ -19,7 +19,7 @@ from transduce.reproduce.layer_costs.kinds import LayerKind
 from transduce.reproduce.layer_costs.layer import MeasuredLayer, build_stack
 from transduce.settings import Architecture
 
-WIDE = 16  # d; no path length depends on it
+WIDE = 16  # the width d, on which no path length depends
 EXACT = torch.float64  # a gradient over a long path is small but must not round to 0
 
 
@@ -54,7 +54,7 @@ def has_full_dependence(stack: Sequence[MeasuredLayer], *, causal: bool) -> bool
     for layer in stack:
         y = layer(y)
     last = len(y) - 1
-    positions = [last, *range(last)]  # first the last, whose path is longest, to fail early
+    positions = [last, *range(last)]  # the last position has the longest path: fail early
     return all(find_dependencies(y[i], x)[: i + 1 if causal else None].all() for i in positions)
 
 

@@ -1,4 +1,4 @@
-"""Fit of a power law to measurements: with which power of a size a cost grows."""
+"""Fit of a power law to measurements, such as the growth of time with sentence length."""
 
 import math
 from collections.abc import Sequence

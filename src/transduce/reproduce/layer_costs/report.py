@@ -72,7 +72,7 @@ def build_sections(table: LayerTable) -> list[tuple[str, Cells]]:
 
 
 def tabulate_summary(table: LayerTable) -> Cells:
-    """Return the summary: each column of the paper's Table 1, followed by the measured one."""
+    """Return the summary: each column of the paper's Table 1, followed by our measurements."""
     head = ["layer", "complexity", "counted", "sequential", "counted", "maximum path", "measured"]
     rows = [
         [

@@ -2,12 +2,12 @@
 
 Every operation of torch is intercepted as it is dispatched.
 
-The longest chain: the operations that must wait for one another, from the input to the output. An
-operation of torch (a product, a sum over a dimension) is one step however wide it is, as in the
-paper; views compute nothing and are not counted. So O(1) is a number that does not grow with n.
+The longest chain consists of operations that must wait for one another, from the input to the
+output. As in the paper, an operation of torch (a product, a sum over a dimension) is one step of
+any width, so that a chain of O(1) does not grow with n. Views compute nothing and are not counted.
 
-The peak memory: most bytes of tensors alive at once, including those kept for the backward pass,
-but not the temporary memory of an operation while it runs.
+The peak memory is the most bytes of tensors alive at once. It includes tensors kept for the
+backward pass, but not the temporary memory of an operation while the operation runs.
 """
 
 import weakref
@@ -21,7 +21,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 @torch.no_grad()
 def measure_longest_chain(run: Callable[[Tensor], Tensor], x: Tensor) -> int:
-    """Count the operations of a call's longest chain in which each needs the result before."""
+    """Count the operations of a call's longest chain, in which each needs the previous result."""
     with ChainRecorder() as chains:
         last = run(x)
     return chains.depth[get_storage_address(last)]

@@ -38,7 +38,7 @@ class BracketParameters:
 
     @cached_property
     def deleted_constituents(self) -> frozenset[str]:
-        """The labels of constituents to ignore: deleted labels, and labels that are equal to them."""
+        """The labels of constituents to ignore: deleted labels, and labels equal to these."""
         both = (*self.equal_labels, *((b, a) for a, b in self.equal_labels))
         equal = (one for one, other in both if other in self.deleted_labels)
         return frozenset({*self.deleted_labels, *equal})
