@@ -13,8 +13,8 @@ def averaged(checkpoints: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
 
     The paper averages the last 5 for the base model and the last 20 for the big ones.
 
-    They are added in float64 in the given order, with one checkpoint in memory at a time. The mean
-    of equal float32 checkpoints is equal to them, bit for bit.
+    Weights are added in float64 in the given order, with one checkpoint in memory at a time. The
+    mean of equal float32 checkpoints equals each of them, bit for bit.
     """
     totals: dict[str, Tensor] = {}
     dtypes: dict[str, torch.dtype] = {}

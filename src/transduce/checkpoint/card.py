@@ -49,7 +49,7 @@ class CardFacts:
     description: ModelDescription
     parameters: int
     updates: int
-    averaged: Sequence[int] = ()  # the steps of the snapshots whose mean the model is
+    averaged: Sequence[int] = ()  # steps of the snapshots that were averaged
     text: str = ""  # sha256 of the training files, or the name and settings of a generator
     pairs_read: int
     # number of dropped pairs by reason, in the filters' order

@@ -67,7 +67,7 @@ def has_checkpoints(run: Path) -> bool:
 def load_newest_checkpoint(run: Path) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
     """Return the newest intact checkpoint, and newer damaged ones with the reasons.
 
-    The first is None if the run has no checkpoint; FolderError if it has some and none is intact.
+    The checkpoint is None if the run has none; FolderError if all its checkpoints are damaged.
     """
     while steps := list_steps(run / CHECKPOINTS):
         checkpoint, rejected = load_first_intact(run, steps[::-1])
@@ -80,7 +80,7 @@ def load_newest_checkpoint(run: Path) -> tuple[Checkpoint | None, list[tuple[Pat
                 "put back an intact copy of one, or delete them all to start from the first step",
                 file=run,
             )
-        # another process trains this run, and has deleted them for newer ones
+        # another process trains this run and has replaced these checkpoints by newer ones
     return None, []
 
 
@@ -119,7 +119,7 @@ def prune(run: Path, snapshots: int) -> list[str]:
     except FolderError as fault:
         return [fault.fact]
     old = steps[:-2]
-    if old:  # if neither of the last two is intact, the newest intact one stays
+    if old:  # if both of the last two are damaged, keep the newest intact checkpoint
         intact = next((step for step in reversed(steps) if is_intact(parent, step)), None)
         old = [step for step in old if step != intact]
     return remove_steps(parent, old) + remove_steps(run / SNAPSHOTS, old_snapshots)

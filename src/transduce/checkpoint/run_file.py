@@ -44,7 +44,7 @@ def create_run(folder: Path, recipe: Recipe, fingerprints: Mapping[str, str]) ->
 
 
 def extend_run(folder: Path, steps: int) -> Run:
-    """Set a higher last step in run.json; no update depends on the number of steps after it."""
+    """Set a higher number of steps in run.json, which changes none of the earlier updates."""
     run = read_run(folder)
     longer = replace(run, recipe=with_changes(run.recipe, {"training.steps": steps}))
     write_run(folder, longer)

@@ -30,17 +30,17 @@ FileMakers = Mapping[
 
 
 def write_step(parent: Path, step: int, files: FileMakers, size: int) -> None:
-    """Write a step's folder of about `size` bytes and sync it; an existing intact one is kept."""
+    """Write a step's folder of about `size` bytes and sync it, unless an intact one exists."""
     folder = step_folder(parent, step)
     try:
         require_no_link(parent)
         about = {"run": read_run_id(parent.parent), "step": step}
-    except FolderError as fault:  # SaveError is tried again at the next step
+    except FolderError as fault:  # after a SaveError training continues and writes again later
         raise SaveError(fault.fact, fault.hint) from fault
     if os.path.lexists(folder):
         if is_intact(parent, step):
             with raise_save_errors(parent):
-                sync_folder(parent)  # its writer may have crashed between rename and sync
+                sync_folder(parent)  # its writer may have crashed before syncing it
             return
         remove_folder(folder)
     require_disk_space(parent.parent, size, folder)

@@ -8,8 +8,8 @@ from transduce.errors import FolderError, InputError
 from transduce.settings import Recipe
 from transduce.settings.recipe import Value, with_changes
 
-# Settings that the first stored recipes (tests/checkpoint/first_settings.txt) do not have, each
-# with the value that acts as the program did before; it stays whatever the default becomes.
+# Settings that the first stored recipes (tests/checkpoint/first_settings.txt) do not have. Each has
+# the value that keeps the earlier behaviour, and this value never changes with the default.
 ADDED_LATER: Mapping[str, Value] = {
     "data.linearisation": "xx",
     "data.label_scheme": "raw",

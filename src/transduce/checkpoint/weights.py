@@ -24,7 +24,7 @@ def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
 
 
 def from_bytes(data: bytes, file: Path) -> dict[str, Tensor]:
-    """Return the tensors of a safetensors file; FolderError if damaged, NaN or infinite."""
+    """Return the tensors of a safetensors file; FolderError for damage, NaN or infinity."""
     require_header(data, file)
     try:
         weights = safetensors.torch.load(data)
@@ -74,7 +74,7 @@ def require_matching_tensors(
     *,
     file: Path | None = None,
 ) -> dict[str, Tensor]:
-    """Return the weights unchanged if their names and shapes are the expected ones, else raise."""
+    """Return the weights unchanged; raise an error if a name or shape is not as expected."""
     for name in sorted(expected.keys() | weights.keys()):
         if name not in weights:
             raise FolderError(f"tensor {name!r} is missing", DAMAGED, file=file)

@@ -19,7 +19,7 @@ PADDING_SENTENCE_TOKENS = 64  # the greatest length of a padding sentence
 @final
 @dataclass(frozen=True)
 class Batch:
-    """The packed source and target sentences of a batch, in the same order, each closed by END."""
+    """The packed source and target sentences of a batch of pairs; END closes each sentence."""
 
     source: Packed
     target: Packed
@@ -32,8 +32,8 @@ class Batch:
     def pad_to_multiple(self, multiple: int) -> "Batch":
         """Append padding sentences until each side's token count is a multiple of `multiple`.
 
-        Padding sentences are short pairs that attend only to themselves and do not count in the
-        loss.
+        Padding sentences are short pairs without effect: no other sentence attends to them, and
+        the loss ignores them.
         """
         sides = (self.source, self.target)
         lacking = [-len(side.ids) % multiple for side in sides]

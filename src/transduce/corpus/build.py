@@ -28,7 +28,7 @@ PACKAGES = ("transduce", "numpy", "tokenizers")
 @final
 @dataclass(frozen=True)
 class Origin:
-    """The sha256 of each input of a store, a function for the cleaning report, what to store."""
+    """The inputs of a new store by sha256, its cleaning report, and whether it keeps texts."""
 
     inputs: Mapping[str, str]
     cleaning: Callable[[], Mapping[str, object]]  # called once, after the last pair
@@ -37,7 +37,7 @@ class Origin:
 
 @runtime_checkable
 class PairEncoder(Protocol):
-    """The part of a task that building a store uses: vocabularies, and encoding lines as ids."""
+    """The part of a task that the building of a store uses: vocabularies and encoding of lines."""
 
     @property
     def source(self) -> Vocabulary:
@@ -122,9 +122,10 @@ def write_block(
     max_length: int,
     counts: PairCounts,
 ) -> list[tuple[str, str]]:
-    """Encode a block of pairs, write and return those that have at most `max_length` tokens a side.
+    """Encode a block of pairs, write the pairs within `max_length`, and return these pairs.
 
-    Pairs with a label that the vocabulary lacks are dropped, too; all are counted.
+    Pairs with more tokens on a side, or with a label that the vocabulary lacks, are dropped.
+    `counts` is updated with the pairs read, dropped and kept.
     """
     encoded = zip(
         block,

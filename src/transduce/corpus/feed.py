@@ -1,4 +1,4 @@
-"""The micro-batches of each update, read from a store by a plan and a limit of tokens."""
+"""The micro-batches of each update: the pairs that a `Plan` selects, read from a store."""
 
 from dataclasses import dataclass
 from typing import final
@@ -12,7 +12,7 @@ from transduce.corpus.store import Store
 @final
 @dataclass(frozen=True)
 class Feed:
-    """The micro-batches of every update of a run, computed from the step number when asked for."""
+    """The micro-batches of every update of a run, computed on demand from the step number."""
 
     store: Store
     plan: Plan

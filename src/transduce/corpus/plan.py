@@ -59,7 +59,7 @@ class Plan:
         return number, step - (self.ends[number - 2] if number > 1 else 0)
 
     def epoch(self, number: int) -> "Epoch":
-        """Return the epoch with this number, from the cache if it is the one used last."""
+        """Return the epoch with this number; the last used epoch is cached."""
         if self.cached_epoch is None or self.cached_epoch.number != number:
             self.cached_epoch = None  # free its memory before the next one is computed
             self.cached_epoch = self.draw_epoch(number)
@@ -108,10 +108,10 @@ def sort_inside_windows(
 ) -> None:
     """Sort the pairs of each window, in place, by the length of their longer side.
 
-    Measurements favoured it over sorting by source, by source then target, and by the sum: pairs
-    have similar lengths on both sides to those next to them, and both budgets are filled, because
-    pairs with longer sources and with longer targets stay mixed. Every second window is sorted from
-    long to short, so that lengths are also similar where two windows touch.
+    In measurements this order was better than by source length, by source then target length, and
+    by their sum: neighbouring pairs have similar lengths on both sides, and both budgets are
+    filled, because pairs with longer sources and with longer targets stay mixed. Every second
+    window is sorted from long to short, so that lengths are also similar where two windows touch.
     """
     for turn, first in enumerate(range(0, len(order), window)):
         inside = order[first : first + window]

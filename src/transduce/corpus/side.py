@@ -10,7 +10,7 @@ from jaxtyping import Int, Int32, UInt, UInt64
 from transduce.durable import VerifiedFolder
 from transduce.errors import FolderError
 
-# N sentences · T tokens of all of them together
+# N sentences · T tokens of all sentences together
 
 SIDES = ("source", "target")
 OFFSETS = np.dtype("<u8")

@@ -1,4 +1,4 @@
-"""Random lines of letters and their answers, for the toy tasks copy, reverse and sort."""
+"""Random lines of letters and their correct outputs, for the toy tasks copy, reverse and sort."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping
@@ -18,8 +18,8 @@ TOYS: Mapping[str, Callable[[Letters], Letters]] = MappingProxyType(
 def generate_pairs(name: str, count: int, seed: int = 1) -> Iterator[tuple[str, str]]:
     """Yield `count` different pairs of a toy task: 1 to 20 letters, and the right output.
 
-    A larger count adds pairs after the same first ones. Pairs of the task copy have equal sides,
-    which cleaning drops unless `data.drop_identical` is false.
+    With a larger count the first pairs are the same. Pairs of the task copy have equal sides;
+    cleaning drops such pairs unless `data.drop_identical` is false.
     """
     if name not in TOYS:
         raise InputError(f"there is no toy task {name!r}", suggest_names(name, TOYS))

@@ -42,7 +42,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
         with raise_save_errors(path):
             temporary.replace(path)
             sync_folder(path.parent)
-    except BaseException:  # Ctrl-C too leaves nothing behind
+    except BaseException:  # also after Ctrl-C no temporary file is left
         delete(temporary)
         raise
 
@@ -53,12 +53,12 @@ class HashingFile(io.RawIOBase):
 
     def __init__(self, path: Path, final_path: Path) -> None:
         super().__init__()
-        self.final_path = final_path  # after the renaming; errors name this path
+        self.final_path = final_path  # the path after renaming, which errors name
         self.size = 0
         self.digest = hashlib.sha256()
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with raise_save_errors(final_path):
-            self.descriptor = os.open(path, flags, 0o666)  # minus the umask
+            self.descriptor = os.open(path, flags, 0o666)  # 0o666 less the umask
         mark_alive(self.descriptor)
 
     def writable(self) -> bool:
@@ -93,9 +93,9 @@ def create_file(path: Path, final_path: Path) -> Iterator[tuple[BinaryIO, Hashin
         yield stream, file
         stream.flush()
         with raise_save_errors(final_path):
-            sync(file.descriptor)  # never again after a failure: a second fsync reports success
+            sync(file.descriptor)  # not repeated: after a failure fsync reports success
     finally:
-        file.close()  # not the stream, which would write the failed bytes again
+        file.close()  # closing the stream instead would write the failed bytes again
 
 
 def write_some(descriptor: int, data: memoryview) -> int:

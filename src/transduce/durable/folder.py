@@ -43,7 +43,7 @@ def atomic_folder(
                 sync_folder(temporary)
             require_absent(path)
             publish_folder(temporary, path)
-    except BaseException:  # Ctrl-C too leaves nothing behind
+    except BaseException:  # also after Ctrl-C no temporary folder is left
         delete(temporary)
         raise
 

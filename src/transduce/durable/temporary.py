@@ -18,18 +18,18 @@ def temporary_path(path: Path) -> Path:
 
 
 def trash_path(path: Path) -> Path:
-    """Return a new random path in the same folder, to rename `path` to before it is deleted."""
+    """Return a new random path in the same folder, for renaming `path` before its deletion."""
     return path.with_name(f".trash-{secrets.token_hex(8)}-{path.name}")
 
 
 def mark_alive(descriptor: int) -> None:
     """Take a shared lock on an open file or folder, to show that a living process writes it."""
-    with suppress(OSError):  # a file system without flock, where nothing counts as abandoned
+    with suppress(OSError):  # without flock no file is ever taken for abandoned
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 
 def delete(path: Path) -> None:
-    """Delete a file or folder and ignore errors; `delete_leftovers` deletes later what remains."""
+    """Delete a file or folder and ignore errors; `delete_leftovers` deletes the rest later."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:

@@ -1,4 +1,4 @@
-"""Reading of folders with a manifest: a file is used only if its sha256 is the listed one."""
+"""Reading of folders with a manifest: a file is used only if its sha256 equals the listed one."""
 
 import hashlib
 import os
@@ -89,7 +89,7 @@ def open_folder(path: Path, kind: str) -> VerifiedFolder:
 
 
 def foreign_reason(path: Path, kind: str) -> str:
-    """Return, for an error, why a path without a manifest is no folder of this kind."""
+    """Return, for an error message, why a path without a manifest is not a folder of this kind."""
     if path.is_dir():
         return f"is not a {kind} folder: it has no {MANIFEST}"
     return "is no folder" if os.path.lexists(path) else "does not exist"
@@ -158,7 +158,7 @@ def open_regular(path: Path) -> Iterator[BufferedReader]:
 
 
 def require_size(path: Path, entry: Entry, stream: BufferedReader) -> None:
-    """Raise FolderError if an open file's size is not the one in its manifest entry."""
+    """Raise FolderError if an open file's size differs from its manifest entry."""
     found = os.fstat(stream.fileno()).st_size
     if found != entry.size:
         fact = f"is not as it was written: expected {entry.size:,} bytes, found {found:,}"
@@ -166,7 +166,7 @@ def require_size(path: Path, entry: Entry, stream: BufferedReader) -> None:
 
 
 def require_sha256(path: Path, entry: Entry, found: str) -> None:
-    """Raise FolderError if a file's computed sha256 is not the one in its manifest entry."""
+    """Raise FolderError if a file's computed sha256 differs from its manifest entry."""
     if found != entry.sha256:
         fact = f"is not as it was written: expected sha256 {entry.sha256}, found {found}"
         raise FolderError(fact, AGAIN, file=path)

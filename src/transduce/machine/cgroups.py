@@ -8,10 +8,10 @@ PROC_SELF_CGROUP = Path("/proc/self/cgroup")  # lists the groups that this proce
 
 
 def read_limits(name: str) -> Iterator[list[str]]:
-    """Yield the words of a limit file of this process's control group, then of each outer group.
+    """Yield the words in a limit file of this process's control group, then of each outer group.
 
-    In version 2 the name is that of the file, such as `memory.max`; in version 1 it begins with the
-    controller, as in `memory/memory.limit_in_bytes`.
+    `name` is the file name in version 2, such as `memory.max`; in version 1 the controller precedes
+    the file name, as in `memory/memory.limit_in_bytes`.
     """
     controller, _, file = name.rpartition("/")
     for group in control_groups(controller):

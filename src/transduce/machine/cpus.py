@@ -27,7 +27,7 @@ def cgroup_cpu_quota() -> float:
     first = zip(
         read_limits("cpu/cpu.cfs_quota_us"), read_limits("cpu/cpu.cfs_period_us"), strict=False
     )
-    # each the quota and the period, both in microseconds
+    # each pair is a quota and a period in microseconds
     pairs = (*second, *(quota + period for quota, period in first))
     allowed = (
         int(pair[0]) / int(pair[1])

@@ -1,6 +1,6 @@
 """The torch device to compute on: CPU, a CUDA GPU, or Apple's GPU, which is untested.
 
-Apple's GPU has no float64, so that sums are made in float32 on it. It is used only if
+Apple's GPU has no float64, so sums on this GPU are in float32. Apple's GPU is used only if
 TRANSDUCE_DEVICE is "mps".
 """
 
@@ -42,7 +42,7 @@ def select_device() -> torch.device:
 def has_fast_bfloat16(where: torch.device) -> bool:
     """Return whether a device multiplies bfloat16 matrices itself: GPUs, CPUs with AVX-512.
 
-    On any other CPU torch emulates them, which is about 30 times slower than float32.
+    On any other CPU torch emulates bfloat16 products, about 30 times slower than float32.
     """
     if where.type != "cpu":
         return True

@@ -1,4 +1,4 @@
-"""Versions, CPU, threads and device: what the last bits of results depend on besides the recipe."""
+"""Versions, CPU, threads and device, on which the last bits of results depend."""
 
 import platform
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ LABELS = {
     "reduction": "gradients added",
 }
 IN_ORDER = "in order"
-BEFORE = {"reduction": IN_ORDER}  # for checkpoints of versions that did not store it
+BEFORE = {"reduction": IN_ORDER}  # values for old checkpoints that do not store them
 
 
 def describe_environment(

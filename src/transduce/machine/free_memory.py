@@ -7,7 +7,7 @@ from pathlib import Path
 from transduce.machine.cgroups import read_limits
 
 MEMINFO = Path("/proc/meminfo")
-GROUPS = (  # limit, usage and statistics of a control group, in its two versions
+GROUPS = (  # files with limit, usage and statistics of a control group, in cgroup version 2, then 1
     ("memory.max", "memory.current", "memory.stat"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),
 )
@@ -28,7 +28,7 @@ def available_bytes() -> float:
 
 
 def group_bytes() -> Iterator[float]:
-    """Yield the free bytes of each control group of this process; its file cache counts as free."""
+    """Yield the free bytes of each control group of this process, file cache included."""
     for names in GROUPS:
         for limit, usage, statistics in zip(*map(read_limits, names), strict=False):
             if limit and limit[0].isdigit():

@@ -1,4 +1,4 @@
-"""Process-wide settings: the memory allocator, waiting of OpenMP threads, torch's thread count.
+"""Process-wide settings: the memory allocator, how OpenMP threads wait, torch's thread count.
 
 Importing this module changes nothing. The command line calls these functions at the start of a
 command, and `transduce.train` calls them unless its arguments disable it.
@@ -15,8 +15,8 @@ NEVER = 2**31 - 1
 def keep_freed_memory() -> None:
     """Make glibc's allocator keep freed blocks instead of returning them to the system.
 
-    Training becomes up to 1.9 times as fast (2 cores, smallest model). Without glibc there is no
-    effect.
+    Training becomes up to 1.9 times as fast (2 cores, smallest model). Without glibc this function
+    has no effect.
     """
     if sys.platform != "linux":
         return
@@ -30,7 +30,7 @@ def use_passive_waiting() -> None:
     """Make OpenMP threads sleep while they wait, unless OMP_WAIT_POLICY is set.
 
     Where other programs use the same cores, busy waiting makes training up to fifty times slower
-    (decision 0032). It has an effect only before torch is imported.
+    (decision 0032). This function has an effect only before torch is imported.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 

@@ -1,7 +1,8 @@
 """Compile the layers and the loss with torch.compile (`training.compile`).
 
-One encoder layer, one decoder layer and the cross-entropy of a slice are compiled. The bucketed
-attention kernel is not, because its shapes differ in every batch; torch's variable-length one is.
+One encoder layer, one decoder layer and the cross-entropy of a slice are compiled. Of the attention
+kernels torch's variable-length kernel is compiled, but not the bucketed kernel, because its shapes
+differ in every batch.
 """
 
 import os
@@ -40,7 +41,7 @@ def require_compiler(training: Training, device: torch.device) -> None:
 
 
 def compile_layers(model: Transformer, *, mode: str = "default", dynamic: bool = True) -> None:
-    """Compile every layer of a model in place, if `dynamic` for batches of any size."""
+    """Compile every layer of a model in place; if `dynamic`, once for batches of all sizes."""
     model.kernel = KernelForCompiledLayers(model)
     for layer in [*model.encoder, *model.decoder]:
         layer.compile(mode=mode, dynamic=dynamic)

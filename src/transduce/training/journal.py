@@ -23,8 +23,8 @@ LOG = "log.jsonl"
 class Journal:
     """The open journal of a run, log.jsonl, to which events are appended unbuffered.
 
-    On a full disk lines are lost, but training continues: the next line that can be written states
-    their number as `lost_lines`.
+    On a full disk lines are lost, but training continues: the next line that can be written has
+    `lost_lines`, the number of lost lines.
     """
 
     def __init__(self, path: Path) -> None:
@@ -58,12 +58,12 @@ def open_without_following_links(path: str, flags: int) -> int:
 
 
 def is_not_finite(fact: object) -> bool:
-    """Return whether a value is NaN or infinite, which JSON cannot express (null instead)."""
+    """Return whether a value is NaN or infinite; the journal stores null for such values."""
     return isinstance(fact, float) and not math.isfinite(fact)
 
 
 def ends_with_newline(path: Path) -> bool:
-    """Return whether a file ends with a newline, is empty or absent, so not cut by a crash."""
+    """Return whether a file is absent, empty or ends with a newline, so was not cut by a crash."""
     if not path.exists() or path.stat().st_size == 0:
         return True
     with path.open("rb") as file:
@@ -72,7 +72,7 @@ def ends_with_newline(path: Path) -> bool:
 
 
 def read_journal(path: Path) -> list[dict[str, Any]]:
-    """Return the events of a journal, without cut lines and those that a resume made obsolete."""
+    """Return the events of a journal, without cut lines and events that a resume made obsolete."""
     kept: list[dict[str, Any]] = []
     for event in read_all_events(path):
         if event["event"] == "resume":

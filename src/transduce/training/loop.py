@@ -24,7 +24,7 @@ from transduce.training.update import Update
 
 AfterUpdate = Callable[[Progress, Update | None], Progress]  # validation, checkpoints, journal
 FIRST_CHECKPOINT_MINUTES = 1.0  # early, so that an unwritable disk is noticed soon
-MAX_FAILED_WRITES = 3  # in a row end the run; after fewer, the disk may get free space again
+MAX_FAILED_WRITES = 3  # this many failures in a row end the run; fewer may be a full disk
 
 
 @final
@@ -65,7 +65,7 @@ def run_updates(
 ) -> Progress:
     """Run updates, each followed by `after_update` on rank 0, until training ends or is stopped."""
     training = job.training
-    # such as a validation that a stop has interrupted
+    # catches up on work that a stop has interrupted, such as a validation
     progress = group.run_on_rank_0(after_update, progress, None)
     prefetched: Sequence[Batch] | None = None
     while not is_finished(progress, training):
@@ -116,7 +116,7 @@ def has_diverged(progress: Progress, training: Training) -> bool:
 
 
 def deadline_after(minutes: float) -> float:
-    """Return the time of the monotonic clock, in seconds, after so many minutes from now."""
+    """Return the time of the monotonic clock, in seconds, that is `minutes` from now."""
     return time.monotonic() + 60 * minutes
 
 
@@ -142,7 +142,7 @@ class CheckpointManager:
         self.next_checkpoint = deadline_after(
             min(FIRST_CHECKPOINT_MINUTES, job.training.checkpoint_minutes)
         )
-        self.failures = {"snapshot": 0, "checkpoint": 0}  # in a row
+        self.failures = {"snapshot": 0, "checkpoint": 0}  # failed writes in a row
 
     def after_update(self, progress: Progress, update: Update | None) -> Progress:
         """Log an update (None after a resume), then validate, snapshot and checkpoint if due."""

@@ -15,20 +15,20 @@ from torch.autograd.function import once_differentiable
 from transduce.machine.device import accumulation_dtype
 from transduce.settings.training import TOKEN_MULTIPLE
 
-# T target tokens of a batch · T_P = T + padding after them · V symbols
+# T target tokens of a batch · T_P = T plus padding · V symbols
 
-SLICE_TOKENS = 384  # on a CPU; products of fewer rows are limited by reading the matrix
-SLICE_LOGITS = 20_000_000  # the most of a slice on a CPU: 80 MB in float32
-SOFTMAX_LOGITS = 1_000_000  # the most of one softmax on a CPU, so that they stay in its cache
-GPU_SLICE_LOGITS = 256_000_000  # 1 GB in float32: few large kernels are faster on a GPU
+SLICE_TOKENS = 384  # tokens on a CPU; with fewer, reading the matrix limits the speed
+SLICE_LOGITS = 20_000_000  # most logits of a slice on a CPU: 80 MB in float32
+SOFTMAX_LOGITS = 1_000_000  # most logits of one softmax on a CPU, so that they fit its cache
+GPU_SLICE_LOGITS = 256_000_000  # most logits of a slice on a GPU: 1 GB in float32
 CrossEntropyKernel = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]]
 
 
 def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
     """Return the probability that label smoothing spreads over all V symbols, right or wrong.
 
-    It is ε in the form of Szegedy et al. The authors' code ("t2t") spreads ε over the V - 1 wrong
-    symbols, which is the same as ε V / (V - 1) over all.
+    In the form of Szegedy et al. this is ε. The authors' code ("t2t") spreads ε over the V - 1
+    wrong symbols, which is the same as ε V / (V - 1) over all symbols.
     """
     return smoothing * symbols / (symbols - 1) if form == "t2t" else smoothing
 
@@ -36,7 +36,7 @@ def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
 def cross_entropy_inplace(
     logits: Float[Tensor, "rows V"], targets: Int[Tensor, " T"], mass: float
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Return summed loss and nats of rows of logits; overwrite these with the loss' gradient."""
+    """Return the summed loss and nats of rows; overwrite the logits with the loss' gradient."""
     log_p = at_least_float32(logits).log_softmax(dim=1)  # [rows V]
     real, wanted = log_p[: len(targets)], targets[:, None]
     right = -real.gather(1, wanted)  # [T 1]
@@ -44,7 +44,7 @@ def cross_entropy_inplace(
     sum_dtype = accumulation_dtype(logits.device)
     nats = right.sum(dtype=sum_dtype)
     loss = ((1 - mass) * right + mass * other).sum(dtype=sum_dtype)
-    d_logits = log_p.exp_().sub_(mass / logits.shape[1])  # p less the smoothed labels
+    d_logits = log_p.exp_().sub_(mass / logits.shape[1])  # p minus the smoothed labels
     d_logits[: len(wanted)].scatter_add_(1, wanted, torch.full_like(right, mass - 1))
     d_logits[len(wanted) :] = 0
     logits.copy_(d_logits)
@@ -78,7 +78,7 @@ class SlicedLoss(torch.autograd.Function):
         mass: float,
         kernel: CrossEntropyKernel,
     ) -> tuple[Tensor, Tensor]:
-        """Return the summed loss and nats; compute the gradients now, while a slice has logits."""
+        """Return the summed loss and nats; compute gradients too, while a slice's logits exist."""
         loss, nats = (
             states.new_zeros((), dtype=accumulation_dtype(states.device)) for _ in range(2)
         )
@@ -101,14 +101,14 @@ class SlicedLoss(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        """Return the stored gradients of states and matrix, times that of the loss."""
+        """Return the stored gradients of states and matrix, times the gradient of the loss."""
         d_states, d_weight = ctx.saved_tensors
         d_loss = d_loss.to(d_states.dtype)
         return d_states * d_loss, d_weight * d_loss, None, None, None
 
 
 def tokens_per_slice(weight: Float[Tensor, "V d_model"]) -> int:
-    """Return for how many tokens logits are in memory at once, a multiple of TOKEN_MULTIPLE."""
+    """Return how many tokens fit in a slice, as a multiple of TOKEN_MULTIPLE."""
     on_gpu = weight.device.type == "cuda"
     fit = (GPU_SLICE_LOGITS if on_gpu else SLICE_LOGITS) // len(weight)
     tokens = fit if on_gpu else min(SLICE_TOKENS, fit)
@@ -116,13 +116,13 @@ def tokens_per_slice(weight: Float[Tensor, "V d_model"]) -> int:
 
 
 def tokens_per_softmax(weight: Float[Tensor, "V d_model"]) -> int:
-    """Return for how many tokens one softmax is computed: a slice on a GPU, fewer on a CPU."""
+    """Return the number of tokens of one softmax: a whole slice on a GPU, fewer on a CPU."""
     on_gpu = weight.device.type == "cuda"
     return tokens_per_slice(weight) if on_gpu else max(1, SOFTMAX_LOGITS // len(weight))
 
 
 def at_least_float32(logits: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """Return logits in float32 or higher precision, which sums over V symbols need."""
+    """Return logits in at least float32, because sums over V symbols need this precision."""
     return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
 

@@ -6,7 +6,7 @@ from transduce.model.counts import count_decoder_layer, count_encoder_layer
 from transduce.settings import Architecture
 
 CPU = torch.device("cpu")
-MAX_TOKENS = {"cpu": 8_192, "cuda": 1 << 20, "mps": 1 << 16}  # larger ones were not faster on a CPU
+MAX_TOKENS = {"cpu": 8_192, "cuda": 1 << 20, "mps": 1 << 16}  # on a CPU more tokens were not faster
 MEMORY_SHARES = {
     "cpu": 1 / 8,
     "cuda": 1 / 2,
@@ -19,7 +19,7 @@ def estimate_micro_batch_tokens(
 ) -> int:
     """Return how many source and target tokens of a micro-batch fit in `memory` bytes.
 
-    At least a pair of two sentences of `longest` tokens.
+    The result is never less than one pair of sentences of `longest` tokens needs.
     """
     share, most = MEMORY_SHARES[device.type], MAX_TOKENS[device.type]
     return max(2 * longest, min(most, int(memory * share) // estimate_token_bytes(sizes)))
@@ -28,7 +28,7 @@ def estimate_micro_batch_tokens(
 def estimate_token_bytes(sizes: Architecture) -> int:
     """Return about how many bytes of float32 activations the backward pass needs per token.
 
-    This is the mean of source and target tokens, which are assumed to be equally many.
+    This is the mean over source and target tokens, assuming equally many of both.
     """
     layer_pair = count_encoder_layer(sizes) + count_decoder_layer(sizes)
     return 4 * sizes.layers * layer_pair.activations // 2

@@ -2,9 +2,9 @@
 
 Weights, gradients and moments of a model are one flat tensor each, so that the norm, the update,
 and the exchange between processes are one operation each. The model's parameters are views of the
-flat weights; in bfloat16, of a copy that is refreshed after each update. A gradient is added to its
-view of the flat gradient, in float32, as soon as the backward pass has computed it, while it is
-still in the processor's cache.
+flat weights; in bfloat16, of a copy that is refreshed after each update. As soon as the backward
+pass has computed a parameter's gradient, this is added to a view of the flat gradient, in float32,
+while it is still in the processor's cache.
 """
 
 from functools import partial
@@ -19,7 +19,7 @@ from transduce.settings import Training
 
 @final
 class Optimiser:
-    """Adam on the flat weights of one model, whose parameters become views of them."""
+    """Adam on the flat weights of one model; the model's parameters become views of these."""
 
     def __init__(self, model: nn.Module, training: Training) -> None:
         self.names = [name for name, _ in model.named_parameters()]
@@ -48,7 +48,7 @@ class Optimiser:
             fused=True,
             capturable=flat.device.type == "cuda",  # keeps its step count on the GPU
         )
-        # a tensor, for on a GPU Adam reads it there
+        # a tensor, because Adam reads the learning rate on the device
         self.learning_rate = torch.zeros((), device=flat.device)
         self.adam.state[self.weights] = {
             "step": torch.zeros((), dtype=torch.float32, device=flat.device),
@@ -94,7 +94,7 @@ class Optimiser:
 
     @property
     def named_weights(self) -> dict[str, Tensor]:
-        """The weights by name, as views in float32, also of a model that computes in bfloat16."""
+        """The weights by name, as views in float32, even if the model computes in bfloat16."""
         views = self.as_parameter_views(self.weights.detach())
         return dict(zip(self.names, views, strict=True))
 

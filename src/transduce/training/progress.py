@@ -1,4 +1,4 @@
-"""The progress of a run: all its state besides weights and moments."""
+"""The progress of a run, which is its entire state apart from weights and moments."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ class ValidationResult:
     """The loss and the score of the development set at one step."""
 
     nats: float  # per target token, without smoothing; its exponential is the perplexity
-    score: Score | None = None  # such as BLEU, of the set's first lines; None without
+    score: Score | None = None  # such as BLEU, of the set's first lines; None if not computed
 
 
 @final
@@ -29,7 +29,7 @@ class Progress:
     seconds: float = 0.0
     skipped: int = 0  # updates that were not finite and changed no weight
     nonfinite_in_a_row: int = 0
-    best_nats: float = 0.0  # the lowest of all validations; 0 before the first
+    best_nats: float = 0.0  # the lowest nats of all validations; 0 before the first
     validations_without_improvement: int = 0
     validated_step: int = 0  # step of the last finished validation
 
@@ -46,7 +46,7 @@ class Progress:
         )
 
     def after_validation(self, result: ValidationResult) -> "Progress":
-        """Return the progress after a validation: a new best, or one more without improvement."""
+        """Return the progress after a validation, with an updated best loss or patience count."""
         validated = replace(self, validated_step=self.step)
         if not self.best_nats or result.nats < self.best_nats:
             return replace(validated, best_nats=result.nats, validations_without_improvement=0)

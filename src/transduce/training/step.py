@@ -29,7 +29,7 @@ def queue_update(
 ) -> PendingUpdate | None:
     """Queue one update on the model's device; None, without changes, if a signal stopped it.
 
-    This does not wait for the device: `PendingUpdate.read` does, when results are needed.
+    This function does not wait for the device; `PendingUpdate.read` waits for the results.
     """
     model.train()
     optimiser.clear_gradients()

@@ -1,4 +1,4 @@
-"""The results of one update, and those of an update that a device may still compute."""
+"""The results of a finished update, and of an update that a device may still be computing."""
 
 from dataclasses import dataclass
 from typing import final

@@ -9,7 +9,7 @@ from transduce.training.distributed.collectives import all_reduce, broadcast
 from transduce.training.optimiser import Optimiser
 
 Accumulate = Callable[[int], None]  # adds the gradient of one micro-batch, by its number
-ShouldContinue = Callable[[], bool]  # False on every rank if a signal stopped any
+ShouldContinue = Callable[[], bool]  # False on every rank if a signal stopped any rank
 
 
 def all_reduce_once(

@@ -22,7 +22,7 @@ from transduce.errors import LostProcessError
 from transduce.training.distributed.rank import ProcessRank
 
 POLL_SECONDS = 0.05
-GRACE_SECONDS = 5.0  # until the end of a lost process can be observed
+GRACE_SECONDS = 5.0  # time to wait until the end of a lost process can be observed
 LOST = LostProcessError.exit_code
 SHARED_ENDS = (0, 5, 130, 143)  # exit codes that all processes end with if any does
 # exit codes of rank 0 after it has printed the reason
@@ -34,7 +34,7 @@ RESUME_HINT = (
 
 @contextmanager
 def launch_processes(count: int) -> Iterator["ProcessSupervisor"]:
-    """Start `count` processes of this command, one per rank; kill those that run at the end."""
+    """Start `count` processes of this command, one per rank; on exit, kill those still running."""
     folder = Path(tempfile.mkdtemp(prefix="transduce-"))
     loopback = next(name for _, name in socket.if_nameindex() if name.startswith("lo"))
     interfaces = {"GLOO_SOCKET_IFNAME": loopback, "NCCL_SOCKET_IFNAME": loopback}
@@ -110,7 +110,7 @@ class ProcessSupervisor:
 
 
 def describe_end(process: "subprocess.Popen[bytes]") -> str:
-    """Return in words how a process was killed, stopped or failed; empty if it was not."""
+    """Return in words how a process was killed, stopped or failed, else an empty text."""
     code = process.poll()
     if code is None:
         return "was stopped and did not answer any more" if is_stopped(process) else ""
@@ -125,6 +125,6 @@ def is_stopped(process: "subprocess.Popen[bytes]") -> bool:
         return False
     try:
         state = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:  # it has ended since poll()
+    except ChildProcessError:  # the process has ended since poll()
         return False
     return state is not None

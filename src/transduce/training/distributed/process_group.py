@@ -17,7 +17,7 @@ class ProcessGroup(Protocol):
     """The processes of a training, as seen from this process: rank, exchange, broadcast."""
 
     requests: SignalRequests
-    rank: int  # of this process, from 0; rank 0 writes to the run folder
+    rank: int  # number of this process, from 0; rank 0 writes to the run folder
     world_size: int
     reduction: str  # how gradients are summed, which decides their last bits
 

@@ -9,7 +9,7 @@ from transduce.errors import InputError
 
 RENDEZVOUS = "TRANSDUCE_RENDEZVOUS"  # set by our launcher: the path of the rendezvous file
 PARENT = "TRANSDUCE_PARENT"  # set by our launcher: its process id
-TORCHRUN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")  # as torchrun sets them
+TORCHRUN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")  # set by torchrun
 
 
 @final
@@ -22,7 +22,7 @@ class ProcessRank:
     local_rank: int = 0  # rank within the processes of this machine
     local_size: int = 1  # number of processes on this machine
     rendezvous_file: Path | None = None  # None: MASTER_ADDR and MASTER_PORT are used
-    parent: int = 0  # process id of our launcher; 0 without one
+    parent: int = 0  # process id of our launcher; 0 without our launcher
 
     @property
     def is_single_process(self) -> bool:
@@ -61,7 +61,7 @@ class ProcessRank:
 
 
 def read_count(environment: Mapping[str, str], name: str, default: int) -> int:
-    """Return a non-negative integer from an environment variable; InputError if it is none."""
+    """Return an environment variable as an integer; raise InputError unless it is 0 or more."""
     text = environment.get(name, str(default))
     if not text.isascii() or not text.isdigit():
         raise InputError(f"{name} is {text!r} in the environment", "torchrun sets it to a number")

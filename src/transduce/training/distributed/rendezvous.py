@@ -1,7 +1,7 @@
 """Rendezvous: how the processes of a training find each other and get the job from rank 0.
 
 On one machine the key-value store is a file in a private folder that our launcher made. On several
-machines it is at MASTER_ADDR, without authentication: use it on internal networks only.
+machines the store is at MASTER_ADDR, without authentication: use it on internal networks only.
 """
 
 import time
@@ -55,7 +55,7 @@ class Rendezvous:
 
     @contextmanager
     def join_group(self, requests: SignalRequests) -> Iterator[TorchProcessGroup]:
-        """Context manager that opens this process's group; all must join within the timeout."""
+        """Context manager that opens the process group; all ranks must join within the timeout."""
         backends = "cpu:gloo"
         device_type = select_device().type
         require(

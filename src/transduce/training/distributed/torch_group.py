@@ -1,8 +1,8 @@
 """The process group of several processes, on torch.distributed.
 
 Each update has three exchanges: losses and signal requests, gradients, and the progress that rank 0
-returns. After the first exchange all ranks know whether any was stopped by a signal, and then all
-drop the update. A process that does not communicate for the timeout is lost, and the run ends.
+returns. After the first exchange all ranks know whether a signal stopped any rank; if so, all drop
+the update. A process that does not communicate for the timeout is lost, and the run ends.
 """
 
 import json
@@ -36,7 +36,7 @@ class TorchProcessGroup:
         self, rank: ProcessRank, requests: SignalRequests, timeout_seconds: float, *, exact: bool
     ) -> None:
         self.rank, self.world_size, self.requests = rank.rank, rank.world_size, requests
-        self.timeout_seconds = timeout_seconds  # without communication, until a process is lost
+        self.timeout_seconds = timeout_seconds  # without communication a process is lost
         self.exchange = sum_in_micro_batch_order if exact else all_reduce_once
         self.reduction = "in order" if exact else f"by {rank.world_size} processes at once"
 
@@ -49,7 +49,8 @@ class TorchProcessGroup:
     ) -> bool:
         """Compute this rank's share of the micro-batches; sum gradients and `sums` over ranks.
 
-        Returns False if a signal stopped any process; that one computes no more micro-batches.
+        Returns False if a signal stopped any process; the stopped process skips its remaining
+        micro-batches.
         """
 
         def accumulate_unless_stopped(number: int) -> None:
