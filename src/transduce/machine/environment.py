@@ -49,7 +49,7 @@ def cpu_model_name() -> str:
 
 
 def environment_changes(saved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Return lines "label old → new" for the differences that may change last bits of results."""
+    """Return lines "name old → new" of environment changes that may alter results' last bits."""
     saved = {**BEFORE, **saved}
     return [
         f"{LABELS[name]} {saved.get(name, 'unknown')} → {now[name]}"

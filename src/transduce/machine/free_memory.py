@@ -14,7 +14,7 @@ GROUPS = (  # files with limit, usage and statistics of a control group, in cgro
 
 
 def free_memory_bytes() -> float:
-    """Return the bytes of memory that can be taken without swapping, or infinity if unknown."""
+    """Return the bytes of memory that can be used without swapping, or infinity if unknown."""
     return min(available_bytes(), *group_bytes(), math.inf)
 
 

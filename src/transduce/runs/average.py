@@ -113,7 +113,7 @@ def read_validation_score(run: Path) -> list[Score]:
 def average_snapshots(run: Path, last: int | None) -> tuple[list[int], dict[str, Tensor]]:
     """Return the steps of the last snapshots of a run and the mean of their weights.
 
-    A run in training may delete a snapshot that is being read: then the newer ones are averaged.
+    A run in training may delete a snapshot that is being read; then newer snapshots are averaged.
     """
     chosen = take_last_snapshots(run, last)
     try:
@@ -128,7 +128,7 @@ def average_snapshots(run: Path, last: int | None) -> tuple[list[int], dict[str,
 def take_last_snapshots(run: Path, last: int | None) -> list[Snapshot]:
     """Return the last `last` snapshots of a run; refuse a run that has fewer, or none at all.
 
-    By default `last` is the recipe's number, or that of all snapshots if the run has fewer.
+    By default `last` is the recipe's `training.average_last`, or all snapshots if there are fewer.
     """
     found = list_snapshots(run)
     if not found:

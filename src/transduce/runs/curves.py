@@ -41,7 +41,7 @@ class CurvePoint:
 class RunCurve:
     """The training curve of one run: a point for each validation, and one for the last update."""
 
-    name: str  # the end of the folder's path that sets it apart from the other runs
+    name: str  # the end of the folder's path that no other run has
     folder: Path
     points: tuple[CurvePoint, ...]
 

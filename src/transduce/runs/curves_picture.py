@@ -1,4 +1,4 @@
-"""The picture of training curves: perplexity by update, and each validation's score."""
+"""The image of training curves: perplexity by update, and each validation's score."""
 
 import math
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ STRETCHES = 200  # groups of consecutive updates, each averaged to one point
 
 
 def draw_curves(journals: dict[str, Events], kind: str) -> bytes:
-    """Draw the runs' perplexity as an image, with a second panel of scores if any was validated."""
+    """Return an image of the runs' perplexities, with a panel of scores if any run has scores."""
     from matplotlib.figure import Figure
 
     score_names = {name for events in journals.values() for name in read_scores(events)[2]}
@@ -38,7 +38,7 @@ def draw_curves(journals: dict[str, Events], kind: str) -> bytes:
 
 
 def draw_perplexity(panel: "Axes", name: str, events: Events, color: str) -> None:
-    """Draw a run's training perplexity as a thin line, the development set's as a thick one."""
+    """Draw a run's training perplexity as a thin line, development perplexity as a thick line."""
     panel.plot(
         *smooth_training(select_events(events, "update")), color=color, linewidth=0.6, alpha=0.7
     )
@@ -53,7 +53,7 @@ def dev_perplexities(events: Events) -> list[float]:
 
 
 def smooth_training(updates: Events) -> tuple[list[float], list[float]]:
-    """Return mean steps and perplexities of groups of updates, skipped updates left out."""
+    """Return the mean step and perplexity of each group of updates, without skipped updates."""
     finite = [update for update in updates if update["nats"] is not None]
     stretches = split_evenly(finite, min(STRETCHES, len(finite))) if finite else []
     steps = [mean([update["step"] for update in some]) for some in stretches]

@@ -42,7 +42,7 @@ def fetch(
 ) -> tuple[FetchedCorpus, ...]:
     """Fetch public corpora into a cache, from which `train`, `prepare` and `evaluate` read them.
 
-    `names` are those that `transduce fetch --list` shows. `cache` is $TRANSDUCE_CACHE or this
+    `names` are names that `transduce fetch --list` shows. `cache` is $TRANSDUCE_CACHE or this
     platform's cache folder by default. A corpus that the cache holds is not fetched again. `copies`
     is a folder of files that were downloaded before. `timeout` is how many seconds without data
     make a connection count as broken. `on_corpus` is called with each corpus once it is fetched.
@@ -76,7 +76,7 @@ def fetch_one(
 
 
 def describe_folder(corpus: Corpus | Treebank, folder: VerifiedFolder) -> FetchedCorpus:
-    """Return a fetched corpus with its folder, the line counts of its splits, and its warnings."""
+    """Return the `FetchedCorpus` of a folder: the line count of each split, and warnings."""
     return FetchedCorpus(
         corpus=corpus,
         folder=folder.folder,
@@ -86,4 +86,4 @@ def describe_folder(corpus: Corpus | Treebank, folder: VerifiedFolder) -> Fetche
 
 
 def ignore_event(*_: object) -> None:
-    """Do nothing: the default of every callback."""
+    """Do nothing: the default value of the callbacks of `fetch`."""

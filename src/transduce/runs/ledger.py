@@ -27,8 +27,8 @@ from transduce.settings import Architecture, Recipe
 from transduce.settings.deviations import BASE, Deviation, list_deviations
 from transduce.training.journal import LOG, Journal, read_journal
 
-Lengths = Int32[np.ndarray, " N"]  # in tokens, of one side of N pairs
-MACHINE = "machine"  # the journal's event that records the devices used from its step on
+Lengths = Int32[np.ndarray, " N"]  # lengths in tokens of one side of N pairs
+MACHINE = "machine"  # the journal event that records the devices used from a step on
 SYMBOLS = {"big": "35,368 to 36,344"}  # vocabulary sizes that give the printed parameter count
 OF_THE_OTHERS = "41,004 to 41,208"
 
@@ -80,7 +80,7 @@ def find_table3_row(a: Architecture) -> str | None:
 
 
 def sum_lengths(source_lengths: Lengths, target_lengths: Lengths) -> TextSize:
-    """Sum the sentence lengths of a corpus, and their products, to count operations from."""
+    """Return the sums of sentence lengths and their products, from which operations are counted."""
     n, m = (lengths.astype(np.float64) for lengths in (source_lengths, target_lengths))
     return TextSize(*map(float, (n.sum(), m.sum(), n @ n, m @ m, n @ m)))
 
@@ -118,7 +118,7 @@ def journal_machine(folder: Path, step: int, what: MachineRecord) -> None:
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainingCost:
-    """What training a run took: devices, seconds, and operations, estimated and counted."""
+    """The cost of a run's training: devices, seconds, and estimated and counted operations."""
 
     device: str  # the last device that the run used
     devices: int

@@ -1,4 +1,4 @@
-"""Check that an output folder is new or already of its kind, and lock it while it is written."""
+"""Checks that an output folder is new or of the expected kind, and its lock during writing."""
 
 import os
 from collections.abc import Collection, Iterator

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def encode_image(figure: "Figure", kind: str) -> bytes:
-    """Encode a matplotlib figure as an image file of a type such as png or svg."""
+    """Return a matplotlib figure as the bytes of an image file of a kind such as png or svg."""
     out = io.BytesIO()
     figure.savefig(out, format=kind, dpi=120)
     return out.getvalue()

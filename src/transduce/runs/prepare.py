@@ -32,7 +32,7 @@ def prepare(
     fetched corpus; without `train` the recipe's corpus is used. `recipe` is a name, a file or a
     `Recipe`; without one a recipe that fits the text is chosen. `settings` changes settings of the
     recipe. `on_progress` is called with a description of the current activity and the number of
-    pairs read. Calling it again after an interruption makes only the parts that are missing.
+    pairs read. A second call after an interruption makes only the missing parts.
 
         corpus = transduce.prepare("store", ("a.en", "a.de"), recipe="demo")
     """

@@ -18,7 +18,7 @@ from transduce.vocabulary import max_vocabulary_size
 
 PASSES = 30  # passes over the corpus, within the bounds on updates below
 FEWEST, MOST = 1_000, 100_000  # bounds on the number of updates
-PIECE = 4  # about how many characters a piece has
+PIECE = 4  # average number of characters of a piece, roughly
 
 
 @final
@@ -105,9 +105,9 @@ def recommend_recipe(
 def build_schedule(steps: int) -> dict[str, Value]:
     """Return the warm-up and the validation and snapshot intervals for a number of updates.
 
-    The narrower a model, the higher the peak of equation 3; post-norm stacks that reach it too soon
-    may learn the target language and ignore the source (docs/records/log.md). So the warm-up
-    takes half the run, at most the paper's 4,000 steps.
+    The narrower a model, the higher the peak of equation 3; post-norm stacks that reach the peak
+    too soon may learn the target language and ignore the source (docs/records/log.md). So the
+    warm-up takes half the run, at most the paper's 4,000 steps.
     """
     return {
         "training.steps": steps,

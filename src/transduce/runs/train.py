@@ -135,7 +135,7 @@ class CallbackObserver:
 
     @contextmanager
     def interrupts_as_requests(self) -> Iterator[None]:
-        """Turn KeyboardInterrupt in a block into a request to stop; raise it before training."""
+        """Turn a KeyboardInterrupt of a callback into a request to stop, if training has begun."""
         try:
             yield
         except KeyboardInterrupt:

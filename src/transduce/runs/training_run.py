@@ -69,7 +69,7 @@ class RunObserver(Protocol):
 @final
 @dataclass(frozen=True, kw_only=True)
 class RunHooks:
-    """A caller's hooks into a run: its observer, its requests to stop, its other processes."""
+    """A caller's hooks into a run: an observer, stop requests, and the rendezvous of processes."""
 
     observe: Callable[[Recipe], AbstractContextManager[RunObserver]]
     receive_requests: Callable[[Callable[[str], None]], AbstractContextManager[SignalRequests]]
@@ -99,7 +99,7 @@ class TrainingRun:
     progress: Progress
     parameters: int  # number of the model's parameters
     is_finished: bool
-    stop_signal: int = 0  # the signal that stopped it early; 0 if none
+    stop_signal: int = 0  # the signal that stopped the run early; 0 if none
 
     def __fspath__(self) -> str:
         return str(self.folder)
@@ -115,7 +115,7 @@ class PreparedTraining:
     """A chosen recipe and a prepared corpus, ready for training."""
 
     recipe: Recipe
-    reasons: list[str]  # a sentence on each choice, if the recipe was recommended
+    reasons: list[str]  # a sentence for each choice in a recommended recipe, else empty
     corpus: PreparedCorpus
     is_new_corpus: bool
 
@@ -191,7 +191,7 @@ def run_training(
             report_start(start, folder, recipe, corpus, observer)
 
         progress = train_run(folder, recipe, corpus, callbacks, on_start, group)
-        # stopped at the last step, a run may lack its last validation
+        # a run stopped at its last step may lack its last validation
         finished = is_finished(progress, recipe.training) and not requests.stop_signal
         for line in describe_end(folder, recipe.training, progress, finished=finished):
             observer.on_message(line)
@@ -212,7 +212,7 @@ def open_process_group(
     recipe: Recipe,
     corpus: PreparedCorpus,
 ) -> Iterator[ProcessGroup]:
-    """Open rank 0's process group and send the job to the others; a single process's if None."""
+    """Open rank 0's process group and send the job to other ranks; `SINGLE_PROCESS` if None."""
     if rendezvous is None:
         yield SingleProcess(requests)
         return
@@ -225,7 +225,7 @@ def open_process_group(
 def train_as_follower(
     folder: Path, store: Path | None, rendezvous: Rendezvous, requests: SignalRequests
 ) -> bool:
-    """Train on a rank other than 0, with rank 0's recipe; return whether the run is finished."""
+    """Train on a rank other than 0 with rank 0's recipe; return whether the run is finished."""
     job = json.loads(rendezvous.wait_for_job())
     recipe = Recipe.from_mapping(job["recipe"])
     corpus = open_prepared(store or folder / STORE)

@@ -37,7 +37,7 @@ def verify(folder: Path | str) -> list[VerifiedPart]:
 
         damaged = [part for part in transduce.verify("run") if not part.is_good]
 
-    A damaged part raises no error: its `reason` names the file that is not as it was written.
+    A damaged part raises no error; `VerifiedPart.reason` names the file that was changed.
     """
     return list(verify_parts(Path(folder)))
 
@@ -77,12 +77,12 @@ def list_run_checks(folder: Path) -> Iterator[Check]:
 
 
 def verify_step(folder: Path, step: int) -> None:
-    """Verify a checkpoint or snapshot, and that it belongs to this run."""
+    """Verify a checkpoint or snapshot and that the folder belongs to this run and step."""
     open_step(folder, step).verify()
 
 
 def verify_folder(folder: Path) -> None:
-    """Verify a store or model folder, whichever kind its manifest states."""
+    """Verify every file of a store or model folder by the checksums in its manifest."""
     kind = "run, store or model"
     manifest = folder / MANIFEST
     if manifest.exists():

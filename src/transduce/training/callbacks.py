@@ -9,7 +9,7 @@ from transduce.training.update import Update
 
 
 def ignore_event(*_: object) -> None:
-    """Do nothing; this is the default of every callback."""
+    """Do nothing: the default value of every training callback."""
 
 
 @final

@@ -30,7 +30,7 @@ MAX_FAILED_WRITES = 3  # this many failures in a row end the run; fewer may be a
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainingJob:
-    """What a run trains and where: model, optimiser, settings, batches, validation, run folder."""
+    """All parts of a run's training: model, optimiser, settings, batches, validation, folder."""
 
     folder: Path
     model: Transformer
@@ -173,7 +173,7 @@ class CheckpointManager:
         )
 
     def validate_if_due(self, progress: Progress) -> Progress:
-        """Validate every `training.validate_every` steps and at the last; return the progress."""
+        """Validate every `training.validate_every` steps and at the end; return the progress."""
         job, training, step = self.job, self.job.training, progress.step
         due = step % training.validate_every == 0 or step == training.steps
         if job.validate is None or not due or progress.validated_step == step:
@@ -201,7 +201,7 @@ class CheckpointManager:
             self.try_to_write("checkpoint", progress)
 
     def finish(self, progress: Progress) -> Progress:
-        """Write the last checkpoint; raise SaveError if it or the last snapshot failed."""
+        """Write the last checkpoint; raise SaveError if this or the last snapshot failed."""
         if progress.step > self.checkpointed_step:
             self.try_to_write("checkpoint", progress)
         if failed := [kind for kind, times in self.failures.items() if times]:

@@ -58,9 +58,10 @@ def smoothed_loss(
     mass: float,
     kernel: CrossEntropyKernel = cross_entropy_inplace,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Return two sums over tokens: the loss against smoothed labels, and -log p(target) in nats.
+    """Return two sums over T targets: the label-smoothed cross-entropy, and -log p(target) in nats.
 
-    States past the last target are padding and do not contribute to the sums.
+    `states` are decoder states of T targets, then padding, which does not contribute to the sums.
+    `weight` is the output matrix, and `mass` the probability mass of label smoothing.
     """
     loss, nats = SlicedLoss.apply(states, weight, targets, mass, kernel)
     return loss, nats

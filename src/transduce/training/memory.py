@@ -11,7 +11,7 @@ MEMORY_SHARES = {
     "cpu": 1 / 8,
     "cuda": 1 / 2,
     "mps": 1 / 8,
-}  # the share for activations stored for the backward pass
+}  # the fraction of memory for activations stored for the backward pass
 
 
 def estimate_micro_batch_tokens(

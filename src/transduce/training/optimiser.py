@@ -46,7 +46,7 @@ class Optimiser:
             betas=(training.beta1, training.beta2),
             eps=training.epsilon,
             fused=True,
-            capturable=flat.device.type == "cuda",  # keeps its step count on the GPU
+            capturable=flat.device.type == "cuda",  # keep Adam's step count on the GPU
         )
         # a tensor, because Adam reads the learning rate on the device
         self.learning_rate = torch.zeros((), device=flat.device)

@@ -112,7 +112,7 @@ class WordPiece:
 
     @staticmethod
     def from_model(model: Any) -> "WordPiece":  # noqa: ANN401
-        """Build the word pieces from tokenizer.json's "model" entry; ValueError if it is invalid."""
+        """Build the vocabulary from tokenizer.json's "model" entry; ValueError if invalid."""
         vocab, known = model["vocab"], set(byte_letters())
         pieces = tuple(sorted(vocab, key=vocab.__getitem__)[len(list_symbols([])) :])
         for piece in pieces:

@@ -9,7 +9,7 @@ from torch import distributed as processes
 
 from transduce.errors import LostProcessError
 
-MESSAGE_BYTES = 4_096  # the most bytes of a message of rank 0
+MESSAGE_BYTES = 4_096  # the most bytes of a message from rank 0
 
 
 def all_reduce(tensor: Tensor) -> None:

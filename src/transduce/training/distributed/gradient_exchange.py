@@ -40,8 +40,8 @@ def sum_in_micro_batch_order(
     """Broadcast each micro-batch's gradients; sum them in micro-batch order on every rank.
 
     Returns False if stopped. The sum is bit for bit that of a single process, for any number of
-    processes. It takes one broadcast of all gradients per micro-batch (`all_reduce_once`: one
-    all-reduce per update) and memory for all gradients twice more.
+    processes. The exchange takes one broadcast of all gradients per micro-batch, where
+    `all_reduce_once` takes one all-reduce per update, and memory for two more sets of gradients.
     """
     size, rank = processes.get_world_size(), processes.get_rank()
     total = torch.zeros_like(optimiser.weights.detach())
@@ -62,7 +62,7 @@ def sum_in_micro_batch_order(
 
 
 def assign_micro_batches(costs: Sequence[int], world_size: int) -> list[list[int]]:
-    """Return each rank's micro-batch numbers: costliest first, each to the least loaded rank."""
+    """Return each rank's micro-batch numbers, assigned by cost to the least loaded rank."""
     shares: list[list[int]] = [[] for _ in range(world_size)]
     loads = [0] * world_size
     for number in sorted(range(len(costs)), key=lambda number: -costs[number]):

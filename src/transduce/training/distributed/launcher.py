@@ -1,8 +1,8 @@
 """Start and supervise the processes of a training on one machine.
 
-Each process runs this same command, with its rank in the environment. They find each other through
-a rendezvous file in a new folder that only this user can open, and communicate over the loopback
-interface only.
+Each process runs this same command, with its rank in the environment. The processes find each other
+through a rendezvous file in a new folder that only this user can open, and communicate over the
+loopback interface only.
 """
 
 import os
@@ -24,7 +24,7 @@ from transduce.training.distributed.rank import ProcessRank
 POLL_SECONDS = 0.05
 GRACE_SECONDS = 5.0  # time to wait until the end of a lost process can be observed
 LOST = LostProcessError.exit_code
-SHARED_ENDS = (0, 5, 130, 143)  # exit codes that all processes end with if any does
+SHARED_ENDS = (0, 5, 130, 143)  # exit codes that all processes have if one process has them
 # exit codes of rank 0 after it has printed the reason
 EXPLAINED_ENDS = (*SHARED_ENDS, 2, 3, 4, 6, 141)
 RESUME_HINT = (

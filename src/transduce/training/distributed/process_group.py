@@ -30,7 +30,7 @@ class ProcessGroup(Protocol):
     ) -> bool:
         """Call `accumulate` for each micro-batch on one rank; sum gradients and `sums` over ranks.
 
-        Returns False if a signal stopped any process: then the update must be dropped.
+        Returns False if a signal stopped any process; the update must then be dropped.
         """
 
     def run_on_rank_0(
