@@ -1,1 +1,1 @@
-"""The command line, the only package that parses arguments, prints and exits; a file a command."""
+"""The command line, one file per command; no other package parses arguments, prints or exits."""

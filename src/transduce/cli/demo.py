@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from transduce.runs.prepared_corpus import PreparedCorpus
     from transduce.settings import Data
 
-LINES = 500  # evaluated in each split
-SENTENCES = 4  # printed of each split
+LINES = 500  # lines to evaluate in each split
+SENTENCES = 4  # translations to print of each split
 
 
 @click.command("demo")
@@ -115,7 +115,7 @@ def suggest_next_steps(model: Path) -> list[str]:
 
 
 def find_program() -> str:
-    """Return the word that calls `transduce` in this shell: its path if it is not on the PATH."""
+    """Return how to call this program in a shell: "transduce", or its path if it is not on PATH."""
     program = Path(sys.argv[0])
     if program.name != "transduce" or shutil.which("transduce"):
         return "transduce"

@@ -33,7 +33,7 @@ def print_message(line: str) -> None:
 
 
 def escape_controls(text: str) -> str:
-    """Return a text with control characters as \\x1b and the like, which no terminal obeys."""
+    """Return a text with control characters escaped, as \\x1b, so that no terminal obeys them."""
     return "".join(
         character.encode("unicode_escape").decode()
         if unicodedata.category(character) in ("Cc", "Cf", "Cs")
@@ -73,7 +73,7 @@ def print_comparison(found: "Comparison", files: tuple[str, str], *, as_json: bo
 
 
 def align_right(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return the rows of a table with all cells but the first of each row padded on the left."""
+    """Return the rows of a table with all cells padded on the left, except each row's first."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         [row[0], *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from transduce.inference.evaluate import Evaluation
 
 
-MOST_LABELS = 10  # labels that training lacked, the most frequent ones
+MOST_LABELS = 10  # number of labels to list among those that training lacked
 
 
 @click.command("evaluate")
@@ -103,7 +103,7 @@ def translate_and_score(
     output: Path | None,
     processes: Processes,
 ) -> "tuple[Evaluation, Mapping[str, object]]":
-    """Translate a test set, write the translations, and score them by (metrics, language)."""
+    """Translate a test set, write the translations, and score them; `scoring`: metrics, language."""
     from transduce.durable import atomic_file
     from transduce.inference.evaluate import (
         choose_evaluation,
@@ -121,7 +121,7 @@ def translate_and_score(
     sides = (read_text("", source), read_text("", reference)) if reference else None
     with (
         nullcontext() if output is None else atomic_file(output) as file
-    ):  # refused before translating
+    ):  # an unwritable output is refused before translating
         translator = choice.load()
         lines = sides or read_test_set(str(source), None, translator.recipe.data)
         workers = processes.choose(lambda _: len(lines[0]), choice)

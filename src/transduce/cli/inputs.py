@@ -54,12 +54,12 @@ def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def named_texts(files: Mapping[str, Any]) -> "tuple[Pairs | None, Pairs | None]":
-    """Return the training text and the development set that options name, None where none does."""
+    """Return the training text and the development set; None for a text that no option names."""
     return add_silver(read_text_options(files, ""), files), read_text_options(files, "dev_")
 
 
 def read_text_options(files: Mapping[str, Any], prefix: str) -> "Pairs | None":
-    """Return the text that the options starting with `prefix` name; None if none is given."""
+    """Return the text that the options starting with `prefix` name; None without such options."""
     from transduce.runs.texts import FilePair, TaskFiles
     from transduce.tasks import PARSING, TAGGING, TRANSLATION
 

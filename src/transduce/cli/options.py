@@ -20,7 +20,7 @@ class RecipeName(click.ParamType):  # type: ignore[type-arg]  # generic in later
     name = "recipe"
 
     def convert(self, value: Any, param: object, ctx: object) -> Recipe:  # noqa: ANN401, ARG002
-        """Convert an argument to the recipe that it names; refuse it if there is none."""
+        """Convert a recipe's name or file to the recipe; refuse any other argument."""
         if isinstance(value, Recipe):
             return value
         return find_recipe(value)
@@ -47,7 +47,7 @@ class Change(click.ParamType):  # type: ignore[type-arg]
 
 
 def require_writable(output: Path | None, *inputs: Path | None) -> None:
-    """Refuse an output file in a folder that does not exist, or that is one of the inputs."""
+    """Refuse an output file that is one of the inputs or whose folder does not exist."""
     if output is None:
         return
     folder = output.parent

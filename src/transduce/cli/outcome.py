@@ -27,7 +27,7 @@ def run(command: click.Command, arguments: Sequence[str]) -> int:
         print(end="", flush=True)  # raises the error of a full disk or closed pipe
     except click.exceptions.Exit as end:
         code = end.exit_code
-    except SystemExit as end:  # the command has printed why
+    except SystemExit as end:  # the command has printed the reason
         code = int(end.code or 0)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - no caller handles errors
         code = _report_error(error)

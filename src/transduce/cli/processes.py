@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True)
 class Processes:
-    """The values of --workers and --threads; `workers` is None if it is still to be chosen."""
+    """The values of --workers and --threads; `workers` is None if --workers is not given."""
 
     workers: int | None
     threads: int
 
     def choose(self, count_lines: Callable[[int], int], models: "TranslatorChoice") -> int:
-        """Choose the number of worker processes; `count_lines(most)` returns at most `most`."""
+        """Return --workers, or else choose a number of workers that fits the machine and input."""
         if self.workers is not None:
             return self.workers
         return choose_for_machine(count_lines, models.folders)
 
 
 def count_file_lines(path: Path, most: int) -> int:
-    """Count the lines of a file, at most `most` of them; 0 if it is no regular file."""
+    """Return the number of lines of a file, at most `most`; 0 for pipes and other special files."""
     from transduce.text.files import read_lines
 
     return sum(1 for _ in islice(read_lines(path), most)) if path.is_file() else 0
@@ -92,7 +92,7 @@ def computes_on_cpu() -> bool:
 
 
 def weight_bytes(folders: Sequence[Path]) -> int:
-    """Return the total bytes of the models' weights: of each folder its largest weight file."""
+    """Return the sum of the sizes in bytes of each model folder's largest weight file."""
     from transduce.checkpoint.model_folder import WEIGHTS
 
     sizes = ([file.stat().st_size for file in folder.rglob(WEIGHTS)] for folder in folders)

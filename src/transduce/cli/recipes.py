@@ -21,7 +21,7 @@ COUNTS = (
 
 
 class ListFirst(Commands):
-    """The group of the subcommands of `transduce recipes`; without one, it calls `list`."""
+    """The group of the subcommands of `transduce recipes`, with `list` as the default."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert the subcommand `list` into the arguments if none is named."""

@@ -21,7 +21,7 @@ TABLES: Mapping[str, str] = MappingProxyType(
 class LazyTables(Commands):
     """The group of the subcommands of `reproduce`, each imported only when it is called."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click asks so
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Return the names of the tables, which are the subcommands, in the paper's order."""
         return list(TABLES)
 

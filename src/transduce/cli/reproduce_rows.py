@@ -203,7 +203,7 @@ def print_table(
 
 
 def format_command(job: "RowJob", row_options: RowOptions, own: Mapping[str, object]) -> str:
-    """Return the shell command that trains one row, to be passed to a cluster's scheduler."""
+    """Return the shell command that trains one row, for example on a machine of a cluster."""
     words = ["transduce", "reproduce", job.table, "--scale", job.scale.name, "--rows", job.row]
     words += ["--seed", str(job.seed), "-o", str(row_options.output)]
     for name, value in {**own, "store": row_options.store, **row_options.files}.items():

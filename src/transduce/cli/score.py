@@ -17,7 +17,7 @@ from transduce.scores.score_texts import USUAL_METRICS, score
 from transduce.scores.spans import SCHEMES
 
 KINDS = "; ".join(f"{name}: {metric.description}" for name, metric in METRICS.items())
-OPTIONS = {  # those of each kind of files
+OPTIONS = {  # names of the options that apply to each kind of files
     "": ("metrics", "language"),
     "--brackets": ("parameters", "cutoff", "gold_tags", "table"),
     "--spans": ("scheme",),
@@ -117,7 +117,7 @@ def find_kind(given: Mapping[str, object], references: int) -> str:
 
 
 def score_trees(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
-    """Print the scores of trees, or the comparison of two files of them."""
+    """Print the scores of trees, or the comparison of two files of trees."""
     chosen["parameters"] = chosen["parameters"] or "COLLINS"
     if not files[1]:
         print_tree_scores(gold, files[0], chosen)
@@ -129,7 +129,7 @@ def score_trees(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> No
 
 
 def score_labels(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
-    """Print the scores of labels, or the comparison of two files of them."""
+    """Print the scores of labels, or the comparison of two files of labels."""
     chosen["scheme"] = chosen["scheme"] or "bio"
     if files[1]:
         print_tag_comparison(gold, files, chosen)

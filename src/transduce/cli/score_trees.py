@@ -9,7 +9,7 @@ from transduce.cli import display
 from transduce.scores.brackets import BracketReport, BracketSummary
 from transduce.scores.brackets.files import compare_trees, score_trees
 
-MESSAGES = 10  # number of EVALB's messages about lines to print
+MESSAGES = 10  # most of EVALB's messages to print
 TAGGING = "tagging accuracy"
 
 FIGURES: dict[str, Callable[[BracketSummary], float]] = {
@@ -69,7 +69,7 @@ def format_summaries(report: BracketReport, *, has_own_tags: bool) -> Iterator[s
 
 
 def format_figure(figure: float) -> str:
-    """Return a figure with two decimals, or "-" for nan."""
+    """Format a number with two decimals; return "-" for nan."""
     return "-" if math.isnan(figure) else f"{figure:.2f}"
 
 

@@ -84,7 +84,7 @@ def beam_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of beam search, which override the recipe's, and of sampling to a command."""
+    """Add the options of beam search and sampling, which override the recipe's, to a command."""
     for option in reversed(
         (
             beam_options,
@@ -128,7 +128,7 @@ class TranslatorChoice:
     nbest: int = 1
     precision: str = "float32"
     strict: bool = False
-    task: "type[Parsing] | type[Tagging] | None" = None  # the only task that the command serves
+    task: "type[Parsing] | type[Tagging] | None" = None  # the task of a command for one task
 
     def load(self) -> "Translator":
         """Load the models (several as one ensemble) with the settings of the options."""
@@ -213,14 +213,14 @@ def load_in_worker(models: TranslatorChoice) -> "Translator":
 class WarningPrinter:
     """A callable that prints the warning about a line to standard error, and counts warnings."""
 
-    counts: Counter[str] = field(default_factory=Counter)  # of each kind of warning
+    counts: Counter[str] = field(default_factory=Counter)  # number of warnings by kind
 
     def __call__(self, warning: "LineWarning") -> None:
         display.print_message(f"warning: {warning}")
         self.counts[warning.kind] += 1
 
     def print_count(self, too_long: str) -> None:
-        """Print how many lines had each kind of warning; `too_long` is what became of long lines."""
+        """Print how many lines had each kind of warning; `too_long` says what long lines became."""
         effects = {
             "too long": ("is longer than the model takes", "are longer than the model takes"),
             "repaired": ("has a malformed output", "have malformed outputs"),

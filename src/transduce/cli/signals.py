@@ -32,7 +32,7 @@ def import_with_signals_deferred(name: str) -> None:
 
 
 def die_with_parent(parent: int) -> None:
-    """Let the system kill this process when its parent `parent` ends; do nothing if it is 0."""
+    """Let the system kill this process when its parent ends; do nothing if `parent` is 0."""
     if not parent:
         return
     if sys.platform == "linux":

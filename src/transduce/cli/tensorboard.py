@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def write_tensorboard(observer: "RunObserver", run: Path) -> Iterator["TensorBoardWriter"]:
-    """Open an observer of a run that writes its curves and passes all events to `observer`."""
+    """Open an observer that writes a run's curves and passes all events on to `observer`."""
     if importlib.util.find_spec("tensorboard") is None:
         raise InputError("TensorBoard is not installed", "pip install 'transduce[tensorboard]'")
     from transduce.runs.run_folder import CURVES
@@ -33,7 +33,7 @@ def write_tensorboard(observer: "RunObserver", run: Path) -> Iterator["TensorBoa
 
 @final
 class TensorBoardWriter:
-    """Observer of a run that writes its curves to TensorBoard files, and wraps another observer."""
+    """Observer that writes a run's curves to TensorBoard files, and passes on all events."""
 
     def __init__(self, observer: "RunObserver", folder: Path) -> None:
         self.observer, self.folder = observer, folder
@@ -60,7 +60,7 @@ class TensorBoardWriter:
         self.add("development", scalars, progress.step)
 
     def add(self, group: str, values: dict[str, float], step: int) -> None:
-        """Write the scalars of one step, their names prefixed by the group."""
+        """Write the scalars of one step, with names prefixed by `group`."""
         if self.writer is None:
             from torch.utils.tensorboard import SummaryWriter
 

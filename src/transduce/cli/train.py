@@ -163,7 +163,7 @@ def exit_if_stopped(run: "TrainingRun") -> None:
 
 
 def follow_rank_0(rendezvous: "Rendezvous", folder: Path, store: Path | None) -> int:
-    """Train rank 0's job on another rank to its end or a signal; return the exit code."""
+    """Take part in rank 0's training, as another rank, until it ends; return the exit code."""
     from transduce.runs.training_run import train_as_follower
     from transduce.training.callbacks import ignore_event
 

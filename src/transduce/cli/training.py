@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from transduce.training.update import Update
 
 SECONDS_BETWEEN_LINES = 15.0
-AVERAGED_UPDATES = 50  # over which the displayed perplexity and speed are averaged
-WIDTH = 64  # of the progress bar and the curve, in characters
+AVERAGED_UPDATES = 50  # number of updates that displayed perplexity and speed average
+WIDTH = 64  # width of the progress bar and the curve, in characters
 
 
 @final
@@ -41,7 +41,7 @@ class DisplayOptions:
 
 @contextmanager
 def display_run(folder: Path, wanted: DisplayOptions, recipe: Recipe) -> "Iterator[RunObserver]":
-    """Open the display of a run, with a TensorBoard writer around it if it is wanted."""
+    """Open the display of a run; if wanted, also write TensorBoard files."""
     with open_display(recipe.training.steps, wanted) as observer:
         if not wanted.tensorboard:
             yield observer
@@ -88,10 +88,10 @@ class RecentUpdates:
 
     def __init__(self) -> None:
         self.nats: list[float] = []
-        self.marks: list[tuple[float, int]] = []  # seconds, target tokens of the run so far
+        self.marks: list[tuple[float, int]] = []  # pairs of (seconds, target tokens)
 
     def add(self, update: "Update", progress: "Progress") -> None:
-        """Add an update; leave its loss out if it is not finite."""
+        """Add an update, without its loss if the loss is not finite."""
         if math.isfinite(update.nats):
             self.nats.append(update.nats)
         self.marks = [*self.marks[-AVERAGED_UPDATES:], (time.monotonic(), progress.target_tokens)]
@@ -177,7 +177,7 @@ class PanelDisplay:
             yield
 
     def on_update(self, update: "Update", progress: "Progress") -> None:
-        """Take over the figures that the panel shows at its next refresh."""
+        """Store the numbers that the panel shows at its next refresh."""
         self.recent.add(update, progress)
         self.update, self.progress = update, progress
 

@@ -108,7 +108,7 @@ def translate_text(
     *,
     interactive: bool,
 ) -> "Iterator[list[Output]]":
-    """Yield the outputs of every line of a text with forced prefixes, if any, in its order."""
+    """Yield the outputs of every line of a text in order, with forced prefixes if given."""
     from transduce.text.files import read_lines
 
     source, prefix = files
@@ -126,7 +126,7 @@ def translate_text(
 class SearchInput:
     """The lines of an input, their forced prefixes, and a function that counts lines up to a limit.
 
-    Of an interactive input each line is answered before the next is read.
+    Each line of an interactive input is answered before the next line is read.
     """
 
     lines: Iterable[str]

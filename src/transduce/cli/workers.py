@@ -25,7 +25,7 @@ class ProcessOptions:
     rank: ProcessRank
     workers: int
     exact: bool
-    lost_after: float  # seconds without communication after which a process counts as lost
+    lost_after: float  # seconds without communication after which a process is lost
 
     @property
     def is_launcher(self) -> bool:

@@ -1,7 +1,8 @@
 """Conjugation of verbs from the few forms that the lexicon lists.
 
-German: infinitive with a bar after the prefix that parts from it, the forms of du and er, the
-participle, "sein" if the perfect takes it, "sich" first if it is reflexive.
+A German entry lists the infinitive, with a bar after a separable prefix, the forms of du and er,
+and the participle; "sein" follows if the perfect is formed with sein, and "sich" precedes the entry
+of a reflexive verb.
 """
 
 from transduce.phrasebook.words import EnglishVerb, Forms, GermanVerb, Verb

@@ -1,8 +1,8 @@
 """German text of an abstract sentence.
 
-A clause is laid out in the fields of German grammar: one part before the finite verb, the middle
-field, and the bracket that closes it (prefix, participle, infinitive). A subordinate clause has
-its finite verb behind the bracket.
+A clause has the fields of German grammar: one part before the finite verb, the middle field, and
+the closing bracket (prefix, participle, infinitive). In a subordinate clause the finite verb comes
+after the bracket.
 """
 
 from dataclasses import dataclass, replace

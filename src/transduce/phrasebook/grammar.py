@@ -1,4 +1,4 @@
-"""An endless stream of random sentences, from all patterns with their frequencies."""
+"""An endless stream of random sentences, drawn from all patterns by their frequencies."""
 
 from collections.abc import Callable, Iterator
 

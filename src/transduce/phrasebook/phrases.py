@@ -1,4 +1,4 @@
-"""Random phrases that make sense: subjects, objects, and adverbials' nouns."""
+"""Random phrases that make sense, for subjects, objects, and the nouns in adverbials."""
 
 from functools import cache
 

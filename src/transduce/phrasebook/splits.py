@@ -1,9 +1,9 @@
 """The split of a sentence, and the combinations of words that are held out of training.
 
 The sha256 of the English sentence decides between train, dev and test, so that no seed can move a
-sentence from one to another. A held-out combination is an adjective and a noun that it describes,
-or a verb and its object, chosen by the hash of the two words. "combinations" takes the sentences
-that join such words; a sentence that has both words without joining them is in no split.
+sentence to another split. A held-out combination is an adjective and the noun that it describes, or
+a verb and its object, chosen by the hash of the two words. The split "combinations" has the
+sentences with such combinations; a sentence that has both words, but not combined, is in no split.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""The classes of lexicon entries; an entry has one word in both languages."""
+"""The classes of lexicon entries; each entry is one word in English and in German."""
 
 from dataclasses import dataclass
 from enum import IntEnum

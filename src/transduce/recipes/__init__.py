@@ -1,7 +1,8 @@
-"""Recipes as values: the runs of the paper's tables, open corpora, small ones, and user files.
+"""Recipes as values: for the paper's tables, open corpora and small runs, or from user files.
 
-`by_name` returns a recipe, `names` lists all, `from_file` reads one, `scaled` makes one smaller,
-`difference` compares two recipes, `cite` cites the paper on a setting. No torch is imported.
+`by_name` returns a recipe, `names` lists all recipes, `from_file` reads a recipe, `scaled` makes a
+recipe smaller, `difference` compares two recipes, and `cite` cites the paper on a setting. Torch is
+not imported.
 """
 
 from transduce.recipes.citations import cite

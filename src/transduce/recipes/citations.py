@@ -1,8 +1,9 @@
-"""Citations of the paper for the settings of its runs other than base, English to German.
+"""Citations of the paper for the settings of all its runs except base, English to German.
 
-The citations for that run are in each field's metadata (`settings/fields.py`). Here are those for
-the rows of Table 3 (with the big model), for English to French and for parsing: a section and what
-it says, in our words. Where the section is empty, the paper is silent and the words are our reason.
+The citations for base are in each field's metadata (`settings/fields.py`). This module has the
+citations for the rows of Table 3 (with the big model), for English to French and for parsing. Each
+is a section and a paraphrase of what it says. An empty section means that the paper is silent and
+that the text is our reason.
 """
 
 from collections.abc import Mapping
@@ -31,7 +32,7 @@ COLUMNS = {
 
 
 def _cite_row(name: str, row: Recipe) -> Citations:
-    """Cite Table 3 for each column in which one of its rows differs from base."""
+    """Return a citation of Table 3 for each setting in which this row differs from base."""
     return {
         path: ("6.2", f"row {name} of Table 3: {COLUMNS[path]} = {value}")
         for path, _, value in difference(BASE, row)

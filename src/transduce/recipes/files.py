@@ -14,7 +14,7 @@ FORM = 'a recipe reads: start = "table3/base", then [training] and below it step
 
 
 def from_file(path: Path) -> Recipe:
-    """Read a recipe from a TOML or JSON file: its `start`, with the file's settings changed."""
+    """Read a recipe from a TOML or JSON file: the recipe that `start` names, with changes."""
     values = _parse_tables(path)
     try:
         start = _find_start(values.pop("start", "table3/base"))
@@ -43,7 +43,7 @@ def _parse_tables(path: Path) -> dict[str, Any]:
     text = _read_text(path)
     try:
         values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except ValueError as error:  # tomllib gives the line only in its message
+    except ValueError as error:  # the line number is only in tomllib's message
         line = re.search(r"line (\d+)", str(error))
         where = int(line[1]) if line else None
         raise InputError(f"no recipe can be read: {error}", FORM, file=path, line=where) from None

@@ -1,7 +1,7 @@
 """Presets of other systems that are often mistaken for the paper's model, for comparison.
 
-Values are from those systems' source code; `because` names what no setting here can express.
-Initialisation, batching by tokens without padding, and exact resume are transduce's own in all.
+Values are from those systems' source code; `because` names differences that no setting here can
+express. All presets use transduce's own initialisation, batches without padding, and exact resume.
 """
 
 from dataclasses import replace
@@ -58,7 +58,7 @@ T2T_V3 = _derive_preset(
 
 
 def _derive_fairseq_preset(start: Recipe, name: str, peak: float) -> Recipe:
-    """Derive fairseq's preset; its peak learning rate becomes a factor of equation 3's peak."""
+    """Derive fairseq's preset; express its peak learning rate as a factor of equation 3's peak."""
     paper_peak = (start.architecture.d_model * start.training.warmup) ** -0.5
     return _derive_preset(
         start,

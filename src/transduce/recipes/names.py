@@ -26,19 +26,19 @@ def names() -> tuple[str, ...]:
 
 
 def by_name(name: str) -> Recipe:
-    """Return the recipe of a name; refuse an unknown name, with the nearest ones as a hint."""
+    """Return the recipe with this name; refuse an unknown name, with similar names as a hint."""
     if name not in RECIPES:
         raise InputError(f"unknown recipe {name!r}", suggest_names(name, RECIPES))
     return RECIPES[name]
 
 
 def find_original_name(recipe: Recipe) -> str:
-    """Return the name of the recipe that a recipe derives from: the first word of its own name."""
+    """Return the name of the recipe from which `recipe` derives: the first word of its name."""
     return recipe.name.partition(" ")[0]
 
 
 def find_paper_run(recipe: Recipe) -> Recipe | None:
-    """Return the paper's own run that a recipe is or derives from, None if there is none."""
+    """Return the paper's own run that a recipe equals or derives from, or None."""
     return next((run for run in PAPERS if run.name == find_original_name(recipe)), None)
 
 

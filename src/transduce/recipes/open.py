@@ -1,6 +1,6 @@
 """Recipes for freely available corpora: the paper's model and schedule at each corpus' size.
 
-Some corpora are fetched by their names; the files of the others are named by the user.
+Some corpora are fetched by name; for the others the user names the files.
 """
 
 from dataclasses import replace

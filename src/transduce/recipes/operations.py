@@ -2,8 +2,8 @@
 
 A multiplication and its addition are two operations. Only matrix products are counted, the
 part that grows with a model: projections, feed-forward, the map before the softmax, and in
-attention every pair of positions, masked or not. A backward pass takes twice as many as a
-forward pass.
+attention every pair of positions, masked or not. A backward pass takes twice as many operations
+as a forward pass.
 """
 
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ class TextSize:
 
     source: float  # Σ n, the number of source tokens
     target: float  # Σ m, the number of target tokens
-    source_pairs: float  # Σ n², the scores of the encoder's self-attention
-    target_pairs: float  # Σ m², the scores of the decoder's self-attention
-    cross_pairs: float  # Σ n·m, the scores of cross-attention
+    source_pairs: float  # Σ n², the attention scores of the encoder
+    target_pairs: float  # Σ m², the attention scores of the decoder
+    cross_pairs: float  # Σ n·m, the attention scores of cross-attention
 
 
 def count_forward_operations(a: Architecture, symbols: int, text: TextSize) -> float:

@@ -1,8 +1,9 @@
 """Count a model's parameters by formula, without building it    (section 3, Table 3)
 
-With one tied matrix, no biases in projections and V symbols, base has 44,101,632 + 512 V.
-V = 37,000 gives 63,045,632 where Table 3 prints 65 million; every printed count but that of the
-big model follows from any V between 41,004 and 41,208. Differences between rows need no V.
+With one tied matrix, no biases in projections and V symbols, base has 44,101,632 + 512 V
+parameters. V = 37,000 gives 63,045,632 where Table 3 prints 65 million; every printed count except
+that of the big model follows from any V between 41,004 and 41,208. Differences between rows do not
+depend on V.
 """
 
 from transduce.model.counts import (

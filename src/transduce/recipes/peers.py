@@ -1,6 +1,6 @@
-"""How other systems differ from the paper, setting by setting, by their source code.
+"""How other systems differ from the paper, setting by setting, according to their source code.
 
-T2T is tensor2tensor; its v1 preset is the paper's model, `transformer_base` has been v3 since.
+T2T is tensor2tensor. Its preset v1 is the paper's model; later `transformer_base` came to mean v3.
 """
 
 from collections.abc import Mapping

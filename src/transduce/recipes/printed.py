@@ -1,4 +1,4 @@
-"""The figures that the paper prints in its Tables 2, 3 and 4, digit by digit."""
+"""The numbers that the paper prints in its Tables 2, 3 and 4, digit by digit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ class Published:
     """A row of the printed Table 2: BLEU on newstest2014 and training cost in operations."""
 
     model: str
-    bleu: Mapping[str, str]  # from language pair to BLEU, where the paper prints it
-    cost: Mapping[str, str]  # from language pair to training operations, where printed
+    bleu: Mapping[str, str]  # from language pair to the printed BLEU, if any
+    cost: Mapping[str, str]  # from language pair to the printed training operations, if any
     source: str = ""  # the publication of the system
     row: str = ""  # the name of this project's row for the same model
 
@@ -21,7 +21,7 @@ class Published:
 def _build_row(
     model: str, german: tuple[str, str], french: tuple[str, str], source: str = "", row: str = ""
 ) -> Published:
-    """Build a row from (BLEU, cost) for each language pair; empty where nothing is printed."""
+    """Build a row from (BLEU, cost) for each language pair; "" stands for what is not printed."""
     both = {"en-de": german, "en-fr": french}
     bleu = {pair: figure for pair, (figure, _) in both.items() if figure}
     return Published(
@@ -51,7 +51,7 @@ class Printed:
 
     perplexity: float
     bleu: float
-    millions: int | None = None  # million parameters, printed only where they differ from base's
+    millions: int | None = None  # millions of parameters, printed unless equal to base's
 
 
 TABLE_3: Mapping[str, Printed] = MappingProxyType(

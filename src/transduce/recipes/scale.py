@@ -1,8 +1,9 @@
 """Scales: named ways to make a recipe smaller, so that a table of the paper fits a machine.
 
-All widths are divided by the same number, so that each row keeps its meaning: keys of half the size
-stay half the size, one head stays one head. So are the numbers of steps. What cannot shrink in
-proportion (corpus, vocabulary, update size, warm-up) is set by the scale, whose text names it.
+A scale divides all widths by one number, so that each row of a table keeps its meaning: keys of
+half the size stay half the size, one head stays one head. It divides the numbers of steps by
+another number. What cannot shrink in proportion (corpus, vocabulary, update size, warm-up) is set
+by the scale and named in its description.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
 
 WIDTHS = ("d_model", "d_ff", "d_k", "d_v")
-VALIDATIONS = 4  # per run; each computes the perplexity, and BLEU of a few lines
+VALIDATIONS = 4  # validations per run, each with the perplexity and BLEU of a few lines
 
 
 @final
@@ -27,7 +28,7 @@ class Scale:
     name: str
     about: str
     cost: str  # training time of one row such as base, in words
-    visible_findings: str  # which of the paper's findings it can show, and which not
+    visible_findings: str  # the paper's findings that rows at this scale can and cannot show
     width_divisor: int = 1
     step_divisor: int = 1
     changes: Mapping[str, Value] = field(default_factory=dict)
@@ -89,7 +90,7 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
 
 
 def scale_by_name(name: str) -> Scale:
-    """Return the scale of a name; refuse an unknown name, with the nearest ones as a hint."""
+    """Return the scale with this name; refuse an unknown name, with similar names as a hint."""
     if name not in SCALES:
         raise InputError(f"unknown scale {name!r}", suggest_names(name, SCALES))
     return SCALES[name]

@@ -50,13 +50,13 @@ def _build_french(german: Recipe, dropout: float) -> Recipe:
 BASE_EN_DE = _build_german("base", 5)
 BIG_EN_DE = _build_german("big", 20)
 BASE_EN_FR = _build_french(BASE_EN_DE, dropout=0.1)
-BIG_EN_FR = _build_french(BIG_EN_DE, dropout=0.1)  # section 6.1: 0.1 in place of 0.3
+BIG_EN_FR = _build_french(BIG_EN_DE, dropout=0.1)  # section 6.1: dropout of 0.1 instead of 0.3
 
 TABLE_2 = (BASE_EN_DE, BIG_EN_DE, BASE_EN_FR, BIG_EN_FR)
 
 
 def match_training_cost(base: Recipe, recipe: Recipe) -> Recipe:
-    """Set the steps so that training costs what base costs; keep recipes with self-attention."""
+    """Set the steps so that training costs as much as base; leave self-attention recipes as is."""
     if recipe.architecture.mixing == base.architecture.mixing:
         return recipe
     steps = round(base.training.steps * estimate_update_cost(base) / estimate_update_cost(recipe))

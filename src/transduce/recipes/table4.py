@@ -1,7 +1,7 @@
 """Table 4: English constituency parsing    (section 6.3)
 
 Dropout and learning rate, which the paper chose on section 22 and does not print, are those of the
-published code (tensor2tensor). All other settings are the paper's or, where it states none, base's.
+published code (tensor2tensor). All other settings are the paper's or, if not stated, base's.
 The Penn Treebank needs a licence; `transduce train table4/wsj --trees FOLDER` reads a user's copy.
 """
 
@@ -15,7 +15,7 @@ BECAUSE = (
     "rate, these are those of tensor2tensor's {preset}; brackets are no words, so each side has a "
     "vocabulary of its own, and {symbols:,} symbols are the source's"
 )
-# Trees are longer than their words, and cleaning by lengths in characters is for translations.
+# Cleaning by characters and by the ratio of lengths is for translations; trees are much longer.
 TREE_DATA: dict[str, Value] = {
     "data.task": "parsing",
     "data.target_language": "trees",
@@ -35,7 +35,7 @@ WSJ = replace(
             ),
             data=Data(corpus="wsj", vocabulary_size=16_000, shared_vocabulary=False),
             training=Training(learning_rate_factor=0.5, warmup=16_000),
-            # so few sentences at once, because 64 of them at a beam of 21 take gigabytes
+            # a small batch, because 64 sentences at a beam of 21 take gigabytes
             search=Search(beam=21, alpha=0.3, extra_length=300, batch_size=16),
         ),
         TREE_DATA,
