@@ -1,4 +1,4 @@
-"""Checks of the Python API's arguments; errors name the argument and its value."""
+"""Checks of arguments of the Python API; errors name the argument and the wrong value."""
 
 from collections.abc import Mapping
 from dataclasses import fields

@@ -1,4 +1,4 @@
-"""Wrap models for the search: one as a decoder, several as an ensemble."""
+"""Wrapping of models for the search: one as a decoder, several as an ensemble."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,6 +9,6 @@ from transduce.search import Decoder, Ensemble
 
 
 def build_decoder(models: Sequence[Transformer]) -> Decoder[Any]:
-    """Wrap one model as a decoder, or several as an ensemble; set them to evaluation mode."""
+    """Return a decoder of one model, or an ensemble of several, set to evaluation mode."""
     members = tuple(TransformerDecoder(model.eval()) for model in models)
     return members[0] if len(members) == 1 else Ensemble(members)

@@ -21,7 +21,7 @@ from transduce.settings.fields import require
 from transduce.tasks import kind_of
 from transduce.text.arguments import Text, require_lines
 
-TOKENS = 8_192  # in a batch, source and target together, when computing the perplexity
+TOKENS = 8_192  # tokens of a batch, source and target together, to compute the perplexity
 
 
 @final
@@ -39,7 +39,7 @@ class Evaluation:
 @final
 @dataclass(frozen=True)
 class EvaluationText:
-    """A test set to evaluate: sources, references and their language, and the metrics."""
+    """A test set to evaluate: sources, references, the references' language, and metrics."""
 
     sources: Sequence[str]
     references: Sequence[str]
@@ -78,7 +78,7 @@ def choose_evaluation(
     metrics: Sequence[str] | None,
     language: str | None,
 ) -> EvaluationText:
-    """Return a test set with its metrics and language, by default the task's and the recipe's."""
+    """Return a test set with metrics (default: the task's) and language (the recipe's)."""
     if metrics is None:
         metrics = translator.task.metrics
     require_lines("metrics", metrics)
@@ -92,7 +92,7 @@ def choose_evaluation(
 
 
 def translate_sources(translator: Translator, text: EvaluationText) -> list[str]:
-    """Translate every source; before that, refuse a test set that could not be scored."""
+    """Return the translation of every source, after refusing a test set that cannot be scored."""
     if len(text.sources) != len(text.references):
         raise InputError(
             f"the source has {len(text.sources):,} lines, but the reference has "

@@ -1,4 +1,4 @@
-"""Compute log P of given targets, all positions in one forward pass (teacher forcing)."""
+"""Log-probability of given targets, all positions in one forward pass (teacher forcing)."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""`transduce.load`: model folders, or a run's newest checkpoint, as a translator."""
+"""`transduce.load`: a translator from model folders or a run's newest checkpoint."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ from transduce.vocabulary.files import Vocabularies
 @final
 @dataclass(frozen=True)
 class Member:
-    """One loaded model of a translator, with its task, recipe, and its manifest's sha256."""
+    """One loaded model of a translator, with its task, recipe and manifest hash."""
 
     model: Transformer
     task: Task
@@ -55,7 +55,7 @@ def load(
     """Load a model folder, or the newest checkpoint of a run folder; several as an ensemble.
 
     `workers` above 1 is the number of processes that share the lines of a text. Each loads the
-    models and uses one thread; a script that uses them needs `if __name__ == "__main__":`. The
+    models and uses one thread; a script with workers needs `if __name__ == "__main__":`. The
     calling process keeps its settings, such as its number of threads. A sentence too long for the
     models is split, and `on_warning` is called with a `LineWarning`, by default to issue a Python
     warning; if `strict`, such a sentence is an error.
@@ -119,12 +119,12 @@ def load_member(folder: Path) -> Member:
 
 
 def load_run(folder: Path) -> Member:
-    """Load the newest checkpoint of a run folder; refuse a run whose newest one is damaged."""
+    """Load the newest checkpoint of a run folder; raise FolderError if it is damaged."""
     run = read_run(folder)
     checkpoint, rejected = load_newest_checkpoint(folder)
     if checkpoint is None:
         raise InputError("this run has no checkpoint yet", "train it first", file=folder)
-    if rejected:  # an older one would load, but hide the damage
+    if rejected:  # loading an older checkpoint would hide the damage
         raise FolderError(rejected[0][1], "`transduce train` resumes from an older checkpoint")
     vocabularies = read_run_vocabularies(folder)
     model = build_model(checkpoint.weights, run.recipe, vocabularies, file=folder)

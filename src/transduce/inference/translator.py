@@ -1,4 +1,4 @@
-"""The translator: a callable from lines to translations, in order; empty lines stay empty."""
+"""The class `Translator`, which turns lines into outputs in order; empty lines stay empty."""
 
 import math
 import warnings
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from transduce.inference.evaluate import Evaluation
     from transduce.text.arguments import Text
 
-BLOCK = 2_000  # lines read at once: sentences of like length are searched together
-WORKER_BLOCK = 250  # lines per request to a worker: few enough that all workers get some
+BLOCK = 2_000  # lines read at once; those of similar length are searched together
+WORKER_BLOCK = 250  # lines per request to a worker: few enough that all workers get requests
 PART_BITS = 20  # bits of a sample's random key that number the parts of a line
 
 Texts = list[str] | tuple[str, ...]
@@ -71,7 +71,7 @@ class Translator:
     hashes: tuple[str, ...] = ()  # sha256 of each model's manifest, if it was read from a folder
     sampling_settings: Sampling | None = None  # None: beam search
     strict: bool = False  # refuse a sentence longer than the models take, instead of splitting it
-    on_warning: OnWarning = warn_user  # called for each line with such a sentence
+    on_warning: OnWarning = warn_user  # called with the warning of a line
     workers: int = 1  # processes of one thread each that share the lines
     reload: "Callable[[], Translator] | None" = None  # loads the models again, in a worker
 
@@ -85,10 +85,10 @@ class Translator:
         return f"<{self.recipe.name}: {data.source_language} to {data.target_language}{others}>"
 
     def __call__(self, text: Any, *, prefix: Any = None) -> Any:  # noqa: ANN401 - the task says
-        """Return the output of one text, or a list of those of several.
+        """Return the output of one text, or a list of the outputs of several texts.
 
         An output is a string for translation, a `Tree` for parsing, a list of labels for tagging.
-        It begins with its prefix, if any.
+        The output begins with `prefix` if one is given.
         """
         outputs = self.nbest(text, 1, prefix=prefix)
         if isinstance(text, str):
@@ -232,7 +232,7 @@ class Translator:
 def reload_in_worker(
     reload: Callable[[], Translator], search: Search, sampling: Sampling | None, *, strict: bool
 ) -> Translator:
-    """Load a translator with these settings in a worker process, and limit it to one thread."""
+    """Load a translator with these settings in a worker process that uses one thread."""
     keep_freed_memory()
     use_threads(1)
     found = reload()

@@ -1,9 +1,9 @@
-"""Choose how many worker processes to translate a text with, from idle cores and free memory."""
+"""The number of worker processes to translate a text with, from idle cores and free memory."""
 
 import os
 
-WORKER_BYTES = 200_000_000  # of a process, its models not included: Python, torch, a batch
-LINES_PER_WORKER = 1_000  # with fewer, starting a process costs more than it saves
+WORKER_BYTES = 200_000_000  # memory of a process without its models: Python, torch, a batch
+LINES_PER_WORKER = 1_000  # with fewer lines, starting a process costs more than it saves
 
 
 def choose_workers(
@@ -11,8 +11,8 @@ def choose_workers(
 ) -> int:
     """Return the number of worker processes for `lines` lines of text, at least 1.
 
-    One for each core that is idle by the load average, but no more than the number of lines
-    justifies, and than fit into `free_memory` bytes with `model_bytes` of models each.
+    There is one process for each core that is idle by the load average, but no more than the number
+    of lines justifies and than fit into `free_memory` bytes with `model_bytes` of models each.
     """
     idle = int(cores - load + 0.5)
     in_memory = free_memory / (model_bytes + WORKER_BYTES)

@@ -1,6 +1,6 @@
-"""Translate blocks of lines in worker processes, each with its own models and one thread.
+"""Translation of blocks of lines in worker processes, each with its own models and one thread.
 
-The outputs are those of one process, since they depend neither on blocks nor on batches. If a
+The outputs equal those of one process, since outputs depend neither on blocks nor on batches. If a
 worker dies, all others are ended; a worker whose launcher dies reads the end of its pipe and ends.
 """
 
@@ -51,7 +51,7 @@ def run_in_workers(
     waiting = enumerate(requests)
     with start_workers(load, workers) as staff:
         answers: dict[int, Result | Failure] = {}
-        running: dict[int, int] = {}  # the request of each busy worker
+        running: dict[int, int] = {}  # number of a busy worker -> number of its request
         for wanted in itertools.count():
             while wanted not in answers:
                 idle = [worker for worker in staff if worker.number not in running]
@@ -128,7 +128,7 @@ def send_request(worker: Worker[Model, Result], request: Request[Model, Result])
 def receive_answers(
     staff: Sequence[Worker[Model, Result]],
 ) -> Iterator[tuple[Worker[Model, Result], Result | Failure]]:
-    """Wait for at least one worker, and yield every worker that has answered, with its answer."""
+    """Wait for at least one answer; yield (worker, answer) for every worker that has answered."""
     by_pipe = {worker.pipe: worker for worker in staff}
     for pipe in wait(list(by_pipe)):
         worker = by_pipe[pipe]  # type: ignore[index]  # only pipes were waited for

@@ -1,4 +1,4 @@
-"""Capture the attention weights of a model on a batch."""
+"""Capturing of a model's attention weights on a batch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

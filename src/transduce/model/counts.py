@@ -1,6 +1,6 @@
-"""What each layer costs, as formulas without torch: parameters, multiplications, activations.
+"""Formulas, without torch, of each layer's cost: parameters, multiplications, activations.
 
-There is one function for each layer class. They are not methods of these classes, so that
+There is one function for each layer class. The functions are not methods of these classes, so that
 `transduce recipes list` needs no torch. tests/model/test_every_choice.py compares the formulas with
 built models for every value of every setting.
 """
@@ -62,10 +62,10 @@ def count_cross_attention(a: Architecture) -> LayerCounts:
 
 
 def count_recurrent_layer(a: Architecture, *, causal: bool) -> LayerCounts:
-    """Return the cost of an LSTM, or in the encoder of one in each direction    (Table 1)
+    """Return the cost of a recurrent layer: one causal LSTM, or two in the encoder    (Table 1)
 
-    Each of the two in the encoder has half the width. Each of four gates has two biases, as torch
-    implements it.
+    The encoder has an LSTM of half the width for each direction. Each of the four gates has two
+    biases, as in torch.
     """
     directions = 1 if causal else 2
     width = a.d_model // directions
@@ -88,7 +88,7 @@ def count_convolution(a: Architecture) -> LayerCounts:
 
 
 def count_mixing(a: Architecture, *, causal: bool) -> LayerCounts:
-    """Return the cost of the layer of Table 1 that `architecture.mixing` names (self-attention)."""
+    """Return the cost of the token-mixing layer that `architecture.mixing` names    (Table 1)"""
     if a.mixing == "self-attention":
         return count_self_attention(a)
     if a.mixing == "recurrent":
@@ -113,7 +113,7 @@ def count_norm(a: Architecture) -> LayerCounts:
 
 
 def count_final_norm(a: Architecture) -> LayerCounts:
-    """Return the cost of the norm at the end of a stack: 0 in post-norm, which has none there."""
+    """Return the cost of the norm at the end of a stack, which only pre-norm models have."""
     return count_norm(a) if a.norm == "pre" else LayerCounts()
 
 
@@ -135,8 +135,8 @@ def count_positions(a: Architecture) -> LayerCounts:
     )
 
 
-# By `architecture.tie_embeddings`: how many separate matrices there are over the source vocabulary
-# and over the target vocabulary.
+# For each `architecture.tie_embeddings`: the number of separate matrices over the source vocabulary
+# and the number over the target vocabulary.
 MATRICES: Mapping[str, tuple[int, int]] = MappingProxyType(
     {"all": (0, 1), "target": (1, 1), "none": (1, 2)}
 )

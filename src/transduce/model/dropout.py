@@ -1,7 +1,7 @@
 """Dropout with cheap random bits    (section 5.4)
 
-torch draws one random number for every element, on one thread of a CPU. Here four elements share
-the 64 bits of one draw, 16 bits each: the dropout probability is exact to 1 in 65,536.
+torch draws one random number for every element, on one thread of a CPU. In this module four
+elements share the 64 bits of one draw, 16 bits each: the probability is exact to 1 in 65,536.
 """
 
 from typing import Any
@@ -36,7 +36,7 @@ class DropoutFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_x: Tensor) -> tuple[Tensor, None]:  # noqa: ANN401
-        """Return the gradient of x: that of the output times the mask."""
+        """Return the gradient of x: the gradient of the output times the mask."""
         (mask,) = ctx.saved_tensors
         return d_x * mask, None
 

@@ -33,7 +33,7 @@ class FeedForward(nn.Module):
 
     @property
     def last_matrix(self) -> Tensor:
-        """W2, which `initialise.scale_by_depth` divides by √(number of sub-layers)."""
+        """The second matrix W2, which `initialise.scale_by_depth` divides by √(sub-layers)."""
         return self.outer.weight
 
     if TYPE_CHECKING:

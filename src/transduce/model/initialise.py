@@ -16,7 +16,7 @@ deviation of x + Sublayer(x), so that large sub-layer outputs shrink the token's
 layer to layer. With small sub-layer outputs the embedding passes through the stack almost
 unchanged: the variances that all sub-layers add sum up to about that of the input. Post-norm then
 learns to attend to the source in half the updates (docs/internals/decisions/0014). An LSTM has no
-such last matrix; its states are about as small at the start without it.
+last matrix to divide; its initial states are about as small without the division.
 """
 
 import math
@@ -41,7 +41,7 @@ class Initialised(Protocol):
 def initialise(model: nn.Module, generator: torch.Generator) -> None:
     """Draw the initial weights of a model in place, layer by layer in the order of `modules()`.
 
-    Fails if any weight stays unset, for it would not be determined by the seed.
+    Fails if any weight stays unset, because the seed would not determine that weight.
     """
     for weight in model.parameters():
         weight.fill_(math.nan)

@@ -1,4 +1,4 @@
-"""The linear map x Wᵀ + b, and how to replace all linear maps of a model for inference.
+"""The linear map x Wᵀ + b, and the replacement of all linear maps of a model for inference.
 
 Every product with a weight matrix is computed by `Linear`, the output projection included; only an
 LSTM uses torch's own class. To pack or quantise a model takes therefore one class that replaces
@@ -57,7 +57,8 @@ class Linear(nn.Module):
 def fill_glorot(weight: Tensor, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
     """Draw a matrix from U(±√(6 / (fan-in + fan-out))), Glorot's rule, in place.
 
-    With `parts`, the tensor holds several matrices of so many rows, each with its own fan-out.
+    With `parts`, the tensor holds several matrices with these numbers of rows, each with its own
+    fan-out.
     """
     for matrix in weight.split(list(parts) or [weight.shape[0]]):
         bound = math.sqrt(6 / sum(matrix.shape))

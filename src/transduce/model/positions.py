@@ -22,7 +22,7 @@ def compute_sinusoids(count: int, d_model: int) -> Float[Tensor, "count d_model"
 
 @final
 class SinusoidalPositions(nn.Module):
-    """Sinusoidal positional encoding; its table is extended for longer sentences    (3.5)"""
+    """Sinusoidal positional encoding, with a table that grows for longer sentences    (3.5)"""
 
     def __init__(self, d_model: int) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class SinusoidalPositions(nn.Module):
         self.table: Tensor
 
     def forward(self, positions: Int[Tensor, " T"], longest: int) -> Float[Tensor, "T d_model"]:
-        """Return the encodings of these positions; the longest sentence has `longest` tokens."""
+        """Return the encodings of all tokens' positions, which must be below `longest`."""
         if longest > len(self.table):
             self.table = compute_sinusoids(2 * longest, self.d_model).to(self.table)
         return self.table[positions]
@@ -49,7 +49,7 @@ class LearnedPositions(nn.Module):
         self.weight = nn.Parameter(torch.empty(count, d_model))
 
     def forward(self, positions: Int[Tensor, " T"], longest: int) -> Float[Tensor, "T d_model"]:
-        """Return the vectors of these positions; InputError if `longest` exceeds the table."""
+        """Return the vectors of all tokens' positions; InputError if `longest` exceeds `count`."""
         if longest > len(self.weight):
             raise InputError(
                 f"a sentence has {longest} pieces, this model learned {len(self.weight)} positions",

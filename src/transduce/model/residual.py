@@ -1,7 +1,7 @@
 """Residual connections with layer normalisation after or before the sub-layer    (section 3.1)
 
 The paper normalises after the sum (post-norm). Many later systems normalise before the sub-layer
-and once more at the end of each stack (pre-norm); this is another model, for comparison only.
+and once more at the end of each stack (pre-norm), which is another model, for comparison only.
 """
 
 from collections.abc import Callable

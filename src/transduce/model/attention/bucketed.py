@@ -1,8 +1,8 @@
 """The attention kernel of a CPU: a few padded blocks of sentences of similar length.
 
 The backward pass is written by hand because autograd would store and traverse some thirty small
-tensors a layer. tests/model/test_kernels.py compares it with `ReferenceAttention`, gradients
-included.
+tensors a layer. tests/model/test_kernels.py compares outputs and gradients with
+`ReferenceAttention`.
 """
 
 import math
@@ -36,7 +36,7 @@ class BucketedAttention:
         device: torch.device,
     ) -> None:
         self.blocks, self.device = build_padded_blocks(queries, keys, mask, device), device
-        self.layouts: dict[int, BlockLayout] = {}  # the key is the number of heads
+        self.layouts: dict[int, BlockLayout] = {}  # key: number of heads
 
     def __call__(
         self,
@@ -152,7 +152,7 @@ def compute_attention_weights(
 def softmax(scores: Float[Tensor, "*B s"]) -> Float[Tensor, "*B s"]:
     """Compute the softmax over the last dimension; may overwrite the scores.
 
-    On a CPU torch is up to seven times slower than this for rows narrower than a vector (16).
+    On a CPU torch's softmax is up to seven times slower for rows of fewer than 16 numbers.
     """
     if scores.shape[-1] >= 16 or scores.device.type != "cpu":
         return scores.softmax(dim=-1)

@@ -1,4 +1,4 @@
-"""Gather the heads of packed tokens into padded blocks, and scatter them back.
+"""Gathering of the heads of packed tokens into padded blocks, and scattering back.
 
 Each direction is one `index_select` of rows for a whole batch. On a CPU, scattering with
 `index_copy_` takes three times as long, and so does gathering tokens and then transposing heads.
@@ -23,7 +23,7 @@ from transduce.packed import move_to_device
 @final
 @dataclass(frozen=True)
 class HeadRows:
-    """Indices that map each head of each token to its row in the padded blocks, and back."""
+    """Indices that map each token's heads to rows of the padded blocks, and back."""
 
     tokens: Int[Tensor, " P"]
     heads: Int[Tensor, " P"]
@@ -37,7 +37,7 @@ class HeadRows:
         if rest or x.stride(1) != x.shape[2] or x.stride(2) != 1:
             x, step = x.contiguous(), x.shape[1]
         count = (len(x) - 1) * step + x.shape[1]
-        every = x.as_strided((count, x.shape[2]), (x.shape[2], 1))  # memory row by row
+        every = x.as_strided((count, x.shape[2]), (x.shape[2], 1))  # rows in memory order
         return every.index_select(0, self.tokens * step + self.heads)
 
     def scatter_back(self, rows: Float[Tensor, "P K"], heads: int) -> Float[Tensor, "T H K"]:

@@ -1,4 +1,4 @@
-"""Protocols of attention: a kernel is built once for the sentence lengths of a batch, then called.
+"""Protocols of attention: a kernel, and the attention that it prepares for one batch's lengths.
 
 `ReferenceAttention` (reference.py) is equation 1, sentence by sentence: slow, and the only one that
 returns attention weights. `BucketedAttention` (bucketed.py) groups sentences of similar length into

@@ -1,4 +1,4 @@
-"""The attention mask, a value that attention kernels take: which positions may attend to which."""
+"""The attention mask that all kernels take: which positions may attend to which."""
 
 from dataclasses import dataclass
 from typing import final
@@ -13,15 +13,15 @@ from torch import Tensor
 @final
 @dataclass(frozen=True, kw_only=True)
 class AttentionMask:
-    """Which positions a position may attend to, itself included    (sections 3.2.3 and 4)"""
+    """The rule for which positions may attend to which    (sections 3.2.3 and 4)"""
 
-    causal: bool = False  # whether a position may attend to earlier ones and itself only
-    neighbourhood: int = 0  # r, odd: only to positions with |i - j| <= (r - 1) / 2; 0: to all
+    causal: bool = False  # whether a position may attend only to itself and earlier positions
+    neighbourhood: int = 0  # odd r: |i - j| <= (r - 1) / 2 for positions i and j; 0: no limit
 
     def compute_allowed(
         self, queries: Int[Tensor, " T"], keys: Int[Tensor, " S"]
     ) -> Bool[Tensor, "T S"]:
-        """Return True where a query position may attend to a key position."""
+        """Return a matrix with True where a query position may attend to a key position."""
         ahead = keys[None, :] - queries[:, None]  # [T S]
         allowed = torch.ones_like(ahead, dtype=torch.bool)
         if self.causal:

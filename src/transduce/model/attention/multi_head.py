@@ -34,7 +34,7 @@ class SelfAttention(Mixing[BatchAttention]):
     def build_context(
         self, lengths: Sequence[int], kernel: AttentionKernel, device: torch.device
     ) -> BatchAttention:
-        """Build the attention of a batch of sentences of these lengths, under the layer's mask."""
+        """Prepare attention under the layer's mask for a batch of sentences of these lengths."""
         return kernel(lengths, lengths, self.mask, device)
 
     def forward(
@@ -55,7 +55,7 @@ class SelfAttention(Mixing[BatchAttention]):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Append one token per row to the cache, and attend from it to the row's history."""
+        """Append one token per row to the cache; return its attention to the row's history."""
         q, k, v = self.project(x)
         cache.append(k, v)
         return self.output(cache.attend(q).flatten(1))

@@ -14,8 +14,8 @@ from transduce.packed import move_to_device
 
 # G sentences of one block · t query positions and s key positions of each · L is t or s
 
-MAX_PADDING_RATIO = 1.5  # of the scores that a block computes to the scores that its sentences need
-FREE_SCORES = 65_536  # so many scores of padding cost less than one more block
+MAX_PADDING_RATIO = 1.5  # scores that a block computes / scores that the block's sentences need
+FREE_SCORES = 65_536  # this many scores of padding cost less than one more block
 
 
 @final
@@ -30,11 +30,11 @@ class BlockTokens:
 @final
 @dataclass(frozen=True)
 class PaddedBlock:
-    """Sentences of similar length, padded to one: token indices of queries and keys, and mask."""
+    """Sentences padded to equal length: token indices of queries and keys, and a mask."""
 
     queries: BlockTokens
     keys: BlockTokens
-    masked: Bool[Tensor, "G 1 t s"] | None  # True where a key is hidden; None if none is
+    masked: Bool[Tensor, "G 1 t s"] | None  # True where a key is hidden; None if all are visible
 
 
 def build_padded_blocks(
@@ -57,7 +57,7 @@ def find_bucket_bounds(queries: "np.ndarray", keys: "np.ndarray") -> list[int]:
     for index, (query, key) in enumerate(zip(queries.tolist(), keys.tolist(), strict=True)):
         needed += query * key
         tallest = max(tallest, query)
-        area = (index + 1 - first) * tallest * key  # keys ascend, so this key is the widest
+        area = (index + 1 - first) * tallest * key  # keys ascend, so `key` is the longest
         if area > MAX_PADDING_RATIO * needed + FREE_SCORES:
             bounds.append(index)
             first, needed, tallest = index, query * key, query

@@ -1,6 +1,6 @@
 """The reference kernel of attention: equation 1 as written, for one sentence after the other.
 
-The fast kernels are tested against it, and only it returns attention weights.
+The fast kernels are tested against the reference kernel, and no other returns attention weights.
 """
 
 import math
@@ -35,7 +35,7 @@ def scaled_dot_product_attention(
 @final
 @dataclass(frozen=True)
 class ReferenceAttention:
-    """The slow attention kernel that the others are tested against    (equation 1)"""
+    """The slow attention kernel that the fast kernels are tested against    (equation 1)"""
 
     queries: Sequence[int]
     keys: Sequence[int]

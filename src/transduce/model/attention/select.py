@@ -1,4 +1,4 @@
-"""Choose the attention kernel for a model on a device, with the reason."""
+"""The choice of the attention kernel for a model on a device, with the reason."""
 
 import inspect
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from transduce.settings import Architecture
 
 HALF_PRECISIONS = (torch.bfloat16, torch.float16)
 MAX_HEAD_WIDTH = 256  # the most numbers a head may have in torch's variable-length kernel
-MIN_COMPUTE_CAPABILITY = (8, 0)  # of the oldest GPUs that this kernel runs on
+MIN_COMPUTE_CAPABILITY = (8, 0)  # of the oldest GPUs that the variable-length kernel runs on
 
 
 class KernelChoice(NamedTuple):

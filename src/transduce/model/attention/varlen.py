@@ -1,8 +1,8 @@
 """The attention kernel of a GPU: torch's variable-length attention, which needs no padding.
 
-It needs CUDA, half precision and one width for queries, keys and values. It supports neither
-dropout of the weights nor arbitrary masks, only windows such as section 4's neighbourhood. It does
-not return weights: `ReferenceAttention` does. select.py decides when it is used.
+This kernel needs CUDA, half precision and one width for queries, keys and values. The kernel
+supports neither dropout of the weights nor arbitrary masks, only windows such as section 4's
+neighbourhood, and returns no weights. select.py decides when the kernel is used.
 """
 
 import math
@@ -20,7 +20,7 @@ from transduce.packed import move_to_device
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
 
-WIDTH_MULTIPLE = 8  # widths that the kernel takes are multiples of this
+WIDTH_MULTIPLE = 8  # the kernel takes only multiples of this width
 UNLIMITED = -1
 
 
@@ -78,10 +78,10 @@ def compute_window(mask: AttentionMask) -> tuple[int, int]:
 
 
 def compute_offsets(lengths: Sequence[int]) -> Int32[Tensor, " n"]:
-    """Return where each packed sentence begins, then the total; padded to a power of two.
+    """Return the offset of each packed sentence, then the total, then padding by the total.
 
-    The padding stands for empty sentences. It leaves few different shapes, so that compiled code
-    and captured graphs serve many batches.
+    The padding stands for empty sentences, up to a power of two. With few different shapes,
+    compiled code and captured graphs serve many batches.
     """
     ends = list(accumulate(lengths, initial=0))
     more = round_up_to_power_of_two(len(lengths)) - len(lengths)

@@ -60,6 +60,6 @@ class WindowedAttention:
     def gather_windows(self, x: Float[Tensor, "T H K"]) -> Float[Tensor, "T H K w"]:
         """Return the window around each token of the batch, with zeros past the batch's ends.
 
-        A window may contain tokens of other sentences, which `masked` hides.
+        A window may contain tokens of other sentences, which `self.masked` hides.
         """
         return functional.pad(x, (0, 0, 0, 0, *self.edges)).unfold(0, self.masked.shape[2], 1)

@@ -17,7 +17,7 @@ from transduce.packed import Packed
 @final
 @dataclass(frozen=True)
 class TransformerDecoder:
-    """A Transformer as the `Decoder` that beam search and sampling use; its state is a KV cache."""
+    """A Transformer as the `Decoder` of beam search and sampling, with a KV cache as state."""
 
     model: Transformer
 
@@ -32,7 +32,7 @@ class TransformerDecoder:
         return start_cache(self.model, self.model.encode(batch))
 
     def step(self, state: KVCache, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], KVCache]:
-        """Append one id to every row; return log-probabilities of the next id and the new cache."""
+        """Append an id to every row; return the next id's log-probabilities and the new cache."""
         states, state = decode_step(self.model, ids, state)
         logits = self.model.logits(states)
         precision = torch.promote_types(logits.dtype, torch.float32)  # bfloat16 is too coarse

@@ -1,4 +1,4 @@
-"""Prepare a trained model's weights for inference: precision and memory layout (decision 0034)"""
+"""Preparation of trained weights for inference: precision and memory layout (decision 0034)"""
 
 from typing import TYPE_CHECKING, Any, final
 
@@ -19,7 +19,7 @@ HAS_BFLOAT16 = "_is_mkldnn_bf16_supported"
 def prepare_for_inference(model: Transformer, precision: InferencePrecision) -> None:
     """Convert a model to a precision and its weights to the fastest layout for decoding, in place.
 
-    This cannot be undone: packed weights cannot be trained, saved, copied or moved to a device.
+    The conversion is final: packed weights cannot be trained, saved, copied or moved to a device.
     """
     model.to(getattr(torch, precision.value))
     (pack_weights if should_pack_weights(model.output.weight) else transpose_weights)(model)
@@ -39,7 +39,7 @@ def transpose_weights(model: Transformer) -> None:
 def pack_weights(model: Transformer) -> None:
     """Replace every linear map by one with weights packed for the CPU's matrix instructions.
 
-    Embeddings keep their own, unpacked matrix.
+    Embeddings keep a separate, unpacked matrix.
     """
     replace_linear_operators(model, lambda linear: PackedLinear(linear.weight, linear.bias))
 

@@ -24,8 +24,8 @@ from transduce.model.decoding.layer_cache import UNLIMITED_REACH
 # N layers · S sentences · W rows of each, R = S W · H heads · s source positions · c slots
 # K = d_k · h, k, v: H, d_k, d_v, or the `cache_shape` of another token-mixing layer
 
-SPARE_STEPS = 4  # an eviction allocates capacity for so many more steps
-SLOT_MULTIPLE = 16  # a softmax is up to twice as fast over a multiple of this
+SPARE_STEPS = 4  # further steps that an eviction allocates capacity for
+SLOT_MULTIPLE = 16  # a softmax is up to twice as fast over a multiple of 16 slots
 
 
 @final
@@ -56,7 +56,7 @@ class KVCache:
         """Return the cache of the given rows (at least one) in the given order.
 
         The rows of a sentence must be contiguous, and sentences keep their order unless some are
-        dropped. Each keeps its number of rows; it may become any number only where each had one.
+        dropped. Each sentence keeps its number of rows, unless all sentences had a single row.
         """
         sentences, width = self.visible.shape[:2]
         wanted = rows[::width] // width if width > 1 else rows.unique_consecutive()
@@ -101,7 +101,7 @@ class KVCache:
         )
 
     def open_slots(self, reach: int) -> "KVCache":
-        """Return a cache with a new slot for every row; hide slots more than `reach` steps back."""
+        """Return a cache with a new slot per row; slots more than `reach` steps back are hidden."""
         sentences, width, slots = self.visible.shape
         cache = self.compact() if slots + width > self.keys.shape[3] else self
         own = torch.eye(width, dtype=torch.bool, device=cache.visible.device)
@@ -113,7 +113,7 @@ class KVCache:
         return replace(cache, visible=visible, positions=positions)
 
     def pad(self, slots: int, capacity: int, sources: int) -> "KVCache":
-        """Pad to more slots and source positions, all masked, and reserve room for more slots."""
+        """Return the cache padded with masked slots and source positions to these sizes."""
         more, longer = slots - self.slot_count, sources - self.memory_keys.shape[3]
         spare = capacity - self.keys.shape[3]
         return replace(
@@ -131,7 +131,7 @@ class KVCache:
 def gather_slots(
     side: Float[Tensor, "N S h _ k"], order: Int[Tensor, "S c"], capacity: int
 ) -> Float[Tensor, "N S h capacity k"]:
-    """Copy the given slots of each sentence to the front of a new tensor of some capacity."""
+    """Return a tensor of the given capacity that begins with the given slots of each sentence."""
     layers, sentences, heads, before, width = side.shape
     if not order.shape[1]:
         return side.new_zeros(layers, sentences, heads, capacity, width)

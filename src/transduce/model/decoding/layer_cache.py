@@ -26,12 +26,12 @@ class CacheShape(NamedTuple):
 @final
 @dataclass(frozen=True)
 class StepSlots:
-    """The cache slots of one decoding step, and which row may read which; shared by all layers."""
+    """The cache slots of one decoding step, shared by all layers, and which row may read which."""
 
-    visible: Bool[Tensor, "S W c"]  # the slots of a row's own history, with its newest
+    visible: Bool[Tensor, "S W c"]  # the slots of a row's own history and its newest slot
     positions: Int[Tensor, "S c"]  # position of each slot's token in its output
     current: Int[Tensor, " S"]  # the position of this step's tokens
-    read: int  # how many slots attention reads: c rounded up, the rest masked
+    read: int  # number of slots that attention reads: c rounded up, those after c masked
     dtype: torch.dtype
 
     @cached_property
@@ -44,10 +44,10 @@ class StepSlots:
 @final
 @dataclass(frozen=True)
 class LayerCache:
-    """One layer's part of the KV cache in one step, as views that are written and read.
+    """One layer's part of the KV cache in one decoding step, as views to write and to read.
 
-    Self-attention stores keys and values; a recurrent layer its two states; a convolution its
-    inputs as keys, and values of width 0.
+    Self-attention stores keys and values; a recurrent layer stores its two states; a convolution
+    stores its inputs as keys, and values of width 0.
     """
 
     keys: Float[Tensor, "S H read K"]
@@ -61,7 +61,7 @@ class LayerCache:
             side[:, :, slots - width : slots] = new.unflatten(0, (-1, width)).transpose(1, 2)
 
     def read_back(self, side: Float[Tensor, "S 1 _ d"], steps: int) -> Float[Tensor, "R d"]:
-        """Return the vector that each row stored `steps` steps ago; zeros if there is none."""
+        """Return the vector that each row stored `steps` steps ago; zeros before the first step."""
         slots = self.slots
         at = slots.visible & (slots.positions == (slots.current - steps)[:, None])[:, None]
         index = at.byte().argmax(dim=2)[..., None].expand(-1, -1, side.shape[3])
@@ -79,7 +79,7 @@ def attend_to_cache(
     v: Float[Tensor, "S H s d_v"],
     mask: Float[Tensor, "S 1 #W s"] | None,
 ) -> Float[Tensor, "R H d_v"]:
-    """Compute softmax(Q Kᵀ / √d_k) V of one query per row over its sentence's slots    (eq. 1)"""
+    """Compute softmax(Q Kᵀ / √d_k) V of each row's query over the sentence's slots    (eq. 1)"""
     by_sentence = q.unflatten(0, (len(k), -1)).transpose(1, 2)  # [S H W K]
     out = functional.scaled_dot_product_attention(by_sentence, k, v, attn_mask=mask)
     return out.transpose(1, 2).flatten(0, 1)

@@ -1,4 +1,4 @@
-"""Incremental decoding: start a KV cache from the encoder's output; decode one token per row."""
+"""Incremental decoding: the KV cache of encoded sources, and a decoding step for all rows."""
 
 from dataclasses import replace
 from functools import partial
@@ -21,7 +21,7 @@ from transduce.model.transformer import EncoderOutput, Transformer
 
 
 def start_cache(model: Transformer, memory: EncoderOutput) -> KVCache:
-    """Build the KV cache before the first step: one row per sentence, and its encoder keys."""
+    """Build the KV cache of encoded sources before the first step, with one row per sentence."""
     lengths = torch.tensor(memory.lengths)
     real = torch.arange(round_up_slots(max(memory.lengths))) < lengths[:, None]  # [S s]
     device = memory.states.device
@@ -60,7 +60,7 @@ def scatter_to_padded(
 def decode_step(
     model: Transformer, ids: Int[Tensor, " R"], cache: KVCache
 ) -> tuple[Float[Tensor, "R d_model"], KVCache]:
-    """Append one token to every row; return the decoder's states of it and the extended cache."""
+    """Append one token to every row; return its decoder state in each row, and the new cache."""
     current, longest = cache.lengths, cache.max_length + 1
     cache = cache.open_slots(max(layer.self_attention.reach for layer in model.decoder))
     read = round_up_slots(cache.slot_count)
