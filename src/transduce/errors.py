@@ -17,7 +17,7 @@ from pathlib import Path
 
 
 class TransduceError(Exception):
-    """An error that the user can put right: a fact, its location, and a hint what to do."""
+    """An error that the user can correct: a fact, its location, and a hint on what to do."""
 
     exit_code = 2
 

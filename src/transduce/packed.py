@@ -39,12 +39,12 @@ class Packed:
         return [part.tolist() for part in self.ids.split(list(self.lengths))]
 
     def shift_right(self, begin: int) -> "Packed":
-        """Return the batch with `begin` before each sentence, whose last id is cut off    (3.1)"""
+        """Return the batch with `begin` before each sentence and without its last id    (3.1)"""
         firsts = move_to_device(compute_sentence_starts(self.lengths), self.ids.device)
         return replace(self, ids=self.ids.roll(1).index_fill_(0, firsts, begin))
 
     def append_padding_sentences(self, lengths: Sequence[int]) -> "Packed":
-        """Return the batch followed by padding sentences of these lengths, made of token id 0."""
+        """Return the batch with appended padding sentences of these lengths, of token id 0."""
         ids = torch.nn.functional.pad(self.ids, (0, sum(lengths)))
         return Packed(ids, (*self.lengths, *lengths))
 

@@ -47,7 +47,7 @@ class VerifiedFile:
 @final
 @dataclass(frozen=True)
 class DownloadSettings:
-    """Where files are searched: the folder of downloads, the user's own copies, the network."""
+    """The sources of files: the folder of downloads, the user's own copies, the network."""
 
     folder: Path  # where downloads are stored
     copies: Path | None = None  # a folder of the user's own copies
@@ -57,7 +57,7 @@ class DownloadSettings:
 def find_file(
     what: Download, settings: DownloadSettings, progress: DownloadProgress
 ) -> VerifiedFile:
-    """Return the verified file of a download: the user's copy, an earlier or a new download."""
+    """Return the verified file of a `Download`: the user's copy, or an earlier or new download."""
     copy = find_user_copy(what, settings.copies)
     found = copy or find_earlier_download(what, settings.folder)
     if found:
@@ -95,7 +95,7 @@ def find_earlier_download(what: Download, folder: Path) -> VerifiedFile | None:
 def download_file(
     what: Download, folder: Path, network: NetworkSettings, progress: DownloadProgress
 ) -> VerifiedFile:
-    """Download a file from the first of its addresses that gives the expected bytes."""
+    """Download a file from its first address that gives the expected bytes."""
     ensure_folder(folder)
     path = folder / what.cache_name
     refused: dict[str, list[str]] = {}
@@ -129,7 +129,7 @@ def download_from(
         part.delete()
         if not already:
             raise
-    # the deleted partial download may have been of another file: start again from the first byte
+    # start again from the first byte: the deleted partial download may have been of another file
     return download_from(address, part, network, progress)
 
 

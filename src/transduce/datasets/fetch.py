@@ -3,7 +3,7 @@
     CACHE/wmt14-en-de/en-de/     train.en train.de dev.en dev.de … manifest.json
     CACHE/downloads/             the downloaded files that the text files were made from
 
-The manifest lists the origin and the number of lines of every part, and what differs from the
+The manifest lists the origin and the number of lines of every part, and all differences from the
 expected line counts and checksums.
 """
 
@@ -53,7 +53,7 @@ def corpus_folder(corpus: Corpus | Treebank, cache: Path) -> Path:
 def find_split_files(
     name: str, split: str, languages: tuple[str, str], cache: Path
 ) -> tuple[Path, Path] | None:
-    """Return the verified files of a split, source and target; None if there is no such split."""
+    """Return the verified source and target file of a split; None if there is no such split."""
     elsewhere = dict(find_corpus(name, languages).other_splits)
     lies_in, split = (elsewhere[split], "test") if split in elsewhere else (name, split)
     folder = open_corpus(lies_in, languages, cache, brought_by=name)
@@ -74,7 +74,7 @@ def open_corpus(
 
 
 def open_fetched(corpus: Corpus | Treebank, cache: Path, brought_by: str) -> VerifiedFolder:
-    """Open a corpus's folder in the cache, which fetching the corpus `brought_by` creates."""
+    """Open a corpus's folder in the cache; the error names `brought_by`, the corpus to fetch."""
     folder = corpus_folder(corpus, cache)
     if not folder.is_dir():
         fact = f"the corpus {corpus.name} is not here: {folder} does not exist"
@@ -108,7 +108,7 @@ def open_verified(folder: Path) -> VerifiedFolder:
 
 
 def missing_files_error(name: str, missing: Iterable[str]) -> InputError:
-    """Build the error for the files of a corpus that are not here while there is no network."""
+    """Build the error that names a corpus' files that are missing without a network."""
     files = list(dict.fromkeys(missing))
     more = len(files) - MAX_NAMED
     named = ", ".join(files[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
@@ -121,7 +121,7 @@ def missing_files_error(name: str, missing: Iterable[str]) -> InputError:
 def choose_text_pairs(
     corpus: Corpus, settings: DownloadSettings, progress: DownloadProgress
 ) -> ChosenTexts:
-    """Return the text pair and files of every part; raise InputError for all missing if offline."""
+    """Return each part's text pair and files; if offline, InputError names all missing files."""
     chosen_texts, missing = {}, []
     for part in dict.fromkeys(part for split in corpus.splits for part in split.parts):
         try:
@@ -141,13 +141,13 @@ def choose_text_pairs(
 def choose_text_pair(
     part: Part, settings: DownloadSettings, progress: DownloadProgress
 ) -> tuple[TextPair, dict[Text, VerifiedFile]]:
-    """Return the first text pair of a part whose files can be had, and these files by text."""
+    """Return a part's first text pair whose files are available, and the files by text."""
     reasons = []
     for text_pair in part.text_pairs:
         try:
             return text_pair, find_files(text_pair, settings, progress)
         except InputError as error:
-            if error.hint in (WRONG_FILE_HINT, OTHER_LANGUAGES_HINT):  # alternatives do not help
+            if error.hint in (WRONG_FILE_HINT, OTHER_LANGUAGES_HINT):  # final for every text pair
                 raise
             reasons.append(error.fact)
     raise InputError(f"{part.name} cannot be had: " + "; ".join(reasons), RESUME_HINT)
@@ -156,7 +156,7 @@ def choose_text_pair(
 def find_files(
     text_pair: TextPair, settings: DownloadSettings, progress: DownloadProgress
 ) -> dict[Text, VerifiedFile]:
-    """Return the file of each side of a text pair; one without a known checksum is read once."""
+    """Return the files of a text pair by text; a file without known checksum is read once."""
     texts = (text_pair.source, text_pair.target)
     files = {
         one: find_file(one, settings, progress) for one in dict.fromkeys(t.download for t in texts)
@@ -180,7 +180,7 @@ def write_split(
     writer: FolderWriter,
     record: CorpusRecord,
 ) -> None:
-    """Write both text files of a split, and add its line counts and origins to the record."""
+    """Write both text files of a split; add the split's line counts and origins to the record."""
     names = [f"{split.name}.{language}" for language in languages]
     parts: list[dict[str, object]] = []
     with ExitStack() as stack:
@@ -200,7 +200,7 @@ def write_split(
 def read_pairs(
     split: Split, chosen_texts: ChosenTexts, parts: list[dict[str, object]], record: CorpusRecord
 ) -> Iterator[Pair]:
-    """Yield the pairs of all parts of a split; append each part's name, lines and origin."""
+    """Yield the pairs of all parts of a split; append each part's facts to the list `parts`."""
     for part in split.parts:
         text_pair, found = chosen_texts[part]
         count = 0
@@ -225,7 +225,7 @@ def zip_lines(part: Part, text_pair: TextPair, found: dict[Text, VerifiedFile]) 
 
 
 def record_mismatch(name: str, expected: int, found: int, record: CorpusRecord) -> None:
-    """Add a mismatch to the record if a line count is not the expected one (0: unknown)."""
+    """Add a mismatch to the record if a line count differs from `expected` (0: unknown)."""
     note = f"{name} has {found:,} lines, and {expected:,} were expected"
     if expected and expected != found and note not in record.mismatches:
         record.mismatches.append(note)

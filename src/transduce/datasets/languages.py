@@ -21,6 +21,6 @@ SHORT_CODES = dict(pair.split(":") for pair in PAIRS.split())
 
 
 def shorten_code(name: str) -> str:
-    """Return a language code, in two letters if ISO has them: de for deu, sr_Latn for srp_Latn."""
+    """Return a language code with two letters where possible: de for deu, sr_Latn for srp_Latn."""
     language, mark, more = name.partition("_")
     return SHORT_CODES.get(language, language) + mark + more

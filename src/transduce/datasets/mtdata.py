@@ -1,8 +1,8 @@
 """Corpora by their names in mtdata's index: `mtdata/Statmt-news_commentary-16-deu-eng`.
 
-mtdata is not imported. Its program also writes the index as lines of JSON; from the line of a
-corpus a `Corpus` is built, which is fetched like all others. The index has no hashes, sizes or
-licences, and its versions differ: the manifest names the version that was read.
+The package mtdata is not imported. The program mtdata writes its index as lines of JSON; the line
+of a corpus gives a `Corpus`, which is fetched like any other. The index has no hashes, sizes or
+licences and differs by version: the manifest names the version that was read.
 """
 
 import json
@@ -43,13 +43,13 @@ class Entry:
     """One line of mtdata's index: a corpus's name, files, format and columns."""
 
     name: str
-    files: list[tuple[Download, str]]  # each with the member of an archive, or ""
+    files: list[tuple[Download, str]]  # (download, member of the archive or "")
     kind: str  # file format: txt, sgm, tsv or tmx
-    columns: list[int]  # of source and target in a tsv file, from 0
+    columns: list[int]  # column numbers, from 0, of source and target in a tsv file
 
 
 def parse_corpus_name(name: str) -> Corpus:
-    """Return the corpus with an mtdata name, without splits; `resolve_index_texts` adds these."""
+    """Return the corpus with an mtdata name, to which `resolve_index_texts` adds a split."""
     segment_text = name.removeprefix(PREFIX).split("-")
     if len(segment_text) != 5:  # group, name, version, and both languages
         raise InputError(
@@ -88,7 +88,7 @@ def find_index() -> Path:
 
 
 def find_entry(name: str, path: Path) -> Entry:
-    """Return the index entry of a corpus; raise InputError with similar names if it has none."""
+    """Return the index entry of a corpus; InputError with similar names if there is none."""
     near = []
     for entry in read_entries(path, "-".join(name.split("-")[-2:])):
         if entry.name == name:
@@ -127,7 +127,7 @@ def parse_entry(line: str) -> Entry:
 
 
 def build_text_pairs(entry: Entry, languages: tuple[str, str]) -> list[TextPair]:
-    """Build the text pairs of an index entry, from one file a side or from files with both."""
+    """Build an index entry's text pairs, from one file per language or from files with both."""
     kind, files, columns = entry.kind, entry.files, entry.columns
     if len(files) == 2 and files[0] == files[1]:
         fact = f"mtdata's index names the same file for both sides of {entry.name}"

@@ -1,7 +1,7 @@
 """The WMT news test sets: newstest2013, the paper's development set, and newstest2014, its test.
 
-The texts are downloaded from a fixed commit of a public repository, with known hashes; the
-alternative is WMT's own archives, with the md5 that sacreBLEU lists.
+The texts are downloaded from a fixed commit of a public repository, with known hashes. If that
+fails, they are read from WMT's own archives, with the md5 that sacreBLEU lists.
 """
 
 from transduce.datasets.readers import drop_runs, read_sgml_segments
@@ -23,7 +23,7 @@ WMT13 = Download(statmt_addresses("wmt13/test.tgz"), md5="48eca5d02f637af44e8518
 WMT14_FULL = Download(
     statmt_addresses("wmt14/test-full.tgz"), 3_255_445, md5="a8cd784e006feb32ac6f3d9ec7eb389a"
 )
-# First and last line numbers, from 1, of newstest2014 English-German that WMT's evaluation dropped.
+# First and last line numbers, from 1, of the runs of newstest2014 en-de that WMT's test dropped.
 FILTERED_OUT = (
     *((162, 168), (582, 611), (630, 648), (744, 785), (866, 883), (970, 978)),
     *((1001, 1010), (1101, 1108), (1226, 1246), (1436, 1455), (1554, 1568), (2231, 2297)),
@@ -31,7 +31,7 @@ FILTERED_OUT = (
 
 
 def plain_text(path: str, size: int, sha256: str) -> Text:
-    """Build the Text of a file with one sentence a line, by its path in the public repository."""
+    """Build the Text of a file with one sentence per line, given its path in the repository."""
     return Text(Download((f"{PLAIN}/{path}",), size, sha256))
 
 

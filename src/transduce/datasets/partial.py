@@ -39,7 +39,7 @@ class PartialDownload:
         return self.path.stat().st_size if self.path.exists() else 0
 
     def resumable(self, address: str) -> tuple[int, str]:
-        """Return how many bytes a download from this address can keep, and their version.
+        """Return how many bytes a download from this address can keep, and the bytes' version.
 
         Bytes of two versions are combined only if the checksum of the whole file is known.
         """
@@ -57,7 +57,7 @@ class PartialDownload:
 
     @contextmanager
     def append(self, start: int, address: str, version: str) -> Iterator[Callable[[bytes], None]]:
-        """Cut the file to `start` bytes, yield a function that appends, sync it at the end."""
+        """Cut the file to `start` bytes; yield a function that appends bytes; sync at the end."""
         write_atomically(self.note, to_checksummed_json({"address": address, "version": version}))
         with raise_save_errors(self.path):
             flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC

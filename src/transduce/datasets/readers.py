@@ -1,4 +1,4 @@
-"""Readers, which extract text lines from a file's lines, and filters of the pairs of a split."""
+"""Readers that extract text from a file's lines, and filters that select a split's pairs."""
 
 import hashlib
 import html
@@ -53,7 +53,7 @@ def read_column(number: int) -> LineReader:
 
 
 def read_bracketed_trees(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield each tree as one line with single blanks; a tree begins on a line of its own."""
+    """Yield each bracketed tree as one line with single blanks; a tree begins on a new line."""
     parts, depth = list[bytes](), 0
     for line in lines:
         parts += line.split()
@@ -86,7 +86,7 @@ def split_by_hash(split: str) -> PairFilter:
 
     The distinct source sentences are sorted by the sha256 of their text. The first 2,000 are the
     test set and the next 2,000 the development set, each with its translation of smallest sha256.
-    All other pairs are the training set, but for those whose target translates one of the 4,000.
+    All other pairs whose target translates none of these 4,000 sentences are the training set.
     """
 
     def take(pairs: Iterable[Pair]) -> Iterator[Pair]:
@@ -110,5 +110,5 @@ def normalise_line(line: bytes) -> bytes:
 
 
 def hash_text(text: bytes) -> bytes:
-    """Return the sha256 of a text, used as the key of a reproducible pseudo-random order."""
+    """Return the sha256 of a text, the sort key of a reproducible pseudo-random order."""
     return hashlib.sha256(text).digest()

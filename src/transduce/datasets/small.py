@@ -78,7 +78,7 @@ def caption_text(name: str) -> Text:
 
 
 def tab_separated_pair(download: Download, member: str) -> TextPair:
-    """Build the TextPair of one archive member with lines of English, a tab, another language."""
+    """Build the TextPair of an archive member whose lines are English, a tab, another language."""
     return TextPair(Text(download, member, read_column(0)), Text(download, member, read_column(1)))
 
 
@@ -102,8 +102,8 @@ def build_tatoeba(
     )
 
 
-# Public repositories hold the pair files as they were on one day. The publisher's own files, the
-# alternative, are updated from time to time, which changes the splits.
+# Public repositories hold the pair files of one day. The alternative is the publisher's own files,
+# which are updated from time to time; this changes the splits.
 GERMAN_PAIRS = Download(
     (
         "https://raw.githubusercontent.com/rioyshky/translation/"

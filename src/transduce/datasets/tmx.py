@@ -10,11 +10,11 @@ from transduce.errors import InputError
 
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 OTHER_LANGUAGES_HINT = "its languages may go by other names in it: name another corpus"
-MARKUP_TAGS = {"bpt", "ept", "it", "ph", "ut"}  # hold codes of the original format, not words
+MARKUP_TAGS = {"bpt", "ept", "it", "ph", "ut"}  # hold format codes, not words
 
 
 def read_tmx(languages: tuple[str, str], side: int) -> LineReader:
-    """Build a reader of one language's text in the units of a TMX file that have both languages."""
+    """Build a reader of one language's text in those units of a TMX file with both languages."""
     wanted = [language.partition("_")[0] for language in languages]
 
     def read(lines: Iterator[bytes]) -> Iterator[bytes]:

@@ -22,7 +22,7 @@ class BrokenError(Exception):
 
 
 class RangeError(BrokenError):
-    """The error that a server's file is shorter than the partial download: it is another file."""
+    """The error that a server's file is shorter than the partial download, so another file."""
 
 
 class RefusedError(Exception):
@@ -39,8 +39,8 @@ STATUS_ERRORS[http.client.REQUESTED_RANGE_NOT_SATISFIABLE] = RangeError
 class NetworkSettings:
     """Time limits and numbers of attempts for downloads."""
 
-    seconds: float = 60.0  # without data before a connection counts as broken
-    slowest: int = 1_024  # bytes a second; a mean rate below it over `seconds` counts as broken
+    seconds: float = 60.0  # time without data after which a connection counts as broken
+    slowest: int = 1_024  # least mean bytes per second over `seconds` of a working connection
     attempts: int = 4  # consecutive attempts without progress before giving up
     pause: float = 1.0  # seconds before the second attempt, doubled before each further one
 
@@ -86,7 +86,7 @@ def transfer_once(
 
 
 def build_request(address: str, here: int, version: str) -> urllib.request.Request:
-    """Build the HTTP request for the bytes from `here`, or for all if the version has changed."""
+    """Build the HTTP request for the bytes from `here` on, or all if the version has changed."""
     query = urllib.request.Request(address)
     query.add_header("Accept-Encoding", "identity")
     query.add_header("User-Agent", "transduce")
@@ -138,7 +138,7 @@ def read_extent(
 
 
 def read_paced(answer: http.client.HTTPResponse, network: NetworkSettings) -> Iterator[bytes]:
-    """Yield a response's bytes in chunks; raise BrokenError if their rate is too low."""
+    """Yield a response's bytes in chunks; raise BrokenError if they arrive too slowly."""
     since, came = time.monotonic(), 0
     while chunk := answer.read1(CHUNK):
         yield chunk

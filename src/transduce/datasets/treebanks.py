@@ -34,7 +34,7 @@ class Document:
 @final
 @dataclass(frozen=True)
 class TreebankSplit:
-    """Train, dev or test of a treebank: its documents in the order of their names."""
+    """A train, dev or test split of a treebank: its documents, sorted by name."""
 
     name: str
     documents: tuple[Document, ...]

@@ -27,7 +27,7 @@ OPENERS: dict[str, Callable[..., io.BufferedIOBase]] = {
 }
 DAMAGED = (
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, ParseError),
-    *(EOFError, OSError, NotImplementedError, RuntimeError),  # the last two: zipfile's unsupported
+    *(EOFError, OSError, NotImplementedError, RuntimeError),  # the last two: unsupported by zipfile
     *(ValueError, LookupError),  # unknown encodings
 )
 DAMAGED_HINT = "this is not the file that it should be: delete it, and fetch it again"
@@ -74,7 +74,7 @@ def open_download(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
 
 
 def open_tar_member(archive: tarfile.TarFile, member: str, path: Path) -> io.BufferedIOBase:
-    """Open the first tar member that matches a pattern; raise InputError if it is no file."""
+    """Open the first tar member that matches a pattern; InputError if none or not a file."""
     for entry in archive:
         if matches_member(entry.name, member):
             stream = archive.extractfile(entry) if entry.isreg() else None

@@ -1,10 +1,10 @@
-"""Descriptions of public corpora: their downloads, and how their splits are made of them.
+"""Descriptions of public corpora: their downloads, and the splits made from these.
 
 Corpus   a name, two languages, a licence
 Split    train, dev or test: parts one after the other, and a filter of their pairs
 Part     one collection, such as Europarl, with alternative text pairs
 TextPair the text of both sides, each in a download
-Download a file with its addresses, and its size and hash if they are known
+Download a file with its addresses, and its size and checksum if known
 """
 
 import hashlib
@@ -33,7 +33,7 @@ def keep_all(pairs: Iterable[Pair]) -> Iterable[Pair]:
 @final
 @dataclass(frozen=True)
 class Download:
-    """A file that is the same at all its addresses; an unknown size is 0, a checksum ""."""
+    """A downloadable file with its addresses, size (0: unknown) and checksums ("": unknown)."""
 
     addresses: tuple[str, ...]
     size: int = 0
@@ -43,12 +43,12 @@ class Download:
 
     @property
     def name(self) -> str:
-        """The file's name: `file_name` if set, else the end of the first address."""
+        """The name of the file: `file_name` if set, else the end of the first address."""
         return self.file_name or PurePosixPath(urlsplit(self.addresses[0]).path).name
 
     @property
     def cache_name(self) -> str:
-        """The file's name in the folder of downloads, made unique by a hash of its address."""
+        """The name of the file in the folder of downloads, made unique by a hash of an address."""
         return f"{hashlib.sha256(self.addresses[0].encode()).hexdigest()[:8]}-{self.name}"
 
     @property
@@ -83,19 +83,19 @@ class Part:
 
     name: str
     text_pairs: tuple[TextPair, ...]
-    lines: int = 0  # expected number; 0 if unknown
+    lines: int = 0  # expected number of lines; 0 if unknown
 
 
 @final
 @dataclass(frozen=True)
 class Split:
-    """Train, dev or test: parts one after the other, and a filter that keeps the split's pairs."""
+    """A train, dev or test split: concatenated parts, and a filter that keeps the split's pairs."""
 
     name: str
     parts: tuple[Part, ...]
-    lines: int = 0  # expected number; 0 for the sum over the parts
+    lines: int = 0  # expected number of lines; 0 for the sum over the parts
     pair_filter: PairFilter = keep_all
-    sha256: tuple[str, str] = ("", "")  # of the two files
+    sha256: tuple[str, str] = ("", "")  # of the source and target file
 
     @property
     def expected(self) -> int:

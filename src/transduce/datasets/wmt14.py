@@ -1,6 +1,6 @@
 """The WMT 2014 training data, English to German and English to French    (section 5.1)
 
-Each archive has two alternatives: WMT's own, and a repackaged zip archive.
+There are two alternatives for each archive: WMT's own, and a repackaged zip archive.
 """
 
 from transduce.datasets.news import statmt_addresses
@@ -65,7 +65,7 @@ GIGA = (
 
 
 def build_part(name: str, lines: int, packed: tuple[Download, ...], members: str) -> Part:
-    """Build a Part whose member names, with {} for the language, are equal in all its archives."""
+    """Build a Part from archives with equal member names, where {} stands for the language."""
     other = "fr" if "fr" in name else "de"
     sides = [[Text(one, members.format(language)) for language in ("en", other)] for one in packed]
     return Part(name, tuple(TextPair(*both) for both in sides), lines)

@@ -1,4 +1,4 @@
-"""Settings of the model: every column of Table 3 is a field of its own."""
+"""Settings of the model, with a field for every column of Table 3."""
 
 from dataclasses import dataclass
 from typing import final

@@ -8,11 +8,11 @@ from typing import final
 @final
 @dataclass(frozen=True, kw_only=True)
 class ModelDescription:
-    """What a model does, as the texts and Hugging Face tags of its model card."""
+    """The texts and Hugging Face tags of a model card that say what the model does."""
 
     pipeline_tag: str  # the Hugging Face hub's name of the task, such as translation
     languages: Sequence[str] = ()  # language codes for the hub, such as en and de
     title: str  # the card's title, such as "en to de"
     purpose: str  # the end of the sentence "a Transformer that …"
-    command: str = "translate"  # of the command line, in the example
+    command: str = "translate"  # subcommand of transduce in the example
     files: tuple[str, str] = ("input.txt", "output.txt")  # file names in the example command

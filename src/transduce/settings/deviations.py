@@ -1,4 +1,4 @@
-"""The settings in which a recipe differs from the paper, with what the paper prints there."""
+"""The settings in which a recipe differs from the paper, with the paper's values."""
 
 from dataclasses import dataclass
 from typing import final
@@ -16,8 +16,8 @@ class Deviation:
     path: str
     paper: Value
     here: Value
-    is_from_paper: bool  # the paper prints the value `paper`; if not, it is our own default
-    explanation: str  # the paper's sentence in our words with its section, or our reason
+    is_from_paper: bool  # whether the paper prints the value `paper`, or it is our own default
+    explanation: str  # a paraphrase of the paper with the section, or our reason
 
 
 def list_deviations(recipe: Recipe, run: Recipe = BASE) -> list[Deviation]:

@@ -1,4 +1,4 @@
-"""Dataclass fields of settings that record their default's source, and checks of their values."""
+"""Dataclass fields of settings that store the source of the default, and checks of values."""
 
 import dataclasses
 from typing import Any

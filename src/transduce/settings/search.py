@@ -12,7 +12,7 @@ from transduce.settings.fields import (
     require_positive,
 )
 
-PENALTIES = {  # the score of a hypothesis of n symbols, END counted
+PENALTIES = {  # the score of a hypothesis of n symbols, END included
     "gnmt": "log P / ((5 + n) / 6)^alpha",
     "average": "log P / n",
     "none": "log P",
