@@ -66,7 +66,7 @@ class InUseError(TransduceError):
 
 
 class LostProcessError(TransduceError):
-    """The error that a process of several ended before the work was finished (exit code 7)."""
+    """The error that one of several processes ended before the work was finished (exit code 7)."""
 
     exit_code = 7
 

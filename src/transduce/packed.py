@@ -1,4 +1,4 @@
-"""The packed batch that all packages share: its sentences end to end, without padding.
+"""The packed batch that all packages share: sentences end to end, without padding.
 
 A batch of three sentences of 4, 2 and 3 tokens is nine ids and three lengths. Embedding,
 projections, feed-forward, normalisation and loss compute real tokens only, and only the attention

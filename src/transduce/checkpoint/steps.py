@@ -40,7 +40,7 @@ def write_step(parent: Path, step: int, files: FileMakers, size: int) -> None:
     if os.path.lexists(folder):
         if is_intact(parent, step):
             with raise_save_errors(parent):
-                sync_folder(parent)  # its writer may have crashed before syncing it
+                sync_folder(parent)  # a crash may have prevented this sync before
             return
         remove_folder(folder)
     require_disk_space(parent.parent, size, folder)

@@ -11,7 +11,7 @@ from torch import Tensor
 from transduce.durable import read_json
 from transduce.errors import FolderError, NotFiniteError
 
-HEADER_LIMIT = 1 << 20  # the library allows 100 MB, which takes seconds to parse
+HEADER_LIMIT = 1 << 20  # safetensors allows 100 MB, which takes seconds to parse
 TENSOR_LIMIT = 10_000
 DTYPES = ("F64", "F32", "F16", "BF16", "I64")
 DAMAGED = "the folder is damaged or foreign: take it from its source again"

@@ -103,7 +103,7 @@ def translate_and_score(
     output: Path | None,
     processes: Processes,
 ) -> "tuple[Evaluation, Mapping[str, object]]":
-    """Translate a test set, write the translations, and score them; `scoring`: metrics, language."""
+    """Translate a test set, write the translations, and score them."""
     from transduce.durable import atomic_file
     from transduce.inference.evaluate import (
         choose_evaluation,

@@ -73,7 +73,7 @@ def transduce(context: click.Context) -> None:
     written, 5 training diverged, 6 folder in use, 7 lost a process, 130 interrupted, 141 output
     pipe closed, 143 terminated.
     """
-    use_passive_waiting()  # no command imports torch before it is called
+    use_passive_waiting()  # torch is imported only later, when a command is called
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(2)

@@ -61,7 +61,7 @@ class Plan:
     def epoch(self, number: int) -> "Epoch":
         """Return the epoch with this number; the last used epoch is cached."""
         if self.cached_epoch is None or self.cached_epoch.number != number:
-            self.cached_epoch = None  # free its memory before the next one is computed
+            self.cached_epoch = None  # free memory before the next epoch is computed
             self.cached_epoch = self.draw_epoch(number)
         return self.cached_epoch
 

@@ -28,7 +28,7 @@ from transduce.phrasebook.times import NOW, TODAY, clock, date, hour, weekday
 from transduce.phrasebook.verbs import BE, COST, RAIN, RAINING
 from transduce.phrasebook.words import Adverb
 
-MATERIAL = (  # what can be described, bought, and more or less
+MATERIAL = (  # kinds of nouns that can have a quality, such as old
     "person animal food drink clothes print vessel small furniture vehicle device opening "
     "building room plant work town village street park lake forest lesson question"
 )
@@ -152,7 +152,7 @@ def weather(draw: Draw) -> Sentence:
 
 
 def falling(draw: Draw, mode: Mode) -> Clause:
-    """Draw a clause about rain; in "it is cold", "it" could also be a thing."""
+    """Draw a clause about rain, but never "it is cold", where "it" could also be a thing."""
     verb = draw.pick((RAINING, RAINING, RAIN))
     return Clause(subject=WEATHER, verb=verb, tense=mode.tense)
 

@@ -122,7 +122,7 @@ def action(
     mode = fitting(verb, subject, mode or draw.pick(WILLED), negated=negated)
     direct = direct_object(draw, verb, subject)
     negated = negated and deniable(direct)
-    bare = negated and is_new(direct)  # kein: no manner beside it
+    bare = negated and is_new(direct)  # a clause negated by kein has no adverbial of manner
     place = manner = None
     if verb.has("placed") or (verb.where and draw.chance(extras * 0.7)):
         place = place_of(draw, verb)
@@ -172,8 +172,8 @@ def verb_for(draw: Draw, verbs: tuple[Verb, ...], mode: Mode | None) -> Verb:
 def fitting(verb: Verb, subject: Phrase, mode: Mode, *, negated: bool) -> Mode:
     """Return the mode, without a modal or past that the verb and subject do not allow.
 
-    A verb whose English past looks like its base (read, put) is past only where something shows
-    it: "he read" is past, "we read" would be both.
+    A verb whose English past equals its base (read, put) is in the past only if the form shows the
+    past: "he read" is past, but "we read" could be present or past.
     """
     if mode.modal and (verb.has("state") or verb.has("unwilled") or not _willing(subject)):
         mode = OF_TENSE[mode.tense]

@@ -2,7 +2,7 @@
 
 from transduce.phrasebook.words import Adjective, Case, Determiner, Endings, Gender, Noun
 
-# One row a gender (masculine, feminine, neuter, plural), one column a case (nominative,
+# Each row is a gender (masculine, feminine, neuter, plural) and each column a case (nominative,
 # accusative, dative).
 THE: Endings = (
     ("der", "den", "dem"),

@@ -43,7 +43,7 @@ class Fields:
     reflexive: str
     middle: list[str]
     bracket: str
-    prefix: str  # of a finite verb, parted from it unless the verb comes last
+    prefix: str  # the separable prefix of the finite verb
     after: str  # a relative clause that follows the bracket
 
     def inner(self) -> list[str]:
@@ -64,7 +64,7 @@ def german(sentence: Sentence) -> str:
             first = f"{second}, {inverted(sentence.main)}"
         else:
             first += f", {second}" if link.german_comma else f" {second}"
-    text = first.replace(",,", ",").removesuffix(",")  # one comma closes two clauses, a stop all
+    text = first.replace(",,", ",").removesuffix(",")  # one comma ends two clauses
     return text[0].upper() + text[1:] + ("?" if asked else ".")
 
 
@@ -200,7 +200,7 @@ def middle_field(clause: Clause, direct: Phrase | None, dative: Phrase | None) -
     short, known, new = _objects(clause, direct, dative)
     times = [part.german for part in (clause.time, clause.often) if part]
     words = [*short, *times, *known]
-    if clause.negated and not (_is_new(direct) or _is_new(clause.predicate)):  # those take "kein"
+    if clause.negated and not (_is_new(direct) or _is_new(clause.predicate)):  # with kein
         words = [*short, *known, *times, "nicht"]
     if clause.modal:
         words.append(clause.modal.adverb)

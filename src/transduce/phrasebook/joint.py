@@ -64,7 +64,7 @@ from transduce.phrasebook.times import TOMORROW
 from transduce.phrasebook.verbs import BE, DOING, HAVE, HELPING, INTRANSITIVE, MOVING, RAIN, SHINE
 from transduce.phrasebook.words import Adjective, Noun, Pronoun
 
-# What may surprise about a thing of which something else was said first.
+# From an adjective to the adjectives that contrast with it: "cheap, but old".
 CONTRASTS = {
     "cheap": "old dirty broken big small beautiful good",
     "beautiful": "old big small dark cold broken",

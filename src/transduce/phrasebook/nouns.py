@@ -28,7 +28,7 @@ PEOPLE: tuple[Row, ...] = (
     ("doctor", "doctors", "Arzt", M, "Ärzte", "person adult he profession"),
     ("guest", "guests", "Gast", M, "Gäste", "person adult he"),
 )
-LADIES: tuple[Row, ...] = (  # the same English words where the sentence says who she is
+LADIES: tuple[Row, ...] = (  # German feminine forms of professions with the same English word
     ("student", "", "Studentin", F, "", "profession"),
     ("teacher", "", "Lehrerin", F, "", "profession"),
     ("doctor", "", "Ärztin", F, "", "profession"),
@@ -126,7 +126,7 @@ OTHERS: tuple[Row, ...] = (
     ("birthday", "", "Geburtstag", M, "", "owned"),
     ("sun", "", "Sonne", F, "", ""),
 )
-# The German first half of a compound, and the nouns it stands before.
+# Compounds: the first half in English and German, and the nouns that can be the second half.
 COMPOUNDS: tuple[tuple[str, str, str], ...] = (
     ("coffee", "Kaffee", "cup"),
     ("tea", "Tee", "cup glass"),

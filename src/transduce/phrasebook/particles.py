@@ -31,7 +31,7 @@ WE = Pronoun("we", "us", ("wir", "uns", "uns"), Person.THEY, "uns")
 THEY = Pronoun("they", "them", ("sie", "sie", "ihnen"), Person.THEY)
 PERSONAL = (I, YOU, HE, SHE, WE, THEY)
 
-# "it" stands only where the sentence itself says what it is.
+# The pronoun "it" is used for the weather, and for a thing that the same sentence names.
 WEATHER = Pronoun("it", "it", ("es", "es", "ihm"), Person.HE)
 IT = {
     Gender.MASCULINE: Pronoun("it", "it", ("er", "ihn", "ihm"), Person.HE),
@@ -163,7 +163,7 @@ UNTIL = Link("until", "bis", "last")
 AND = Link("and", "und", "second", english_comma=True, german_comma=False)
 BUT = Link("but", "aber", "second", english_comma=True)
 SO = Link("so", "deshalb", "inverted", english_comma=True)
-ASKED = Link("", "", "last")  # an indirect question brings its own word
+ASKED = Link("", "", "last")  # an indirect question begins with its question word instead
 TO = Link("to", "", "infinitive")
 
 OFTEN = (
@@ -173,7 +173,7 @@ OFTEN = (
     Adverb("sometimes", "manchmal"),
     Adverb("usually", "meistens"),
 )
-MANNER = {  # by the last word: "by bus" is bus
+MANNER = {  # each adverb by its last word: "by bus" by "bus"
     adverb.english.split()[-1]: adverb
     for adverb in (
         Adverb("quickly", "schnell"),

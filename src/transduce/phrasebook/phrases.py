@@ -55,7 +55,7 @@ OF_THINGS_MANY: Choice = SURE_MANY + (SOME,) * 6 + COUNTS
 
 
 def fresh(draw: Draw, kinds: str) -> Noun:
-    """Draw a noun of these kinds that the sentence does not contain yet, or a compound of it."""
+    """Draw a noun of these kinds, or a compound of one, that is new in the sentence."""
     options = nouns_of(kinds)
     noun = draw.pick(options)
     for _ in range(9):

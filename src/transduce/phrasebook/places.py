@@ -17,7 +17,7 @@ AT_MARKET = Preposition("at", "auf", Case.DATIVE)
 IN_STREET = Preposition("in", "auf", Case.DATIVE)
 TO_MARKET = Preposition("to", "auf", Case.ACCUSATIVE)
 
-# The places by name: where one is, and where one goes. "in" and "to" unless said otherwise.
+# Prepositions of places by noun, for being there and for going there; others take "in" and "to".
 AT_PLACE = {
     "station": AT,
     "school": Preposition("at", "in", Case.DATIVE),
@@ -39,7 +39,7 @@ TO_PLACE = {
     "friend": TO,
     "neighbour": TO,
 }
-# Relations to things: their name in the verbs, the preposition, the things.
+# From the name of a relation in verb entries to its preposition and the nouns after it.
 SPOTS = {
     "surface": (ON, "table chair bed"),
     "seat": (ON, "chair bed"),
@@ -55,7 +55,7 @@ SPOTS = {
     ),
     "inside": (IN, "cupboard bag"),
 }
-# The same where something is put there: the accusative.
+# The same relations for putting something there, with the accusative.
 TARGETS = {
     "surface": (Preposition("on", "auf", Case.ACCUSATIVE), "table chair bed"),
     "underneath": (Preposition("under", "unter", Case.ACCUSATIVE), "table bed tree chair"),

@@ -37,7 +37,7 @@ from transduce.phrasebook.sentence import Clause, NounPhrase, Phrase, Quality, S
 from transduce.phrasebook.verbs import BE, DOING, HAVE
 from transduce.phrasebook.words import Adjective, Link, Noun, Pronoun, Verb
 
-# What speaks for doing something to a thing, and what against it.
+# From a verb to the qualities of a thing that are reasons for the action, and reasons against it.
 FOR_IT = {
     "buy": "cheap beautiful new good interesting fresh",
     "sell": "old big small",
@@ -59,7 +59,7 @@ AGAINST_IT = {
     "drink": "cold",
     "throw away": "new clean beautiful",
 }
-# What one does in which mood; whoever is happy does the rest.
+# From a verb to the moods that are reasons for the action; for other verbs the mood is happy.
 MOODS_OF = {
     "sleep": "tired ill", "rest": "tired ill", "stay": "tired ill sad", "sit down": "tired ill",
     "come back": "tired ill", "fall asleep": "tired", "sit": "sad tired",
@@ -78,7 +78,7 @@ def arguments(link: Link) -> tuple[tuple[Verb, Noun, Adjective], ...]:
         for verb in DOING
         if verb.name in reasons
         for noun in nouns_of(verb.what)
-        if noun.kinds.isdisjoint(("person", "animal"))  # they are no "it"
+        if noun.kinds.isdisjoint(("person", "animal"))  # "it" refers to things only
         for adjective in adjectives_for(noun)
         if adjective.english in reasons[verb.name].split() and noun.english and not noun.pair
     )

@@ -100,7 +100,7 @@ class Clause:
 @final
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One clause, or two clauses and their conjunction; `turned` puts the second one first."""
+    """One clause, or two clauses and their conjunction; `turned` puts the second clause first."""
 
     main: Clause
     mood: Mood = Mood.STATEMENT

@@ -46,7 +46,7 @@ from transduce.phrasebook.verbs import (
     THERE_IS,
 )
 
-# What is found where: "There is a cat under the table."
+# Kinds of nouns, and the places for them in sentences such as "There is a cat under the table."
 FOUND = (
     ("pet", "garden street park underneath behind front"),
     ("person horse", "garden street park station behind front"),
@@ -187,7 +187,7 @@ def existing(draw: Draw) -> Sentence:
     if draw.chance(0.2):
         kinds, vessels = FILLED
         vessel = noun_phrase(draw, NOUN[draw.pick(vessels.split())], NEAR)
-        place = Prepositional(IN, replace(vessel, quality=None))  # it may not be called empty
+        place = Prepositional(IN, replace(vessel, quality=None))  # a filled vessel is not "empty"
     else:
         kinds, where = draw.pick(FOUND)
         place = spot(draw, spots(where))

@@ -9,8 +9,8 @@ from transduce.phrasebook.verbs import DOING
 def at_least() -> int:
     """Return a lower bound on the number of different English sentences.
 
-    It counts one pattern with one article in the present: "The tired teacher repairs
-    the old bicycle on the third of May." All else that the grammar has comes on top.
+    Only sentences of one pattern are counted, with one article and in the present: "The tired
+    teacher repairs the old bicycle on the third of May." All other sentences are left out.
     """
     people = nouns_of("man woman boy girl child neighbour student teacher doctor guest")
     subjects = sum(len(adjectives_for(person)) for person in people)

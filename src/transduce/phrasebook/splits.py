@@ -31,13 +31,13 @@ from transduce.phrasebook.verbs import ALL_VERBS, DOING, GIVING
 from transduce.phrasebook.words import Adjective, Noun, Verb
 
 SPLITS = ("train", "dev", "test", "combinations")
-VERSION = 1  # of the sentences: one higher with every change of what a seed yields
-SHORTEST, LONGEST = 3, 20  # words of English
+VERSION = 1  # increased by 1 with every change of the sentences that a seed yields
+SHORTEST, LONGEST = 3, 20  # limits of the number of English words
 HELD_OUT = 20  # one combination in 20 is held out
-DEV = range(2)  # of the 100 values of the hash
+DEV = range(2)  # values of the hash modulo 100
 TEST = range(2, 4)
 
-Combination = tuple[Adjective | Verb, str]  # the noun by its name
+Combination = tuple[Adjective | Verb, str]  # the noun is given by its name
 
 
 def pairs(split: str, count: int, seed: int = 1) -> Iterator[tuple[str, str]]:
@@ -84,7 +84,7 @@ def held_out() -> frozenset[Combination]:
     done = (
         (verb, noun)
         for verb in DOING + GIVING
-        if bases[verb.english.base] == 1  # one English word, one verb
+        if bases[verb.english.base] == 1  # the English word belongs to a single verb
         for noun in nouns_of(verb.what)
     )
     chosen: set[Combination] = {
@@ -104,7 +104,7 @@ def _is_out(word: str, noun: Noun) -> bool:
 @final
 @dataclass(slots=True)
 class Words:
-    """The words of a sentence that combinations are made of, and which of them it joins."""
+    """The adjectives, verbs and nouns of a sentence, and the pairs that the sentence joins."""
 
     heads: list[Adjective | Verb] = field(default_factory=list)
     nouns: list[str] = field(default_factory=list)

@@ -31,8 +31,8 @@ class Person(IntEnum):
     THEY = 3
 
 
-Endings = tuple[tuple[str, str, str], ...]  # one row a Gender, one column a Case
-Forms = tuple[str, str, str, str]  # one a Person
+Endings = tuple[tuple[str, str, str], ...]  # a row for each Gender, a column for each Case
+Forms = tuple[str, str, str, str]  # one for each Person
 
 
 @final
@@ -41,13 +41,13 @@ class Noun:
     """A noun in both languages; `kinds` (including its own name) decide which verbs fit."""
 
     english: str
-    plural: str  # "" where the phrasebook has no plural
+    plural: str  # "" if the phrasebook has no plural
     german: str
     gender: Gender
     german_plural: str
     kinds: frozenset[str]
-    name: str  # of the last word where the noun is a compound: cup for coffee cup
-    first: str = ""  # and of the first: coffee
+    name: str  # the English noun, or the last word of a compound: cup for coffee cup
+    first: str = ""  # the first word of a compound: coffee
 
     @property
     def weak(self) -> bool:
@@ -78,7 +78,7 @@ class Determiner:
 
     english: str
     english_plural: str
-    german: Endings  # whole words here
+    german: Endings  # whole words, not endings
     endings: Endings
     definite: bool = True
 
@@ -90,7 +90,7 @@ class Pronoun:
 
     subject: str
     object: str
-    german: tuple[str, str, str]  # one a Case
+    german: tuple[str, str, str]  # one for each Case
     person: Person
     reflexive: str = "sich"
 
@@ -132,7 +132,7 @@ class EnglishVerb:
     present: Forms
     past: Forms
     particle: str = ""
-    auxiliary: bool = False  # be: no "do" in questions and negation
+    auxiliary: bool = False  # true for be, which needs no "do" in questions and negations
 
 
 @final
@@ -146,7 +146,7 @@ class GermanVerb:
     with_sein: bool = False
     prefix: str = ""
     reflexive: bool = False
-    preterite: Forms | None = None  # where it is more usual than the perfect: war, hatte
+    preterite: Forms | None = None  # only if more usual than the perfect: war, hatte
 
     @property
     def with_zu(self) -> str:
@@ -164,8 +164,8 @@ class Verb:
     english: EnglishVerb
     german: GermanVerb
     who: str
-    what: str = ""  # direct object, accusative
-    whom: str = ""  # dative object
+    what: str = ""  # kinds of direct objects, in the accusative
+    whom: str = ""  # kinds of dative objects
     where: str = ""  # places
     how: str = ""  # manners
     traits: frozenset[str] = frozenset()
@@ -185,8 +185,8 @@ class Verb:
 class Modal:
     """A modal verb in both languages, with its English forms in questions and negations.
 
-    Each English way is the finite form and what follows it: does not | have to. Where German has
-    no verb for it, `adverb` stands for it (she likes to read: sie liest gern).
+    Each English form is a finite verb and the words after it: does not | have to. If German has no
+    such verb, `adverb` expresses the same (she likes to read: sie liest gern).
     """
 
     affirmed: tuple[Forms, str]

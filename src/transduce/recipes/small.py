@@ -1,4 +1,4 @@
-"""Recipes for runs of seconds and minutes: the demo, the toy tasks, and one for tests."""
+"""Recipes for runs of seconds and minutes: for the demo, for toy tasks, and for tests."""
 
 from transduce.settings import Architecture, Data, Recipe, Training
 

@@ -1,4 +1,4 @@
-"""The tables of the paper, measured and compared to the printed figures.
+"""The tables of the paper, measured and compared to the printed numbers.
 
 `table1` to `table4` each reproduce a table; torch is imported when one is called.
 """

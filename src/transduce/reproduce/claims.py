@@ -96,7 +96,7 @@ def judge_claim(claim: Claim, ours: float, chance: float | None) -> str:
 
 
 def describe_significance(table: ResultTable) -> str:
-    """Return the sentence that explains when a difference counts as more than chance."""
+    """Return the sentence that explains how large a difference must be to be significant."""
     base = table.rows.get("base")
     if base is None or len(base.runs) < 2:
         return (

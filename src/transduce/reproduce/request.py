@@ -38,7 +38,7 @@ class TableCallbacks:
     on_message: Callable[[str], None] = ignore_event  # a sentence on the progress of the table
     on_row: Callable[[RowJob, RowResult], None] = ignore_event  # after each measured row
     on_failure: Callable[[str, TransduceError], None] = (
-        ignore_event  # the row that failed, and its error
+        ignore_event  # called with a failed row and its error
     )
     prepare: Prepare = prepare_silently
     training: TrainingCallbacks = field(

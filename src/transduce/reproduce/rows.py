@@ -42,7 +42,7 @@ from transduce.runs.run_folder import require_run_folder
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 
-POLL_SECONDS = 1.0  # between two attempts to lock a corpus that another process prepares
+POLL_SECONDS = 1.0  # seconds until the next attempt to lock a corpus
 
 
 def reproduce_rows(

@@ -1,4 +1,4 @@
-"""The report of Table 2: BLEU and training cost beside the printed figures    (section 6.1)
+"""The report of Table 2: BLEU and training cost beside the printed numbers    (section 6.1)
 
 The rows after base and big have other layers in place of self-attention, and are trained at base's
 cost.
@@ -74,7 +74,7 @@ def find_pair(table: ResultTable) -> str:
 
 
 def select_published(pair: str) -> list[Published]:
-    """Return the printed rows of Table 2 that have a figure for a language pair."""
+    """Return the printed rows of Table 2 that have a BLEU or a cost for a language pair."""
     return [one for one in PUBLISHED if pair in one.bleu]
 
 

@@ -1,4 +1,4 @@
-"""The report of Table 3: the measured rows beside the printed figures    (section 6.2)"""
+"""The report of Table 3: the measured rows beside the printed numbers    (section 6.2)"""
 
 from transduce.recipes.printed import TABLE_3 as PRINTED
 from transduce.recipes.scale import scale_by_name, scaled

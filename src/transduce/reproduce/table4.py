@@ -1,4 +1,4 @@
-"""Table 4: the F1 of a trained parser on test trees, with baselines and the paper's figures.
+"""Table 4: the F1 of a trained parser on test trees, with baselines and the paper's parsers.
 
 OUTPUT/run/         the training run, unless a model is given
 OUTPUT/model/       the average of the run's last snapshots
@@ -37,7 +37,7 @@ class ParserScores:
 
     parser: str
     trained_on: str
-    f1: float  # of all sentences; a failed one counts as an output without brackets
+    f1: float  # of all sentences, with failed outputs as trees without brackets
     f1_up_to_40: float  # of sentences of at most 40 words
     f1_of_sentences: float  # of gold trees with the root S
     complete: float  # the percentage of trees whose constituents all match

@@ -1,4 +1,4 @@
-"""Comparability of BLEU scores with the paper's figures, decided by metric and test set.
+"""Comparability of BLEU scores with the paper's scores, decided by metric and test set.
 
 The paper prints BLEU of English to German on newstest2013 (Table 3) and newstest2014 (Table 2), and
 of English to French on newstest2014. newstest2014 English-German exists in two editions. The

@@ -7,7 +7,7 @@ from transduce.errors import InputError
 
 
 def from_paper(default: Any, section: str, says: str) -> Any:  # noqa: ANN401 - stands for any field
-    """Build a dataclass field whose default the paper prints; `says` paraphrases its sentence."""
+    """Build a dataclass field whose default the paper prints; `says` paraphrases the paper."""
     return dataclasses.field(default=default, metadata={"section": section, "says": says})
 
 

@@ -87,7 +87,7 @@ class Recipe:
 
 
 def with_changes(recipe: Recipe, changes: Mapping[str, Value]) -> Recipe:
-    """Return a copy of the recipe with new values for the settings whose paths are the keys."""
+    """Return a copy of the recipe with changed settings, given as new values by path."""
     tables: dict[str, dict[str, Value]] = {}
     for path, value in changes.items():
         group, field = find_setting(path)

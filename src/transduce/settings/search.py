@@ -56,7 +56,7 @@ class Search:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """Settings of sampling, which are options of a translation and in no recipe."""
+    """Settings of sampling, which are given for each translation and are not part of a recipe."""
 
     temperature: float = 1.0  # divisor of log P: above 1 flattens the distribution
     top_k: int = 0  # number of likeliest symbols to draw from; 0: all

@@ -24,9 +24,9 @@ class TrainingCallbacks:
         TrainingCallbacks(on_update=lambda update, progress: losses.append(update.loss))
     """
 
-    # after every update, also one with `update.applied` false, which was skipped as not finite
+    # called after every update, also if the update was skipped (`update.applied` is false)
     on_update: Callable[[Update, Progress], None] = ignore_event
-    # after every validation, with the progress that includes its result
+    # called after every validation, with the progress including the result
     on_validation: Callable[[ValidationResult, Progress], None] = ignore_event
-    # with a sentence to display, such as that a checkpoint could not be written
+    # called with a sentence to display, such as that a checkpoint could not be written
     on_message: Callable[[str], None] = ignore_event

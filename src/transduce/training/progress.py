@@ -14,7 +14,7 @@ from transduce.training.update import Update
 class ValidationResult:
     """The loss and the score of the development set at one step."""
 
-    nats: float  # per target token, without smoothing; its exponential is the perplexity
+    nats: float  # -log P per target token, without smoothing; e^nats is the perplexity
     score: Score | None = None  # such as BLEU, of the set's first lines; None if not computed
 
 

@@ -17,7 +17,7 @@ class Update:
 
     step: int
     loss: float  # nats per target token against smoothed labels
-    nats: float  # nats per target token without smoothing; its exponential is the perplexity
+    nats: float  # -log P per target token, without smoothing; e^nats is the perplexity
     source_tokens: int
     target_tokens: int
     learning_rate: float

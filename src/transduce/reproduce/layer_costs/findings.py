@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from transduce.reproduce.layer_costs.measure import LayerRow, LayerTable
 
-MAX_DEVIATION = 0.25  # a layer is reported if the powers of its time and operations differ by more
+MAX_DEVIATION = 0.25  # larger differences between powers of time and operations are reported
 
 
 def describe_findings(table: LayerTable) -> list[str]:

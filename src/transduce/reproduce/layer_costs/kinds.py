@@ -27,9 +27,9 @@ class LayerKind:
     """A kind of layer in Table 1, with formulas for its operations (in the encoder) and paths."""
 
     name: str
-    mixing: str  # the value of architecture.mixing that selects it
+    mixing: str  # the value of architecture.mixing for this layer
     printed: PrintedComplexity
-    # A layer's operations, given n and the model's sizes; each multiplication or addition is one.
+    # A layer's operations, given n and the model's sizes; a multiply-add is two operations.
     operations: Callable[[int, Architecture], int]
     # The maximum path length, given n and m, the positions that a layer reaches on each side.
     path: Callable[[int, int], int]

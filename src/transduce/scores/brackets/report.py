@@ -23,7 +23,7 @@ class BracketReport:
 
     parameters: BracketParameters
     pairs: tuple[SentenceCounts, ...]  # the counts of every pair of lines
-    printed: int  # number of pairs that EVALB prints: all, unless it gave up
+    printed: int  # number of pairs that EVALB prints before it gives up, or of all
     messages: tuple[str, ...]
     exit_status: int  # 1 if EVALB gave up at its error limit, else 0
     unlabelled_roots: tuple[int, int]  # numbers of gold and output lines in `( ... )`

@@ -64,7 +64,7 @@ class BracketSummary:
         return percentage(self.correct_tags, self.words)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the counts and figures as plain values for JSON, with None for nan."""
+        """Return the counts and scores as plain values for JSON, with None for nan."""
         figures = ("recall", "precision", "f1", "f1_of_all_sentences", "complete_match")
         values = {name: getattr(self, name) for name in (*figures, "tag_accuracy")}
         values["f1"] = None if math.isnan(self.f1) else self.f1

@@ -25,7 +25,7 @@ POLL_SECONDS = 0.05
 GRACE_SECONDS = 5.0  # time to wait until the end of a lost process can be observed
 LOST = LostProcessError.exit_code
 SHARED_ENDS = (0, 5, 130, 143)  # exit codes that all processes have if one process has them
-# exit codes of rank 0 after it has printed the reason
+# exit codes with which rank 0 ends after printing the reason
 EXPLAINED_ENDS = (*SHARED_ENDS, 2, 3, 4, 6, 141)
 RESUME_HINT = (
     "the same command resumes from the last checkpoint; a higher --lost-after waits longer"

@@ -19,7 +19,7 @@ class ProcessGroup(Protocol):
     requests: SignalRequests
     rank: int  # number of this process, from 0; rank 0 writes to the run folder
     world_size: int
-    reduction: str  # how gradients are summed, which decides their last bits
+    reduction: str  # the method of summing gradients, which decides their last bits
 
     def accumulate_gradients(
         self,
