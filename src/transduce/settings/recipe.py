@@ -97,7 +97,7 @@ def with_changes(recipe: Recipe, changes: Mapping[str, Value]) -> Recipe:
 
 
 def find_setting(path: str) -> "tuple[str, dataclasses.Field[Any]]":
-    """Return group and dataclass field of a setting such as training.steps; InputError if unknown."""
+    """Return the group and dataclass field of a setting such as training.steps, or InputError."""
     known = {
         f"{group}.{field.name}": (group, field)
         for group, kind in GROUPS.items()
