@@ -195,7 +195,7 @@ def has_finished(run: Path, step: int) -> bool:
 
 
 def load_in_worker(models: TranslatorChoice) -> "Translator":
-    """Load the models in a worker process of one thread that ends when its launcher does."""
+    """Load the models in a worker process that has one thread and ends with its parent."""
     from transduce.cli.signals import die_with_parent
     from transduce.machine.process_settings import keep_freed_memory, use_threads
 

@@ -141,7 +141,7 @@ def choose_text_pairs(
 def choose_text_pair(
     part: Part, settings: DownloadSettings, progress: DownloadProgress
 ) -> tuple[TextPair, dict[Text, VerifiedFile]]:
-    """Return a part's first text pair whose files are available, and the files by text."""
+    """Return a part's first text pair whose files are available, and a dict from text to file."""
     reasons = []
     for text_pair in part.text_pairs:
         try:
@@ -156,7 +156,7 @@ def choose_text_pair(
 def find_files(
     text_pair: TextPair, settings: DownloadSettings, progress: DownloadProgress
 ) -> dict[Text, VerifiedFile]:
-    """Return the files of a text pair by text; a file without known checksum is read once."""
+    """Return a dict from each text of a pair to its file; hash files without known checksum."""
     texts = (text_pair.source, text_pair.target)
     files = {
         one: find_file(one, settings, progress) for one in dict.fromkeys(t.download for t in texts)

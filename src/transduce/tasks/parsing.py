@@ -78,7 +78,7 @@ class Parsing:
         return format_tree(tree)
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:
-        """Return what was malformed in an unconstrained output, or "" if it is a tree."""
+        """Return a sentence on what is malformed in an unconstrained output, or ""."""
         _, repair = self.repair(ids, line)
         counts = {
             name.replace("_", " "): count for name, count in repair.as_json().items() if count
@@ -138,7 +138,7 @@ class Parsing:
         return TreeConstraint(words, limit, self.tree_symbols, search.max_openings)
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
-        """Return the labelled bracket F1 of output trees, given the references' tags first."""
+        """Return the bracket F1 of output trees whose tags are replaced by the references'."""
         return compute_score("brackets", outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:
@@ -184,7 +184,7 @@ def list_tree_files(path: Path, split: str) -> list[Path]:
 def read_tree_pairs(path: Path) -> Iterator[tuple[str, str]]:
     """Yield (sentence, cleaned tree) for every tree of a file.
 
-    A tree without words and a malformed one give an empty pair, which cleaning drops and counts.
+    A malformed tree or a tree without words gives an empty pair, which cleaning drops and counts.
     """
     malformed: list[InputError] = []
     for raw in read_trees(path, on_malformed=malformed.append):
@@ -207,7 +207,7 @@ def read_test_trees(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def find_other_word(line: str, tree: str) -> str:
-    """Return which word of a tree differs from the sentence's, or that their numbers do."""
+    """Return a phrase that says how a tree's words differ from a sentence's, or ""."""
     words, leaves = escape_brackets(split_words(line)), to_tree(tree).words
     if len(words) != len(leaves):
         return f"a tree over {len(leaves)} words for a sentence of {len(words)}"

@@ -55,7 +55,7 @@ class Tagging:
         return encode_words(self.source, lines)
 
     def encode_targets(self, lines: Sequence[str]) -> list[list[int] | None]:
-        """Return the label ids of lines, each list closed by END; None for an unknown label."""
+        """Return the label ids of lines, closed by END; None for a line with an unknown label."""
         found = [self.target.lookup(split_words(line)) for line in lines]
         return [None if ids is None else [*ids, END] for ids in found]
 
@@ -66,7 +66,7 @@ class Tagging:
         return " ".join((labels + labels[-1:] * count)[:count])
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:
-        """Return the wrong number of labels of an unconstrained output; "" if it is right."""
+        """Return a sentence if an unconstrained output has a wrong number of labels, else ""."""
         count = len(split_words(line))
         return "" if len(ids) == count else f"{len(ids)} labels for {count} tokens, repaired"
 
@@ -79,7 +79,7 @@ class Tagging:
         return split_words(output)
 
     def join(self, parts: Sequence[str]) -> str:
-        """Join the labels of an input's parts."""
+        """Join the labels of the parts of a split input line with blanks."""
         return " ".join(parts)
 
     @cached_property
@@ -141,7 +141,7 @@ def read_tagged_pairs(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def find_other_length(line: str, labels: str) -> str:
-    """Return that the numbers of tokens and labels differ, with both; "" if they are equal."""
+    """Return a sentence if the numbers of tokens and labels of a line differ, else ""."""
     tokens, found = len(split_words(line)), len(split_words(labels))
     return "" if tokens == found else f"{found} labels for {tokens} tokens"
 

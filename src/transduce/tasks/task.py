@@ -33,7 +33,7 @@ class SplitLevel:
 
 @runtime_checkable
 class Task(Protocol):
-    """A kind of input and output, such as translation: how both are encoded, decoded, scored."""
+    """A task such as translation: how inputs are encoded, and outputs decoded and scored."""
 
     @property
     def source(self) -> Vocabulary:
@@ -80,7 +80,7 @@ class Task(Protocol):
         ...
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:
-        """Return what `decode` has to repair in an output, such as brackets; "" if nothing."""
+        """Return a sentence on what `decode` has to repair in an output, or ""."""
         ...
 
     def fallback(self, line: str) -> str | None:
@@ -104,7 +104,7 @@ class Task(Protocol):
         ...
 
     def describe(self, data: Data) -> ModelDescription:
-        """Return the task description in a model card, for these data settings."""
+        """Return the texts about this task for a model card, given the data settings."""
         ...
 
 
@@ -121,7 +121,7 @@ def find_no_mismatch(_source: str, _target: str) -> str:
 @final
 @dataclass(frozen=True, kw_only=True)
 class TaskKind:
-    """The functions for one value of `data.task`: they read its files and build its task.
+    """The functions for one value of `data.task`, which read files and build the task.
 
     `target_symbols` returns the symbols of a target line; the target vocabulary is then all symbols
     of the training data. It is None if the target vocabulary is learned from text. `tagged_words`
@@ -144,7 +144,7 @@ class TaskKind:
 
 
 def constrain_source(ids: list[int], task: Task, line: str, search: Search) -> Sequence[int]:
-    """Return source ids with the task's constraint on the output, or alone if it has none."""
+    """Return source ids together with the task's constraint on the output, if there is one."""
     if not search.constrained:
         return ids
     constraint = task.constraint(line, search)

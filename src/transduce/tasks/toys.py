@@ -28,7 +28,7 @@ class Toy(TextToText):
         return compute_score("exact-match", outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:  # noqa: ARG002 - letters have no language
-        """Return the task description in the model card of a model of this toy task."""
+        """Return the texts about this toy task for a model card."""
         return ModelDescription(
             pipeline_tag="text2text-generation",
             title=f"{self.action} lines of letters",

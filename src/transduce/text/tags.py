@@ -1,4 +1,4 @@
-r"""Tagged text: files of one `token<TAB>label` a line, read and written sentence by sentence.
+r"""Tagged text: files with `token<TAB>label` on each line, read and written by sentences.
 
 Blank lines separate sentences. In a file without blank lines a sentence ends after each token `.`.
 Each sentence object stores its line ends and the blank lines around it, so that the sentences of a

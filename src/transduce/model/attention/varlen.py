@@ -78,7 +78,7 @@ def compute_window(mask: AttentionMask) -> tuple[int, int]:
 
 
 def compute_offsets(lengths: Sequence[int]) -> Int32[Tensor, " n"]:
-    """Return the offset of each packed sentence, then the total, then padding by the total.
+    """Return each packed sentence's offset, then the total, repeated to one of few lengths.
 
     The padding stands for empty sentences, up to a power of two. With few different shapes,
     compiled code and captured graphs serve many batches.

@@ -30,7 +30,7 @@ class SpanCounts:
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of precision and recall, a fraction of 1."""
+        """The harmonic mean of precision and recall, from 0 to 1."""
         return divide(2 * self.matched, self.gold + self.output)
 
 

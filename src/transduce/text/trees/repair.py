@@ -34,7 +34,7 @@ class Repair:
     symbols_dropped: int = 0  # symbols that the linearisation does not have
     openings_added: int = 0
     closings_added: int = 0
-    labels_ignored: int = 0  # of closing brackets with another label than the opening one
+    labels_ignored: int = 0  # labels of closing brackets that differ from the opening label
     words_dropped: int = 0
     words_added: int = 0
     words_moved: int = 0  # words that were outside of the outer constituent

@@ -17,7 +17,7 @@ INK, TAG, EDGE = "#1f2328", "#57606a", "#8c959f"
 # wrong brackets are also underlined.
 RIGHT, WRONG = "#0b5d3b", "#c01048"
 MAX_TEXT = 160  # characters of a title or a line of the legend
-FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # in XML
+FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML forbids these
 NARROW, WIDE = frozenset("ijl|.,:;'!`I()[]{}/\\ftr-"), frozenset("mwMW%@&—…\u2030")
 
 
@@ -93,7 +93,7 @@ def label_style(right: bool | None) -> str:  # noqa: FBT001 - three values of on
 
 
 def compare(tree: Tree, gold: Tree) -> tuple[list[bool], list[tuple[str, str]]]:
-    """Return for each bracket whether the gold tree has it too, and (text, style) of the legend.
+    """Return which of the tree's brackets the gold tree has, and (text, style) of legend lines.
 
     This is labelled bracketing over all words; EVALB's score leaves punctuation out.
     """
@@ -118,7 +118,7 @@ def spanned(tree: Tree, constituent: Constituent) -> str:
 
 
 def shorten(text: str) -> str:
-    """Return a text cut to at most 160 characters, with … as the last one if it was longer."""
+    """Return a text of at most 160 characters; a longer one is cut and ends in …."""
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 
@@ -128,12 +128,12 @@ def escape(text: str) -> str:
 
 
 def estimate_width(text: str) -> float:
-    """Return at least the width in pixels that a text takes in a usual font without serifs."""
+    """Return an upper estimate of the width in pixels of a text in a usual sans-serif font."""
     return FONT_SIZE * sum(map(estimate_character_width, text), 0.0)
 
 
 def estimate_character_width(character: str) -> float:
-    """Return at least the width of a character in ems, for bold letters too."""
+    """Return an upper estimate of the width in ems of a character, even in bold type."""
     if character in NARROW:
         return 0.5
     if character in WIDE or unicodedata.east_asian_width(character) in "WF":
