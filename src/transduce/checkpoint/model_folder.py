@@ -59,7 +59,7 @@ def save_model(
 
 
 def is_model(folder: Path) -> bool:
-    """Return whether a folder has a recipe or weights; it may still be a damaged model folder."""
+    """Return whether a folder has a recipe or weights, even if the model folder is damaged."""
     return any(os.path.lexists(folder / name) for name in (RECIPE, WEIGHTS))
 
 

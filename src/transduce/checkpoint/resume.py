@@ -65,7 +65,7 @@ def has_checkpoints(run: Path) -> bool:
 
 
 def load_newest_checkpoint(run: Path) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
-    """Return the newest intact checkpoint, and newer damaged ones with the reasons.
+    """Return the newest intact checkpoint, and the newer damaged checkpoints with reasons.
 
     The checkpoint is None if the run has none; FolderError if all its checkpoints are damaged.
     """

@@ -26,7 +26,7 @@ DAMAGED = "the file is damaged or was edited: put back the run's own"
 @final
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """The id, recipe and data fingerprints of a training run, fixed when it is created."""
+    """The id, recipe and data fingerprints of a training run, fixed when the run is created."""
 
     id: str
     recipe: Recipe

@@ -50,7 +50,7 @@ def write_step(parent: Path, step: int, files: FileMakers, size: int) -> None:
 
 
 def open_step(parent: Path, step: int) -> VerifiedFolder:
-    """Open a step's folder for reading; FolderError if it belongs to another run or step."""
+    """Open a step's folder for reading; FolderError if the folder is of another run or step."""
     folder = step_folder(parent, step)
     opened = open_folder(folder, KINDS[parent.name])
     expected = {"run": read_run_id(parent.parent), "step": step}

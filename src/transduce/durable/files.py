@@ -93,7 +93,7 @@ def create_file(path: Path, final_path: Path) -> Iterator[tuple[BinaryIO, Hashin
         yield stream, file
         stream.flush()
         with raise_save_errors(final_path):
-            sync(file.descriptor)  # not repeated: after a failure fsync reports success
+            sync(file.descriptor)  # once only: after a failure fsync reports success
     finally:
         file.close()  # closing the stream instead would write the failed bytes again
 

@@ -13,7 +13,7 @@ LEFTOVER = re.compile(r"\.(tmp|trash)-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
 
 
 def temporary_path(path: Path) -> Path:
-    """Return a new random temporary path in the same folder, from which `path` can be renamed."""
+    """Return a new random temporary path in the same folder, to be renamed to `path` later."""
     return path.with_name(f".tmp-{secrets.token_hex(8)}-{path.name}")
 
 

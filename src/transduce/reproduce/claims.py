@@ -73,7 +73,7 @@ def compute_gain(measure: str, better: float | None, worse: float | None) -> flo
 def compute_critical_difference(
     table: ResultTable, measure: str, better: TableRow, worse: TableRow
 ) -> float | None:
-    """Return the least significant difference (5 %) of two rows, by the spread of base's seeds."""
+    """Return the least significant difference (5 %) of two rows, given how base's seeds vary."""
     base = table.rows.get("base")
     spread = select_measure(measure, base).spread if base else None
     if base is None or spread is None:

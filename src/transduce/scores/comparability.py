@@ -2,7 +2,7 @@
 
 The paper prints BLEU of English to German on newstest2013 (Table 3) and newstest2014 (Table 2), and
 of English to French on newstest2014. newstest2014 English-German exists in two editions. The
-authors' published script uses the shorter one, with references that were already tokenised.
+authors' published script uses the shorter edition, with references that were already tokenised.
 """
 
 from transduce.scores.test_sets import (

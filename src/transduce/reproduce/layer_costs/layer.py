@@ -86,7 +86,7 @@ def build_stack(
 def build_stacked_layer(
     kind: LayerKind, n: int, sizes: Architecture, number: int, *, causal: bool, dtype: torch.dtype
 ) -> MeasuredLayer:
-    """Build the token-mixing layer of layer `number`, from 0, which is also its weights' seed."""
+    """Build the token-mixing layer of layer `number`, from 0; `number` also seeds its weights."""
     mixing = build_mixing(sizes, number, causal=causal)
     initialise(mixing, torch.Generator().manual_seed(number))
     context = mixing.build_context((n,), build_windowed_attention, CPU)

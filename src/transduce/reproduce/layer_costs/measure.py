@@ -62,7 +62,7 @@ class LayerRow:
 
     @property
     def matches_formula(self) -> bool:
-        """Whether all measured path lengths equal those of the formula."""
+        """Whether all measured path lengths agree with the formula."""
         return all(path.length == path.by_hand for path in self.paths)
 
     def points_by_n(self) -> list[MeasuredPoint]:

@@ -24,7 +24,7 @@ EXACT = torch.float64  # a gradient over a long path is small but must not round
 
 
 def measure_path_length(kind: LayerKind, n: int, sizes: Architecture, *, causal: bool) -> int:
-    """Measure the longest path between two of n positions in an encoder, or decoder if causal."""
+    """Measure the maximum path length between n positions of an encoder, or decoder if causal."""
     if kind.mixing == "recurrent":
         return count_states_passed(n, sizes)
 
@@ -48,7 +48,7 @@ def find_smallest_sufficient(enough: Callable[[int], bool], most: int) -> int:
 
 
 def has_full_dependence(stack: Sequence[MeasuredLayer], *, causal: bool) -> bool:
-    """Return whether every output depends on all inputs, or if causal on all up to its position."""
+    """Return whether every output depends on all inputs (if causal, on all up to its position)."""
     x = stack[0].random_sentence(EXACT)
     y: Float[Tensor, "n d"] = x
     for layer in stack:

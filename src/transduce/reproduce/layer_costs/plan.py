@@ -7,7 +7,7 @@ from transduce.machine.memory import memory_bytes
 from transduce.reproduce.layer_costs.layer import HEADS
 from transduce.settings.fields import require
 
-SCORES = 5  # copies of all heads' n² attention scores in memory at once, about
+SCORES = 5  # approximate number of copies of all heads' n² scores in memory at once
 
 
 @final

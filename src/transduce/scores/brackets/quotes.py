@@ -16,7 +16,7 @@ def restore_quotes(
     """Return both lines with each quotation mark that only one side deleted put back as a word."""
     deleted = parameters.deleted_labels
     for i in range(len(test.quotes)):
-        position = test.quotes[i].position  # of the mark before the test line is changed below
+        position = test.quotes[i].position  # the mark's position before the test line changes below
         for j in range(len(gold.quotes)):
             theirs, ours = gold.quotes[j], test.quotes[i]
             if theirs.position != position or theirs.terminal.tag == ours.terminal.tag:
@@ -46,7 +46,7 @@ def insert_quote(line: BracketLine, number: int) -> BracketLine:
 
 
 def move(constituent: Constituent, number: int, quote: Quote) -> Constituent:
-    """Return constituent `number` of a line with the span it has once the mark is a word."""
+    """Return constituent `number` of a line, with its span after the mark is inserted as a word."""
     opens_later = number >= quote.opened
     return constituent._replace(
         start=constituent.start + opens_later,

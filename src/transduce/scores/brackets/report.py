@@ -105,7 +105,7 @@ def find_messages(
     test_lines: Sequence[str],
     parameters: BracketParameters,
 ) -> Iterator[Message]:
-    """Yield EVALB's messages in order; after a word outside of a leaf, repeat one forever."""
+    """Yield EVALB's messages in order, without end if a line holds a word outside of a leaf."""
     for number, texts in enumerate(faults, start=1):
         yield from ((number, text) for text in texts)
         if texts[-1:] == (STRAY_WORD,):

@@ -72,7 +72,7 @@ class BracketSummary:
 
 
 def summarise(sentences: Iterable[SentenceCounts]) -> BracketSummary:
-    """Return the sums over scored sentences, and the numbers that include all sentences."""
+    """Return the sums over scored sentences, with the numbers of failed and skipped sentences."""
     every = list(sentences)
     valid = [one for one in every if one.status == SCORED]
     return BracketSummary(

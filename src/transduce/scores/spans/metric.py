@@ -84,7 +84,7 @@ class Accuracy:
         return AccuracyResult(*map(sum, zip(*statistics, strict=True)))
 
     def get_signature(self) -> str:
-        """Return a signature in sacreBLEU's form: tokens are counted, cased; our version."""
+        """Return a signature in sacreBLEU's form: the unit (tokens), the case, our version."""
         return f"unit:token|case:mixed|version:{version('transduce')}"
 
     def _extract_corpus_statistics(
