@@ -28,7 +28,7 @@ def print_result(line: str) -> None:
 
 
 def print_message(line: str) -> None:
-    """Print a progress message, warning or error on standard error, control characters escaped."""
+    """Print a message, warning or error on standard error, with control characters escaped."""
     print(escape_controls(line), file=sys.stderr, flush=True)
 
 
@@ -44,7 +44,7 @@ def escape_controls(text: str) -> str:
 
 @contextmanager
 def show_pair_count(*, live: bool) -> Iterator[Callable[[str, int], None]]:
-    """Show a status line on a terminal; yield the function that sets its activity and count."""
+    """Show a status line on a terminal; yield a function that sets the activity and the count."""
     console = build_console()
     if not live or not console.is_terminal:
         yield lambda _what, _pairs: None

@@ -101,7 +101,7 @@ class RowOptions:
         )
 
     def build_callbacks(self) -> "TableCallbacks":
-        """Build the callbacks that print progress as far as these options allow."""
+        """Build the callbacks that train rows and print progress, as these options require."""
         from transduce.reproduce.request import TableCallbacks
 
         return TableCallbacks(

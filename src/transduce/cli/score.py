@@ -151,7 +151,7 @@ def score_texts(texts: Sequence[str], against: str | None, chosen: dict[str, Any
 
 
 def print_score(one: Score, *, as_json: bool) -> None:
-    """Print a score as JSON or as a line, and whether it is comparable with the paper's."""
+    """Print a score as JSON or as a line, and whether it is comparable with the paper's score."""
     display.print_result(json.dumps(one.as_json(), ensure_ascii=False) if as_json else str(one))
     if one.paper_comparability and not as_json:
         display.print_message(f"  {one.name}: {one.paper_comparability}")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from transduce.training.update import Update
 
 SECONDS_BETWEEN_LINES = 15.0
-AVERAGED_UPDATES = 50  # number of updates that displayed perplexity and speed average
+AVERAGED_UPDATES = 50  # updates over which displayed perplexity and speed are averaged
 WIDTH = 64  # width of the progress bar and the curve, in characters
 
 

@@ -98,7 +98,7 @@ def launch_and_wait(options: ProcessOptions) -> int:
 
 @contextmanager
 def silence_repeated_errors(processes: ProcessOptions) -> Iterator[None]:
-    """Exit without printing an error that the launcher or rank 0 prints already."""
+    """Context manager that exits without printing errors that the launcher or rank 0 prints."""
     try:
         yield
     except LostProcessError as fault:

@@ -74,7 +74,7 @@ def build_store(
     origin: Origin,
     progress: Callable[[int], None],
 ) -> Store:
-    """Encode cleaned pairs into a new store folder; call `progress` with the pairs read so far."""
+    """Encode cleaned pairs into a new store folder; call `progress` with the number read so far."""
     vocabularies = (encoder.source, encoder.target)
     encoders = (encoder.encode_sources, encoder.encode_targets)
     manifest = build_provenance(origin.inputs, vocabularies, data) | {

@@ -6,7 +6,7 @@ import torch
 
 from transduce.machine.cgroups import read_limits
 
-LIMITS = ("memory.max", "memory/memory.limit_in_bytes")  # cgroup versions 2 and 1
+LIMITS = ("memory.max", "memory/memory.limit_in_bytes")  # files of cgroup versions 2 and 1
 
 
 def device_memory(device: torch.device) -> int:
@@ -17,7 +17,7 @@ def device_memory(device: torch.device) -> int:
 
 
 def memory_bytes() -> int:
-    """Return the main memory in bytes, or the lowest memory limit of this process's cgroups."""
+    """Return the bytes of main memory, or of the lowest limit of this process's control groups."""
     limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     for name in LIMITS:
         limits += [int(found[0]) for found in read_limits(name) if found and found[0].isdigit()]

@@ -1,7 +1,7 @@
 """Process-wide settings: the memory allocator, how OpenMP threads wait, torch's thread count.
 
 Importing this module changes nothing. The command line calls these functions at the start of a
-command, and `transduce.train` calls them unless its arguments disable it.
+command, and `transduce.train` calls them unless its arguments disable these settings.
 """
 
 import ctypes

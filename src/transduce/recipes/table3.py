@@ -20,7 +20,7 @@ BASE = Recipe(
 def _build_row(
     name: str, about: str, training: Training = BASE.training, **architecture: Value
 ) -> Recipe:
-    """Build the recipe of a row of Table 3: base with some columns of the table changed."""
+    """Build the recipe of a row of Table 3: base with the settings of some columns changed."""
     sizes = {f"architecture.{column}": value for column, value in architecture.items()}
     row = replace(BASE, name=f"table3/{name}", about=f"{about} {SCORED}", training=training)
     return with_changes(row, sizes)

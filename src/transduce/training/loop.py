@@ -22,7 +22,7 @@ from transduce.training.progress import Progress, ValidationResult
 from transduce.training.step import queue_update
 from transduce.training.update import Update
 
-AfterUpdate = Callable[[Progress, Update | None], Progress]  # validation, checkpoints, journal
+AfterUpdate = Callable[[Progress, Update | None], Progress]  # validates, writes checkpoints
 FIRST_CHECKPOINT_MINUTES = 1.0  # early, so that an unwritable disk is noticed soon
 MAX_FAILED_WRITES = 3  # this many failures in a row end the run; fewer may be a full disk
 

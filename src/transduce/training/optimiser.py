@@ -3,8 +3,8 @@
 Weights, gradients and moments of a model are one flat tensor each, so that the norm, the update,
 and the exchange between processes are one operation each. The model's parameters are views of the
 flat weights; in bfloat16, of a copy that is refreshed after each update. As soon as the backward
-pass has computed a parameter's gradient, this is added to a view of the flat gradient, in float32,
-while it is still in the processor's cache.
+pass has computed a parameter's gradient, the gradient is added to a view of the flat gradient, in
+float32, while still in the processor's cache.
 """
 
 from functools import partial
@@ -88,7 +88,7 @@ class Optimiser:
         self.refresh_compute_weights()
 
     def refresh_compute_weights(self) -> None:
-        """Copy the float32 weights into the model's bfloat16 weights, if it has any."""
+        """Copy the float32 weights into the model's bfloat16 weights, if there are any."""
         if self.compute_weights.dtype != self.weights.dtype:
             self.compute_weights.copy_(self.weights.detach())
 

@@ -21,7 +21,7 @@ class ValidationResult:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """The counters of a run since its first update, continued when it is resumed."""
+    """The counters of a run since its first update, which continue when the run is resumed."""
 
     step: int = 0
     source_tokens: int = 0

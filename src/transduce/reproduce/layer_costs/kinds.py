@@ -78,7 +78,7 @@ def count_contiguous_layers(n: int, m: int) -> int:
 
 
 def count_dilated_layers(n: int, m: int) -> int:
-    """Return the layers that connect n positions if each layer's reach is m + 1 times the last's."""
+    """Return the layers that connect n positions if each reaches m + 1 times as far as the last."""
     layers = 1
     while (m + 1) ** layers < n:
         layers += 1

@@ -8,7 +8,7 @@ from torch import distributed as processes
 from transduce.training.distributed.collectives import all_reduce, broadcast
 from transduce.training.optimiser import Optimiser
 
-Accumulate = Callable[[int], None]  # adds the gradient of one micro-batch, by its number
+Accumulate = Callable[[int], None]  # adds the gradient of the micro-batch with this number
 ShouldContinue = Callable[[], bool]  # False on every rank if a signal stopped any rank
 
 

@@ -78,7 +78,7 @@ class ProcessSupervisor:
     def wait(self, lost_after: float) -> int:
         """Wait for rank 0 and return its exit code, or raise LostProcessError for a lost process.
 
-        A process that has lost another ends by itself within `lost_after` seconds, or is killed.
+        The other processes notice a loss and end within `lost_after` seconds, or are killed.
         """
         rank_0, healthy_at = self.processes[0], time.monotonic()
         while (code := rank_0.poll()) is None:
@@ -92,7 +92,7 @@ class ProcessSupervisor:
         raise LostProcessError(f"{self.describe_loss()}, and the others have ended", RESUME_HINT)
 
     def is_healthy(self) -> bool:
-        """Return whether every process runs, or has ended with a code that ends all of them."""
+        """Return whether every process runs, or has ended with an exit code that all share."""
         codes = [process.poll() for process in self.processes]
         return all(code in (None, *SHARED_ENDS) for code in codes) and not any(
             is_stopped(process) for process in self.processes

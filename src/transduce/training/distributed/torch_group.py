@@ -36,7 +36,7 @@ class TorchProcessGroup:
         self, rank: ProcessRank, requests: SignalRequests, timeout_seconds: float, *, exact: bool
     ) -> None:
         self.rank, self.world_size, self.requests = rank.rank, rank.world_size, requests
-        self.timeout_seconds = timeout_seconds  # without communication a process is lost
+        self.timeout_seconds = timeout_seconds  # how long a process may be silent
         self.exchange = sum_in_micro_batch_order if exact else all_reduce_once
         self.reduction = "in order" if exact else f"by {rank.world_size} processes at once"
 
@@ -62,7 +62,7 @@ class TorchProcessGroup:
         )
 
     def exchange_requests(self, sums: Tensor) -> bool:
-        """Exchange losses and signal requests of all ranks; False if a signal stopped any.
+        """Exchange losses and signal requests of all ranks; False if a signal stopped any rank.
 
         Each number is computed by one process and is 0 on the others, so that the sum is exact.
         """
