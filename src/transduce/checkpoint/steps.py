@@ -23,7 +23,7 @@ CHECKPOINTS, SNAPSHOTS = "checkpoints", "snapshots"
 KINDS = {
     CHECKPOINTS: "checkpoint",
     SNAPSHOTS: "snapshot",
-}  # the kind in a manifest, by the parent folder
+}  # parent folder -> kind in the manifest
 FileMakers = Mapping[
     str, Callable[[], bytes]
 ]  # functions that return a file's bytes; called one at a time to save memory

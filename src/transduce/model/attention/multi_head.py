@@ -67,7 +67,7 @@ class SelfAttention(Mixing[BatchAttention]):
 
     @property
     def last_matrix(self) -> Tensor:
-        """W^O, the last matrix of the output path: scaled by depth at initialisation."""
+        """The output matrix W^O, which `initialise.scale_by_depth` divides by √(sub-layers)."""
         return self.output.weight
 
     if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class CrossAttention(nn.Module):
 
     @property
     def last_matrix(self) -> Tensor:
-        """W^O, the last matrix of the output path: scaled by depth at initialisation."""
+        """The output matrix W^O, which `initialise.scale_by_depth` divides by √(sub-layers)."""
         return self.output.weight
 
     if TYPE_CHECKING:

@@ -1,7 +1,7 @@
-"""Build the token-mixing layer that a recipe names: self-attention or another of Table 1.
+"""Building of the token-mixing layer that a recipe names: self-attention or another of Table 1.
 
 The other layers replace self-attention (section 4); the rest of the model is the same. In the
-encoder a position depends on both sides of it, in the decoder on earlier positions only.
+encoder a position depends on earlier and later positions, in the decoder on earlier ones only.
 """
 
 from typing import cast
@@ -17,13 +17,13 @@ from transduce.model.mixing.mixing import Mixing, MixingContext
 from transduce.model.mixing.recurrent import RecurrentLayer
 from transduce.settings import Architecture
 
-MAX_DILATION = 1 << 20  # no sentence is this long, so that a larger dilation would change nothing
+MAX_DILATION = 1 << 20  # longer than any sentence: larger values would change nothing
 
 
 def build_mixing(sizes: Architecture, number: int, *, causal: bool) -> Mixing[MixingContext]:
     """Build the token-mixing layer (Table 1) of a recipe for the layer `number`, from 0."""
     layer = build_mixing_layer(sizes, number, causal=causal)
-    return cast("Mixing[MixingContext]", layer)  # it gets only contexts it built
+    return cast("Mixing[MixingContext]", layer)  # a layer gets only its own contexts
 
 
 def build_mixing_layer(
@@ -45,8 +45,8 @@ def build_mixing_layer(
 def compute_dilation(side: int, number: int) -> int:
     """Return the dilation of layer `number`, (side + 1)^number, for `side` positions on one side.
 
-    This is 1 more than the layers below reach together, so that steps in one direction lead to
-    every position. A larger dilation would leave gaps that only steps back can fill, and near the
-    ends of a sentence these lead out of it.
+    This is 1 more than the layers below reach together, so that a path in one direction leads to
+    every position. With a larger dilation some positions could be reached only by steps back, which
+    lead out of the sentence near its ends.
     """
     return min((side + 1) ** number, MAX_DILATION)

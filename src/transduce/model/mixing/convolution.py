@@ -1,7 +1,7 @@
 """Convolutional layers: contiguous, dilated and separable    (Table 1)
 
-Like the projections of attention they have no biases and no non-linearity: the feed-forward
-network follows.
+Like the projections of attention, the convolutions have no biases and no non-linearity, since the
+feed-forward network follows.
 """
 
 import math
@@ -23,7 +23,7 @@ from transduce.model.mixing.sentence_layout import SentenceLayout
 
 @final
 class ConvolutionLayer(Mixing[SentenceLayout]):
-    """A convolution along each sentence over fixed offsets, zeros past its ends    (Table 1)"""
+    """A convolution over fixed offsets in each sentence, with zeros past the ends    (Table 1)"""
 
     def __init__(
         self, offsets: Sequence[int], projection: "FullProjection | SeparableProjection"
@@ -44,13 +44,13 @@ class ConvolutionLayer(Mixing[SentenceLayout]):
     def forward(
         self, x: Float[Tensor, "T d_model"], layout: SentenceLayout
     ) -> Float[Tensor, "T d_model"]:
-        """Compute each position from the positions at the kernel's offsets from it."""
+        """Compute every position's output from the positions at the kernel's offsets."""
         return self.projection([layout.shift(x, offset) for offset in self.offsets])
 
     def decode_step(
         self, x: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Compute the newest position of every row, and append its input to the cache."""
+        """Compute every row's newest position, and append this position's input to the cache."""
         cache.append(x[:, None], x[:, None, :0])
         return self.projection([cache.read_back(cache.keys, -offset) for offset in self.offsets])
 
@@ -60,7 +60,7 @@ class ConvolutionLayer(Mixing[SentenceLayout]):
 
     @property
     def last_matrix(self) -> Tensor:
-        """Output matrix, which `initialise.scale_by_depth` divides by √(number of sub-layers)."""
+        """The output matrix, which `initialise.scale_by_depth` divides by √(sub-layers)."""
         return self.projection.output.weight
 
     if TYPE_CHECKING:

@@ -1,8 +1,8 @@
 """The base class of token-mixing layers: self-attention and the other layers of Table 1.
 
 In a token-mixing layer each position of a sentence depends on other positions (section 4). The
-layer builds its own per-batch context and declares what the KV cache stores for it, so that the
-rest of the model is the same for all of them.
+layer builds its own per-batch context and declares the shape of its entries in the KV cache, so
+that the rest of the model is the same for all token-mixing layers.
 """
 
 from abc import ABC, abstractmethod
@@ -26,8 +26,8 @@ MixingContext = BatchAttention | SentenceLayout
 class Mixing(nn.Module, Generic[Context], ABC):
     """Base class of token-mixing layers: self-attention and its alternatives of Table 1."""
 
-    cache_shape: CacheShape  # shape of what a decoding step stores for later steps
-    reach: int  # how many steps back a decoding step reads the cache
+    cache_shape: CacheShape  # shape of the entries that a decoding step stores in the KV cache
+    reach: int  # number of earlier steps whose entries a decoding step reads
 
     @abstractmethod
     def build_context(
@@ -35,20 +35,20 @@ class Mixing(nn.Module, Generic[Context], ABC):
     ) -> Context:
         """Build the layer's context for a batch with sentences of these lengths.
 
-        It holds indices and masks, and all layers of a stack share it.
+        The context holds indices and masks, and all layers of a stack share it.
         """
 
     @abstractmethod
     def forward(
         self, x: Float[Tensor, "T d_model"], context: Context, /
     ) -> Float[Tensor, "T d_model"]:
-        """Compute each position of a packed batch from positions of its own sentence."""
+        """Return each token's output, computed from the positions of the token's sentence."""
 
     @abstractmethod
     def decode_step(
         self, x: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Compute the newest position of every row with the cache, and append it to the cache."""
+        """Return the output for every row's newest token, and append its entry to the cache."""
 
     @abstractmethod
     def initialise(self, generator: torch.Generator) -> None:
@@ -57,7 +57,7 @@ class Mixing(nn.Module, Generic[Context], ABC):
     @property
     @abstractmethod
     def last_matrix(self) -> Tensor | None:
-        """Matrix that `initialise.scale_by_depth` divides by √(number of sub-layers); or None."""
+        """The matrix that `initialise.scale_by_depth` divides by √(sub-layers), or None."""
 
     if TYPE_CHECKING:
         __call__ = forward

@@ -47,7 +47,7 @@ class RecurrentLayer(Mixing[SentenceLayout]):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Compute the next state of every row from its previous one, and append it to the cache."""
+        """Return every row's next state, computed from the previous, and append it to the cache."""
         before = [cache.read_back(side, 1) for side in (cache.keys, cache.values)]
         h, c = torch.lstm_cell(x, before, *self.lstm.all_weights[0])
         cache.append(h[:, None], c[:, None])
@@ -65,7 +65,7 @@ class RecurrentLayer(Mixing[SentenceLayout]):
 
     @property
     def last_matrix(self) -> None:
-        """None: no matrix is scaled by depth, for the initial states of an LSTM are small."""
+        """None: no matrix is scaled by depth, because the initial states of an LSTM are small."""
 
     if TYPE_CHECKING:
         __call__ = forward

@@ -14,30 +14,30 @@ from transduce.packed import move_to_device
 
 @final
 class SentenceLayout:
-    """The position of every token in its sentence, and their order by position, for one batch."""
+    """Every token's position in its sentence, and the tokens' order by position, for a batch."""
 
     def __init__(self, lengths: Sequence[int], device: torch.device) -> None:
         sizes = torch.tensor(lengths)
         starts = (sizes.cumsum(0) - sizes).repeat_interleave(sizes)
         position = torch.arange(len(starts)) - starts  # [T], from 0 in each sentence
-        self.before = move_to_device(position, device)  # tokens before it
+        self.before = move_to_device(position, device)  # number of tokens before each token
         self.after = move_to_device(sizes.repeat_interleave(sizes) - 1 - position, device)
         rank_by_length = torch.argsort(sizes, descending=True, stable=True).argsort()
         key = position * len(sizes) + rank_by_length.repeat_interleave(sizes)
         order = key.argsort()
-        self.order = move_to_device(order, device)  # all first tokens, second tokens, …
+        self.order = move_to_device(order, device)  # all first tokens, then all second, …
         self.inverse = move_to_device(order.argsort(), device)
         self.batch_sizes = position.bincount()  # number of first tokens, of second tokens, …
 
     def shift(self, x: Float[Tensor, "T d"], offset: int) -> Float[Tensor, "T d"]:
-        """Return the vector at `offset` from each token in its sentence; zeros past the ends."""
+        """Return for each token the vector `offset` positions further on; zeros past the ends."""
         if offset == 0:
             return x
         outside = self.after < offset if offset > 0 else self.before < -offset
         return x.roll(-offset, 0).masked_fill(outside[:, None], 0)
 
     def sort_by_position(self, x: Float[Tensor, "T d"]) -> Float[Tensor, "T d"]:
-        """Return tokens in the order of torch's PackedSequence: all first tokens, then second."""
+        """Return tokens in the order of torch's PackedSequence: first tokens, second tokens, …"""
         return x.index_select(0, self.order)
 
     def restore_order(self, x: Float[Tensor, "T d"]) -> Float[Tensor, "T d"]:
