@@ -27,13 +27,13 @@ TOKENS = 8_192  # tokens of a batch, source and target together, to compute the 
 @final
 @dataclass(frozen=True)
 class Evaluation:
-    """A model's translations of a test set, their scores, and its perplexity on the references."""
+    """A model's translations of a test set, their scores, and the references' perplexity."""
 
     outputs: Sequence[str]
     scores: list[Score]
     perplexity: Perplexity
     left_out: int  # lines too long or with an unknown label, which the perplexity omits
-    unknown_labels: Mapping[str, int] = field(default_factory=dict)  # of references, with counts
+    unknown_labels: Mapping[str, int] = field(default_factory=dict)  # label of references -> count
 
 
 @final
@@ -122,8 +122,8 @@ def score_translations(
 def count_unknown_labels(translator: Translator, references: Sequence[str]) -> dict[str, int]:
     """Return how often the references have each label that the training data lacked.
 
-    The model cannot write these labels. The most frequent is first; of a task whose outputs are
-    text, there are none.
+    The model cannot write these labels. The most frequent label is first. The dict is empty for a
+    task whose outputs are text.
     """
     data = translator.recipe.data
     to_symbols, known = kind_of(data).target_symbols, set(translator.task.target.symbols)
@@ -138,7 +138,7 @@ def perplexity(
 ) -> tuple[Perplexity, int]:
     """Return the perplexity of the references per piece and word, and the number of omitted lines.
 
-    Omitted are lines of more than data.max_length pieces on a side, or with an unknown label. The
+    Lines of more than data.max_length pieces on a side, or with an unknown label, are omitted. The
     perplexity is nan if no line remains.
     """
     task, longest = translator.task, translator.recipe.data.max_length

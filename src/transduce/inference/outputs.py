@@ -33,7 +33,7 @@ class Output:
     log_prob: float
 
     def as_json(self) -> dict[str, str | float | None]:
-        """Return the fields for JSON, which has no nan: null stands for it."""
+        """Return the fields as values for JSON, with None in place of nan."""
         numbers = {"score": self.score, "log_prob": self.log_prob}
         known = {name: None if math.isnan(one) else one for name, one in numbers.items()}
         return {"text": self.text, **known}

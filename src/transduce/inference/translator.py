@@ -100,7 +100,7 @@ class Translator:
     @overload
     def nbest(self, text: Texts, n: int, *, prefix: Texts | None = None) -> list[list[Output]]: ...
     def nbest(self, text: Any, n: int, *, prefix: Any = None) -> list[Any]:
-        """Return the `n` best translations, with scores, of one text or of each of several."""
+        """Return the `n` best outputs of one text, with scores, or a list of these for several."""
         if not isinstance(text, str):
             require_lines("text", text)
             return list(self.nbest_lines(text, n, prefixes=prefix))
@@ -203,7 +203,7 @@ class Translator:
         return sample_sources(self.models, sources, keys, search, sampling, n)
 
     def score_block(self, pairs: Sequence[Pair]) -> BlockResult:
-        """Score the target of each pair of a block; nan, with a warning, if it is too long."""
+        """Score each pair's target; a pair that is too long gets nan as score, and a warning."""
         require_matches(pairs, self.recipe.data)
         encoded = encode_pairs(pairs, self.task)
         warnings = {pair.number: find_unscorable(pair, self.recipe) for pair in encoded}
@@ -219,7 +219,7 @@ class Translator:
         return BlockResult([[output] for output in outputs], faults)
 
     def worker_loader(self) -> "Callable[[], Translator]":
-        """Return a function, to be called in a worker, that loads this translator again there."""
+        """Return a function that loads this translator again in a worker process."""
         if self.reload is None:
             raise InputError(
                 "workers must be 1 for models that were not read from a folder",
@@ -259,9 +259,9 @@ def score_in_workers(
 def report_warnings(
     results: Generator[BlockResult, None, None], on_warning: OnWarning
 ) -> Generator[list[Output], None, None]:
-    """Yield the outputs of every line, and call `on_warning` for each warning of its block first.
+    """Yield the outputs of every line, after calling `on_warning` for the warnings of a block.
 
-    Closing this generator closes `results`, which ends their worker processes.
+    Closing this generator closes `results`, which ends the worker processes.
     """
     with closing(results):
         for result in results:

@@ -92,7 +92,7 @@ def find_dev_split(train: Pairs) -> Pairs | None:
 def collect_pairs(
     argument: str, texts: Iterable[object], find_mismatch: Callable[[str, str], str]
 ) -> InMemoryPairs:
-    """Return a text of the string pairs of an iterable; refuse any other item by its index."""
+    """Return the string pairs of an iterable as a text; refuse other items, named by index."""
     pairs = []
     for index, pair in enumerate(texts):
         if not is_pair(pair):

@@ -1,4 +1,4 @@
-"""The ledger of a run: its deviations from the paper, its size, and what its training cost.
+"""The ledger of a run: deviations from the paper, the model's size, and the training cost.
 
 Section 6.1 estimates the cost of training as time x devices x a device's sustained rate. The ledger
 adds the operations of all matrix products, counted by formula.
@@ -62,7 +62,7 @@ def format_stated(found: Sequence[Deviation]) -> str:
 
 
 def describe_size(a: Architecture, source_symbols: int, target_symbols: int) -> str:
-    """Describe a model's parameter count as a sum, beside the count that Table 3 prints for it."""
+    """Describe a model's parameter count as a sum, with the count that Table 3 prints, if any."""
     total = count_parameters(a, source_symbols, target_symbols)
     of_symbols = count_embeddings(a, source_symbols, target_symbols).parameters
     rows = (of_symbols // a.d_model, a.d_model)
@@ -110,7 +110,7 @@ def measure_machine(
 
 
 def journal_machine(folder: Path, step: int, what: MachineRecord) -> None:
-    """Append a machine record to a run's journal; `measure_cost` reads it there."""
+    """Append a machine record to a run's journal, where `measure_cost` reads it."""
     with closing(Journal(folder / LOG)) as journal:
         journal.write(MACHINE, step=step, **asdict(what))
 
@@ -129,7 +129,7 @@ class TrainingCost:
 
 
 def measure_cost(folder: Path) -> TrainingCost | None:
-    """Compute the training cost of a run so far from its journal; None before its first update."""
+    """Compute a run's training cost so far from its journal; None before the first update."""
     now: MachineRecord | None = None
     seconds = estimated = counted = 0.0
     for event in read_journal(folder / LOG):

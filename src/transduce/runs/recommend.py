@@ -26,7 +26,7 @@ PIECE = 4  # average number of characters of a piece, roughly
 class ModelSize:
     """The architecture, vocabulary and training length for corpora of at most `up_to` pairs."""
 
-    up_to: int  # largest number of pairs of such a corpus
+    up_to: int  # largest number of pairs of these corpora
     architecture: Architecture
     symbols: int  # largest vocabulary size
     tokens: int  # tokens of an update on each side

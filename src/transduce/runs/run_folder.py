@@ -1,4 +1,4 @@
-"""A training run in its folder: begun by the first call, resumed by every later one.
+"""A training run in its folder: begun by the first call and resumed by later calls.
 
 run.json, lock, log.jsonl, checkpoints/, snapshots/:  written by the run
 vocabulary.json, data.json:  copied from the prepared corpus
@@ -115,7 +115,7 @@ def require_run_folder(folder: Path) -> None:
 
 
 def read_run_vocabularies(folder: Path) -> Vocabularies:
-    """Read the vocabularies of a run; refuse them if they differ from those it was begun with."""
+    """Read the vocabularies of a run; refuse files other than those the run was begun with."""
     run = read_run(folder)
     vocabularies = read_vocabularies_in(folder, run.recipe.data)
     for name, found in vocabularies.hashes().items():
@@ -143,7 +143,7 @@ def require_memory(recipe: Recipe, memory: int) -> None:
 
 
 def resolve_machine_settings(recipe: Recipe, processes: int) -> Recipe:
-    """Return the recipe with threads and micro-batch size set for this machine where they are 0."""
+    """Return the recipe with this machine's threads and micro-batch size in place of 0."""
     longest, training = recipe.data.max_length, recipe.training
     memory = memory_per_process(processes)
     fitting = estimate_micro_batch_tokens(recipe.architecture, longest, memory, select_device())
@@ -237,7 +237,7 @@ def load_resume_point(
     checkpoint, rejected = load_newest_checkpoint(folder)
     start = restore_checkpoint(job, checkpoint, rejected, group)
     on_start(start)
-    if (folder / LOG).exists():  # the event marks logged events of later steps as lost
+    if (folder / LOG).exists():  # a resume event marks logged events of later steps as lost
         with closing(Journal(folder / LOG)) as journal:
             journal.write("resume", step=start.progress.step, changed=start.changed)
     return start.progress

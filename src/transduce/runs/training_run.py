@@ -146,7 +146,7 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
 def open_or_prepare(
     inputs: TrainingInputs, data: Data, on_progress: OnProgress
 ) -> tuple[PreparedCorpus, bool]:
-    """Open or prepare the corpus of a training; return it and whether it is newly prepared."""
+    """Return the corpus of a training, opened or prepared, and whether it was prepared now."""
     own = inputs.folder / STORE
     has_texts = inputs.train is not None or inputs.dev is not None
     if inputs.store is not None:
@@ -262,7 +262,7 @@ def idle_processes_warning(recipe: Recipe, world_size: int) -> str:
 def report_start(
     start: RunStart, folder: Path, recipe: Recipe, corpus: PreparedCorpus, observer: RunObserver
 ) -> None:
-    """Report the step a run starts from, its deviations from the paper, damaged checkpoints."""
+    """Report a run's first step, the recipe's deviations from the paper, damaged checkpoints."""
     if start.progress.step:
         observer.on_message(f"going on from step {start.progress.step:,} of {folder}")
     else:

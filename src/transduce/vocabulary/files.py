@@ -49,7 +49,7 @@ def vocabulary_file_names(*, shared: bool) -> tuple[str, ...]:
 def read_vocabularies(
     folder: Path, read: Callable[[str], bytes], *, shared: bool, has_lexicon: bool
 ) -> Vocabularies:
-    """Read and check a folder's learned files; `read` returns the bytes of a file by its name."""
+    """Read and check a folder's learned files; `read` returns a file's bytes, given its name."""
     found = []
     for name in vocabulary_file_names(shared=shared):
         data = read(name)
