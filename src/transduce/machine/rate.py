@@ -17,9 +17,7 @@ def measure_matmul_rate(device: torch.device, precision: str) -> float:
     kind, rows = getattr(torch, precision), ROWS.get(device.type, ROWS["cpu"])
     a = torch.ones(rows, WIDTH // 2, dtype=kind, device=device)
     b = torch.ones(WIDTH // 2, WIDTH, dtype=kind, device=device)
-    seconds = [time_product(a, b) for _ in range(TIMES + 1)][
-        1:
-    ]  # the first product is only warm-up
+    seconds = [time_product(a, b) for _ in range(TIMES + 1)][1:]  # the first is only warm-up
     return 2 * a.numel() * WIDTH / statistics.median(seconds)
 
 
