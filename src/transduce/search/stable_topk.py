@@ -44,7 +44,7 @@ def stable_topk_sums(
 def find_candidate_columns(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> Int[Tensor, "S C"]:
-    """Return all columns of the `count` blocks with the highest maxima, which have the top-k."""
+    """Return all columns of the `count` blocks with the highest maxima, which hold the top K."""
     (sentences, width), symbols, device = scores.shape, log_probs.shape[1], scores.device
     blocks = symbols // BLOCK  # of a row; the remainder of a row is always a candidate
     if width * blocks <= count:

@@ -64,7 +64,7 @@ def clean_tree(tree: Tree, report: TreeReport, *, collapse_unary: bool = False) 
 
 
 def remove_wrapper(tree: Tree, report: TreeReport) -> list[Constituent]:
-    """Return the constituents without an outer one labelled "", TOP, ROOT or S1 around one other.
+    """Return a tree's constituents without the wrapper "", TOP, ROOT or S1 around one constituent.
 
     An outer label "" around several constituents, or around a leaf, becomes TOP, which EVALB does
     not count.
@@ -81,7 +81,7 @@ def remove_wrapper(tree: Tree, report: TreeReport) -> list[Constituent]:
 def remove_traces(
     constituents: list[Constituent], is_word: list[bool], report: TreeReport
 ) -> list[Constituent]:
-    """Return the constituents with spans over the non-trace words, without those left empty."""
+    """Return the constituents that have words other than traces, with spans over these words."""
     new_index = [0, *accumulate(is_word)]
     moved = [Constituent(label, new_index[i], new_index[j]) for label, i, j in constituents]
     kept = [one for one in moved if one.start < one.end]

@@ -1,4 +1,4 @@
-"""Where the labels, tags and words of a tree stand in a drawing, in any unit of width.
+"""The positions of a tree's labels, tags and words in a drawing, in any unit of width.
 
 Each constituent gets a horizontal strip of the drawing, which is as wide as the strips of its
 children together, or as its label if the label is wider. The strips of two constituents or leaves
@@ -96,7 +96,7 @@ def strip_lefts(nodes: list[Node], widths: list[float], inner: list[float]) -> l
 def node_middles(
     nodes: list[Node], lefts: list[float], widths: list[float], needed: list[float]
 ) -> list[float]:
-    """Return the middle of each node's text: a leaf's strip's, or the mean of its children's.
+    """Return each node's middle: that of its strip for a leaf, the mean of its children's above.
 
     A label that would reach beyond its strip is moved inside.
     """

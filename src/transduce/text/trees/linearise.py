@@ -73,7 +73,7 @@ def require_legal(symbol: Symbol, builder: TreeBuilder, words: int) -> None:
 
 
 def require_legal_closing(label: str, builder: TreeBuilder) -> None:
-    """Raise InputError unless the innermost open constituent has this label and some word."""
+    """Raise InputError unless the innermost open constituent has this label and a word."""
     if not builder.open_indices:
         raise InputError("it closes nothing")
     top = builder.open_indices[-1]
@@ -86,7 +86,7 @@ def require_legal_closing(label: str, builder: TreeBuilder) -> None:
 def apply_symbol(
     symbol: Symbol, builder: TreeBuilder, words: Sequence[str], tags: Sequence[str] | None
 ) -> None:
-    """Open, close or add a word as a legal symbol says; `tags` override the symbol's own tag."""
+    """Open or close a constituent or add a word by a legal symbol; `tags` override its tag."""
     if symbol.kind is Kind.OPEN:
         builder.open_constituent(symbol.label)
     elif symbol.kind is Kind.CLOSE:

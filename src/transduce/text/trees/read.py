@@ -23,7 +23,7 @@ ATOM = rf"[^(){BLANKS}]+"
 # A leaf (TAG WORD) within one line is matched as one token, which is faster than four tokens.
 TOKEN = re.compile(rf"\(({ATOM})[{BLANKS}]+({ATOM})[{BLANKS}]*\)|[()]|{ATOM}")
 # Bounds memory: without it, a file with one `)` missing would be read whole before the error.
-MAX_SIZE = 1_000_000  # words and constituents of a tree
+MAX_SIZE = 1_000_000  # most words and constituents of a tree
 
 
 def read_trees(path: Path | str, *, on_malformed: OnMalformed | None = None) -> Iterator[Tree]:
@@ -137,7 +137,7 @@ class TreeParser:
         self.builder.add_word(word, sys.intern(tag))
 
     def _open(self) -> None:
-        """Read an opening bracket."""
+        """Push the bracket that opens at the current line and column."""
         if self.brackets:
             self._require_constituent()
         else:
@@ -160,7 +160,7 @@ class TreeParser:
         self.builder.open_constituent(sys.intern(bracket.label or ""))
 
     def _read_text(self, text: str) -> None:
-        """Read a label or a word into the innermost bracket."""
+        """Store a text as the label of the innermost bracket, or as its word if it has a label."""
         if not self.brackets:
             raise self._error(f"text outside of brackets: {text[:60]}", "is this a file of trees?")
         bracket = self.brackets[-1]
@@ -176,7 +176,7 @@ class TreeParser:
             )
 
     def _close(self) -> None:
-        """Read a closing bracket."""
+        """Close the innermost bracket: add a leaf, or close a constituent."""
         if not self.brackets:
             raise self._error("a ) that closes no bracket", "remove it, or add the missing (")
         bracket = self.brackets.pop()

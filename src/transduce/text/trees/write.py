@@ -7,7 +7,7 @@ from transduce.text.trees.tree import Kind, Tree
 
 BREAKS = re.compile(r"[() \t\r\n\v\f]")
 BRACKET_WORDS = (("(", "-LRB-"), (")", "-RRB-"))
-INDENT = 2  # blanks a level
+INDENT = 2  # blanks per nesting level
 # Deeper constituents are not indented further: 10,000 levels would be 100 MB of blanks.
 MAX_INDENT = 80
 
