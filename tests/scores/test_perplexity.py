@@ -20,6 +20,13 @@ def test_a_word_of_two_pieces_costs_both():
     assert str(perplexity) == "perplexity 5.000 a piece (12), 25.000 a word (6)"
 
 
+def test_outputs_without_words_have_a_perplexity_per_piece_alone():
+    perplexity = Perplexity(nats=12 * math.log(5), pieces=12, words=0)
+    assert str(perplexity) == "perplexity 5.000 a piece (12)"
+    assert math.isnan(perplexity.per_word)
+    assert perplexity.as_json()["per_word"] is None
+
+
 def test_large_figures_are_written_as_elsewhere():
     perplexity = Perplexity(nats=20.0 * math.log(10), pieces=5_000, words=4)
     assert str(perplexity).endswith("a piece (5,000), 100,000.000 a word (4)")

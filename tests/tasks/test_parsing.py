@@ -132,6 +132,7 @@ def test_it_is_evaluated_on_one_file_of_trees(run, treebank):
     found = transduce.evaluate(run.folder, str(treebank))
     assert [score.name for score in found.scores] == ["bracket F1"]
     assert "tags:reference" in found.scores[0].signature
+    assert found.perplexity.words == 0  # brackets are not words
     assert len(found.outputs) == 50
 
 

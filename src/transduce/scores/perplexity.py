@@ -15,6 +15,7 @@ class Perplexity:
     The numbers of pieces and of words both include the END of each sentence. Table 3 prints the
     perplexity per piece, which is comparable only between models with the same vocabulary. Where no
     line of a text can be scored, `nats` is nan with counts of 0, and both perplexities are nan.
+    Outputs without words, such as trees, have 0 words and no perplexity per word.
     """
 
     nats: float  # sum of -log P over all target sentences
@@ -22,7 +23,7 @@ class Perplexity:
     words: int
 
     def __post_init__(self) -> None:
-        if not math.isnan(self.nats) and (self.pieces < 1 or self.words < 1):
+        if not math.isnan(self.nats) and (self.pieces < 1 or self.words < 0):
             raise InputError("there is no text to take the perplexity of")
 
     @property
@@ -36,10 +37,10 @@ class Perplexity:
         return exp_of_mean(self.nats, self.words)
 
     def __str__(self) -> str:
-        return (
-            f"perplexity {self.per_piece:,.3f} a piece ({self.pieces:,}),"
-            f" {self.per_word:,.3f} a word ({self.words:,})"
-        )
+        per_piece = f"perplexity {self.per_piece:,.3f} a piece ({self.pieces:,})"
+        if self.pieces and not self.words:
+            return per_piece
+        return f"{per_piece}, {self.per_word:,.3f} a word ({self.words:,})"
 
     def as_json(self) -> dict[str, Any]:
         """Return perplexities, nats and counts for JSON, with None for infinity and nan."""
