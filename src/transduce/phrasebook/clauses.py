@@ -159,7 +159,7 @@ def times_of(
 
 
 def verb_for(draw: Draw, verbs: tuple[Verb, ...], mode: Mode | None) -> Verb:
-    """Draw a verb; in the past, if possible one whose English past differs from its base."""
+    """Draw a verb; for the past prefer verbs whose English past differs from the base form."""
     verb = draw.pick(verbs)
     if mode == PAST:
         for _ in range(9):

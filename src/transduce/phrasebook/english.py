@@ -98,7 +98,7 @@ def verb_group(clause: Clause, *, inverted: bool) -> VerbGroup:
 def after_verb(clause: Clause) -> list[str]:
     """List the texts after the verb: particle, objects, predicate, manner, place, time.
 
-    A short object comes before a particle that can part (picks me up), a goal before the manner.
+    A short object precedes a separable particle (picks me up), and a goal precedes the manner.
     """
     verb = clause.verb
     late = verb.has("parting") and isinstance(clause.direct, Pronoun)

@@ -196,7 +196,7 @@ def contrasted(draw: Draw) -> Sentence:
 
 @cache
 def contrasts() -> tuple[tuple[Noun, Adjective, Adjective], ...]:
-    """Return every thing with two adjectives that contrast, as (noun, first, second)."""
+    """Return all (noun, adjective, contrasting adjective) for nouns that are things."""
     return tuple(
         (noun, first, second)
         for noun in nouns_of(CONTRASTED)

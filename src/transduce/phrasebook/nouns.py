@@ -162,7 +162,7 @@ LADY = {entry.name: entry for entry in map(noun, LADIES)}
 
 
 def compound(first: str, german: str, head: Noun) -> Noun:
-    """Build a compound noun such as coffee cup (Kaffeetasse), which declines as its head."""
+    """Build a compound noun such as coffee cup (Kaffeetasse), declined like its last word."""
     return Noun(
         english=f"{first} {head.english}" if head.english else "",
         plural=f"{first} {head.plural}" if head.plural else "",

@@ -177,7 +177,7 @@ def something(draw: Draw, kinds: str, how: str = "") -> NounPhrase:
 
 
 def referring(subject: Phrase) -> Pronoun:
-    """Return the pronoun that refers to this person again, in both languages."""
+    """Return the pronoun, in both languages, that can refer to this person a second time."""
     if isinstance(subject, Pronoun):
         return subject
     if isinstance(subject, Name):
@@ -188,7 +188,7 @@ def referring(subject: Phrase) -> Pronoun:
 
 
 def names_again(subject: Phrase) -> bool:
-    """Return whether a pronoun can refer to a subject again: not for das Mädchen or a dog."""
+    """Return whether a pronoun can refer to a subject later: not to das Mädchen or a dog."""
     if not isinstance(subject, NounPhrase) or subject.plural:
         return True
     return not subject.noun.kinds.isdisjoint(("he", "she"))

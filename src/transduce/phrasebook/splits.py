@@ -50,7 +50,7 @@ def pairs(split: str, count: int, seed: int = 1) -> Iterator[tuple[str, str]]:
 
 
 def _pairs(split: str, count: int, seed: int) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of a split whose arguments `pairs` has checked."""
+    """Yield the pairs of a split; the arguments are checked by `pairs`."""
     seen: set[bytes] = set()
     for sentence in sentences(seed):
         if len(seen) == count:

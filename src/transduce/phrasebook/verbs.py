@@ -46,7 +46,7 @@ SAY = verb("say said", "sagen sagst sagt gesagt", "person")
 TRY = verb("try tried", "versuchen versuchst versucht versucht", "person")
 FORGET_TO = verb("forget forgot", "vergessen vergisst vergisst vergessen", "person")
 
-INTRANSITIVE = (  # no object
+INTRANSITIVE = (  # verbs without an object
     verb("sleep slept", "schlafen schläfst schläft geschlafen", "person animal",
          where="room house garden bed", how="well alone"),
     verb("work worked", "arbeiten arbeitest arbeitet gearbeitet", "adult brother sister friend",
@@ -61,7 +61,7 @@ INTRANSITIVE = (  # no object
     verb("wait waited", "warten wartest wartet gewartet", "person",
          where="station park street front", how="quietly alone together with"),
 )  # fmt: skip
-RISING = (  # no object, often at a certain hour
+RISING = (  # verbs without an object, often at a certain hour
     verb("get got up", "auf|stehen stehst steht aufgestanden sein", "person"),
     verb("fall fell asleep", "ein|schlafen schläfst schläft eingeschlafen sein", "person animal",
          traits="unwilled"),
@@ -75,7 +75,7 @@ RISING = (  # no object, often at a certain hour
          traits="long"),
     verb("sit sat down", "sich hin|setzen setzt setzt hingesetzt", "person"),
 )  # fmt: skip
-RESTING = (  # with a place
+RESTING = (  # verbs with a place
     verb("live lived", "wohnen wohnst wohnt gewohnt", "person",
          where="town village house", traits="placed state"),
     verb("stay stayed", "bleiben bleibst bleibt geblieben sein", "person",
@@ -89,7 +89,7 @@ RESTING = (  # with a place
     verb("lie lay", "liegen liegst liegt gelegen", "flat pet",
          where="surface underneath beside inside", traits="placed"),
 )  # fmt: skip
-MOVING = (  # towards a place
+MOVING = (  # verbs with a direction
     verb("go went", "gehen gehst geht gegangen sein", "person",
          where=f"kitchen garden school office {TRIP} doctor aunt uncle neighbour",
          how="alone together quickly slowly with", traits="placed goal"),
@@ -97,7 +97,7 @@ MOVING = (  # towards a place
          where="station lake market town village cinema hospital aunt uncle friend",
          how="bus train car bicycle alone together with", traits="placed goal long"),
 )  # fmt: skip
-DOING = (  # with a direct object
+DOING = (  # verbs with a direct object
     verb("eat ate", "essen isst isst gegessen", "person animal", what="food",
          where="kitchen garden restaurant park", how=f"{LIVELY} with",
          traits="hungry"),
@@ -163,7 +163,7 @@ DOING = (  # with a direct object
     verb("throw threw away", "weg|werfen wirfst wirft weggeworfen", "person",
          what="newspaper letter apple bottle shoes hat bread cheese umbrella cup"),
 )  # fmt: skip
-STATES = (  # with a direct object, at no particular hour
+STATES = (  # verbs with a direct object but without an hour
     Verb(english("know knew"), german("kennen kennst kennt gekannt"), "person",
          what="person song story town village film book name", traits=frozenset(["state", "sure"])),
     verb("need needed", "brauchen brauchst braucht gebraucht", "person",
@@ -194,7 +194,7 @@ GIVING = (
          what="food drink vessel flower newspaper umbrella chair bag", whom="person"),
     verb("tell told", "erzählen erzählst erzählt erzählt", "person", what="story", whom="person"),
 )  # fmt: skip
-HELPING = (  # the one object is dative
+HELPING = (  # verbs whose only object is dative
     verb("help helped", "helfen hilfst hilft geholfen", "person", whom="person",
          where="kitchen garden office"),
     verb("thank thanked", "danken dankst dankt gedankt", "person", whom="person"),
