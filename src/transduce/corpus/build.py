@@ -51,7 +51,7 @@ class PairEncoder(Protocol):
         """Return the source token ids of cleaned lines, each list closed by END."""
 
     def encode_targets(self, lines: Sequence[str]) -> Sequence[list[int] | None]:
-        """Return the ids of cleaned target lines, closed by END; None for an unknown label."""
+        """Return the ids of cleaned target lines; None for a line with an unknown label."""
 
 
 @final

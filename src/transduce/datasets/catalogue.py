@@ -35,7 +35,7 @@ def is_public(name: str) -> bool:
 
 
 def is_treebank(name: str) -> bool:
-    """Return whether a name is a public treebank's, or its tagging corpus', such as gum-pos."""
+    """Return whether a name is that of a public treebank or its tagging corpus, such as gum-pos."""
     treebank, _ = split_treebank_name(name)
     return treebank in {one.name for one in TREEBANKS}
 

@@ -22,7 +22,7 @@ class BrokenError(Exception):
 
 
 class RangeError(BrokenError):
-    """The error that a server's file is shorter than the partial download, so another file."""
+    """The error that a server's file is shorter than its partial download, and so has changed."""
 
 
 class RefusedError(Exception):

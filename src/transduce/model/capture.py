@@ -19,7 +19,7 @@ from transduce.packed import Packed
 @final
 @dataclass(frozen=True)
 class AttentionRecord:
-    """Attention weights of a batch by layer and sentence: `encoder[layer][sentence]` is [H t s]."""
+    """Attention weights, [heads, queries, keys], of every layer and sentence of a batch."""
 
     encoder: list[list[Tensor]] = field(default_factory=list)
     decoder: list[list[Tensor]] = field(default_factory=list)

@@ -30,7 +30,7 @@ def _build_german(row: str, averaged: int) -> Recipe:
 
 
 def _build_french(german: Recipe, dropout: float) -> Recipe:
-    """Build the English-French run of Table 2 from the English-German one."""
+    """Build the English-French run of Table 2 from the English-German run."""
     return replace(
         german,
         name=german.name.replace("en-de", "en-fr"),

@@ -108,7 +108,7 @@ def retire_done(
 
 
 def compact_sentences(done: Sequence[bool]) -> list[int]:
-    """Return the indices of the remaining sentences, the last of them in the gaps of done ones.
+    """Return the remaining sentences' indices, with the last moved to the slots of done ones.
 
     The other sentences keep their index, so that few rows are copied.
     """

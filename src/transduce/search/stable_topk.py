@@ -27,7 +27,7 @@ def stable_topk(
 def stable_topk_sums(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
-    """Return the `count` highest score + log-prob of each sentence's continuations, and columns.
+    """Return each sentence's `count` highest sums of score + log-prob, and their columns.
 
     The column of symbol v after hypothesis w is w V + v.
     """

@@ -24,7 +24,7 @@ HINT = "each line is a token, one tab and its label; blank lines separate the se
 @final
 @dataclass(frozen=True)
 class Layout:
-    """The white space of a tagged sentence in its file; by default a blank line ends it."""
+    """The white space around a tagged sentence in its file, by default a blank line after it."""
 
     before: str = ""  # blank lines before the first token of the file
     newline: str = "\n"  # between two tokens

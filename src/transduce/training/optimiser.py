@@ -100,7 +100,7 @@ class Optimiser:
 
     @property
     def moments(self) -> dict[str, Tensor]:
-        """Adam's two moment estimates of every weight, by name, and its number of updates."""
+        """Adam's two moment estimates of every weight, by name, and the number of updates."""
         state = self.adam.state[self.weights]
         named = {"updates": state["step"]}
         for kind in ("exp_avg", "exp_avg_sq"):

@@ -22,7 +22,7 @@ RARE = 2  # occurrences up to which a word is taken as an example of unknown wor
 @final
 @dataclass(frozen=True)
 class TagLexicon:
-    """The most frequent part-of-speech tag of each word, of each rare ending, and of rare words."""
+    """The most frequent part-of-speech tag of each word, of rare words' endings, of rare words."""
 
     words: Mapping[str, str]
     endings: Mapping[str, str]

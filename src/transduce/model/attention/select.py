@@ -25,7 +25,7 @@ class KernelChoice(NamedTuple):
 def select_kernel(
     sizes: Architecture, device: torch.device, precision: torch.dtype
 ) -> KernelChoice:
-    """Return torch's variable-length kernel if it supports model and device, else the bucketed."""
+    """Return the variable-length kernel if it fits model and device, else the bucketed kernel."""
     reason = unsupported_reason(sizes, device, precision)
     if reason:
         return KernelChoice(BucketedAttention, f"padded blocks: {reason}")

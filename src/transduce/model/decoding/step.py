@@ -60,7 +60,7 @@ def scatter_to_padded(
 def decode_step(
     model: Transformer, ids: Int[Tensor, " R"], cache: KVCache
 ) -> tuple[Float[Tensor, "R d_model"], KVCache]:
-    """Append one token to every row; return its decoder state in each row, and the new cache."""
+    """Append one token to every row; return the tokens' decoder states and the new cache."""
     current, longest = cache.lengths, cache.max_length + 1
     cache = cache.open_slots(max(layer.self_attention.reach for layer in model.decoder))
     read = round_up_slots(cache.slot_count)

@@ -96,7 +96,7 @@ def strip_lefts(nodes: list[Node], widths: list[float], inner: list[float]) -> l
 def node_middles(
     nodes: list[Node], lefts: list[float], widths: list[float], needed: list[float]
 ) -> list[float]:
-    """Return each node's middle: that of its strip for a leaf, the mean of its children's above.
+    """Return each text's middle: a leaf's in its strip, a label's at the mean of its children's.
 
     A label that would reach beyond its strip is moved inside.
     """
