@@ -1,16 +1,17 @@
 """The inputs of Table 4: trees for training and testing, and the training of the parser."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
+from transduce.datasets.catalogue import is_treebank
 from transduce.datasets.penn import has_penn_sections
 from transduce.inference.test_set import find_task_files
 from transduce.reproduce.table4 import read_gold
 from transduce.runs.average import average
 from transduce.runs.choice import choose_texts
-from transduce.runs.texts import Pairs, TaskFiles
+from transduce.runs.texts import MixedPairs, Pairs, TaskFiles
 from transduce.runs.train import train as train_run
 from transduce.settings import Recipe
 from transduce.settings.fields import require
@@ -30,6 +31,7 @@ class TreeTexts:
     dev: Pairs | None
     gold: Sequence[str]  # the cleaned test trees, one line each
     trained_on: str
+    baselines_on: str  # what the baselines are trained on, if the parser is given
     test_set: str
     is_comparable: bool  # with the paper's: sections 02 to 21 and 23 of the Penn Treebank
 
@@ -46,20 +48,35 @@ def choose_trees(recipe: Recipe, train: object, dev: object, test: Path | str | 
         "table4/wsj, craft or gum, for example",
     )
     train_trees, dev_trees = choose_texts(recipe.data, train, dev)
-    folder = train_trees.path if isinstance(train_trees, TaskFiles) else None
+    gold = train_trees.gold if isinstance(train_trees, MixedPairs) else train_trees
+    folder = gold.path if isinstance(gold, TaskFiles) else None
     is_penn = folder is not None and folder.is_dir() and has_penn_sections(folder)
+    require(
+        test is not None or is_penn or is_treebank(recipe.data.corpus),
+        "no trees to test on are named",
+        "test=FILE (--test-trees FILE), or a Penn Treebank folder with section 23",
+    )
     if test is None:
         test = folder if is_penn else f"{recipe.data.corpus}:test"
     files = find_task_files(str(test), recipe.data)
     corpus = recipe.data.corpus if train is None else str(folder or "trees in memory")
+    silver = " and silver trees" if isinstance(train_trees, MixedPairs) else ""
     return TreeTexts(
         train_trees,
         dev_trees,
         read_gold(files),
-        trained_on=corpus,
+        trained_on=f"{corpus}{silver}",
+        baselines_on=f"{corpus}{silver}",
         test_set="WSJ section 23" if is_penn and Path(str(test)) == folder else str(test),
         is_comparable=is_penn and Path(str(test)) == folder,
     )
+
+
+def replace_training(trees: TreeTexts, recipe: Recipe) -> TreeTexts:
+    """Return trees whose parser is a given model, which was trained on its recipe's corpus."""
+    corpus = recipe.data.corpus
+    comparable = trees.is_comparable and corpus == "wsj"
+    return replace(trees, trained_on=f"{corpus} (its recipe)", is_comparable=comparable)
 
 
 def train_parser(

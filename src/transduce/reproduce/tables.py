@@ -161,14 +161,16 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
         measure_parser,
         name_parser,
     )
-    from transduce.reproduce.table4_inputs import choose_trees, train_parser
+    from transduce.reproduce.table4_inputs import choose_trees, replace_training, train_parser
     from transduce.reproduce.table4_report import write_report
 
     folder, chosen = Path(folder), find_recipe(recipe)
     trees = choose_trees(chosen, train, dev, test)
     if model is None:
-        model = train_parser(folder, chosen, trees, settings or {}, on_message)
-    parser = load(model)
+        parser = load(train_parser(folder, chosen, trees, settings or {}, on_message))
+    else:
+        parser = load(model)
+        trees = replace_training(trees, parser.recipe)
     row, outputs = measure_parser(
         parser,
         trees.gold,
@@ -178,7 +180,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     )
     rows = [row]
     if baselines:
-        rows += measure_baselines(trees.gold, trees.read_train(), trees.trained_on, on_message)
+        rows += measure_baselines(trees.gold, trees.read_train(), trees.baselines_on, on_message)
     table = ParsingTable(tuple(rows), trees.test_set, is_comparable=trees.is_comparable)
     files = write_report(folder, table, outputs)
     on_message(f"the report: {', '.join(map(str, files))}")

@@ -72,7 +72,8 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
     start = with_changes(find_recipe(recipe), changes)
     for combination in combinations:
         with_changes(start, combination)  # raises for an invalid combination before training
-    prepare(folder / STORE, train, dev, recipe=start)
+    prepared = prepare(folder / STORE, train, dev, recipe=start)
+    require(prepared.dev is not None, "a sweep compares by a development set", "name one")
     rows = []
     for number, combination in enumerate(combinations, start=1):
         run = folder / name_combination(combination)
@@ -94,6 +95,7 @@ def combine(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
     require(bool(vary), "no setting varies", "vary={'architecture.dropout': [0.1, 0.2]}")
     for path, values in vary.items():
         require(len(values) > 0, f"{path} has no values to choose from")
+        require(len({*map(str, values)}) == len(values), f"{path} has one of its values twice")
         require(
             not path.startswith("data."),
             f"{path} cannot vary: the corpus is prepared once for all runs",

@@ -1,0 +1,96 @@
+"""Tagging as a task: one label for each token, in the scheme of the labels."""
+
+import itertools
+
+import pytest
+
+from transduce.search import END
+from transduce.search.label_constraint import LabelKind
+from transduce.settings import Data, Search
+from transduce.tasks import TAGGING, build_task
+from transduce.vocabulary import BEGIN, learn_vocabulary
+from transduce.vocabulary.files import Vocabularies
+from transduce.vocabulary.learn import learn_closed_list
+
+LABELS = ["B-NP", "I-NP", "I-VP", "O"]
+
+
+def build(scheme):
+    data = Data(task="tagging", label_scheme=scheme, shared_vocabulary=False, vocabulary_size=300)
+    return build_task(data, Vocabularies(learn_vocabulary(["a b"] * 3, 258), labels(), None))
+
+
+def labels():
+    return learn_closed_list([LABELS])
+
+
+@pytest.fixture
+def task():
+    return build("bio")
+
+
+def test_labels_are_encoded_and_come_back(task):
+    (ids,) = task.encode_targets(["B-NP I-NP O"])
+    assert ids[-1] == END
+    assert task.decode(ids[:-1], "the dog barks") == "B-NP I-NP O"
+    assert task.find_fault(ids[:-1], "the dog barks") == ""
+
+
+def test_a_label_that_training_lacked_cannot_be_encoded(task):
+    assert task.encode_targets(["B-NP B-XX"]) == [None]
+
+
+@pytest.mark.parametrize(
+    ("found", "repaired"),
+    [("O", "O O O"), ("O O O B-NP", "O O O"), ("", "O O O")],
+)
+def test_an_output_of_another_length_is_repaired_and_told(task, found, repaired):
+    (ids,) = task.encode_targets([found])
+    assert task.decode(ids[:-1], "a b c") == repaired
+    count = len(found.split())
+    assert task.find_fault(ids[:-1], "a b c") == f"{count} labels for 3 tokens, repaired"
+
+
+@pytest.mark.parametrize(
+    ("scheme", "metrics", "name"),
+    [
+        ("bio", ("spans", "accuracy"), "span F1"),
+        ("iob1", ("spans", "accuracy"), "span F1"),
+        ("raw", ("accuracy",), "accuracy"),
+    ],
+)
+def test_the_scheme_decides_how_labels_are_scored(scheme, metrics, name):
+    task = build(scheme)
+    assert task.metrics == metrics
+    score = task.score(["B-NP I-NP O"], ["B-NP I-NP O"])
+    assert (score.name, score.value) == (name, 100)
+
+
+def test_in_bio_a_label_inside_a_span_may_only_follow_its_span(task):
+    symbols = task.label_symbols
+    kinds = dict(zip(LABELS, symbols.kinds[BEGIN + 1 :], strict=True))
+    types = dict(zip(LABELS, symbols.types[BEGIN + 1 :], strict=True))
+    assert kinds["I-NP"] is LabelKind.INSIDE
+    assert types["I-NP"] == types["B-NP"] != types["O"]
+    assert {kinds["B-NP"], kinds["O"]} == {LabelKind.FREE}
+    assert kinds["I-VP"] is LabelKind.FREE  # no B-VP was ever seen: the data are not strict
+
+
+def test_raw_labels_are_free(task):
+    for scheme in ("raw", "iob1"):
+        assert set(build(scheme).label_symbols.kinds[BEGIN + 1 :]) == {LabelKind.FREE}
+    assert task.constraint("a  b", Search()).tokens == 2
+
+
+def test_tokens_are_what_ascii_blanks_separate(task):
+    assert task.normalise(" 5\u00a0mg \t dog ") == "5\u00a0mg dog"
+    level, _ = task.split_levels
+    assert level.split("5\u00a0mg dog") == ["5\u00a0mg", "dog"]
+    assert task.join(["O O", "B-NP"]) == "O O B-NP"
+    assert task.present("O B-NP") == ["O", "B-NP"]
+
+
+def test_as_many_labels_as_tokens_belong_together():
+    for tokens, count in itertools.product(range(1, 4), range(1, 4)):
+        found = TAGGING.find_mismatch(" ".join("t" * tokens), " ".join("O" * count))
+        assert bool(found) == (tokens != count)
