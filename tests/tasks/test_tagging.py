@@ -69,7 +69,7 @@ def test_the_scheme_decides_how_labels_are_scored(scheme, metrics, name):
 def test_in_bio_a_label_inside_a_span_may_only_follow_its_span(task):
     symbols = task.label_symbols
     kinds = dict(zip(LABELS, symbols.kinds[BEGIN + 1 :], strict=True))
-    types = dict(zip(LABELS, symbols.types[BEGIN + 1 :], strict=True))
+    types = dict(zip(LABELS, symbols.entities[BEGIN + 1 :], strict=True))
     assert kinds["I-NP"] is LabelKind.INSIDE
     assert types["I-NP"] == types["B-NP"] != types["O"]
     assert {kinds["B-NP"], kinds["O"]} == {LabelKind.FREE}
@@ -79,12 +79,13 @@ def test_in_bio_a_label_inside_a_span_may_only_follow_its_span(task):
 def test_raw_labels_are_free(task):
     for scheme in ("raw", "iob1"):
         assert set(build(scheme).label_symbols.kinds[BEGIN + 1 :]) == {LabelKind.FREE}
-    assert task.constraint("a  b", Search()).tokens == 2
+    assert task.constraint("a  b", Search()).words == 2
 
 
 def test_tokens_are_what_ascii_blanks_separate(task):
     assert task.normalise(" 5\u00a0mg \t dog ") == "5\u00a0mg dog"
-    level, _ = task.split_levels
+    whole, level = task.split_levels
+    assert whole.split("5\u00a0mg dog") == ["5\u00a0mg dog"]
     assert level.split("5\u00a0mg dog") == ["5\u00a0mg", "dog"]
     assert task.join(["O O", "B-NP"]) == "O O B-NP"
     assert task.present("O B-NP") == ["O", "B-NP"]

@@ -36,13 +36,14 @@ class Change(click.ParamType):  # type: ignore[type-arg]
 
     name = "setting=value"
 
-    def convert(self, value: Any, param: object, ctx: object) -> tuple[str, str]:  # noqa: ANN401, ARG002
+    def convert(self, value: Any, param: click.Parameter | None, ctx: object) -> tuple[str, str]:  # noqa: ANN401, ARG002
         """Split setting=value into the path of the setting and the text of its value."""
         if isinstance(value, tuple):
             return value
         path, sign, text = value.partition("=")
         if not sign:
-            raise InputError(f"--set {value}: no value", "--set training.steps=2000")
+            option = param.opts[0] if param else "--set"
+            raise InputError(f"{option} {value}: no value", f"{option} training.steps=2000")
         return path.strip(), text.strip()
 
 

@@ -35,7 +35,7 @@ def command(
     scale: str | None,
     changes: Sequence[tuple[str, str]],
     quiet: bool,
-    **files: Path | None,
+    **files: Path | float | None,
 ) -> None:
     """Clean a parallel text, learn its vocabulary, and store it for training.
 

@@ -36,7 +36,7 @@ def table4(
     no_baselines: bool,
     output: Path,
     changes: Sequence[tuple[str, str]],
-    **files: Path | None,
+    **files: Path | float | None,
 ) -> None:
     """Train RECIPE as a parser, score it on test trees, and print it with Table 4 of the paper.
 

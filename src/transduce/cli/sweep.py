@@ -40,7 +40,7 @@ def command(
     changes: Sequence[tuple[str, str]],
     as_json: bool,
     quiet: bool,
-    **files: Path | None,
+    **files: Path | float | None,
 ) -> None:
     """Train RECIPE with every combination of some settings, and compare them.
 

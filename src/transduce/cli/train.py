@@ -54,7 +54,7 @@ def command(  # noqa: PLR0913 - one for each option
     tensorboard: bool,
     quiet: bool,
     no_progress: bool,
-    **files: Path | None,
+    **files: Path | float | None,
 ) -> None:
     """Train a model by RECIPE, or by one chosen to fit the text and the machine.
 
@@ -107,7 +107,7 @@ def command(  # noqa: PLR0913 - one for each option
         display.print_message(f"hint: transduce average {output} -o MODEL")
 
 
-def require_one_text(store: Path | None, files: Mapping[str, Path | None]) -> None:
+def require_one_text(store: Path | None, files: Mapping[str, object]) -> None:
     """Refuse a prepared corpus (--store) together with text files."""
     named = [name for name, file in files.items() if file]
     option = "--" + "".join(named[:1]).replace("_", "-")

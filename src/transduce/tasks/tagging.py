@@ -36,8 +36,8 @@ class Tagging:
     scheme: str  # "bio", "iob1" or "raw"
 
     has_words: ClassVar[bool] = False
-    split_levels: ClassVar[tuple[SplitLevel, ...]] = (  # the outputs of two halves are joined
-        SplitLevel("tokens", split_words, " "),
+    split_levels: ClassVar[tuple[SplitLevel, ...]] = (  # one line is one sentence
+        SplitLevel("sentences", lambda line: [line], " "),
         SplitLevel("tokens", split_words, " "),
     )
 

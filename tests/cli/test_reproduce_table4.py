@@ -1,0 +1,114 @@
+"""transduce reproduce table4: a parser, baselines and the paper's rows in one table."""
+
+import json
+
+import pytest
+from tests.cli.treebank import TINY, train, write_treebank
+from tests.datasets.made_trees import write_penn_treebank
+
+COUNTS = {"train": 60, "dev": 5, "test": 8}
+BASELINES = [
+    "baseline-flat",
+    "baseline-right-branching",
+    "baseline-noun-chunks",
+    "baseline-pcfg",
+]
+
+
+@pytest.fixture(scope="module")
+def penn(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("penn")
+    write_penn_treebank(folder, COUNTS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bank(tmp_path_factory):
+    return write_treebank(tmp_path_factory.mktemp("bank"))
+
+
+@pytest.fixture(scope="module")
+def parser(bank):
+    return train(bank, "craft", "trees")
+
+
+def test_the_paper_s_recipe_is_rehearsed_on_sections_and_resumed(call, penn, tmp_path):
+    command = ["reproduce", "table4", "--trees", penn, *TINY, "-o", tmp_path / "out"]
+    ended = call(*command, "--no-baselines")
+    assert ended.code == 0
+    assert "Tested on WSJ section 23, 8 trees." in ended.stdout
+    assert "| Transformer (table4/wsj, changed settings) | " in ended.stdout
+    assert "| Transformer (4 layers) | semi-supervised | 92.7 |" in ended.stdout
+    assert "Not comparable" not in ended.stdout
+    assert (tmp_path / "out/table4.md").read_text() + "\n" == ended.stdout
+    trees = (tmp_path / "out/trees.txt").read_text()
+    assert len(trees.splitlines()) == 8
+    (row,) = json.loads((tmp_path / "out/table4.json").read_text())["rows"]
+    assert (row["trained_on"], row["trees"], row["failed"]) == (str(penn), 8, 0)
+    assert call(*command, "--no-baselines").stdout == ended.stdout
+
+
+def test_a_given_parser_is_scored_beside_baselines_and_is_not_called_comparable(
+    call, parser, penn, tmp_path
+):
+    ended = call("reproduce", "table4", "--trees", penn, "--model", parser, "-o", tmp_path / "out")
+    assert ended.code == 0
+    assert "Not comparable: " in ended.stdout
+    assert not (tmp_path / "out/run").exists()
+    rows = json.loads((tmp_path / "out/table4.json").read_text())["rows"]
+    assert [row["parser"] for row in rows[1:]] == BASELINES
+    assert [row["trained_on"] for row in rows] == ["craft (its recipe)", *[str(penn)] * 4]
+    f1 = {row["parser"]: row["f1"] for row in rows}
+    assert f1["baseline-pcfg"] > f1["baseline-noun-chunks"] > f1["baseline-right-branching"]
+
+
+def test_its_score_is_that_of_evaluate_with_the_gold_tags(call, parser, bank, tmp_path):
+    options = ["--model", parser, "--trees", bank / "train.trees", "--no-baselines"]
+    test = bank / "test.trees"
+    ended = call("reproduce", "table4", *options, "--test-trees", test, "-o", tmp_path / "out")
+    assert ended.code == 0
+    (row,) = json.loads((tmp_path / "out/table4.json").read_text())["rows"]
+    (score,) = json.loads(call("evaluate", parser, test, "--json").stdout)["scores"]
+    assert row["f1"] == pytest.approx(score["value"])
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["gum-pos"], "the recipe gum-pos is of the task tagging, not of parsing\nhint: table4"),
+        (["--trees", "{bank}/train.trees"], "no trees to test on are named\nhint: test=FILE"),
+        (["--trees", "{penn}", "--test-trees", "{empty}"], "{empty}: holds no files of trees"),
+        (["--trees", "{bank}/nowhere"], "no trees to test on are named"),
+        (["--trees", "{penn}", "--test-trees", "{bank}/dev.pos"], "dev.pos, line 1, column 1: te"),
+        (["--trees", "{penn}", "--model", "{bank}"], "{bank}: is neither a model folder nor"),
+        (["--tags", "{bank}/train.pos"], "train: {bank}/train.pos is in the form of another task"),
+    ],
+)
+def test_what_is_no_table_of_parsing_is_refused_before_anything_is_written(
+    call, bank, penn, tmp_path, options, error
+):
+    (tmp_path / "empty").mkdir()
+    names = {"bank": bank, "penn": penn, "empty": tmp_path / "empty"}
+    given = [one.format(**names) for one in options]
+    ended = call("reproduce", "table4", *given, "-o", tmp_path / "out")
+    assert ended.code in (2, 3)
+    assert error.format(**names) in ended.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_tagger_is_no_parser(call, bank, penn, tmp_path):
+    tagger = train(bank, "gum-pos", "pos")
+    ended = call("reproduce", "table4", "--trees", penn, "--model", tagger, "-o", tmp_path / "out")
+    assert ended.code == 2
+    assert "is a model of the task tagging, not of parsing\nhint: name a parser" in ended.stderr
+
+
+def test_silver_trees_are_told_and_the_test_is_section_23(call, bank, penn, tmp_path):
+    silver = ["--trees", penn, "--silver", bank / "train.trees", "--silver-ratio", "0.5"]
+    ended = call(
+        "reproduce", "table4", "table4/semi-supervised", *silver, *TINY, "--no-baselines",
+        "-o", tmp_path / "out",
+    )  # fmt: skip
+    assert ended.code == 0
+    assert f"| {penn} and silver trees | " in ended.stdout
+    assert "Tested on WSJ section 23" in ended.stdout

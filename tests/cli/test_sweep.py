@@ -1,0 +1,83 @@
+"""transduce sweep: a run for each combination of settings, and a table of them, best first."""
+
+import json
+
+import pytest
+from tests.cli.treebank import TINY, write_treebank
+
+VARY = ["--vary", "architecture.dropout=0.1,0.3", "--vary", "training.learning_rate_factor=2"]
+NAMES = {
+    "dropout=0.1,learning_rate_factor=2",
+    "dropout=0.3,learning_rate_factor=2",
+}
+
+
+@pytest.fixture(scope="module")
+def bank(tmp_path_factory):
+    return write_treebank(tmp_path_factory.mktemp("bank"))
+
+
+@pytest.fixture
+def sweep(call, bank, tmp_path):
+    """Sweep the part-of-speech tagger into a folder."""
+    files = ["--tags", bank / "train.pos", "--dev-tags", bank / "dev.pos"]
+    return lambda *options: call(
+        "sweep", "gum-pos", *files, *TINY, "-o", tmp_path / "sweep", *options
+    )
+
+
+def test_every_combination_is_trained_once_and_resumed_with_the_best_first(sweep, tmp_path):
+    ended = sweep(*VARY, "--json")
+    assert ended.code == 0
+    rows = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert {path.name for path in (tmp_path / "sweep").iterdir()} == {"store", *NAMES}
+    assert {row["run"] for row in rows} == {str(tmp_path / "sweep" / name) for name in NAMES}
+    ranks = [(-row["score"], row["perplexity"]) for row in rows]
+    assert ranks == sorted(ranks)
+    assert len(set(ranks)) > 1
+    for row in rows:
+        log = (tmp_path / "sweep" / row["run"] / "log.jsonl").read_text().splitlines()
+        (found,) = [one for one in map(json.loads, log) if one["event"] == "validation"]
+        assert (found["step"], found["score"]["value"]) == (row["step"], row["score"])
+    written = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.safetensors")}
+    again = sweep(*VARY, "--json", "--quiet")
+    assert (again.stdout, again.stderr) == (ended.stdout, "")
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.safetensors")} == written
+    table = sweep(*VARY, "--quiet").stdout.splitlines()
+    assert table[0] == (
+        "| architecture.dropout | training.learning_rate_factor | accuracy (dev) "
+        "| perplexity (dev) | step |"
+    )
+    assert len(table) == 2 + len(rows)
+    assert table[2].startswith("| {} | {} | ".format(*rows[0]["settings"].values()))
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["architecture.dropout=0.1,x"], "architecture.dropout must be a number, not 'x'"),
+        (["architecture.dropout=0.1,2"], "architecture.dropout must lie in [0, 1), not 2.0"),
+        (["architecture.dropout="], "architecture.dropout must be a number, not ''"),
+        (["architecture.dropout=0.1,0.1"], "architecture.dropout has one of its values twice"),
+        (["architecture.droput=1"], "unknown setting 'architecture.droput'\nhint: did you mean"),
+        (["data.vocabulary_size=300,400"], "data.vocabulary_size cannot vary: the corpus is"),
+        (["architecture.dropout"], "--vary architecture.dropout: no value"),
+        (["training.seed=1", "training.seed=2"], "--vary names a setting twice"),
+        ([], "missing option '--vary'"),
+    ],
+)
+def test_settings_that_cannot_vary_are_refused_before_anything_is_written(
+    sweep, tmp_path, options, error
+):
+    ended = sweep(*(word for one in options for word in ("--vary", one)))
+    assert (ended.code, ended.stdout) == (2, "")
+    assert ended.stderr.lower().startswith(f"error: {error}".lower())
+    assert not (tmp_path / "sweep").exists()
+
+
+def test_without_a_development_set_nothing_is_trained(call, bank, tmp_path):
+    files = ["--tags", bank / "train.pos", "--vary", "training.seed=1", "-o", tmp_path / "sweep"]
+    ended = call("sweep", "gum-pos", *files, *TINY)
+    assert ended.code == 2
+    assert ended.stderr.endswith("error: a sweep compares by a development set\nhint: name one\n")
+    assert {path.name for path in (tmp_path / "sweep").iterdir()} == {"store"}
