@@ -1,6 +1,7 @@
 """Parsing as a task: sentences to trees over exactly their words, from files to scores."""
 
 import pytest
+import torch
 from tests.datasets.made_trees import write_penn_treebank
 
 import transduce
@@ -207,3 +208,20 @@ def test_trees_of_a_test_set_may_not_be_malformed(run, tmp_path):
 
 def test_a_sentence_with_brackets_belongs_to_a_tree_that_escapes_them(task):
     assert PARSING.find_mismatch("( x )", task.fallback("( x )")) == ""
+
+
+@pytest.mark.parametrize("form", ["xx", "tags", "t2t"])
+def test_every_linearisation_comes_back_and_is_searched_with_its_constraint(form):
+    data = Data(task="parsing", linearisation=form, shared_vocabulary=False)
+    symbols = learn_closed_list([PARSING.target_symbols(data, TREE)])
+    lexicon = learn_tag_lexicon([PARSING.tagged_words(TREE)])
+    vocabularies = Vocabularies(learn_vocabulary([WORDS] * 3, 262), symbols, lexicon)
+    task = build_task(data, vocabularies)
+    (ids,) = task.encode_targets([TREE])
+    assert task.decode(ids[:-1], WORDS) == TREE
+    state = type(task.constraint(WORDS, Search())).start_batch(
+        [task.constraint(WORDS, Search())], torch.device("cpu")
+    )
+    for symbol in ids:
+        assert state.allowed(len(symbols))[0, symbol], symbols.symbols[symbol]
+        state = state.advance(torch.tensor([symbol]))
