@@ -88,6 +88,13 @@ def test_a_mixture_is_known_by_both_texts_and_the_ratio(tmp_path):
     assert len({one.fingerprint() for one in mixtures}) == 3
 
 
+def test_no_gold_tree_is_lost_beside_few_silver_ones(tmp_path):
+    gold = TaskFiles(write_trees(tmp_path / "g", "g0 g1 g2 g3"), PARSING)
+    silver = TaskFiles(write_trees(tmp_path / "s", "s0 s1"), PARSING)
+    read = read_words(MixedPairs(gold, silver, 1.0))
+    assert read == ["g0", "s0", "g1", "s1", "g2", "s0", "g3"]
+
+
 def test_gold_trees_that_are_none_are_refused_beside_silver_ones(tmp_path):
     (tmp_path / "g").write_text("")
     gold = TaskFiles(tmp_path / "g", PARSING)

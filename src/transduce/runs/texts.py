@@ -88,8 +88,8 @@ class TaskFiles:
 class MixedPairs:
     """Gold (annotated) training pairs mixed with silver (automatically parsed) pairs.
 
-    Each gold pair is followed by `ratio` silver pairs on average. All silver pairs are read once;
-    the gold pairs are repeated until the silver pairs are used up.
+    Each gold pair is followed by `ratio` silver pairs on average. The text that ends first is
+    repeated until the other one has been read once.
     """
 
     gold: Pairs
@@ -97,23 +97,43 @@ class MixedPairs:
     ratio: float
 
     def read(self) -> Iterator[Pair]:
-        """Yield gold and silver pairs in an order that depends on the ratio alone."""
-        due, gold = 0.0, self.gold.read()
-        require(any(True for _ in self.gold.read()), "there are no gold pairs to mix with")
-        for pair in self.silver.read():
-            while due < 1:
-                following = next(gold, None)
-                if following is None:
-                    gold = self.gold.read()
-                    continue
-                yield following
-                due += self.ratio
-            yield pair
-            due -= 1
+        """Yield gold and silver pairs in an order that depends on their numbers and the ratio."""
+        gold, silver, due = (
+            RepeatedPairs("gold", self.gold),
+            RepeatedPairs("silver", self.silver),
+            0.0,
+        )
+        while not (gold.was_read and silver.was_read):
+            yield (gold if due < 1 else silver).take()
+            due += self.ratio if due < 1 else -1.0
 
     def fingerprint(self) -> str:
         """Return a string of the fingerprints of both texts and the ratio."""
         return f"{self.gold.fingerprint()} mixed 1:{self.ratio} {self.silver.fingerprint()}"
+
+
+@final
+class RepeatedPairs:
+    """The pairs of a text one by one, from the first again after the last."""
+
+    def __init__(self, name: str, pairs: Pairs) -> None:
+        self.pairs, self.was_read = pairs, False  # whether every pair has been taken once
+        self.rest = pairs.read()
+        self.following = next(self.rest, None)
+        require(
+            self.following is not None,
+            f"there are no {name} pairs to mix with",
+            "look at the files",
+        )
+
+    def take(self) -> Pair:
+        """Return the next pair of the text, the first one after the last."""
+        taken, self.following = self.following, next(self.rest, None)
+        if self.following is None:
+            self.was_read, self.rest = True, self.pairs.read()
+            self.following = next(self.rest)
+        assert taken is not None
+        return taken
 
 
 @final
