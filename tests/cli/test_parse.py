@@ -215,3 +215,31 @@ def test_a_bad_file_of_trees_is_one_sentence_with_its_place(call, parser, tmp_pa
     assert ended.stderr.startswith("error: ")
     assert error in ended.stderr.splitlines()[0]
     assert not (tmp_path / "out").exists()
+
+
+def test_trees_left_out_of_the_training_data_are_counted_with_their_place(call, bank, tmp_path):
+    trees = (bank / "train.trees").read_text()
+    (tmp_path / "trees").write_text(f"( (S (X)))\n{trees}")
+    options = ["--set", "data.vocabulary_size=300", "-o", tmp_path / "store"]
+    ended = call("prepare", "craft", "--trees", tmp_path / "trees", *options)
+    assert ended.code == 0
+    assert "train: 61 pairs read, 60 kept\n  left out, empty side: 1\n" in ended.stderr
+    assert "    line 1:  | trees, line 1, column 6: an empty const" in ended.stderr
+
+
+def test_trees_for_validation_with_unknown_labels_are_counted_and_refused_if_none_is_left(
+    call, bank, tmp_path
+):
+    known = (bank / "dev.trees").read_text()
+    files = ["--trees", bank / "train.trees", "--dev-trees", tmp_path / "dev"]
+    options = ["--set", "data.vocabulary_size=300", "-o", tmp_path / "store"]
+    (tmp_path / "dev").write_text(known.replace("(S ", "(NEW "))
+    ended = call("prepare", "craft", *files, *options)
+    assert ended.code == 2
+    assert "no pair is left of 6: 6 have labels that the training data lack\n" in ended.stderr
+    (tmp_path / "dev").write_text(known + known.replace("(S ", "(NEW "))
+    ended = call("prepare", "craft", *files, *options)
+    assert ended.code == 0
+    assert "dev: 12 pairs read, 6 kept\n  left out, a label that training lacks: 6\n" in (
+        ended.stderr
+    )

@@ -33,12 +33,15 @@ def test_a_file_of_trees_gives_sentences_and_cleaned_trees_each_time(tmp_path):
     assert list(texts.read()) == list(texts.read())
 
 
-def test_malformed_and_wordless_trees_give_empty_pairs_which_cleaning_counts(tmp_path):
+def test_malformed_and_wordless_trees_give_empty_sentences_which_cleaning_counts(tmp_path):
     file = write_trees(tmp_path / "t", "a b")
     file.write_text(file.read_text() + "( (S (-NONE- *)))\n( (S (X)))\n( (S (NN c)))\n(S))\n")
     pairs = list(TaskFiles(file, PARSING).read())
     assert [source for source, _ in pairs] == ["a .", "b .", "", "", "c", ""]
-    assert all(bool(source) == bool(tree) for source, tree in pairs)
+    (wordless, malformed, end) = [tree for source, tree in pairs if not source]
+    assert wordless == ""
+    assert malformed == "t, line 4, column 6: an empty constituent"
+    assert end == "t, line 6, column 1: an empty constituent"
 
 
 def test_a_folder_of_trees_is_read_in_the_order_of_its_names(tmp_path):

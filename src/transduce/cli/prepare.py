@@ -67,6 +67,8 @@ def describe_corpus(prepared: "PreparedCorpus") -> list[str]:
         dropped = dict(cleaning["dropped"])
         if too_long := store.about["pairs"]["too_long"]:
             dropped["too many pieces"] = {"count": too_long, "samples": []}
+        if unknown := store.about["pairs"].get("unknown_label", 0):
+            dropped["a label that training lacks"] = {"count": unknown, "samples": []}
         for reason, found in dropped.items():
             lines.append(f"  left out, {reason}: {found['count']:,}")
             lines += [

@@ -174,9 +174,15 @@ class SideWriter:
 
 
 def require_pairs(counts: PairCounts, max_length: int) -> None:
-    """Raise InputError if no pair was kept; the message tells whether all were too long."""
+    """Raise InputError if no pair was kept; the message tells why most were left out."""
     if counts.kept:
         return
+    if counts.unknown_label > counts.too_long:
+        raise InputError(
+            f"no pair is left of {counts.read:,}: {counts.unknown_label:,} have labels that the "
+            "training data lack",
+            "are both texts annotated in the same way?",
+        )
     if counts.read:
         raise InputError(
             f"no pair is left to train on: all {counts.read:,} have more than {max_length} pieces "

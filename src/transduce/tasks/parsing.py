@@ -184,15 +184,16 @@ def list_tree_files(path: Path, split: str) -> list[Path]:
 def read_tree_pairs(path: Path) -> Iterator[tuple[str, str]]:
     """Yield (sentence, cleaned tree) for every tree of a file.
 
-    A malformed tree or a tree without words gives an empty pair, which cleaning drops and counts.
+    A malformed tree gives an empty sentence and the error, a tree without words an empty pair.
+    Cleaning drops and counts both.
     """
     malformed: list[InputError] = []
     for raw in read_trees(path, on_malformed=malformed.append):
         tree = clean_tree(raw, TreeReport())
-        yield from [("", "")] * len(malformed)
+        yield from (("", error.fact.removeprefix(f"{path.parent}/")) for error in malformed)
         malformed.clear()
         yield ("", "") if tree is None else (" ".join(tree.words), format_tree(tree))
-    yield from [("", "")] * len(malformed)
+    yield from (("", error.fact.removeprefix(f"{path.parent}/")) for error in malformed)
 
 
 def read_test_trees(path: Path) -> Iterator[tuple[str, str]]:
