@@ -61,7 +61,10 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
     resumes unfinished runs and reads finished ones. Each run is ranked by its best validation: the
     one with the best score, or the lowest perplexity if validation computes no score.
 
-        rows = transduce.sweep("sweep", recipe="demo", vary={"training.seed": [1, 2]})
+        settings = {"training.steps": 400, "training.validate_every": 5}
+        vary = {"architecture.dropout": [0.1, 0.2]}
+        texts = ("a.en", "a.de"), ("dev.en", "dev.de")
+        rows = transduce.sweep("sweep", *texts, recipe="demo", vary=vary, settings=settings)
         best = rows[0].settings
     """
     from transduce.runs.prepare import prepare
