@@ -42,7 +42,7 @@ def test_a_label_that_training_lacked_cannot_be_encoded(task):
 
 @pytest.mark.parametrize(
     ("found", "repaired"),
-    [("O", "O O O"), ("O O O B-NP", "O O O"), ("", "O O O")],
+    [("O", "O O O"), ("B-NP O", "B-NP O O"), ("O O O B-NP", "O O O"), ("", "O O O")],
 )
 def test_an_output_of_another_length_is_repaired_and_told(task, found, repaired):
     (ids,) = task.encode_targets([found])
