@@ -17,7 +17,7 @@ class Figure(Protocol):
 
     @property
     def name(self) -> str:
-        """Name of the metric, such as BLEU."""
+        """Name of the metric that the score is measured in, such as BLEU."""
         ...
 
     @property

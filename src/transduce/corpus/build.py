@@ -166,7 +166,7 @@ class SideWriter:
         self.pieces = 0
 
     def append(self, sentences: Sequence[Sequence[int]]) -> None:
-        """Append sentences, given as token ids, to both files."""
+        """Append the sentences' token ids to the .ids file, and their ends to the .offsets file."""
         lengths = np.array([len(ids) for ids in sentences], OFFSETS)
         self.ids.write(np.fromiter(chain.from_iterable(sentences), self.type).tobytes())
         self.offsets.write((self.pieces + lengths.cumsum()).tobytes())

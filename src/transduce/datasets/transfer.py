@@ -22,7 +22,7 @@ class BrokenError(Exception):
 
 
 class RangeError(BrokenError):
-    """The error that a server's file is shorter than its partial download, and so has changed."""
+    """The error that the server's file ends before the byte at which the download should resume."""
 
 
 class RefusedError(Exception):
@@ -40,7 +40,7 @@ class NetworkSettings:
     """Time limits and numbers of attempts for downloads."""
 
     seconds: float = 60.0  # time without data after which a connection counts as broken
-    slowest: int = 1_024  # least mean bytes per second over `seconds` of a working connection
+    slowest: int = 1_024  # minimum bytes per second, mean over `seconds`; slower counts as broken
     attempts: int = 4  # consecutive attempts without progress before giving up
     pause: float = 1.0  # seconds before the second attempt, doubled before each further one
 
@@ -86,7 +86,7 @@ def transfer_once(
 
 
 def build_request(address: str, here: int, version: str) -> urllib.request.Request:
-    """Build the HTTP request for the bytes from `here` on, or all if the version has changed."""
+    """Build a request for a file from byte `here` on, or for all if not at `version` any more."""
     query = urllib.request.Request(address)
     query.add_header("Accept-Encoding", "identity")
     query.add_header("User-Agent", "transduce")

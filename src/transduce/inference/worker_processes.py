@@ -1,7 +1,7 @@
 """Translation of blocks of lines in worker processes, each with its own models and one thread.
 
 The outputs equal those of one process, since outputs depend neither on blocks nor on batches. If a
-worker dies, all others are ended; a worker whose launcher dies reads the end of its pipe and ends.
+worker dies, all others are killed; if the launcher dies, each worker sees its pipe close and exits.
 """
 
 import itertools
@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar, final
 
 from transduce.errors import LostProcessError, TransduceError
 
-AHEAD = 8  # requests per worker that may be read before the earliest is done
+AHEAD = 8  # requests per worker that may be taken from the input while the oldest is unfinished
 
 Model = TypeVar("Model")
 Result = TypeVar("Result")
@@ -27,7 +27,7 @@ Request = Callable[[Model], Result]  # pickled, and called in a worker with the 
 @final
 @dataclass(frozen=True)
 class Failure:
-    """An error of a worker as values that can be pickled: its class, fact and hint."""
+    """A worker's error as picklable values: its class, what is wrong (fact), and a hint."""
 
     kind: type[TransduceError]
     fact: str

@@ -54,10 +54,10 @@ class RunObserver(Protocol):
     """Receiver of a run's events: a display, a TensorBoard writer, or a user's callbacks."""
 
     def on_update(self, update: Update, progress: Progress) -> None:
-        """Receive the results of an update, and the progress that includes it."""
+        """Receive the results of an update, and the run's progress after it."""
 
     def on_validation(self, result: ValidationResult, progress: Progress) -> None:
-        """Receive the result of a validation, and the progress that includes it."""
+        """Receive the result of a validation, and the run's progress after it."""
 
     def on_message(self, sentence: str) -> None:
         """Receive a sentence about the run, such as where it resumes."""
@@ -115,7 +115,7 @@ class PreparedTraining:
     """A chosen recipe and a prepared corpus, ready for training."""
 
     recipe: Recipe
-    reasons: list[str]  # a sentence for each choice in a recommended recipe, else empty
+    reasons: list[str]  # why this recipe was recommended, in sentences; empty if it was given
     corpus: PreparedCorpus
     is_new_corpus: bool
 
@@ -212,7 +212,7 @@ def open_process_group(
     recipe: Recipe,
     corpus: PreparedCorpus,
 ) -> Iterator[ProcessGroup]:
-    """Open rank 0's process group and send the job to other ranks; `SINGLE_PROCESS` if None."""
+    """Send other ranks the job and yield the group with them; SingleProcess if no rendezvous."""
     if rendezvous is None:
         yield SingleProcess(requests)
         return

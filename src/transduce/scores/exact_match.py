@@ -32,7 +32,7 @@ class ExactMatch:
         return ExactMatchResult(sum(match for match, _ in statistics), len(statistics))
 
     def get_signature(self) -> str:
-        """Return a signature in sacreBLEU's form: cased comparison of whole lines, our version."""
+        """Return a signature in sacreBLEU's form: case-sensitive, whole lines, package version."""
         return f"case:mixed|whole:line|version:{version('transduce')}"
 
     def _extract_corpus_statistics(

@@ -117,7 +117,7 @@ class Tagging:
         return compute_score(self.metrics[0], outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:
-        """Return the task description in the model card of a tagger of the data's language."""
+        """Return the texts about tagging for a model card, given the data settings."""
         language = data.source_language
         return ModelDescription(
             pipeline_tag="token-classification",

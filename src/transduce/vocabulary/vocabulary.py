@@ -50,7 +50,7 @@ class Vocabulary:
         return b"".join([self._bytes[number] for number in ids]).decode("utf-8", errors="replace")
 
     def lookup(self, symbols: Iterable[str]) -> list[int] | None:
-        """Return the ids of whole symbols of a fixed list; None if a symbol is not in the list."""
+        """Return each symbol's id, without splitting symbols; None if the vocabulary lacks any."""
         ids = [self._ids.get(symbol) for symbol in symbols]
         return None if None in ids else [number for number in ids if number is not None]
 

@@ -32,7 +32,7 @@ class HeadRows:
     shapes: Sequence[tuple[int, int]]  # G · H and L of each block
 
     def gather_into_blocks(self, x: Float[Tensor, "T H K"]) -> Float[Tensor, "P K"]:
-        """Copy the heads of packed tokens into block rows; padding repeats the last token."""
+        """Copy packed tokens into block rows, a row per head; padding repeats the last token."""
         step, rest = divmod(x.stride(0), x.shape[2])
         if rest or x.stride(1) != x.shape[2] or x.stride(2) != 1:
             x, step = x.contiguous(), x.shape[1]
@@ -41,7 +41,7 @@ class HeadRows:
         return every.index_select(0, self.tokens * step + self.heads)
 
     def scatter_back(self, rows: Float[Tensor, "P K"], heads: int) -> Float[Tensor, "T H K"]:
-        """Copy block rows back to the heads of packed tokens, without the padding."""
+        """Copy block rows, each one head of a token, back to packed tokens without padding."""
         return rows.index_select(0, self.rows).view(-1, heads, rows.shape[1])
 
     def split_into_blocks(self, rows: Float[Tensor, "P K"]) -> list[Float[Tensor, "GH L K"]]:

@@ -113,7 +113,7 @@ class KVCache:
         return replace(cache, visible=visible, positions=positions)
 
     def pad(self, slots: int, capacity: int, sources: int) -> "KVCache":
-        """Return the cache padded with masked slots and source positions to these sizes."""
+        """Pad used slots, allocated slots and source positions, all masked, to these numbers."""
         more, longer = slots - self.slot_count, sources - self.memory_keys.shape[3]
         spare = capacity - self.keys.shape[3]
         return replace(

@@ -79,7 +79,7 @@ def attend_to_cache(
     v: Float[Tensor, "S H s d_v"],
     mask: Float[Tensor, "S 1 #W s"] | None,
 ) -> Float[Tensor, "R H d_v"]:
-    """Compute softmax(Q Kᵀ / √d_k) V of each row's query over the sentence's slots    (eq. 1)"""
+    """Compute softmax(Q Kᵀ / √d_k) V of each row over its sentence's s cached keys    (eq. 1)"""
     by_sentence = q.unflatten(0, (len(k), -1)).transpose(1, 2)  # [S H W K]
     out = functional.scaled_dot_product_attention(by_sentence, k, v, attn_mask=mask)
     return out.transpose(1, 2).flatten(0, 1)

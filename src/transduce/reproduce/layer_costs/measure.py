@@ -109,7 +109,7 @@ def measure_layers(plan: MeasurementPlan, on_message: Callable[[str], None]) -> 
 
 
 def measure_paths(kind: LayerKind, plan: MeasurementPlan) -> Iterator[MeasuredPath]:
-    """Measure the path lengths of a kind of layer at every n, in encoder and decoder."""
+    """Measure the maximum path length between n positions of encoder and decoder, for each n."""
     sizes = build_sizes(kind, WIDE, plan.k, plan.r)
     for stack, causal in (("encoder", False), ("decoder", True)):
         side = compute_reach_per_side(kind, sizes, causal=causal)

@@ -28,11 +28,11 @@ class BracketParameters:
 
     name: str
     labelled: bool = True  # LABELED: constituents match only if their labels are equal
-    cutoff: int | None = 40  # CUTOFF_LEN: most words of a sentence in the second summary
-    max_errors: int = 10  # MAX_ERROR: EVALB gives up at error max_errors + 2
-    deleted_labels: tuple[str, ...] = ()  # tags of words and labels of brackets to ignore
+    cutoff: int | None = 40  # CUTOFF_LEN: maximum words per sentence in EVALB's 2nd summary
+    max_errors: int = 10  # MAX_ERROR: EVALB tolerates one error more, and stops at the next
+    deleted_labels: tuple[str, ...] = ()  # tags of words to ignore, labels of brackets to ignore
     labels_without_length: tuple[str, ...] = ()  # tags of words that are not counted in the length
-    quote_labels: tuple[str, ...] = ()  # tags of quotation marks that may be put back
+    quote_labels: tuple[str, ...] = ()  # tags of quotes to restore if only one side deleted them
     equal_labels: tuple[tuple[str, str], ...] = ()
     equal_words: tuple[tuple[str, str], ...] = ()
 
@@ -66,7 +66,7 @@ def is_pair(one: str, other: str, pairs: tuple[tuple[str, str], ...]) -> bool:
 
 
 def find_parameters(name: str) -> BracketParameters:
-    """Return the parameters named COLLINS, new or unlabelled, or read them from a .prm file."""
+    """Return the built-in parameters `COLLINS`, `new` or `unlabelled`, or those in a .prm file."""
     if name in PARAMETERS:
         return PARAMETERS[name]
     if name.endswith(".prm") or Path(name).is_file():

@@ -93,7 +93,7 @@ def label_style(right: bool | None) -> str:  # noqa: FBT001 - three values of on
 
 
 def compare(tree: Tree, gold: Tree) -> tuple[list[bool], list[tuple[str, str]]]:
-    """Return which of the tree's brackets the gold tree has, and (text, style) of legend lines.
+    """Return for each bracket of the tree whether gold has it, and legend lines as (text, style).
 
     This is labelled bracketing over all words; EVALB's score leaves punctuation out.
     """

@@ -63,7 +63,7 @@ def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
 
 
 def closed_labels(symbols: Iterable[str]) -> set[str]:
-    """Return the labels X that have a closing symbol /X among symbols of the linearisation t2t."""
+    """Return the labels X of all symbols /X, which close a constituent in the tree form t2t."""
     return {symbol[1:] for symbol in symbols if symbol.startswith("/") and len(symbol) > 1}
 
 
