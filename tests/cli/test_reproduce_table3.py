@@ -115,7 +115,10 @@ def test_a_folder_of_other_settings_is_refused_row_by_row(call, tmp_path):
     [
         (["table33"], "error: unknown command 'table33'\nhint: did you mean table3"),
         (["table3", "--rows", "bse", "-o", "x"], "error: table3 has no row 'bse'\nhint: did you m"),
-        (["table3", "--seed", "2", "--seeds", "2", "-o", "x"], "error: --seed and --seeds both"),
+        (
+            ["table3", "--seed", "2", "--seeds", "2", "-o", "x"],
+            "error: --seed and --seeds exclude each other",
+        ),
         (["table3", "-o", "x"], "error: the corpus multi30k is not here: "),
         (["table3", "--gather", "none", "-o", "x"], "error: none: no such folder\nhint: name a"),
         (["table3", "--scale", "big", "-o", "x"], "error: invalid value for '--scale'"),

@@ -5,7 +5,14 @@ import re
 import pytest
 from sacrebleu.dataset import DATASETS
 
-from transduce.datasets.catalogue import CORPORA, find_corpora, find_corpus, list_split_corpora
+from transduce.datasets.catalogue import (
+    CORPORA,
+    find_corpora,
+    find_corpus,
+    find_treebank,
+    is_treebank,
+    list_split_corpora,
+)
 from transduce.datasets.news import WMT13, WMT14_FULL
 from transduce.errors import InputError
 from transduce.recipes import by_name, names
@@ -26,7 +33,9 @@ DOWNLOADS = {text.download for text in TEXTS}
 def test_every_corpus_of_a_recipe_is_generated_or_in_the_catalogue_in_its_languages():
     own = {"wsj", "wsj-semi-supervised", *(recipe.data.corpus for recipe in USER_FILES)}
     for data in (by_name(name).data for name in names()):
-        if data.corpus not in {*GENERATED, *own}:
+        if is_treebank(data.corpus):
+            assert data.source_language in find_treebank(data.corpus.partition("-")[0]).languages
+        elif data.corpus not in {*GENERATED, *own}:
             find_corpus(data.corpus, (data.source_language, data.target_language))
 
 

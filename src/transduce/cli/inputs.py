@@ -13,11 +13,17 @@ if TYPE_CHECKING:
 
 FILE = click.Path(path_type=Path)
 SIDES = ("source", "target", "pairs", "trees", "tags")
-FILES = (*SIDES, *(f"dev_{side}" for side in SIDES), "silver", "silver_ratio")  # names of options
+# names of the options of `parallel_options`
+PARALLEL_FILES = ("source", "target", "pairs", "dev_source", "dev_target", "dev_pairs")
 
 
 def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add options for the files of the training text and the development set to a command."""
+    """Add options for parallel texts, trees and tagged tokens to a command."""
+    return parallel_options(treebank_options(command))
+
+
+def parallel_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add options for the files of a parallel training text and development set to a command."""
     for option in reversed(
         (
             click.option("--source", type=FILE, help="Training text in the source language."),
@@ -26,6 +32,16 @@ def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option("--dev-source", type=FILE, help="A development set for validation."),
             click.option("--dev-target", type=FILE, help="Its translation."),
             click.option("--dev-pairs", type=FILE, help="Both in one file, separated by a tab."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def treebank_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add options for the files of trees and of tagged tokens to a command."""
+    for option in reversed(
+        (
             click.option(
                 "--trees",
                 type=FILE,
@@ -66,7 +82,7 @@ def read_text_options(files: Mapping[str, Any], prefix: str) -> "Pairs | None":
     dashed = "--" + prefix.replace("_", "-")
     split = "dev" if prefix else "train"
     kinds = {"pairs": TRANSLATION, "trees": PARSING, "tags": TAGGING}
-    given = [side for side in SIDES if files[prefix + side] is not None]
+    given = [side for side in SIDES if files.get(prefix + side) is not None]
     if len(given) > 1 and given != ["source", "target"]:
         fact = f"{dashed}{given[-1]} and {dashed}{given[0]} name the text twice"
         raise InputError(fact, "give one of them")
@@ -82,11 +98,11 @@ def add_silver(train: "Pairs | None", files: Mapping[str, Any]) -> "Pairs | None
     """Return the training text, mixed with automatically parsed trees if --silver names any."""
     from transduce.runs.texts import MixedPairs, TaskFiles
 
-    silver, ratio = files["silver"], files["silver_ratio"]
+    silver, ratio = files.get("silver"), files.get("silver_ratio")
     if silver is None:
         if ratio is not None:
             raise InputError("--silver-ratio needs --silver", "name the file of silver trees")
         return train
-    if not isinstance(train, TaskFiles) or files["trees"] is None:
+    if not isinstance(train, TaskFiles) or files.get("trees") is None:
         raise InputError("--silver needs --trees", "silver trees are mixed with gold ones")
     return MixedPairs(train, TaskFiles(silver, train.kind, "silver"), ratio or 1.0)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import click
 
 from transduce.cli import display, options
-from transduce.cli.inputs import FILES, corpus_options, named_texts, read_text_options
+from transduce.cli.inputs import PARALLEL_FILES, named_texts, parallel_options, read_text_options
 from transduce.errors import TransduceError
 from transduce.recipes.scale import SCALES, scale_by_name
 from transduce.settings import Data, Recipe
@@ -121,7 +121,7 @@ def row_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def with_row_options(**given: Any) -> None:  # noqa: ANN401 - one for each option
-        files = {name: given.pop(name) for name in FILES}
+        files = {name: given.pop(name) for name in PARALLEL_FILES}
         values = {name: given.pop(name) for name in known & given.keys()}
         command(row_options=RowOptions(files=files, **values), **given)
 
@@ -144,7 +144,7 @@ def row_options(command: Callable[..., None]) -> Callable[..., None]:
                 help="Number of seeds for each row.",
             ),
             click.option("--seed", type=click.IntRange(min=0), help="The only seed of each row."),
-            corpus_options,
+            parallel_options,
             click.option("--store", type=FOLDER, help="A corpus that `transduce prepare` made."),
             click.option(
                 "-o",
