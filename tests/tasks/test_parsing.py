@@ -13,7 +13,7 @@ from transduce.search import END
 from transduce.settings import Data, Search
 from transduce.settings.recipe import with_changes
 from transduce.tasks import PARSING, build_task
-from transduce.tasks.parsing import to_tree
+from transduce.tasks.parsing import build_parsing, linearise_line, tagged_words, to_tree
 from transduce.text.trees.write import format_tree
 from transduce.vocabulary import learn_vocabulary
 from transduce.vocabulary.files import Vocabularies
@@ -213,15 +213,15 @@ def test_a_sentence_with_brackets_belongs_to_a_tree_that_escapes_them(task):
 @pytest.mark.parametrize("form", ["xx", "tags", "t2t"])
 def test_every_linearisation_comes_back_and_is_searched_with_its_constraint(form):
     data = Data(task="parsing", linearisation=form, shared_vocabulary=False)
-    symbols = learn_closed_list([PARSING.target_symbols(data, TREE)])
-    lexicon = learn_tag_lexicon([PARSING.tagged_words(TREE)])
+    symbols = learn_closed_list([linearise_line(data, TREE)])
+    lexicon = learn_tag_lexicon([tagged_words(TREE)])
     vocabularies = Vocabularies(learn_vocabulary([WORDS] * 3, 262), symbols, lexicon)
-    task = build_task(data, vocabularies)
+    task = build_parsing(data, vocabularies)
     (ids,) = task.encode_targets([TREE])
+    assert ids is not None
     assert task.decode(ids[:-1], WORDS) == TREE
-    state = type(task.constraint(WORDS, Search())).start_batch(
-        [task.constraint(WORDS, Search())], torch.device("cpu")
-    )
+    constraint = task.constraint(WORDS, Search())
+    state = constraint.start_batch([constraint], torch.device("cpu"))
     for symbol in ids:
         assert state.allowed(len(symbols))[0, symbol], symbols.symbols[symbol]
         state = state.advance(torch.tensor([symbol]))
