@@ -12,8 +12,6 @@ from transduce.runs.texts import GeneratedCorpus
 from transduce.settings.recipe import with_changes
 from transduce.training.callbacks import TrainingCallbacks
 
-LINES = 1_000
-
 
 @pytest.fixture(scope="module")
 def translator(tmp_path_factory):
@@ -45,13 +43,16 @@ def translator(tmp_path_factory):
     return load(folder / "run")
 
 
-@pytest.mark.slow
-def test_a_thousand_sentences_alone_in_batches_and_shuffled_give_the_same_text(translator):
-    lines = [source for source, _ in GeneratedCorpus("toy-sort", "test", LINES).read()]
+@pytest.mark.parametrize(
+    "count",
+    [pytest.param(200, marks=pytest.mark.slow), pytest.param(1_000, marks=pytest.mark.soak)],
+)
+def test_sentences_alone_in_batches_and_shuffled_give_the_same_text(translator, count):
+    lines = [source for source, _ in GeneratedCorpus("toy-sort", "test", count).read()]
     together = translator(lines)
-    assert len(set(together)) > LINES // 2
+    assert len(set(together)) > count // 2
     alone = [output for line in lines for output in translator([line])]
-    order = random.Random(1).sample(range(LINES), LINES)
+    order = random.Random(1).sample(range(count), count)
     shuffled = translator.searching(batch_size=17)([lines[place] for place in order])
     assert alone == together
     assert shuffled == [together[place] for place in order]
