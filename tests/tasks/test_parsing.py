@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from tests.cli.treebank import SETTINGS
 from tests.datasets.made_trees import write_penn_treebank
 
 import transduce
@@ -22,24 +23,7 @@ from transduce.vocabulary.tag_lexicon import learn_tag_lexicon
 
 TREE = "(TOP (S (NP (DT The) (NN dog)) (VP (VBZ barks)) (. .)))"
 WORDS = "The dog barks ."
-TINY = {
-    "architecture.layers": 1,
-    "architecture.d_model": 32,
-    "architecture.d_ff": 64,
-    "architecture.heads": 2,
-    "architecture.d_k": 16,
-    "architecture.d_v": 16,
-    "data.vocabulary_size": 300,
-    "data.source_tokens": 1024,
-    "data.target_tokens": 1024,
-    "training.threads": 1,
-    "training.steps": 10,
-    "training.warmup": 5,
-    "training.snapshot_every": 5,
-    "training.average_last": 2,
-    "training.validate_every": 10,
-    "training.validate_lines": 5,
-}
+TINY = {**SETTINGS, "search.beam": 4}
 
 
 @pytest.fixture

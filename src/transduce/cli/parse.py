@@ -10,6 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import options
+from transduce.cli.line_search import (
+    FILE,
+    SearchInput,
+    format_outputs,
+    open_output,
+    search_lines,
+    with_progress,
+)
 from transduce.cli.processes import Processes, count_file_lines, process_options
 from transduce.cli.searching import (
     WarningPrinter,
@@ -19,14 +27,6 @@ from transduce.cli.searching import (
     precision_option,
     strict_option,
     warn_if_unfinished,
-)
-from transduce.cli.translate import (
-    FILE,
-    SearchInput,
-    format_outputs,
-    open_output,
-    search_lines,
-    with_progress,
 )
 from transduce.errors import InputError
 from transduce.settings.fields import require
@@ -116,7 +116,7 @@ def command(
     show = partial(format_trees, nbest=nbest, as_json=as_json, pretty=asked["pretty"])
     with open_output(output) as file:
         for number, (best, (_, tags)) in enumerate(zip(shown, sentences, strict=True), start=1):
-            trees = [with_tags(tree, tags, number) for tree in best]
+            trees = [with_tags(tree, tags) for tree in best]
             file.write(show(number, trees))
             if asked["svg"] and trees[0].text:
                 draw(trees[0].text, asked["svg"] / f"{number}.svg")
@@ -125,10 +125,10 @@ def command(
 
 def read_sentences(asked: dict[str, Any]) -> Iterator[Sentence]:
     """Yield each input sentence: its words, and its part-of-speech tags if the input has them."""
-    from transduce.tasks.words import split_words
     from transduce.text.files import read_lines
     from transduce.text.tags import read_tagged
     from transduce.text.tokenise import tokenise
+    from transduce.text.words import split_words
 
     if asked["columns"]:
         for sentence in read_tagged(asked["input"]):
@@ -161,16 +161,14 @@ def zip_lines(lines: Iterable[str], tags: Path) -> Iterator[tuple[str, str]]:
         yield line, tagged
 
 
-def with_tags(output: "Output", tags: list[str] | None, number: int) -> "Output":
+def with_tags(output: "Output", tags: list[str] | None) -> "Output":
     """Return an output tree with the input's part-of-speech tags, or unchanged without any."""
     from transduce.tasks.parsing import to_tree
     from transduce.text.trees.write import format_tree
 
     if tags is None or not output.text:
         return output
-    tree = to_tree(output.text)
-    require(len(tree.words) == len(tags), f"line {number} has {len(tags)} tags", "one a word")
-    return replace(output, text=format_tree(tree.with_tags(tags)))
+    return replace(output, text=format_tree(to_tree(output.text).with_tags(tags)))
 
 
 def format_trees(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import options
+from transduce.cli.line_search import FILE, SearchInput, open_output, search_lines, with_progress
 from transduce.cli.processes import Processes, count_file_lines, process_options
 from transduce.cli.searching import (
     WarningPrinter,
@@ -20,8 +21,6 @@ from transduce.cli.searching import (
     strict_option,
     warn_if_unfinished,
 )
-from transduce.cli.translate import FILE, SearchInput, open_output, search_lines, with_progress
-from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from transduce.inference.outputs import Output
@@ -63,7 +62,6 @@ def command(
     from transduce.text.files import read_lines
     from transduce.text.tokenise import tokenise
 
-    require(str(asked["input"]) != "", "INPUT is empty", "name a file, or - for standard input")
     options.require_writable(output, asked["input"])
     asked["constrained"] = not asked["unconstrained"]
     models = replace(choose_translator((model, *ensemble), asked, 1), task=Tagging)
@@ -84,7 +82,7 @@ def command(
 
 def format_labels(number: int, line: str, output: "Output", *, as_json: bool) -> str:
     """Format one sentence's labels as two columns with a blank line after, or as a JSON line."""
-    from transduce.tasks.words import split_words
+    from transduce.text.words import split_words
 
     tokens, labels = split_words(line), split_words(output.text)
     if as_json:

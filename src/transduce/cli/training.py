@@ -69,13 +69,13 @@ class SilentDisplay:
     """Observer of a run that prints warnings only."""
 
     def on_update(self, update: "Update", progress: "Progress") -> None:
-        """Print nothing."""
+        pass
 
     def on_validation(self, result: "ValidationResult", progress: "Progress") -> None:
-        """Print nothing."""
+        pass
 
     def on_message(self, sentence: str) -> None:
-        """Print nothing."""
+        pass
 
     def on_warning(self, sentence: str) -> None:
         """Print a warning on standard error."""

@@ -1,24 +1,28 @@
 """`transduce translate`: translate the lines of a file or of standard input."""
 
-import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from transduce.cli import display, options
+from transduce.cli import options
+from transduce.cli.line_search import (
+    FILE,
+    SearchInput,
+    format_outputs,
+    open_output,
+    search_lines,
+    with_progress,
+)
 from transduce.cli.processes import Processes, count_file_lines, process_options
 from transduce.cli.searching import (
     TranslatorChoice,
     WarningPrinter,
     choose_translator,
     ensemble_option,
-    load_in_worker,
     precision_option,
     search_options,
     strict_option,
@@ -28,8 +32,6 @@ from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from transduce.inference.outputs import Output
-
-FILE = click.Path(path_type=Path, allow_dash=True)
 
 
 @click.command("translate")
@@ -119,80 +121,3 @@ def translate_text(
         interactive=interactive,
     )
     return search_lines(models, text, processes, on_warning)
-
-
-@final
-@dataclass(frozen=True)
-class SearchInput:
-    """The lines of an input, their forced prefixes, and a function that counts lines up to a limit.
-
-    Each line of an interactive input is answered before the next line is read.
-    """
-
-    lines: Iterable[str]
-    prefixes: Iterable[str] | None
-    count_lines: Callable[[int], int]
-    interactive: bool = False
-
-
-def search_lines(
-    models: TranslatorChoice, text: SearchInput, processes: Processes, on_warning: WarningPrinter
-) -> "Iterator[list[Output]]":
-    """Yield the outputs of every line of an input in order, from one process or from several."""
-    from transduce.inference.lines import number_lines
-    from transduce.inference.translator import BLOCK, report_warnings, translate_in_workers
-    from transduce.machine.process_settings import keep_freed_memory, use_threads
-
-    workers = 1 if text.interactive else processes.choose(text.count_lines, models)
-    if workers > 1:
-        lines, load = number_lines(text.lines, text.prefixes), partial(load_in_worker, models)
-        results = translate_in_workers(load, lines, models.nbest, workers)
-        return report_warnings(results, on_warning)
-    keep_freed_memory()
-    use_threads(processes.threads)
-    translator = replace(models.load(), on_warning=on_warning)
-    block = 1 if text.interactive else BLOCK
-    return translator.nbest_lines(text.lines, models.nbest, block=block, prefixes=text.prefixes)
-
-
-def with_progress(
-    outputs: "Iterator[list[Output]]", *, live: bool, verb: str = "translate"
-) -> "Iterator[list[Output]]":
-    """Yield outputs unchanged, and show on a terminal how many lines are done."""
-    console = display.build_console()
-    if not live or not console.is_terminal:
-        yield from outputs
-        return
-    with console.status(f"{verb}: reading") as status:
-        for number, best in enumerate(outputs, start=1):
-            status.update(f"{verb}: {number:,} lines")
-            yield best
-
-
-def format_outputs(number: int, outputs: "list[Output]", *, nbest: int, as_json: bool) -> str:
-    """Format one input line's outputs as text, as tab-separated columns, or as JSON lines."""
-    if as_json:
-        best = [one.as_json() for one in outputs]
-        return json.dumps({"line": number, "outputs": best}, ensure_ascii=False) + "\n"
-    if nbest == 1:
-        return outputs[0].text + "\n"
-    return "".join(
-        f"{number}\t{one.score:.4f}\t{one.log_prob:.4f}\t{one.text}\n" for one in outputs
-    )
-
-
-@contextmanager
-def open_output(output: Path | None) -> Iterator[IO[str]]:
-    """Open standard output, or a file that is written atomically, for a with block."""
-    import io
-
-    from transduce.durable import atomic_file
-
-    if output is None or str(output) == "-":
-        yield sys.stdout
-        return
-    with atomic_file(output) as raw:
-        text = io.TextIOWrapper(raw, encoding="utf-8", newline="\n")
-        yield text
-        text.flush()
-        text.detach()

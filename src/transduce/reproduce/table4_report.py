@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from transduce.checkpoint.card import markdown_table
 from transduce.durable import ensure_folder, write_atomically
 from transduce.recipes.printed import TABLE_4
 from transduce.reproduce.table4 import ParsingTable
@@ -22,7 +23,7 @@ NOTES = (
 
 def format_table(table: ParsingTable) -> str:
     """Return the report of Table 4 as Markdown text."""
-    head = ("parser", "trained on", "F1", "F1, <= 40 words", "F1, root S", "complete", "failed")
+    head = ("parser", "trained on", "F1", "F1, up to 40 words", "F1, root S", "complete", "failed")
     ours = [
         (
             row.parser,
@@ -40,7 +41,7 @@ def format_table(table: ParsingTable) -> str:
             "",
             f"Tested on {table.test_set}, {trees:,} trees.",
             "",
-            *format_rows(head, ours),
+            markdown_table(head, ours),
             "",
             NOTES,
             "",
@@ -48,15 +49,10 @@ def format_table(table: ParsingTable) -> str:
             "",
             COMPARABLE if table.is_comparable else NOT_COMPARABLE,
             "",
-            *format_rows(("parser", "training", "F1 on WSJ 23"), paper),
+            markdown_table(("parser", "training", "F1 on WSJ 23"), paper),
             "",
         ]
     )
-
-
-def format_rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a Markdown table."""
-    return ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
 
 
 def write_report(folder: Path, table: ParsingTable, trees: Sequence[str]) -> list[Path]:

@@ -14,6 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
+from transduce.checkpoint.card import markdown_table
 from transduce.recipes.choice import find_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
@@ -147,9 +148,13 @@ def format_rows(rows: Sequence[SweepRow]) -> str:
     settings = list(rows[0].settings)
     score = rows[0].score_name or "score"
     head = [*settings, f"{score} (dev)", "perplexity (dev)", "step"]
-    lines = [head, ["---"] * len(head)]
-    for row in rows:
-        value = "" if row.score is None else f"{row.score:.2f}"
-        cells = [*map(str, row.settings.values()), value, f"{row.perplexity:.3f}", f"{row.step:,}"]
-        lines.append(cells)
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    cells = [
+        [
+            *map(str, row.settings.values()),
+            "" if row.score is None else f"{row.score:.2f}",
+            f"{row.perplexity:.3f}",
+            f"{row.step:,}",
+        ]
+        for row in rows
+    ]
+    return markdown_table(head, cells)

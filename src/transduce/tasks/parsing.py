@@ -22,13 +22,7 @@ from transduce.scores import Score, compute_score
 from transduce.settings import Data, Search
 from transduce.settings.description import ModelDescription
 from transduce.tasks.task import SplitLevel, TaskKind
-from transduce.tasks.words import (
-    encode_words,
-    escape_brackets,
-    join_words,
-    split_words,
-    to_source_text,
-)
+from transduce.tasks.text import encode_lines
 from transduce.text.trees.clean import TreeReport, clean_tree
 from transduce.text.trees.linearise import linearise
 from transduce.text.trees.read import parse_tree, read_trees
@@ -36,6 +30,7 @@ from transduce.text.trees.repair import Repair, repair_symbols
 from transduce.text.trees.symbols import Form, classify_symbols, closed_labels
 from transduce.text.trees.tree import Kind, Tree, flat_tree
 from transduce.text.trees.write import format_tree
+from transduce.text.words import escape_brackets, join_words, split_words, to_source_text
 from transduce.vocabulary import BEGIN, END, Vocabulary
 from transduce.vocabulary.files import Vocabularies
 from transduce.vocabulary.tag_lexicon import TagLexicon
@@ -65,7 +60,7 @@ class Parsing:
 
     def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
         """Return the source token ids of sentences, each list closed by END."""
-        return encode_words(self.source, lines)
+        return encode_lines(self.source, map(to_source_text, lines))
 
     def encode_targets(self, lines: Sequence[str]) -> list[list[int] | None]:
         """Return the symbol ids of trees, each with END; None for a tree with an unknown symbol."""
@@ -88,7 +83,7 @@ class Parsing:
 
     def repair(self, ids: Sequence[int], line: str) -> tuple[Tree, Repair]:
         """Return symbol ids as a tree over the words of a sentence, and the repairs made."""
-        words = escape_brackets(split_words(line))
+        words = [escape_brackets(word) for word in split_words(line)]
         symbols = [self.target.symbols[number] for number in ids]
         tags = self.lexicon.tag(words)
         return repair_symbols(symbols, words, self.form, tags=tags, labels=self.labels)
@@ -100,7 +95,7 @@ class Parsing:
 
     def fallback(self, line: str) -> str:
         """Return a flat tree over the words of a sentence that is too long for the model."""
-        words = escape_brackets(split_words(line))
+        words = [escape_brackets(word) for word in split_words(line)]
         return format_tree(flat_tree(words, self.lexicon.tag(words)))
 
     def present(self, output: str) -> Tree | None:
@@ -209,15 +204,15 @@ def read_test_trees(path: Path) -> Iterator[tuple[str, str]]:
 
 def find_other_word(line: str, tree: str) -> str:
     """Return a phrase that says how a tree's words differ from a sentence's, or ""."""
-    words, leaves = escape_brackets(split_words(line)), to_tree(tree).words
+    words, leaves = split_words(line), to_tree(tree).words
     if len(words) != len(leaves):
         return f"a tree over {len(leaves)} words for a sentence of {len(words)}"
     pairs = enumerate(zip(words, leaves, strict=True), start=1)
     return next(
         (
-            f"word {n} is {leaf} in the tree and {word} in the sentence"
+            f"word {n} is {leaf} in the tree and {escape_brackets(word)} in the sentence"
             for n, (word, leaf) in pairs
-            if escape_brackets([leaf]) != [word]
+            if escape_brackets(leaf) != escape_brackets(word)
         ),
         "",
     )

@@ -14,8 +14,9 @@ from transduce.scores import Score, compute_score
 from transduce.settings import Data, Search
 from transduce.settings.description import ModelDescription
 from transduce.tasks.task import SplitLevel, TaskKind
-from transduce.tasks.words import encode_words, join_words, split_words, to_source_text
+from transduce.tasks.text import encode_lines
 from transduce.text.tags import read_tagged
+from transduce.text.words import join_words, split_words, to_source_text
 from transduce.vocabulary import BEGIN, END, Vocabulary
 from transduce.vocabulary.files import Vocabularies
 
@@ -52,7 +53,7 @@ class Tagging:
 
     def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
         """Return the source token ids of sentences, each list closed by END."""
-        return encode_words(self.source, lines)
+        return encode_lines(self.source, map(to_source_text, lines))
 
     def encode_targets(self, lines: Sequence[str]) -> list[list[int] | None]:
         """Return the label ids of lines, closed by END; None for a line with an unknown label."""

@@ -1,6 +1,6 @@
 """The base class of tasks from text to text, such as translation."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from transduce.settings import Search
@@ -52,6 +52,6 @@ class TextToText:
         return
 
 
-def encode_lines(vocabulary: Vocabulary, lines: Sequence[str]) -> list[list[int]]:
+def encode_lines(vocabulary: Vocabulary, lines: Iterable[str]) -> list[list[int]]:
     """Return the token ids of normalised lines, each list closed by END."""
     return [[*ids, END] for ids in vocabulary.encode_batch(lines)]

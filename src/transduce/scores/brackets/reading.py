@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, final
 
 from transduce.scores.brackets.parameters import BracketParameters
+from transduce.text.words import BLANKS
 
-BLANK, OTHER = r"[ \t\n\v\f\r]", r"[^() \t\n\v\f\r]"  # the characters of C's isspace, so not U+00A0
+BLANK, OTHER = f"[{BLANKS}]", f"[^(){BLANKS}]"
 TERMINAL = rf"\((?P<tag>{OTHER}*+){BLANK}++(?P<word>{OTHER}*+)\)"
 TERMINALS = re.compile(TERMINAL)
 TOKENS = re.compile(

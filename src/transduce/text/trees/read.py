@@ -16,9 +16,9 @@ from transduce.errors import InputError
 from transduce.text.files import read_lines
 from transduce.text.trees.build import TreeBuilder
 from transduce.text.trees.tree import Tree
+from transduce.text.words import BLANKS
 
 OnMalformed = Callable[[InputError], None]
-BLANKS = r" \t\r\n\v\f"
 ATOM = rf"[^(){BLANKS}]+"
 # A leaf (TAG WORD) within one line is matched as one token, which is faster than four tokens.
 TOKEN = re.compile(rf"\(({ATOM})[{BLANKS}]+({ATOM})[{BLANKS}]*\)|[()]|{ATOM}")

@@ -4,9 +4,9 @@ import re
 
 from transduce.errors import InputError
 from transduce.text.trees.tree import Kind, Tree
+from transduce.text.words import BLANKS, escape_brackets
 
-BREAKS = re.compile(r"[() \t\r\n\v\f]")
-BRACKET_WORDS = (("(", "-LRB-"), (")", "-RRB-"))
+BLANK = re.compile(f"[{BLANKS}]")
 INDENT = 2  # blanks per nesting level
 # Deeper constituents are not indented further: 10,000 levels would be 100 MB of blanks.
 MAX_INDENT = 80
@@ -21,7 +21,7 @@ def format_tree(tree: Tree, *, outer: str = "TOP") -> str:
     pieces = list[str]()
     for step in tree.walk():
         if step.kind is Kind.OPEN:
-            pieces.append(f" ({escape_brackets(tree.labels[step.number])}")
+            pieces.append(f" ({format_atom(tree.labels[step.number])}")
         elif step.kind is Kind.WORD:
             pieces.append(f" {format_leaf(tree, step.number)}")
         else:
@@ -40,7 +40,7 @@ def format_indented(tree: Tree, *, outer: str = "TOP") -> str:
             lines[-1] += ")"
             level -= 1
         elif step.kind is Kind.OPEN:
-            lines.append(f"{indent(level)}({escape_brackets(tree.labels[step.number])}")
+            lines.append(f"{indent(level)}({format_atom(tree.labels[step.number])}")
             level += 1
         elif previous is Kind.CLOSE:
             lines.append(indent(level) + format_leaf(tree, step.number))
@@ -65,15 +65,11 @@ def format_leaf(tree: Tree, index: int) -> str:
     tag, word = tree.tags[index], tree.words[index]
     if not tag or not word:
         raise InputError(f"word {index + 1} of a tree or its tag is empty: ({tag} {word})")
-    return f"({escape_brackets(tag)} {escape_brackets(word)})"
+    return f"({format_atom(tag)} {format_atom(word)})"
 
 
-def escape_brackets(text: str) -> str:
-    """Return text with ( and ) as -LRB- and -RRB-; raise InputError if the text has a blank."""
-    if not BREAKS.search(text):
-        return text
-    for bracket, word in BRACKET_WORDS:
-        text = text.replace(bracket, word)
-    if BREAKS.search(text):
+def format_atom(text: str) -> str:
+    """Return a word, tag or label with ( and ) escaped; raise InputError if it has a blank."""
+    if BLANK.search(text):
         raise InputError(f"a word, tag or label of a tree holds a blank: {text[:60]!r}")
-    return text
+    return escape_brackets(text)

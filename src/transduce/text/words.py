@@ -1,0 +1,34 @@
+"""Words of tokenised text, which ASCII blanks separate, and how treebanks write their brackets.
+
+Unicode's other blanks stay inside of words: a treebank has words with a no-break space.
+"""
+
+import re
+
+from transduce.text.clean import normalise
+
+BLANKS = r" \t\n\v\f\r"  # of regular expressions: the characters of C's isspace, so not U+00A0
+WORD = re.compile(f"[^{BLANKS}]+")
+ESCAPES = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
+UNREADABLE = "\ufffd"  # stands for a word without any visible character
+
+
+def split_words(line: str) -> list[str]:
+    """Return the words of a line, split at ASCII blanks."""
+    return WORD.findall(line)
+
+
+def join_words(line: str) -> str:
+    """Return a line with exactly one blank between words and none at the ends."""
+    return " ".join(split_words(line))
+
+
+def escape_brackets(text: str) -> str:
+    """Return text with ( and ) as -LRB- and -RRB-, as treebanks write them in leaves."""
+    return text.translate(ESCAPES)
+
+
+def to_source_text(line: str) -> str:
+    """Return the text of a line to encode: its words in NFC, without blanks inside of words."""
+    words = map(escape_brackets, split_words(line))
+    return " ".join(normalise(word).replace(" ", "") or UNREADABLE for word in words)
