@@ -33,7 +33,7 @@ class Comparison:
 
     @property
     def difference(self) -> float:
-        """The value of `ours` minus the value of `theirs`."""
+        """The score of the first output (`ours`) minus that of the second (`theirs`)."""
         return self.ours.value - self.theirs.value
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ def compare_outputs(
         np.array(list(resample_scores(chosen, (one, *references), samples, seed)))
         for one in outputs
     )
-    # p: in which share of samples |a - b| exceeds the mean of |a - b| by more than |ours - theirs|
+    # p is the share of samples whose |a - b| exceeds its mean by more than |ours - theirs|.
     spread = np.abs(a - b) - np.abs(a - b).mean()
     beyond = int((spread > abs(ours.value - theirs.value)).sum())
     inner = np.sort(a - b)[samples // 40 : samples - samples // 40]
@@ -89,9 +89,10 @@ def compare_outputs(
 
 
 def resample_scores(chosen: Metric, texts: Texts, samples: int, seed: int) -> Iterator[float]:
-    """Yield the score of each resampled test set, computed from the counts of each line.
+    """Draw `samples` test sets from the lines, with replacement; yield the output's score on each.
 
-    The same seed draws the same lines for both outputs.
+    The output is the first text, the references follow. Equal seeds draw the same lines, so that
+    two outputs are scored on the same test sets.
     """
     import numpy as np
 

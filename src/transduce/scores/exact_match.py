@@ -16,13 +16,13 @@ class ExactMatchResult:
 
     @property
     def score(self) -> float:
-        """The percentage of lines that match."""
+        """The percentage of outputs that equal their reference."""
         return 100 * self.matches / self.lines
 
 
 @final
 class ExactMatch:
-    """The exact match metric, with the methods of sacreBLEU's metric classes that are used here."""
+    """The exact match metric, with the methods of sacreBLEU's metric classes."""
 
     def corpus_score(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
@@ -32,7 +32,7 @@ class ExactMatch:
         return ExactMatchResult(sum(match for match, _ in statistics), len(statistics))
 
     def get_signature(self) -> str:
-        """Return a signature in sacreBLEU's form: case-sensitive, whole lines, package version."""
+        """Return the signature in sacreBLEU's notation: case-sensitive, whole lines, version."""
         return f"case:mixed|whole:line|version:{version('transduce')}"
 
     def _extract_corpus_statistics(

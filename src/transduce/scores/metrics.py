@@ -42,7 +42,7 @@ class Metric:
 
 
 def build_bleu(tokenize: str, *, lowercase: bool = False, smooth: str = "exp") -> "BLEU":
-    """Build sacreBLEU's BLEU scorer, with `force` to suppress its warning about tokenised text."""
+    """Build sacreBLEU's BLEU scorer, without its warning about tokenised text."""
     from sacrebleu.metrics.bleu import BLEU
 
     return BLEU(lowercase=lowercase, tokenize=tokenize, smooth_method=smooth, force=True)
@@ -103,19 +103,19 @@ def build_bracket_metric(parameters: BracketParameters, *, gold_tags: bool = Fal
 
 
 def use_reference_tags(texts: Texts) -> tuple[Texts, str]:
-    """Put the part-of-speech tags of the reference trees on the leaves of the output trees."""
+    """Copy part-of-speech tags from reference to output trees; return texts, signature suffix."""
     output, *references = texts
     tagged = copy_tags_where_words_agree(output, references[0])
     return [tagged, *references], "|tags:reference"
 
 
 def keep_tags(texts: Texts) -> tuple[Texts, str]:
-    """Return the trees unchanged, and the suffix of the signature that records this."""
+    """Return the trees unchanged, and a signature suffix that says so."""
     return texts, "|tags:output"
 
 
 def build_span_metric(scheme: str) -> Metric:
-    """Build the metric span F1 for labels of this scheme."""
+    """Build the span F1 metric for labels in a scheme such as "bio"."""
     return Metric(
         "span F1",
         f"labels, a sentence a line: spans by the scheme {scheme}",
@@ -124,7 +124,7 @@ def build_span_metric(scheme: str) -> Metric:
     )
 
 
-def preprocess_lines(change: Callable[[str], str], signature: str) -> Preprocess:
+def build_line_preprocessing(change: Callable[[str], str], signature: str) -> Preprocess:
     """Build a preprocessing step that applies `change` to every line of output and references."""
     return lambda texts: ([[change(line) for line in text] for text in texts], signature)
 
@@ -147,14 +147,14 @@ METRICS = {
         "text that is tokenised already, both sides alike: equal to multi-bleu.perl",
         build_multi_bleu,
         extract_multi_bleu_counts,
-        preprocess_lines(protect_other_blanks, "|blanks:ascii"),
+        build_line_preprocessing(protect_other_blanks, "|blanks:ascii"),
     ),
     "bleu-tok-lc": Metric(
         "BLEU-tok-lc",
         "the same with A to Z in lower case: equal to multi-bleu.perl -lc",
         build_multi_bleu,
         extract_multi_bleu_counts,
-        preprocess_lines(lowercase_ascii, "|blanks:ascii|lowered:A-Z"),
+        build_line_preprocessing(lowercase_ascii, "|blanks:ascii|lowered:A-Z"),
     ),
     "bleu-paper": Metric(
         "BLEU-paper",

@@ -1,7 +1,7 @@
 """The paper's own BLEU, English to German: tokenised, compounds split    (section 6.1, Table 2)
 
-Only the output is tokenised; the authors' references were already tokenised. Scores with plain
-references that are tokenised here differ, and have another name and another signature.
+The metric bleu-paper tokenises only the output, because the authors' references were already
+tokenised. The metric bleu-paper-plain tokenises plain references too, and gives another score.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ UNDO_HINT = "undo the tokenisation; or --metric bleu-tok scores tokenised text a
 
 
 def tokenise_output(texts: Texts) -> tuple[Texts, str]:
-    """Tokenise the output, and split compounds in output and references (metric bleu-paper)."""
+    """Tokenise the output and split all compounds (bleu-paper); return texts, signature suffix."""
     output, *references = texts
     require_untokenised("output", output, UNDO_HINT)
     for reference in references:
@@ -38,7 +38,7 @@ def tokenise_output(texts: Texts) -> tuple[Texts, str]:
 
 
 def tokenise_both_sides(texts: Texts) -> tuple[Texts, str]:
-    """Tokenise plain output and plain references alike (metric bleu-paper-plain)."""
+    """Tokenise plain output and references (bleu-paper-plain); return texts, signature suffix."""
     output, *references = texts
     require_untokenised("output", output, UNDO_HINT)
     for reference in references:
@@ -64,7 +64,7 @@ def require_untokenised(name: str, text: Sequence[str], hint: str) -> None:
 
 
 def sacremoses_signature() -> str:
-    """Return the part of the signature that names the version of sacremoses."""
+    """Return the signature suffix that names the version of sacremoses."""
     from importlib.metadata import version
 
     return f"|sacremoses:{version('sacremoses')}"

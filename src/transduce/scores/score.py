@@ -10,7 +10,7 @@ from typing import Any, final
 class Score:
     """The score of one output by one metric."""
 
-    name: str
+    name: str  # name of the metric, such as BLEU
     value: float
     signature: str  # how the score was computed, in sacreBLEU's notation
     lines: int

@@ -34,7 +34,7 @@ def labelled_f1(
     *,
     gold_tags: bool = False,
 ) -> Score:
-    """Compute EVALB's F1 of output trees in percent, where failed sentences count as no match.
+    """Compute EVALB's F1 of output trees in percent; a failed sentence counts as no match.
 
     Each line is a tree. EVALB deletes punctuation by its tag: for outputs without tags set
     `gold_tags`, which puts the references' tags on the outputs' leaves before scoring.
@@ -69,7 +69,7 @@ def compute_score(
 
 
 def find_metric(name: str | Metric, language: str) -> Metric:
-    """Return the metric with this name, or a given metric as it is.
+    """Return the metric with this name, or a given `Metric` as it is.
 
     Raise InputError if the name is unknown or its metric is for another language.
     """
@@ -88,7 +88,7 @@ def find_metric(name: str | Metric, language: str) -> Metric:
 
 
 def require_scorable(metrics: Sequence[str], references: Sequence[str], language: str) -> None:
-    """Raise InputError, before anything is translated, if a metric cannot use the references."""
+    """Raise InputError if a metric cannot use these references; no outputs are needed yet."""
     for metric in metrics:
         preprocess_texts(find_metric(metric, language), ([], references))
 

@@ -9,7 +9,8 @@ GERMAN_2014_ALL = "newstest2014 en-de, all 3,003, German"
 GERMAN_2014_FILTERED = "newstest2014 en-de, the filtered 2,737, German"
 FRENCH_2014 = "newstest2014 en-fr, French"
 
-KNOWN = {  # from the first 16 digits of the sha256 of the lines, joined by \n, to a name
+# Names of test sets, by the first 16 digits of a sha256: that of the lines, joined by newlines.
+KNOWN = {
     "eee3b1333a93428c": GERMAN_2013,
     "512de12ed96d6409": "newstest2013, English",
     "5ef5a9da7f356ac8": "newstest2013, French",
@@ -22,7 +23,7 @@ KNOWN = {  # from the first 16 digits of the sha256 of the lines, joined by \n, 
     "1aad18941ede1c8a": "Multi30k val, German",
     "eecab95d3e8e3b4e": "Multi30k val, English",
     "e9df6c78a10fb05b": "Multi30k val, French",
-    "e4a42d2b6885a490": "Multi30k val, German, as it is stored",  # single blanks, composed letters
+    "e4a42d2b6885a490": "Multi30k val, German, as it is stored",  # with single blanks, Unicode NFC
     "8cffbc5bd805e045": "Multi30k val, French, as it is stored",
     "bb3e48712d8d4f8d": "Multi30k test 2016, German",
     "a1efdee92d83876d": "Multi30k test 2016, English",
@@ -47,9 +48,8 @@ KNOWN = {  # from the first 16 digits of the sha256 of the lines, joined by \n, 
     "7e94bab8a1e34195": "Tatoeba en-fr of 2019, dev, English",
 }
 
-
-# Hashes of sorted lines, reduced to letters and digits. They identify a test set even if it is
-# tokenised or reordered, such as the published tokenised copies of the filtered edition.
+# Names by the sha256 of the sorted lines, each reduced to letters and digits. It identifies a
+# test set even if it is tokenised or reordered, such as the published tokenised copies.
 KNOWN_BY_LETTERS = {
     "3cd10992e5608555": GERMAN_2013,
     "f4449b7bd32227c9": GERMAN_2014_ALL,
@@ -70,7 +70,7 @@ def identify_test_set(references: Sequence[str]) -> str:
 
 
 def find_current_name(stored: str) -> str:
-    """Return the name of a test set stored as unknown if it is known by now, else `stored`."""
+    """Return the present name of a test set that was stored as unknown, else the stored name."""
     start = re.fullmatch(r"unknown \(sha256 (\w+)\)", stored)
     names = (name for digest, name in KNOWN.items() if start and digest.startswith(start[1]))
     return next(names, stored)

@@ -17,15 +17,15 @@ FUNCTION_TAG = re.compile("[-=].*", re.DOTALL)
 @final
 @dataclass(frozen=True)
 class SentenceCounts:
-    """The counts in one line of EVALB's table, and the number of gold constituents."""
+    """EVALB's counts for one sentence: its length, status, constituents, words and correct tags."""
 
-    length: int
-    status: int
+    length: int  # number of words and punctuation marks
+    status: int  # SCORED, FAILED or SKIPPED
     gold_constituents: int  # counted even if the sentence failed or was skipped
     matched: int = 0
-    gold: int = 0
-    test: int = 0
-    crossing: int = 0
+    gold: int = 0  # number of gold constituents, or 0 if the words of the trees differ
+    test: int = 0  # number of the output's constituents, or 0 if the words differ
+    crossing: int = 0  # number of the output's constituents that cross a gold constituent
     words: int = 0
     correct_tags: int = 0
 
@@ -38,7 +38,7 @@ class SentenceCounts:
 def count_sentence(
     gold_line: str, test_line: str, parameters: BracketParameters
 ) -> tuple[SentenceCounts, tuple[str, ...]]:
-    """Compare an output tree's line with the gold tree's; return counts and EVALB's messages."""
+    """Compare an output (test) tree with its gold tree; return the counts and EVALB's messages."""
     gold, test = (read_bracket_line(line, parameters) for line in (gold_line, test_line))
     faults = gold.faults if gold.stops_evalb else (*gold.faults, *test.faults)
     empty = SentenceCounts(gold.length, FAILED, len(select_constituents(gold, parameters)))
@@ -50,12 +50,12 @@ def count_sentence(
         gold, test = restore_quotes(gold, test, parameters)
     if difference := describe_difference(gold, test, parameters):
         return empty, (*faults, difference)
-    counts = count_matching_lines(gold, test, parameters)
+    counts = count_aligned_trees(gold, test, parameters)
     return replace(counts, status=FAILED if faults else SCORED), faults
 
 
 def describe_difference(gold: BracketLine, test: BracketLine, parameters: BracketParameters) -> str:
-    """Return EVALB's message about the first difference between two lines' words, or ""."""
+    """Return EVALB's message if the words of the gold and the output tree differ, else ""."""
     if len(gold.words) != len(test.words):
         return f"Length unmatch ({len(gold.words)}|{len(test.words)})"
     for ours, theirs in zip(gold.words, test.words, strict=True):
@@ -64,10 +64,10 @@ def describe_difference(gold: BracketLine, test: BracketLine, parameters: Bracke
     return ""
 
 
-def count_matching_lines(
+def count_aligned_trees(
     gold: BracketLine, test: BracketLine, parameters: BracketParameters
 ) -> SentenceCounts:
-    """Return the counts of two lines with the same words."""
+    """Return the counts for a gold and an output (test) tree over the same words."""
     ours, theirs = (select_constituents(line, parameters) for line in (gold, test))
     tags = [(a.tag, b.tag) for a, b in zip(gold.words, test.words, strict=True)]
     return SentenceCounts(
@@ -84,7 +84,7 @@ def count_matching_lines(
 
 
 def select_constituents(line: BracketLine, parameters: BracketParameters) -> list[Constituent]:
-    """Return the constituents that EVALB scores, with their labels cut at the first - or =.
+    """Return the constituents that EVALB scores; their labels lose function tags (NP-SBJ: NP).
 
     Constituents with a deleted label, or without a remaining word, are not scored.
     """
@@ -99,10 +99,10 @@ def select_constituents(line: BracketLine, parameters: BracketParameters) -> lis
 def count_matches(
     gold: Sequence[Constituent], test: Sequence[Constituent], parameters: BracketParameters
 ) -> int:
-    """Return the number of matches; each test constituent matches one gold constituent at most.
+    """Return how many gold constituents match a test constituent; each matches at most once.
 
-    A gold constituent matches the first unmatched test constituent with the same span and an equal
-    label, or with any label if the parameters are unlabelled.
+    A gold constituent matches the first unmatched output (test) constituent with the same span and
+    an equal label, or with any label if the parameters are unlabelled.
     """
     labels_by_span = defaultdict(list)
     for one in test:

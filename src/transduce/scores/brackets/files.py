@@ -23,7 +23,7 @@ def score_trees(
     cutoff: int | None = None,
     gold_tags: bool = False,
 ) -> BracketReport:
-    """Score output trees against gold trees as EVALB does, one tree a line.
+    """Score output trees against gold trees as EVALB does, one tree per line.
 
         report = transduce.score_trees(["(S (NN a))"], ["(S (NN a))"])
         print(report.all.f1, report.all.f1_of_all_sentences)
@@ -59,7 +59,7 @@ def compare_trees(
 def choose_parameters(
     parameters: BracketParameters | str | Path, cutoff: int | None
 ) -> BracketParameters:
-    """Return the parameters with this name or from this file, with `cutoff` unless it is None."""
+    """Return EVALB parameters given as a value, a name or a file, with another cut-off if given."""
     if not isinstance(parameters, BracketParameters):
         parameters = find_parameters(str(parameters))
     if cutoff is None:
@@ -69,7 +69,7 @@ def choose_parameters(
 
 
 def read_trees_as_lines(name: str, text: Text) -> list[str]:
-    """Return the lines of a text; raise InputError if no line holds a leaf of a tree."""
+    """Return the lines of a text of trees; raise InputError if no line holds a leaf (TAG word)."""
     lines = read_text(name, text)
     if lines and not any(map(TERMINALS.search, lines)):
         file = text if isinstance(text, str | Path) else None

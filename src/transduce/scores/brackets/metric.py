@@ -14,7 +14,10 @@ from transduce.scores.brackets.summary import percentage
 @final
 @dataclass(frozen=True)
 class BracketResult:
-    """Counts of constituents; a failed or skipped output counts as a tree without constituents."""
+    """The summed counts of matching, gold and output constituents, and of unscored sentences.
+
+    A failed or skipped output counts as a tree without constituents.
+    """
 
     matched: int
     gold: int
@@ -41,19 +44,19 @@ class BracketResult:
 @final
 @dataclass(frozen=True)
 class BracketF1:
-    """EVALB's F1 over all sentences, with the methods of sacreBLEU's metric classes."""
+    """The bracket F1 metric over all sentences, with the methods of sacreBLEU's metric classes."""
 
     parameters: BracketParameters = COLLINS
 
     def corpus_score(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
     ) -> BracketResult:
-        """Score output trees, one a line, against the same lines of the gold file."""
+        """Score output trees, one per line, against the one gold text in `references`."""
         counts = self._extract_corpus_statistics(outputs, references)
         return BracketResult(*map(sum, zip(*counts, strict=True)))
 
     def get_signature(self) -> str:
-        """Return a signature in sacreBLEU's form: parameters, failed sentences, our version."""
+        """Return the signature in sacreBLEU's notation: parameters, failed sentences, version."""
         return f"params:{self.parameters.name}|failed:no match|version:{version('transduce')}"
 
     def _extract_corpus_statistics(
@@ -73,7 +76,7 @@ class BracketF1:
 
 
 def count_line(gold: str, output: str, parameters: BracketParameters) -> tuple[int, ...]:
-    """Return the counts of one line, in the order of the fields of `BracketResult`."""
+    """Return the counts of one pair of trees, in the order of the fields of `BracketResult`."""
     counts, _ = count_sentence(gold, output, parameters)
     scored = counts.status == SCORED
     return (

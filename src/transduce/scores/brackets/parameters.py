@@ -30,15 +30,15 @@ class BracketParameters:
     labelled: bool = True  # LABELED: constituents match only if their labels are equal
     cutoff: int | None = 40  # CUTOFF_LEN: maximum words per sentence in EVALB's 2nd summary
     max_errors: int = 10  # MAX_ERROR: EVALB tolerates one error more, and stops at the next
-    deleted_labels: tuple[str, ...] = ()  # tags of words to ignore, labels of brackets to ignore
+    deleted_labels: tuple[str, ...] = ()  # tags and labels: such words and brackets are ignored
     labels_without_length: tuple[str, ...] = ()  # tags of words that are not counted in the length
     quote_labels: tuple[str, ...] = ()  # tags of quotes to restore if only one side deleted them
-    equal_labels: tuple[tuple[str, str], ...] = ()
-    equal_words: tuple[tuple[str, str], ...] = ()
+    equal_labels: tuple[tuple[str, str], ...] = ()  # pairs of labels that count as equal
+    equal_words: tuple[tuple[str, str], ...] = ()  # pairs of words that count as equal
 
     @cached_property
     def deleted_constituents(self) -> frozenset[str]:
-        """The labels of constituents to ignore: deleted labels, and labels equal to these."""
+        """The labels of constituents that EVALB ignores: `deleted_labels` and their equals."""
         both = (*self.equal_labels, *((b, a) for a, b in self.equal_labels))
         equal = (one for one, other in both if other in self.deleted_labels)
         return frozenset({*self.deleted_labels, *equal})
@@ -66,7 +66,7 @@ def is_pair(one: str, other: str, pairs: tuple[tuple[str, str], ...]) -> bool:
 
 
 def find_parameters(name: str) -> BracketParameters:
-    """Return the built-in parameters `COLLINS`, `new` or `unlabelled`, or those in a .prm file."""
+    """Return EVALB parameters by name (COLLINS, new or unlabelled) or from a .prm file."""
     if name in PARAMETERS:
         return PARAMETERS[name]
     if name.endswith(".prm") or Path(name).is_file():
@@ -91,7 +91,10 @@ def read_parameters(path: Path | str) -> BracketParameters:
 
 
 def add_parameter(found: dict[str, Any], keyword: str, value: str) -> None:
-    """Add the value of one line to the fields in `found`; raise ValueError if it is invalid."""
+    """Add the value of a parameter file's keyword to the fields in `found`, in place.
+
+    Raise ValueError if the keyword is unknown or the value is invalid.
+    """
     if not value:
         raise ValueError(f"{keyword} has no value")
     if keyword in LIST_KEYS:
@@ -109,7 +112,7 @@ def add_parameter(found: dict[str, Any], keyword: str, value: str) -> None:
 
 
 def read_number(keyword: str, value: str) -> int | bool:
-    """Return the number in a value; for LABELED return whether the number is not 0."""
+    """Return a keyword's value as a number, or as a truth value for the keyword LABELED."""
     if not value.isdecimal():
         raise ValueError(f"{keyword} takes a number, not {value!r}")
     return int(value) != 0 if keyword == "LABELED" else int(value)

@@ -13,7 +13,7 @@ from transduce.scores.brackets.reading import BracketLine, Constituent, Quote
 def restore_quotes(
     gold: BracketLine, test: BracketLine, parameters: BracketParameters
 ) -> tuple[BracketLine, BracketLine]:
-    """Return both lines with each quotation mark that only one side deleted put back as a word."""
+    """Return both trees; a quotation mark deleted in only one of them is restored as its word."""
     deleted = parameters.deleted_labels
     for i in range(len(test.quotes)):
         position = test.quotes[i].position  # the mark's position before the test line changes below
@@ -31,7 +31,7 @@ def restore_quotes(
 
 
 def insert_quote(line: BracketLine, number: int) -> BracketLine:
-    """Return the line with quotation mark `number` as a word, and all later positions moved by 1.
+    """Insert quotation mark `number` of a line as a word; later words and marks move by 1.
 
     Constituents that are open at the mark become one word longer; later constituents move by 1.
     """
@@ -40,13 +40,15 @@ def insert_quote(line: BracketLine, number: int) -> BracketLine:
     return replace(
         line,
         words=(*line.words[: quote.position], quote.terminal, *line.words[quote.position :]),
-        constituents=tuple(move(one, k, quote) for k, one in enumerate(line.constituents)),
+        constituents=tuple(
+            shift_constituent(one, k, quote) for k, one in enumerate(line.constituents)
+        ),
         quotes=(*line.quotes[:number], *later),
     )
 
 
-def move(constituent: Constituent, number: int, quote: Quote) -> Constituent:
-    """Return constituent `number` of a line, with its span after the mark is inserted as a word."""
+def shift_constituent(constituent: Constituent, number: int, quote: Quote) -> Constituent:
+    """Return constituent `number` of a line, its span adjusted to an inserted quotation mark."""
     opens_later = number >= quote.opened
     return constituent._replace(
         start=constituent.start + opens_later,

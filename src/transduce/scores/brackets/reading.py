@@ -1,7 +1,7 @@
 """A line of brackets as EVALB reads it: its words with their tags, and its constituents.
 
 EVALB accepts nearly everything: several trees in a line, or none, and any label or none. A word
-whose tag is a DELETE_LABEL has no index; all spans are over the remaining words. EVALB limits the
+whose tag is a DELETE_LABEL is left out; spans count the remaining words only. EVALB limits the
 lengths of lines, sentences, labels and words; this reader does not.
 """
 
@@ -45,28 +45,28 @@ class Constituent(NamedTuple):
 
 
 class Quote(NamedTuple):
-    """A quotation mark tagged with a QUOTE_LABEL, and its position in the line."""
+    """A quotation mark whose tag is one of EVALB's QUOTE_LABELs, and its position in the line."""
 
     terminal: Terminal
     position: int  # index of the mark among the words, or of the next word if the mark is deleted
-    opened: int  # number of constituents that were opened before it
+    opened: int  # number of constituents that were opened before the mark
     enclosing: tuple[int, ...]  # indices of the constituents that are open at the mark
 
 
 @final
 @dataclass(frozen=True)
 class BracketLine:
-    """The words, constituents and quotation marks of a line, and EVALB's messages on the line."""
+    """The tree of a line as EVALB reads it: words, constituents, quotation marks and messages."""
 
     words: tuple[Terminal, ...]
     constituents: tuple[Constituent, ...]  # in the order of their opening brackets
     quotes: tuple[Quote, ...]
-    length: int  # number of words with punctuation, which the cut-off limits
+    length: int  # number of words and punctuation marks, compared with the cut-off
     faults: tuple[str, ...]
 
     @property
     def stops_evalb(self) -> bool:
-        """Whether the line holds a word outside of a leaf, at which EVALB loops forever."""
+        """Whether EVALB would loop forever at this line, as a word stands outside of a leaf."""
         return self.faults[-1:] == (STRAY_WORD,)
 
 
@@ -107,7 +107,10 @@ class LineReader:
     length: int = 0
 
     def add_terminal(self, terminal: Terminal) -> None:
-        """Add a word to the line; a word with a deleted tag is only counted in the length."""
+        """Add a leaf's word to the line, unless the parameters delete words with its tag.
+
+        A deleted word still counts in the length, and a quotation mark is recorded in any case.
+        """
         if terminal.tag not in self.parameters.labels_without_length:
             self.length += 1
         if terminal.word in QUOTES and terminal.tag in self.parameters.quote_labels:
@@ -117,7 +120,7 @@ class LineReader:
             self.words.append(terminal)
 
     def open(self, label: str) -> None:
-        """Open a constituent before the next word."""
+        """Open a constituent with this label before the next word."""
         self.open_constituents.append(len(self.labels))
         self.labels.append(label)
         self.starts.append(len(self.words))
@@ -133,7 +136,7 @@ class LineReader:
         self.depth -= 1
 
     def finish(self) -> BracketLine:
-        """Return the line; constituents that are still open keep UNCLOSED as their end."""
+        """Return the line that was read; a constituent never closed has the end -1 (UNCLOSED)."""
         stopped = self.faults[-1:] == [STRAY_WORD]
         if self.depth and not stopped:
             self.faults.append(TOO_MANY_OPEN)

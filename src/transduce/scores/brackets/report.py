@@ -23,34 +23,37 @@ class BracketReport:
 
     parameters: BracketParameters
     pairs: tuple[SentenceCounts, ...]  # the counts of every pair of lines
-    printed: int  # number of pairs that EVALB prints before it gives up, or of all
+    printed: int  # number of pairs that EVALB prints: all, or those before it gives up
     messages: tuple[str, ...]
     exit_status: int  # 1 if EVALB gave up at its error limit, else 0
-    unlabelled_roots: tuple[int, int]  # numbers of gold and output lines in `( ... )`
+    unlabelled_roots: tuple[int, int]  # gold and output lines whose outer bracket has no label
 
     @property
     def sentences(self) -> tuple[SentenceCounts, ...]:
-        """The counts of the sentences that EVALB prints before it gives up."""
+        """The counts of the sentences that EVALB prints: all, or those before its error limit."""
         return self.pairs[: self.printed]
 
     @property
     def all(self) -> BracketSummary | None:
-        """EVALB's summary over sentences of all lengths, or None if EVALB gave up."""
+        """EVALB's summary of all sentences, or None if EVALB stopped at its error limit."""
         return None if self.exit_status else summarise(self.pairs)
 
     @property
     def cutoff(self) -> BracketSummary | None:
-        """EVALB's summary of sentences up to the cut-off length, or None if EVALB prints none."""
+        """EVALB's summary of sentences up to the cut-off length, or None if it prints none."""
         return None if self.exit_status else self.short_sentences
 
     @property
     def every_sentence(self) -> BracketSummary:
-        """The summary over every pair of lines, also those after the line where EVALB gave up."""
+        """The summary of all sentences, even if EVALB stopped at its error limit."""
         return summarise(self.pairs)
 
     @property
     def short_sentences(self) -> BracketSummary | None:
-        """The summary over all sentences up to the cut-off length, or None without a cut-off."""
+        """The summary of all sentences up to the cut-off length, or None without a cut-off.
+
+        Unlike `cutoff`, it exists even if EVALB stopped at its error limit.
+        """
         cutoff = self.parameters.cutoff
         if cutoff is None:
             return None
@@ -78,7 +81,7 @@ class BracketReport:
 def score_brackets(
     gold_lines: Sequence[str], test_lines: Sequence[str], parameters: BracketParameters = COLLINS
 ) -> BracketReport:
-    """Compare output trees with gold trees, one a line, as EVALB does with these parameters.
+    """Score output (test) trees against gold trees, one per line, as EVALB does.
 
     As in EVALB, sentences that fail or are skipped do not lower the F1 of the summaries;
     `f1_of_all_sentences` counts such sentences. If one file has more lines than the other, the
@@ -105,7 +108,7 @@ def find_messages(
     test_lines: Sequence[str],
     parameters: BracketParameters,
 ) -> Iterator[Message]:
-    """Yield EVALB's messages in order, without end if a line holds a word outside of a leaf."""
+    """Yield EVALB's messages with line numbers, endlessly if a word stands outside of a leaf."""
     for number, texts in enumerate(faults, start=1):
         yield from ((number, text) for text in texts)
         if texts[-1:] == (STRAY_WORD,):
@@ -120,5 +123,5 @@ def find_messages(
 
 
 def count_unlabelled_roots(lines: Sequence[str]) -> int:
-    """Return the number of lines whose outer bracket has no label, as treebanks store trees."""
+    """Return the number of lines whose outermost bracket has no label, as in `( (S ...) )`."""
     return sum(UNLABELLED_ROOT.match(line) is not None for line in lines)

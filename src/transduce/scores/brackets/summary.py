@@ -23,8 +23,8 @@ class BracketSummary:
     words: int
     correct_tags: int
     complete: int  # sentences whose constituents all match
-    without_crossing: int
-    up_to_two_crossing: int
+    without_crossing: int  # sentences without a crossing constituent
+    up_to_two_crossing: int  # sentences with at most two crossing constituents
     gold_constituents: int  # of all sentences, including failed and skipped sentences
 
     @property
@@ -34,17 +34,17 @@ class BracketSummary:
 
     @property
     def recall(self) -> float:
-        """The percentage of the gold constituents that match, over the valid sentences."""
+        """The percentage of the gold constituents that match, over the sentences EVALB scores."""
         return percentage(self.matched, self.gold)
 
     @property
     def precision(self) -> float:
-        """The percentage of the output's constituents that match, over the valid sentences."""
+        """The percentage of output constituents that match, over the sentences EVALB scores."""
         return percentage(self.matched, self.test)
 
     @property
     def f1(self) -> float:
-        """EVALB's F1 in percent, over the valid sentences; nan if nothing matches."""
+        """EVALB's F1 in percent, over the sentences EVALB scores; nan if nothing matches."""
         both = self.recall + self.precision
         return 2 * self.precision * self.recall / both if both else math.nan
 
@@ -55,12 +55,12 @@ class BracketSummary:
 
     @property
     def complete_match(self) -> float:
-        """The percentage of the valid sentences whose constituents all match."""
+        """The percentage of the sentences EVALB scores whose constituents all match."""
         return percentage(self.complete, self.valid)
 
     @property
     def tag_accuracy(self) -> float:
-        """The percentage of words with the gold part-of-speech tag."""
+        """The percentage of words with the gold part-of-speech tag, in sentences EVALB scores."""
         return percentage(self.correct_tags, self.words)
 
     def as_json(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class BracketSummary:
 
 
 def summarise(sentences: Iterable[SentenceCounts]) -> BracketSummary:
-    """Return the sums over scored sentences, with the numbers of failed and skipped sentences."""
+    """Sum the counts of scored sentences, and count the failed and the skipped sentences."""
     every = list(sentences)
     valid = [one for one in every if one.status == SCORED]
     return BracketSummary(
@@ -93,5 +93,5 @@ def summarise(sentences: Iterable[SentenceCounts]) -> BracketSummary:
 
 
 def percentage(part: int, whole: int) -> float:
-    """Return 100 part / whole, or 0 if `whole` is 0."""
+    """Return part / whole in percent, or 0 if `whole` is 0."""
     return 100 * part / whole if whole else 0.0

@@ -13,7 +13,7 @@ RULE = 76 * "="
 
 
 def format_sentences(sentences: Sequence[SentenceCounts]) -> str:
-    """Return EVALB's table with one line a sentence, a line of dashes above it."""
+    """Return EVALB's table of sentences: its head, a rule, and one line per sentence."""
     return "\n".join([*HEAD, RULE, *(format_sentence(n, s) for n, s in enumerate(sentences, 1))])
 
 
@@ -23,9 +23,10 @@ def format_report(
     short: BracketSummary | None,
     cutoff: int | None,
 ) -> str:
-    """Return the table of sentences with its total, then the summaries of all and short sentences.
+    """Return what EVALB prints: the table of sentences, a line of totals, and the summaries.
 
-    If EVALB gave up, it has no summaries, and only the table is returned.
+    `every` summarises all sentences, `short` the sentences of up to `cutoff` words. If EVALB gave
+    up, `every` is None, and only the table is returned.
     """
     table = format_sentences(sentences)
     if every is None:
@@ -48,7 +49,7 @@ def format_sentence(number: int, one: SentenceCounts) -> str:
 
 
 def format_total(every: BracketSummary) -> str:
-    """Return the line below EVALB's table, without brackets if gold or output has none."""
+    """Return the totals below EVALB's table; bracket columns stay empty if a side has none."""
     brackets = (
         f"                {every.recall:6.2f} {every.precision:6.2f} {every.matched:6}"
         f" {every.gold:5} {every.test:5}  {every.crossing:5}"
@@ -58,7 +59,7 @@ def format_total(every: BracketSummary) -> str:
 
 
 def format_summary(one: BracketSummary) -> Iterator[str]:
-    """Yield the lines of one of EVALB's summaries."""
+    """Yield the lines of one summary as EVALB prints them."""
     counts = {
         "Number of sentence": one.sentences,
         "Number of Error sentence": one.errors,

@@ -25,7 +25,7 @@ def copy_tags(output_line: str, gold_line: str) -> str:
 
 
 def copy_tags_where_words_agree(outputs: Sequence[str], gold: Sequence[str]) -> list[str]:
-    """Return output lines with the gold tags; a line whose words differ is left unchanged."""
+    """Return output trees with the gold trees' tags; a tree whose words differ stays unchanged."""
     tagged = []
     for output_line, gold_line in zip(outputs, gold, strict=False):
         try:

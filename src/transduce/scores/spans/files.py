@@ -50,12 +50,12 @@ def compare_tags(
 
 
 def read_sentences(text: Tagged) -> list[TaggedSentence]:
-    """Return the sentences of a file with two columns, or a given list of sentences as it is."""
+    """Read tagged sentences from a two-column file, or return a given list of them as it is."""
     return list(read_tagged(text) if isinstance(text, str | Path) else text)
 
 
 def require_equal_tokens(gold: Sequence[TaggedSentence], output: Sequence[TaggedSentence]) -> None:
-    """Raise InputError if the numbers of sentences or the tokens of a sentence differ."""
+    """Raise InputError if gold and output differ in the number of sentences or in a token."""
     for number, (ours, theirs) in enumerate(zip(gold, output, strict=False), start=1):
         if ours.tokens == theirs.tokens:
             continue

@@ -21,14 +21,17 @@ NO_TYPE = "_"  # the type of a span whose labels are B and I without a type
 
 
 def find_spans(labels: Labels, scheme: str) -> list[Span]:
-    """Return the spans of a sentence: type, first and last token, in the order of the tokens."""
+    """Find the labelled spans of a sentence; return the type, first and last token of each."""
     if scheme not in SCHEMES:
         raise InputError(f"unknown scheme {scheme!r}", suggest_names(scheme, SCHEMES))
     return list(SCHEMES[scheme](labels))
 
 
 def find_spans_leniently(labels: Labels) -> Iterator[Span]:
-    """Yield spans by conlleval's rules for B, I, E, S and O: a stray I or E starts a span."""
+    """Yield the spans of BIO or BIOES labels; an I or E that continues no span starts one.
+
+    These are the rules of conlleval.
+    """
     start, before = 0, (OUTSIDE, "")
     for position, (prefix, kind) in enumerate([*map(split_label, labels), (OUTSIDE, "")]):
         fits = before[0] in "BI" and prefix in "IE" and kind == before[1]
@@ -41,7 +44,7 @@ def find_spans_leniently(labels: Labels) -> Iterator[Span]:
 
 
 def find_spans_strictly(labels: Labels) -> Iterator[Span]:
-    """Yield spans that consist of B-X and all I-X after it; any other I belongs to no span."""
+    """Yield the spans of BIO labels; an I that continues no span belongs to none."""
     start, open_type = 0, ""
     for position, (prefix, kind) in enumerate([*map(split_label, labels), (OUTSIDE, "")]):
         if prefix in "ES":
@@ -74,7 +77,10 @@ SCHEMES: Mapping[str, Callable[[Labels], Iterator[Span]]] = MappingProxyType(
 
 
 def split_label(label: str) -> tuple[str, str]:
-    """Return the prefix B, I, E, S or O of a label, and the type after the first hyphen."""
+    """Split a label such as B-NP into its prefix (B, I, E, S or O) and its type.
+
+    The type of a label without one is "_".
+    """
     prefix, hyphen, kind = label.partition("-")
     if prefix not in ("B", "I", "E", "S", OUTSIDE) or (hyphen and prefix == OUTSIDE):
         raise InputError(

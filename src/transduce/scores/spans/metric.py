@@ -16,7 +16,7 @@ from transduce.scores.spans.report import SpanCounts, count_equal, require_paral
 @final
 @dataclass(frozen=True)
 class SpanResult:
-    """The counts of spans of all sentences together."""
+    """The counts of matching, gold and output spans, summed over all sentences."""
 
     counts: SpanCounts
 
@@ -29,19 +29,19 @@ class SpanResult:
 @final
 @dataclass(frozen=True)
 class SpanF1:
-    """The span F1 metric, with the methods of sacreBLEU's metric classes that are used here."""
+    """The span F1 metric, with the methods of sacreBLEU's metric classes."""
 
     scheme: str = "bio"
 
     def corpus_score(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
     ) -> SpanResult:
-        """Score lines of labels against the same lines of the gold file."""
+        """Score output labels, one sentence per line, against the one gold text in `references`."""
         statistics = self._extract_corpus_statistics(outputs, references)
         return SpanResult(SpanCounts(*map(sum, zip(*statistics, strict=True))))
 
     def get_signature(self) -> str:
-        """Return a signature in sacreBLEU's form: the scheme, the average, our version."""
+        """Return the signature in sacreBLEU's notation: scheme, kind of average, version."""
         return f"scheme:{self.scheme}|average:micro|version:{version('transduce')}"
 
     def _extract_corpus_statistics(
@@ -74,17 +74,17 @@ class AccuracyResult:
 
 @final
 class Accuracy:
-    """The token accuracy metric, with the methods of sacreBLEU's metric classes used here."""
+    """The token accuracy metric, with the methods of sacreBLEU's metric classes."""
 
     def corpus_score(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
     ) -> AccuracyResult:
-        """Score lines of labels against the same lines of the gold file."""
+        """Score output labels, one sentence per line, against the one gold text in `references`."""
         statistics = self._extract_corpus_statistics(outputs, references)
         return AccuracyResult(*map(sum, zip(*statistics, strict=True)))
 
     def get_signature(self) -> str:
-        """Return a signature in sacreBLEU's form: the unit (tokens), the case, our version."""
+        """Return the signature in sacreBLEU's notation: unit (tokens), case, version."""
         return f"unit:token|case:mixed|version:{version('transduce')}"
 
     def _extract_corpus_statistics(
@@ -102,7 +102,7 @@ class Accuracy:
 def split_sentences(
     outputs: Sequence[str], references: Sequence[Sequence[str]]
 ) -> list[tuple[Labels, Labels]]:
-    """Return pairs of the gold labels and the output's labels; raise InputError if not parallel."""
+    """Return the gold and output labels of each sentence; raise InputError if not parallel."""
     if len(references) != 1:
         raise InputError("labels are scored against one reference", "name one gold file")
     gold, output = ([line.split() for line in lines] for lines in (references[0], outputs))

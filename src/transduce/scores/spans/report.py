@@ -37,7 +37,7 @@ class SpanCounts:
 @final
 @dataclass(frozen=True)
 class SpanAverage:
-    """Precision, recall and F1 of spans as fractions of 1, for one type or a kind of average."""
+    """Precision, recall and F1 of spans, from 0 to 1, for one span type or averaged over types."""
 
     precision: float
     recall: float
@@ -50,7 +50,7 @@ class SpanAverage:
 class SpanReport:
     """The counts of spans by span type, and the counts of tokens and correct labels."""
 
-    types: Mapping[str, SpanCounts]  # counts by type, for the sorted types of gold and output
+    types: Mapping[str, SpanCounts]  # for each span type in gold or output, sorted by type
     tokens: int
     correct_tokens: int
     sentences: int
@@ -79,16 +79,19 @@ class SpanReport:
 
     @property
     def macro(self) -> SpanAverage:
-        """The mean over the types of gold and output, with equal weights."""
+        """The mean precision, recall and F1 over the span types, with equal weights."""
         return self.average([1] * len(self.types))
 
     @property
     def weighted(self) -> SpanAverage:
-        """The mean over the types, weighted by the number of gold spans of each type."""
+        """The mean over the span types, weighted by the number of gold spans of each type."""
         return self.average([one.gold for one in self.types.values()])
 
     def average(self, weights: Sequence[int]) -> SpanAverage:
-        """Return the means over the span types with these weights, or 0 if all weights are 0."""
+        """Return the means of precision, recall and F1 over the span types with these weights.
+
+        They are 0 if all weights are 0.
+        """
         every = list(zip(weights, self.types.values(), strict=True))
         total = sum(weights)
         return SpanAverage(
@@ -140,7 +143,7 @@ def score_spans(
 
 
 def count_equal(gold: Labels, output: Labels) -> int:
-    """Return the number of tokens with the same label on both sides."""
+    """Return the number of tokens whose gold and output labels are equal."""
     return sum(a == b for a, b in zip(gold, output, strict=True))
 
 
@@ -160,5 +163,5 @@ def require_parallel_labels(gold: Sequence[Labels], output: Sequence[Labels]) ->
 
 
 def divide(part: float | int, whole: float | int) -> float:
-    """Return the quotient, or 0 if `whole` is 0."""
+    """Return part / whole, or 0 if `whole` is 0."""
     return part / whole if whole else 0.0
