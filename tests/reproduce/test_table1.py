@@ -36,9 +36,9 @@ def test_every_kind_is_measured_at_every_size(table):
 def test_operations_grow_as_the_paper_has_it(table):
     for row in table.rows:
         n, d = row.kind.printed.powers
-        assert row.fit_in_n(lambda p: p.operations).power == pytest.approx(n)
+        assert row.fit_power_of_n(lambda p: p.operations).power == pytest.approx(n)
         if d is not None:
-            assert row.fit_in_d(lambda p: p.operations).power == pytest.approx(d)
+            assert row.fit_power_of_d(lambda p: p.operations).power == pytest.approx(d)
 
 
 def test_the_printed_words_are_those_of_the_paper(shared):

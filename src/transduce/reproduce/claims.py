@@ -31,13 +31,13 @@ class Claim:
     better: str  # the row that is better
     worse: str  # the row that is worse
     measure: str = ""  # BLEU or PPL if the claim is about one measure only, else ""
-    equal: bool = False  # the paper finds no difference
+    equal: bool = False  # whether the paper finds the two rows equally good
 
 
 def compare_claims(
     table: ResultTable, claims: Sequence[Claim], printed: PrintedFigures
 ) -> list[tuple[str, ...]]:
-    """Return a head, then a line with the verdict on each claim whose rows were measured."""
+    """Tabulate the claims whose rows were measured: a head, then the verdict on each claim."""
     here = [claim for claim in claims if {claim.better, claim.worse} <= set(table.rows)]
     pairs = [(claim, one) for claim in here for one in printed if claim.measure in ("", one)]
     return [HEAD, *(compare_claim(table, claim, one, printed[one]) for claim, one in pairs)]
@@ -46,7 +46,7 @@ def compare_claims(
 def compare_claim(
     table: ResultTable, claim: Claim, measure: str, printed: Mapping[str, float]
 ) -> tuple[str, ...]:
-    """Return the cells of one claim in one measure: the paper's gain, our gain, the verdict."""
+    """Return one claim's row of cells: claim, measure, the paper's gain, our gain, the verdict."""
     better, worse = table.rows[claim.better], table.rows[claim.worse]
     paper = compute_gain(measure, printed.get(claim.better), printed.get(claim.worse))
     ours = compute_gain(
@@ -59,7 +59,7 @@ def compare_claim(
 
 
 def select_measure(measure: str, row: TableRow) -> Measurements:
-    """Return the measurements of a row in one measure, BLEU or PPL (perplexity)."""
+    """Return a table row's measured perplexity if `measure` is PPL, else its BLEU."""
     return row.perplexity if measure == "PPL" else row.bleu
 
 
@@ -73,7 +73,10 @@ def compute_gain(measure: str, better: float | None, worse: float | None) -> flo
 def compute_critical_difference(
     table: ResultTable, measure: str, better: TableRow, worse: TableRow
 ) -> float | None:
-    """Return the least significant difference (5 %) of two rows, given how base's seeds vary."""
+    """Return the least significant difference (5 %) of two rows, from the spread of base's seeds.
+
+    None if the row base was not trained from several seeds.
+    """
     base = table.rows.get("base")
     spread = select_measure(measure, base).spread if base else None
     if base is None or spread is None:
@@ -82,21 +85,21 @@ def compute_critical_difference(
     return times * spread * math.sqrt(1 / len(better.runs) + 1 / len(worse.runs))
 
 
-def judge_claim(claim: Claim, ours: float, chance: float | None) -> str:
-    """Return the verdict on a claim, from our gain and the critical difference, if known."""
-    if chance is None:
+def judge_claim(claim: Claim, ours: float, critical: float | None) -> str:
+    """Return the verdict on a claim, from our gain and the critical difference (None: unknown)."""
+    if critical is None:
         if claim.equal:
             return "one seed cannot tell"
         return f"{'so' if ours > 0 else 'not so'}, by one seed: it may be chance"
-    if abs(ours) <= chance:
-        return "equal within chance" if claim.equal else f"within chance (±{chance:.2f})"
+    if abs(ours) <= critical:
+        return "equal within chance" if claim.equal else f"within chance (±{critical:.2f})"
     if claim.equal:
-        return f"differs by more than chance (±{chance:.2f})"
-    return "supported" if ours > 0 else f"contradicted (±{chance:.2f})"
+        return f"differs by more than chance (±{critical:.2f})"
+    return "supported" if ours > 0 else f"contradicted (±{critical:.2f})"
 
 
 def describe_significance(table: ResultTable) -> str:
-    """Return the sentence that explains how large a difference must be to be significant."""
+    """Return a sentence that explains how large a difference must be to be significant."""
     base = table.rows.get("base")
     if base is None or len(base.runs) < 2:
         return (

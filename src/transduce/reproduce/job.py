@@ -1,4 +1,6 @@
-"""The training jobs of a table: one row at one scale from one seed.
+"""The jobs to train the rows of a table, each from one seed, and their folders.
+
+Folders in a table's output folder OUT:
 
 OUT/store/              the corpus, prepared once for all rows
 OUT/rows/A-h1-seed1/    the row's run/ and, once it is measured, result.json
@@ -19,7 +21,8 @@ from transduce.settings.recipe import Value, with_changes
 
 ROWS = "rows"
 SEED = "training.seed"
-OUT_OF_MEMORY = ("DefaultCPUAllocator", "not enough memory", "out of memory")  # in torch's errors
+# Words by which torch's errors of memory are recognised.
+OUT_OF_MEMORY = ("DefaultCPUAllocator", "not enough memory", "out of memory")
 
 
 @final
@@ -43,14 +46,14 @@ class RowJob:
         return f"{self.row}-seed{self.seed}"
 
     def folder(self, output: Path) -> Path:
-        """Return the folder of this row within a table's output folder."""
+        """Return the folder of this job within a table's output folder."""
         return output / ROWS / self.name
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class JobSelection:
-    """The rows of a table to train, their scale, seeds and changed settings."""
+    """The rows of a table to train, at which scale, from which seeds, with which changes."""
 
     scale: Scale
     rows: Sequence[str] = ()  # names of rows; empty: all rows
@@ -59,7 +62,7 @@ class JobSelection:
 
 
 def plan_jobs(table: str, recipes: Mapping[str, Recipe], selection: JobSelection) -> list[RowJob]:
-    """Return a job for every selected row and seed, in the order of seeds, then rows."""
+    """Return a training job for each selected row and seed, all rows of one seed together."""
     for row in selection.rows:
         if row not in recipes:
             raise InputError(f"{table} has no row {row!r}", suggest_names(row, recipes))
@@ -84,7 +87,7 @@ def plan_jobs(table: str, recipes: Mapping[str, Recipe], selection: JobSelection
 
 
 def build_row_recipe(recipe: Recipe, selection: JobSelection) -> Recipe:
-    """Return a row's recipe at the selected scale, with the changes applied to every row."""
+    """Return a row's recipe, reduced to the selected scale and with the selected changes."""
     return with_changes(scaled(recipe, selection.scale), selection.changes)
 
 
@@ -94,7 +97,7 @@ def is_out_of_memory(error: Exception) -> bool:
 
 
 def require_row_fits_memory(job: RowJob) -> None:
-    """Refuse a job whose training needs more memory than this machine has."""
+    """Raise InputError if a job's training needs more memory than this machine has."""
     try:
         require_memory(job.recipe, memory_per_process(1))
     except InputError as fault:

@@ -27,14 +27,14 @@ class Panel:
 @final
 @dataclass(frozen=True)
 class Plot:
-    """A plot of a table: panels side by side that share the rows."""
+    """A plot of a table: panels side by side, in which each line is a row of the table."""
 
     title: str
     rows: Sequence[str]
     panels: Sequence[Panel]
 
     def render(self) -> dict[str, bytes]:
-        """Render the plot as image files, by file type: png and svg."""
+        """Render the plot as PNG and SVG images; return their bytes by file type."""
         from matplotlib.figure import Figure
 
         size = (2 + 3 * len(self.panels), 1.6 + 0.28 * len(self.rows))
@@ -78,8 +78,8 @@ def find_row_group(row: str) -> str:
     return row.partition("-")[0]
 
 
-def wrap_figures(figures: Mapping[str, float]) -> dict[str, Measurements]:
-    """Convert the numbers printed in the paper, by row, to measurements of a single value."""
+def wrap_single_values(figures: Mapping[str, float]) -> dict[str, Measurements]:
+    """Convert one number per row, such as the paper's, to `Measurements` of a single value."""
     return {row: Measurements([figure]) for row, figure in figures.items()}
 
 

@@ -21,7 +21,7 @@ from transduce.runs.output_folder import require_own_folder
 TEXTS = ("md", "csv", "json")
 TABLES = ("table2", "table3")
 OURS = ("store", "lock", *(f"{name}.{kind}" for name in TABLES for kind in (*TEXTS, *KINDS)))
-MACHINE_SETTINGS = frozenset(  # settings of how a run is executed, not of what the model learns
+MACHINE_SETTINGS = frozenset(  # settings that change how a run is executed, not what is learned
     f"training.{name}"
     for name in (
         "precision",
@@ -36,7 +36,7 @@ Cells = Sequence[Sequence[str]]  # rows of a table; the first is its head
 
 
 def require_table_folder(folder: Path) -> None:
-    """Refuse an output folder with files other than a table's rows and reports."""
+    """Raise InputError if a folder holds files other than a table's rows and reports."""
     require_own_folder(folder, ROWS, OURS, "folder of a table's rows")
 
 
@@ -76,7 +76,7 @@ class Report:
 
     @property
     def filled_parts(self) -> list[tuple[str, str, Cells]]:
-        """The parts of the report whose tables have rows."""
+        """The parts of the report (heading, remark, table) whose tables are not empty."""
         return [part for part in self.parts if len(part[2]) > 1]
 
     def csv(self) -> str:
@@ -95,7 +95,7 @@ class Report:
 
 
 def describe_conditions(table: ResultTable) -> Iterator[str]:
-    """Yield the sentences needed to read a table: scale, corpus, scoring, seeds, machines."""
+    """Yield sentences on how a table was made: scale, corpus, scoring, seeds, machines."""
     scale, one = scale_by_name(table.scale), table.runs[0]
     search, bleu = one.recipe.search, one.bleu
     yield f"scale {scale.name}: {scale.about}"

@@ -22,7 +22,7 @@ Train = Callable[[Path, Recipe, PreparedCorpus], None]
 
 
 def ignore_event(*_: object) -> None:
-    """Do nothing: the default of the callbacks."""
+    """Ignore an event: the default for each callback that the caller does not set."""
 
 
 def prepare_silently(folder: Path, data: Data, train: Pairs, dev: Pairs | None) -> PreparedCorpus:
@@ -33,21 +33,21 @@ def prepare_silently(folder: Path, data: Data, train: Pairs, dev: Pairs | None) 
 @final
 @dataclass(frozen=True, kw_only=True)
 class TableCallbacks:
-    """Callbacks for the making of a table, and the functions that prepare the corpus and train."""
+    """The callbacks for the making of a table, and the functions that prepare and train."""
 
     on_message: Callable[[str], None] = ignore_event  # a sentence on the progress of the table
     on_row: Callable[[RowJob, RowResult], None] = ignore_event  # after each measured row
     on_failure: Callable[[str, TransduceError], None] = (
-        ignore_event  # called with a failed row and its error
+        ignore_event  # called with the name of a failed row, and its error
     )
-    prepare: Prepare = prepare_silently
+    prepare: Prepare = prepare_silently  # how the corpus is prepared
     training: TrainingCallbacks = field(
         default_factory=TrainingCallbacks
     )  # called during the training of every row
-    train: Train | None = None  # None: `train_in_process`
+    train: Train | None = None  # how a row is trained; None: by `train_in_process`
 
     def train_in_process(self, folder: Path, recipe: Recipe, prepared: PreparedCorpus) -> None:
-        """Train a run in this process from its last checkpoint to its end."""
+        """Train a run in this process to its end, from its last checkpoint if there is one."""
         recipe = begin_or_resume_run(folder, recipe, prepared)
         train_run(folder, recipe, prepared, self.training, ignore_event)
 

@@ -60,9 +60,9 @@ class RowResult:
     model: str  # sha256 of the manifest of the model's folder
     date: str
     averaged: Sequence[int] = ()  # the steps of the averaged snapshots, if any
-    # number of operations of training, estimated as in section 6.1 and counted by formula
+    # operations of the training, estimated as in section 6.1 and counted by formula
     cost: Mapping[str, Any] = field(default_factory=dict)
-    # BLEU of words tokenised as in the paper, on the paper's test sets
+    # BLEU with the paper's tokenisation; empty unless the test set is the paper's
     paper_bleu: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -74,7 +74,7 @@ class RowResult:
 def measure_row(
     job: RowJob, run: Path, prepared: PreparedCorpus, test: ParallelLines | None
 ) -> RowResult:
-    """Measure a trained row: perplexity and BLEU on the development set, or on a test set.
+    """Measure a trained row: perplexity and BLEU on the test set, or on the development set.
 
     Without a test set the last weights are scored, as in Table 3; with a test set the average of
     the last snapshots is scored, as in Table 2.
@@ -93,7 +93,8 @@ def measure_row(
         table=job.table,
         row=job.row,
         scale=job.scale.name,
-        recipe=with_changes(job.recipe, resolved),  # training may have changed the recipe's name
+        # Not the stored recipe: training may have changed its name.
+        recipe=with_changes(job.recipe, resolved),
         parameters=count_parameters(stored.recipe.architecture, len(source), len(target)),
         perplexity=found.perplexity.as_json(),
         bleu=bleu,
@@ -120,13 +121,13 @@ def choose_metrics(references: Sequence[str]) -> tuple[str, ...]:
 def require_measurable(
     recipe: Recipe, prepared: PreparedCorpus, test: ParallelLines | None
 ) -> None:
-    """Refuse, before training, a test or development set on which the row could not be scored."""
+    """Raise InputError, before training, if the test or development set cannot be scored."""
     _, references = test or decode_development_set(prepared)
     require_scorable(choose_metrics(references), references, recipe.data.target_language)
 
 
 def decode_development_set(prepared: PreparedCorpus) -> ParallelLines:
-    """Decode the stored development set into source lines and references."""
+    """Decode the development set of a prepared corpus into source lines and references."""
     dev = prepared.dev
     if dev is None:
         hint = "prepare it with --dev-source FILE --dev-target FILE"
@@ -138,7 +139,7 @@ def decode_development_set(prepared: PreparedCorpus) -> ParallelLines:
 
 
 def read_test_set(data: Data, test: Texts | None, train: Texts | None) -> ParallelLines:
-    """Return the lines of both sides of a test set, by default that of the recipe's corpus."""
+    """Return the source and target lines of a test set, by default that of the recipe's corpus."""
     hint = "--test-source FILE --test-target FILE"
     require(
         test is not None or train is None,
@@ -183,7 +184,7 @@ def read_result(folder: Path) -> RowResult | None:
 
 
 def gather_results(folders: Iterable[Path]) -> tuple[list[RowResult], list[FolderError]]:
-    """Read all results within folders, each once; return them and the errors of damaged files."""
+    """Read every result within folders once; return the results and the damaged files' errors."""
     found: dict[tuple[str, int], tuple[Path, RowResult]] = {}
     faults = []
     for file in find_result_files(folders):
@@ -210,7 +211,10 @@ def find_result_files(folders: Iterable[Path]) -> list[Path]:
 
 
 def require_same_result(result: RowResult, folder: Path, known: RowResult, first: Path) -> None:
-    """Refuse two different results of one row and seed, which would count as two seeds."""
+    """Raise InputError if two results of the same row and seed differ.
+
+    They would count as two seeds.
+    """
     if (result.model, result.bleu["value"]) != (known.model, known.bleu["value"]):
         raise InputError(
             f"holds another result of {result.row} from seed {result.seed} than {first}",
@@ -222,7 +226,7 @@ def require_same_result(result: RowResult, folder: Path, known: RowResult, first
 def require_same_row(
     job: RowJob, result: RowResult, test: ParallelLines | None, folder: Path
 ) -> None:
-    """Refuse a stored result whose recipe or test set differs from the job's."""
+    """Raise InputError if a stored result has another recipe or test set than the job."""
     differ = [d for d in difference(job.recipe, result.recipe) if d[0] not in RESOLVED]
     if test and (name := identify_test_set(test[1])) != result.bleu["test_set"]:
         differ.append(("test set", name, result.bleu["test_set"]))

@@ -83,7 +83,7 @@ def write_report(
 def train_rows(
     kind: TableKind, jobs: Sequence[RowJob], request: TableRequest, callbacks: TableCallbacks
 ) -> list[TransduceError]:
-    """Train and measure every job that is neither measured nor locked; return the errors."""
+    """Train and measure every job that is not yet measured or locked; return the errors."""
     recipe, scale = jobs[0].recipe, jobs[0].scale
     test = read_test_set(recipe.data, request.test, request.train) if kind.has_test_set else None
     for job in jobs:
@@ -115,13 +115,16 @@ def try_row(
     test: ParallelLines | None,
     callbacks: TableCallbacks,
 ) -> str:
-    """Train and measure a row; if memory runs out, raise InputError, so that other rows go on."""
+    """Train and measure a row; return a sentence, or raise InputError if memory runs out.
+
+    After an InputError the other rows of the table are still trained.
+    """
     try:
         return train_row(job, output, prepared, test, callbacks)
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
-    gc.collect()  # frees the model, to which no variable refers any more
+    gc.collect()  # frees the model's memory: no variable refers to the model any more
     raise InputError(
         "memory ran out",
         "free some, and the same command tries the row again; or begin it in another folder "
@@ -173,7 +176,7 @@ def prepare_table_corpus(
 
 @contextmanager
 def wait_for_lock(folder: Path, on_message: Callable[[str], None]) -> Iterator[None]:
-    """Lock a folder for a with block; wait until no other process holds its lock."""
+    """Lock a folder for a with block; wait while another process holds its lock."""
     is_waiting = False
     with ExitStack() as stack:
         while True:

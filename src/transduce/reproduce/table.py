@@ -61,7 +61,7 @@ class TableRow:
 
     @property
     def paper_bleu(self) -> Measurements | None:
-        """The BLEU of words tokenised as in the paper; None unless the test set is the paper's."""
+        """The BLEU of each run as in the paper's tokenisation; None on other test sets."""
         values = [run.paper_bleu["value"] for run in self.runs if run.paper_bleu]
         return Measurements(values) if values else None
 
@@ -115,7 +115,7 @@ def build_table(results: Sequence[RowResult], recipes: Mapping[str, Recipe]) -> 
 
 
 def require_row_of_table(result: RowResult, recipes: Mapping[str, Recipe]) -> None:
-    """Refuse a result whose recipe is not a row of this table."""
+    """Raise InputError if a result's recipe is not a row of this table."""
     known = [scaled(recipe, scale_by_name(result.scale)).name for recipe in recipes.values()]
     if result.recipe.name not in known:
         fact = f"a result of {result.recipe.name} has no place in a table with {known[0]}"
@@ -123,7 +123,7 @@ def require_row_of_table(result: RowResult, recipes: Mapping[str, Recipe]) -> No
 
 
 def require_single(what: str, kinds: Collection[object]) -> None:
-    """Refuse results of several kinds, such as several scales, which make no single table."""
+    """Raise InputError if results are of several kinds of something, such as two scales."""
     require(
         len(kinds) == 1,
         f"these results are of {len(kinds)} different {what}: they make no one table",
@@ -134,7 +134,7 @@ def require_single(what: str, kinds: Collection[object]) -> None:
 def find_common_changes(
     results: Sequence[RowResult], recipes: Mapping[str, Recipe]
 ) -> dict[str, Value]:
-    """Return the changes of settings that all results share; refuse results changed differently.
+    """Return the settings that all results changed alike; refuse results changed differently.
 
     Rows trained at base's cost derive their number of steps from base's; their steps are ignored.
     """
@@ -151,6 +151,6 @@ def find_common_changes(
 
 
 def find_changes(result: RowResult, recipe: Recipe) -> dict[str, Value]:
-    """Return the settings in which a result differs from its row's recipe at the scale."""
+    """Return a result's settings that differ from its row's recipe at the same scale."""
     differ = difference(scaled(recipe, scale_by_name(result.scale)), result.recipe)
     return {path: ours for path, _, ours in differ if path not in (*RESOLVED, SEED)}

@@ -7,7 +7,7 @@ cost.
 from transduce.recipes.printed import TABLE_2 as PUBLISHED
 from transduce.recipes.printed import Published
 from transduce.reproduce.claims import Claim, compare_claims, describe_significance
-from transduce.reproduce.plot import Panel, Plot, collect_measurements, wrap_figures
+from transduce.reproduce.plot import Panel, Plot, collect_measurements, wrap_single_values
 from transduce.reproduce.report import (
     Cells,
     Report,
@@ -74,7 +74,7 @@ def find_pair(table: ResultTable) -> str:
 
 
 def select_published(pair: str) -> list[Published]:
-    """Return the printed rows of Table 2 that have a BLEU or a cost for a language pair."""
+    """Return the rows of the paper's Table 2 that have a BLEU for a language pair."""
     return [one for one in PUBLISHED if pair in one.bleu]
 
 
@@ -93,7 +93,7 @@ def find_printed(row: str, pair: str) -> dict[str, str | None]:
 
 
 def build_cells(table: ResultTable, pair: str) -> Cells:
-    """Return the table's head, the printed rows of other systems, and the rows trained here."""
+    """Return the cells of Table 2: a head, the paper's rows with ours beside, our other rows."""
     head = ("model", "BLEU printed", "cost printed", *MEASURED, *COUNTED, "beside the paper")
     blank = ("",) * (len(MEASURED) + len(COUNTED))
     lines: list[tuple[str, ...]] = [head]
@@ -111,7 +111,7 @@ def build_cells(table: ResultTable, pair: str) -> Cells:
 
 
 def format_model(one: Published) -> str:
-    """Format a printed row's model name, followed by our row's name if we train that model."""
+    """Return the model name of a printed row, followed by our row's name if we train it."""
     return f"{one.model}: {one.row}" if one.row else one.model
 
 
@@ -142,8 +142,8 @@ def format_cost(cost: float) -> str:
 def build_plot(table: ResultTable, title: str, pair: str) -> Plot:
     """Build the plot of BLEU and cost of each row, printed and measured."""
     names = {one.row or one.model: one for one in select_published(pair)}
-    scores = wrap_figures({name: float(one.bleu[pair]) for name, one in names.items()})
-    costs = wrap_figures(
+    scores = wrap_single_values({name: float(one.bleu[pair]) for name, one in names.items()})
+    costs = wrap_single_values(
         {name: float(one.cost[pair]) for name, one in names.items() if pair in one.cost}
     )
     counted = {name: row.cost("counted") for name, row in table.rows.items()}
@@ -154,7 +154,7 @@ def build_plot(table: ResultTable, title: str, pair: str) -> Plot:
         Panel("operations, the paper's estimate", costs, is_logarithmic=True),
         Panel(
             f"operations counted, {scale}",
-            wrap_figures({name: cost for name, cost in counted.items() if cost}),
+            wrap_single_values({name: cost for name, cost in counted.items() if cost}),
             is_logarithmic=True,
         ),
     ]

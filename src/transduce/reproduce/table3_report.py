@@ -3,7 +3,7 @@
 from transduce.recipes.printed import TABLE_3 as PRINTED
 from transduce.recipes.scale import scale_by_name, scaled
 from transduce.reproduce.claims import Claim, compare_claims, describe_significance
-from transduce.reproduce.plot import Panel, Plot, collect_measurements, wrap_figures
+from transduce.reproduce.plot import Panel, Plot, collect_measurements, wrap_single_values
 from transduce.reproduce.report import (
     Cells,
     Report,
@@ -118,9 +118,9 @@ def build_plot(table: ResultTable) -> Plot:
     """Build the plot of BLEU and perplexity of each row, printed and measured."""
     ours = f"ours, {table.scale}"
     panels = [
-        Panel("BLEU, the paper", wrap_figures(FIGURES["BLEU"])),
+        Panel("BLEU, the paper", wrap_single_values(FIGURES["BLEU"])),
         Panel(f"BLEU, {ours}", collect_measurements(table.rows, "bleu")),
-        Panel("PPL, the paper", wrap_figures(FIGURES["PPL"])),
+        Panel("PPL, the paper", wrap_single_values(FIGURES["PPL"])),
         Panel(f"PPL, {ours}", collect_measurements(table.rows, "perplexity")),
     ]
     corpus = table.runs[0].recipe.data.corpus

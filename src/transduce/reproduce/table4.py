@@ -1,5 +1,7 @@
 """Table 4: the F1 of a trained parser on test trees, with baselines and the paper's parsers.
 
+Files in the output folder OUTPUT:
+
 OUTPUT/run/         the training run, unless a model is given
 OUTPUT/model/       the average of the run's last snapshots
 OUTPUT/table4.md    the report, also as table4.json
@@ -37,22 +39,22 @@ class ParserScores:
 
     parser: str
     trained_on: str
-    f1: float  # of all sentences, with failed outputs as trees without brackets
-    f1_up_to_40: float  # of sentences of at most 40 words
-    f1_of_sentences: float  # of gold trees with the root S
+    f1: float  # over all trees; a failed output counts as a tree without brackets
+    f1_up_to_40: float  # over the trees of at most 40 words
+    f1_of_sentences: float  # over the trees whose gold tree has the root S
     complete: float  # the percentage of trees whose constituents all match
     failed: int  # sentences that EVALB refuses or skips
     trees: int
 
     def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values for JSON."""
+        """Return the scores as plain values for JSON."""
         return asdict(self)
 
 
 @final
 @dataclass(frozen=True)
 class ParsingTable:
-    """Our parser's and the baselines' rows, and whether the paper's rows are comparable."""
+    """The scores of our parser and the baselines, and whether the paper's are comparable."""
 
     rows: tuple[ParserScores, ...]
     test_set: str
@@ -85,7 +87,7 @@ def measure_parser(
 def measure_baselines(
     gold: Sequence[str], train: Iterable[Tree], trained_on: str, on_message: OnMessage
 ) -> list[ParserScores]:
-    """Return the scores of every baseline parser, which reads the gold part-of-speech tags."""
+    """Train and score every baseline parser; all of them read the gold part-of-speech tags."""
     tagged = [tag_parts_of_speech(to_tree(line)) for line in gold]
     trees, rows = list(train), []
     for name in BASELINES:
@@ -98,7 +100,7 @@ def measure_baselines(
 def score_parser(
     name: str, trained_on: str, gold: Sequence[str], outputs: Sequence[str]
 ) -> ParserScores:
-    """Return EVALB's F1 of output trees: over all, over short ones, and over those with root S."""
+    """Return a parser's F1 by EVALB: of all trees, of short ones, and of those with root S."""
     report = score_trees(list(gold), list(outputs), gold_tags=True)
     both = zip(gold, outputs, strict=True)
     sentences = [pair for pair in both if to_tree(pair[0]).labels[:1] == (SENTENCE,)]
@@ -122,13 +124,13 @@ def score_parser(
 
 
 def name_parser(recipe: Recipe) -> str:
-    """Return a parser's name in the table: its recipe's name, and whether settings were changed."""
+    """Return a parser's name in Table 4: its recipe's name, marked if settings were changed."""
     original = find_original_name(recipe)
     return f"Transformer ({original}{'' if recipe.name == original else ', changed settings'})"
 
 
 def read_gold(files: Sequence[Path]) -> list[str]:
-    """Return the cleaned trees of files, one line each; raise InputError if there is none."""
+    """Return the cleaned trees of files, one line each; raise InputError if there are none."""
     found = [tree for file in files for _, tree in read_test_trees(file)]
     require(bool(found), f"{files[0]} has no tree", "name a file of trees to test on")
     return found

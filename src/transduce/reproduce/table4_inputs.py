@@ -30,10 +30,10 @@ class TreeTexts:
     train: Pairs
     dev: Pairs | None
     gold: Sequence[str]  # the cleaned test trees, one line each
-    trained_on: str
-    baselines_on: str  # what the baselines are trained on, if the parser is given
-    test_set: str
-    is_comparable: bool  # with the paper's: sections 02 to 21 and 23 of the Penn Treebank
+    trained_on: str  # description of the trees that our parser is trained on
+    baselines_on: str  # description of the trees that the baselines are trained on
+    test_set: str  # description of the test trees
+    is_comparable: bool  # whether the trees are the paper's: Penn Treebank sections 02-21 and 23
 
     def read_train(self) -> Iterator[Tree]:
         """Yield the cleaned training trees."""
@@ -41,7 +41,7 @@ class TreeTexts:
 
 
 def choose_trees(recipe: Recipe, train: object, dev: object, test: Path | str | None) -> TreeTexts:
-    """Open the trees of Table 4: those given as arguments, by default the recipe's corpus."""
+    """Open the trees of Table 4: those given, or else those of the recipe's corpus."""
     require(
         kind_of(recipe.data) is PARSING,
         f"the recipe {recipe.name} is of the task {recipe.data.task}, not of parsing",
@@ -72,8 +72,8 @@ def choose_trees(recipe: Recipe, train: object, dev: object, test: Path | str | 
     )
 
 
-def replace_training(trees: TreeTexts, recipe: Recipe) -> TreeTexts:
-    """Return trees whose parser is a given model, which was trained on its recipe's corpus."""
+def replace_training_data(trees: TreeTexts, recipe: Recipe) -> TreeTexts:
+    """Return the trees with the corpus of a given parser's recipe as the parser's training data."""
     corpus = recipe.data.corpus
     comparable = trees.is_comparable and corpus == "wsj"
     return replace(trees, trained_on=f"{corpus} (its recipe)", is_comparable=comparable)
@@ -86,7 +86,7 @@ def train_parser(
     settings: Mapping[str, Value],
     on_message: Callable[[str], None],
 ) -> Path:
-    """Train the recipe in FOLDER/run, or resume that run; return the averaged model's folder."""
+    """Train the recipe in `folder`/run, or resume that run; return the averaged model's folder."""
     run = train_run(
         folder / "run",
         trees.train,

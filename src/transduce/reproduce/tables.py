@@ -82,7 +82,7 @@ def table3(folder: Path | str, **options: "Unpack[TableOptions]") -> "Report":
 
 
 def build_table2(pair: str) -> "TableKind":
-    """Return the recipes of the rows of Table 2 for a language pair, and the report builder."""
+    """Return Table 2 for a language pair: the recipes of its rows and the report builder."""
     from transduce.recipes.table2 import ROWS
     from transduce.reproduce.request import TableKind
     from transduce.reproduce.table2_report import build_report
@@ -95,7 +95,7 @@ def build_table2(pair: str) -> "TableKind":
 
 
 def build_table3() -> "TableKind":
-    """Return the recipes of the rows of Table 3, and the report builder."""
+    """Return Table 3: the recipes of its rows and the report builder."""
     from transduce.recipes.table3 import TABLE_3
     from transduce.reproduce.request import TableKind
     from transduce.reproduce.table3_report import build_report
@@ -161,7 +161,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
         measure_parser,
         name_parser,
     )
-    from transduce.reproduce.table4_inputs import choose_trees, replace_training, train_parser
+    from transduce.reproduce.table4_inputs import choose_trees, replace_training_data, train_parser
     from transduce.reproduce.table4_report import write_report
 
     folder, chosen = Path(folder), find_recipe(recipe)
@@ -170,7 +170,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
         parser = load(train_parser(folder, chosen, trees, settings or {}, on_message))
     else:
         parser = load(model)
-        trees = replace_training(trees, parser.recipe)
+        trees = replace_training_data(trees, parser.recipe)
     row, outputs = measure_parser(
         parser,
         trees.gold,

@@ -12,15 +12,15 @@ def describe_findings(table: LayerTable) -> list[str]:
     return [
         describe_agreement(table),
         describe_paths(table),
-        *describe_powers(table),
+        *describe_operation_growth(table),
         describe_projections(table),
-        describe_comparison(table),
+        describe_lstm_comparison(table),
         *describe_time_growth(table),
     ]
 
 
 def describe_agreement(table: LayerTable) -> str:
-    """Return a sentence on the largest difference between torch's operation counts and formulas."""
+    """Return a sentence: by how much operations counted by torch and by formula differ at most."""
     differ = [
         abs((p.operations + p.projections) / (p.by_hand + p.projections_by_hand) - 1)
         for row in table.rows
@@ -45,10 +45,13 @@ def describe_paths(table: LayerTable) -> str:
     )
 
 
-def describe_powers(table: LayerTable) -> Iterator[str]:
-    """Yield a sentence for each layer whose operations grow differently from the paper's O(…)."""
+def describe_operation_growth(table: LayerTable) -> Iterator[str]:
+    """Yield a sentence for each layer whose operations do not grow as the paper's O(…)."""
     for row in table.rows:
-        in_n, in_d = row.fit_in_n(lambda p: p.operations), row.fit_in_d(lambda p: p.operations)
+        in_n, in_d = (
+            row.fit_power_of_n(lambda p: p.operations),
+            row.fit_power_of_d(lambda p: p.operations),
+        )
         n, d = row.kind.printed.powers
         if abs(in_n.power - n) > 0.01 or (d is not None and abs(in_d.power - d) > 0.01):
             yield (
@@ -58,7 +61,7 @@ def describe_powers(table: LayerTable) -> Iterator[str]:
 
 
 def describe_projections(table: LayerTable) -> str:
-    """Return a sentence on the projections' share of self-attention's operations."""
+    """Return a sentence on which share of self-attention's operations its projections take."""
     row = next(row for row in table.rows if row.kind.name == "self-attention")
     n, _ = row.plan.middle
     at = next(p for p in row.points_by_n() if p.n == n)
@@ -69,8 +72,8 @@ def describe_projections(table: LayerTable) -> str:
     )
 
 
-def describe_comparison(table: LayerTable) -> str:
-    """Return a sentence on the n at which self-attention is faster than the LSTM (section 4)."""
+def describe_lstm_comparison(table: LayerTable) -> str:
+    """Return a sentence on the sentence lengths at which self-attention is faster than the LSTM."""
     times = [
         {p.n: p for p in row.points_by_n()}
         for row in table.rows
@@ -92,8 +95,11 @@ def format_list(numbers: list[int]) -> str:
 
 
 def describe_time_growth(table: LayerTable) -> Iterator[str]:
-    """Yield one sentence on the layers whose time grows unlike their operations, if any."""
-    rows = [(row.kind.name, list(find_power_differences(row))) for row in table.rows]
+    """Yield a sentence on all layers whose time grows by another power than their operations.
+
+    Yield nothing if there is no such layer.
+    """
+    rows = [(row.kind.name, list(format_power_differences(row))) for row in table.rows]
     deviating = [f"{name}: {', '.join(differ)}" for name, differ in rows if differ]
     if deviating:
         yield (
@@ -102,9 +108,12 @@ def describe_time_growth(table: LayerTable) -> Iterator[str]:
         )
 
 
-def find_power_differences(row: LayerRow) -> Iterator[str]:
-    """Yield a text such as "n^0.60 ± 0.05 for n^1.00" if time grows unlike operations."""
-    for letter, grows in (("n", row.fit_in_n), ("d", row.fit_in_d)):
+def format_power_differences(row: LayerRow) -> Iterator[str]:
+    """Yield texts like "n^0.60 ± 0.05 for n^1.00": how time grows, then how operations grow.
+
+    Sentence length n and width d are left out where both grow by nearly the same power.
+    """
+    for letter, grows in (("n", row.fit_power_of_n), ("d", row.fit_power_of_d)):
         counted, timed = grows(lambda p: p.operations + p.projections), grows(lambda p: p.seconds)
         if abs(counted.power - timed.power) > MAX_DEVIATION:
             yield f"{letter}^{timed} ± {timed.error:.2f} for {letter}^{counted}"

@@ -13,72 +13,74 @@ from transduce.settings import Architecture
 @final
 @dataclass(frozen=True)
 class PrintedComplexity:
-    """A row of Table 1 as the paper prints it, and the powers of n and d in its operations."""
+    """A row of Table 1 as printed, and its powers of sentence length n and width d."""
 
     operations: str  # the column "Complexity per Layer"
     sequential: str  # the column "Sequential Operations"
     path: str  # the column "Maximum Path Length"
-    powers: tuple[float, float | None]  # powers of n and d in `operations`; None: a sum of two
+    powers: tuple[float, float | None]  # of n and d in `operations`; None where d has two powers
 
 
 @final
 @dataclass(frozen=True)
 class LayerKind:
-    """A kind of layer in Table 1, with formulas for its operations (in the encoder) and paths."""
+    """A kind of layer in Table 1, with formulas for its operations and its maximum path length."""
 
     name: str
     mixing: str  # the value of architecture.mixing for this layer
     printed: PrintedComplexity
     # A layer's operations, given n and the model's sizes; a multiply-add is two operations.
     operations: Callable[[int, Architecture], int]
-    # The maximum path length, given n and m, the positions that a layer reaches on each side.
+    # The maximum path length, given n and m, the number of positions reached on each side.
     path: Callable[[int, int], int]
     path_formula: str  # the formula of `path`, for tables
     restricted: bool = False  # whether attention is restricted to a neighbourhood of r positions
 
 
-def count_projection_operations(kind: LayerKind, n: int, a: Architecture) -> int:
-    """Count the operations of W^Q, W^K, W^V, W^O, which Table 1's O(n² · d) leaves out."""
+def count_projection_operations(kind: LayerKind, n: int, sizes: Architecture) -> int:
+    """Count the operations of W^Q, W^K, W^V and W^O for n positions, which Table 1 leaves out."""
     by_attention = kind.mixing == "self-attention"
-    return 2 * n * a.d_model * a.heads * (2 * a.d_k + 2 * a.d_v) if by_attention else 0
+    return (
+        2 * n * sizes.d_model * sizes.heads * (2 * sizes.d_k + 2 * sizes.d_v) if by_attention else 0
+    )
 
 
-def count_attention_operations(n: int, a: Architecture) -> int:
-    """Count the operations of attention without projections: Q Kᵀ and weights times V."""
-    keys = a.encoder_neighbourhood or n
-    return 2 * n * keys * a.heads * (a.d_k + a.d_v)
+def count_attention_operations(n: int, sizes: Architecture) -> int:
+    """Count attention's operations for n positions without projections: Q Kᵀ, weights times V."""
+    keys = sizes.encoder_neighbourhood or n
+    return 2 * n * keys * sizes.heads * (sizes.d_k + sizes.d_v)
 
 
-def count_recurrent_operations(n: int, a: Architecture) -> int:
-    """Count the operations of a recurrent layer: two LSTMs of half the width, one per direction."""
-    width = a.d_model // 2
-    return 2 * n * 2 * 4 * width * (a.d_model + width)
+def count_recurrent_operations(n: int, sizes: Architecture) -> int:
+    """Count the operations of two LSTMs for n positions, one per direction, each of width d / 2."""
+    width = sizes.d_model // 2
+    return 2 * n * 2 * 4 * width * (sizes.d_model + width)
 
 
-def count_convolution_operations(n: int, a: Architecture) -> int:
-    """Count the operations of a convolution: a d x d matrix for each of its k neighbours."""
-    return 2 * a.kernel_size * n * a.d_model**2
+def count_convolution_operations(n: int, sizes: Architecture) -> int:
+    """Count a convolution's operations for n positions: k matrices of d x d for each."""
+    return 2 * sizes.kernel_size * n * sizes.d_model**2
 
 
-def count_separable_operations(n: int, a: Architecture) -> int:
-    """Count the operations of a separable convolution: k per channel, then a d x d matrix."""
-    return 2 * n * a.d_model * (a.kernel_size + a.d_model)
+def count_separable_operations(n: int, sizes: Architecture) -> int:
+    """Count a separable convolution's operations for n positions: kernels, then a d x d matrix."""
+    return 2 * n * sizes.d_model * (sizes.kernel_size + sizes.d_model)
 
 
-def compute_reach_per_side(kind: LayerKind, a: Architecture, *, causal: bool) -> int:
-    """Return m, the number of positions that one layer reaches on each side of a position."""
+def compute_reach_per_side(kind: LayerKind, sizes: Architecture, *, causal: bool) -> int:
+    """Return how many positions a layer reaches on each side of a position: m in path formulas."""
     if kind.restricted:
-        return (a.encoder_neighbourhood - 1) // 2
-    return a.kernel_size - 1 if causal else a.kernel_size // 2
+        return (sizes.encoder_neighbourhood - 1) // 2
+    return sizes.kernel_size - 1 if causal else sizes.kernel_size // 2
 
 
 def count_contiguous_layers(n: int, m: int) -> int:
-    """Return the layers that connect n positions if each layer reaches m positions further."""
+    """Return how many layers connect n positions if each layer reaches m positions further."""
     return max(1, math.ceil((n - 1) / m))
 
 
 def count_dilated_layers(n: int, m: int) -> int:
-    """Return the layers that connect n positions if each reaches m + 1 times as far as the last."""
+    """Return how many layers connect n positions if each layer multiplies the reach by m + 1."""
     layers = 1
     while (m + 1) ** layers < n:
         layers += 1

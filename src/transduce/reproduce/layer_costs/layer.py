@@ -22,7 +22,7 @@ CPU = torch.device("cpu")
 @final
 @dataclass(frozen=True)
 class MeasuredLayer:
-    """A token-mixing layer of Table 1 and its context for one sentence of n positions."""
+    """A token-mixing layer of Table 1, ready to be applied to one sentence of n positions."""
 
     kind: LayerKind
     sizes: Architecture
@@ -35,7 +35,7 @@ class MeasuredLayer:
         return self.mixing(x, self.context)
 
     def random_sentence(self, dtype: torch.dtype) -> Float[Tensor, "n d"]:
-        """Return n random vectors that require gradients, the same at every call."""
+        """Return n random vectors of width d that require gradients, equal at every call."""
         generator = torch.Generator().manual_seed(self.n)
         shape = (self.n, self.sizes.d_model)
         return torch.randn(shape, generator=generator, dtype=dtype).requires_grad_()
@@ -53,7 +53,7 @@ class MeasuredLayer:
 
 
 def build_sizes(kind: LayerKind, d: int, k: int, r: int) -> Architecture:
-    """Build settings with a kind of layer, width d, kernel width k and neighbourhood r."""
+    """Build architecture settings: a kind of layer, width d, kernel width k, neighbourhood r."""
     return Architecture(
         d_model=d,
         heads=HEADS,
@@ -69,14 +69,17 @@ def build_sizes(kind: LayerKind, d: int, k: int, r: int) -> Architecture:
 def build_layer(
     kind: LayerKind, n: int, sizes: Architecture, *, dtype: torch.dtype = torch.float32
 ) -> MeasuredLayer:
-    """Build the token-mixing layer of an encoder's first layer, with initial weights."""
+    """Build a kind of token-mixing layer for n positions, as in the first encoder layer."""
     return build_stacked_layer(kind, n, sizes, 0, causal=False, dtype=dtype)
 
 
 def build_stack(
     kind: LayerKind, n: int, sizes: Architecture, layers: int, *, causal: bool
 ) -> list[MeasuredLayer]:
-    """Build the token-mixing layers of an encoder, or of a decoder if causal, in float64."""
+    """Build the token-mixing layers of an encoder (decoder if `causal`) for n positions.
+
+    Their weights are in float64.
+    """
     return [
         build_stacked_layer(kind, n, sizes, number, causal=causal, dtype=torch.float64)
         for number in range(layers)
@@ -86,7 +89,10 @@ def build_stack(
 def build_stacked_layer(
     kind: LayerKind, n: int, sizes: Architecture, number: int, *, causal: bool, dtype: torch.dtype
 ) -> MeasuredLayer:
-    """Build the token-mixing layer of layer `number`, from 0; `number` also seeds its weights."""
+    """Build the token-mixing layer of a model's layer `number`, from 0, for n positions.
+
+    `number` also seeds the initial weights.
+    """
     mixing = build_mixing(sizes, number, causal=causal)
     initialise(mixing, torch.Generator().manual_seed(number))
     context = mixing.build_context((n,), build_windowed_attention, CPU)

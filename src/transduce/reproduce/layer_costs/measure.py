@@ -25,7 +25,7 @@ from transduce.reproduce.layer_costs.trace import measure_longest_chain, measure
 @final
 @dataclass(frozen=True, kw_only=True)
 class MeasuredPoint:
-    """The measured costs of one layer at one size: operations, chain, time and memory."""
+    """The costs measured for one layer at one size: operations, dependent chain, time, memory."""
 
     n: int  # length of the sentence
     d: int  # width of the layer
@@ -42,7 +42,7 @@ class MeasuredPoint:
 @final
 @dataclass(frozen=True, kw_only=True)
 class MeasuredPath:
-    """The maximum path length between two of n positions, in the encoder or the decoder."""
+    """The maximum path length between any two of n positions, in the encoder or the decoder."""
 
     stack: str  # encoder or decoder
     n: int  # number of positions
@@ -53,7 +53,7 @@ class MeasuredPath:
 @final
 @dataclass(frozen=True)
 class LayerRow:
-    """A row of the measured Table 1: the points and paths of one kind of layer."""
+    """A row of the measured Table 1: the costs and path lengths of one kind of layer."""
 
     kind: LayerKind
     points: tuple[MeasuredPoint, ...]
@@ -62,25 +62,31 @@ class LayerRow:
 
     @property
     def matches_formula(self) -> bool:
-        """Whether all measured path lengths agree with the formula."""
+        """Whether all measured path lengths of this kind of layer agree with the formula."""
         return all(path.length == path.by_hand for path in self.paths)
 
     def points_by_n(self) -> list[MeasuredPoint]:
-        """Return the points measured at the middle d, sorted by n."""
+        """Return the costs measured at the median width d, sorted by sentence length n."""
         return sorted((p for p in self.points if p.d == self.plan.middle[1]), key=lambda p: p.n)
 
     def points_by_d(self) -> list[MeasuredPoint]:
-        """Return the points measured at the middle n, sorted by d."""
+        """Return the costs measured at the median sentence length n, sorted by width d."""
         return sorted((p for p in self.points if p.n == self.plan.middle[0]), key=lambda p: p.d)
 
-    def fit_in_n(self, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
-        """Fit value ≈ c · n^power to a value of each point, such as seconds, at the middle d."""
+    def fit_power_of_n(self, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
+        """Fit value ≈ c · n^power to a value such as seconds at each sentence length n.
+
+        The width d is the median of the measured widths.
+        """
         return fit_power_law(
             [p.n for p in self.points_by_n()], [value(p) for p in self.points_by_n()]
         )
 
-    def fit_in_d(self, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
-        """Fit value ≈ c · d^power to a value of each point, such as seconds, at the middle n."""
+    def fit_power_of_d(self, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
+        """Fit value ≈ c · d^power to a value such as seconds at each width d.
+
+        The sentence length n is the median of the measured lengths.
+        """
         return fit_power_law(
             [p.d for p in self.points_by_d()], [value(p) for p in self.points_by_d()]
         )
@@ -109,7 +115,7 @@ def measure_layers(plan: MeasurementPlan, on_message: Callable[[str], None]) -> 
 
 
 def measure_paths(kind: LayerKind, plan: MeasurementPlan) -> Iterator[MeasuredPath]:
-    """Measure the maximum path length between n positions of encoder and decoder, for each n."""
+    """Measure the maximum path length of encoder and decoder at each sentence length in `plan`."""
     sizes = build_sizes(kind, WIDE, plan.k, plan.r)
     for stack, causal in (("encoder", False), ("decoder", True)):
         side = compute_reach_per_side(kind, sizes, causal=causal)
@@ -119,7 +125,10 @@ def measure_paths(kind: LayerKind, plan: MeasurementPlan) -> Iterator[MeasuredPa
 
 
 def measure_point(kind: LayerKind, n: int, d: int, plan: MeasurementPlan) -> MeasuredPoint:
-    """Measure operations, chain, memory and time of one layer at one size."""
+    """Measure a layer's operations, time and memory at sentence length n and width d.
+
+    Also measure its longest chain of dependent operations.
+    """
     sizes = build_sizes(kind, d, plan.k, plan.r)
     exact = build_layer(kind, n, sizes, dtype=EXACT)
     operations, projections = count_operations(exact)

@@ -1,4 +1,4 @@
-"""Count the operations of a running layer by torch: a multiplication and an addition are two.
+"""Count the operations that a layer runs, by torch; a multiply-add is two operations.
 
 Counted are matrix products, and the products with the per-channel kernels of a separable
 convolution. Not counted, as in the paper's table: softmax, gates, masks and plain sums.
@@ -18,7 +18,7 @@ EXACT = torch.float64
 
 @torch.no_grad()
 def count_operations(layer: MeasuredLayer) -> tuple[int, int]:
-    """Return the operations of a forward pass without projections, and of the projections alone."""
+    """Count the operations of a forward pass; return those outside and those in projections."""
     x = layer.random_sentence(EXACT)
     rules = {torch.ops.aten.addcmul: count_addcmul_operations}
     with FlopCounterMode(display=False, custom_mapping=rules) as counter:

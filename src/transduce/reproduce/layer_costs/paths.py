@@ -1,10 +1,9 @@
 """Measure the maximum path length between two positions by gradients    (section 4)
 
-Where all positions are computed at once, one layer is one step of the path: its length is the
-smallest number of layers after which every output depends on every input (in a decoder, on every
-input at the same or an earlier position). In a recurrent layer each position is a step: the path
-length is the number of states, including its own, that the gradient of the last output passes on
-its way back to the first input.
+If a layer computes all positions at once, the path length is the smallest number of layers after
+which every output depends on every input (in a decoder: on every input up to its position). In a
+recurrent layer, the path length is the number of states through which the gradient of the last
+output flows back to the first input, the states of the first and the last position included.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +23,7 @@ EXACT = torch.float64  # a gradient over a long path is small but must not round
 
 
 def measure_path_length(kind: LayerKind, n: int, sizes: Architecture, *, causal: bool) -> int:
-    """Measure the maximum path length between n positions of an encoder, or decoder if causal."""
+    """Measure the maximum path length between n positions of an encoder (decoder if `causal`)."""
     if kind.mixing == "recurrent":
         return count_states_passed(n, sizes)
 
@@ -36,7 +35,7 @@ def measure_path_length(kind: LayerKind, n: int, sizes: Architecture, *, causal:
 
 
 def find_smallest_sufficient(enough: Callable[[int], bool], most: int) -> int:
-    """Find by bisection the smallest number up to `most` for which `enough` is true."""
+    """Return the smallest number from 1 to `most` for which `enough` is true, by bisection."""
     low, high = 0, 1
     while not enough(high):
         assert high < most, "every layer reaches the next position at least"
@@ -48,7 +47,7 @@ def find_smallest_sufficient(enough: Callable[[int], bool], most: int) -> int:
 
 
 def has_full_dependence(stack: Sequence[MeasuredLayer], *, causal: bool) -> bool:
-    """Return whether every output depends on all inputs (if causal, on all up to its position)."""
+    """Return whether every output depends on all inputs (if causal, on those not after it)."""
     x = stack[0].random_sentence(EXACT)
     y: Float[Tensor, "n d"] = x
     for layer in stack:
@@ -59,13 +58,16 @@ def has_full_dependence(stack: Sequence[MeasuredLayer], *, causal: bool) -> bool
 
 
 def find_dependencies(output: Float[Tensor, " d"], x: Float[Tensor, "n d"]) -> Tensor:
-    """Return a mask of the positions of x on which an output depends: their gradient is not 0."""
+    """Return a mask of the n input positions from which an output has a gradient that is not 0."""
     (gradient,) = torch.autograd.grad(output.sum(), x, retain_graph=True)
     return gradient.ne(0).any(dim=1)
 
 
 def count_states_passed(n: int, sizes: Architecture) -> int:
-    """Count the LSTM states on the path from the first input to the last output, both included."""
+    """Count the LSTM states on the path from the first of n inputs to the last output.
+
+    The states of the first and the last position are counted, too.
+    """
     layer = RecurrentLayer(sizes.d_model, causal=True).to(EXACT)
     initialise(layer, torch.Generator().manual_seed(0))
     x = torch.randn(n, 1, sizes.d_model, dtype=EXACT).requires_grad_()

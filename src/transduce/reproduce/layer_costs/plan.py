@@ -7,17 +7,20 @@ from transduce.machine.memory import memory_bytes
 from transduce.reproduce.layer_costs.layer import HEADS
 from transduce.settings.fields import require
 
-SCORES = 5  # approximate number of copies of all heads' n² scores in memory at once
+SCORES = 5  # about how many copies of the n x n attention scores are in memory at once
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class MeasurementPlan:
-    """The sizes at which layers are measured: all n at the middle d, and all d at the middle n."""
+    """The sentence lengths n and widths d at which the layers of Table 1 are measured.
+
+    All n are measured at the median d, and all d at the median n.
+    """
 
     n: tuple[int, ...] = (64, 128, 256, 512, 1024, 2048)  # sentence lengths
     d: tuple[int, ...] = (64, 128, 256, 512, 1024)  # widths of the layer
-    paths: tuple[int, ...] = (8, 16, 32, 64)  # the n at which path lengths are measured
+    paths: tuple[int, ...] = (8, 16, 32, 64)  # sentence lengths at which paths are measured
     k: int = 3  # width of a convolution's kernel
     r: int = 17  # positions in the neighbourhood of restricted attention
     rounds: int = 7  # timings of each layer at each size
@@ -45,12 +48,12 @@ class MeasurementPlan:
 
     @property
     def middle(self) -> tuple[int, int]:
-        """The median n, at which all d are measured, and the median d, at which all n are."""
+        """The median of the sentence lengths n, and the median of the widths d."""
         n, d = sorted(self.n), sorted(self.d)
         return n[len(n) // 2], d[len(d) // 2]
 
     def points(self) -> list[tuple[int, int]]:
-        """Return every size (n, d) to measure, each once."""
+        """Return each pair (sentence length n, width d) at which layers are measured, once."""
         n, d = self.middle
         pairs = [(one, d) for one in sorted(self.n)] + [(n, one) for one in sorted(self.d)]
         return list(dict.fromkeys(pairs))

@@ -1,4 +1,4 @@
-"""Plot the measured Table 1 by n with matplotlib, an optional package (the extra `plots`)."""
+"""Plot the measured Table 1 by sentence length n, with the optional package matplotlib."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ Curve = Callable[[LayerRow], Points]
 
 
 def plot_table(table: LayerTable) -> bytes:
-    """Return a PNG image with panels of operations, time, memory and path lengths against n."""
+    """Return a PNG image of operations, time, memory and path lengths by sentence length n."""
     from matplotlib.figure import Figure
 
     _, d = table.plan.middle
@@ -51,11 +51,11 @@ def draw_panel(panel: "Axes", title: str, table: LayerTable, curve: Curve) -> No
 
 
 def pair_with_n(row: LayerRow, values: Sequence[int | float]) -> Points:
-    """Return the n at which a row's points were measured, together with their values."""
+    """Return the sentence lengths n of a row's measured points, together with their values."""
     return [p.n for p in row.points_by_n()], values
 
 
 def select_encoder_paths(row: LayerRow) -> Points:
-    """Return the n of a row's encoder paths, together with the measured path lengths."""
+    """Return the sentence lengths n and the path lengths that were measured in the encoder."""
     chosen = [path for path in row.paths if path.stack == "encoder"]
     return [path.n for path in chosen], [path.length for path in chosen]

@@ -40,7 +40,7 @@ def format_markdown(table: LayerTable, picture: bytes | None = None) -> str:
 
 
 def describe_conditions(table: LayerTable) -> list[str]:
-    """Return the sentences needed to read the report: machine, sizes, methods."""
+    """Return sentences on how Table 1 was measured: machine, sizes, methods."""
     plan, made = table.plan, table.environment
     n, d = plan.middle
     return [
@@ -80,7 +80,7 @@ def tabulate_summary(table: LayerTable) -> Cells:
             row.kind.printed.operations,
             format_powers(row, operations_without_projections),
             row.kind.printed.sequential,
-            f"n^{row.fit_in_n(lambda p: p.chain)}",
+            f"n^{row.fit_power_of_n(lambda p: p.chain)}",
             row.kind.printed.path,
             row.kind.path_formula if row.matches_formula else "see below",
         ]
@@ -90,7 +90,7 @@ def tabulate_summary(table: LayerTable) -> Cells:
 
 
 def tabulate_operations(table: LayerTable) -> Cells:
-    """Return the table of operations, counted by torch and by formula, and of their growth."""
+    """Return the table of operations, counted by torch and by formula, with their growth."""
     n, d = table.plan.middle
     head = ["layer", "counted", "by hand", "differ", "with projections", "by hand", "grows"]
     rows = []
@@ -110,14 +110,14 @@ def tabulate_operations(table: LayerTable) -> Cells:
 
 
 def tabulate_chains(table: LayerTable) -> Cells:
-    """Return the table of the longest chains of dependent operations at every n."""
+    """Return the table of the longest chain of dependent operations at each sentence length."""
     head = ["layer", "paper", *(f"n = {p.n}" for p in table.rows[0].points_by_n()), "grows"]
     rows = [
         [
             row.kind.name,
             row.kind.printed.sequential,
             *(str(p.chain) for p in row.points_by_n()),
-            f"n^{row.fit_in_n(lambda p: p.chain)}",
+            f"n^{row.fit_power_of_n(lambda p: p.chain)}",
         ]
         for row in table.rows
     ]
@@ -136,20 +136,20 @@ def tabulate_path_lengths(table: LayerTable) -> Cells:
 
 
 def tabulate_growth(table: LayerTable, value: Callable[[MeasuredPoint], float]) -> Cells:
-    """Return the table of a measured quantity at every n, with the fitted powers of n and d."""
+    """Return the table of a quantity at each sentence length n, and its growth with n and d."""
     head = ["layer", *(f"n = {p.n}" for p in table.rows[0].points_by_n()), "with n", "with d"]
     rows = []
     for row in table.rows:
         figures = [f"{value(p):.2f}" for p in row.points_by_n()]
-        n, d = row.fit_in_n(value), row.fit_in_d(value)
+        n, d = row.fit_power_of_n(value), row.fit_power_of_d(value)
         powers = [f"n^{n} ± {n.error:.2f}", f"d^{d} ± {d.error:.2f}"]
         rows.append([row.kind.name, *figures, *powers])
     return [head, *rows]
 
 
 def format_powers(row: LayerRow, value: Callable[[MeasuredPoint], float]) -> str:
-    """Return the fitted powers of a value as text, such as "n^1.00 d^2.00"."""
-    return f"n^{row.fit_in_n(value)} d^{row.fit_in_d(value)}"
+    """Return how a value grows with sentence length n and width d, such as "n^1.00 d^2.00"."""
+    return f"n^{row.fit_power_of_n(value)} d^{row.fit_power_of_d(value)}"
 
 
 def operations_without_projections(point: MeasuredPoint) -> float:
@@ -186,8 +186,12 @@ def build_json_row(row: LayerRow) -> dict[str, Any]:
     return {
         "layer": row.kind.name,
         "paper": asdict(row.kind.printed),
-        "grows_with_n": {name: asdict(row.fit_in_n(value)) for name, value in measures.items()},
-        "grows_with_d": {name: asdict(row.fit_in_d(value)) for name, value in measures.items()},
+        "grows_with_n": {
+            name: asdict(row.fit_power_of_n(value)) for name, value in measures.items()
+        },
+        "grows_with_d": {
+            name: asdict(row.fit_power_of_d(value)) for name, value in measures.items()
+        },
         "points": [asdict(one) for one in row.points],
         "paths": [asdict(one) for one in row.paths],
         "path_formula": row.kind.path_formula,
@@ -195,10 +199,10 @@ def build_json_row(row: LayerRow) -> dict[str, Any]:
 
 
 def list_points(table: LayerTable) -> list[dict[str, Any]]:
-    """Return one flat record for each kind of layer and size, with its measured costs."""
+    """Return a flat record of measured costs for each kind of layer, sentence length and width."""
     return [{"layer": row.kind.name, **asdict(p)} for row in table.rows for p in row.points]
 
 
 def list_paths(table: LayerTable) -> list[dict[str, Any]]:
-    """Return one flat record for each kind of layer, stack and n, with its path length."""
+    """Return a flat record for each path length: kind of layer, encoder or decoder, length n."""
     return [{"layer": row.kind.name, **asdict(p)} for row in table.rows for p in row.paths]

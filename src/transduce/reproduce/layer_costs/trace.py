@@ -2,9 +2,9 @@
 
 Every operation of torch is intercepted as it is dispatched.
 
-The longest chain consists of operations that must wait for one another, from the input to the
-output. As in the paper, an operation of torch (a product, a sum over a dimension) is one step of
-any width, so that a chain of O(1) does not grow with n. Views compute nothing and are not counted.
+In a chain of dependent operations, each operation needs the result of the one before. As in the
+paper, an operation of torch (a product, a sum over a dimension) counts as one, however large its
+tensors are, so that a chain of O(1) does not grow with the sentence. Views are not counted.
 
 The peak memory is the most bytes of tensors alive at once. It includes tensors kept for the
 backward pass, but not the temporary memory of an operation while the operation runs.
@@ -21,14 +21,17 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 @torch.no_grad()
 def measure_longest_chain(run: Callable[[Tensor], Tensor], x: Tensor) -> int:
-    """Count the operations of a call's longest chain, in which each needs the previous result."""
+    """Return the number of operations in the longest chain of dependent operations of run(x)."""
     with ChainRecorder() as chains:
         last = run(x)
     return chains.depth[get_storage_address(last)]
 
 
 def measure_peak_bytes(run: Callable[[], object]) -> int:
-    """Call a function twice; return the most bytes of new tensors alive at once in the second."""
+    """Call a function; return the most bytes that its new tensors take at any one time.
+
+    The function is called once before, to allocate tensors that persist, such as gradients.
+    """
     run()  # allocates the tensors that persist, such as gradients
     with PeakMemoryRecorder() as memory:
         run()

@@ -36,7 +36,7 @@ BASELINES: Mapping[str, Callable[[Iterable[Tree]], Parser]] = MappingProxyType(
 def baseline_trees(
     name: str, train_trees: Iterable[Tree], test_sentences: Iterable[TaggedSentence]
 ) -> Iterator[Tree]:
-    """Yield a baseline parser's tree of each test sentence, given its part-of-speech tags.
+    """Parse tagged test sentences with the baseline parser of this name; yield the trees.
 
     The labels of a `TaggedSentence` are the part-of-speech tags. Only `baseline-pcfg` reads the
     training trees, which must be cleaned.

@@ -5,8 +5,8 @@ than two children are split from the left, so that all rules have two children:
 
     A -> B C D E    becomes    A -> B )A B    )A B -> C )A C    )A C -> D E
 
-The split symbol `)A B` is named after the parent A and one sibling, B. Labels hold neither blanks
-nor brackets, so that symbols of tags, "(NN", and split symbols are never mistaken for labels.
+The split symbol `)A B` is named after the parent A and one sibling, B. A tag such as NN is the
+symbol "(NN". As labels hold neither blanks nor brackets, no label equals a symbol of these kinds.
 """
 
 import math
@@ -30,7 +30,7 @@ ROOT = "("  # the symbol above the root of every tree
 @final
 @dataclass(frozen=True)
 class Grammar:
-    """Log-probabilities of roots, of symbols over one tag, and of binary rules.
+    """The log-probabilities of a grammar's root symbols, one-tag rules and binary rules.
 
     Rule r has the parent `parents[r]`, in ascending order, and the children `left[r]`, `right[r]`.
     """
@@ -45,7 +45,7 @@ class Grammar:
 
 
 def learn_grammar(trees: Iterable[Tree]) -> Grammar:
-    """Return the grammar with each rule's relative frequency in the trees as its probability."""
+    """Learn a grammar from trees; a rule's probability is its relative frequency in them."""
     counts = Counter(rule for tree in trees for rule in find_rules(tree))
     if not counts:
         raise InputError("there are no trees to learn a grammar from", "name the training trees")
@@ -79,7 +79,7 @@ def build_grammar(weights: Mapping[tuple[str, Rule], float], symbols: list[str])
 
 def find_rules(tree: Tree) -> Iterator[tuple[str, Rule]]:
     """Yield the binary rules (parent, children) of a tree, the root's rule first."""
-    nodes = join_chains(tree)
+    nodes = join_unary_chains(tree)
     yield ROOT, (nodes[0].label,)
     for node, children in zip(nodes, find_children(tree, nodes), strict=True):
         if node.end - node.start == 1:
@@ -88,8 +88,8 @@ def find_rules(tree: Tree) -> Iterator[tuple[str, Rule]]:
             yield from split_rule(node.label, children)
 
 
-def join_chains(tree: Tree) -> list[Constituent]:
-    """Return a tree's constituents in preorder; constituents over the same words become one."""
+def join_unary_chains(tree: Tree) -> list[Constituent]:
+    """Return a tree's constituents in preorder; those over the same words are merged into one."""
     nodes = list[Constituent]()
     for one in tree.constituents:
         if nodes and nodes[-1][1:] == one[1:]:
@@ -117,7 +117,7 @@ def find_children(tree: Tree, nodes: list[Constituent]) -> list[list[str]]:
 
 
 def split_rule(parent: str, children: list[str]) -> Iterator[tuple[str, Rule]]:
-    """Yield the binary rules that a rule with two or more children is split into."""
+    """Split a rule with two or more children into binary rules; yield each (parent, children)."""
     left = parent
     for child in children[:-2]:
         right = SPLIT + parent + SPLIT + child

@@ -1,7 +1,6 @@
 """The most probable tree of a grammar over a sentence's tags, by the CKY algorithm.
 
-Letters of shapes: n words, S symbols, R binary rules of the grammar, r of these rules, m split
-points of a span of m + 1 words.
+Shapes: n words, S symbols of the grammar, r chosen binary rules, m split points of a span.
 """
 
 from collections.abc import Iterator
@@ -14,11 +13,12 @@ from transduce.reproduce.tree_baselines.grammar import JOIN, SPLIT, TAG, Grammar
 from transduce.text.tags import TaggedSentence
 from transduce.text.trees.tree import Constituent, Tree, flat_tree
 
-Chart = Float32[ndarray, "n n+1 S"]  # [i, j, s]: log-probability of symbol s over words i to j - 1
+# Chart[i, j, s] is the log-probability of the best subtree of symbol s over words i to j - 1.
+Chart = Float32[ndarray, "n n+1 S"]
 
 
 def parse_by_grammar(sentence: TaggedSentence, grammar: Grammar) -> Tree:
-    """Return the most probable tree over a sentence's tags; a flat S if none has a probability."""
+    """Return the most probable tree over a sentence's tags, or a flat S if the grammar has none."""
     chart = fill_chart(sentence.labels, grammar)
     whole = chart[0, -1] + grammar.roots
     root = int(whole.argmax())
@@ -29,7 +29,7 @@ def parse_by_grammar(sentence: TaggedSentence, grammar: Grammar) -> Tree:
 
 
 def fill_chart(tags: tuple[str, ...], grammar: Grammar) -> Chart:
-    """Return the log-probability of the best subtree of every symbol over every span."""
+    """Return the log-probability of the best subtree for each span of tags and each symbol."""
     n = len(tags)
     chart = np.full((n, n + 1, len(grammar.symbols)), -np.inf, np.float32)
     for start, tag in enumerate(tags):
@@ -55,7 +55,7 @@ def fill_cell(start: int, end: int, chart: Chart, grammar: Grammar) -> None:
 def score_splits(
     start: int, end: int, chart: Chart, grammar: Grammar, rules: Int64[ndarray, " r"]
 ) -> Float32[ndarray, "m r"]:
-    """Return the sum of both children's log-probabilities for each split point and rule."""
+    """Return both children's summed log-probabilities, for m split points of a span and r rules."""
     left = chart[start, start + 1 : end].take(grammar.left[rules], axis=1)
     right = chart[start + 1 : end, end].take(grammar.right[rules], axis=1)
     left += right
@@ -63,7 +63,7 @@ def score_splits(
 
 
 def find_constituents(root: int, chart: Chart, grammar: Grammar) -> Iterator[Constituent]:
-    """Yield the constituents of the most probable tree with a root symbol, in preorder."""
+    """Yield the constituents of the most probable tree with the given root symbol, in preorder."""
     waiting = [(root, 0, len(chart))]
     while waiting:
         symbol, start, end = waiting.pop()

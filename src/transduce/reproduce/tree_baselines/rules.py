@@ -19,7 +19,7 @@ def build_flat_tree(sentence: TaggedSentence) -> Tree:
 
 
 def build_right_branching_tree(sentence: TaggedSentence) -> Tree:
-    """Return the tree of an S over all words and an NP from each later word to the last.
+    """Return a tree with an S over all words, and an NP from each word but the last to the end.
 
     A final punctuation mark is directly under S.
     """
@@ -31,12 +31,12 @@ def build_right_branching_tree(sentence: TaggedSentence) -> Tree:
 
 
 def build_noun_chunk_tree(sentence: TaggedSentence) -> Tree:
-    """Return the tree of an S over all words with an NP over each run of nominal tags."""
+    """Return a tree with an S over all words, and an NP over each run of nominal tags."""
     return build_tree(sentence, list(find_noun_chunks(sentence.labels)))
 
 
 def find_noun_chunks(tags: Sequence[str]) -> Iterator[Constituent]:
-    """Yield an NP over each longest run of tags of noun phrases, such as nouns and determiners."""
+    """Yield an NP over each longest run of determiner, adjective and noun tags."""
     place = 0
     for is_nominal, run in groupby(tags, key=NOMINAL.__contains__):
         end = place + len(list(run))
@@ -46,7 +46,7 @@ def find_noun_chunks(tags: Sequence[str]) -> Iterator[Constituent]:
 
 
 def build_tree(sentence: TaggedSentence, inner: Sequence[Constituent]) -> Tree:
-    """Return the tree of an S over all words of a sentence above the given inner constituents."""
+    """Return a tree with an S over all words of a sentence, above the given constituents."""
     root = Constituent(SENTENCE, 0, len(sentence.tokens))
     labels, starts, ends = zip(root, *inner, strict=True)
     return Tree(sentence.tokens, sentence.labels, labels, starts, ends)
