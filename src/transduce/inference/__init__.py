@@ -1,1 +1,1 @@
-"""Trained models at work: load, translate, evaluate, score pairs, in one process or several."""
+"""Use of trained models: load, translate, evaluate, score pairs, in one process or several."""

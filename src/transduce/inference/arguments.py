@@ -1,4 +1,4 @@
-"""Checks of arguments of the Python API; errors name the argument and the wrong value."""
+"""Checks of arguments of the Python API; their errors name the argument and its wrong value."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -22,7 +22,7 @@ def require_count(name: str, value: object) -> None:
 
 
 def require_known(name: str, changes: Mapping[str, object], settings: type) -> None:
-    """Refuse keywords of the method `name` that are no fields of its settings class."""
+    """Refuse a call of the method `name` if a keyword in `changes` is no field of `settings`."""
     known = [field.name for field in fields(settings)]
     for key in changes:
         if key not in known:

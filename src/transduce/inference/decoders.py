@@ -1,4 +1,4 @@
-"""Wrapping of models for the search: one as a decoder, several as an ensemble."""
+"""Wraps models for the search: one model as a decoder, several as an ensemble."""
 
 from collections.abc import Sequence
 from typing import Any

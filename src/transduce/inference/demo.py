@@ -9,7 +9,7 @@ from transduce.model.transformer import build_transformer
 from transduce.runs.texts import GeneratedCorpus
 from transduce.scores import Score
 
-SPLITS = {
+SPLITS = {  # held-out split of the phrasebook -> what it tests
     "test": "sentences held out",
     "combinations": "words held apart: each was seen, never these together",
 }
@@ -39,7 +39,10 @@ def evaluate_splits(translator: Translator, lines: int) -> list[SplitEvaluation]
 def evaluate_split(
     translator: Translator, untrained: Translator, split: str, about: str, lines: int
 ) -> SplitEvaluation:
-    """Score the model on `lines` sentences of a split, and the untrained one on a tenth of them."""
+    """Score a model on `lines` sentences of a split, and an untrained model on a tenth of them.
+
+    `about` describes the split.
+    """
     pairs = list(GeneratedCorpus("phrasebook", split, lines).read())
     sources, references = (list(side) for side in zip(*pairs, strict=True))
     outputs, baseline = translator(sources), untrained(sources[: lines // 10])

@@ -1,4 +1,4 @@
-"""Evaluate a model on a test set: translations, scores, and perplexity of the references."""
+"""Evaluates a model on a test set: translations, scores, and perplexity of the references."""
 
 import math
 from collections import Counter
@@ -21,7 +21,7 @@ from transduce.settings.fields import require
 from transduce.tasks import kind_of
 from transduce.text.arguments import Text, require_lines
 
-TOKENS = 8_192  # tokens of a batch, source and target together, to compute the perplexity
+TOKENS = 8_192  # tokens, source and target together, of a batch that perplexity is computed on
 
 
 @final
@@ -39,7 +39,7 @@ class Evaluation:
 @final
 @dataclass(frozen=True)
 class EvaluationText:
-    """A test set to evaluate: sources, references, the references' language, and metrics."""
+    """A test set to evaluate on: sources, references, the references' language, and metrics."""
 
     sources: Sequence[str]
     references: Sequence[str]
@@ -78,7 +78,7 @@ def choose_evaluation(
     metrics: Sequence[str] | None,
     language: str | None,
 ) -> EvaluationText:
-    """Return a test set with metrics (default: the task's) and language (the recipe's)."""
+    """Add metrics (default: the task's) and language (default: the recipe's) to test lines."""
     if metrics is None:
         metrics = translator.task.metrics
     require_lines("metrics", metrics)
@@ -92,7 +92,7 @@ def choose_evaluation(
 
 
 def translate_sources(translator: Translator, text: EvaluationText) -> list[str]:
-    """Return the translation of every source, after refusing a test set that cannot be scored."""
+    """Check that a test set can be scored, and return the translation of every source."""
     if len(text.sources) != len(text.references):
         raise InputError(
             f"the source has {len(text.sources):,} lines, but the reference has "
@@ -120,10 +120,10 @@ def score_translations(
 
 
 def count_unknown_labels(translator: Translator, references: Sequence[str]) -> dict[str, int]:
-    """Return how often the references have each label that the training data lacked.
+    """Count the references' labels that are unknown to the model, the most frequent first.
 
-    The model cannot write these labels. The most frequent label is first. The dict is empty for a
-    task whose outputs are text.
+    A model cannot write a label that its training data lacked. The dict is empty for a task whose
+    outputs are text.
     """
     data = translator.recipe.data
     to_symbols, known = kind_of(data).target_symbols, set(translator.task.target.symbols)
@@ -136,7 +136,7 @@ def count_unknown_labels(translator: Translator, references: Sequence[str]) -> d
 def perplexity(
     translator: Translator, sources: Sequence[str], references: Sequence[str]
 ) -> tuple[Perplexity, int]:
-    """Return the perplexity of the references per piece and word, and the number of omitted lines.
+    """Return the perplexity of the references per piece and word, and how many lines it omits.
 
     Lines of more than data.max_length pieces on a side, or with an unknown label, are omitted. The
     perplexity is nan if no line remains.
@@ -153,7 +153,7 @@ def perplexity(
     left_out = len(references) - len(fit)
     if not fit:
         return Perplexity(math.nan, 0, 0), left_out
-    words = sum(len(line.split()) + 1 for _, _, line in fit) if task.has_words else 0  # with END
+    words = sum(len(line.split()) + 1 for _, _, line in fit) if task.has_words else 0  # 1: END
     source_ids, target_ids = [line[0] for line in fit], [line[1] for line in fit]
     tokens = max(TOKENS, 2 * longest)
     log_probs = target_log_probs(translator.models, source_ids, target_ids, tokens)

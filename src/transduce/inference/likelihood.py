@@ -1,4 +1,4 @@
-"""Log-probability of given targets, all positions in one forward pass (teacher forcing)."""
+"""Log-probabilities of given targets, with all positions in one forward pass (teacher forcing)."""
 
 from collections.abc import Sequence
 

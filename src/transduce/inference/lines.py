@@ -1,4 +1,4 @@
-"""Preparation of input lines for the search: numbers, forced prefixes, encoding, constraints."""
+"""Prepares input lines for the search: numbers, forced prefixes, encoding, constraints."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ Item = TypeVar("Item")
 class Line:
     """An input line: its number, its text, and the prefix forced on its output, if any."""
 
-    number: int  # from 1
+    number: int  # line number, from 1
     text: str
     prefix: str | None = None
 
@@ -29,7 +29,7 @@ class Line:
 @final
 @dataclass(frozen=True)
 class EncodedLine:
-    """The encoded parts of an input line, searched separately, or the line's fallback output.
+    """An input line encoded for the search as one or more parts, or its fallback output instead.
 
     A line that is too long and cannot be split has no parts, but a fallback output. The warning
     says that a sentence was split, or that the fallback is used.
@@ -43,7 +43,7 @@ class EncodedLine:
 
 
 def number_lines(texts: Iterable[str], prefixes: Iterable[str] | None) -> Iterator[Line]:
-    """Yield the lines with numbers and prefixes; refuse another number of prefixes than lines."""
+    """Yield each line with its number and prefix; refuse more or fewer prefixes than lines."""
     if prefixes is None:
         yield from (Line(number, text) for number, text in enumerate(texts, start=1))
         return
@@ -67,7 +67,7 @@ def split_into_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 
 
 def encode_line(line: Line, task: Task, recipe: Recipe, *, strict: bool) -> EncodedLine:
-    """Encode a line as a source with its constraint, or as several if the line is too long."""
+    """Encode a line, with its constraint, for the search; split it into parts if it is too long."""
     text = task.normalise(line.text)
     texts, parts, warning = list[str](), list[list[int]](), None
     if text:
@@ -94,7 +94,7 @@ def encode_line(line: Line, task: Task, recipe: Recipe, *, strict: bool) -> Enco
 def encode_prefix(
     line: Line, task: Task, parts: Sequence[Sequence[int]], extra_length: int
 ) -> tuple[int, ...]:
-    """Return the ids of a line's forced prefix, or (); refuse a prefix too long for an output."""
+    """Return the ids of a line's forced prefix, () without one; refuse one that is too long."""
     if line.prefix is None:
         return ()
     (ids,) = task.encode_targets([task.normalise(line.prefix)])

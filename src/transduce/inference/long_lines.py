@@ -1,4 +1,4 @@
-"""Splitting of lines too long for the model into parts that fit: sentences, clauses, words."""
+"""Splits lines that are too long for a model into parts: sentences, clauses, words."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class LineWarning:
     """A warning about one input line, such as that its sentence was split or is not scored."""
 
     line: int  # line number, from 1
-    fact: str
+    fact: str  # what the warning says
     kind: WarningKind = "too long"
 
     def __str__(self) -> str:
@@ -33,11 +33,11 @@ OnWarning = Callable[[LineWarning], None]
 @final
 @dataclass(frozen=True)
 class Part:
-    """A part of a line: its text, its ids with END, and the index of the split level used."""
+    """A part of a line: its text, its ids with END, and the split level at which it was cut."""
 
     text: str
     ids: list[int]
-    level: int = 0
+    level: int = 0  # index in `Task.split_levels`: sentences, clauses, words, ...
 
 
 def split_line(
@@ -72,7 +72,7 @@ def split_line(
 
 
 def halve_until_it_fits(text: str, level: int, task: Task, max_length: int) -> Iterator[Part]:
-    """Halve a text until each part has at most `max_length` pieces, from split level `level` on."""
+    """Halve a text, from split level `level` on, until no part exceeds `max_length` pieces."""
     pending = [(text, level, 0)]
     while pending:
         text, level, cut = pending.pop()

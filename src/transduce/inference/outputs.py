@@ -1,4 +1,4 @@
-"""Search of the parts of many lines at once, and joining of hypotheses into output lines."""
+"""Searches the parts of many lines at once, and joins their hypotheses into the lines' outputs."""
 
 import math
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ class Output:
 @final
 @dataclass(frozen=True)
 class BlockResult:
-    """The outputs of each line of a block, best first, and the warnings of its lines."""
+    """The results of a block of lines: the outputs of each line, best first, and warnings."""
 
     outputs: list[list[Output]]
     warnings: list[LineWarning]
@@ -53,7 +53,7 @@ def search_sources(
 ) -> list[list[Hypothesis]]:
     """Return the `n` best hypotheses of each source; equal sources are searched once."""
     unique: dict[object, int] = {}
-    indices = [unique.setdefault(identity(source), len(unique)) for source in sources]
+    indices = [unique.setdefault(deduplication_key(source), len(unique)) for source in sources]
     first = dict(zip(reversed(indices), reversed(sources), strict=True))
     distinct: Sources = [first[index] for index in range(len(unique))]
     decoder, distinct = with_constraints(build_decoder(models), distinct)
@@ -75,15 +75,15 @@ def sample_sources(
     return [found[index] for index in range(len(sources))]
 
 
-def identity(source: Sequence[int]) -> object:
-    """Return a hashable value, equal for sources with equal ids and equal constraints."""
+def deduplication_key(source: Sequence[int]) -> object:
+    """Return a hashable key, equal for sources with equal ids and equal constraints."""
     return tuple(source), source.constraint if isinstance(source, ConstrainedSource) else None
 
 
 def join_parts(
     line: EncodedLine, found: Sequence[Sequence[Hypothesis]], task: Task, n: int
 ) -> list[Output]:
-    """Join the hypotheses of a line's parts: output i consists of the i-th best of each part.
+    """Join hypotheses of a line's parts to `n` outputs: output i joins each part's i-th best.
 
     An empty line has an empty output; a line that was not searched has its fallback output.
     """
@@ -106,7 +106,7 @@ def join_parts(
 def find_faults(
     line: EncodedLine, found: Sequence[Sequence[Hypothesis]], task: Task
 ) -> list[LineWarning]:
-    """Return a line's own warning, and a warning for each part whose best output was repaired."""
+    """Return the line's own warning, if any, and one for each part whose output was repaired."""
     repaired = [
         task.find_fault(part[0].ids, text) for part, text in zip(found, line.texts, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""Encoding of pairs of lines, and scores of given targets, equal to those of the search."""
+"""Encodes pairs of lines, and scores their given targets as the search would score them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from transduce.settings.fields import require
 from transduce.tasks import Task, kind_of
 from transduce.text.arguments import describe_value
 
-TOKENS = 8_192  # in a batch, source and target together
+TOKENS = 8_192  # tokens of a batch, source and target together
 
 
 @final
@@ -61,7 +61,7 @@ def encode_pairs(pairs: Sequence[Pair], task: Task) -> list[EncodedPair]:
 
 
 def require_matches(pairs: Iterable[Pair], data: Data) -> None:
-    """Refuse a target that cannot belong to its source in this task, such as with other words."""
+    """Refuse a target that cannot belong to its source, such as a tree over other words."""
     kind = kind_of(data)
     for pair in pairs:
         mismatch = pair.target and kind.find_mismatch(pair.source, pair.target)
@@ -69,7 +69,7 @@ def require_matches(pairs: Iterable[Pair], data: Data) -> None:
 
 
 def find_unscorable(pair: EncodedPair, recipe: Recipe) -> LineWarning | None:
-    """Return a warning if the model cannot score a pair, such as for its length, else None."""
+    """Return a warning if the model cannot score a pair, such as one too long, else None."""
     if not pair.target:
         fact = "a target with a label that is unknown to the model"
         return LineWarning(pair.number, fact, "unknown label")

@@ -1,4 +1,4 @@
-"""Reading of a test set: files of lines, files in a task's format, or a fetched corpus."""
+"""Reads a test set: files of lines, files in a task's format, or a fetched corpus."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -37,14 +37,14 @@ def read_test_set(source: Text, reference: Text | None, data: Data) -> Sides:
 def read_both_sides(
     files: Sequence[Path], read_file: Callable[[Path], Iterable[tuple[str, str]]]
 ) -> Sides:
-    """Return the source and reference lines of files in a task's format, such as of trees."""
+    """Read files in a task's format, such as trees; return all source and reference lines."""
     pairs = [pair for file in files for pair in read_file(file)]
     require(bool(pairs), f"{files[0]} has no test sentence", "look at the file")
     return [source for source, _ in pairs], [reference for _, reference in pairs]
 
 
 def find_task_files(name: str, data: Data) -> Sequence[Path]:
-    """Return the files at a path, or those of a fetched treebank CORPUS or CORPUS:SPLIT."""
+    """Return the test files at a path, or of a fetched treebank: CORPUS or CORPUS:SPLIT."""
     if Path(name).exists():
         return kind_of(data).list_files(Path(name), "test")
     corpus, _, split = name.partition(":")
@@ -57,7 +57,7 @@ def find_task_files(name: str, data: Data) -> Sequence[Path]:
 
 
 def find_fetched(name: str, data: Data) -> tuple[Path, Path]:
-    """Return the source and target file of a fetched test set CORPUS or CORPUS:SPLIT."""
+    """Return the source and the target file of a fetched corpus: CORPUS or CORPUS:SPLIT."""
     hint = "name a reference, or instead of the source a fetched test set"
     require(not Path(name).is_file(), f"{name} is a source without a reference", hint)
     corpus, _, split = name.partition(":")

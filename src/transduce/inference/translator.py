@@ -70,10 +70,10 @@ class Translator:
     recipe: Recipe  # the first model's, with the ensemble's search settings and data.max_length
     hashes: tuple[str, ...] = ()  # sha256 of each model's manifest, if it was read from a folder
     sampling_settings: Sampling | None = None  # None: beam search
-    strict: bool = False  # refuse a sentence longer than the models take, instead of splitting it
-    on_warning: OnWarning = warn_user  # called with the warning of a line
+    strict: bool = False  # whether to refuse sentences too long for the models, not split them
+    on_warning: OnWarning = warn_user  # called with each warning about a line
     workers: int = 1  # processes of one thread each that share the lines
-    reload: "Callable[[], Translator] | None" = None  # loads the models again, in a worker
+    reload: "Callable[[], Translator] | None" = None  # loads the models again, in a worker process
 
     def __post_init__(self) -> None:
         for model in self.models:  # learned positions must cover the longest output
@@ -100,7 +100,7 @@ class Translator:
     @overload
     def nbest(self, text: Texts, n: int, *, prefix: Texts | None = None) -> list[list[Output]]: ...
     def nbest(self, text: Any, n: int, *, prefix: Any = None) -> list[Any]:
-        """Return the `n` best outputs of one text, with scores, or a list of these for several."""
+        """Return the `n` best outputs, with scores, of a text, or a list of them per text."""
         if not isinstance(text, str):
             require_lines("text", text)
             return list(self.nbest_lines(text, n, prefixes=prefix))
@@ -139,7 +139,7 @@ class Translator:
     def likelihood(
         self, pairs: Iterable[tuple[str, str]], *, block: int = BLOCK
     ) -> Iterator[Output]:
-        """Yield each (source, target) pair's target with the score and log P of the model, lazily.
+        """Yield for each (source, target) pair the target with the model's score and log P, lazily.
 
         A pair too long for the model gets nan as score and log P, and a warning.
         """
@@ -160,7 +160,7 @@ class Translator:
         language: str | None = None,
     ) -> "Evaluation":
         """Translate a test set and score it: see `transduce.evaluate`."""
-        from transduce.inference.evaluate import evaluate  # which imports this module
+        from transduce.inference.evaluate import evaluate  # late: it imports this module
 
         return evaluate(self, source, reference, metrics=metrics, language=language)
 
@@ -178,7 +178,7 @@ class Translator:
         return replace(self, sampling_settings=settings)
 
     def translate_block(self, lines: Sequence[Line], n: int) -> BlockResult:
-        """Translate a block of lines into their `n` best outputs, all parts in one search."""
+        """Translate a block of lines in one search; return the `n` best outputs of each line."""
         encoded = [encode_line(line, self.task, self.recipe, strict=self.strict) for line in lines]
         parts = [
             (source, line.number << PART_BITS | index)
@@ -196,7 +196,7 @@ class Translator:
     def decode_sources(
         self, sources: Sequence[Sequence[int]], keys: Sequence[int], n: int
     ) -> list[list[Hypothesis]]:
-        """Return the `n` best hypotheses of each source, or `n` samples drawn by key."""
+        """Return the `n` best hypotheses of each source, or `n` samples drawn with its key."""
         search, sampling = self.recipe.search, self.sampling_settings
         if sampling is None:
             return search_sources(self.models, sources, search, n)
@@ -259,7 +259,7 @@ def score_in_workers(
 def report_warnings(
     results: Generator[BlockResult, None, None], on_warning: OnWarning
 ) -> Generator[list[Output], None, None]:
-    """Yield the outputs of every line, after calling `on_warning` for the warnings of a block.
+    """Call `on_warning` for each warning of a block, then yield the outputs of its lines.
 
     Closing this generator closes `results`, which ends the worker processes.
     """

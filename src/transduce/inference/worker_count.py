@@ -1,4 +1,4 @@
-"""The number of worker processes to translate a text with, from idle cores and free memory."""
+"""Chooses how many worker processes translate a text, from idle cores and free memory."""
 
 import os
 
@@ -11,8 +11,8 @@ def choose_workers(
 ) -> int:
     """Return the number of worker processes for `lines` lines of text, at least 1.
 
-    There is one process for each core that is idle by the load average, but no more than the number
-    of lines justifies and than fit into `free_memory` bytes with `model_bytes` of models each.
+    There is one process for each core that is idle by the load average, but not more than the
+    number of lines justifies, nor more than fit into `free_memory` bytes with `model_bytes` each.
     """
     idle = int(cores - load + 0.5)
     in_memory = free_memory / (model_bytes + WORKER_BYTES)
@@ -20,6 +20,6 @@ def choose_workers(
 
 
 def load_on_own_cores(cores: int) -> float:
-    """Return the last minute's load average, less the share of the machine's other cores."""
+    """Return the load on this process' `cores` cores: the load average less the other cores."""
     others = (os.cpu_count() or cores) - cores
     return max(0.0, os.getloadavg()[0] - others)

@@ -1,4 +1,4 @@
-"""Translation of blocks of lines in worker processes, each with its own models and one thread.
+"""Runs requests, such as to translate a block of lines, in worker processes with own models.
 
 The outputs equal those of one process, since outputs depend neither on blocks nor on batches. If a
 worker dies, all others are killed; if the launcher dies, each worker sees its pipe close and exits.
@@ -27,11 +27,11 @@ Request = Callable[[Model], Result]  # pickled, and called in a worker with the 
 @final
 @dataclass(frozen=True)
 class Failure:
-    """A worker's error as picklable values: its class, what is wrong (fact), and a hint."""
+    """An error in a worker as picklable values: its class, what is wrong, and a hint."""
 
     kind: type[TransduceError]
-    fact: str
-    hint: str
+    fact: str  # what is wrong
+    hint: str  # what the user can do
 
 
 @final
@@ -98,7 +98,7 @@ def block_interrupts() -> Iterator[None]:
 def serve_requests(
     pipe: "Connection[Result | Failure, Request[Model, Result]]", load: Load[Model]
 ) -> None:
-    """Run a worker: answer requests until the launcher closes its end of the pipe."""
+    """In a worker process, answer requests until the launcher closes its end of the pipe."""
     model = None
     while True:
         try:
@@ -126,10 +126,10 @@ def send_request(worker: Worker[Model, Result], request: Request[Model, Result])
 
 
 def receive_answers(
-    staff: Sequence[Worker[Model, Result]],
+    workers: Sequence[Worker[Model, Result]],
 ) -> Iterator[tuple[Worker[Model, Result], Result | Failure]]:
     """Wait for at least one answer; yield (worker, answer) for every worker that has answered."""
-    by_pipe = {worker.pipe: worker for worker in staff}
+    by_pipe = {worker.pipe: worker for worker in workers}
     for pipe in wait(list(by_pipe)):
         worker = by_pipe[pipe]  # type: ignore[index]  # only pipes were waited for
         try:

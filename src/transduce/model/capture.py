@@ -1,4 +1,4 @@
-"""Capturing of a model's attention weights on a batch."""
+"""Captures the attention weights of every layer of a model on a batch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,22 +13,22 @@ from transduce.model.attention.reference import ReferenceAttention
 from transduce.model.transformer import Transformer
 from transduce.packed import Packed
 
-# H heads · t query positions and s key positions of one sentence
+# T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
 
 
 @final
 @dataclass(frozen=True)
 class AttentionRecord:
-    """Attention weights, [heads, queries, keys], of every layer and sentence of a batch."""
+    """Attention weights of a batch by layer and sentence: tensors [heads, queries, keys]."""
 
-    encoder: list[list[Tensor]] = field(default_factory=list)
-    decoder: list[list[Tensor]] = field(default_factory=list)
-    cross: list[list[Tensor]] = field(default_factory=list)
+    encoder: list[list[Tensor]] = field(default_factory=list)  # self-attention: [layer][sentence]
+    decoder: list[list[Tensor]] = field(default_factory=list)  # self-attention: [layer][sentence]
+    cross: list[list[Tensor]] = field(default_factory=list)  # decoder to source: [layer][sentence]
 
 
 @torch.no_grad()
 def capture_attention(model: Transformer, source: Packed, inputs: Packed) -> AttentionRecord:
-    """Run a batch through the reference kernel and return all attention weights    (section 3.2)"""
+    """Run a model on packed sources and target inputs; return its attention weights    (3.2)"""
     record = AttentionRecord()
 
     def build_for_encoder(
@@ -56,10 +56,10 @@ def capture_attention(model: Transformer, source: Packed, inputs: Packed) -> Att
 @final
 @dataclass(frozen=True)
 class RecordingAttention:
-    """The reference kernel, which also appends every layer's attention weights to a list."""
+    """The reference kernel with a list, to which each call appends its attention weights."""
 
     attention: ReferenceAttention
-    layers: list[list[Tensor]]
+    layers: list[list[Tensor]]  # the weights of the calls so far: [layer][sentence]
 
     def __call__(
         self,

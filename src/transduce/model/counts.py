@@ -1,4 +1,4 @@
-"""Formulas, without torch, of each layer's cost: parameters, multiplications, activations.
+"""Formulas of each layer's cost, without torch: parameters, multiplications, activations.
 
 There is one function for each layer class. The functions are not methods of these classes, so that
 `transduce recipes list` needs no torch. tests/model/test_every_choice.py compares the formulas with
@@ -22,7 +22,7 @@ class LayerCounts:
     products: int = 0  # multiplications with weights, per position of the layer's input
     memory_products: int = 0  # multiplications with weights, per position of the encoder's output
     pair_products: int = 0  # multiplications per pair of positions of the layer's input
-    memory_pair_products: int = 0  # per pair of an input position and an encoder output position
+    memory_pair_products: int = 0  # multiplications per pair of an input and a memory position
     activations: int = 0  # about how many numbers per position are stored for the backward pass
 
     def __add__(self, other: "LayerCounts") -> "LayerCounts":
@@ -46,7 +46,7 @@ def count_self_attention(a: Architecture) -> LayerCounts:
 
 
 def count_cross_attention(a: Architecture) -> LayerCounts:
-    """Return the cost of cross-attention, as much as self-attention    (section 3.2.3)
+    """Return the cost of cross-attention: as many weights as self-attention    (section 3.2.3)
 
     Half of the multiplications with weights are done per position of the encoder's output.
     """
@@ -129,7 +129,7 @@ def count_decoder_layer(a: Architecture) -> LayerCounts:
 
 
 def count_positions(a: Architecture) -> LayerCounts:
-    """Return the cost of both positional encodings: sinusoids have no parameters    (3.5)"""
+    """Return the cost of source and target positions: only learned ones have parameters    (3.5)"""
     return LayerCounts(
         parameters=2 * a.max_positions * a.d_model if a.positions == "learned" else 0
     )
@@ -143,9 +143,9 @@ MATRICES: Mapping[str, tuple[int, int]] = MappingProxyType(
 
 
 def count_embeddings(a: Architecture, source_symbols: int, target_symbols: int) -> LayerCounts:
-    """Return the cost of both embeddings and the output projection without bias    (section 3.4)"""
+    """Return the cost of source and target embeddings and the output projection    (section 3.4)"""
     source, target = MATRICES[a.tie_embeddings]
     return LayerCounts(
         parameters=(source * source_symbols + target * target_symbols) * a.d_model,
-        products=a.d_model * target_symbols,  # of the output projection, per target token
+        products=a.d_model * target_symbols,  # the output projection, per target token
     )

@@ -1,4 +1,4 @@
-"""The embedding matrix: token ids to vectors    (section 3.4)"""
+"""The embedding matrix, which maps token ids to vectors    (section 3.4)"""
 
 import math
 from typing import TYPE_CHECKING, final
@@ -7,6 +7,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
+
+# T tokens of a batch, end to end
 
 
 @final
@@ -18,7 +20,7 @@ class Embedding(nn.Module):
         self.weight = nn.Parameter(torch.empty(symbols, d_model))
 
     def forward(self, ids: Int[Tensor, " T"]) -> Float[Tensor, "T d_model"]:
-        """Return √d_model times the vectors of these token ids."""
+        """Return √d_model times the vector of every token id."""
         return functional.embedding(ids, self.weight) * math.sqrt(self.weight.shape[1])
 
     def initialise(self, generator: torch.Generator) -> None:

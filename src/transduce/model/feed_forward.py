@@ -10,6 +10,8 @@ from transduce.model.dropout import dropout
 from transduce.model.linear import Linear
 from transduce.settings import Architecture
 
+# T tokens of a batch, end to end
+
 
 @final
 class FeedForward(nn.Module):
@@ -33,7 +35,7 @@ class FeedForward(nn.Module):
 
     @property
     def last_matrix(self) -> Tensor:
-        """The second matrix W2, which `initialise.scale_by_depth` divides by √(sub-layers)."""
+        """The second matrix W2, which `scale_by_depth` divides by √(number of sub-layers)."""
         return self.outer.weight
 
     if TYPE_CHECKING:

@@ -19,17 +19,17 @@ from transduce.settings import Architecture
 
 @runtime_checkable
 class SubLayer(Protocol):
-    """A sub-layer with the weight matrix that computes its output, for initialisation."""
+    """A sub-layer with a known last matrix, so that `scale_by_depth` can divide it."""
 
     @property
     def last_matrix(self) -> Tensor | None:
-        """The weight matrix that computes the sub-layer's output, or None."""
+        """The weight matrix that computes the sub-layer's output; None for an LSTM."""
         ...
 
 
 @final
 class EncoderLayer(nn.Module):
-    """One encoder layer: self-attention or another of Table 1, then feed-forward    (3.1)"""
+    """One encoder layer: self-attention or another layer of Table 1, then feed-forward    (3.1)"""
 
     def __init__(self, sizes: Architecture, number: int) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ class DecoderLayer(nn.Module):
         context: MixingContext,
         attend_cross: BatchAttention,
     ) -> Float[Tensor, "T d_model"]:
-        """Compute this layer's states from the layer below's and the encoder's output z."""
+        """Compute this layer's states from those of the layer below and the encoder's output z."""
         x = self.add_self(x, lambda y: self.self_attention(y, context))
         x = self.add_cross(x, lambda y: self.cross_attention(y, z, attend_cross))
         return self.add_feed_forward(x, self.feed_forward)

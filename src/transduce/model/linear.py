@@ -1,8 +1,8 @@
-"""The linear map x Wᵀ + b, and the replacement of all linear maps of a model for inference.
+"""The linear map x Wᵀ + b, and a function that replaces all linear maps of a model.
 
 Every product with a weight matrix is computed by `Linear`, the output projection included; only an
-LSTM uses torch's own class. To pack or quantise a model takes therefore one class that replaces
-`Linear`, and `replace_linear_operators`.
+LSTM uses torch's own class. Therefore, to pack or quantise a model takes only a class that computes
+the same as `Linear`, and `replace_linear_operators`.
 """
 
 import math
@@ -35,17 +35,17 @@ class Linear(nn.Module):
 
     @staticmethod
     def from_weight(weight: nn.Parameter) -> "Linear":
-        """Return a linear map without bias whose weight is this same parameter."""
+        """Return a linear map without bias that shares the given weight."""
         linear = Linear(0, 0, bias=False)
         linear.weight = weight
         return linear
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
-        """Compute x Wᵀ + b."""
+        """Compute x Wᵀ + b for R rows of n numbers each."""
         return functional.linear(x, self.weight, self.bias)
 
     def fill_glorot(self, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
-        """Draw the weights as `fill_glorot` does, and set the bias to 0."""
+        """Draw matrices of `parts` rows (default: one) by Glorot's rule, and set the bias to 0."""
         fill_glorot(self.weight, generator, parts)
         if self.bias is not None:
             nn.init.zeros_(self.bias)
@@ -55,10 +55,10 @@ class Linear(nn.Module):
 
 
 def fill_glorot(weight: Tensor, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
-    """Draw a matrix from U(±√(6 / (fan-in + fan-out))), Glorot's rule, in place.
+    """Draw matrices of `parts` rows (default: one) by Glorot's rule, in place.
 
-    With `parts`, the tensor holds several matrices with these numbers of rows, each with its own
-    fan-out.
+    The rule is U(±√(6 / (fan-in + fan-out))). With `parts`, the tensor holds several matrices with
+    these numbers of rows, each with its own fan-out.
     """
     for matrix in weight.split(list(parts) or [weight.shape[0]]):
         bound = math.sqrt(6 / sum(matrix.shape))
@@ -66,7 +66,7 @@ def fill_glorot(weight: Tensor, generator: torch.Generator, parts: Sequence[int]
 
 
 def replace_linear_operators(model: nn.Module, build: Callable[[Linear], nn.Module]) -> None:
-    """Replace every `Linear` of a model, in place, by the result of `build` for it."""
+    """Replace every `Linear` in a model by `build(linear)`, in place."""
     for module in list(model.modules()):
         for name, child in module.named_children():
             if isinstance(child, Linear):

@@ -13,7 +13,7 @@ from transduce.settings import Architecture
 
 
 def compute_sinusoids(count: int, d_model: int) -> Float[Tensor, "count d_model"]:
-    """Compute PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(same)    (3.5)"""
+    """Compute PE(pos, 2i) = sin(pos / 10000^(2i/d_model)) and, with cos, PE(pos, 2i+1)    (3.5)"""
     pos = torch.arange(count, dtype=torch.float64)[:, None]
     i = torch.arange(d_model // 2, dtype=torch.float64)[None, :]
     angle = pos / 10_000 ** (2 * i / d_model)  # [count d_model/2]
@@ -49,7 +49,7 @@ class LearnedPositions(nn.Module):
         self.weight = nn.Parameter(torch.empty(count, d_model))
 
     def forward(self, positions: Int[Tensor, " T"], longest: int) -> Float[Tensor, "T d_model"]:
-        """Return the vectors of all tokens' positions; InputError if `longest` exceeds `count`."""
+        """Return the vectors of all tokens' positions; InputError if `longest` is too long."""
         if longest > len(self.weight):
             raise InputError(
                 f"a sentence has {longest} pieces, this model learned {len(self.weight)} positions",

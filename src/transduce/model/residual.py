@@ -14,6 +14,8 @@ from torch import Tensor, nn
 from transduce.model.dropout import dropout
 from transduce.settings import Architecture
 
+# T tokens of a batch, end to end
+
 NORM_EPSILON = 1e-6
 
 

@@ -35,7 +35,10 @@ class EncoderOutput:
 
 @final
 class Transformer(nn.Module):
-    """The Transformer of section 3; `kernel` overrides the attention kernel of its device."""
+    """The paper's model: embeddings, encoder, decoder and output projection    (section 3)
+
+    `kernel` replaces the attention kernel that device and precision would select.
+    """
 
     def __init__(
         self,
@@ -76,7 +79,7 @@ class Transformer(nn.Module):
         return EncoderOutput(self.encoder_final_norm(x), source.lengths)
 
     def decode(self, inputs: Packed, memory: EncoderOutput) -> Float[Tensor, "T d_model"]:
-        """Return the decoder's states for target tokens already shifted right    (section 3.1)"""
+        """Return the decoder's states for `inputs`, target tokens already shifted right    (3.1)"""
         kernel, device = self.select_kernel(), self.output.weight.device
         context = self.decoder[0].self_attention.build_context(inputs.lengths, kernel, device)
         attend_cross = kernel(inputs.lengths, memory.lengths, FULL_ATTENTION, device)

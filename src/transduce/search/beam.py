@@ -27,14 +27,15 @@ from transduce.search.length_score import LengthScore
 from transduce.search.stable_topk import stable_topk, stable_topk_sums
 from transduce.settings import Search
 
-# S sentences · W width of the beam · R = S W rows · V symbols · N finished hypotheses kept
+# S sentences · W width of the beam · R = S W rows, one per hypothesis · V symbols
+# N finished hypotheses kept for each sentence
 # C candidates of a sentence · L symbols of an output
 
 
 class Candidates(NamedTuple):
-    """The best continuations of the live hypotheses of each sentence, best first."""
+    """The best continuations, by one symbol, of each sentence's live hypotheses; best first."""
 
-    log_probs: Float[Tensor, "S C"]
+    log_probs: Float[Tensor, "S C"]  # log P of a candidate's symbols, all together
     parents: Int[Tensor, "S C"]  # index in the beam of the hypothesis that a candidate extends
     symbols: Int[Tensor, "S C"]  # the symbol that a candidate appends
 
@@ -61,7 +62,7 @@ def beam_search_unordered(
     *,
     nbest: int = 1,
 ) -> Iterator[Result]:
-    """Yield (index of a source, its `nbest` best hypotheses) when the source's search has ended.
+    """Yield (source index, its `nbest` best hypotheses) as soon as the search of a source ends.
 
     Long sources are decoded first.
     """
@@ -81,7 +82,7 @@ def expand_beams(
 ) -> StepResult:
     """Do one step of beam search: extend all hypotheses, keep the best, find finished sentences.
 
-    A beam of 1 needs no reordering of rows.
+    With a beam of 1 the decoder's rows need no reordering.
     """
     candidates = find_best_continuations(beams, log_probs)
     beams = update_finished(beams, candidates, length_score)
@@ -113,7 +114,7 @@ def find_best_continuations(beams: BeamState, log_probs: Float[Tensor, "R V"]) -
 def update_finished(
     beams: BeamState, candidates: Candidates, length_score: LengthScore
 ) -> BeamState:
-    """Return the beams with the N best of their old and new finished hypotheses of each sentence.
+    """Add candidates that end in END to each sentence's finished hypotheses; keep the N best.
 
     Of two hypotheses with equal scores the older is kept.
     """
@@ -134,7 +135,7 @@ def update_finished(
 
 
 def update_live(beams: BeamState, candidates: Candidates) -> tuple[BeamState, Int[Tensor, "S W"]]:
-    """Return beams of the W best candidates without END, and the indices of their parents.
+    """Make the W best candidates without END the live hypotheses; return their parents, too.
 
     If there are fewer than W such candidates, dead hypotheses fill the beam.
     """
@@ -153,12 +154,12 @@ def update_live(beams: BeamState, candidates: Candidates) -> tuple[BeamState, In
 def gather_hypotheses(
     tokens: Int[Tensor, "S A L"], hypotheses: Int[Tensor, "S B"]
 ) -> Int[Tensor, "S B L"]:
-    """Return the tokens of B given hypotheses (indices in the beam) of each sentence."""
+    """Return B of each sentence's A hypotheses, each with L tokens, by their indices."""
     return tokens[torch.arange(len(hypotheses), device=hypotheses.device)[:, None], hypotheses]
 
 
 def is_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " S"]:
-    """Return which sentences are done: no live hypothesis can beat the N-th best finished one.
+    """Return which sentences are done: no live hypothesis can beat the N-th finished one.
 
     This loses no hypothesis, since the bound holds for all lengths up to the limit. A sentence at
     the limit is done.

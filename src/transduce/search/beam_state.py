@@ -12,7 +12,8 @@ from torch.nn.functional import pad
 from transduce.search.decoder import BEGIN, END, Decoder, State
 from transduce.settings import Search
 
-# S sentences · W width of the beam · N finished hypotheses kept · L symbols · R = S W rows
+# S sentences · W live and N finished hypotheses of each · R = S W rows, one per live hypothesis
+# L symbols of the longest output · V symbols of the vocabulary
 
 
 class BeamState(NamedTuple):
@@ -33,10 +34,10 @@ class BeamState(NamedTuple):
 
 
 class StepResult(NamedTuple):
-    """The beam state after one step, the parent of each decoder row, and which sentences end."""
+    """The result of one step: the beam state, each row's parent, and which sentences are done."""
 
     beams: BeamState
-    parent_rows: Int[Tensor, " R"] | None  # the row that each row extends; None: itself
+    parent_rows: Int[Tensor, " R"] | None  # the row that each new row extends; None: the same row
     is_done: Bool[Tensor, " S"]  # True for sentences that need no further step
 
 
@@ -48,20 +49,20 @@ class DecodingStrategy:
     width: int  # rows of each sentence, for live hypotheses
     initially_live: int  # live hypotheses of a sentence before the first symbol
     finished_kept: int  # finished hypotheses stored for each sentence
-    expand: Callable[[BeamState, Float[Tensor, "R V"]], StepResult]
+    expand: Callable[[BeamState, Float[Tensor, "R V"]], StepResult]  # given log-probabilities
 
 
 @final
 @dataclass(frozen=True)
 class ActiveBatch(Generic[State]):
-    """The sentences being decoded: the decoder's state and the beam state of the same rows."""
+    """The sentences that are being decoded: the decoder's state and the state of their beams."""
 
     decoder_state: State
     beams: BeamState
 
 
 def max_output_length(source: Sequence[int], extra: int) -> int:
-    """Return the most symbols of an output without END: input length + extra (section 6.1)."""
+    """Return how many symbols an output may have before END: input length + extra (section 6.1)."""
     return len(source) - 1 + extra
 
 
@@ -74,7 +75,7 @@ def start_batch(
 ) -> ActiveBatch[State]:
     """Build a batch of the given sentences (indices into `sources`) before their first symbol.
 
-    The decoder's state has one row per sentence, since all its hypotheses begin equal.
+    The decoder's state has one row per sentence, since all hypotheses of a sentence begin equal.
     """
     count, width, device = len(sentences), strategy.width, decoder.device
     chosen = [sources[sentence] for sentence in sentences]
@@ -110,14 +111,14 @@ def merge_batches(
 
 
 def select_sentences(beams: BeamState, rows: Sequence[int]) -> BeamState:
-    """Return the beam state of the given rows, with L cut to their largest length limit."""
+    """Return the beam state of some sentences, tokens cut to the largest of their limits."""
     index = torch.tensor(rows, device=beams.last_ids.device)
     selected = BeamState(*(tensor[index] for tensor in beams))
     return resize_tokens(selected, int(selected.max_lengths.max()))
 
 
 def resize_tokens(beams: BeamState, length: int) -> BeamState:
-    """Return the beam state with token tensors of this length, padded by END or cut."""
+    """Cut the tokens of all hypotheses to `length` symbols, or pad them with END."""
     change = (0, length - beams.tokens.shape[2])  # a negative pad cuts
     return beams._replace(
         tokens=pad(beams.tokens, change, value=END),

@@ -57,7 +57,7 @@ class Constraint(Protocol):
     def start_batch(
         cls, constraints: Sequence["Constraint"], device: torch.device
     ) -> ConstraintState:
-        """Build the state of constraints of this class before the first symbol, one row each."""
+        """Build the state of constraints of this class before the first symbol, a row for each."""
         ...
 
 
@@ -80,20 +80,20 @@ class ForcedPrefix:
 @final
 @dataclass(frozen=True)
 class PrefixState:
-    """The symbols that each hypothesis row must still append, then `FREE`."""
+    """The forced symbols that each hypothesis must still append, padded by `FREE`."""
 
     remaining: Int[Tensor, "R P"]  # P: length of the longest remaining prefix
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"] | None:
-        """Return which symbols may come next: the first remaining symbol, or else all."""
+        """Return which symbols may come next: the next one of the prefix, or all after its end."""
         if self.remaining.shape[1] == 0:
             return None
         following = self.remaining[:, :1]  # [R 1]
         allowed = (following == FREE).repeat(1, symbols)
         return allowed.scatter_(1, following.clamp(min=0), value=True)
 
-    def advance(self, ids: Int[Tensor, " R"]) -> "PrefixState":  # noqa: ARG002 - they are forced
-        """Return the prefix state without the first remaining symbol of every row."""
+    def advance(self, ids: Int[Tensor, " R"]) -> "PrefixState":  # noqa: ARG002 - the ids are known
+        """Remove the first forced symbol of every hypothesis, which it has now appended."""
         return PrefixState(self.remaining[:, 1:])
 
     def reorder(self, rows: Int[Tensor, " R2"]) -> "PrefixState":
@@ -101,7 +101,7 @@ class PrefixState:
         return PrefixState(self.remaining[rows])
 
     def concatenate(self, other: ConstraintState) -> "PrefixState":
-        """Return one prefix state with the rows of both, padded by `FREE` to equal length."""
+        """Return one prefix state with the rows of both states, padded by `FREE`."""
         (second,) = require_kind([other], PrefixState)
         both = (self.remaining, second.remaining)
         width = max(prefixes.shape[1] for prefixes in both)
@@ -131,11 +131,11 @@ class ConstrainedSource(Sequence[int]):
 @final
 @dataclass(frozen=True)
 class ConstrainedState(Generic[State]):
-    """The inner decoder's state and the constraints of the same rows."""
+    """The state of a constrained decoder: the inner decoder's and that of the constraints."""
 
     inner: State
     constraints: ConstraintState
-    has_started: bool  # whether BEGIN was appended, which constraints do not count as a symbol
+    has_started: bool  # whether BEGIN was appended, which is no symbol for constraints
 
 
 @final
@@ -175,14 +175,14 @@ class ConstrainedDecoder(Generic[State]):
     def reorder(
         self, state: ConstrainedState[State], rows: Int[Tensor, " R2"]
     ) -> ConstrainedState[State]:
-        """Return the state of the given rows: the inner decoder's and the constraints."""
+        """Return the state of the given rows, for both the inner decoder and the constraints."""
         inner = self.inner.reorder(state.inner, rows)
         return ConstrainedState(inner, state.constraints.reorder(rows), state.has_started)
 
     def concatenate(
         self, first: ConstrainedState[State], second: ConstrainedState[State]
     ) -> ConstrainedState[State]:
-        """Return one state with the rows of both: the inner decoder's and the constraints."""
+        """Return one state with the rows of both states, for inner decoder and constraints."""
         assert first.has_started
         assert second.has_started
         inner = self.inner.concatenate(first.inner, second.inner)
@@ -202,7 +202,7 @@ def require_kind(values: Sequence[object], kind: type[Kind]) -> list[Kind]:
 def with_constraints(
     decoder: Decoder[Any], sources: Sequence[Sequence[int]]
 ) -> tuple[Decoder[Any], Sequence[Sequence[int]]]:
-    """Return decoder and sources, wrapped for constrained decoding if a source has a constraint."""
+    """Wrap decoder and sources for constrained decoding if any source has a constraint."""
     if not any(isinstance(source, ConstrainedSource) for source in sources):
         return decoder, sources
     free = ForcedPrefix(())

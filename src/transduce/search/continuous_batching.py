@@ -1,4 +1,4 @@
-"""Continuous batching: waiting sentences replace finished ones in the batch."""
+"""Continuous batching: sentences that wait replace finished sentences in the batch."""
 
 import math
 from collections import deque
@@ -40,7 +40,7 @@ Result = tuple[int, list[Hypothesis]]  # the index of a source and its hypothese
 def tabulate_length_score(
     decoder: Decoder[State], sources: Sequence[Sequence[int]], search: Search
 ) -> LengthScore:
-    """Return the length score, tabulated for every length that the sources' outputs can have."""
+    """Build the length score for every length that outputs of these sources can have."""
     limits = [max_output_length(source, search.extra_length) + 1 for source in sources]
     return LengthScore.tabulate(search, max(limits, default=0), device=decoder.device)
 
@@ -51,9 +51,9 @@ def run_continuous_batching(
     search: Search,
     strategy: DecodingStrategy,
 ) -> Iterator[Result]:
-    """Decode all sources, long ones first, and yield each result as soon as it is final.
+    """Decode all sources, long ones first; yield (source index, hypotheses) when one is done.
 
-    Waiting sources are added when half of the `search.batch_size` slots are free.
+    Sources wait until half of the places in the batch, `search.batch_size`, are free.
     """
     waiting = deque(sorted(range(len(sources)), key=lambda n: len(sources[n]), reverse=True))
     active: ActiveBatch[State] | None = None
@@ -74,7 +74,7 @@ def run_continuous_batching(
 def take_first_step(
     decoder: Decoder[State], batch: ActiveBatch[State], strategy: DecodingStrategy
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
-    """Append the first symbol to all hypotheses; return the remaining batch and final results."""
+    """Do the first step, from one decoder row per sentence; return unfinished batch and results."""
     log_probs, state = decoder.step(batch.decoder_state, batch.beams.last_ids[:, 0])
     result = strategy.expand(batch.beams, log_probs.repeat_interleave(strategy.width, dim=0))
     rows = torch.arange(len(log_probs), device=log_probs.device)
@@ -85,7 +85,7 @@ def take_first_step(
 def take_step(
     decoder: Decoder[State], batch: ActiveBatch[State], strategy: DecodingStrategy
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
-    """Append one symbol to all hypotheses; return the remaining batch and final results."""
+    """Append one symbol to each hypothesis; return the unfinished batch and new results."""
     log_probs, state = decoder.step(batch.decoder_state, batch.beams.last_ids.flatten())
     return retire_done(decoder, state, strategy.expand(batch.beams, log_probs))
 
@@ -93,7 +93,7 @@ def take_step(
 def retire_done(
     decoder: Decoder[State], state: State, step: StepResult
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
-    """Reorder decoder rows after a step; return the batch without done sentences, and results."""
+    """Return the batch without the sentences that a step has finished, and their results."""
     beams, rows, is_done = step
     done: list[bool] = is_done.tolist()  # waits for the device
     if not any(done):
@@ -108,9 +108,9 @@ def retire_done(
 
 
 def compact_sentences(done: Sequence[bool]) -> list[int]:
-    """Return the remaining sentences' indices, with the last moved to the slots of done ones.
+    """Return the indices of unfinished sentences, the last in the places of finished ones.
 
-    The other sentences keep their index, so that few rows are copied.
+    All other unfinished sentences keep their index, so that few rows are copied.
     """
     count = done.count(False)
     last = (sentence for sentence in range(count, len(done)) if not done[sentence])
@@ -118,7 +118,7 @@ def compact_sentences(done: Sequence[bool]) -> list[int]:
 
 
 def collect_results(beams: BeamState, done: Sequence[int]) -> list[Result]:
-    """Return the finished hypotheses of the done sentences, copied from the device."""
+    """Return the results of the finished sentences (their rows), copied from the device."""
     sentences = beams.sentences[done].tolist()
     scores = beams.finished_scores[done].tolist()
     log_probs = beams.finished_log_probs[done].tolist()

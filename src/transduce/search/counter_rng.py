@@ -6,7 +6,8 @@ from torch import Tensor
 
 from transduce.machine.device import accumulation_dtype
 
-GOLDEN = -0x61C8864680B583EB  # 2^64 / golden ratio, as a signed number
+GOLDEN = -0x61C8864680B583EB  # SplitMix64's increment: 2^64 / golden ratio, as a signed number
+# the shift and the factor of each round of SplitMix64
 ROUNDS = ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15))
 
 

@@ -17,7 +17,7 @@ State = TypeVar("State")
 
 @runtime_checkable
 class Decoder(Protocol[State]):
-    """A model, an ensemble or a table that returns the log-probabilities of the next symbol.
+    """What a search needs of a model or ensemble: log-probabilities of the next symbol.
 
     The search guarantees the following, so that hypotheses of a sentence can share memory. The
     first `step` has one row per source, then `reorder` repeats each source over `width` rows. Then
@@ -36,7 +36,7 @@ class Decoder(Protocol[State]):
         ...
 
     def step(self, state: State, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], State]:
-        """Append one symbol to every row; return log-probabilities (<= 0) of the next symbol."""
+        """Append a symbol to each of R rows; return log-probabilities (<= 0) of V next symbols."""
         ...
 
     def reorder(self, state: State, rows: Int[Tensor, " R2"]) -> State:
@@ -44,5 +44,5 @@ class Decoder(Protocol[State]):
         ...
 
     def concatenate(self, first: State, second: State) -> State:
-        """Return one state with the rows of both; their outputs so far may differ in length."""
+        """Return one state with the rows of both states, whose outputs may differ in length."""
         ...

@@ -11,13 +11,13 @@ from torch import Tensor
 
 from transduce.search.decoder import Decoder, State
 
-# M members · R rows · V symbols
+# M members · R rows, one per hypothesis · V symbols
 
 
 @final
 @dataclass(frozen=True)
 class Ensemble(Generic[State]):
-    """A decoder that averages the probabilities of its members, decoders of one vocabulary.
+    """A decoder that averages the probabilities of several decoders with one vocabulary.
 
     All members are on one device. The state is the tuple of the members' states.
     """

@@ -17,7 +17,7 @@ from transduce.search.decoder import END
 
 # R rows: one per hypothesis · V symbols
 
-NO_ENTITY = -1
+NO_ENTITY = -1  # in place of the number of an entity type
 
 
 class LabelKind(IntEnum):
@@ -31,14 +31,14 @@ class LabelKind(IntEnum):
 @final
 @dataclass(frozen=True)
 class LabelSymbols:
-    """The kind and entity type of every symbol of a target vocabulary of labels, by id."""
+    """The `LabelKind` and entity type of each symbol in a tagger's target vocabulary, by id."""
 
     kinds: tuple[LabelKind, ...]
     entities: tuple[int, ...]  # equal for B-X and I-X; NO_ENTITY for other labels
 
     def __post_init__(self) -> None:
         assert len(self.kinds) == len(self.entities)
-        assert LabelKind.FREE in self.kinds  # the first label of a sentence
+        assert LabelKind.FREE in self.kinds  # else no label may come first
         both = zip(self.kinds, self.entities, strict=True)
         assert (LabelKind.INSIDE, NO_ENTITY) not in both
 
@@ -64,16 +64,16 @@ class LabelConstraint:
 
 
 class LabelRows(NamedTuple):
-    """The number of labels left to append and the last label's entity type, by hypothesis row."""
+    """For each hypothesis: how many labels it must still append, and its last entity type."""
 
     labels_left: Int[Tensor, " R"]
-    entity: Int[Tensor, " R"]
+    entity: Int[Tensor, " R"]  # entity type of the last label, or NO_ENTITY
 
 
 @final
 @dataclass(frozen=True)
 class LabelState:
-    """The progress of the tagging constraint in each hypothesis row of a batch."""
+    """The state of the tagging constraint for all hypotheses of a batch."""
 
     kinds: Int[Tensor, " V"]  # the `LabelKind` of each symbol
     entities: Int[Tensor, " V"]  # the entity type of each symbol

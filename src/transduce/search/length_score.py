@@ -12,7 +12,7 @@ from transduce.settings import Search
 
 
 class LengthTerms(NamedTuple):
-    """The terms of the score of outputs of one length: log P / divisor + reward."""
+    """The divisor and the reward of one output length, for the score log P / divisor + reward."""
 
     divisor: float = 1.0
     reward: float = 0.0
@@ -37,7 +37,7 @@ class LengthScore:
     divisors: Float[Tensor, " lengths"]
     rewards: Float[Tensor, " lengths"]
     best_divisors: Float[Tensor, " lengths"]  # the largest divisor up to each length
-    best_rewards: Float[Tensor, " lengths"]
+    best_rewards: Float[Tensor, " lengths"]  # the largest reward up to each length
 
     @classmethod
     def tabulate(
@@ -68,7 +68,7 @@ class LengthScore:
 
         More symbols never raise log P (<= 0), so no score exceeds log P over the largest divisor
         plus the largest reward. The bound is exact if divisor and reward are largest at the limit,
-        as with all penalties here.
+        as in every entry of LENGTH_TERMS.
         """
         return log_probs / self.best_divisors[max_lengths] + self.best_rewards[max_lengths]
 

@@ -1,4 +1,4 @@
-"""Sampling: outputs drawn from the model, determined by seed, source and sample number."""
+"""Sampling of outputs from a model; seed, source and number of a sample determine it."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -33,7 +33,7 @@ def sample_unordered(
     samples: int = 1,
     keys: Sequence[int] | None = None,
 ) -> Iterator[Result]:
-    """Yield (index of a source, its samples in order) when all samples of the source have ended.
+    """Yield (source index, its samples in order) as soon as all samples of a source have ended.
 
     The random numbers of a source depend on the seed and its key, by default its index. Log P and
     score are those of the model at temperature 1, without top-k and top-p.
@@ -58,7 +58,7 @@ def append_samples(
     source_keys: Int[Tensor, " sources"],
     length_score: LengthScore,
 ) -> StepResult:
-    """Append a random symbol to every sample, or END at the length limit."""
+    """Append a random symbol to every sample, or END to those at their length limit."""
     lengths, shape = beams.lengths[:, None], beams.last_ids.shape
     samples = torch.arange(shape[1], device=lengths.device)
     keys = derive_key(derive_key(source_keys[beams.sentences][:, None], samples), lengths)  # [S N]
@@ -85,7 +85,7 @@ def append_samples(
 def sample_symbols(
     log_probs: Float[Tensor, "R V"], keys: Int[Tensor, " R"], sampling: Sampling
 ) -> Int[Tensor, " R"]:
-    """Draw one symbol per row by the Gumbel-max trick, with noise from the row's key."""
+    """Draw one symbol per row by the Gumbel-max trick, with noise from the row's random key."""
     values, symbols = filter_candidates(log_probs.float() / sampling.temperature, sampling)
     noise = gumbel_noise(derive_key(keys[:, None], symbols))
     return symbols.gather(1, (values + noise).argmax(dim=1, keepdim=True))[:, 0]
@@ -94,7 +94,7 @@ def sample_symbols(
 def filter_candidates(
     values: Float[Tensor, "R V"], sampling: Sampling
 ) -> tuple[Float[Tensor, "R C"], Int[Tensor, "R C"]]:
-    """Return the values that top-k keeps and their symbols; values that top-p drops are -inf."""
+    """Return the C values that top-k keeps and their symbols, with -inf for what top-p drops."""
     symbols = values.shape[1]
     if not sampling.top_k and sampling.top_p == 1:
         return values, torch.arange(symbols, device=values.device).expand_as(values)

@@ -7,9 +7,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-# S sentences · W hypotheses of each · R = S W rows · V symbols · C columns of W V · K = `count`
+# S sentences · W hypotheses of each · R = S W rows, one per hypothesis · V symbols
+# C of the W V columns, one for each pair of hypothesis and symbol · K = `count`
 
-BLOCK = 64  # neighbouring symbols that are first compared by their maximum only
+BLOCK = 64  # number of neighbouring symbols of which at first only the maximum is compared
 
 
 def stable_topk(
@@ -27,7 +28,7 @@ def stable_topk(
 def stable_topk_sums(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
-    """Return each sentence's `count` highest sums of score + log-prob, and their columns.
+    """Return each sentence's `count` highest sums, hypothesis score + log-prob, and their columns.
 
     The column of symbol v after hypothesis w is w V + v.
     """
@@ -44,7 +45,10 @@ def stable_topk_sums(
 def find_candidate_columns(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> Int[Tensor, "S C"]:
-    """Return all columns of the `count` blocks with the highest maxima, which hold the top K."""
+    """Return C columns (hypothesis, symbol) of each sentence that include the `count` best.
+
+    These are the columns of the `count` blocks with the highest maxima, and those outside blocks.
+    """
     (sentences, width), symbols, device = scores.shape, log_probs.shape[1], scores.device
     blocks = symbols // BLOCK  # of a row; the remainder of a row is always a candidate
     if width * blocks <= count:
@@ -62,7 +66,7 @@ def find_candidate_columns(
 def choose_columns(
     values: Float[Tensor, "S C"], columns: Int[Tensor, "S C"], count: int
 ) -> Int[Tensor, "S K"]:
-    """Return the columns of the `count` highest values, given the column of every value.
+    """Return the column numbers of each row's `count` highest values, highest value first.
 
     The high part of the sort key is the bit pattern of |value|, negated for values above 0: as an
     integer the pattern increases with |value|. The low part is the column, so no two keys are

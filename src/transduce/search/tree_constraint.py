@@ -19,7 +19,8 @@ from transduce.search.constraints import Constraint, ConstraintState, require_ki
 from transduce.search.decoder import END
 from transduce.settings.fields import require
 
-# R rows: one per hypothesis · V symbols · D columns: one more than constituents that can be open
+# R rows, one per hypothesis · V symbols
+# D columns of a stack, one more than the constituents that can be open at once
 
 
 class TreeSymbolKind(IntEnum):
@@ -34,7 +35,7 @@ class TreeSymbolKind(IntEnum):
 @final
 @dataclass(frozen=True)
 class TreeSymbols:
-    """The kind and label of every symbol of a target vocabulary of linearised trees, by id."""
+    """The `TreeSymbolKind` and label of each symbol in a parser's target vocabulary, by id."""
 
     kinds: tuple[TreeSymbolKind, ...]
     labels: tuple[int, ...]  # equal for opening and closing symbols of one label
@@ -46,10 +47,10 @@ class TreeSymbols:
 @final
 @dataclass(frozen=True)
 class TreeConstraint:
-    """The constraint that an output is a tree over n words of at most L symbols, END included."""
+    """The constraint that an output is a tree over `words` words, in at most `limit` symbols."""
 
-    words: int  # n
-    limit: int  # L
+    words: int
+    limit: int  # the most symbols of an output, END included
     symbols: TreeSymbols
     max_open: int = 10  # constituents opened between two words, which bounds unary chains
 
@@ -85,30 +86,31 @@ class TreeConstraint:
 
 
 class TreeRows(NamedTuple):
-    """The words and symbols left and the open constituents of the tree in each hypothesis row."""
+    """For each hypothesis: how many words and symbols are left, and which constituents are open."""
 
     words_left: Int[Tensor, " R"]  # r
     symbols_left: Int[Tensor, " R"]  # up to the limit, END included
     depth: Int[Tensor, " R"]  # d, the number of open constituents
     opened: Int[Tensor, " R"]  # constituents opened since the last word
-    max_open: Int[Tensor, " R"]
+    max_open: Int[Tensor, " R"]  # the largest `opened` that is allowed
     stack: Int[Tensor, "R D"]  # the labels of the d open constituents; later columns are unused
 
 
 @final
 @dataclass(frozen=True)
 class TreeState:
-    """The progress of the tree constraint in each hypothesis row of a batch."""
+    """The state of the tree constraint for all hypotheses of a batch."""
 
     kinds: Int[Tensor, " V"]  # the `TreeSymbolKind` of each symbol
     labels: Int[Tensor, " V"]  # the constituent label of each symbol
     rows: TreeRows
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"]:
-        """Return which symbols may come next in a well-formed tree with n words.
+        """Return which symbols may come next if an output is to become a well-formed tree.
 
-        At least r + d + 1 symbols are always left: one for each remaining word, one to close each
-        open constituent, and END. Opening a constituent uses one symbol and requires another.
+        At least r + d + 1 symbols are always left: one for each of r remaining words, one to close
+        each of d open constituents, and END. Opening a constituent uses one symbol and requires
+        another.
         """
         assert symbols == len(self.kinds)
         words, left, depth, opened, max_open, stack = self.rows
@@ -132,7 +134,8 @@ class TreeState:
         rows = TreeRows(
             words - is_word.int(),
             left - 1,
-            (depth + opens - closes).clamp(0, stack.shape[1] - 1),  # for dead hypotheses
+            # dead hypotheses may open or close too many constituents
+            (depth + opens - closes).clamp(0, stack.shape[1] - 1),
             (opened + opens).masked_fill(is_word, 0),
             max_open,
             stack.scatter(1, depth[:, None], labels[:, None].to(stack.dtype)),
@@ -144,7 +147,7 @@ class TreeState:
         return replace(self, rows=TreeRows(*(part.index_select(0, rows) for part in self.rows)))
 
     def concatenate(self, other: ConstraintState) -> "TreeState":
-        """Return one tree constraint state with the rows of both, stacks padded to one width."""
+        """Return one state of the tree constraint with the rows of both, stacks padded alike."""
         (second,) = require_kind([other], TreeState)
         width = max(self.rows.stack.shape[1], second.rows.stack.shape[1])
         both = zip(resize_stack(self.rows, width), resize_stack(second.rows, width), strict=True)
@@ -152,5 +155,5 @@ class TreeState:
 
 
 def resize_stack(rows: TreeRows, width: int) -> TreeRows:
-    """Return the rows with their label stacks padded to `width` columns."""
+    """Pad every row's stack of open constituents' labels to `width` columns."""
     return rows._replace(stack=pad(rows.stack, (0, width - rows.stack.shape[1])))

@@ -1,4 +1,4 @@
-"""The attention kernel of a CPU: a few padded blocks of sentences of similar length.
+"""The attention kernel for a CPU: it computes sentences of similar length in padded blocks.
 
 The backward pass is written by hand because autograd would store and traverse some thirty small
 tensors a layer. tests/model/test_kernels.py compares outputs and gradients with
@@ -21,12 +21,12 @@ from transduce.model.attention.padded_blocks import PaddedBlock, build_padded_bl
 from transduce.model.dropout import build_dropout_mask
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
-# G sentences of one block · t query positions and s key positions of each sentence
+# G sentences of one block, GH = G · H · t query positions and s key positions of each sentence
 
 
 @final
 class BucketedAttention:
-    """The attention kernel of a CPU: sentences of similar length share padded blocks."""
+    """The attention kernel for a CPU: sentences of similar length share padded blocks."""
 
     def __init__(
         self,
@@ -56,18 +56,18 @@ class BucketedAttention:
 @final
 @dataclass(frozen=True)
 class BlockLayout:
-    """Row indices and masks of all padded blocks of a batch, for one number of heads."""
+    """Where each head of each token lies in a batch's padded blocks, and the blocks' masks."""
 
     heads: int
     queries: HeadRows
     keys: HeadRows
-    masked: Sequence[Tensor | None]
+    masked: Sequence[Tensor | None]  # per block [G 1 t s]: True where a key is hidden
 
 
 def build_block_layout(
     blocks: Sequence[PaddedBlock], heads: int, device: torch.device
 ) -> BlockLayout:
-    """Compute the row indices of all padded blocks for a number of heads."""
+    """Build the layout of a batch's padded blocks: a row for each head of each token, and masks."""
     return BlockLayout(
         heads,
         build_head_rows([one.queries for one in blocks], heads, device),
@@ -88,7 +88,7 @@ class BucketedAttentionFunction(torch.autograd.Function):
         layout: BlockLayout,
         dropout: float,
     ) -> Tensor:
-        """Return the attention of packed queries [T H K]; store block weights and dropout masks."""
+        """Compute attention of packed tokens, block by block; store the weights for `backward`."""
         of_q, of_k = layout.queries, layout.keys
         q, k, v = (
             rows.gather_into_blocks(x) for rows, x in ((of_q, q), (of_k, k), (of_k, v))
@@ -142,7 +142,7 @@ def compute_attention_weights(
     masked: Bool[Tensor, "G 1 t s"] | None,
     heads: int,
 ) -> Float[Tensor, "GH t s"]:
-    """Compute softmax(Q Kᵀ / √d_k) of a padded block; masked pairs get weight 0."""
+    """Compute softmax(Q Kᵀ / √d_k) of a block of G sentences with H heads; masked pairs get 0."""
     scores = torch.bmm(q, k.transpose(1, 2)).div_(math.sqrt(q.shape[-1]))
     if masked is not None:
         scores.unflatten(0, (-1, heads)).masked_fill_(masked, -math.inf)
@@ -150,7 +150,7 @@ def compute_attention_weights(
 
 
 def softmax(scores: Float[Tensor, "*B s"]) -> Float[Tensor, "*B s"]:
-    """Compute the softmax over the last dimension; may overwrite the scores.
+    """Return the softmax over the last dimension; it may overwrite `scores`.
 
     On a CPU torch's softmax is up to seven times slower for rows of fewer than 16 numbers.
     """

@@ -1,4 +1,4 @@
-"""Gathering of the heads of packed tokens into padded blocks, and scattering back.
+"""Index tables that copy the heads of packed tokens into padded blocks, and back.
 
 Each direction is one `index_select` of rows for a whole batch. On a CPU, scattering with
 `index_copy_` takes three times as long, and so does gathering tokens and then transposing heads.
@@ -23,16 +23,19 @@ from transduce.packed import move_to_device
 @final
 @dataclass(frozen=True)
 class HeadRows:
-    """Indices that map each token's heads to rows of the padded blocks, and back."""
+    """Index tables that copy the vector of each head of each token to padded blocks, and back."""
 
-    tokens: Int[Tensor, " P"]
-    heads: Int[Tensor, " P"]
+    tokens: Int[Tensor, " P"]  # the token whose vector is in each row of the blocks
+    heads: Int[Tensor, " P"]  # the head whose vector is in each row of the blocks
     rows: Int[Tensor, " TH"]  # the row of each head of each token that is not padding
     padding: Int[Tensor, " _"] | None  # the rows past a sentence's end; None if there are none
     shapes: Sequence[tuple[int, int]]  # G · H and L of each block
 
     def gather_into_blocks(self, x: Float[Tensor, "T H K"]) -> Float[Tensor, "P K"]:
-        """Copy packed tokens into block rows, a row per head; padding repeats the last token."""
+        """Copy packed tokens to the P rows of all padded blocks, one row per head and position.
+
+        Padding repeats the last token of a sentence.
+        """
         step, rest = divmod(x.stride(0), x.shape[2])
         if rest or x.stride(1) != x.shape[2] or x.stride(2) != 1:
             x, step = x.contiguous(), x.shape[1]
@@ -41,11 +44,11 @@ class HeadRows:
         return every.index_select(0, self.tokens * step + self.heads)
 
     def scatter_back(self, rows: Float[Tensor, "P K"], heads: int) -> Float[Tensor, "T H K"]:
-        """Copy block rows, each one head of a token, back to packed tokens without padding."""
+        """Copy the P rows of all padded blocks back to packed tokens, without the padding."""
         return rows.index_select(0, self.rows).view(-1, heads, rows.shape[1])
 
     def split_into_blocks(self, rows: Float[Tensor, "P K"]) -> list[Float[Tensor, "GH L K"]]:
-        """Return the rows of each padded block as a view of shape [G·H, L, K]."""
+        """View the P rows as one tensor per padded block: [sentences G · heads H, length L, K]."""
         counts = [sentences * length for sentences, length in self.shapes]
         return [
             part.view(*shape, rows.shape[1])
@@ -54,7 +57,7 @@ class HeadRows:
 
 
 def build_head_rows(blocks: Sequence[BlockTokens], heads: int, device: torch.device) -> HeadRows:
-    """Compute the row indices of all padded blocks of a batch, for queries or for keys."""
+    """Build the index tables of a batch's padded blocks, either for queries or for keys."""
     shapes = [(len(one.indices), heads, one.indices.shape[1]) for one in blocks]
     tokens = concatenate_broadcast([one.indices[:, None] for one in blocks], shapes)
     head = concatenate_broadcast([np.arange(heads)[:, None] for _ in blocks], shapes)
@@ -75,6 +78,6 @@ def build_head_rows(blocks: Sequence[BlockTokens], heads: int, device: torch.dev
 def concatenate_broadcast(
     parts: Sequence[np.ndarray], shapes: Sequence[tuple[int, int, int]]
 ) -> np.ndarray:
-    """Broadcast each array to its shape [G H L], flatten it, and concatenate all to one [P]."""
+    """Broadcast each array to its own shape, flatten it, and join all arrays into one vector."""
     spread = [np.broadcast_to(part, shape) for part, shape in zip(parts, shapes, strict=True)]
     return np.concatenate([part.reshape(-1) for part in spread])

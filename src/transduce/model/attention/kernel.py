@@ -1,4 +1,4 @@
-"""Protocols of attention: a kernel, and the attention that it prepares for one batch's lengths.
+"""Protocols of an attention kernel and of the attention function that it builds for a batch.
 
 `ReferenceAttention` (reference.py) is equation 1, sentence by sentence: slow, and the only one that
 returns attention weights. `BucketedAttention` (bucketed.py) groups sentences of similar length into
@@ -19,7 +19,7 @@ from transduce.model.attention.mask import AttentionMask
 
 @runtime_checkable
 class BatchAttention(Protocol):
-    """Attention prepared for one batch: computes softmax(Q Kᵀ / √d_k) V    (equation 1)"""
+    """Attention built for one batch: computes softmax(Q Kᵀ / √d_k) V    (equation 1)"""
 
     def __call__(
         self,
@@ -32,7 +32,7 @@ class BatchAttention(Protocol):
 
 @runtime_checkable
 class AttentionKernel(Protocol):
-    """A function or class that prepares attention for the sentence lengths of one batch."""
+    """A function or class that builds attention from the sentence lengths of one batch."""
 
     def __call__(
         self,

@@ -14,7 +14,8 @@ from transduce.model.linear import Linear
 from transduce.model.mixing.mixing import Mixing
 from transduce.settings import Architecture
 
-# T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k · R rows
+# T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
+# R rows, one per hypothesis
 
 
 @final
@@ -47,7 +48,7 @@ class SelfAttention(Mixing[BatchAttention]):
     def project(
         self, x: Float[Tensor, "T d_model"]
     ) -> tuple[Float[Tensor, "T H K"], Float[Tensor, "T H K"], Float[Tensor, "T H d_v"]]:
-        """Return the queries, keys and values of every token, by head."""
+        """Project every token to queries, keys and values, each split into H heads."""
         parts = self.query_key_value(x).split(self.parts, dim=1)
         q, k, v = (part.unflatten(1, (self.heads, -1)) for part in parts)
         return q, k, v
@@ -55,7 +56,7 @@ class SelfAttention(Mixing[BatchAttention]):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Append one token per row to the cache; return its attention to the row's history."""
+        """Append the newest token of each of R hypotheses to the cache; return its attention."""
         q, k, v = self.project(x)
         cache.append(k, v)
         return self.output(cache.attend(q).flatten(1))
@@ -67,7 +68,7 @@ class SelfAttention(Mixing[BatchAttention]):
 
     @property
     def last_matrix(self) -> Tensor:
-        """The output matrix W^O, which `initialise.scale_by_depth` divides by √(sub-layers)."""
+        """The output matrix W^O, which `scale_by_depth` divides by √(number of sub-layers)."""
         return self.output.weight
 
     if TYPE_CHECKING:
@@ -89,19 +90,19 @@ class CrossAttention(nn.Module):
     def forward(
         self, x: Float[Tensor, "T d_model"], z: Float[Tensor, "S d_model"], attend: BatchAttention
     ) -> Float[Tensor, "T d_model"]:
-        """Attend from every target token to the encoder states of its own source sentence."""
+        """Attend from every target token x to the encoder's output z of its own source sentence."""
         k, v = self.project_keys_values(z)
         out = attend(self.project_queries(x), k, v, self.dropout if self.training else 0.0)
         return self.output(out.flatten(1))
 
     def project_queries(self, x: Float[Tensor, "T d_model"]) -> Float[Tensor, "T H K"]:
-        """Return the queries of every target token, by head."""
+        """Project every target token to queries, split into H heads."""
         return self.query(x).unflatten(1, (self.heads, -1))
 
     def project_keys_values(
         self, z: Float[Tensor, "S d_model"]
     ) -> tuple[Float[Tensor, "S H K"], Float[Tensor, "S H d_v"]]:
-        """Return the keys and values of every source token, by head."""
+        """Project every source token to keys and values, each split into H heads."""
         parts = self.key_value(z).split(self.parts, dim=1)
         k, v = (part.unflatten(1, (self.heads, -1)) for part in parts)
         return k, v
@@ -114,7 +115,7 @@ class CrossAttention(nn.Module):
 
     @property
     def last_matrix(self) -> Tensor:
-        """The output matrix W^O, which `initialise.scale_by_depth` divides by √(sub-layers)."""
+        """The output matrix W^O, which `scale_by_depth` divides by √(number of sub-layers)."""
         return self.output.weight
 
     if TYPE_CHECKING:

@@ -51,7 +51,7 @@ def build_padded_blocks(
 
 
 def find_bucket_bounds(queries: "np.ndarray", keys: "np.ndarray") -> list[int]:
-    """Return the indices at which to split sentences, sorted by length, into buckets."""
+    """Return where to cut a batch into buckets, given its sorted query and key lengths."""
     bounds: list[int] = []
     first, needed, tallest = 0, 0, 0
     for index, (query, key) in enumerate(zip(queries.tolist(), keys.tolist(), strict=True)):
@@ -71,14 +71,14 @@ def build_padded_block(
     mask: AttentionMask,
     device: torch.device,
 ) -> PaddedBlock:
-    """Build the padded block of one bucket, given as indices of sentences in the batch."""
+    """Build one bucket's padded block from all sentences' lengths and the bucket's indices."""
     query_tokens, height = index_block_tokens(queries, bucket)
     key_tokens, width = index_block_tokens(keys, bucket)
     masked = None
     if not (mask.is_unrestricted and key_tokens.is_real.all()):
         allowed = mask.compute_allowed(torch.arange(height), torch.arange(width))  # [t s]
         indices = query_tokens.indices
-        position = torch.from_numpy(indices - indices[:, :1])  # [G t], repeated at the end
+        position = torch.from_numpy(indices - indices[:, :1])  # [G t]; padding repeats the last
         visible = allowed[position] & torch.from_numpy(key_tokens.is_real)[:, None, :]  # [G t s]
         masked = move_to_device(~visible[:, None], device)
     return PaddedBlock(query_tokens, key_tokens, masked)

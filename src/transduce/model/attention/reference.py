@@ -1,6 +1,7 @@
-"""The reference kernel of attention: equation 1 as written, for one sentence after the other.
+"""The reference kernel of attention: equation 1 as written, one sentence after the other.
 
-The fast kernels are tested against the reference kernel, and no other returns attention weights.
+The fast kernels are tested against the reference kernel, the only one that returns attention
+weights.
 """
 
 import math
@@ -26,7 +27,7 @@ def scaled_dot_product_attention(
     allowed: Bool[Tensor, "t s"],
     dropout: float = 0.0,
 ) -> tuple[Float[Tensor, "H t d_v"], Float[Tensor, "H t s"]]:
-    """Return softmax(Q Kᵀ / √d_k) V of one sentence, and the softmax    (3.2.1, equation 1)"""
+    """Return softmax(Q Kᵀ / √d_k) V of one sentence, and its weights    (3.2.1, equation 1)"""
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     weights = scores.masked_fill(~allowed, -math.inf).softmax(dim=-1)
     return functional.dropout(weights, dropout) @ v, weights
@@ -37,8 +38,8 @@ def scaled_dot_product_attention(
 class ReferenceAttention:
     """The slow attention kernel that the fast kernels are tested against    (equation 1)"""
 
-    queries: Sequence[int]
-    keys: Sequence[int]
+    queries: Sequence[int]  # the number of query tokens of each sentence
+    keys: Sequence[int]  # the number of key tokens of each sentence
     mask: AttentionMask
     device: torch.device
 
@@ -59,7 +60,7 @@ class ReferenceAttention:
         v: Float[Tensor, "S H d_v"],
         dropout: float = 0.0,
     ) -> list[tuple[Float[Tensor, "t H d_v"], Float[Tensor, "H t s"]]]:
-        """Return the output and the attention weights of every sentence."""
+        """Return (attention output, attention weights) of every sentence of a packed batch."""
         results = []
         parts = (q.split(list(self.queries)), k.split(list(self.keys)), v.split(list(self.keys)))
         for one_q, one_k, one_v in zip(*parts, strict=True):

@@ -12,7 +12,7 @@ from transduce.settings import Architecture
 
 HALF_PRECISIONS = (torch.bfloat16, torch.float16)
 MAX_HEAD_WIDTH = 256  # the most numbers a head may have in torch's variable-length kernel
-MIN_COMPUTE_CAPABILITY = (8, 0)  # of the oldest GPUs that the variable-length kernel runs on
+MIN_COMPUTE_CAPABILITY = (8, 0)  # the oldest GPUs that run the variable-length kernel (Ampere)
 
 
 class KernelChoice(NamedTuple):

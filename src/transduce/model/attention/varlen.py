@@ -1,4 +1,4 @@
-"""The attention kernel of a GPU: torch's variable-length attention, which needs no padding.
+"""The attention kernel for a GPU: torch's variable-length attention, which needs no padding.
 
 This kernel needs CUDA, half precision and one width for queries, keys and values. The kernel
 supports neither dropout of the weights nor arbitrary masks, only windows such as section 4's
@@ -20,8 +20,8 @@ from transduce.packed import move_to_device
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
 
-WIDTH_MULTIPLE = 8  # the kernel takes only multiples of this width
-UNLIMITED = -1
+WIDTH_MULTIPLE = 8  # torch's kernel takes only heads whose width is a multiple of this
+UNLIMITED = -1  # the width of a window that has no limit, for torch's kernel
 
 
 def import_varlen_kernel() -> Callable[..., Any]:
@@ -33,7 +33,7 @@ def import_varlen_kernel() -> Callable[..., Any]:
 
 @final
 class VarlenAttention:
-    """The attention kernel of a GPU: torch's variable-length attention on packed sentences."""
+    """The attention kernel for a GPU: torch's variable-length attention on packed sentences."""
 
     def __init__(
         self,
@@ -72,13 +72,13 @@ class VarlenAttention:
 
 
 def compute_window(mask: AttentionMask) -> tuple[int, int]:
-    """Return how many keys before and after a query a mask allows    (sections 3.2.3 and 4)"""
+    """Return how many keys before and after a query a mask allows, -1 for all    (3.2.3 and 4)"""
     half = (mask.neighbourhood - 1) // 2 if mask.neighbourhood else UNLIMITED
     return half, 0 if mask.causal else half
 
 
 def compute_offsets(lengths: Sequence[int]) -> Int32[Tensor, " n"]:
-    """Return each packed sentence's offset, then the total, repeated to one of few lengths.
+    """Return the offsets of sentences in a packed batch, then the total, repeated as padding.
 
     The padding stands for empty sentences, up to a power of two. With few different shapes,
     compiled code and captured graphs serve many batches.
@@ -94,5 +94,5 @@ def round_up_to_power_of_two(number: int) -> int:
 
 
 def pad_width(x: Float[Tensor, "T H K"], width: int) -> Float[Tensor, "T H W"]:
-    """Pad every head with zeros to `width` numbers, which leaves attention unchanged."""
+    """Pad every head's vector with zeros to W = `width` numbers; attention does not change."""
     return x if x.shape[-1] == width else functional.pad(x, (0, width - x.shape[-1]))

@@ -58,7 +58,7 @@ class WindowedAttention:
         return (self.gather_windows(v) @ weights[..., None]).squeeze(3)
 
     def gather_windows(self, x: Float[Tensor, "T H K"]) -> Float[Tensor, "T H K w"]:
-        """Return the window around each token of the batch, with zeros past the batch's ends.
+        """Gather for each token the w vectors of the window around it, with zeros past the batch.
 
         A window may contain tokens of other sentences, which `self.masked` hides.
         """

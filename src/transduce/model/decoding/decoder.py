@@ -1,4 +1,4 @@
-"""The Transformer as an implementation of the search's `Decoder` protocol."""
+"""The Transformer as the `Decoder` that beam search and sampling need."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +12,8 @@ from transduce.model.decoding.kv_cache import KVCache, concatenate
 from transduce.model.decoding.step import decode_step, start_cache
 from transduce.model.transformer import Transformer
 from transduce.packed import Packed
+
+# R rows, one per hypothesis · V symbols
 
 
 @final
@@ -27,12 +29,12 @@ class TransformerDecoder:
         return self.model.output.weight.device
 
     def start(self, sources: Sequence[Sequence[int]]) -> KVCache:
-        """Encode sources, lists of ids that end with END, and start a cache with one row each."""
+        """Encode sources (ids that end with END); return a KV cache with one row per source."""
         batch = Packed.from_sentences(sources).to(self.device)
         return start_cache(self.model, self.model.encode(batch))
 
     def step(self, state: KVCache, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], KVCache]:
-        """Append an id to every row; return the next id's log-probabilities and the new cache."""
+        """Append an id to each of R hypotheses; return log P of V next symbols, and the cache."""
         states, state = decode_step(self.model, ids, state)
         logits = self.model.logits(states)
         precision = torch.promote_types(logits.dtype, torch.float32)  # bfloat16 is too coarse
@@ -40,9 +42,9 @@ class TransformerDecoder:
         return torch.log_softmax(logits, dim=-1, out=logits), state
 
     def reorder(self, state: KVCache, rows: Int[Tensor, " R2"]) -> KVCache:
-        """Return the cache of the given rows, in the given order."""
+        """Return the cache of the given hypotheses (indices of rows), in the given order."""
         return state.reorder(rows)
 
     def concatenate(self, first: KVCache, second: KVCache) -> KVCache:
-        """Return one cache with the rows of both caches."""
+        """Return one cache with the hypotheses of both caches, those of `first` first."""
         return concatenate(first, second)

@@ -1,4 +1,4 @@
-"""Preparation of trained weights for inference: precision and memory layout (decision 0034)"""
+"""Converts trained weights for inference: their precision and memory layout (decision 0034)"""
 
 from typing import TYPE_CHECKING, Any, final
 
@@ -12,6 +12,7 @@ from transduce.settings.precision import InferencePrecision
 
 # R rows · n numbers in, m out
 
+# names of torch's private operators for oneDNN
 PACK, LINEAR = "_reorder_linear_weight", "_linear_pointwise"
 HAS_BFLOAT16 = "_is_mkldnn_bf16_supported"
 
@@ -26,7 +27,7 @@ def prepare_for_inference(model: Transformer, precision: InferencePrecision) -> 
 
 
 def transpose_weights(model: Transformer) -> None:
-    """Store every weight matrix column by column, which is faster for x Wᵀ with few rows.
+    """Store every weight matrix column by column: x Wᵀ is faster if x has few rows.
 
     A decoding step in float32 takes up to a seventh less time on a CPU (decision 0033), and as much
     as before on a GPU.
@@ -66,7 +67,7 @@ class PackedLinear(nn.Module):
         self.bias = None if bias is None else bias.detach()
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
-        """Compute x Wᵀ + b without gradients."""
+        """Compute x Wᵀ + b for R rows of n numbers each, without gradients."""
         return find_onednn_operator(LINEAR)(x, self.blocks, self.bias, "none", [], "")
 
     if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from transduce.model.decoding.layer_cache import UNLIMITED_REACH
 # N layers · S sentences · W rows of each, R = S W · H heads · s source positions · c slots
 # K = d_k · h, k, v: H, d_k, d_v, or the `cache_shape` of another token-mixing layer
 
-SPARE_STEPS = 4  # further steps that an eviction allocates capacity for
-SLOT_MULTIPLE = 16  # a softmax is up to twice as fast over a multiple of 16 slots
+SPARE_STEPS = 4  # number of further steps that `compact` allocates slots for
+SLOT_MULTIPLE = 16  # a softmax over a multiple of 16 slots is up to twice as fast
 
 
 @final
@@ -49,11 +49,11 @@ class KVCache:
 
     @property
     def slot_count(self) -> int:
-        """The number of written slots, the same for each sentence."""
+        """The number of slots (each for one token) written so far, the same for every sentence."""
         return self.visible.shape[2]
 
     def reorder(self, rows: Int[Tensor, " R2"]) -> "KVCache":
-        """Return the cache of the given rows (at least one) in the given order.
+        """Return the cache of the given hypotheses (indices of rows, at least one), in that order.
 
         The rows of a sentence must be contiguous, and sentences keep their order unless some are
         dropped. Each sentence keeps its number of rows, unless all sentences had a single row.
@@ -66,7 +66,7 @@ class KVCache:
         return replace(some, visible=visible)
 
     def keep_sentences(self, sentences: Int[Tensor, " S2"]) -> "KVCache":
-        """Return the cache of the given sentences; copies only those whose index changes."""
+        """Return the cache of the given sentences (indices); copy those whose index changes."""
         count, mask, lengths = len(sentences), self.memory_mask[sentences], self.lengths[sentences]
         sources = round_up_slots(int((mask == 0).sum(dim=-1).max()))
         indices = torch.arange(count, device=sentences.device)
@@ -86,7 +86,7 @@ class KVCache:
         )
 
     def compact(self) -> "KVCache":
-        """Evict the slots that are in no row's history, and allocate capacity for more steps."""
+        """Evict the slots that no hypothesis needs any more; allocate slots for further steps."""
         live = self.visible.any(dim=1)  # [S c]
         kept = int(live.sum(dim=1).max()) if live.numel() else 0
         order = live.byte().argsort(dim=1, descending=True, stable=True)[:, :kept]  # [S kept]
@@ -101,7 +101,7 @@ class KVCache:
         )
 
     def open_slots(self, reach: int) -> "KVCache":
-        """Return a cache with a new slot per row; slots more than `reach` steps back are hidden."""
+        """Add a slot per hypothesis for its next token; hide slots more than `reach` steps back."""
         sentences, width, slots = self.visible.shape
         cache = self.compact() if slots + width > self.keys.shape[3] else self
         own = torch.eye(width, dtype=torch.bool, device=cache.visible.device)
@@ -113,7 +113,7 @@ class KVCache:
         return replace(cache, visible=visible, positions=positions)
 
     def pad(self, slots: int, capacity: int, sources: int) -> "KVCache":
-        """Pad used slots, allocated slots and source positions, all masked, to these numbers."""
+        """Pad, masked, to these numbers of written slots, allocated slots and source positions."""
         more, longer = slots - self.slot_count, sources - self.memory_keys.shape[3]
         spare = capacity - self.keys.shape[3]
         return replace(
@@ -131,7 +131,7 @@ class KVCache:
 def gather_slots(
     side: Float[Tensor, "N S h _ k"], order: Int[Tensor, "S c"], capacity: int
 ) -> Float[Tensor, "N S h capacity k"]:
-    """Return a tensor of the given capacity that begins with the given slots of each sentence."""
+    """Copy the slots `order` of each sentence S from keys or values to a new tensor."""
     layers, sentences, heads, before, width = side.shape
     if not order.shape[1]:
         return side.new_zeros(layers, sentences, heads, capacity, width)
@@ -150,7 +150,7 @@ def round_up_slots(count: int) -> int:
 
 
 def concatenate(first: KVCache, second: KVCache) -> KVCache:
-    """Return one cache with the rows of both caches, whose outputs may differ in length."""
+    """Return one cache with the hypotheses of both caches, which may differ in length."""
     first, second = first.compact(), second.compact()
     slots = max(first.slot_count, second.slot_count)
     capacity = max(cache.keys.shape[3] for cache in (first, second))

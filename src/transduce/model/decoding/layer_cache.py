@@ -10,13 +10,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-# S sentences · W rows of each, R = S W · H heads · c slots, the last W of this step · K = d_k
+# S sentences · W rows (hypotheses) of each, R = S W · H heads · K = d_k
+# c slots, of which the last W are this step's
 
-UNLIMITED_REACH = 1 << 62
+UNLIMITED_REACH = 1 << 62  # the reach of a layer that reads all earlier steps
 
 
 class CacheShape(NamedTuple):
-    """The shape of a layer's KV cache per token: heads, and the widths of their keys and values."""
+    """What a layer caches per token: a number of heads, and the widths of a key and a value."""
 
     heads: int
     key_width: int
@@ -26,9 +27,9 @@ class CacheShape(NamedTuple):
 @final
 @dataclass(frozen=True)
 class StepSlots:
-    """The cache slots of one decoding step, shared by all layers, and which row may read which."""
+    """Which slots of the KV cache each hypothesis may read in one decoding step, in all layers."""
 
-    visible: Bool[Tensor, "S W c"]  # the slots of a row's own history and its newest slot
+    visible: Bool[Tensor, "S W c"]  # True for slots of a row's own history and its newest slot
     positions: Int[Tensor, "S c"]  # position of each slot's token in its output
     current: Int[Tensor, " S"]  # the position of this step's tokens
     read: int  # number of slots that attention reads: c rounded up, those after c masked
@@ -36,7 +37,7 @@ class StepSlots:
 
     @cached_property
     def mask(self) -> Float[Tensor, "S 1 W read"]:
-        """The additive mask of attention: -inf for slots that a row may not read."""
+        """The mask to add to scores: -inf for slots that each of W hypotheses cannot read."""
         hidden = functional.pad(~self.visible, (0, self.read - self.visible.shape[2]), value=True)
         return build_additive_mask(hidden[:, None], self.dtype)
 
@@ -44,7 +45,7 @@ class StepSlots:
 @final
 @dataclass(frozen=True)
 class LayerCache:
-    """One layer's part of the KV cache in one decoding step, as views to write and to read.
+    """One layer's keys and values in the KV cache, to write and to read in one decoding step.
 
     Self-attention stores keys and values; a recurrent layer stores its two states; a convolution
     stores its inputs as keys, and values of width 0.
@@ -55,13 +56,16 @@ class LayerCache:
     slots: StepSlots
 
     def append(self, keys: Float[Tensor, "R H K"], values: Float[Tensor, "R H d_v"]) -> None:
-        """Write keys and values of this step's tokens into the newest slots."""
+        """Write the keys and values of each hypothesis' newest token into its newest slot."""
         _, width, slots = self.slots.visible.shape
         for side, new in ((self.keys, keys), (self.values, values)):
             side[:, :, slots - width : slots] = new.unflatten(0, (-1, width)).transpose(1, 2)
 
     def read_back(self, side: Float[Tensor, "S 1 _ d"], steps: int) -> Float[Tensor, "R d"]:
-        """Return the vector that each row stored `steps` steps ago; zeros before the first step."""
+        """Return the key or value (`side`) that each of R hypotheses stored `steps` steps ago.
+
+        A hypothesis with fewer steps gets zeros.
+        """
         slots = self.slots
         at = slots.visible & (slots.positions == (slots.current - steps)[:, None])[:, None]
         index = at.byte().argmax(dim=2)[..., None].expand(-1, -1, side.shape[3])
@@ -69,7 +73,7 @@ class LayerCache:
         return stored.flatten(0, 1)
 
     def attend(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R H d_v"]:
-        """Return the attention of every row's query over the row's own history    (equation 1)"""
+        """Attend from each hypothesis' query to the keys of its own history    (equation 1)"""
         return attend_to_cache(q, self.keys, self.values, self.slots.mask)
 
 
@@ -79,7 +83,7 @@ def attend_to_cache(
     v: Float[Tensor, "S H s d_v"],
     mask: Float[Tensor, "S 1 #W s"] | None,
 ) -> Float[Tensor, "R H d_v"]:
-    """Compute softmax(Q Kᵀ / √d_k) V of each row over its sentence's s cached keys    (eq. 1)"""
+    """Attend from each of R hypotheses to the s cached keys of its sentence    (equation 1)"""
     by_sentence = q.unflatten(0, (len(k), -1)).transpose(1, 2)  # [S H W K]
     out = functional.scaled_dot_product_attention(by_sentence, k, v, attn_mask=mask)
     return out.transpose(1, 2).flatten(0, 1)

@@ -17,7 +17,7 @@ from transduce.model.decoding.layer_cache import (
 )
 from transduce.model.transformer import EncoderOutput, Transformer
 
-# S sentences · R rows · T source tokens of all sentences · s source positions
+# S sentences · R rows, one per hypothesis · T source tokens of all sentences · s source positions
 
 
 def start_cache(model: Transformer, memory: EncoderOutput) -> KVCache:
@@ -52,7 +52,7 @@ def start_cache(model: Transformer, memory: EncoderOutput) -> KVCache:
 def scatter_to_padded(
     side: Float[Tensor, "T H k"], cells: Int[Tensor, " T"], shape: torch.Size
 ) -> Float[Tensor, "S H s k"]:
-    """Copy packed source tokens into a padded tensor, with zeros past each source's end."""
+    """Copy packed tokens to the given `cells` of a padded tensor, with zeros elsewhere."""
     padded = side.new_zeros(shape.numel(), *side.shape[1:]).index_copy_(0, cells, side)
     return padded.unflatten(0, shape).transpose(1, 2).contiguous()
 
@@ -60,7 +60,7 @@ def scatter_to_padded(
 def decode_step(
     model: Transformer, ids: Int[Tensor, " R"], cache: KVCache
 ) -> tuple[Float[Tensor, "R d_model"], KVCache]:
-    """Append one token to every row; return the tokens' decoder states and the new cache."""
+    """Append a token to each of R hypotheses; return its decoder state, and the new cache."""
     current, longest = cache.lengths, cache.max_length + 1
     cache = cache.open_slots(max(layer.self_attention.reach for layer in model.decoder))
     read = round_up_slots(cache.slot_count)
@@ -79,7 +79,7 @@ def decode_step(
 def attend_to_memory(
     attention: CrossAttention, cache: KVCache, layer: int, x: Float[Tensor, "R d_model"]
 ) -> Float[Tensor, "R d_model"]:
-    """Attend from every row to the encoder's output of its own source    (section 3.2.3)"""
+    """Attend from each of R hypotheses to the encoder's output of its own source    (3.2.3)"""
     keys, values = cache.memory_keys[layer], cache.memory_values[layer]
     out = attend_to_cache(attention.project_queries(x), keys, values, cache.memory_mask)
     return attention.output(out.flatten(1))

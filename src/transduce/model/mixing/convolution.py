@@ -18,7 +18,7 @@ from transduce.model.linear import Linear
 from transduce.model.mixing.mixing import Mixing
 from transduce.model.mixing.sentence_layout import SentenceLayout
 
-# T tokens of a whole batch, end to end · R rows · k positions of a kernel
+# T tokens of a whole batch, end to end · R rows, one per hypothesis · k positions of a kernel
 
 
 @final
@@ -38,7 +38,7 @@ class ConvolutionLayer(Mixing[SentenceLayout]):
         kernel: AttentionKernel,  # noqa: ARG002 - only self-attention uses it
         device: torch.device,
     ) -> SentenceLayout:
-        """Build the layout of the sentences of a batch."""
+        """Return the position of every token in its sentence, from the sentences' lengths."""
         return SentenceLayout(lengths, device)
 
     def forward(
@@ -50,7 +50,7 @@ class ConvolutionLayer(Mixing[SentenceLayout]):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Compute every row's newest position, and append this position's input to the cache."""
+        """Compute the output for the newest token of each of R hypotheses, and cache its input."""
         cache.append(x[:, None], x[:, None, :0])
         return self.projection([cache.read_back(cache.keys, -offset) for offset in self.offsets])
 
@@ -60,7 +60,7 @@ class ConvolutionLayer(Mixing[SentenceLayout]):
 
     @property
     def last_matrix(self) -> Tensor:
-        """The output matrix, which `initialise.scale_by_depth` divides by √(sub-layers)."""
+        """The output matrix, which `scale_by_depth` divides by √(number of sub-layers)."""
         return self.projection.output.weight
 
     if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from transduce.model.attention.kernel import AttentionKernel, BatchAttention
 from transduce.model.decoding.layer_cache import CacheShape, LayerCache
 from transduce.model.mixing.sentence_layout import SentenceLayout
 
-# T tokens of a whole batch, end to end · R rows
+# T tokens of a whole batch, end to end · R rows, one per hypothesis
 
 Context = TypeVar("Context")
 MixingContext = BatchAttention | SentenceLayout
@@ -33,9 +33,9 @@ class Mixing(nn.Module, Generic[Context], ABC):
     def build_context(
         self, lengths: Sequence[int], kernel: AttentionKernel, device: torch.device
     ) -> Context:
-        """Build the layer's context for a batch with sentences of these lengths.
+        """Build what the layer must know about a batch of these sentence lengths: indices, masks.
 
-        The context holds indices and masks, and all layers of a stack share it.
+        All layers of a stack share this context.
         """
 
     @abstractmethod
@@ -48,7 +48,7 @@ class Mixing(nn.Module, Generic[Context], ABC):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Return the output for every row's newest token, and append its entry to the cache."""
+        """Compute the output for the newest token of each of R hypotheses, and cache the token."""
 
     @abstractmethod
     def initialise(self, generator: torch.Generator) -> None:
@@ -57,7 +57,7 @@ class Mixing(nn.Module, Generic[Context], ABC):
     @property
     @abstractmethod
     def last_matrix(self) -> Tensor | None:
-        """The matrix that `initialise.scale_by_depth` divides by √(sub-layers), or None."""
+        """The matrix that `scale_by_depth` divides by √(number of sub-layers), or None."""
 
     if TYPE_CHECKING:
         __call__ = forward

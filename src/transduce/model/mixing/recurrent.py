@@ -14,7 +14,7 @@ from transduce.model.linear import fill_glorot
 from transduce.model.mixing.mixing import Mixing
 from transduce.model.mixing.sentence_layout import SentenceLayout
 
-# T tokens of a whole batch, end to end · R rows
+# T tokens of a whole batch, end to end · R rows, one per hypothesis
 
 
 @final
@@ -33,13 +33,13 @@ class RecurrentLayer(Mixing[SentenceLayout]):
         kernel: AttentionKernel,  # noqa: ARG002 - only self-attention uses it
         device: torch.device,
     ) -> SentenceLayout:
-        """Build the layout of the sentences of a batch."""
+        """Return the position of every token in its sentence, from the sentences' lengths."""
         return SentenceLayout(lengths, device)
 
     def forward(
         self, x: Float[Tensor, "T d_model"], layout: SentenceLayout
     ) -> Float[Tensor, "T d_model"]:
-        """Return the LSTM's state h at every token, as a packed batch."""
+        """Run the LSTM along each sentence; return its state h at every token."""
         packed = PackedSequence(layout.sort_by_position(x), layout.batch_sizes)
         states, _ = self.lstm(packed)
         return layout.restore_order(states.data)
@@ -47,14 +47,14 @@ class RecurrentLayer(Mixing[SentenceLayout]):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Return every row's next state, computed from the previous, and append it to the cache."""
+        """Return the next LSTM state h of each of R hypotheses, and append it to the cache."""
         before = [cache.read_back(side, 1) for side in (cache.keys, cache.values)]
         h, c = torch.lstm_cell(x, before, *self.lstm.all_weights[0])
         cache.append(h[:, None], c[:, None])
         return h
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw each gate's matrices by Glorot's rule; set forget gate biases to 1, others to 0."""
+        """Draw each gate's matrices by Glorot's rule; set the forget gate's bias to 1, else 0."""
         width = self.lstm.hidden_size
         for from_input, from_state, bias, other_bias in self.lstm.all_weights:
             for weight in (from_input, from_state):

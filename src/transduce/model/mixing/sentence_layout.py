@@ -30,16 +30,16 @@ class SentenceLayout:
         self.batch_sizes = position.bincount()  # number of first tokens, of second tokens, …
 
     def shift(self, x: Float[Tensor, "T d"], offset: int) -> Float[Tensor, "T d"]:
-        """Return for each token the vector `offset` positions further on; zeros past the ends."""
+        """Return for each token the vector `offset` positions later; zeros past its sentence."""
         if offset == 0:
             return x
         outside = self.after < offset if offset > 0 else self.before < -offset
         return x.roll(-offset, 0).masked_fill(outside[:, None], 0)
 
     def sort_by_position(self, x: Float[Tensor, "T d"]) -> Float[Tensor, "T d"]:
-        """Return tokens in the order of torch's PackedSequence: first tokens, second tokens, …"""
+        """Sort tokens as torch's PackedSequence has them: all first tokens, then all second, …"""
         return x.index_select(0, self.order)
 
     def restore_order(self, x: Float[Tensor, "T d"]) -> Float[Tensor, "T d"]:
-        """Return tokens from `sort_by_position` to the order of the packed batch."""
+        """Put tokens sorted by `sort_by_position` back into the order of the packed batch."""
         return x.index_select(0, self.inverse)
