@@ -51,7 +51,8 @@ def test_the_output_is_a_file_that_training_and_score_read(call, tagger, bank, t
     assert [one.tokens for one in ours] == [one.tokens for one in gold]
     score = call("score", "--spans", "--scheme", "raw", bank / "dev.pos", tmp_path / "out")
     assert score.code == 0
-    evaluated = call("evaluate", tagger, bank / "dev.pos").stdout
+    evaluated = call("evaluate", tagger, bank / "dev.pos", "-o", tmp_path / "same").stdout
+    assert (tmp_path / "same").read_bytes() == (tmp_path / "out").read_bytes()
     right = [a == b for x, y in zip(gold, ours, strict=True)
              for a, b in zip(x.labels, y.labels, strict=True)]  # fmt: skip
     assert evaluated.startswith(f"accuracy {100 * sum(right) / len(right):.2f} | ")

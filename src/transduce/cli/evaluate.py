@@ -113,6 +113,7 @@ def translate_and_score(
     )
     from transduce.inference.test_set import read_test_set
     from transduce.machine.process_settings import keep_freed_memory, use_threads
+    from transduce.tasks import kind_of
     from transduce.text.arguments import read_text
 
     keep_freed_memory()
@@ -136,7 +137,9 @@ def translate_and_score(
         outputs = translate_sources(translator, text)
         on_warning.print_count("see the warnings above; --strict refuses such lines")
         if file is not None:
-            file.write("".join(f"{line}\n" for line in outputs).encode())
+            format_output = kind_of(translator.recipe.data).format_output
+            pairs = zip(text.sources, outputs, strict=True)
+            file.write("".join(format_output(*pair) for pair in pairs).encode())
     return score_translations(translator, text, outputs), provenance(translator)
 
 

@@ -58,7 +58,7 @@ def command(
     token, a tab and its label on each line, and a blank line after each sentence; with --json one
     object a sentence. A sentence longer than the model takes is labelled in parts, with a warning.
     """
-    from transduce.tasks.tagging import Tagging
+    from transduce.tasks.tagging import Tagging, format_labels
     from transduce.text.files import read_lines
     from transduce.text.tokenise import tokenise
 
@@ -76,18 +76,21 @@ def command(
     shown = with_progress(found, live=not asked["no_progress"] and output is not None, verb="tag")
     with open_output(output) as file:
         for number, (best, line) in enumerate(zip(shown, sentences, strict=True), start=1):
-            file.write(format_labels(number, line, best[0], as_json=as_json))
+            if as_json:
+                file.write(encode_labels(number, line, best[0]))
+            else:
+                file.write(format_labels(line, best[0].text))
     on_warning.print_count("labelled in parts, joined again; --strict refuses such lines")
 
 
-def format_labels(number: int, line: str, output: "Output", *, as_json: bool) -> str:
-    """Format one sentence's labels as two columns with a blank line after, or as a JSON line."""
+def encode_labels(number: int, line: str, output: "Output") -> str:
+    """Encode a sentence's tokens and labels, with their log-probability, as a JSON line."""
     from transduce.text.words import split_words
 
-    tokens, labels = split_words(line), split_words(output.text)
-    if as_json:
-        log_prob = output.as_json()["log_prob"]
-        found = {"line": number, "tokens": tokens, "labels": labels, "log_prob": log_prob}
-        return json.dumps(found, ensure_ascii=False) + "\n"
-    columns = (f"{token}\t{label}\n" for token, label in zip(tokens, labels, strict=True))
-    return "".join(columns) + "\n"
+    found = {
+        "line": number,
+        "tokens": split_words(line),
+        "labels": split_words(output.text),
+        "log_prob": output.as_json()["log_prob"],
+    }
+    return json.dumps(found, ensure_ascii=False) + "\n"

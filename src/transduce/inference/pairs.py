@@ -64,7 +64,10 @@ def require_matches(pairs: Iterable[Pair], data: Data) -> None:
     """Refuse a target that cannot belong to its source, such as a tree over other words."""
     kind = kind_of(data)
     for pair in pairs:
-        mismatch = pair.target and kind.find_mismatch(pair.source, pair.target)
+        try:
+            mismatch = kind.find_mismatch(pair.source, pair.target)
+        except InputError as error:  # a target that is malformed in itself
+            raise InputError(f"line {pair.number}: {error.fact}", error.hint) from error
         require(not mismatch, f"line {pair.number}: {mismatch}", "compare the two sides")
 
 

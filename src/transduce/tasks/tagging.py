@@ -147,6 +147,12 @@ def find_other_length(line: str, labels: str) -> str:
     return "" if tokens == found else f"{found} labels for {tokens} tokens"
 
 
+def format_labels(line: str, labels: str) -> str:
+    """Return a sentence as a token, a tab and its label on each line, and a blank line after."""
+    pairs = zip(split_words(line), split_words(labels), strict=True)
+    return "".join(f"{token}\t{label}\n" for token, label in pairs) + "\n"
+
+
 def split_labels(_data: Data, line: str) -> list[str]:
     """Return the labels of a target line, which are separated by blanks."""
     return split_words(line)
@@ -159,6 +165,7 @@ TAGGING = TaskKind(
     options="--tags FILE",
     normalise=join_words,
     find_mismatch=find_other_length,
+    format_output=format_labels,
     source_text=to_source_text,
     target_symbols=split_labels,
 )

@@ -118,6 +118,11 @@ def find_no_mismatch(_source: str, _target: str) -> str:
     return ""
 
 
+def format_line(_source: str, output: str) -> str:
+    """Return an output line with a newline, for tasks whose files hold one output a line."""
+    return f"{output}\n"
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
 class TaskKind:
@@ -129,6 +134,7 @@ class TaskKind:
     None for a task without a lexicon. `read_test_file` reads a test set that is one file of both
     sides, and refuses malformed lines; it is None if a test set is two files of lines.
     `find_mismatch` returns why a target cannot belong to a source, such as other words; else "".
+    `format_output` returns the text that a file of outputs holds for a source line and its output.
     """
 
     build: Callable[[Data, Vocabularies], Task]
@@ -138,6 +144,7 @@ class TaskKind:
     list_files: Callable[[Path, str], Sequence[Path]] = list_single_file
     normalise: Callable[[str], str] = normalise
     find_mismatch: Callable[[str, str], str] = find_no_mismatch
+    format_output: Callable[[str, str], str] = format_line
     source_text: Callable[[str], str] = str  # the text of a source line to encode
     target_symbols: Callable[[Data, str], Sequence[str]] | None = None
     tagged_words: Callable[[str], Iterable[tuple[str, str]]] | None = None
