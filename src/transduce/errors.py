@@ -17,7 +17,7 @@ from pathlib import Path
 
 
 class TransduceError(Exception):
-    """An error that the user can correct: a fact, its location, and a hint on what to do."""
+    """An error that the user can correct: what is wrong, where, and a hint on what to do."""
 
     exit_code = 2
 
@@ -38,11 +38,11 @@ class TransduceError(Exception):
 
 
 class InputError(TransduceError):
-    """An error of usage, or an input that cannot be used (exit code 2)."""
+    """The error that a call or an option is wrong, or an input unusable (exit code 2)."""
 
 
 class FolderError(TransduceError):
-    """An error of a folder: damaged, of another kind, or of a newer version (exit code 3)."""
+    """The error that a folder is damaged, of a wrong kind or of a newer version (exit code 3)."""
 
     exit_code = 3
 
@@ -72,7 +72,7 @@ class LostProcessError(TransduceError):
 
 
 def suggest_names(name: str, known: Iterable[str]) -> str:
-    """Return a hint with the known names that are most similar to an unknown name, or with all."""
+    """Return a hint that lists the known names most similar to an unknown name, or all of them."""
     names = sorted(known)
     longer = [one for one in names if one.endswith((f".{name}", f"/{name}"))]
     close = longer or difflib.get_close_matches(name, names, n=3, cutoff=0.5)

@@ -39,24 +39,24 @@ class Packed:
         return [part.tolist() for part in self.ids.split(list(self.lengths))]
 
     def shift_right(self, begin: int) -> "Packed":
-        """Return the batch with `begin` before each sentence and without its last id    (3.1)"""
+        """Return the batch with `begin` before each sentence and its last id cut (section 3.1)"""
         firsts = move_to_device(compute_sentence_starts(self.lengths), self.ids.device)
         return replace(self, ids=self.ids.roll(1).index_fill_(0, firsts, begin))
 
     def append_padding_sentences(self, lengths: Sequence[int]) -> "Packed":
-        """Return the batch with appended padding sentences of these lengths, of token id 0."""
+        """Return the batch with padding sentences of these lengths, of token id 0, at the end."""
         ids = torch.nn.functional.pad(self.ids, (0, sum(lengths)))
         return Packed(ids, (*self.lengths, *lengths))
 
     def compute_positions(self) -> Int[Tensor, " T"]:
-        """Return the position of every token in its own sentence, counted from 0."""
+        """Return each of the T tokens' position in its own sentence, counted from 0."""
         lengths = torch.tensor(self.lengths)
         offsets = torch.repeat_interleave(compute_sentence_starts(self.lengths), lengths)  # [T]
         return move_to_device(torch.arange(len(offsets)) - offsets, self.ids.device)
 
 
 def compute_sentence_starts(lengths: Sequence[int]) -> Int[Tensor, " B"]:
-    """Return the index of each sentence's first token in a packed batch."""
+    """Return the index in a packed batch of the first token of each of its B sentences."""
     counts = torch.tensor(lengths, dtype=torch.long)
     return counts.cumsum(0) - counts
 

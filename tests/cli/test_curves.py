@@ -8,7 +8,7 @@ from dataclasses import astuple
 
 import pytest
 
-from transduce.runs.curves import compute_points, name_runs, read_updates
+from transduce.runs.curves import compute_points, name_runs, read_events
 from transduce.runs.curves_picture import dev_perplexities, read_scores, smooth_training
 
 pytest.importorskip("matplotlib")
@@ -24,15 +24,15 @@ def test_a_run_becomes_a_picture_of_the_kind_that_its_name_says(call, trained, t
 def test_what_is_drawn_is_what_the_journal_says(trained):
     lines = [json.loads(line) for line in (trained / "log.jsonl").read_text().splitlines()]
     looks = [line for line in lines if line["event"] == "validation"]
-    assert dev_perplexities(read_updates(trained)) == [math.exp(look["nats"]) for look in looks]
-    assert read_scores(read_updates(trained))[1] == [look["score"]["value"] for look in looks]
+    assert dev_perplexities(read_events(trained)) == [math.exp(look["nats"]) for look in looks]
+    assert read_scores(read_events(trained))[1] == [look["score"]["value"] for look in looks]
 
 
 def test_figures_are_those_of_the_journal_with_all_digits(call, trained, tmp_path):
     ended = call("curves", trained, "-o", tmp_path / "a.csv")
     assert (ended.code, ended.stderr) == (0, f"the figures: {tmp_path / 'a.csv'}\n")
     lines = list(csv.DictReader(io.StringIO((tmp_path / "a.csv").read_text())))
-    events = read_updates(trained)
+    events = read_events(trained)
     updates = [event for event in events if event["event"] == "update"]
     assert [float(line["perplexity"]) for line in lines if line["perplexity"]] == dev_perplexities(
         events

@@ -14,7 +14,7 @@ from tests.datasets.made import Miniature
 from tests.datasets.site import site as running
 
 from transduce.cli import display
-from transduce.cli.fetch import progress_bar
+from transduce.cli.fetch import show_progress_bar
 from transduce.datasets.catalogue import CORPORA, list_public
 
 
@@ -216,14 +216,14 @@ def test_a_terminal_shows_which_file_comes_and_how_much_of_it(monkeypatch):
     seen = io.StringIO()
     console = Console(file=seen, force_terminal=True, width=100)
     monkeypatch.setattr(display, "build_console", lambda: console)
-    with progress_bar(live=True) as told:
+    with show_progress_bar(live=True) as told:
         told("a.tgz", 500, 1_000)
     assert "a.tgz" in seen.getvalue()
     assert "0.5/1.0 kB" in seen.getvalue()
 
 
 def test_where_there_is_no_terminal_no_bar_is_drawn(capsys):
-    with progress_bar(live=True) as told:
+    with show_progress_bar(live=True) as told:
         told("a.tgz", 500, 1_000)
     assert capsys.readouterr() == ("", "")
 

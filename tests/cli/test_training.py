@@ -51,6 +51,6 @@ def test_the_speed_is_shown_after_the_second_update(panel, monkeypatch):
     seconds = iter([10.0, 12.0])
     monkeypatch.setattr("time.monotonic", lambda: next(seconds))
     panel.on_update(update(1, 3.0), Progress(step=1, target_tokens=100))
-    assert panel.recent.pace(Progress(step=1), 9) == []
+    assert panel.recent.format_pace(Progress(step=1), 9) == []
     panel.on_update(update(2, 3.0), Progress(step=2, target_tokens=300))
-    assert panel.recent.pace(Progress(step=2), 9) == ["100 tokens/s", "0:00:14 left"]
+    assert panel.recent.format_pace(Progress(step=2), 9) == ["100 tokens/s", "0:00:14 left"]

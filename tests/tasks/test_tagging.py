@@ -88,7 +88,7 @@ def test_tokens_are_what_ascii_blanks_separate(task):
     assert whole.split("5\u00a0mg dog") == ["5\u00a0mg dog"]
     assert level.split("5\u00a0mg dog") == ["5\u00a0mg", "dog"]
     assert task.join(["O O", "B-NP"]) == "O O B-NP"
-    assert task.present("O B-NP") == ["O", "B-NP"]
+    assert task.parse_output("O B-NP") == ["O", "B-NP"]
 
 
 def test_as_many_labels_as_tokens_belong_together():

@@ -101,7 +101,7 @@ def test_every_task_from_text_to_text_brings_all_that_others_ask_of_it(name):
     (ids,) = task.encode_targets([text])
     assert ids is not None
     assert task.decode(ids, text) == text == "a b c"
-    assert task.present(text) == text
+    assert task.parse_output(text) == text
     assert (task.find_fault(ids, text), task.fallback(text)) == ("", None)
     assert task.encode_sources([text]) == task.encode_targets([text])
     long = "a b c d e"

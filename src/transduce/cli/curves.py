@@ -1,4 +1,4 @@
-"""`transduce curves`: write perplexity and score of runs by step as a picture or as CSV."""
+"""`transduce curves`: plot perplexity and score of runs by training step, or write them as CSV."""
 
 from pathlib import Path
 

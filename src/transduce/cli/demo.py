@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from transduce.settings import Data
 
 LINES = 500  # lines to evaluate in each split
-SENTENCES = 4  # translations to print of each split
+SENTENCES = 4  # translations to print for each split
 
 
 @click.command("demo")
@@ -83,7 +83,7 @@ def prepare_demo_corpus(folder: Path, data: "Data", *, live: bool) -> "PreparedC
 
 
 def format_split(split: "SplitEvaluation") -> list[str]:
-    """Format a split's score, an untrained model's score, and some translations as lines."""
+    """Format a test split's BLEU, an untrained model's BLEU and some translations as lines."""
     from transduce.inference.demo import choose_examples
 
     lines = ["", f"{split.about}:"]
@@ -97,7 +97,7 @@ def format_split(split: "SplitEvaluation") -> list[str]:
 
 
 def encode_split(split: "SplitEvaluation", about: Mapping[str, object]) -> str:
-    """Encode the scores of a split and their provenance as a line of JSON."""
+    """Encode a test split's scores and the model's provenance (`about`) as a line of JSON."""
     scores = {"scores": [split.score.as_json()], "untrained": split.untrained.as_json()}
     return json.dumps({"split": split.about, **scores, **about}, ensure_ascii=False)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from transduce.inference.evaluate import Evaluation
 
 
-MOST_LABELS = 10  # number of labels to list among those that training lacked
+MOST_LABELS = 10  # how many of the labels that training lacked are listed at most
 
 
 @click.command("evaluate")
@@ -61,7 +61,7 @@ def command(
     output: Path | None,
     as_json: bool,
     processes: Processes,
-    **asked: Any,  # noqa: ANN401 - the options that `translate_and_score` reads
+    **asked: Any,  # noqa: ANN401 - the other arguments and options
 ) -> None:
     """Translate SOURCE with MODEL and score the result against REFERENCE.
 
@@ -103,7 +103,10 @@ def translate_and_score(
     output: Path | None,
     processes: Processes,
 ) -> "tuple[Evaluation, Mapping[str, object]]":
-    """Translate a test set, write the translations, and score them."""
+    """Translate a test set, write the translations to `output`, and return scores and provenance.
+
+    `files` are the source and the reference file; `scoring` is the metrics and the language.
+    """
     from transduce.durable import atomic_file
     from transduce.inference.evaluate import (
         choose_evaluation,
@@ -144,7 +147,7 @@ def translate_and_score(
 
 
 def encode_evaluation(found: "Evaluation", about: Mapping[str, object]) -> str:
-    """Encode an evaluation and its provenance as a JSON object."""
+    """Encode an evaluation and its provenance (`about`) as a JSON object."""
     perplexity = found.perplexity.as_json() | {"left_out": found.left_out}
     scores = [score.as_json() for score in found.scores]
     unknown = dict(found.unknown_labels)

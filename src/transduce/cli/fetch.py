@@ -70,7 +70,7 @@ def command(
         for line in list_corpora(cache, as_json=as_json):
             display.print_result(line)
         return
-    with progress_bar(live=not quiet) as on_progress:
+    with show_progress_bar(live=not quiet) as on_progress:
         fetch(
             *names,
             cache=cache,
@@ -83,10 +83,10 @@ def command(
 
 
 def print_corpus(found: FetchedCorpus, *, as_json: bool, quiet: bool) -> None:
-    """Print the folder of a fetched corpus, its numbers of lines, its warnings and licence."""
+    """Print a fetched corpus's folder, number of lines in each split, warnings and licence."""
     corpus = found.corpus
     if as_json:
-        facts = corpus_facts(corpus) | {"folder": str(found.folder), "splits": dict(found.lines)}
+        facts = corpus_as_json(corpus) | {"folder": str(found.folder), "splits": dict(found.lines)}
         display.print_result(json.dumps(facts | {"unlike": found.warnings}, ensure_ascii=False))
     else:
         display.print_result(str(found.folder))
@@ -102,7 +102,7 @@ def list_corpora(cache: Path, *, as_json: bool) -> Iterator[str]:
     """Yield lines on every corpus: name, languages, size, whether it is cached, and licence."""
     if as_json:
         for corpus in list_public():
-            facts = corpus_facts(corpus) | {"here": corpus_folder(corpus, cache).is_dir()}
+            facts = corpus_as_json(corpus) | {"here": corpus_folder(corpus, cache).is_dir()}
             yield json.dumps(facts, ensure_ascii=False)
         return
     rows = []
@@ -115,8 +115,8 @@ def list_corpora(cache: Path, *, as_json: bool) -> Iterator[str]:
         yield f"    licence: {corpus.licence}"
 
 
-def corpus_facts(corpus: Corpus | Treebank) -> dict[str, object]:
-    """Return the facts known about a corpus before it is fetched, as JSON values."""
+def corpus_as_json(corpus: Corpus | Treebank) -> dict[str, object]:
+    """Return a corpus's name, languages, description, size and licence as JSON values."""
     return {
         "name": corpus.name,
         "languages": list(corpus.languages),
@@ -127,14 +127,14 @@ def corpus_facts(corpus: Corpus | Treebank) -> dict[str, object]:
 
 
 def format_bytes(count: int) -> str:
-    """Format a number of bytes in MB or GB."""
+    """Format a number of bytes in MB or GB; return "size not known" for 0."""
     if not count:
         return "size not known"
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.1f} MB"
 
 
 @contextmanager
-def progress_bar(*, live: bool) -> Iterator[OnDownload]:
+def show_progress_bar(*, live: bool) -> Iterator[OnDownload]:
     """Show a progress bar for downloads on a terminal; yield the function that updates it."""
     console = display.build_console()
     if not live or not console.is_terminal:

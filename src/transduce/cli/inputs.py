@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 FILE = click.Path(path_type=Path)
 SIDES = ("source", "target", "pairs", "trees", "tags")
-# names of the options of `parallel_options`
+# names of the options that `parallel_options` adds
 PARALLEL_FILES = ("source", "target", "pairs", "dev_source", "dev_target", "dev_pairs")
 
 
 def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add options for parallel texts, trees and tagged tokens to a command."""
+    """Add options that name files of parallel texts, trees and tagged tokens to a command."""
     return parallel_options(treebank_options(command))
 
 
 def parallel_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add options for the files of a parallel training text and development set to a command."""
+    """Add options that name the files of a parallel training text and development set."""
     for option in reversed(
         (
             click.option("--source", type=FILE, help="Training text in the source language."),
@@ -39,7 +39,7 @@ def parallel_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def treebank_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add options for the files of trees and of tagged tokens to a command."""
+    """Add options that name the files of trees and of tagged tokens to a command."""
     for option in reversed(
         (
             click.option(
@@ -69,13 +69,13 @@ def treebank_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def named_texts(files: Mapping[str, Any]) -> "tuple[Pairs | None, Pairs | None]":
-    """Return the training text and the development set; None for a text that no option names."""
+def read_corpus_options(files: Mapping[str, Any]) -> "tuple[Pairs | None, Pairs | None]":
+    """Return the training text and the development set that options name; None if none does."""
     return add_silver(read_text_options(files, ""), files), read_text_options(files, "dev_")
 
 
 def read_text_options(files: Mapping[str, Any], prefix: str) -> "Pairs | None":
-    """Return the text that the options starting with `prefix` name; None without such options."""
+    """Return the text that options with a prefix ("", "dev_" or "test_") name, or None."""
     from transduce.runs.texts import FilePair, TaskFiles
     from transduce.tasks import PARSING, TAGGING, TRANSLATION
 

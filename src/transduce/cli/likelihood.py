@@ -50,7 +50,7 @@ def command(
     ensemble: tuple[Path, ...],
     as_json: bool,
     processes: Processes,
-    **asked: Any,  # noqa: ANN401 - what `score_text` reads
+    **asked: Any,  # noqa: ANN401 - penalty, precision, strict
 ) -> None:
     """Compute the probability of each line of TARGET, given SOURCE, by MODEL.
 
@@ -84,7 +84,7 @@ def score_text(
     processes: Processes,
     on_warning: WarningPrinter,
 ) -> "Iterator[Output]":
-    """Yield each target line of two files with its score and log P, from one process or several."""
+    """Yield each target line with its score and log-probability; `files` are source and target."""
     from transduce.inference.pairs import number_pairs
     from transduce.inference.translator import report_warnings, score_in_workers
     from transduce.machine.process_settings import keep_freed_memory, use_threads

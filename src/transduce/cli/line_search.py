@@ -1,4 +1,4 @@
-"""Search over the lines of an input, shared by `translate`, `parse` and `tag`."""
+"""The search for the outputs of every input line, shared by `translate`, `parse` and `tag`."""
 
 import json
 import sys
@@ -26,7 +26,7 @@ FILE = click.Path(path_type=Path, allow_dash=True)
 class SearchInput:
     """The lines of an input, their forced prefixes, and a function that counts lines up to a limit.
 
-    Each line of an interactive input is answered before the next line is read.
+    The outputs of each line of an interactive input are found before the next line is read.
     """
 
     lines: Iterable[str]
@@ -83,7 +83,7 @@ def format_outputs(number: int, outputs: "list[Output]", *, nbest: int, as_json:
 
 @contextmanager
 def open_output(output: Path | None) -> Iterator[IO[str]]:
-    """Open standard output, or a file that is written atomically, for a with block."""
+    """Open the output for a with block: standard output, or a file that is written atomically."""
     import io
 
     from transduce.durable import atomic_file

@@ -82,12 +82,12 @@ def transduce(context: click.Context) -> None:
 def main() -> NoReturn:
     """Run the command line of this process, then exit with the command's exit code."""
     for stream, errors in ((sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
-        if isinstance(stream, io.TextIOWrapper):  # UTF-8 in every locale
+        if isinstance(stream, io.TextIOWrapper):  # write UTF-8 in every locale
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
     signal.signal(signal.SIGTERM, terminate)
     code = run(transduce, sys.argv[1:])
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # the work is done; only Python's shutdown is left
+        signal.signal(number, signal.SIG_IGN)  # only Python's shutdown remains
     if "RANK" in os.environ:  # this is one of several processes
         # All output is written. A thread of torch.distributed may still need the interpreter to
         # release a tensor; shutting the interpreter down meanwhile has caused SIGABRT.

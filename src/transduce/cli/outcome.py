@@ -79,14 +79,14 @@ def _report_error(error: Exception | KeyboardInterrupt) -> int:
 
 
 def _print_error(fact: str, hint: str) -> None:
-    """Print an error's fact and the hint on standard error."""
+    """Print what is wrong (`fact`) and the hint, if there is one, on standard error."""
     display.print_message(f"error: {fact}")
     if hint:
         display.print_message(f"hint: {hint}")
 
 
 def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
-    """Return fact and hint for click's error about wrong usage, with the most similar option."""
+    """Return what is wrong in a call of a command, and a hint, such as the most similar option."""
     context = getattr(error, "ctx", None)
     if isinstance(error, click.NoSuchOption) and context is not None:
         options = [name for p in context.command.get_params(context) for name in p.opts]

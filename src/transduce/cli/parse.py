@@ -78,7 +78,7 @@ def command(
     nbest: int,
     as_json: bool,
     processes: Processes,
-    **asked: Any,  # noqa: ANN401 - what `read_sentences` and `choose_translator` read
+    **asked: Any,  # noqa: ANN401 - the other arguments and options
 ) -> None:
     """Parse the sentences of INPUT with MODEL into constituency trees (section 6.3).
 
@@ -149,7 +149,7 @@ def read_sentences(asked: dict[str, Any]) -> Iterator[Sentence]:
 
 
 def zip_lines(lines: Iterable[str], tags: Path) -> Iterator[tuple[str, str]]:
-    """Yield each line with its line in the tags file; InputError if line counts differ."""
+    """Yield pairs of an input line and its line of the tags file; refuse unequal line counts."""
     from itertools import zip_longest
 
     from transduce.text.files import read_lines
@@ -162,7 +162,7 @@ def zip_lines(lines: Iterable[str], tags: Path) -> Iterator[tuple[str, str]]:
 
 
 def with_tags(output: "Output", tags: list[str] | None) -> "Output":
-    """Return an output tree with the input's part-of-speech tags, or unchanged without any."""
+    """Return an output tree with the given part-of-speech tags; unchanged if `tags` is None."""
     from transduce.tasks.parsing import to_tree
     from transduce.text.trees.write import format_tree
 
@@ -174,7 +174,7 @@ def with_tags(output: "Output", tags: list[str] | None) -> "Output":
 def format_trees(
     number: int, trees: "list[Output]", *, nbest: int, as_json: bool, pretty: bool
 ) -> str:
-    """Format the trees of one sentence as lines, as JSON, or indented with a blank line after."""
+    """Format a sentence's trees as lines or JSON, or indented, each followed by a blank line."""
     from transduce.text.trees.read import parse_tree
     from transduce.text.trees.write import format_indented
 

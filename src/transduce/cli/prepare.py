@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import display, options
-from transduce.cli.inputs import corpus_options, named_texts
+from transduce.cli.inputs import corpus_options, read_corpus_options
 from transduce.recipes.choice import customise_recipe
 from transduce.settings import Recipe
 
@@ -47,7 +47,7 @@ def command(
     with display.show_pair_count(live=not quiet) as on_progress:
         corpus = prepare(
             output,
-            *named_texts(files),
+            *read_corpus_options(files),
             recipe=customise_recipe(recipe, {}, scale),
             settings=dict(changes),
             on_progress=on_progress,
@@ -57,7 +57,7 @@ def command(
 
 
 def describe_corpus(prepared: "PreparedCorpus") -> list[str]:
-    """Return lines on a prepared corpus: pairs read, kept and left out by reason, with samples."""
+    """Describe a prepared corpus in lines: pairs read, kept and left out, and vocabulary sizes."""
     lines = []
     for name, store in (("train", prepared.train), ("dev", prepared.dev)):
         if store is None:

@@ -25,7 +25,7 @@ class Processes:
     threads: int
 
     def choose(self, count_lines: Callable[[int], int], models: "TranslatorChoice") -> int:
-        """Return --workers, or else choose a number of workers that fits the machine and input."""
+        """Return the value of --workers; by default, a number that suits machine and input."""
         if self.workers is not None:
             return self.workers
         return choose_for_machine(count_lines, models.folders)
@@ -70,7 +70,7 @@ def process_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def choose_for_machine(count_lines: Callable[[int], int], folders: tuple[Path, ...]) -> int:
-    """Choose the number of workers by lines, idle cores and free memory; always 1 on a GPU."""
+    """Choose a number of workers by input lines, idle cores and free memory; 1 on a GPU."""
     from transduce.machine.cpus import available_cpus
 
     cores = available_cpus()

@@ -1,4 +1,4 @@
-"""The shared parts of the commands of Tables 2 and 3: options, callbacks, printed report."""
+"""What `reproduce table2` and `reproduce table3` share: options, callbacks, printed report."""
 
 import functools
 import json
@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any, final
 import click
 
 from transduce.cli import display, options
-from transduce.cli.inputs import PARALLEL_FILES, named_texts, parallel_options, read_text_options
+from transduce.cli.inputs import (
+    PARALLEL_FILES,
+    parallel_options,
+    read_corpus_options,
+    read_text_options,
+)
 from transduce.errors import TransduceError
 from transduce.recipes.scale import SCALES, scale_by_name
 from transduce.settings import Data, Recipe
@@ -42,7 +47,7 @@ class Names(click.ParamType):  # type: ignore[type-arg]
 @final
 @dataclass(frozen=True, kw_only=True)
 class RowOptions:
-    """The values of the options that Tables 2 and 3 share."""
+    """The values of the options that `reproduce table2` and `reproduce table3` share."""
 
     scale: str
     rows: tuple[str, ...]
@@ -78,7 +83,7 @@ class RowOptions:
         )
 
     def build_request(self, test: "Pairs | None") -> "TableRequest":
-        """Build the request for a table that these options describe."""
+        """Build the request for a table from these options and an optional test set."""
         from transduce.reproduce.request import TableRequest
 
         named = [name for name, file in self.files.items() if file]
@@ -88,7 +93,7 @@ class RowOptions:
             f"{option} and --store exclude each other: a store contains all texts",
             "give one of them",
         )
-        train, dev = named_texts(self.files)
+        train, dev = read_corpus_options(self.files)
         return TableRequest(
             output=self.output,
             selection=self.selection,
@@ -116,11 +121,11 @@ plot = click.option("--plot", is_flag=True, help="Also write a picture (needs ma
 
 
 def row_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that Tables 2 and 3 share to a command, as one argument `row_options`."""
+    """Add the options that table2 and table3 share to a command, as argument `row_options`."""
     known = {field.name for field in fields(RowOptions)}
 
     @functools.wraps(command)
-    def with_row_options(**given: Any) -> None:  # noqa: ANN401 - one for each option
+    def with_row_options(**given: Any) -> None:  # noqa: ANN401 - one value for each option
         files = {name: given.pop(name) for name in PARALLEL_FILES}
         values = {name: given.pop(name) for name in known & given.keys()}
         command(row_options=RowOptions(files=files, **values), **given)
@@ -179,7 +184,7 @@ def print_table(
     own: Mapping[str, object],
     test: "Mapping[str, Path | None] | None" = None,
 ) -> None:
-    """Reproduce a table and print its report; `own` and `test` are options of this table only."""
+    """Train a table's rows and print its report; `own` and `test` are this table's own options."""
     from transduce.machine.process_settings import keep_freed_memory
     from transduce.reproduce.job import plan_jobs
     from transduce.reproduce.rows import reproduce_rows
@@ -225,7 +230,7 @@ def print_failure(row: str, fault: TransduceError) -> None:
 def prepare_corpus(
     row_options: RowOptions, folder: Path, data: Data, train: "Pairs", dev: "Pairs | None"
 ) -> "PreparedCorpus":
-    """Prepare the corpus of a table with a progress line, and print its counts."""
+    """Prepare or open the corpus of a table; print the counts of a new one."""
     from transduce.cli.prepare import describe_corpus
     from transduce.runs.prepared_corpus import prepare_corpus
 
@@ -240,7 +245,7 @@ def prepare_corpus(
 def train_run(
     row_options: RowOptions, folder: Path, recipe: Recipe, prepared: "PreparedCorpus"
 ) -> None:
-    """Train a row with progress on the terminal; exit if a signal stopped the training."""
+    """Train a row of a table with a display; exit if a signal stopped the training."""
     from transduce.cli.train import exit_if_stopped, train_with_display
     from transduce.cli.training import DisplayOptions
 

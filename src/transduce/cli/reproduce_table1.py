@@ -59,7 +59,7 @@ def table1(
     plot: bool,
     as_json: bool,
     quiet: bool,
-    **sizes: Any,  # noqa: ANN401 - n, d, k, r and rounds, where they were given
+    **sizes: Any,  # noqa: ANN401 - the values of --n, --d, --k, --r and --rounds
 ) -> None:
     """Measure the layers of Table 1, and compare them with the paper's O(…).
 
@@ -94,7 +94,7 @@ def table1(
 
 
 def format_table(table: "LayerTable", *, as_json: bool) -> list[str]:
-    """Format the measured Table 1 and its findings as lines of text, or as JSON."""
+    """Format the measured Table 1, and sentences that sum it up, as lines or as JSON."""
     from transduce.reproduce.layer_costs.findings import describe_findings
     from transduce.reproduce.layer_costs.report import (
         build_json,

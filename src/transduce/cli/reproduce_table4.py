@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options, signals
-from transduce.cli.inputs import corpus_options, named_texts
+from transduce.cli.inputs import corpus_options, read_corpus_options
 from transduce.settings import Recipe
 
 
@@ -53,7 +53,7 @@ def table4(
     from transduce.reproduce.table4_report import format_table
     from transduce.reproduce.tables import table4 as build_table4
 
-    train, dev = named_texts(files)
+    train, dev = read_corpus_options(files)
     table = build_table4(
         output,
         recipe=recipe,

@@ -17,7 +17,7 @@ from transduce.scores.score_texts import USUAL_METRICS, score
 from transduce.scores.spans import SCHEMES
 
 KINDS = "; ".join(f"{name}: {metric.description}" for name, metric in METRICS.items())
-OPTIONS = {  # names of the options that apply to each kind of files
+OPTIONS = {  # names of the options that apply to each kind of file
     "": ("metrics", "language"),
     "--brackets": ("parameters", "cutoff", "gold_tags", "table"),
     "--spans": ("scheme",),
@@ -86,7 +86,7 @@ def command(
     files = (hypotheses, *([against] if against else []), *references)
     if files.count("-") > 1:
         raise InputError("standard input can be one of the files only", "name the others")
-    kind = find_kind(given, len(references))
+    kind = find_file_kind(given, len(references))
     draws = {name: given[name] for name in ("samples", "seed")} if against else {}
     chosen: dict[str, Any] = {name: given[name] for name in (*OPTIONS[kind], "as_json")} | draws
     both = (references[0], against or "")
@@ -99,8 +99,8 @@ def command(
             score_texts((hypotheses, *references), against, chosen)
 
 
-def find_kind(given: Mapping[str, object], references: int) -> str:
-    """Return --brackets, --spans or "" for text; refuse options of another kind of files."""
+def find_file_kind(given: Mapping[str, object], references: int) -> str:
+    """Return "--brackets", "--spans" or "" (text), as given; refuse options that do not apply."""
     kinds = [kind for kind in OPTIONS if kind and given[kind.removeprefix("--")]]
     if len(kinds) > 1:
         raise InputError("--brackets and --spans are of different files", "choose one of them")
@@ -117,7 +117,7 @@ def find_kind(given: Mapping[str, object], references: int) -> str:
 
 
 def score_trees(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
-    """Print the scores of trees, or the comparison of two files of trees."""
+    """Print the scores of the tree file `files[0]`, or its comparison with `files[1]` if named."""
     chosen["parameters"] = chosen["parameters"] or "COLLINS"
     if not files[1]:
         print_tree_scores(gold, files[0], chosen)
@@ -129,7 +129,7 @@ def score_trees(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> No
 
 
 def score_labels(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
-    """Print the scores of labels, or the comparison of two files of labels."""
+    """Print the scores of the label file `files[0]`, or its comparison with `files[1]` if named."""
     chosen["scheme"] = chosen["scheme"] or "bio"
     if files[1]:
         print_tag_comparison(gold, files, chosen)
@@ -138,7 +138,7 @@ def score_labels(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> N
 
 
 def score_texts(texts: Sequence[str], against: str | None, chosen: dict[str, Any]) -> None:
-    """Print the scores of lines of text, or the comparison of two outputs by each metric."""
+    """Print the scores of `texts[0]` against the other texts, or its comparison with `against`."""
     as_json = chosen.pop("as_json")
     chosen["metrics"] = chosen["metrics"] or USUAL_METRICS
     chosen["language"] = chosen["language"] or ""

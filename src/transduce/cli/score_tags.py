@@ -10,7 +10,7 @@ from transduce.scores.spans.files import compare_tags, score_tags
 
 
 def print_tag_scores(gold: str, output: str, chosen: dict[str, Any]) -> None:
-    """Print span F1 by type and on average, and the accuracy, as a table or as JSON."""
+    """Print a label file's span F1, by type and on average, and accuracy: a table or JSON."""
     as_json = chosen.pop("as_json")
     report = score_tags(gold, output, **chosen)
     lines = [json.dumps(report.as_json(), ensure_ascii=False)]
@@ -19,7 +19,7 @@ def print_tag_scores(gold: str, output: str, chosen: dict[str, Any]) -> None:
 
 
 def format_report(report: SpanReport) -> Iterator[str]:
-    """Yield lines of the accuracy, and a table of precision, recall and F1 in percent."""
+    """Yield lines of text: accuracy, span F1, and a table of precision, recall and F1 by type."""
     yield (
         f"accuracy {100 * report.accuracy:.2f} | {report.correct_tokens:,} of {report.tokens:,}"
         f" labels | {report.sentences:,} sentences"
@@ -35,7 +35,7 @@ def format_report(report: SpanReport) -> Iterator[str]:
 
 
 def print_tag_comparison(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
-    """Print the comparisons of two files of labels by span F1 and by accuracy."""
+    """Print how two label files compare by span F1 and by accuracy, against the gold labels."""
     as_json = chosen.pop("as_json")
     for found in compare_tags(gold, files, **chosen):
         display.print_comparison(found, files, as_json=as_json)

@@ -9,7 +9,7 @@ from transduce.cli import display
 from transduce.scores.brackets import BracketReport, BracketSummary
 from transduce.scores.brackets.files import compare_trees, score_trees
 
-MESSAGES = 10  # most of EVALB's messages to print
+MESSAGES = 10  # how many of EVALB's messages are printed at most
 TAGGING = "tagging accuracy"
 
 FIGURES: dict[str, Callable[[BracketSummary], float]] = {
@@ -42,19 +42,20 @@ def print_tree_scores(gold: str, output: str, chosen: dict[str, Any]) -> None:
     summaries = format_summaries(report, has_own_tags=not chosen["gold_tags"])
     for line in [report.as_text()] if table else summaries:
         display.print_result(line)
-    tell_messages(report, gold_tags=chosen["gold_tags"])
+    print_evalb_messages(report, gold_tags=chosen["gold_tags"])
 
 
 def print_tree_comparison(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
-    """Print the comparison of two files of trees by the F1 over all sentences."""
+    """Print how two tree files compare by F1 over all sentences, against the gold trees."""
     as_json = chosen.pop("as_json")
     display.print_comparison(compare_trees(gold, files, **chosen), files, as_json=as_json)
 
 
 def format_summaries(report: BracketReport, *, has_own_tags: bool) -> Iterator[str]:
-    """Yield a table of the summaries over all sentences and up to the cut-off.
+    """Yield the lines of a table of counts and scores over all and over short sentences.
 
-    Tagging accuracy is left out if the outputs have the gold tags.
+    Short sentences are those within EVALB's cut-off length. Tagging accuracy is left out if the
+    outputs have the gold tags.
     """
     columns = {"all": report.every_sentence}
     if short := report.short_sentences:
@@ -64,17 +65,17 @@ def format_summaries(report: BracketReport, *, has_own_tags: bool) -> Iterator[s
         rows.append([name, *(f"{count(one):,}" for one in columns.values())])
     for name, figure in FIGURES.items():
         if name != TAGGING or has_own_tags:
-            rows.append([name, *(format_figure(figure(one)) for one in columns.values())])
+            rows.append([name, *(format_number(figure(one)) for one in columns.values())])
     yield from display.align_columns(display.align_right(rows))
 
 
-def format_figure(figure: float) -> str:
+def format_number(figure: float) -> str:
     """Format a number with two decimals; return "-" for nan."""
     return "-" if math.isnan(figure) else f"{figure:.2f}"
 
 
-def tell_messages(report: BracketReport, *, gold_tags: bool) -> None:
-    """Print EVALB's first messages, whether EVALB would have given up, and what may help."""
+def print_evalb_messages(report: BracketReport, *, gold_tags: bool) -> None:
+    """Print EVALB's first messages, the line where EVALB itself would stop, and hints."""
     for message in report.messages[:MESSAGES]:
         display.print_message(f"  line {message}")
     if len(report.messages) > MESSAGES:

@@ -128,7 +128,7 @@ class TranslatorChoice:
     nbest: int = 1
     precision: str = "float32"
     strict: bool = False
-    task: "type[Parsing] | type[Tagging] | None" = None  # the task of a command for one task
+    task: "type[Parsing] | type[Tagging] | None" = None  # that the command needs; None: any
 
     def load(self) -> "Translator":
         """Load the models (several as one ensemble) with the settings of the options."""
@@ -211,7 +211,7 @@ def load_in_worker(models: TranslatorChoice) -> "Translator":
 @final
 @dataclass
 class WarningPrinter:
-    """A callable that prints the warning about a line to standard error, and counts warnings."""
+    """A callable that prints a warning about an input line, and counts warnings by kind."""
 
     counts: Counter[str] = field(default_factory=Counter)  # number of warnings by kind
 
@@ -220,7 +220,7 @@ class WarningPrinter:
         self.counts[warning.kind] += 1
 
     def print_count(self, too_long: str) -> None:
-        """Print how many lines had each kind of warning; `too_long` says what long lines became."""
+        """Print how many lines had each kind of warning; `too_long` tells how long ones ended."""
         effects = {
             "too long": ("is longer than the model takes", "are longer than the model takes"),
             "repaired": ("has a malformed output", "have malformed outputs"),

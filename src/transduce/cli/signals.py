@@ -32,7 +32,7 @@ def import_with_signals_deferred(name: str) -> None:
 
 
 def die_with_parent(parent: int) -> None:
-    """Let the system kill this process when its parent ends; do nothing if `parent` is 0."""
+    """Make Linux kill this process when process `parent` ends; do nothing if `parent` is 0."""
     if not parent:
         return
     if sys.platform == "linux":
@@ -48,7 +48,7 @@ def ignore_checkpoint_signal() -> None:
 
 @contextmanager
 def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
-    """Pass the first SIGINT or SIGTERM and every SIGUSR1 to `handle`; at the second, exit."""
+    """Pass SIGUSR1 and the first SIGINT or SIGTERM to `handle`; interrupt at the second."""
     received: list[int] = []
 
     def receive(number: int, _: FrameType | None) -> None:
@@ -69,7 +69,7 @@ def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
 
 @contextmanager
 def signals_as_requests(report: Callable[[str], None]) -> Iterator[SignalRequests]:
-    """Turn signals into requests to stop or for a checkpoint; report each in a sentence."""
+    """Turn signals into requests to stop or to save a checkpoint; pass a sentence to `report`."""
     requests = SignalRequests()
 
     def handle(number: int) -> None:
@@ -77,7 +77,7 @@ def signals_as_requests(report: Callable[[str], None]) -> Iterator[SignalRequest
             requests.checkpoint, message = True, CHECKPOINT_MESSAGE
         else:
             requests.stop_signal, message = requests.stop_signal or number, STOP_MESSAGE
-        with suppress(RuntimeError):  # the signal interrupted another print
+        with suppress(RuntimeError):  # raised if the signal interrupted a print
             report(message)
 
     with handle_signals(handle):

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
-from transduce.cli.inputs import corpus_options, named_texts
+from transduce.cli.inputs import corpus_options, read_corpus_options
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 
@@ -54,7 +54,7 @@ def command(
     from transduce.runs.sweep import format_rows, sweep
     from transduce.training.callbacks import TrainingCallbacks
 
-    train, dev = named_texts(files)
+    train, dev = read_corpus_options(files)
     chosen = {path: [value.strip() for value in text.split(",")] for path, text in vary}
     require(len(chosen) == len(vary), "--vary names a setting twice", "all values after one name")
     callbacks = None if quiet else TrainingCallbacks(on_message=display.print_message)

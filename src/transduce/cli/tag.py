@@ -50,7 +50,7 @@ def command(
     output: Path | None,
     as_json: bool,
     processes: Processes,
-    **asked: Any,  # noqa: ANN401 - what `choose_translator` reads
+    **asked: Any,  # noqa: ANN401 - the other arguments and options
 ) -> None:
     """Label every token of the sentences of INPUT with MODEL.
 

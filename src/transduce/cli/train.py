@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options, signals, workers
-from transduce.cli.inputs import corpus_options, named_texts
+from transduce.cli.inputs import corpus_options, read_corpus_options
 from transduce.cli.training import DisplayOptions, display_run
 from transduce.cli.workers import ProcessOptions
 from transduce.errors import InputError
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 )
 @options.scale
 @options.settings
-@workers.options
+@workers.training_process_options
 @click.option("--tensorboard", is_flag=True, help="Also write curves to RUN/tensorboard.")
 @options.quiet
 @options.no_progress
@@ -89,7 +89,7 @@ def command(  # noqa: PLR0913 - one for each option
             sys.exit(follow_rank_0(rendezvous, output, store))
         require_one_text(store, files)
         require_run_folder(output)
-        train, dev = named_texts(files)
+        train, dev = read_corpus_options(files)
         inputs = TrainingInputs(
             folder=output,
             recipe=None if recipe is None else customise_recipe(recipe, {}, scale),
@@ -119,7 +119,7 @@ def require_one_text(store: Path | None, files: Mapping[str, object]) -> None:
 
 
 def prepare(inputs: "TrainingInputs", *, quiet: bool) -> "PreparedTraining":
-    """Choose the recipe and prepare the corpus of a training; print the reasons and counts."""
+    """Choose a training's recipe and prepare its corpus; print why it was chosen, and counts."""
     from transduce.checkpoint import is_run
     from transduce.cli.prepare import describe_corpus
     from transduce.runs.training_run import prepare_training

@@ -41,7 +41,7 @@ class DisplayOptions:
 
 @contextmanager
 def display_run(folder: Path, wanted: DisplayOptions, recipe: Recipe) -> "Iterator[RunObserver]":
-    """Open the display of a run; if wanted, also write TensorBoard files."""
+    """Open a run's display for a with block; if wanted, also write TensorBoard files."""
     with open_display(recipe.training.steps, wanted) as observer:
         if not wanted.tensorboard:
             yield observer
@@ -69,13 +69,13 @@ class SilentDisplay:
     """Observer of a run that prints warnings only."""
 
     def on_update(self, update: "Update", progress: "Progress") -> None:
-        pass
+        """Print nothing about an update."""
 
     def on_validation(self, result: "ValidationResult", progress: "Progress") -> None:
-        pass
+        """Print nothing about a validation."""
 
     def on_message(self, sentence: str) -> None:
-        pass
+        """Print nothing of a message."""
 
     def on_warning(self, sentence: str) -> None:
         """Print a warning on standard error."""
@@ -88,7 +88,7 @@ class RecentUpdates:
 
     def __init__(self) -> None:
         self.nats: list[float] = []
-        self.marks: list[tuple[float, int]] = []  # pairs of (seconds, target tokens)
+        self.marks: list[tuple[float, int]] = []  # clock and target tokens after an update
 
     def add(self, update: "Update", progress: "Progress") -> None:
         """Add an update, without its loss if the loss is not finite."""
@@ -98,11 +98,11 @@ class RecentUpdates:
 
     @property
     def perplexity(self) -> float:
-        """The training perplexity of the last updates, without label smoothing, with dropout."""
+        """The mean training perplexity of the last 50 updates, without label smoothing."""
         last = self.nats[-AVERAGED_UPDATES:]
-        return finite_perplexity(mean(last)) if last else math.nan  # no finite loss yet
+        return finite_perplexity(mean(last)) if last else math.nan  # nan: there was no finite loss
 
-    def pace(self, progress: "Progress", steps: int) -> list[str]:
+    def format_pace(self, progress: "Progress", steps: int) -> list[str]:
         """Return target tokens per second and time left as text; [] after a single update."""
         (began, before), (ended, after) = self.marks[0], self.marks[-1]
         seconds = ended - began
@@ -135,7 +135,7 @@ class LineDisplay:
             f"perplexity {self.recent.perplexity:.2f}",
             f"rate {update.learning_rate:.2e}",
             format_peak_memory(),
-            *self.recent.pace(progress, self.steps),
+            *self.recent.format_pace(progress, self.steps),
         ]
         display.print_message("  ".join(facts))
 
@@ -154,7 +154,7 @@ class LineDisplay:
 
 @final
 class PanelDisplay:
-    """Observer of a run that redraws a few lines on the terminal with its state."""
+    """Observer of a run that keeps a few lines about its state up to date on the terminal."""
 
     def __init__(self, steps: int, console: "Console") -> None:
         self.steps, self.console, self.recent = steps, console, RecentUpdates()
@@ -202,22 +202,22 @@ class PanelDisplay:
         return Text("\n").join(
             [
                 Text("━" * done, "green") + Text("━" * (WIDTH - done), "bright_black"),
-                Text("  ".join(self.pace(self.progress))),
-                Text("  ".join(self.quality(self.update)), "bold"),
+                Text("  ".join(self.format_pace(self.progress))),
+                Text("  ".join(self.format_quality(self.update)), "bold"),
                 Text(draw_text_curve(self.recent.nats, WIDTH), "cyan"),
                 *map(Text, self.validations),
             ]
         )
 
-    def pace(self, progress: "Progress") -> list[str]:
+    def format_pace(self, progress: "Progress") -> list[str]:
         """Return the step, the memory used, the tokens per second and the time left as text."""
         return [
             f"step {progress.step:,} of {self.steps:,}",
             format_peak_memory(),
-            *self.recent.pace(progress, self.steps),
+            *self.recent.format_pace(progress, self.steps),
         ]
 
-    def quality(self, update: "Update") -> list[str]:
+    def format_quality(self, update: "Update") -> list[str]:
         """Return loss, perplexity and learning rate of the last update, as text."""
         return [
             f"loss {update.loss:.3f}",
@@ -233,6 +233,6 @@ def format_validation(result: "ValidationResult", progress: "Progress") -> str:
 
 
 def format_peak_memory() -> str:
-    """Format the peak memory of this process as text."""
+    """Return the peak memory of this process as text, in GB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return f"{peak * (1 if sys.platform == 'darwin' else 1024) / 1e9:.2f} GB"

@@ -65,7 +65,7 @@ def command(
     nbest: int,
     as_json: bool,
     processes: Processes,
-    **asked: Any,  # noqa: ANN401 - what `translate_text` and `choose_translator` read
+    **asked: Any,  # noqa: ANN401 - the other arguments and options
 ) -> None:
     """Translate INPUT, or standard input, line by line, with MODEL.
 
@@ -110,7 +110,7 @@ def translate_text(
     *,
     interactive: bool,
 ) -> "Iterator[list[Output]]":
-    """Yield the outputs of every line of a text in order, with forced prefixes if given."""
+    """Yield each line's outputs in order; `files` are the text and, optionally, forced prefixes."""
     from transduce.text.files import read_lines
 
     source, prefix = files

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, kw_only=True)
 class ProcessOptions:
-    """The options for several processes, and this process's rank from the environment."""
+    """The values of --workers, --exact and --lost-after, and the rank of this process."""
 
     rank: ProcessRank
     workers: int
@@ -29,7 +29,7 @@ class ProcessOptions:
 
     @property
     def is_launcher(self) -> bool:
-        """Whether this process only starts and supervises the others."""
+        """Whether this process only starts and supervises worker processes, and trains nothing."""
         return self.workers > 1 and self.rank.is_single_process
 
     def rendezvous(self) -> "Rendezvous | None":
@@ -41,7 +41,7 @@ class ProcessOptions:
         return Rendezvous(self.rank, self.lost_after, exact=self.exact)
 
 
-def options(command: Callable[..., None]) -> Callable[..., None]:
+def training_process_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add --workers, --exact and --lost-after to a command, as one argument `processes`."""
 
     @functools.wraps(command)
@@ -98,7 +98,7 @@ def launch_and_wait(options: ProcessOptions) -> int:
 
 @contextmanager
 def silence_repeated_errors(processes: ProcessOptions) -> Iterator[None]:
-    """Context manager that exits without printing errors that the launcher or rank 0 prints."""
+    """Turn errors that the launcher or rank 0 prints into an exit without a message."""
     try:
         yield
     except LostProcessError as fault:

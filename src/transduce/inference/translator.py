@@ -92,8 +92,8 @@ class Translator:
         """
         outputs = self.nbest(text, 1, prefix=prefix)
         if isinstance(text, str):
-            return self.task.present(outputs[0].text)
-        return [self.task.present(best[0].text) for best in outputs]
+            return self.task.parse_output(outputs[0].text)
+        return [self.task.parse_output(best[0].text) for best in outputs]
 
     @overload
     def nbest(self, text: str, n: int, *, prefix: str | None = None) -> list[Output]: ...

@@ -8,7 +8,7 @@ PROC_SELF_CGROUP = Path("/proc/self/cgroup")  # lists the groups that this proce
 
 
 def read_limits(name: str) -> Iterator[list[str]]:
-    """Yield the words in a limit file of this process's control group, then of each outer group.
+    """Yield the words of a limit file of this process's control group, then of each outer group.
 
     `name` is the file name in version 2, such as `memory.max`; in version 1 the controller precedes
     the file name, as in `memory/memory.limit_in_bytes`.
@@ -21,11 +21,11 @@ def read_limits(name: str) -> Iterator[list[str]]:
 
 
 def control_groups(controller: str) -> list[str]:
-    """Return the paths of this process's control group and of all groups that contain it."""
+    """Return the path of this process's control group, then of each group that contains it."""
     text = PROC_SELF_CGROUP.read_text(encoding="ascii") if PROC_SELF_CGROUP.exists() else ""
     for line in text.splitlines():
         _, controllers, path = line.split(":", 2)
-        if controller in controllers.split(","):  # in version 2 both are ""
+        if controller in controllers.split(","):  # "" and [""] in version 2
             own = Path(path.lstrip("/"))
             return [str(own), *map(str, own.parents)]
     return ["."]

@@ -17,13 +17,16 @@ LABELS = {
     "reduction": "gradients added",
 }
 IN_ORDER = "in order"
-BEFORE = {"reduction": IN_ORDER}  # values for old checkpoints that do not store them
+BEFORE = {"reduction": IN_ORDER}  # values assumed for old checkpoints that lack them
 
 
 def describe_environment(
     device: torch.device, *, reduction: str = IN_ORDER, processes: int = 1
 ) -> dict[str, str]:
-    """Return the versions, threads, CPU, device and process count that checkpoints store."""
+    """Return what checkpoints store of the environment: versions, CPU, device, processes, threads.
+
+    `reduction` names the method by which processes sum gradients.
+    """
     cuda = torch.cuda.get_device_name(device) if device.type == "cuda" else ""
     return {
         "transduce": version("transduce"),
@@ -49,7 +52,7 @@ def cpu_model_name() -> str:
 
 
 def environment_changes(saved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Return lines "name old → new" of environment changes that may alter results' last bits."""
+    """Return a line "name old → new" for each change that may alter the last bits of results."""
     saved = {**BEFORE, **saved}
     return [
         f"{LABELS[name]} {saved.get(name, 'unknown')} → {now[name]}"

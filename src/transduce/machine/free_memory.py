@@ -15,7 +15,7 @@ GROUPS = (  # files with limit, usage and statistics of a control group, in cgro
 
 def free_memory_bytes() -> float:
     """Return the bytes of memory that can be used without swapping, or infinity if unknown."""
-    return min(available_bytes(), *group_bytes(), math.inf)
+    return min(available_bytes(), *free_group_bytes(), math.inf)
 
 
 def available_bytes() -> float:
@@ -27,8 +27,8 @@ def available_bytes() -> float:
     return 1_024.0 * int(found[0]) if found else math.inf
 
 
-def group_bytes() -> Iterator[float]:
-    """Yield the free bytes of each control group of this process, file cache included."""
+def free_group_bytes() -> Iterator[float]:
+    """Yield the free bytes of each control group of this process; file cache counts as free."""
     for names in GROUPS:
         for limit, usage, statistics in zip(*map(read_limits, names), strict=False):
             if limit and limit[0].isdigit():

@@ -16,7 +16,10 @@ from transduce.settings import Architecture
 @final
 @dataclass(frozen=True)
 class TextSize:
-    """Sums over all sentence pairs of a text, each of n source and m target tokens."""
+    """Token counts of a text, and sums of products of sentence lengths, to count operations.
+
+    Sums are over all sentence pairs; a pair has n source and m target tokens.
+    """
 
     source: float  # Σ n, the number of source tokens
     target: float  # Σ m, the number of target tokens

@@ -8,23 +8,23 @@ from typing import final
 
 @final
 @dataclass(frozen=True)
-class Published:
+class Table2Row:
     """A row of the printed Table 2: BLEU on newstest2014 and training cost in operations."""
 
     model: str
     bleu: Mapping[str, str]  # from language pair to the printed BLEU, if any
     cost: Mapping[str, str]  # from language pair to the printed training operations, if any
     source: str = ""  # the publication of the system
-    row: str = ""  # the name of this project's row for the same model
+    row: str = ""  # name of the row of `reproduce table2` for this model; "" if none
 
 
 def _build_row(
     model: str, german: tuple[str, str], french: tuple[str, str], source: str = "", row: str = ""
-) -> Published:
+) -> Table2Row:
     """Build a row from (BLEU, cost) for each language pair; "" stands for what is not printed."""
     both = {"en-de": german, "en-fr": french}
     bleu = {pair: figure for pair, (figure, _) in both.items() if figure}
-    return Published(
+    return Table2Row(
         model, bleu, {pair: figure for pair, (_, figure) in both.items() if figure}, source, row
     )
 
@@ -46,7 +46,7 @@ TABLE_2 = (
 
 @final
 @dataclass(frozen=True)
-class Printed:
+class Table3Row:
     """A row of the printed Table 3: perplexity, BLEU on newstest2013, parameters in millions."""
 
     perplexity: float
@@ -54,35 +54,35 @@ class Printed:
     millions: int | None = None  # millions of parameters, printed unless equal to base's
 
 
-TABLE_3: Mapping[str, Printed] = MappingProxyType(
+TABLE_3: Mapping[str, Table3Row] = MappingProxyType(
     {
-        "base": Printed(4.92, 25.8, 65),
-        "A-h1": Printed(5.29, 24.9),
-        "A-h4": Printed(5.00, 25.5),
-        "A-h16": Printed(4.91, 25.8),
-        "A-h32": Printed(5.01, 25.4),
-        "B-dk16": Printed(5.16, 25.1, 58),
-        "B-dk32": Printed(5.01, 25.4, 60),
-        "C-N2": Printed(6.11, 23.7, 36),
-        "C-N4": Printed(5.19, 25.3, 50),
-        "C-N8": Printed(4.88, 25.5, 80),
-        "C-d256": Printed(5.75, 24.5, 28),
-        "C-d1024": Printed(4.66, 26.0, 168),
-        "C-ff1024": Printed(5.12, 25.4, 53),
-        "C-ff4096": Printed(4.75, 26.2, 90),
-        "D-drop0.0": Printed(5.77, 24.6),
-        "D-drop0.2": Printed(4.95, 25.5),
-        "D-ls0.0": Printed(4.67, 25.3),
-        "D-ls0.2": Printed(5.47, 25.7),
-        "E-learned": Printed(4.92, 25.7),
-        "big": Printed(4.33, 26.4, 213),
+        "base": Table3Row(4.92, 25.8, 65),
+        "A-h1": Table3Row(5.29, 24.9),
+        "A-h4": Table3Row(5.00, 25.5),
+        "A-h16": Table3Row(4.91, 25.8),
+        "A-h32": Table3Row(5.01, 25.4),
+        "B-dk16": Table3Row(5.16, 25.1, 58),
+        "B-dk32": Table3Row(5.01, 25.4, 60),
+        "C-N2": Table3Row(6.11, 23.7, 36),
+        "C-N4": Table3Row(5.19, 25.3, 50),
+        "C-N8": Table3Row(4.88, 25.5, 80),
+        "C-d256": Table3Row(5.75, 24.5, 28),
+        "C-d1024": Table3Row(4.66, 26.0, 168),
+        "C-ff1024": Table3Row(5.12, 25.4, 53),
+        "C-ff4096": Table3Row(4.75, 26.2, 90),
+        "D-drop0.0": Table3Row(5.77, 24.6),
+        "D-drop0.2": Table3Row(4.95, 25.5),
+        "D-ls0.0": Table3Row(4.67, 25.3),
+        "D-ls0.2": Table3Row(5.47, 25.7),
+        "E-learned": Table3Row(4.92, 25.7),
+        "big": Table3Row(4.33, 26.4, 213),
     }
 )
 
 
 @final
 @dataclass(frozen=True)
-class PublishedParser:
+class Table4Row:
     """A row of the printed Table 4: labelled F1 on section 23 of the Wall Street Journal."""
 
     parser: str
@@ -92,16 +92,16 @@ class PublishedParser:
 
 _WSJ_ONLY, _SEMI = "WSJ only, discriminative", "semi-supervised"
 TABLE_4 = (
-    PublishedParser("Vinyals & Kaiser et al. (2014)", _WSJ_ONLY, "88.3"),
-    PublishedParser("Petrov et al. (2006)", _WSJ_ONLY, "90.4"),
-    PublishedParser("Zhu et al. (2013)", _WSJ_ONLY, "90.4"),
-    PublishedParser("Dyer et al. (2016)", _WSJ_ONLY, "91.7"),
-    PublishedParser("Transformer (4 layers)", _WSJ_ONLY, "91.3"),
-    PublishedParser("Zhu et al. (2013)", _SEMI, "91.3"),
-    PublishedParser("Huang & Harper (2009)", _SEMI, "91.3"),
-    PublishedParser("McClosky et al. (2006)", _SEMI, "92.1"),
-    PublishedParser("Vinyals & Kaiser et al. (2014)", _SEMI, "92.1"),
-    PublishedParser("Transformer (4 layers)", _SEMI, "92.7"),
-    PublishedParser("Luong et al. (2015)", "multi-task", "93.0"),
-    PublishedParser("Dyer et al. (2016)", "generative", "93.3"),
+    Table4Row("Vinyals & Kaiser et al. (2014)", _WSJ_ONLY, "88.3"),
+    Table4Row("Petrov et al. (2006)", _WSJ_ONLY, "90.4"),
+    Table4Row("Zhu et al. (2013)", _WSJ_ONLY, "90.4"),
+    Table4Row("Dyer et al. (2016)", _WSJ_ONLY, "91.7"),
+    Table4Row("Transformer (4 layers)", _WSJ_ONLY, "91.3"),
+    Table4Row("Zhu et al. (2013)", _SEMI, "91.3"),
+    Table4Row("Huang & Harper (2009)", _SEMI, "91.3"),
+    Table4Row("McClosky et al. (2006)", _SEMI, "92.1"),
+    Table4Row("Vinyals & Kaiser et al. (2014)", _SEMI, "92.1"),
+    Table4Row("Transformer (4 layers)", _SEMI, "92.7"),
+    Table4Row("Luong et al. (2015)", "multi-task", "93.0"),
+    Table4Row("Dyer et al. (2016)", "generative", "93.3"),
 )

@@ -138,7 +138,7 @@ def shorten_training(recipe: Recipe, scale: Scale) -> dict[str, Value]:
 
 
 def replace_corpus(recipe: Recipe, scale: Scale) -> dict[str, Value]:
-    """Return the scale's corpus for the recipe's target language, as a change of `data.corpus`."""
+    """Return the change of `data.corpus` to the scale's corpus for the recipe's target language."""
     if not scale.corpora:
         return {}
     language = recipe.data.target_language

@@ -56,7 +56,10 @@ TABLE_2 = (BASE_EN_DE, BIG_EN_DE, BASE_EN_FR, BIG_EN_FR)
 
 
 def match_training_cost(base: Recipe, recipe: Recipe) -> Recipe:
-    """Set the steps so that training costs as much as base; leave self-attention recipes as is."""
+    """Return a recipe with its steps set so that training costs as much as that of `base`.
+
+    A recipe with the kind of layers that `base` has is returned unchanged.
+    """
     if recipe.architecture.mixing == base.architecture.mixing:
         return recipe
     steps = round(base.training.steps * estimate_update_cost(base) / estimate_update_cost(recipe))

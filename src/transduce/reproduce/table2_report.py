@@ -5,7 +5,7 @@ cost.
 """
 
 from transduce.recipes.printed import TABLE_2 as PUBLISHED
-from transduce.recipes.printed import Published
+from transduce.recipes.printed import Table2Row
 from transduce.reproduce.claims import Claim, compare_claims, describe_significance
 from transduce.reproduce.plot import Panel, Plot, collect_measurements, wrap_single_values
 from transduce.reproduce.report import (
@@ -73,7 +73,7 @@ def find_pair(table: ResultTable) -> str:
     return f"{data.source_language}-{data.target_language}"
 
 
-def select_published(pair: str) -> list[Published]:
+def select_published(pair: str) -> list[Table2Row]:
     """Return the rows of the paper's Table 2 that have a BLEU for a language pair."""
     return [one for one in PUBLISHED if pair in one.bleu]
 
@@ -110,7 +110,7 @@ def build_cells(table: ResultTable, pair: str) -> Cells:
     return lines
 
 
-def format_model(one: Published) -> str:
+def format_model(one: Table2Row) -> str:
     """Return the model name of a printed row, followed by our row's name if we train it."""
     return f"{one.model}: {one.row}" if one.row else one.model
 

@@ -31,8 +31,8 @@ from transduce.tasks import kind_of
 
 PathName = str | PathLike[str]
 Texts = Pairs | PathName | tuple[PathName, PathName] | Iterable[Pair]
-HELD_OUT_PAIRS = 1_000  # in the dev and test splits of a generated corpus
-TRAIN_PAIRS = 100_000  # in the training split of a generated corpus unless data.max_pairs is set
+HELD_OUT_PAIRS = 1_000  # number of pairs in the dev and test splits of a generated corpus
+TRAIN_PAIRS = 100_000  # number of pairs in its training split if data.max_pairs is 0
 KINDS_OF_TEXTS = "a pair of files, a TSV file, pairs of texts or a corpus name"
 
 
@@ -51,7 +51,7 @@ def choose_texts(data: Data, train: object, dev: object) -> tuple[Pairs, Pairs |
 
 
 def open_texts(argument: str, texts: object, data: Data) -> Pairs:
-    """Return an argument's parallel text: given as file names, a corpus name, or pairs."""
+    """Open the text that argument `train` or `dev` gives as files, a corpus name or pairs."""
     if isinstance(texts, Pairs):
         return require_texts_of_task(argument, texts, data)
     if is_corpus_name(texts):
@@ -65,7 +65,7 @@ def open_texts(argument: str, texts: object, data: Data) -> Pairs:
         return FilePair(Path(texts[0]), Path(texts[1]))
     if isinstance(texts, Iterable) and not isinstance(texts, bytes | Mapping):
         return collect_pairs(argument, texts, kind_of(data).find_mismatch)
-    raise InputError(f"{argument}: {KINDS_OF_TEXTS}, not {show(texts)}")
+    raise InputError(f"{argument}: {KINDS_OF_TEXTS}, not {describe_value(texts)}")
 
 
 def require_texts_of_task(argument: str, texts: Pairs, data: Data) -> Pairs:
@@ -92,12 +92,12 @@ def find_dev_split(train: Pairs) -> Pairs | None:
 def collect_pairs(
     argument: str, texts: Iterable[object], find_mismatch: Callable[[str, str], str]
 ) -> InMemoryPairs:
-    """Return the string pairs of an iterable as a text; refuse other items, named by index."""
+    """Return an iterable of string pairs as a text; refuse other items and mismatched pairs."""
     pairs = []
     for index, pair in enumerate(texts):
         if not is_pair(pair):
             raise InputError(
-                f"{argument}: item {index} is {show(pair)}, not a pair of texts",
+                f"{argument}: item {index} is {describe_value(pair)}, not a pair of texts",
                 "[('A dog runs.', 'Ein Hund rennt.'), …]",
             )
         source, target = pair
@@ -142,7 +142,7 @@ def choose_recipe(
     )
     assert train is not None
     if isinstance(train, TaskFiles | MixedPairs):
-        require_texts_of_task("train", train, Data())  # only translation has recommendations
+        require_texts_of_task("train", train, Data())  # recommended for translation only
     found, reasons = recommend_recipe(train, settings, has_gpu=has_gpu, on_progress=on_progress)
     return customise_recipe(found, settings), reasons
 
@@ -166,6 +166,6 @@ def is_path_name(value: object) -> bool:
     return isinstance(value, str | PathLike) and isinstance(fspath(value), str)
 
 
-def show(value: object) -> str:
-    """Return the type and the beginning of a value, for an error message."""
+def describe_value(value: object) -> str:
+    """Return the type and the first characters of a value, for an error message."""
     return f"<{type(value).__name__} {str(value)[:40]}>"

@@ -62,7 +62,7 @@ def curves(
     if output is not None:
         require_curves_output(Path(output))
     journals = {
-        name: read_updates(run) for name, run in zip(name_runs(folders), folders, strict=True)
+        name: read_events(run) for name, run in zip(name_runs(folders), folders, strict=True)
     }
     found = tuple(
         RunCurve(name, folder, tuple(compute_points(events)))
@@ -74,7 +74,7 @@ def curves(
 
 
 def require_curves_output(output: Path) -> str:
-    """Return the kind of a file to write curves to, "picture" or "figures"; refuse other names."""
+    """Return "picture" for an image file name and "figures" for .csv; refuse other names."""
     if output.suffix not in KINDS:
         fact = f"{output}: a picture is one of {', '.join(PICTURES)}, and figures are {FIGURES}"
         raise InputError(fact, "-o curves.svg")
@@ -106,7 +106,7 @@ def name_runs(runs: Sequence[Path]) -> list[str]:
     raise InputError("the same run is named twice", "name each once")
 
 
-def read_updates(run: Path) -> Events:
+def read_events(run: Path) -> Events:
     """Read the events of a run's journal; refuse a run without any update."""
     if not (run / LOG).is_file():
         raise InputError(f"{run}: no {LOG} lies there", "a run's folder is what train -o made")

@@ -29,16 +29,17 @@ from transduce.training.journal import LOG, Journal, read_journal
 
 Lengths = Int32[np.ndarray, " N"]  # lengths in tokens of one side of N pairs
 MACHINE = "machine"  # the journal event that records the devices used from a step on
-SYMBOLS = {"big": "35,368 to 36,344"}  # vocabulary sizes that give the printed parameter count
-OF_THE_OTHERS = "41,004 to 41,208"
+# numbers of symbols that give the parameter counts that Table 3 prints
+BIG_SYMBOLS = "35,368 to 36,344"
+OTHER_SYMBOLS = "41,004 to 41,208"
 
 
 def describe_deviations(recipe: Recipe) -> list[str]:
     """Return sentences on how a recipe deviates from its nearest run of the paper, and why."""
     run = find_paper_run(recipe) or BASE
     in_paper, here = (
-        format_stated(list_deviations(run)),
-        format_stated(list_deviations(recipe, run)),
+        format_deviations(list_deviations(run)),
+        format_deviations(list_deviations(recipe, run)),
     )
     if not in_paper and not here:
         return ["every setting that the paper states is that of its base model"]
@@ -52,8 +53,8 @@ def describe_deviations(recipe: Recipe) -> list[str]:
     return [f"made from the paper's {own}", f"not as there: {here}", *why]
 
 
-def format_stated(found: Sequence[Deviation]) -> str:
-    """Format deviations from the paper: each setting with its value here and (the paper's)."""
+def format_deviations(found: Sequence[Deviation]) -> str:
+    """Format each setting whose value differs from one that the paper prints, with both values."""
     return ", ".join(
         f"{one.path.split('.')[1]} {format_value(one.here)} ({format_value(one.paper)})"
         for one in found
@@ -70,7 +71,7 @@ def describe_size(a: Architecture, source_symbols: int, target_symbols: int) -> 
     row = find_table3_row(a)
     if row is None or not PRINTED[row].millions:
         return sum_of
-    symbols = SYMBOLS.get(row, OF_THE_OTHERS)
+    symbols = BIG_SYMBOLS if row == "big" else OTHER_SYMBOLS
     return f"{sum_of}; Table 3 prints {PRINTED[row].millions} million, which {symbols} symbols give"
 
 
@@ -80,7 +81,7 @@ def find_table3_row(a: Architecture) -> str | None:
 
 
 def sum_lengths(source_lengths: Lengths, target_lengths: Lengths) -> TextSize:
-    """Return the sums of sentence lengths and their products, from which operations are counted."""
+    """Return the sums over all pairs of both lengths, of their squares and of their products."""
     n, m = (lengths.astype(np.float64) for lengths in (source_lengths, target_lengths))
     return TextSize(*map(float, (n.sum(), m.sum(), n @ n, m @ m, n @ m)))
 
@@ -88,7 +89,7 @@ def sum_lengths(source_lengths: Lengths, target_lengths: Lengths) -> TextSize:
 @final
 @dataclass(frozen=True)
 class MachineRecord:
-    """The journal's record of the devices a run uses from some step on, and of their speed."""
+    """The devices that a run uses from some step on and their speed, stored in the journal."""
 
     device: str
     devices: int
@@ -99,7 +100,7 @@ class MachineRecord:
 def measure_machine(
     recipe: Recipe, text: TextSize, symbols: int, device: torch.device, n: int
 ) -> MachineRecord:
-    """Measure the speed of a device that each of `n` processes uses; count operations per piece."""
+    """Measure a device's speed, count operations per piece; `n` processes use one device each."""
     known = describe_environment(device)
     return MachineRecord(
         device=known["processor"] if known["device"] == "cpu" else known["device"],

@@ -10,9 +10,10 @@ from transduce.errors import InputError
 
 
 def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str) -> None:
-    """Refuse a path that is a file, or a folder that holds something other than a `kind`.
+    """Refuse an existing path that is not a folder of a kind such as "run".
 
-    A folder is a `kind` if it has the file `sign`, or only files `ours`, written before `sign`.
+    A folder is of this kind if it has the file `sign`, or only hidden files and files named in
+    `ours`, which are written before `sign`.
     """
     if not os.path.lexists(folder) or os.path.lexists(folder / sign):
         return

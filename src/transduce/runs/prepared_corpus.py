@@ -45,7 +45,7 @@ from transduce.vocabulary.files import (
 from transduce.vocabulary.learn import learn_closed_list
 from transduce.vocabulary.tag_lexicon import learn_tag_lexicon
 
-INTENT = "prepared.json"
+INPUTS_FILE = "prepared.json"
 STORE = "store"  # subfolder of a run that has prepared its own corpus
 OTHER_FOLDER = "choose another folder, or delete this one"
 OnProgress = Callable[[str, int], None]  # the current activity, and the number of pairs read so far
@@ -78,7 +78,7 @@ def prepare_corpus(
 
 def open_prepared(folder: Path) -> PreparedCorpus:
     """Open a prepared corpus; verify the checksums of its parts and their recorded inputs."""
-    data, inputs = read_intent(folder)
+    data, inputs = read_declared_inputs(folder)
     vocabularies = read_vocabularies_in(folder, data)
     stores = {}
     for split, fingerprint in inputs.items():
@@ -107,13 +107,13 @@ def settings_of_stores(data: Data) -> dict[str, object]:
 
 
 def declare_inputs(folder: Path, data: Data, inputs: Mapping[str, str]) -> None:
-    """Record a corpus folder's settings and text fingerprints; refuse a folder made from others.
+    """Record the settings and text fingerprints of a corpus folder; refuse to replace a corpus.
 
     An unfinished folder made from other inputs is emptied: the user has corrected the input.
     """
     require_corpus_folder(folder)
-    if (folder / INTENT).exists():
-        stands, known = read_intent(folder)
+    if (folder / INPUTS_FILE).exists():
+        stands, known = read_declared_inputs(folder)
         if settings_of_stores(stands) == settings_of_stores(data) and known == dict(inputs):
             return
         if all(
@@ -125,12 +125,12 @@ def declare_inputs(folder: Path, data: Data, inputs: Mapping[str, str]) -> None:
         remove_parts(folder)
     ensure_folder(folder)
     intent = {"data": dataclasses.asdict(data), "inputs": dict(inputs)}
-    write_atomically(folder / INTENT, to_checksummed_json(intent))
+    write_atomically(folder / INPUTS_FILE, to_checksummed_json(intent))
 
 
 def require_corpus_folder(folder: Path) -> None:
     """Refuse a folder that holds anything but a prepared corpus."""
-    require_own_folder(folder, INTENT, ("lock",), "prepared corpus")
+    require_own_folder(folder, INPUTS_FILE, ("lock",), "prepared corpus")
 
 
 def remove_parts(folder: Path) -> None:
@@ -138,13 +138,13 @@ def remove_parts(folder: Path) -> None:
     for split in ("train", "dev"):
         if (folder / split).is_dir():
             remove_folder(folder / split)
-    for name in (SHARED, SOURCE, TARGET, LEXICON, INTENT):
+    for name in (SHARED, SOURCE, TARGET, LEXICON, INPUTS_FILE):
         (folder / name).unlink(missing_ok=True)
 
 
-def read_intent(folder: Path) -> tuple[Data, dict[str, str]]:
-    """Read from a prepared folder its data settings and the fingerprints of its texts."""
-    file = folder / INTENT
+def read_declared_inputs(folder: Path) -> tuple[Data, dict[str, str]]:
+    """Read the data settings and text fingerprints that a prepared corpus folder records."""
+    file = folder / INPUTS_FILE
     if not file.exists():
         raise FolderError("is no prepared corpus", "`transduce prepare` makes one", file=folder)
     values = from_checksummed_json(read_regular(file, 1 << 20), file)

@@ -84,7 +84,7 @@ class RunStart:
 def begin_or_resume_run(
     folder: Path, recipe: Recipe, prepared: PreparedCorpus, processes: int = 1
 ) -> Recipe:
-    """Begin a run, or check that it has this recipe and corpus; return its resolved recipe.
+    """Begin a run, or check that a begun one has this recipe and corpus; return its recipe.
 
     `processes` is how many processes of the run share this machine. Settings that are 0 (threads,
     micro-batch size) are chosen to fit the machine.
@@ -232,7 +232,7 @@ def train_run(
 def load_resume_point(
     job: TrainingJob, on_start: Callable[[RunStart], None], group: ProcessGroup
 ) -> Progress:
-    """Restore the newest undamaged checkpoint, pass it to `on_start`, and return its progress."""
+    """Restore the newest undamaged checkpoint, report it to `on_start`, return its progress."""
     folder = job.folder
     checkpoint, rejected = load_newest_checkpoint(folder)
     start = restore_checkpoint(job, checkpoint, rejected, group)

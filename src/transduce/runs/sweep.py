@@ -36,8 +36,8 @@ class SweepRow:
     settings: Mapping[str, Value]
     run: Path  # folder of the run
     step: int  # training step of the best validation
-    perplexity: float  # of the development set
-    score: float | None  # of the development set, in the metric `score_name`
+    perplexity: float  # perplexity of the development set
+    score: float | None  # score of the development set, in the metric `score_name`
     score_name: str
 
     def as_json(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
 
 
 def combine(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
-    """Yield every combination of one value per setting; refuse settings of the prepared data."""
+    """Yield every combination of one value per setting; refuse settings named data.*."""
     require(bool(vary), "no setting varies", "vary={'architecture.dropout': [0.1, 0.2]}")
     for path, values in vary.items():
         require(len(values) > 0, f"{path} has no values to choose from")

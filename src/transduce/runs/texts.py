@@ -69,7 +69,7 @@ class TaskFiles:
             yield from self.kind.read_file(file)
 
     def fingerprint(self) -> str:
-        """Return the sha256 of the file, or for a folder that of its files' hashes."""
+        """Return the sha256 of the file; for a folder, the sha256 of the hashes of its files."""
         hashes = [hash_file(file) for file in self.list_files()]
         return (
             hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
@@ -97,7 +97,7 @@ class MixedPairs:
     ratio: float
 
     def read(self) -> Iterator[Pair]:
-        """Yield gold and silver pairs in an order that depends on their numbers and the ratio."""
+        """Yield the pairs: after each gold pair, `ratio` silver pairs on average."""
         gold, silver, due = (
             RepeatedPairs("gold", self.gold),
             RepeatedPairs("silver", self.silver),
@@ -108,13 +108,13 @@ class MixedPairs:
             due += self.ratio if due < 1 else -1.0
 
     def fingerprint(self) -> str:
-        """Return a string of the fingerprints of both texts and the ratio."""
+        """Return a string of the gold text's fingerprint, the ratio, and the silver text's one."""
         return f"{self.gold.fingerprint()} mixed 1:{self.ratio} {self.silver.fingerprint()}"
 
 
 @final
 class RepeatedPairs:
-    """The pairs of a text one by one, from the first again after the last."""
+    """An endless stream of the pairs of a text: after the last pair it starts again."""
 
     def __init__(self, name: str, pairs: Pairs) -> None:
         self.pairs, self.was_read = pairs, False  # whether every pair has been taken once
@@ -127,7 +127,7 @@ class RepeatedPairs:
         )
 
     def take(self) -> Pair:
-        """Return the next pair of the text, the first one after the last."""
+        """Return the next pair of the text; after the last pair, the first one again."""
         taken, self.following = self.following, next(self.rest, None)
         if self.following is None:
             self.was_read, self.rest = True, self.pairs.read()

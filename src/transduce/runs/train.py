@@ -115,22 +115,22 @@ class CallbackObserver:
     requests: "SignalRequests | None" = None
 
     def on_update(self, update: "Update", progress: "Progress") -> None:
-        """Pass an update to the caller's callback."""
+        """Pass an update to the user's callback."""
         with self.interrupts_as_requests():
             self.callbacks.on_update(update, progress)
 
     def on_validation(self, result: "ValidationResult", progress: "Progress") -> None:
-        """Pass a validation to the caller's callback."""
+        """Pass a validation to the user's callback."""
         with self.interrupts_as_requests():
             self.callbacks.on_validation(result, progress)
 
     def on_message(self, sentence: str) -> None:
-        """Pass a sentence about the run to the caller's callback."""
+        """Pass a sentence about the run to the user's callback."""
         with self.interrupts_as_requests():
             self.callbacks.on_message(sentence)
 
     def on_warning(self, sentence: str) -> None:
-        """Pass a warning to the caller's message callback."""
+        """Pass a warning to the user's message callback."""
         self.on_message(sentence)
 
     @contextmanager

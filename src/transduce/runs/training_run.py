@@ -212,7 +212,7 @@ def open_process_group(
     recipe: Recipe,
     corpus: PreparedCorpus,
 ) -> Iterator[ProcessGroup]:
-    """Send other ranks the job and yield the group with them; SingleProcess if no rendezvous."""
+    """Send recipe and corpus hashes to the other ranks, if any, and yield the process group."""
     if rendezvous is None:
         yield SingleProcess(requests)
         return

@@ -14,7 +14,7 @@ from transduce.durable.folder import MANIFEST
 from transduce.durable.verified import MANIFEST_LIMIT
 from transduce.errors import FolderError
 from transduce.runs.average import read_data_facts
-from transduce.runs.prepared_corpus import INTENT, STORE, open_prepared
+from transduce.runs.prepared_corpus import INPUTS_FILE, STORE, open_prepared
 from transduce.runs.run_folder import DATA, read_run_vocabularies
 from transduce.settings.fields import require
 
@@ -58,7 +58,7 @@ def list_checks(folder: Path) -> Iterator[Check]:
     """Yield the checks of a folder: one per part of a run, a single one for any other folder."""
     if is_run(folder):
         yield from list_run_checks(folder)
-    elif (folder / INTENT).exists():
+    elif (folder / INPUTS_FILE).exists():
         yield folder, partial(open_prepared, folder)
     else:
         yield folder, partial(verify_folder, folder)
@@ -77,7 +77,7 @@ def list_run_checks(folder: Path) -> Iterator[Check]:
 
 
 def verify_step(folder: Path, step: int) -> None:
-    """Verify a checkpoint or snapshot and that the folder belongs to this run and step."""
+    """Verify the checkpoint or snapshot of a step in a run's folder `folder`."""
     open_step(folder, step).verify()
 
 

@@ -14,5 +14,5 @@ class ModelDescription:
     languages: Sequence[str] = ()  # language codes for the hub, such as en and de
     title: str  # the card's title, such as "en to de"
     purpose: str  # the end of the sentence "a Transformer that …"
-    command: str = "translate"  # subcommand of transduce in the example
-    files: tuple[str, str] = ("input.txt", "output.txt")  # file names in the example command
+    command: str = "translate"  # subcommand of transduce in the card's example
+    files: tuple[str, str] = ("input.txt", "output.txt")  # in and out, in the example

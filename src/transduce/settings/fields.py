@@ -6,12 +6,12 @@ from typing import Any
 from transduce.errors import InputError
 
 
-def from_paper(default: Any, section: str, says: str) -> Any:  # noqa: ANN401 - stands for any field
+def from_paper(default: Any, section: str, says: str) -> Any:  # noqa: ANN401 - a value of any type
     """Build a dataclass field whose default the paper prints; `says` paraphrases the paper."""
     return dataclasses.field(default=default, metadata={"section": section, "says": says})
 
 
-def our_choice(default: Any, why: str) -> Any:  # noqa: ANN401 - stands for any field
+def our_choice(default: Any, why: str) -> Any:  # noqa: ANN401 - a value of any type
     """Build a dataclass field whose default the paper does not print; `why` explains our choice."""
     return dataclasses.field(default=default, metadata={"section": "", "says": why})
 
@@ -23,33 +23,33 @@ def require(holds: bool, fact: str, hint: str = "") -> None:  # noqa: FBT001 - r
 
 
 def require_positive(owner: object, *names: str) -> None:
-    """Raise InputError unless all the named fields are above 0."""
+    """Raise InputError unless all the named fields of `owner` are above 0."""
     for name in names:
         value = getattr(owner, name)
         require(value > 0, f"{field_path(owner, name)} must be more than 0, not {value}")
 
 
 def require_at_most(owner: object, most: int, *names: str) -> None:
-    """Raise InputError if a named field is above `most`."""
+    """Raise InputError if a named field of `owner` is above `most`."""
     for name in names:
         value = getattr(owner, name)
         require(value <= most, f"{field_path(owner, name)} is at most {most:,}, not {value:,}")
 
 
 def require_probability(owner: object, *names: str) -> None:
-    """Raise InputError unless all the named fields lie in [0, 1)."""
+    """Raise InputError unless all the named fields of `owner` lie in [0, 1)."""
     for name in names:
         value = getattr(owner, name)
         require(0 <= value < 1, f"{field_path(owner, name)} must lie in [0, 1), not {value}")
 
 
 def require_one_of(owner: object, name: str, allowed: tuple[str, ...]) -> None:
-    """Raise InputError unless a named field has one of the allowed values."""
+    """Raise InputError unless the named field of `owner` has one of the allowed values."""
     value = getattr(owner, name)
     known = ", ".join(allowed)
     require(value in allowed, f"{field_path(owner, name)} is one of {known}, not {value!r}")
 
 
 def field_path(owner: object, name: str) -> str:
-    """Return the path of a setting in the form that `--set` takes, such as training.steps."""
+    """Return the path of a field of `owner` as `--set` takes it, such as training.steps."""
     return f"{type(owner).__name__.lower()}.{name}"

@@ -97,7 +97,7 @@ def with_changes(recipe: Recipe, changes: Mapping[str, Value]) -> Recipe:
 
 
 def find_setting(path: str) -> "tuple[str, dataclasses.Field[Any]]":
-    """Return the group and dataclass field of a setting such as training.steps, or InputError."""
+    """Return the group and dataclass field of a setting; refuse a path that names no setting."""
     known = {
         f"{group}.{field.name}": (group, field)
         for group, kind in GROUPS.items()

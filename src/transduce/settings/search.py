@@ -23,7 +23,7 @@ PENALTIES = {  # the score of a hypothesis of n symbols, END included
 @final
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """Settings of beam search, the length penalty and the search batch (section 6.1)."""
+    """Settings of beam search: width, length penalty, output limit, batch size (section 6.1)."""
 
     beam: int = from_paper(4, "6.1", "width of the beam")
     alpha: float = from_paper(0.6, "6.1", "strength of the length penalty, alpha = 0.6")

@@ -37,7 +37,7 @@ TASKS: Mapping[str, TaskKind] = MappingProxyType(
 
 
 def kind_of(data: Data) -> TaskKind:
-    """Return the kind of task that `data.task` names."""
+    """Return the `TaskKind` that `data.task` names, such as that of translation."""
     return TASKS[data.task]
 
 

@@ -48,7 +48,7 @@ class Parsing:
     source: Vocabulary
     target: Vocabulary  # the symbols of linearised trees
     lexicon: TagLexicon  # gives part-of-speech tags if the linearisation has none
-    form: Form  # the linearisation
+    form: Form  # the linearisation: how a tree is written as symbols
 
     metrics: ClassVar[tuple[str, ...]] = ("brackets",)
     has_words: ClassVar[bool] = False
@@ -82,7 +82,7 @@ class Parsing:
         return f"a malformed tree, repaired: {found}" if found else ""
 
     def repair(self, ids: Sequence[int], line: str) -> tuple[Tree, Repair]:
-        """Return symbol ids as a tree over the words of a sentence, and the repairs made."""
+        """Return the tree that symbol ids write over a sentence's words, and the repairs made."""
         words = [escape_brackets(word) for word in split_words(line)]
         symbols = [self.target.symbols[number] for number in ids]
         tags = self.lexicon.tag(words)
@@ -90,7 +90,7 @@ class Parsing:
 
     @cached_property
     def labels(self) -> set[str]:
-        """The constituent labels, which linearisation t2t needs to tell labels from tags."""
+        """The constituent labels of the vocabulary, in contrast to part-of-speech tags."""
         return closed_labels(self.target.symbols)
 
     def fallback(self, line: str) -> str:
@@ -98,8 +98,8 @@ class Parsing:
         words = [escape_brackets(word) for word in split_words(line)]
         return format_tree(flat_tree(words, self.lexicon.tag(words)))
 
-    def present(self, output: str) -> Tree | None:
-        """Return an output line as a `Tree`; None for an empty sentence."""
+    def parse_output(self, output: str) -> Tree | None:
+        """Convert an output line in brackets to a `Tree`; return None for an empty sentence."""
         return to_tree(output) if output else None
 
     def join(self, parts: Sequence[str]) -> str:
@@ -133,11 +133,11 @@ class Parsing:
         return TreeConstraint(words, limit, self.tree_symbols, search.max_openings)
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
-        """Return the bracket F1 of output trees whose tags are replaced by the references'."""
+        """Return the bracket F1 of output trees, with part-of-speech tags of the references."""
         return compute_score("brackets", outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:
-        """Return the task description in the model card of a parser of the data's language."""
+        """Return the title, purpose and example command of this parser for its model card."""
         language = data.source_language
         return ModelDescription(
             pipeline_tag="token-classification",
@@ -202,8 +202,8 @@ def read_test_trees(path: Path) -> Iterator[tuple[str, str]]:
             yield " ".join(tree.words), format_tree(tree)
 
 
-def find_other_word(line: str, tree: str) -> str:
-    """Return a phrase that says how a tree's words differ from a sentence's, or ""."""
+def find_word_mismatch(line: str, tree: str) -> str:
+    """Return a phrase on how a tree's words differ from a sentence's, or "" if they are equal."""
     words, leaves = split_words(line), to_tree(tree).words
     if len(words) != len(leaves):
         return f"a tree over {len(leaves)} words for a sentence of {len(words)}"
@@ -219,7 +219,7 @@ def find_other_word(line: str, tree: str) -> str:
 
 
 def linearise_line(data: Data, line: str) -> list[str]:
-    """Return the symbols of a bracketed tree in the linearisation of the data settings."""
+    """Return a bracketed tree as symbols of the linearisation `data.linearisation`."""
     return linearise(to_tree(line), cast("Form", data.linearisation))
 
 
@@ -236,7 +236,7 @@ PARSING = TaskKind(
     options="--trees FILE_OR_FOLDER",
     list_files=list_tree_files,
     normalise=join_words,
-    find_mismatch=find_other_word,
+    find_mismatch=find_word_mismatch,
     source_text=to_source_text,
     target_symbols=linearise_line,
     tagged_words=tagged_words,

@@ -44,7 +44,7 @@ class Tagging:
 
     @property
     def metrics(self) -> Sequence[str]:
-        """The names of the label scheme's metrics: span F1 and accuracy, or accuracy alone."""
+        """The names of the metrics: span F1 and accuracy, or accuracy alone in the scheme "raw"."""
         return METRICS[self.scheme]
 
     def normalise(self, line: str) -> str:
@@ -75,12 +75,12 @@ class Tagging:
         """Return None: an input that is too long is split between tokens."""
         return
 
-    def present(self, output: str) -> list[str]:
-        """Return the labels of an output line."""
+    def parse_output(self, output: str) -> list[str]:
+        """Convert an output line to the list of its labels."""
         return split_words(output)
 
     def join(self, parts: Sequence[str]) -> str:
-        """Join the labels of the parts of a split input line with blanks."""
+        """Join the labels for the parts of a split input line with blanks."""
         return " ".join(parts)
 
     @cached_property
@@ -118,7 +118,7 @@ class Tagging:
         return compute_score(self.metrics[0], outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:
-        """Return the texts about tagging for a model card, given the data settings."""
+        """Return the title, purpose and example command of this tagger for its model card."""
         language = data.source_language
         return ModelDescription(
             pipeline_tag="token-classification",
@@ -141,8 +141,8 @@ def read_tagged_pairs(path: Path) -> Iterator[tuple[str, str]]:
         yield " ".join(sentence.tokens), " ".join(sentence.labels)
 
 
-def find_other_length(line: str, labels: str) -> str:
-    """Return a sentence if the numbers of tokens and labels of a line differ, else ""."""
+def find_length_mismatch(line: str, labels: str) -> str:
+    """Return a phrase on how the numbers of tokens and labels differ, or "" if they are equal."""
     tokens, found = len(split_words(line)), len(split_words(labels))
     return "" if tokens == found else f"{found} labels for {tokens} tokens"
 
@@ -154,7 +154,7 @@ def format_labels(line: str, labels: str) -> str:
 
 
 def split_labels(_data: Data, line: str) -> list[str]:
-    """Return the labels of a target line, which are separated by blanks."""
+    """Split a target line at its blanks into labels."""
     return split_words(line)
 
 
@@ -164,7 +164,7 @@ TAGGING = TaskKind(
     read_test_file=read_tagged_pairs,
     options="--tags FILE",
     normalise=join_words,
-    find_mismatch=find_other_length,
+    find_mismatch=find_length_mismatch,
     format_output=format_labels,
     source_text=to_source_text,
     target_symbols=split_labels,

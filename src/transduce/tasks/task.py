@@ -87,12 +87,12 @@ class Task(Protocol):
         """Return the output for an input line too long for the model, or None if there is none."""
         ...
 
-    def present(self, output: str) -> object:
-        """Return an output line as the value that Python users get: a str, a Tree or labels."""
+    def parse_output(self, output: str) -> object:
+        """Convert an output line to the value that Python users get: a str, a Tree or labels."""
         ...
 
     def join(self, parts: Sequence[str]) -> str:
-        """Join the outputs of the parts of a split input line into the output of the whole line."""
+        """Join the outputs for the parts of a split input line into one output line."""
         ...
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
@@ -104,7 +104,7 @@ class Task(Protocol):
         ...
 
     def describe(self, data: Data) -> ModelDescription:
-        """Return the texts about this task for a model card, given the data settings."""
+        """Return the title, purpose and example command of a model for its model card."""
         ...
 
 
@@ -140,12 +140,12 @@ class TaskKind:
     build: Callable[[Data, Vocabularies], Task]
     read_file: Callable[[Path], Iterator[tuple[str, str]]] = read_pairs_tsv
     read_test_file: Callable[[Path], Iterator[tuple[str, str]]] | None = None
-    options: str = "--source FILE --target FILE, or --pairs FILE"  # to name a training text
+    options: str = "--source FILE --target FILE, or --pairs FILE"  # that name a text
     list_files: Callable[[Path, str], Sequence[Path]] = list_single_file
     normalise: Callable[[str], str] = normalise
     find_mismatch: Callable[[str, str], str] = find_no_mismatch
     format_output: Callable[[str, str], str] = format_line
-    source_text: Callable[[str], str] = str  # the text of a source line to encode
+    source_text: Callable[[str], str] = str  # returns the text of a source line to encode
     target_symbols: Callable[[Data, str], Sequence[str]] | None = None
     tagged_words: Callable[[str], Iterable[tuple[str, str]]] | None = None
 

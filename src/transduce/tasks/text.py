@@ -39,12 +39,12 @@ class TextToText:
         """Return None: an input line that is too long and cannot be split has no output."""
         return
 
-    def present(self, output: str) -> str:
-        """Return the output itself."""
+    def parse_output(self, output: str) -> str:
+        """Return the output line unchanged."""
         return output
 
     def join(self, parts: Sequence[str]) -> str:
-        """Join the outputs of the parts of a split input line with blanks."""
+        """Join the outputs for the parts of a split input line with blanks."""
         return " ".join(parts)
 
     def constraint(self, line: str, search: Search) -> None:  # noqa: ARG002 - nothing is forbidden

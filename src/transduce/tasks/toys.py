@@ -28,7 +28,7 @@ class Toy(TextToText):
         return compute_score("exact-match", outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:  # noqa: ARG002 - letters have no language
-        """Return the texts about this toy task for a model card."""
+        """Return the title and purpose of this toy model for its model card."""
         return ModelDescription(
             pipeline_tag="text2text-generation",
             title=f"{self.action} lines of letters",
@@ -36,8 +36,8 @@ class Toy(TextToText):
         )
 
 
-def toy_kind(action: str) -> TaskKind:
-    """Return the `TaskKind` of a toy task whose model card says `action`, such as "copies"."""
+def build_toy_kind(action: str) -> TaskKind:
+    """Build the `TaskKind` of a toy task whose model card says `action`, such as "copies"."""
 
     def build(_data: Data, vocabularies: Vocabularies) -> Toy:
         return Toy(vocabularies.source, vocabularies.target, action=action)
@@ -45,4 +45,4 @@ def toy_kind(action: str) -> TaskKind:
     return TaskKind(build=build)
 
 
-COPY, REVERSE, SORT = map(toy_kind, ("copies", "reverses", "sorts"))
+COPY, REVERSE, SORT = map(build_toy_kind, ("copies", "reverses", "sorts"))

@@ -32,7 +32,7 @@ class Translation(TextToText):
         return bleu(outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:
-        """Return the texts about translation for a model card, given the data settings."""
+        """Return the title, purpose and example command of this translator for its model card."""
         source, target = data.source_language, data.target_language
         return ModelDescription(
             pipeline_tag="translation",
