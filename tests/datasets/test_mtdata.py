@@ -14,7 +14,7 @@ import pytest
 
 from transduce.datasets.fetch import fetch_corpus, find_split_files
 from transduce.datasets.languages import SHORT_CODES
-from transduce.datasets.mtdata import parse_corpus_name, resolve_index_texts
+from transduce.datasets.mtdata import parse_corpus_name, resolve_splits
 from transduce.errors import InputError
 
 DE, EN = b"Ein Hund.\nEine Katze.\n", b"A dog.\nA cat.\n"
@@ -158,20 +158,20 @@ def test_what_is_not_in_the_index_has_a_sentence(index, tmp_path):
     name = "mtdata/Group-korpus-1-deu-eng"
     (tmp_path / "mtdata").rmdir()
     with pytest.raises(InputError, match=r"index is not here: .*\nhint: `uvx mtdata index`"):
-        resolve_index_texts(parse_corpus_name(name))
+        resolve_splits(parse_corpus_name(name))
     (tmp_path / "mtdata").mkdir()
     path = index(url="http://host/a.xlsx", ext="xlsx")
     with pytest.raises(InputError) as caught:
-        resolve_index_texts(parse_corpus_name(name))
+        resolve_splits(parse_corpus_name(name))
     assert caught.value.fact == "mtdata.index.0.5.1.jsonl has no Group-korpus-1-deu-eng"
     assert f"mtdata/{NAME}" in caught.value.hint
     assert "fra-eng" not in caught.value.hint
     with pytest.raises(InputError, match="is kept as xlsx, which is not read here"):
-        resolve_index_texts(parse_corpus_name(f"mtdata/{NAME}"))
+        resolve_splits(parse_corpus_name(f"mtdata/{NAME}"))
     with path.open("a") as file:
         file.write('["-deu-eng"]\n')
     with pytest.raises(InputError, match=r"jsonl, line 4: is no line of mtdata's index"):
-        resolve_index_texts(parse_corpus_name(name))
+        resolve_splits(parse_corpus_name(name))
 
 
 def test_a_name_of_one_language_twice_is_refused_before_anything_is_fetched():
@@ -182,7 +182,7 @@ def test_a_name_of_one_language_twice_is_refused_before_anything_is_fetched():
 def test_an_index_that_names_one_file_for_both_sides_is_not_believed(index):
     index(url="http://host/a.zip", ext="zip", in_ext="txt", in_paths=["x.dev", "x.dev"])
     with pytest.raises(InputError, match=f"the same file for both sides of {NAME}"):
-        resolve_index_texts(parse_corpus_name(f"mtdata/{NAME}"))
+        resolve_splits(parse_corpus_name(f"mtdata/{NAME}"))
 
 
 def test_two_files_of_a_folder_keep_their_own_names(index, tmp_path, settings):

@@ -1,7 +1,7 @@
 """Files of a run: checkpoints for resuming, snapshots for averaging, the model folder."""
 
 from transduce.checkpoint.average import averaged
-from transduce.checkpoint.card import CardFacts, Figure, model_card
+from transduce.checkpoint.card import CardFacts, CardScore, model_card
 from transduce.checkpoint.model_folder import LoadedModel, is_model, load_model, save_model
 from transduce.checkpoint.resume import (
     Checkpoint,
@@ -16,8 +16,8 @@ from transduce.checkpoint.weights import require_matching_tensors
 
 __all__ = [
     "CardFacts",
+    "CardScore",
     "Checkpoint",
-    "Figure",
     "LoadedModel",
     "Run",
     "Snapshot",

@@ -35,7 +35,7 @@ def averaged(checkpoints: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
 def require_same_shapes(
     first: Mapping[str, Tensor], other: Mapping[str, Tensor], number: int
 ) -> None:
-    """Raise InputError if the tensors of two checkpoints differ in name or shape."""
+    """Raise InputError if checkpoint `number` differs from the first in tensor names or shapes."""
     hint = "average snapshots of one run only"
     for name in sorted(first.keys() ^ other.keys()):
         raise InputError(f"tensor {name!r} is not in both checkpoint 1 and {number}", hint)

@@ -12,7 +12,7 @@ from transduce.settings.recipe import Value
 
 
 @runtime_checkable
-class Figure(Protocol):
+class CardScore(Protocol):
     """A score that the model card prints; scores of `transduce.scores` have these attributes."""
 
     @property
@@ -44,7 +44,7 @@ class Figure(Protocol):
 @final
 @dataclass(frozen=True, kw_only=True)
 class CardFacts:
-    """The facts that a model card states in addition to the recipe."""
+    """What a model card states in addition to the recipe, such as parameters, data and scores."""
 
     description: ModelDescription
     parameters: int
@@ -56,9 +56,9 @@ class CardFacts:
     left_out: Mapping[str, int] = field(default_factory=dict)
     # versions by package name, of the packages used in training
     versions: Mapping[str, str] = field(default_factory=dict)
-    figures: Sequence[Figure] = ()
-    size: str = ""  # the parameter count as a sum, compared with the paper's
-    cost: Sequence[str] = ()  # hardware, time and operations, compared with the paper's
+    figures: Sequence[CardScore] = ()
+    size: str = ""  # a line on how the parameters add up, compared with the paper's count
+    cost: Sequence[str] = ()  # lines on hardware, time and operations, compared with the paper's
 
 
 def model_card(recipe: Recipe, facts: CardFacts) -> str:
@@ -84,7 +84,7 @@ def front_matter(model: ModelDescription) -> str:
 
 
 def title_section(recipe: Recipe, facts: CardFacts) -> str:
-    """Return the card's heading, the model's sizes in a sentence, and the recipe's description."""
+    """Return the card's heading, a sentence on the model's sizes, and the recipe's description."""
     sizes, purpose = recipe.architecture, escape_markdown(facts.description.purpose)
     lines = [
         f"# {escape_markdown(recipe.name)}: {escape_markdown(facts.description.title)}",
@@ -186,5 +186,5 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Return text on one line, with `|` and `<` escaped for a cell of a Markdown table."""
+    """Return text on one line, with | and < escaped for Markdown tables."""
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

@@ -1,4 +1,4 @@
-"""Checkpoints: weights, moments and progress, from which training resumes bit for bit."""
+"""Checkpoints: weights, Adam's moments and progress, from which training resumes bit for bit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,8 +35,8 @@ class Checkpoint:
     step: int
     folder: Path
     weights: dict[str, Tensor]
-    moments: dict[str, Tensor]
-    state: dict[str, Any]
+    moments: dict[str, Tensor]  # of Adam
+    state: dict[str, Any]  # the run's progress and environment, such as package versions
     hash: str  # sha256 of the manifest, which lists the sha256 of every file
 
 
@@ -47,7 +47,7 @@ def save_checkpoint(
     moments: Mapping[str, Tensor],
     state: Mapping[str, object],
 ) -> Path:
-    """Write a step's checkpoint and sync it to the disk; return its folder."""
+    """Write a step's weights, Adam moments and state as a checkpoint to disk; return its folder."""
     require_finite({**weights, **moments}, f"step {step}")
     size = sum(tensor.nbytes for tensor in (*weights.values(), *moments.values()))
     files = {
@@ -87,7 +87,7 @@ def load_newest_checkpoint(run: Path) -> tuple[Checkpoint | None, list[tuple[Pat
 def load_first_intact(
     run: Path, steps: list[int]
 ) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
-    """Return the first intact checkpoint of these steps, and the damaged ones before it."""
+    """Return the first intact checkpoint of these steps, and earlier damaged ones with reasons."""
     rejected: list[tuple[Path, str]] = []
     for step in steps:
         try:

@@ -44,7 +44,7 @@ def create_run(folder: Path, recipe: Recipe, fingerprints: Mapping[str, str]) ->
 
 
 def extend_run(folder: Path, steps: int) -> Run:
-    """Set a higher number of steps in run.json, which changes none of the earlier updates."""
+    """Change the number of training steps in run.json to `steps`; return the changed run."""
     run = read_run(folder)
     longer = replace(run, recipe=with_changes(run.recipe, {"training.steps": steps}))
     write_run(folder, longer)

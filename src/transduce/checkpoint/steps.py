@@ -20,17 +20,14 @@ from transduce.errors import FolderError, SaveError
 
 STEP = re.compile(r"step-([0-9]{8,})")
 CHECKPOINTS, SNAPSHOTS = "checkpoints", "snapshots"
-KINDS = {
-    CHECKPOINTS: "checkpoint",
-    SNAPSHOTS: "snapshot",
-}  # parent folder -> kind in the manifest
-FileMakers = Mapping[
-    str, Callable[[], bytes]
-]  # functions that return a file's bytes; called one at a time to save memory
+# the kind of folder that the manifest names, by the parent folder
+KINDS = {CHECKPOINTS: "checkpoint", SNAPSHOTS: "snapshot"}
+# by file name, functions that return the file's bytes; called one at a time to save memory
+FileMakers = Mapping[str, Callable[[], bytes]]
 
 
 def write_step(parent: Path, step: int, files: FileMakers, size: int) -> None:
-    """Write a step's folder of about `size` bytes and sync it, unless an intact one exists."""
+    """Write a step's files, about `size` bytes, to a folder, unless an intact folder exists."""
     folder = step_folder(parent, step)
     try:
         require_no_link(parent)
@@ -84,7 +81,7 @@ def list_steps(parent: Path) -> list[int]:
 
 
 def require_no_link(parent: Path) -> None:
-    """Raise FolderError for a symbolic link: a run writes and deletes only in its own folder."""
+    """Raise FolderError if a path is a symbolic link: a run writes only in its own folder."""
     if parent.is_symlink():
         hint = "put the folder itself here, or name a link to the whole run"
         raise FolderError("is a link to another place", hint, file=parent)
@@ -103,7 +100,7 @@ def remove_steps(parent: Path, steps: list[int]) -> list[str]:
 
 
 def require_disk_space(run: Path, size: int, folder: Path) -> None:
-    """Raise SaveError if the disk has less than `size` bytes free; quotas are not considered."""
+    """Raise SaveError if the run's disk has less than `size` bytes free; quotas are ignored."""
     with raise_save_errors(run):
         disk = os.statvfs(run)
     free = disk.f_bavail * disk.f_frsize

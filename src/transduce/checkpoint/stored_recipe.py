@@ -20,7 +20,7 @@ HINT = "the file was edited, or written by another version: take the folder from
 
 
 def parse_stored_recipe(values: object, file: Path) -> Recipe:
-    """Return a stored recipe; FolderError if a setting is missing, unknown or invalid."""
+    """Build a Recipe from a file's values; FolderError if a setting is missing or invalid."""
     if not isinstance(values, Mapping):
         raise FolderError("holds no recipe", HINT, file=file)
     try:

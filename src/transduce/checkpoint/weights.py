@@ -37,7 +37,7 @@ def from_bytes(data: bytes, file: Path) -> dict[str, Tensor]:
 
 
 def require_header(data: bytes, file: Path) -> None:
-    """Raise FolderError if a safetensors header is cut, too large or has unknown types."""
+    """Raise FolderError if a safetensors header is truncated, too large or has unknown types."""
     length = int.from_bytes(data[:8], "little")
     if not 8 <= 8 + length <= len(data):
         raise FolderError("is no safetensors file: its header is cut", DAMAGED, file=file)

@@ -11,7 +11,7 @@ from transduce.corpus.side import Side
 from transduce.corpus.store import Store
 from transduce.packed import Packed
 
-# P pairs
+# P: the pairs of a batch
 
 PADDING_SENTENCE_TOKENS = 64  # the greatest length of a padding sentence
 
@@ -26,14 +26,14 @@ class Batch:
 
     @staticmethod
     def from_store(store: Store, indices: Int[np.ndarray, " P"]) -> "Batch":
-        """Read the pairs with these indices from a store as one batch."""
+        """Read the P pairs with these indices from a store as one batch."""
         return Batch(gather_packed(store.source, indices), gather_packed(store.target, indices))
 
     def pad_to_multiple(self, multiple: int) -> "Batch":
         """Append padding sentences until each side's token count is a multiple of `multiple`.
 
-        Padding sentences are short pairs without effect: no other sentence attends to them, and
-        the loss ignores them.
+        Padding sentences are added in pairs, one on each side. No other sentence attends to a
+        padding sentence, and the loss ignores its tokens.
         """
         sides = (self.source, self.target)
         lacking = [-len(side.ids) % multiple for side in sides]
@@ -51,12 +51,12 @@ class Batch:
         )
 
     def to(self, device: torch.device | str) -> "Batch":
-        """Return the batch on another device."""
+        """Return the batch with its tensors on this device."""
         return Batch(self.source.to(device), self.target.to(device))
 
 
 def count_padding_sentences(lacking: list[int]) -> int:
-    """Return how many padding pairs are needed, given the number of tokens each side lacks."""
+    """Return how many padding sentences each side needs, given how many tokens each side lacks."""
     return -(-max(lacking) // PADDING_SENTENCE_TOKENS)
 
 
@@ -66,5 +66,5 @@ def split_evenly(number: int, count: int) -> list[int]:
 
 
 def gather_packed(side: Side, indices: Int[np.ndarray, " P"]) -> Packed:
-    """Read the sentences with these indices from one side of a store, packed end to end."""
+    """Read the P sentences with these indices from one side of a store, packed end to end."""
     return Packed(torch.from_numpy(side.gather(indices)), tuple(side.lengths[indices].tolist()))

@@ -1,7 +1,7 @@
-"""Building a store from pairs of lines: one pass, a block at a time, in constant memory.
+"""Build a store (a corpus as token ids on disk) from pairs of lines, in constant memory.
 
-An interrupted build leaves no folder under the store's name; the same command starts from the
-beginning.
+The pairs are read once, a block at a time. An interrupted build leaves no folder under the store's
+name; running the same command again starts from the beginning.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,42 +22,42 @@ from transduce.settings import Data
 from transduce.vocabulary import Vocabulary
 
 BLOCK_CHARACTERS = 1_000_000  # characters of both sides that are encoded in one call
-PACKAGES = ("transduce", "numpy", "tokenizers")
+PACKAGES = ("transduce", "numpy", "tokenizers")  # packages whose versions the manifest records
 
 
 @final
 @dataclass(frozen=True)
 class Origin:
-    """The inputs of a new store by sha256, its cleaning report, and whether it keeps texts."""
+    """What a new store is built from: the sha256 of each input, and a report of the cleaning."""
 
-    inputs: Mapping[str, str]
-    cleaning: Callable[[], Mapping[str, object]]  # called once, after the last pair
+    inputs: Mapping[str, str]  # sha256 of each input, by name
+    cleaning: Callable[[], Mapping[str, object]]  # returns the report; called after the last pair
     keeps_texts: bool = False  # whether the store also has the text of every kept pair
 
 
 @runtime_checkable
 class PairEncoder(Protocol):
-    """The part of a task that the building of a store uses: vocabularies and encoding of lines."""
+    """A task's vocabularies and its functions that turn lines into token ids."""
 
     @property
     def source(self) -> Vocabulary:
-        """The vocabulary of the inputs."""
+        """The vocabulary of the source lines."""
 
     @property
     def target(self) -> Vocabulary:
-        """The vocabulary of the outputs."""
+        """The vocabulary of the target lines."""
 
     def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
         """Return the source token ids of cleaned lines, each list closed by END."""
 
     def encode_targets(self, lines: Sequence[str]) -> Sequence[list[int] | None]:
-        """Return the ids of cleaned target lines; None for a line with an unknown label."""
+        """Return the target token ids of cleaned lines; None for a line with an unknown label."""
 
 
 @final
 @dataclass
 class PairCounts:
-    """The numbers of pairs read, dropped for data.max_length or an unknown label, and kept."""
+    """How many pairs were read, dropped as too long or for an unknown label, and kept."""
 
     read: int = 0
     too_long: int = 0
@@ -122,10 +122,10 @@ def write_block(
     max_length: int,
     counts: PairCounts,
 ) -> list[tuple[str, str]]:
-    """Encode a block of pairs, write the pairs within `max_length`, and return these pairs.
+    """Encode a block of pairs; write and return the pairs of at most `max_length` tokens a side.
 
-    Pairs with more tokens on a side, or with a label that the vocabulary lacks, are dropped.
-    `counts` is updated with the pairs read, dropped and kept.
+    Pairs with more tokens on a side, or with a label that the vocabulary lacks, are dropped. The
+    numbers of pairs read, dropped and kept are added to `counts`.
     """
     encoded = zip(
         block,
@@ -148,7 +148,7 @@ def write_block(
 
 @final
 class SideWriter:
-    """A writer of the token-id file and the offset file of one side of a store."""
+    """Writer of one side of a store, source or target: a file of token ids, a file of offsets."""
 
     def __init__(
         self,
@@ -166,7 +166,7 @@ class SideWriter:
         self.pieces = 0
 
     def append(self, sentences: Sequence[Sequence[int]]) -> None:
-        """Append the sentences' token ids to the .ids file, and their ends to the .offsets file."""
+        """Append token ids to the side's .ids file, each sentence's end to its .offsets file."""
         lengths = np.array([len(ids) for ids in sentences], OFFSETS)
         self.ids.write(np.fromiter(chain.from_iterable(sentences), self.type).tobytes())
         self.offsets.write((self.pieces + lengths.cumsum()).tobytes())

@@ -1,20 +1,20 @@
-"""The greedy cut of a sequence of sentences into groups that exceed none of the token budgets."""
+"""Cut a sequence of sentences into groups, each as long as its token budgets allow."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Int, Integer
 
-# N sentences or pairs · K borders of groups
+# N: sentences or pairs · K: borders of the groups, the first and the last included
 
 
 def greedy_cut(
     lengths: Sequence[Integer[np.ndarray, " N"]], budgets: Sequence[int]
 ) -> Int[np.ndarray, " K"]:
-    """Cut N items into consecutive groups and return the first index of each group, then N.
+    """Cut N sentences into the longest consecutive groups within `budgets`; return the K borders.
 
-    Each row of `lengths` has its own budget. A group is as long as it can be without exceeding any
-    budget. No single item may exceed a budget.
+    The borders are the index of each group's first sentence, then N. `lengths` holds one array of
+    lengths for each budget, such as source and target. No single sentence may exceed a budget.
     """
     totals = [np.concatenate(([0], row.cumsum(dtype=np.int64))) for row in lengths]
     cuts = [0]

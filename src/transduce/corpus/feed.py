@@ -16,10 +16,10 @@ class Feed:
 
     store: Store
     plan: Plan
-    micro_batch_tokens: int  # most tokens of both sides together in a micro-batch
+    micro_batch_tokens: int  # the most tokens in a micro-batch, both sides together
 
     def micro_batches(self, step: int) -> list[Batch]:
-        """Return the micro-batches of the update at a step, counted from 1."""
+        """Return the micro-batches of update number `step`, from 1."""
         lengths = (self.store.source_lengths, self.store.target_lengths)
         parts = split_update(self.plan.select_pairs(step), *lengths, self.micro_batch_tokens)
         return [Batch.from_store(self.store, part) for part in parts]

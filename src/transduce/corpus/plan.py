@@ -16,14 +16,14 @@ from jaxtyping import Int, Integer
 from transduce.corpus.cut import greedy_cut
 from transduce.errors import InputError
 
-# N pairs · U updates of an epoch · P pairs of an update
+# N: pairs of the corpus · U: updates of an epoch · P: pairs of an update
 
 WINDOW_UPDATES = 100  # pairs are sorted by length within windows of about this many updates
 
 
 @final
 class Plan:
-    """The pairs of every update of a run, computed from the step; the last epoch is cached."""
+    """The sentence pairs of every update of a run, computed on demand from the update's number."""
 
     def __init__(
         self,
@@ -40,17 +40,17 @@ class Plan:
         self.lengths = (source_lengths, target_lengths)
         self.budgets = (source_tokens, target_tokens)
         self.seed = seed
-        self.window = window_pairs(self.lengths, self.budgets)
+        self.window = count_window_pairs(self.lengths, self.budgets)
         self.ends: list[int] = []  # the last step of each epoch computed so far
         self.cached_epoch: Epoch | None = None
 
     def select_pairs(self, step: int) -> Int[np.ndarray, " P"]:
-        """Return the store indices of the pairs of the update at a step, counted from 1."""
+        """Return the indices, in the store, of the P pairs of update number `step`, from 1."""
         number, position = self.locate(step)
         return self.epoch(number).select_pairs(position)
 
     def locate(self, step: int) -> tuple[int, int]:
-        """Return the epoch of a step and the step's position within it, both counted from 1."""
+        """Return a step's epoch, and its position within this epoch, both counted from 1."""
         assert step >= 1, f"steps are counted from 1, there is no step {step}"
         while not self.ends or self.ends[-1] < step:
             before = self.ends[-1] if self.ends else 0
@@ -59,19 +59,19 @@ class Plan:
         return number, step - (self.ends[number - 2] if number > 1 else 0)
 
     def epoch(self, number: int) -> "Epoch":
-        """Return the epoch with this number; the last used epoch is cached."""
+        """Return the epoch with this number, from 1; the last used epoch is cached."""
         if self.cached_epoch is None or self.cached_epoch.number != number:
             self.cached_epoch = None  # free memory before the next epoch is computed
             self.cached_epoch = self.draw_epoch(number)
         return self.cached_epoch
 
     def draw_epoch(self, number: int) -> "Epoch":
-        """Build an epoch: permute the pairs, sort inside windows, cut, permute the updates."""
+        """Build an epoch: shuffle pairs, sort inside windows, cut into updates, shuffle updates."""
         generator = np.random.Philox(np.random.SeedSequence([self.seed, number]))
-        order = permutation(len(self.lengths[0]), generator)
+        order = draw_permutation(len(self.lengths[0]), generator)
         sort_inside_windows(order, self.lengths, self.window)
         cuts = greedy_cut([row[order] for row in self.lengths], self.budgets)
-        return Epoch(number, order, permutation(len(cuts) - 1, generator), cuts)
+        return Epoch(number, order, draw_permutation(len(cuts) - 1, generator), cuts)
 
 
 @final
@@ -91,13 +91,13 @@ class Epoch:
         return len(self.update_order)
 
     def select_pairs(self, position: int) -> Int[np.ndarray, " P"]:
-        """Return the indices of the pairs of the epoch's update at a position, counted from 1."""
+        """Return the indices of the P pairs of the epoch's update number `position`, from 1."""
         turn = self.update_order[position - 1]
         return self.order[self.cuts[turn] : self.cuts[turn + 1]].copy()
 
 
-def permutation(count: int, generator: np.random.Philox) -> Int[np.ndarray, " N"]:
-    """Return a random permutation of 0 to count - 1, the same with every version of numpy."""
+def draw_permutation(count: int, generator: np.random.Philox) -> Int[np.ndarray, " N"]:
+    """Return 0 to N - 1 (N is `count`) in random order, the same in every version of numpy."""
     return np.argsort(generator.random_raw(count), kind="stable")
 
 
@@ -106,7 +106,7 @@ def sort_inside_windows(
     lengths: tuple[Integer[np.ndarray, " N"], Integer[np.ndarray, " N"]],
     window: int,
 ) -> None:
-    """Sort the pairs of each window, in place, by the length of their longer side.
+    """Sort each run of `window` of the N pairs, in place, by the length of a pair's longer side.
 
     In measurements this order was better than by source length, by source then target length, and
     by their sum: neighbouring pairs have similar lengths on both sides, and both budgets are
@@ -121,10 +121,10 @@ def sort_inside_windows(
         order[first : first + window] = inside[np.argsort(key, kind="stable")]
 
 
-def window_pairs(
+def count_window_pairs(
     lengths: tuple[Integer[np.ndarray, " N"], Integer[np.ndarray, " N"]], budgets: tuple[int, int]
 ) -> int:
-    """Return the number of pairs in a sorting window, which is about 100 updates long."""
+    """Return how many of the N pairs fill about 100 updates: the size of a sorting window."""
     updates = max(
         row.sum(dtype=np.int64) / budget for row, budget in zip(lengths, budgets, strict=True)
     )
@@ -132,14 +132,14 @@ def window_pairs(
 
 
 def require_pairs(source: Integer[np.ndarray, " N"], target: Integer[np.ndarray, " M"]) -> None:
-    """Raise InputError if there is no pair to train on."""
+    """Raise InputError if there is no pair to train on, given the sentence lengths of each side."""
     assert len(source) == len(target), "a pair has two sides"
     if not len(source):
         raise InputError("there is no pair to train on", "look at what the cleaning left out")
 
 
 def require_fit(side: str, lengths: Integer[np.ndarray, " N"], budget: int) -> None:
-    """Raise InputError if a sentence is longer than an update's token budget for its side."""
+    """Raise InputError if one of N sentences exceeds an update's token budget for its side."""
     longest = int(lengths.argmax())
     if lengths[longest] > budget:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Splitting of an update into micro-batches that fit into memory, by sentence lengths alone."""
+"""Split an update into micro-batches that fit into memory, by sentence lengths alone."""
 
 import numpy as np
 from jaxtyping import Int, Integer
@@ -6,7 +6,7 @@ from jaxtyping import Int, Integer
 from transduce.corpus.cut import greedy_cut
 from transduce.errors import InputError
 
-# N pairs of the corpus · P pairs of an update
+# N: pairs of the corpus · P: pairs of an update
 
 
 def split_update(
@@ -15,10 +15,11 @@ def split_update(
     target_lengths: Integer[np.ndarray, " N"],
     limit: int,
 ) -> list[Int[np.ndarray, " _"]]:
-    """Split an update's pairs into micro-batches of at most `limit` tokens, both sides together.
+    """Split an update's P pairs into micro-batches of at most `limit` tokens, both sides together.
 
-    Pairs are first sorted by source length, then target length: attention is computed in groups of
-    similar length, and each micro-batch then has few different lengths.
+    The lengths are those of all N pairs of the corpus. The update's pairs are first sorted by
+    source length, then target length: each micro-batch then has few different lengths, and
+    attention is computed in groups of similar length.
     """
     source, target = source_lengths[indices], target_lengths[indices]
     order = np.lexsort((indices, target, source))

@@ -10,7 +10,7 @@ from jaxtyping import Int, Int32, UInt, UInt64
 from transduce.durable import VerifiedFolder
 from transduce.errors import FolderError
 
-# N sentences · T tokens of all sentences together
+# N: sentences · T: tokens of all sentences together · P: sentences of a batch
 
 SIDES = ("source", "target")
 OFFSETS = np.dtype("<u8")
@@ -20,14 +20,14 @@ DAMAGED_HINT = "the store is damaged or was edited: delete it and prepare it aga
 @final
 @dataclass(frozen=True)
 class Side:
-    """The memory-mapped ids and offsets of one side of a store, with the lengths in memory."""
+    """One side of a store, source or target: token ids and sentence offsets, memory-mapped."""
 
-    lengths: Int32[np.ndarray, " N"]
-    offsets: UInt64[np.ndarray, " N+1"]
+    lengths: Int32[np.ndarray, " N"]  # the number of tokens of each sentence
+    offsets: UInt64[np.ndarray, " N+1"]  # the index of each sentence's first id, then T
     ids: UInt[np.ndarray, " T"]
 
     def gather(self, indices: Int[np.ndarray, " P"]) -> Int[np.ndarray, " _"]:
-        """Return the token ids of the sentences with these indices as one vector, end to end."""
+        """Return the token ids of the P sentences with these indices, end to end in one vector."""
         lengths = self.lengths[indices]
         ends = lengths.cumsum(dtype=np.int64)
         shifts = self.offsets[indices].astype(np.int64) - (ends - lengths)
@@ -36,12 +36,12 @@ class Side:
 
 
 def id_type(symbols: int) -> np.dtype[np.unsignedinteger]:
-    """Return the smallest little-endian unsigned type for the ids of a number of symbols."""
+    """Return the smallest little-endian unsigned type that holds the ids 0 to `symbols` - 1."""
     return np.min_scalar_type(symbols - 1).newbyteorder("<")
 
 
 def open_side(verified: VerifiedFolder, side: str, symbols: int, pairs: int) -> Side:
-    """Memory-map the id and offset files of a side after checking their sizes and sha256."""
+    """Open one side of a store, memory-mapped, after checking its files' sizes and sha256."""
     ids = map_file(verified.verified_path(f"{side}.ids"), id_type(symbols))
     offsets = map_file(verified.verified_path(f"{side}.offsets"), OFFSETS)
     file = verified.folder / f"{side}.offsets"
@@ -54,7 +54,7 @@ def open_side(verified: VerifiedFolder, side: str, symbols: int, pairs: int) -> 
 
 
 def map_file(file: Path, kind: "np.dtype[np.unsignedinteger]") -> "UInt[np.ndarray, ' _']":
-    """Memory-map a file as an array of unsigned integers of this type."""
+    """Memory-map a file as an array of unsigned integers of the type `kind`."""
     size = file.stat().st_size
     require_consistent(
         size > 0 and size % kind.itemsize == 0, file, f"ids of {kind.itemsize} bytes", str(size)
@@ -63,6 +63,6 @@ def map_file(file: Path, kind: "np.dtype[np.unsignedinteger]") -> "UInt[np.ndarr
 
 
 def require_consistent(holds: bool, file: Path, expected: str, found: str) -> None:  # noqa: FBT001
-    """Raise FolderError with `expected` and `found` unless `holds` is true."""
+    """Raise FolderError, stating what was expected and found, unless `holds` is true."""
     if not holds:
         raise FolderError(f"expected {expected}, found {found}", DAMAGED_HINT, file=file)

@@ -51,7 +51,7 @@ class Store:
         return Store(source, target, verified.about, hash_content(verified), folder)
 
     def require_provenance(self, origin: Mapping[str, object]) -> None:
-        """Raise FolderError if the store was built from other input, settings or vocabularies."""
+        """Raise FolderError unless the store's manifest has the provenance `origin`."""
         wanted, found = (
             flatten_tables(origin),
             flatten_tables({name: self.about.get(name) for name in origin}),
@@ -66,7 +66,10 @@ class Store:
                 )
 
     def read_texts(self) -> list[tuple[str, str]]:
-        """Return the normalised text of every pair; only development sets store it."""
+        """Return the normalised (source, target) text of every pair of a development set.
+
+        Stores of training data have no texts.
+        """
         content = open_folder(self.folder, KIND).read(TEXTS).decode()
         lines = content.split("\n")[:-1]
         return [(source, target) for source, target in (line.split("\t") for line in lines)]
@@ -76,16 +79,16 @@ class Store:
 
     @property
     def source_lengths(self) -> Int32[np.ndarray, " N"]:
-        """The number of tokens of every source sentence, END included."""
+        """The number of tokens of each of the N source sentences, END included."""
         return self.source.lengths
 
     @property
     def target_lengths(self) -> Int32[np.ndarray, " N"]:
-        """The number of tokens of every target sentence, END included."""
+        """The number of tokens of each of the N target sentences, END included."""
         return self.target.lengths
 
     def pair(self, number: int) -> tuple[Int[np.ndarray, " S"], Int[np.ndarray, " T"]]:
-        """Return the source ids and the target ids of the pair with this index, from 0."""
+        """Return the S source ids and the T target ids of the pair with index `number`, from 0."""
         one = np.array([number])
         return self.source.gather(one), self.target.gather(one)
 
@@ -102,19 +105,19 @@ def build_provenance(
     }
 
 
-def flatten_tables(values: Mapping[str, object], before: str = "") -> dict[str, object]:
+def flatten_tables(values: Mapping[str, object], prefix: str = "") -> dict[str, object]:
     """Return nested dicts as one dict with dotted keys, such as data.max_length."""
     found: dict[str, object] = {}
     for name, value in values.items():
         if isinstance(value, Mapping):
-            found |= flatten_tables(value, f"{before}{name}.")
+            found |= flatten_tables(value, f"{prefix}{name}.")
         else:
-            found[before + name] = value
+            found[prefix + name] = value
     return found
 
 
 def read_counts(verified: VerifiedFolder) -> tuple[dict[str, int], int]:
-    """Return a dict from side to vocabulary size, and the number of pairs, from a manifest."""
+    """Read from a store's manifest the vocabulary size of each side, and the number of pairs."""
     match verified.about:
         case {
             "symbols": {"source": int(source), "target": int(target)},

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from transduce.errors import InputError, suggest_names
 
 LETTERS = "abcdefghijklmnopqrst"
-LONGEST = 20  # most letters of a line
+LONGEST = 20  # the greatest number of letters in a line
 
 Letters = list[str]
 TOYS: Mapping[str, Callable[[Letters], Letters]] = MappingProxyType(
@@ -16,10 +16,10 @@ TOYS: Mapping[str, Callable[[Letters], Letters]] = MappingProxyType(
 
 
 def generate_pairs(name: str, count: int, seed: int = 1) -> Iterator[tuple[str, str]]:
-    """Yield `count` different pairs of a toy task: 1 to 20 letters, and the right output.
+    """Yield `count` different pairs of a toy task: a line of 1 to 20 letters, its right output.
 
-    With a larger count the first pairs are the same. Pairs of the task copy have equal sides;
-    cleaning drops such pairs unless `data.drop_identical` is false.
+    A larger `count` adds pairs after the same first ones. Both sides of a pair of the task "copy"
+    are equal; cleaning drops pairs with equal sides unless `data.drop_identical` is false.
     """
     if name not in TOYS:
         raise InputError(f"there is no toy task {name!r}", suggest_names(name, TOYS))
@@ -27,12 +27,12 @@ def generate_pairs(name: str, count: int, seed: int = 1) -> Iterator[tuple[str, 
 
 
 def draw_pairs(
-    toy: Callable[[Letters], Letters], count: int, draws: random.Random
+    toy: Callable[[Letters], Letters], count: int, generator: random.Random
 ) -> Iterator[tuple[str, str]]:
-    """Yield `count` different random lines of letters, each with the toy task's right output."""
+    """Yield `count` different random lines of letters, each with the result of `toy` for it."""
     earlier: set[str] = set()
     while len(earlier) < count:
-        letters = draws.choices(LETTERS, k=draws.randint(1, LONGEST))
+        letters = generator.choices(LETTERS, k=generator.randint(1, LONGEST))
         line = " ".join(letters)
         if line not in earlier:
             earlier.add(line)

@@ -8,7 +8,8 @@ from transduce.datasets.values import Corpus
 from transduce.datasets.wmt14 import WMT14
 from transduce.errors import InputError, suggest_names
 
-TREEBANK_TAGS = ("pos", "chunks")  # part-of-speech tags, base noun phrases
+# suffixes of tagging corpora made from a treebank: part-of-speech tags, base noun phrases
+TREEBANK_TAGS = ("pos", "chunks")
 CORPORA: tuple[Corpus, ...] = (*WMT14, *NEWS, *SMALL)
 
 
@@ -18,7 +19,7 @@ def list_public() -> tuple[Corpus | Treebank, ...]:
 
 
 def find_corpora(name: str) -> tuple[Corpus | Treebank, ...]:
-    """Return the corpora with a name, one for each language pair; raise InputError if unknown."""
+    """Return the corpora of this name, one for each language pair; raise InputError if unknown."""
     if name.startswith(mtdata.PREFIX):
         return (mtdata.parse_corpus_name(name),)
     found = tuple(corpus for corpus in list_public() if corpus.name == name)
@@ -30,7 +31,7 @@ def find_corpora(name: str) -> tuple[Corpus | Treebank, ...]:
 
 
 def is_public(name: str) -> bool:
-    """Return whether a name is that of a corpus which `transduce fetch` can download."""
+    """Return whether `transduce fetch` can download a corpus of this name."""
     return name.startswith(mtdata.PREFIX) or name in {corpus.name for corpus in list_public()}
 
 
@@ -46,13 +47,13 @@ def split_treebank_name(name: str) -> tuple[str, str]:
     return (treebank, form) if form in TREEBANK_TAGS else (name, "")
 
 
-def resolve_texts(corpus: Corpus) -> Corpus:
-    """Return a corpus with its splits; an mtdata corpus gets its splits from mtdata's index."""
-    return mtdata.resolve_index_texts(corpus) if corpus.name.startswith(mtdata.PREFIX) else corpus
+def resolve_splits(corpus: Corpus) -> Corpus:
+    """Return a corpus unchanged, or, if its name is mtdata's, with its split by mtdata's index."""
+    return mtdata.resolve_splits(corpus) if corpus.name.startswith(mtdata.PREFIX) else corpus
 
 
 def find_corpus(name: str, languages: tuple[str, str]) -> Corpus:
-    """Return the corpus with a name for two languages in either order; else raise InputError."""
+    """Return the corpus of this name in two languages, in either order; else raise InputError."""
     found = find_corpora(name)
     for corpus in found:
         if isinstance(corpus, Corpus) and set(corpus.languages) == set(languages):
@@ -63,7 +64,7 @@ def find_corpus(name: str, languages: tuple[str, str]) -> Corpus:
 
 
 def find_treebank(name: str) -> Treebank:
-    """Return the public treebank with a name; raise InputError if the name is unknown."""
+    """Return the public treebank of this name; raise InputError if the name is unknown."""
     for corpus in find_corpora(name):
         if isinstance(corpus, Treebank):
             return corpus
@@ -72,7 +73,7 @@ def find_treebank(name: str) -> Treebank:
 
 
 def list_split_corpora(corpus: Corpus | Treebank) -> tuple[Corpus | Treebank, ...]:
-    """Return a tuple of a corpus and the separate corpora that are its other splits (dev, test)."""
+    """Return a corpus and the other corpora that serve as its dev and test sets, if any."""
     if isinstance(corpus, Treebank):
         return (corpus,)
     others = (find_corpus(name, corpus.languages) for _, name in corpus.other_splits)

@@ -1,4 +1,4 @@
-"""Verified downloads of files, each with a JSON file (its note) of its sha256 and address.
+"""Downloads whose sizes and checksums are verified, each with a JSON file beside it (its note).
 
 NAME         the file; it is renamed to NAME after its size and known checksums were checked
 NAME.json    the note: the file's sha256 and address; written before the file is renamed
@@ -47,7 +47,7 @@ class VerifiedFile:
 @final
 @dataclass(frozen=True)
 class DownloadSettings:
-    """The sources of files: the folder of downloads, the user's own copies, the network."""
+    """Where files may come from: the folder of downloads, the user's own copies, the network."""
 
     folder: Path  # where downloads are stored
     copies: Path | None = None  # a folder of the user's own copies
@@ -168,5 +168,5 @@ def delete_download(path: Path) -> None:
 
 
 def note_path(path: Path) -> Path:
-    """Return the path of the JSON file that stores a download's sha256 and address."""
+    """Return the path of a download's note, the JSON file with its sha256 and address."""
     return path.with_name(path.name + ".json")

@@ -1,4 +1,4 @@
-"""Fetching a corpus into a folder with one text file for each split and language.
+"""Fetch a public corpus into a folder with one text file for each split and language.
 
     CACHE/wmt14-en-de/en-de/     train.en train.de dev.en dev.de … manifest.json
     CACHE/downloads/             the downloaded files that the text files were made from
@@ -14,7 +14,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, final
 
-from transduce.datasets.catalogue import find_corpus, resolve_texts
+from transduce.datasets.catalogue import find_corpus, resolve_splits
 from transduce.datasets.downloads import (
     WRONG_FILE_HINT,
     DownloadSettings,
@@ -31,7 +31,8 @@ from transduce.durable import FolderWriter, VerifiedFolder, atomic_folder, open_
 from transduce.errors import InputError
 
 KIND = "corpus"
-MAX_NAMED = 10  # missing files in an error message
+MAX_NAMED = 10  # the most missing files that an error message names
+# for each part of a corpus: the text pair that is used, and the file of each of its two texts
 ChosenTexts = dict[Part, tuple[TextPair, dict[Text, VerifiedFile]]]
 RESUME_HINT = "the same command goes on where it was; --from FOLDER takes copies that you have"
 
@@ -53,10 +54,10 @@ def corpus_folder(corpus: Corpus | Treebank, cache: Path) -> Path:
 def find_split_files(
     name: str, split: str, languages: tuple[str, str], cache: Path
 ) -> tuple[Path, Path] | None:
-    """Return the verified source and target file of a split; None if there is no such split."""
+    """Return the verified source and target file of a corpus's split; None if it has none."""
     elsewhere = dict(find_corpus(name, languages).other_splits)
     lies_in, split = (elsewhere[split], "test") if split in elsewhere else (name, split)
-    folder = open_corpus(lies_in, languages, cache, brought_by=name)
+    folder = open_corpus(lies_in, languages, cache, name_to_fetch=name)
     have = folder.about["splits"]
     if split not in have and split in ("train", "test"):
         split = WHOLE
@@ -67,18 +68,21 @@ def find_split_files(
 
 
 def open_corpus(
-    name: str, languages: tuple[str, str], cache: Path, *, brought_by: str = ""
+    name: str, languages: tuple[str, str], cache: Path, *, name_to_fetch: str = ""
 ) -> VerifiedFolder:
-    """Open the folder of a fetched corpus; raise InputError if it is not in the cache."""
-    return open_fetched(find_corpus(name, languages), cache, brought_by or name)
+    """Open a fetched corpus's folder by the corpus's name; raise InputError if it is not there.
+
+    The error tells the user to fetch `name_to_fetch`, by default this corpus.
+    """
+    return open_fetched(find_corpus(name, languages), cache, name_to_fetch or name)
 
 
-def open_fetched(corpus: Corpus | Treebank, cache: Path, brought_by: str) -> VerifiedFolder:
-    """Open a corpus's folder in the cache; the error names `brought_by`, the corpus to fetch."""
+def open_fetched(corpus: Corpus | Treebank, cache: Path, name_to_fetch: str) -> VerifiedFolder:
+    """Open a corpus's folder in the cache; if missing, the error says to fetch `name_to_fetch`."""
     folder = corpus_folder(corpus, cache)
     if not folder.is_dir():
         fact = f"the corpus {corpus.name} is not here: {folder} does not exist"
-        raise InputError(fact, f"transduce fetch {brought_by}")
+        raise InputError(fact, f"transduce fetch {name_to_fetch}")
     return open_folder(folder, KIND)
 
 
@@ -89,7 +93,7 @@ def fetch_corpus(
     folder = corpus_folder(corpus, cache)
     if folder.is_dir():
         return open_verified(folder)
-    corpus = resolve_texts(corpus)
+    corpus = resolve_splits(corpus)
     record = CorpusRecord({"name": corpus.name, "languages": list(corpus.languages)})
     record.about |= {"licence": corpus.licence, "splits": {}, "unlike": record.mismatches}
     chosen_texts = choose_text_pairs(corpus, settings, progress)
@@ -108,7 +112,7 @@ def open_verified(folder: Path) -> VerifiedFolder:
 
 
 def missing_files_error(name: str, missing: Iterable[str]) -> InputError:
-    """Build the error that names a corpus' files that are missing without a network."""
+    """Build the error for files that a corpus needs and that cannot be downloaded offline."""
     files = list(dict.fromkeys(missing))
     more = len(files) - MAX_NAMED
     named = ", ".join(files[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
@@ -121,7 +125,10 @@ def missing_files_error(name: str, missing: Iterable[str]) -> InputError:
 def choose_text_pairs(
     corpus: Corpus, settings: DownloadSettings, progress: DownloadProgress
 ) -> ChosenTexts:
-    """Return each part's text pair and files; if offline, InputError names all missing files."""
+    """Choose for each part of a corpus the first text pair whose files are available.
+
+    Without a network, one InputError names the missing files of all parts.
+    """
     chosen_texts, missing = {}, []
     for part in dict.fromkeys(part for split in corpus.splits for part in split.parts):
         try:
@@ -141,13 +148,14 @@ def choose_text_pairs(
 def choose_text_pair(
     part: Part, settings: DownloadSettings, progress: DownloadProgress
 ) -> tuple[TextPair, dict[Text, VerifiedFile]]:
-    """Return a part's first text pair whose files are available, and a dict from text to file."""
+    """Return a part's first text pair whose files are available, and the file of each text."""
     reasons = []
     for text_pair in part.text_pairs:
         try:
             return text_pair, find_files(text_pair, settings, progress)
         except InputError as error:
-            if error.hint in (WRONG_FILE_HINT, OTHER_LANGUAGES_HINT):  # final for every text pair
+            # these two errors are reported even if another text pair is available
+            if error.hint in (WRONG_FILE_HINT, OTHER_LANGUAGES_HINT):
                 raise
             reasons.append(error.fact)
     raise InputError(f"{part.name} cannot be had: " + "; ".join(reasons), RESUME_HINT)
@@ -156,7 +164,10 @@ def choose_text_pair(
 def find_files(
     text_pair: TextPair, settings: DownloadSettings, progress: DownloadProgress
 ) -> dict[Text, VerifiedFile]:
-    """Return a dict from each text of a pair to its file; hash files without known checksum."""
+    """Find or download the files of both texts of a pair; return a dict from text to file.
+
+    A download without a known checksum is deleted if it cannot be unpacked.
+    """
     texts = (text_pair.source, text_pair.target)
     files = {
         one: find_file(one, settings, progress) for one in dict.fromkeys(t.download for t in texts)
@@ -180,7 +191,7 @@ def write_split(
     writer: FolderWriter,
     record: CorpusRecord,
 ) -> None:
-    """Write both text files of a split; add the split's line counts and origins to the record."""
+    """Write a split's two text files; add their line counts and origins to the record."""
     names = [f"{split.name}.{language}" for language in languages]
     parts: list[dict[str, object]] = []
     with ExitStack() as stack:
@@ -198,9 +209,12 @@ def write_split(
 
 
 def read_pairs(
-    split: Split, chosen_texts: ChosenTexts, parts: list[dict[str, object]], record: CorpusRecord
+    split: Split,
+    chosen_texts: ChosenTexts,
+    summaries: list[dict[str, object]],
+    record: CorpusRecord,
 ) -> Iterator[Pair]:
-    """Yield the pairs of all parts of a split; append each part's facts to the list `parts`."""
+    """Yield the pairs of all parts of a split; append a summary of each part to `summaries`."""
     for part in split.parts:
         text_pair, found = chosen_texts[part]
         count = 0
@@ -209,11 +223,11 @@ def read_pairs(
             count += 1
         record_mismatch(part.name, part.lines, count, record)
         origins = {one.origin: one.sha256 for one in found.values()}
-        parts.append({"name": part.name, "lines": count, "from": origins})
+        summaries.append({"name": part.name, "lines": count, "from": origins})
 
 
 def zip_lines(part: Part, text_pair: TextPair, found: dict[Text, VerifiedFile]) -> Iterable[Pair]:
-    """Yield pairs of line i of both sides of a part; raise InputError if line counts differ."""
+    """Yield the line pairs of a text pair's two files; raise InputError if one has more lines."""
     sides = [
         read_text_lines(text, found[text].path) for text in (text_pair.source, text_pair.target)
     ]
@@ -225,7 +239,7 @@ def zip_lines(part: Part, text_pair: TextPair, found: dict[Text, VerifiedFile]) 
 
 
 def record_mismatch(name: str, expected: int, found: int, record: CorpusRecord) -> None:
-    """Add a mismatch to the record if a line count differs from `expected` (0: unknown)."""
+    """Add a sentence to the record if `found` lines are not the `expected` lines (0: unknown)."""
     note = f"{name} has {found:,} lines, and {expected:,} were expected"
     if expected and expected != found and note not in record.mismatches:
         record.mismatches.append(note)

@@ -1,4 +1,4 @@
-"""Fetching a treebank into a folder with its trees, and two tagging corpora derived from them.
+"""Fetch a treebank into a folder with its trees, and two tagging corpora made from the trees.
 
 CACHE/craft/en/train.trees       the raw trees, one a line, in the order of the documents
 CACHE/craft/en/train.pos.tsv     token<TAB>part of speech, of the cleaned trees
@@ -34,7 +34,8 @@ from transduce.text.trees.read import parse_tree
 from transduce.text.trees.tree import Tree
 
 Write = Callable[[bytes], int]  # writes to one file of a split
-FILES = {"": "trees", "pos": "pos.tsv", "chunks": "chunks.tsv"}  # by suffix, as in gum-pos
+# endings of a split's files, by the suffix of a corpus name: gum, gum-pos, gum-chunks
+FILES = {"": "trees", "pos": "pos.tsv", "chunks": "chunks.tsv"}
 TAGGERS: dict[str, Callable[[Tree], TaggedSentence]] = {
     "pos.tsv": tag_parts_of_speech,
     "chunks.tsv": tag_base_noun_phrases,
@@ -98,7 +99,7 @@ def write_split(
     writer: FolderWriter,
     record: CorpusRecord,
 ) -> None:
-    """Write all files of a split; add its documents with counts and origins to the record."""
+    """Write a treebank split's three files; add its documents' counts and origins to the record."""
     with ExitStack() as stack:
         write = {
             form: stack.enter_context(writer.open(f"{split.name}.{form}")).write
@@ -114,13 +115,13 @@ def write_split(
 def write_document(
     document: Document, found: VerifiedFile, write: Mapping[str, Write], record: CorpusRecord
 ) -> dict[str, Any]:
-    """Write a document's trees and tagged sentences; return the document's entry for the record."""
+    """Write a document's trees and tagged sentences; return its entry for the manifest."""
     count = 0
     for line in read_text_lines(document.text, found.path):
         count += 1
         write["trees"](line + b"\n")
         tree = clean_tree(parse_tree(line.decode()), TreeReport())
-        if tree is None:  # the tree has only traces
+        if tree is None:  # the tree has no words, only traces (-NONE-)
             continue
         for form, tag in TAGGERS.items():
             write[form](format_tagged(tag(tree)).encode())

@@ -1,8 +1,9 @@
-"""Corpora by their names in mtdata's index: `mtdata/Statmt-news_commentary-16-deu-eng`.
+"""Corpora from the catalogue mtdata, such as `mtdata/Statmt-news_commentary-16-deu-eng`.
 
-The package mtdata is not imported. The program mtdata writes its index as lines of JSON; the line
-of a corpus gives a `Corpus`, which is fetched like any other. The index has no hashes, sizes or
-licences and differs by version: the manifest names the version that was read.
+The package mtdata is not imported. The program mtdata writes its catalogue to a file, the index,
+with a line of JSON for each corpus; this line is turned into a `Corpus`, which is fetched like any
+other. The index has no hashes, sizes or licences and differs by version: the manifest of a fetched
+corpus names the version of the index.
 """
 
 import json
@@ -32,6 +33,7 @@ from transduce.errors import InputError, suggest_names
 PREFIX = "mtdata/"
 INDEX = "mtdata.index.*.jsonl"
 WRITES_IT = "`uvx mtdata index` writes it"
+# readers of the file formats that have one file for each language
 SIDES: Mapping[str, LineReader] = MappingProxyType(
     {"txt": strip_newlines, "sgm": read_sgml_segments}
 )
@@ -43,13 +45,13 @@ class Entry:
     """One line of mtdata's index: a corpus's name, files, format and columns."""
 
     name: str
-    files: list[tuple[Download, str]]  # (download, member of the archive or "")
+    files: list[tuple[Download, str]]  # each a download, and its member if it is an archive
     kind: str  # file format: txt, sgm, tsv or tmx
     columns: list[int]  # column numbers, from 0, of source and target in a tsv file
 
 
 def parse_corpus_name(name: str) -> Corpus:
-    """Return the corpus with an mtdata name, to which `resolve_index_texts` adds a split."""
+    """Build a corpus without splits from an mtdata name; raise InputError for a malformed name."""
     segment_text = name.removeprefix(PREFIX).split("-")
     if len(segment_text) != 5:  # group, name, version, and both languages
         raise InputError(
@@ -68,8 +70,8 @@ def parse_corpus_name(name: str) -> Corpus:
     )
 
 
-def resolve_index_texts(corpus: Corpus) -> Corpus:
-    """Return an mtdata corpus with one split of the texts that mtdata's index lists for it."""
+def resolve_splits(corpus: Corpus) -> Corpus:
+    """Return an mtdata corpus with one split, whose texts are those in mtdata's index."""
     path = find_index()
     name = corpus.name.removeprefix(PREFIX)
     found = build_text_pairs(find_entry(name, path), corpus.languages)
@@ -88,7 +90,7 @@ def find_index() -> Path:
 
 
 def find_entry(name: str, path: Path) -> Entry:
-    """Return the index entry of a corpus; InputError with similar names if there is none."""
+    """Return the entry of a corpus in an index file; InputError suggests names if there is none."""
     near = []
     for entry in read_entries(path, "-".join(name.split("-")[-2:])):
         if entry.name == name:
@@ -98,7 +100,7 @@ def find_entry(name: str, path: Path) -> Entry:
 
 
 def read_entries(path: Path, languages: str) -> Iterator[Entry]:
-    """Yield the entries of an index file whose names end in these languages, such as deu-eng."""
+    """Yield an index file's corpora in these languages, given as a name's ending: deu-eng."""
     ending = f'-{languages}"'
     with path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
@@ -127,7 +129,7 @@ def parse_entry(line: str) -> Entry:
 
 
 def build_text_pairs(entry: Entry, languages: tuple[str, str]) -> list[TextPair]:
-    """Build an index entry's text pairs, from one file per language or from files with both."""
+    """Build an index entry's text pairs from a file for each language, or files with both."""
     kind, files, columns = entry.kind, entry.files, entry.columns
     if len(files) == 2 and files[0] == files[1]:
         fact = f"mtdata's index names the same file for both sides of {entry.name}"

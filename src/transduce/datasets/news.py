@@ -1,4 +1,4 @@
-"""The WMT news test sets: newstest2013, the paper's development set, and newstest2014, its test.
+"""WMT's news test sets newstest2013 (the paper's development set) and newstest2014 (test set).
 
 The texts are downloaded from a fixed commit of a public repository, with known hashes. If that
 fails, they are read from WMT's own archives, with the md5 that sacreBLEU lists.
@@ -23,7 +23,7 @@ WMT13 = Download(statmt_addresses("wmt13/test.tgz"), md5="48eca5d02f637af44e8518
 WMT14_FULL = Download(
     statmt_addresses("wmt14/test-full.tgz"), 3_255_445, md5="a8cd784e006feb32ac6f3d9ec7eb389a"
 )
-# First and last line numbers, from 1, of the runs of newstest2014 en-de that WMT's test dropped.
+# Line ranges (first and last line, from 1) of newstest2014 en-de that WMT's evaluation left out.
 FILTERED_OUT = (
     *((162, 168), (582, 611), (630, 648), (744, 785), (866, 883), (970, 978)),
     *((1001, 1010), (1101, 1108), (1226, 1246), (1436, 1455), (1554, 1568), (2231, 2297)),
@@ -31,7 +31,7 @@ FILTERED_OUT = (
 
 
 def plain_text(path: str, size: int, sha256: str) -> Text:
-    """Build the Text of a file with one sentence per line, given its path in the repository."""
+    """Build the Text of a file of sentences in the GitHub repository OPUS-MT-testsets."""
     return Text(Download((f"{PLAIN}/{path}",), size, sha256))
 
 
@@ -82,7 +82,7 @@ def sgml_pair(archive: Download, source: str, target: str) -> TextPair:
 def build_news_corpus(
     year: int, language: str, about: str, texts: tuple[Text, Text], official: TextPair
 ) -> Corpus:
-    """Build the Corpus of a WMT news test set of English and another language."""
+    """Build the Corpus of one year's WMT news test set in English and `language`."""
     name = f"newstest{year}"
     lines = {2013: 3_000, 2014: 3_003}[year]
     known = (texts[0].download.sha256, texts[1].download.sha256)

@@ -1,4 +1,4 @@
-"""A partially downloaded file, with a JSON file (its note) of the address and version.
+"""A partially downloaded file, and a JSON file beside it (its note) with address and version.
 
 NAME.part         the first bytes of the file
 NAME.part.json    the note: the address, and the server's ETag or Last-Modified as the version
@@ -21,12 +21,12 @@ from transduce.durable.files import sync, write_some
 from transduce.durable.write_errors import raise_save_errors
 from transduce.errors import FolderError
 
-NOTE_LIMIT = 1 << 16
+NOTE_LIMIT = 1 << 16  # the most bytes of a note
 
 
 @final
 class PartialDownload:
-    """The first bytes of a download on disk, with their address and the server's version."""
+    """An unfinished download: a file with its first bytes, and a note of address and version."""
 
     def __init__(self, what: Download, whole: Path) -> None:
         self.what = what
@@ -38,17 +38,18 @@ class PartialDownload:
         """The number of bytes downloaded so far."""
         return self.path.stat().st_size if self.path.exists() else 0
 
-    def resumable(self, address: str) -> tuple[int, str]:
-        """Return how many bytes a download from this address can keep, and the bytes' version.
+    def find_resume_point(self, address: str) -> tuple[int, str]:
+        """Return the byte at which to resume from `address`, and the first bytes' version.
 
-        Bytes of two versions are combined only if the checksum of the whole file is known.
+        The version is the server's ETag or Last-Modified. Bytes of two versions are combined only
+        if the checksum of the whole file is known.
         """
-        origin, version = self.origin()
+        origin, version = self.read_note()
         version = version if origin == address else ""
         return (self.size if version or self.what.has_checksum else 0), version
 
-    def origin(self) -> tuple[str, str]:
-        """Return the address and the server's version of the bytes, or two empty strings."""
+    def read_note(self) -> tuple[str, str]:
+        """Return the address and version in the note, or two empty strings if there is no note."""
         try:
             note = from_checksummed_json(read_regular(self.note, NOTE_LIMIT), self.note)
             return str(note["address"]), str(note["version"])
@@ -57,7 +58,7 @@ class PartialDownload:
 
     @contextmanager
     def append(self, start: int, address: str, version: str) -> Iterator[Callable[[bytes], None]]:
-        """Cut the file to `start` bytes; yield a function that appends bytes; sync at the end."""
+        """Context manager: cut the file to `start` bytes, and yield a function to append bytes."""
         write_atomically(self.note, to_checksummed_json({"address": address, "version": version}))
         with raise_save_errors(self.path):
             flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC

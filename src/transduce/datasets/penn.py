@@ -1,8 +1,9 @@
-"""Files of trees in a user's folder: the Penn Treebank by its sections, or any other treebank.
+"""Find files of trees in a user's folder: the Penn Treebank by its sections, or other treebanks.
 
-    treebank_3/parsed/mrg/wsj/02/wsj_0201.mrg    with sections 00 to 24; .mrg.gz and upper case too
+    treebank_3/parsed/mrg/wsj/02/wsj_0201.mrg    a file of section 02; there are sections 00 to 24
 
-The splits are the usual ones of section 6.3: sections 02 to 21 (train), 22 (dev) and 23 (test).
+Names may be in upper case and files compressed, such as .mrg.gz. The splits are the usual ones
+(section 6.3 of the paper): sections 02 to 21 (train), 22 (dev) and 23 (test).
 """
 
 import os
@@ -19,13 +20,13 @@ SECTIONS = {
 }
 MERGED = (".mrg",)  # the Penn Treebank's files of trees with tags; its .prd files have no tags
 TREES = (*MERGED, ".trees", ".tree", ".ptb", ".txt")
-PACKED = ("", ".gz", ".xz", ".zst")
-MAX_DEPTH = 6  # of a section's folder below the folder that the user named
+PACKED = ("", ".gz", ".xz", ".zst")  # endings that compression adds
+MAX_DEPTH = 6  # levels of subfolders that are searched
 HINT = "name the folder that holds 00 to 24, with files such as 02/wsj_0201.mrg"
 
 
 def find_penn_files(folder: Path, split: str) -> list[Path]:
-    """Return the .mrg files of the Penn Treebank sections of a split, in the treebank's order."""
+    """Return a Penn Treebank split's .mrg files, found by section number, in section order."""
     if split not in SECTIONS:
         raise InputError(f"unknown split {split!r}", suggest_names(split, SECTIONS))
     wanted = SECTIONS[split]
@@ -39,14 +40,14 @@ def find_penn_files(folder: Path, split: str) -> list[Path]:
 
 
 def has_penn_sections(folder: Path) -> bool:
-    """Return whether a folder holds numbered sections with .mrg files at any usual depth."""
+    """Return whether a folder holds, at most 6 levels deep, a two-digit folder of .mrg files."""
     return any(find_section_files(folder))
 
 
 def find_tree_files(folder: Path) -> list[Path]:
-    """Return all files of trees in a folder and its subfolders, sorted; InputError if none."""
+    """Return the files of trees (.mrg, .ptb and others) in a folder and its subfolders, sorted."""
     every = [path for _, paths in walk_folders(folder) for path in paths]
-    found = sorted(keep_endings(every, TREES))
+    found = sorted(filter_by_ending(every, TREES))
     if not found:
         hint = f"their names end in {', '.join(TREES)}, and then perhaps in .gz, .xz or .zst"
         raise InputError("holds no files of trees", hint, file=folder)
@@ -55,7 +56,7 @@ def find_tree_files(folder: Path) -> list[Path]:
 
 
 def find_sections(folder: Path) -> dict[str, list[Path]]:
-    """Return the .mrg files by section number; InputError if two folders have sections."""
+    """Return a dict from section number to .mrg files; InputError if two folders hold sections."""
     parents = defaultdict[Path, dict[str, list[Path]]](dict)
     for section, files in find_section_files(folder):
         require_single_copies(files)
@@ -69,13 +70,13 @@ def find_sections(folder: Path) -> dict[str, list[Path]]:
 def find_section_files(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
     """Yield each folder named by two digits that holds .mrg files, with these files."""
     for path, paths in walk_folders(folder):
-        files = keep_endings(paths, MERGED)
+        files = filter_by_ending(paths, MERGED)
         if files and len(path.name) == 2 and path.name.isdecimal():
             yield path, files
 
 
 def walk_folders(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
-    """Yield (folder, its files) for a folder and all subfolders, sorted, but no hidden folders."""
+    """Yield (folder, its files) for a folder and all subfolders that are not hidden, sorted."""
     if not folder.is_dir():
         raise InputError("is not a folder", "name a folder of files of trees", file=folder)
     for name, folders, files in os.walk(folder, onerror=refuse_unreadable):
@@ -87,13 +88,13 @@ def walk_folders(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
 
 
 def refuse_unreadable(error: OSError) -> None:
-    """Raise InputError for a folder that cannot be listed."""
+    """Raise InputError from the OSError of a folder whose files could not be listed."""
     fact = f"cannot be read ({error.strerror})"
     raise InputError(fact, "check its rights", file=error.filename) from error
 
 
-def keep_endings(paths: Iterable[Path], endings: Sequence[str]) -> list[Path]:
-    """Return the paths that end in one of `endings`, in any case, compressed or not."""
+def filter_by_ending(paths: Iterable[Path], endings: Sequence[str]) -> list[Path]:
+    """Return the paths with one of these endings, upper or lower case, compressed or not."""
     every = tuple(ending + packed for ending in endings for packed in PACKED)
     return [path for path in paths if path.name.lower().endswith(every)]
 

@@ -11,7 +11,7 @@ from transduce.datasets.values import LineReader, Pair, PairFilter
 from transduce.errors import InputError
 
 SEGMENT = re.compile(rb"<seg[^>]*>(.*?)</seg>", re.IGNORECASE)
-SPOKEN_OF = re.compile(rb"<(title|description)>(.*?)</\1>")
+TITLE_OR_DESCRIPTION = re.compile(rb"<(title|description)>(.*?)</\1>")
 HELD_OUT = 2_000  # sentences in each of Tatoeba's development and test sets
 
 
@@ -32,7 +32,7 @@ def read_iwslt_segments(lines: Iterator[bytes]) -> Iterator[bytes]:
 def read_iwslt_training(lines: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the text lines of an IWSLT training file: untagged lines, titles and descriptions."""
     for line in lines:
-        found = SPOKEN_OF.search(line)
+        found = TITLE_OR_DESCRIPTION.search(line)
         if found or not line.lstrip().startswith(b"<"):
             yield (found[2] if found else line).strip()
 
@@ -53,7 +53,10 @@ def read_column(number: int) -> LineReader:
 
 
 def read_bracketed_trees(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield each bracketed tree as one line with single blanks; a tree begins on a new line."""
+    """Yield each bracketed tree, which may span several lines, as one line with single blanks.
+
+    A tree must begin on a new line.
+    """
     parts, depth = list[bytes](), 0
     for line in lines:
         parts += line.split()
@@ -76,13 +79,13 @@ def drop_every(step: int) -> PairFilter:
 
 
 def drop_runs(runs: Iterable[tuple[int, int]]) -> PairFilter:
-    """Build a filter that drops ranges of pairs, given by first and last line number from 1."""
+    """Build a filter that drops ranges of pairs, each given by first and last line, from 1."""
     gone = {number for first, last in runs for number in range(first, last + 1)}
     return lambda pairs: (p for number, p in enumerate(pairs, start=1) if number not in gone)
 
 
 def split_by_hash(split: str) -> PairFilter:
-    """Build the filter for train, dev or test of a corpus that is split by the hash of its text.
+    """Build the filter that keeps a corpus's train, dev or test pairs, chosen by text hashes.
 
     The distinct source sentences are sorted by the sha256 of their text. The first 2,000 are the
     test set and the next 2,000 the development set, each with its translation of smallest sha256.
@@ -105,7 +108,7 @@ def split_by_hash(split: str) -> PairFilter:
 
 
 def normalise_line(line: bytes) -> bytes:
-    """Return a line in NFC with single blanks between words."""
+    """Return a line in Unicode form NFC with single blanks between words."""
     return " ".join(unicodedata.normalize("NFC", line.decode()).split()).encode()
 
 

@@ -53,7 +53,7 @@ CAPTION_FILES = {  # size and sha256 of the compressed files
 
 
 def build_multi30k(language: str) -> Corpus:
-    """Build the Multi30k corpus of English and another language, cased and untokenised."""
+    """Build the Multi30k corpus of English and `language`, cased and untokenised."""
     splits = []
     for split, (file, lines) in CAPTION_SPLITS.items():
         text_pair = TextPair(caption_text(f"{file}.en"), caption_text(f"{file}.{language}"))
@@ -78,32 +78,36 @@ def caption_text(name: str) -> Text:
 
 
 def tab_separated_pair(download: Download, member: str) -> TextPair:
-    """Build the TextPair of an archive member whose lines are English, a tab, another language."""
+    """Build the TextPair of an archive member with lines of English, a tab, another language."""
     return TextPair(Text(download, member, read_column(0)), Text(download, member, read_column(1)))
 
 
 def build_tatoeba(
     language: str,
     text_pairs: tuple[TextPair, ...],
-    read: int,
-    known: dict[str, tuple[int, str, str]],
+    lines: int,
+    splits: dict[str, tuple[int, str, str]],
 ) -> Corpus:
-    """Build the Tatoeba corpus of English and another language, split by the hash of its text."""
-    part = Part(f"tatoeba en-{language}", text_pairs, read)
+    """Build the Tatoeba corpus of English and `language`, which is split by text hashes.
+
+    `lines` is the number of lines before the split. `splits` has the number of lines, and the
+    sha256 of source and target text, of train, dev and test.
+    """
+    part = Part(f"tatoeba en-{language}", text_pairs, lines)
     return Corpus(
         f"tatoeba-en-{language}",
         ("en", language),
-        f"everyday sentences by volunteers, {known['train'][0]:,} pairs",
+        f"everyday sentences by volunteers, {splits['train'][0]:,} pairs",
         "CC BY 2.0 FR; name tatoeba.org and manythings.org",
         tuple(
-            Split(split, (part,), lines, split_by_hash(split), (source, target))
-            for split, (lines, source, target) in known.items()
+            Split(split, (part,), count, split_by_hash(split), (source, target))
+            for split, (count, source, target) in splits.items()
         ),
     )
 
 
-# Public repositories hold the pair files of one day. The alternative is the publisher's own files,
-# which are updated from time to time; this changes the splits.
+# The first choice are files in public repositories, which never change. The alternative are the
+# publisher's own files, which are updated from time to time; an update changes the splits.
 GERMAN_PAIRS = Download(
     (
         "https://raw.githubusercontent.com/rioyshky/translation/"

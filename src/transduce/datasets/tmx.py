@@ -1,4 +1,4 @@
-"""Reading of translation memories (TMX): XML whose units hold a sentence in several languages."""
+"""Read translation memories (TMX): XML whose units each hold a sentence in several languages."""
 
 from collections.abc import Iterator
 from typing import cast
@@ -10,11 +10,14 @@ from transduce.errors import InputError
 
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 OTHER_LANGUAGES_HINT = "its languages may go by other names in it: name another corpus"
-MARKUP_TAGS = {"bpt", "ept", "it", "ph", "ut"}  # hold format codes, not words
+MARKUP_TAGS = {"bpt", "ept", "it", "ph", "ut"}  # TMX elements of format codes, not of words
 
 
 def read_tmx(languages: tuple[str, str], side: int) -> LineReader:
-    """Build a reader of one language's text in those units of a TMX file with both languages."""
+    """Build a reader of one side's text from the TMX units that have both languages.
+
+    `side` is 0 or 1, the index of the language to read.
+    """
     wanted = [language.partition("_")[0] for language in languages]
 
     def read(lines: Iterator[bytes]) -> Iterator[bytes]:

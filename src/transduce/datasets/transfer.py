@@ -48,7 +48,7 @@ class NetworkSettings:
 def transfer(
     address: str, part: PartialDownload, network: NetworkSettings, progress: DownloadProgress
 ) -> None:
-    """Download a file; try again after a broken connection as long as attempts make progress."""
+    """Download a file; retry broken connections, and give up after attempts without progress."""
     most, failures = 0, 0
     while True:
         try:
@@ -68,11 +68,11 @@ def transfer_once(
     address: str, part: PartialDownload, network: NetworkSettings, progress: DownloadProgress
 ) -> None:
     """Make one HTTP request and append the bytes of its response to a partial download."""
-    here, version = part.resumable(address)
-    if here and here == part.what.size:
+    start, version = part.find_resume_point(address)
+    if start and start == part.what.size:
         return
-    with open_response(build_request(address, here, version), network) as answer:
-        received, total = read_extent(answer, here, part)
+    with open_response(build_request(address, start, version), network) as answer:
+        received, total = read_extent(answer, start, part)
         version = answer.headers.get("ETag") or answer.headers.get("Last-Modified") or ""
         with part.append(received, address, version) as add:
             for chunk in read_paced(answer, network):
@@ -85,27 +85,27 @@ def transfer_once(
         raise BrokenError(f"the connection ended after {received:,} of {total:,} bytes")
 
 
-def build_request(address: str, here: int, version: str) -> urllib.request.Request:
-    """Build a request for a file from byte `here` on, or for all if not at `version` any more."""
-    query = urllib.request.Request(address)
-    query.add_header("Accept-Encoding", "identity")
-    query.add_header("User-Agent", "transduce")
-    if here:
-        query.add_header("Range", f"bytes={here}-")
+def build_request(address: str, start: int, version: str) -> urllib.request.Request:
+    """Build a request for a file from byte `start`, or from 0 if its version has changed."""
+    request = urllib.request.Request(address)
+    request.add_header("Accept-Encoding", "identity")
+    request.add_header("User-Agent", "transduce")
+    if start:
+        request.add_header("Range", f"bytes={start}-")
         if version and not version.startswith("W/"):  # weak ETags do not identify the bytes
-            query.add_header("If-Range", version)
-    return query
+            request.add_header("If-Range", version)
+    return request
 
 
 @contextmanager
 def open_response(
-    query: urllib.request.Request, network: NetworkSettings
+    request: urllib.request.Request, network: NetworkSettings
 ) -> Iterator[http.client.HTTPResponse]:
-    """Open an HTTP response, converting every failure to BrokenError or RefusedError."""
-    if query.type not in ("http", "https"):
+    """Send a request and open its response; every failure is a BrokenError or RefusedError."""
+    if request.type not in ("http", "https"):
         raise RefusedError("is no address of the web")
     try:
-        with urllib.request.urlopen(query, timeout=network.seconds) as answer:
+        with urllib.request.urlopen(request, timeout=network.seconds) as answer:
             yield answer
     except urllib.error.HTTPError as error:
         error.close()
@@ -120,17 +120,20 @@ def open_response(
 
 
 def read_extent(
-    answer: http.client.HTTPResponse, here: int, part: PartialDownload
+    answer: http.client.HTTPResponse, start: int, part: PartialDownload
 ) -> tuple[int, int]:
-    """Return the byte at which a response begins and the size of the whole file (0: unknown)."""
+    """Return the byte at which a response begins and the size of the whole file (0: unknown).
+
+    `start` is the byte that was asked for; a response may also begin at byte 0.
+    """
     length_header = answer.headers.get("Content-Length") or ""
     length = int(length_header) if length_header.isdecimal() else 0
     received, total = 0, length
     if answer.status == http.client.PARTIAL_CONTENT:
         found = RANGE.fullmatch(answer.headers.get("Content-Range") or "")
-        if found is None or int(found[1]) != here:
+        if found is None or int(found[1]) != start:
             raise RefusedError("the server answered with another range than it was asked for")
-        received, total = here, here + length if found[2] == "*" else int(found[2])
+        received, total = start, start + length if found[2] == "*" else int(found[2])
     known = part.what.size
     if known and total and total != known:
         raise RefusedError(f"the file has {total:,} bytes there, not {known:,}")

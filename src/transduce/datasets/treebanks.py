@@ -1,11 +1,10 @@
 """Public treebanks: CRAFT, annotated by hand, and GUM, whose trees are automatically parsed.
 
-A treebank is many files of trees, one for each document. Their names, splits, numbers of trees,
-sizes, sha256 and licences are in the tables `craft.tsv` and `gum.tsv` beside this module, taken
-from the files themselves at the commits that stand in the addresses. The splits are the corpora's
-own: CRAFT's lists of articles (articles/ids), and GUM's splits.md, where test2 is the
-out-of-domain corpus GENTLE. GUM's reddit documents are left out, because their words are
-underscores there.
+A treebank is many files of trees, one for each document. The tables `craft.tsv` and `gum.tsv`
+beside this module list each document's name, split, number of trees, size, sha256 and licence, at
+a fixed commit of the treebank's repository. The splits are the treebanks' own: CRAFT's lists of
+articles (articles/ids), and GUM's splits.md, where test2 is the out-of-domain corpus GENTLE. GUM's
+reddit documents are left out, because GUM's files have underscores in place of their words.
 """
 
 from collections.abc import Iterator
@@ -41,7 +40,7 @@ class TreebankSplit:
 
     @property
     def trees(self) -> int:
-        """The number of trees of all documents."""
+        """The number of trees in all documents of the split."""
         return sum(document.trees for document in self.documents)
 
 
@@ -64,12 +63,12 @@ class Treebank:
 
     @property
     def size(self) -> int:
-        """The total size of all files in bytes."""
+        """The total size of all documents in bytes."""
         return sum(document.text.download.size for document in self.documents)
 
 
 def build_splits(table: str, repository: str, path: str) -> tuple[TreebankSplit, ...]:
-    """Build a treebank's splits from its table; `path` is COMMIT/FOLDER/{}.ENDING."""
+    """Build a treebank's splits from its table; {} in `path` stands for a document's name."""
     documents: dict[str, list[Document]] = {}
     for split, name, trees, size, sha256, licence in read_table(table):
         addresses = (
@@ -82,7 +81,7 @@ def build_splits(table: str, repository: str, path: str) -> tuple[TreebankSplit,
 
 
 def read_table(name: str) -> Iterator[list[str]]:
-    """Yield the rows of a table of documents that is installed beside this module."""
+    """Yield the rows, without the head, of a .tsv table that is installed beside this module."""
     table = resources.files("transduce.datasets").joinpath(name).read_text(encoding="utf-8")
     return (row.split("\t") for row in table.splitlines()[1:])
 

@@ -1,4 +1,4 @@
-"""Reading the lines of a text inside a downloaded file or archive, without writing to disk."""
+"""Read the lines of a text inside a downloaded file or archive, without writing to disk."""
 
 import bz2
 import gzip
@@ -27,14 +27,15 @@ OPENERS: dict[str, Callable[..., io.BufferedIOBase]] = {
 }
 DAMAGED = (
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, ParseError),
-    *(EOFError, OSError, NotImplementedError, RuntimeError),  # the last two: unsupported by zipfile
-    *(ValueError, LookupError),  # unknown encodings
+    *(EOFError, OSError),
+    *(NotImplementedError, RuntimeError),  # raised by zipfile for features that it lacks
+    *(ValueError, LookupError),  # raised for unknown encodings
 )
 DAMAGED_HINT = "this is not the file that it should be: delete it, and fetch it again"
 
 
 def read_text_lines(text: Text, path: Path) -> Iterator[bytes]:
-    """Yield the lines of a Text from its downloaded file, without newlines."""
+    """Yield the lines of a `Text`, one language of a corpus, from its downloaded file."""
     try:
         with open_text(text, path) as stream:
             yield from text.reader(read_raw_lines(stream))
@@ -45,7 +46,7 @@ def read_text_lines(text: Text, path: Path) -> Iterator[bytes]:
 
 @contextmanager
 def open_text(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
-    """Open a Text in its downloaded file as a stream of decompressed bytes."""
+    """Open the decompressed bytes of a `Text` inside its downloaded file or archive."""
     with open_download(text, path) as stream:
         unpack = OPENERS.get(posixpath.splitext(text.member or text.download.name)[1])
         if unpack is None:
@@ -57,7 +58,7 @@ def open_text(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
 
 @contextmanager
 def open_download(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
-    """Open a stream of a downloaded file's bytes, or of the Text's member if it is an archive."""
+    """Open a `Text`'s downloaded file, or if that is an archive the Text's member in it."""
     name = text.download.name.lower()
     if name.endswith(TARS):
         with tarfile.open(path) as tape, open_tar_member(tape, text.member, path) as stream:

@@ -1,6 +1,6 @@
-"""Descriptions of public corpora: their downloads, and the splits made from these.
+"""Descriptions of public corpora: their downloads, and the splits made from the downloads.
 
-Corpus   a name, two languages, a licence
+Corpus   a name, two languages, a licence, and splits
 Split    train, dev or test: parts one after the other, and a filter of their pairs
 Part     one collection, such as Europarl, with alternative text pairs
 TextPair the text of both sides, each in a download
@@ -15,13 +15,13 @@ from typing import final
 from urllib.parse import urlsplit
 
 Pair = tuple[bytes, bytes]  # a line of each side, without its newline
-LineReader = Callable[[Iterator[bytes]], Iterator[bytes]]  # from a file's lines to text lines
+LineReader = Callable[[Iterator[bytes]], Iterator[bytes]]  # turns a file's lines into text lines
 PairFilter = Callable[[Iterable[Pair]], Iterable[Pair]]  # keeps the pairs of a split
 WHOLE = "all"  # the only split of a corpus without splits, used for training and as a test set
 
 
 def strip_newlines(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield a file's lines without their newlines: the reader of files of plain text."""
+    """Yield a file's lines without their newlines: the line reader of plain text files."""
     return (line.removesuffix(b"\n") for line in lines)
 
 
@@ -48,7 +48,7 @@ class Download:
 
     @property
     def cache_name(self) -> str:
-        """The name of the file in the folder of downloads, made unique by a hash of an address."""
+        """The file's name in the folder of downloads, made unique by a hash of its address."""
         return f"{hashlib.sha256(self.addresses[0].encode()).hexdigest()[:8]}-{self.name}"
 
     @property
@@ -79,7 +79,7 @@ class TextPair:
 @final
 @dataclass(frozen=True)
 class Part:
-    """One collection of a split, such as Europarl, with alternative text pairs, best first."""
+    """One source of a split's pairs, such as Europarl: alternative text pairs, best first."""
 
     name: str
     text_pairs: tuple[TextPair, ...]
@@ -118,7 +118,7 @@ class Corpus:
 
     @property
     def downloads(self) -> tuple[Download, ...]:
-        """The distinct downloads of the first text pair of every part."""
+        """The files to download for this corpus, taking the first text pair of every part."""
         text_pairs = [part.text_pairs[0] for split in self.splits for part in split.parts]
         every = [
             text.download

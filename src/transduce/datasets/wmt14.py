@@ -43,7 +43,7 @@ NEWS_COMMENTARY = (
         "ce199f93ec56ff480137ba29f0819f9a22e70d88be6d7458f112303d67d623d5",
     ),
 )
-UNITED_NATIONS = (  # the hash of WMT's own archive is unknown, which is therefore second
+UNITED_NATIONS = (  # WMT's own archive is second, because its hash is unknown
     Download(
         (f"{ANEW}/wmt13/resolve/main-zip/training-parallel-un.zip",),
         2_366_237_633,
@@ -65,15 +65,15 @@ GIGA = (
 
 
 def build_part(name: str, lines: int, packed: tuple[Download, ...], members: str) -> Part:
-    """Build a Part of files in archives; in the file name `members`, {} is the language code."""
+    """Build a Part from alternative archives; {} in the file name `members` is a language code."""
     other = "fr" if "fr" in name else "de"
     sides = [[Text(one, members.format(language)) for language in ("en", other)] for one in packed]
     return Part(name, tuple(TextPair(*both) for both in sides), lines)
 
 
-def shared_parts(other: str, europarl: int, crawled: int, commentary: int) -> tuple[Part, ...]:
-    """Build the three Parts of both language pairs: Europarl, Common Crawl, News Commentary."""
-    pair = f"{other}-en"
+def shared_parts(language: str, europarl: int, crawled: int, commentary: int) -> tuple[Part, ...]:
+    """Build the Parts Europarl, Common Crawl and News Commentary, given their numbers of lines."""
+    pair = f"{language}-en"
     return (
         build_part(f"europarl-v7.{pair}", europarl, EUROPARL, f"training/europarl-v7.{pair}.{{}}"),
         build_part(f"commoncrawl.{pair}", crawled, COMMON_CRAWL, f"commoncrawl.{pair}.{{}}"),

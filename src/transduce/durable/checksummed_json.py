@@ -14,13 +14,13 @@ NEWER = "install a newer transduce: pip install --upgrade transduce"
 
 
 def to_checksummed_json(values: Mapping[str, object]) -> bytes:
-    """Return JSON bytes with the format number as first entry and a sha256 of the rest as last."""
+    """Serialise values to JSON with a format number and, as last entry, a sha256 of the others."""
     assert not {"format", "sha256"} & set(values), "these keys are reserved"
     return add_checksum({"format": FORMAT, **values})
 
 
 def add_checksum(body: Mapping[str, object]) -> bytes:
-    """Return values as JSON bytes with one more entry, the sha256 of their JSON bytes."""
+    """Serialise values to JSON with a last entry "sha256", the hash of the JSON without it."""
     return to_json({**body, "sha256": hashlib.sha256(to_json(body)).hexdigest()})
 
 
@@ -38,7 +38,7 @@ def from_checksummed_json(data: bytes, file: Path) -> dict[str, Any]:
 
 
 def require_format(written: object, file: Path) -> None:
-    """Raise FolderError unless a file's format number is one that this version can read."""
+    """Raise FolderError unless this version of transduce can read a file's format number."""
     if type(written) is not int or written < 1:
         raise FolderError("names no format", AGAIN, file=file)
     if written > FORMAT:

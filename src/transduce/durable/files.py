@@ -1,4 +1,4 @@
-"""Atomic writing of one file: under a temporary name, synced to disk, then renamed."""
+"""Atomic writing of a file: it has a temporary name until it is synced to disk, then its own."""
 
 import errno
 import fcntl
@@ -66,7 +66,7 @@ class HashingFile(io.RawIOBase):
         return True
 
     def write(self, data: Any, /) -> int:  # noqa: ANN401 - any bytes-like object
-        """Write all bytes, and add them to the size and the digest; raise SaveError on failure."""
+        """Write all bytes, updating `size` and `digest`; raise SaveError on failure."""
         rest = memoryview(data).cast("B")
         self.digest.update(rest)
         self.size += rest.nbytes
@@ -86,14 +86,14 @@ class HashingFile(io.RawIOBase):
 
 @contextmanager
 def create_file(path: Path, final_path: Path) -> Iterator[tuple[BinaryIO, HashingFile]]:
-    """Create a file, yield a stream to write and the HashingFile behind it, sync it at the end."""
+    """Context manager: create a file, yield its stream and its HashingFile, sync it to disk."""
     file = HashingFile(path, final_path)
     try:
         stream = io.BufferedWriter(file, CHUNK)
         yield stream, file
         stream.flush()
         with raise_save_errors(final_path):
-            sync(file.descriptor)  # once only: after a failure fsync reports success
+            sync(file.descriptor)  # never twice: after a failed fsync the next reports success
     finally:
         file.close()  # closing the stream instead would write the failed bytes again
 

@@ -1,4 +1,4 @@
-"""Atomic writing of one folder: its files under a temporary name, the manifest, then a rename."""
+"""Atomic writing of a folder: it is renamed to its own name when all files are on disk."""
 
 import os
 import re
@@ -112,5 +112,5 @@ def remove_folder(path: Path) -> None:
     trash = trash_path(path)
     with raise_save_errors(path):
         path.rename(trash)
-        sync_folder(path.parent)  # before the first file is deleted
+        sync_folder(path.parent)  # the rename is on disk before the first file is deleted
     delete(trash)

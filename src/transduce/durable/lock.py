@@ -15,12 +15,12 @@ from transduce.durable.write_errors import raise_save_errors
 from transduce.errors import InUseError
 
 LOCK = "lock"
-held_descriptors: set[int] = set()
+held_descriptors: set[int] = set()  # open lock files of this process
 
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Lock a folder for this process and delete the temporary files of killed processes in it."""
+    """Lock a folder for this process, and delete temporary files that killed processes left."""
     ensure_folder(folder)
     close_locks_in_children()
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -61,6 +61,6 @@ def close_locks_in_children() -> None:
 
 
 def close_inherited_locks() -> None:
-    """Close this process's lock files without unlocking them, which would unlock the parent's."""
+    """Close a child process's copies of its parent's lock files, which stay locked."""
     while held_descriptors:
         os.close(held_descriptors.pop())

@@ -1,4 +1,4 @@
-"""Strict JSON: repeated keys, NaN, infinite numbers and nesting over 20 levels are refused."""
+"""Strict JSON: the reader refuses repeated keys, NaN, infinite numbers and over 20 levels."""
 
 import json
 import math

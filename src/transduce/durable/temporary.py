@@ -24,7 +24,7 @@ def trash_path(path: Path) -> Path:
 
 def mark_alive(descriptor: int) -> None:
     """Take a shared lock on an open file or folder, to show that a living process writes it."""
-    with suppress(OSError):  # without flock no file is ever taken for abandoned
+    with suppress(OSError):  # a file system without flock: there no file counts as abandoned
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 

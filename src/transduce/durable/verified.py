@@ -41,7 +41,7 @@ class VerifiedFolder:
     hash: str  # sha256 of the manifest, which contains the sha256 of every file
 
     def read(self, name: str, limit: int | None = None) -> bytes:
-        """Return a file's bytes after checking their size and sha256 against the manifest."""
+        """Return a file's bytes, at most `limit`, after checking them against the manifest."""
         path, entry = self.folder / name, self.entry(name)
         if limit is not None and entry.size > limit:
             raise FolderError(f"has {entry.size:,} bytes, over {limit:,}", AGAIN, file=path)
@@ -89,7 +89,7 @@ def open_folder(path: Path, kind: str) -> VerifiedFolder:
 
 
 def foreign_reason(path: Path, kind: str) -> str:
-    """Return, for an error message, why a path without a manifest is not a folder of this kind."""
+    """Return, for an error message, why a path without manifest.json is no folder of this kind."""
     if path.is_dir():
         return f"is not a {kind} folder: it has no {MANIFEST}"
     return "is no folder" if os.path.lexists(path) else "does not exist"
@@ -136,7 +136,7 @@ def list_names(path: Path) -> set[str]:
 
 
 def read_regular(path: Path, limit: int) -> bytes:
-    """Return all bytes of a regular file; raise FolderError if it has more than `limit`."""
+    """Return all bytes of a regular file; raise FolderError if they are more than `limit`."""
     with open_regular(path) as stream:
         data = stream.read(limit + 1)
     if len(data) > limit:

@@ -1,4 +1,4 @@
-"""Translation of the system's write errors into SaveError, with a sentence and a hint."""
+"""Translate the system's write errors into SaveError, with a hint of what the user can do."""
 
 import errno
 import os
@@ -24,7 +24,7 @@ NEXT_MOVE = {
 
 @contextmanager
 def raise_save_errors(file: Path) -> Iterator[None]:
-    """Convert an OSError raised in the block into a SaveError with the file's path and a hint."""
+    """Context manager that turns an OSError into a SaveError with the file's path and a hint."""
     try:
         yield
     except OSError as error:

@@ -1,7 +1,7 @@
-"""Compile the layers and the loss with torch.compile (`training.compile`).
+"""Compile the layers and the loss with torch.compile, if `training.compile` is set.
 
-One encoder layer, one decoder layer and the cross-entropy of a slice are compiled. Of the attention
-kernels torch's variable-length kernel is compiled, but not the bucketed kernel, because its shapes
+The encoder layers, the decoder layers and the cross-entropy function are compiled. Attention is
+compiled with torch's variable-length kernel, but not with the bucketed kernel, whose tensor shapes
 differ in every batch.
 """
 
@@ -41,7 +41,10 @@ def require_compiler(training: Training, device: torch.device) -> None:
 
 
 def compile_layers(model: Transformer, *, mode: str = "default", dynamic: bool = True) -> None:
-    """Compile every layer of a model in place; if `dynamic`, once for batches of all sizes."""
+    """Compile every layer of a model in place; if `dynamic`, once for batches of all sizes.
+
+    `mode` and `dynamic` are those of torch.compile.
+    """
     model.kernel = KernelForCompiledLayers(model)
     for layer in [*model.encoder, *model.decoder]:
         layer.compile(mode=mode, dynamic=dynamic)

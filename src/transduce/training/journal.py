@@ -1,8 +1,8 @@
 """The journal of a run, log.jsonl: one JSON object per line, append-only.
 
-Events: resume, machine, update, validation, snapshot, checkpoint, failure, finish. A `resume` at
-step n makes earlier lines about steps after n obsolete, for their updates were lost in a crash.
-`read_journal` omits these lines, and lines that a crash has cut.
+Events: resume, machine, update, validation, snapshot, checkpoint, failure, finish. A `resume` event
+at step n makes the lines before it about later steps than n obsolete, because their updates were
+lost in a crash. `read_journal` omits obsolete lines, and lines that a crash has cut.
 """
 
 import io
@@ -32,10 +32,10 @@ class Journal:
             self.is_line_cut, self.lost_lines = not ends_with_newline(path), 0
             self.file = io.FileIO(str(path), "a", opener=open_without_following_links)
 
-    def write(self, event: str, **facts: Any) -> None:  # noqa: ANN401 - any JSON value
-        """Append one event as a line, with its facts and the time in UTC."""
+    def write(self, event: str, **values: Any) -> None:  # noqa: ANN401 - any JSON value
+        """Append one event as a line of JSON, with these values and the time in UTC."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        known = {name: None if is_not_finite(fact) else fact for name, fact in facts.items()}
+        known = {name: None if is_not_finite(value) else value for name, value in values.items()}
         known |= {"lost_lines": self.lost_lines} if self.lost_lines else {}
         line = json.dumps({"event": event, **known, "at": stamp}) + "\n"
         whole = ("\n" + line if self.is_line_cut else line).encode()
@@ -48,22 +48,22 @@ class Journal:
         self.lost_lines = self.lost_lines + 1 if self.is_line_cut else 0
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the journal's file."""
         self.file.close()
 
 
 def open_without_following_links(path: str, flags: int) -> int:
-    """Open a file for `io.FileIO` and return its descriptor; a symbolic link is an OSError."""
+    """Open a file and return its descriptor; raise OSError if the path is a symbolic link."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
-def is_not_finite(fact: object) -> bool:
-    """Return whether a value is NaN or infinite; the journal stores null for such values."""
-    return isinstance(fact, float) and not math.isfinite(fact)
+def is_not_finite(value: object) -> bool:
+    """Return whether a value is NaN or infinite, which the journal stores as null."""
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def ends_with_newline(path: Path) -> bool:
-    """Return whether a file is absent, empty or ends with a newline, so was not cut by a crash."""
+    """Return whether a file ends with a newline; an absent or empty file counts as if it did."""
     if not path.exists() or path.stat().st_size == 0:
         return True
     with path.open("rb") as file:
@@ -82,7 +82,7 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
 
 
 def read_all_events(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield all events of a journal in order, obsolete ones included; skip malformed lines."""
+    """Yield all events of a journal, obsolete ones after a crash too; skip malformed lines."""
     if not path.exists():
         return
     for line in path.read_bytes().split(b"\n"):

@@ -22,9 +22,10 @@ from transduce.training.progress import Progress, ValidationResult
 from transduce.training.step import queue_update
 from transduce.training.update import Update
 
-AfterUpdate = Callable[[Progress, Update | None], Progress]  # validates, writes checkpoints
+# called after an update: validates and writes checkpoints if due, and returns the progress
+AfterUpdate = Callable[[Progress, Update | None], Progress]
 FIRST_CHECKPOINT_MINUTES = 1.0  # early, so that an unwritable disk is noticed soon
-MAX_FAILED_WRITES = 3  # this many failures in a row end the run; fewer may be a full disk
+MAX_FAILED_WRITES = 3  # snapshots or checkpoints that fail in a row before the run ends
 
 
 @final
@@ -36,8 +37,9 @@ class TrainingJob:
     model: Transformer
     optimiser: Optimiser
     training: Training
-    batches: Callable[[int], Sequence[Batch]]  # the micro-batches of a step, from 1
-    validate: Callable[[Transformer], ValidationResult | None] | None = None  # None if interrupted
+    batches: Callable[[int], Sequence[Batch]]  # returns the micro-batches of a step, from 1
+    # scores the development set, or returns None if a signal interrupts it
+    validate: Callable[[Transformer], ValidationResult | None] | None = None
 
 
 def train(
@@ -65,7 +67,7 @@ def run_updates(
 ) -> Progress:
     """Run updates, each followed by `after_update` on rank 0, until training ends or is stopped."""
     training = job.training
-    # catches up on work that a stop has interrupted, such as a validation
+    # do the work that a stop had interrupted before a resume, such as a validation
     progress = group.run_on_rank_0(after_update, progress, None)
     prefetched: Sequence[Batch] | None = None
     while not is_finished(progress, training):
@@ -89,7 +91,7 @@ def prefetch_batches(job: TrainingJob, step: int) -> Sequence[Batch] | None:
 
 
 def return_unchanged(progress: Progress, _update: Update | None) -> Progress:
-    """Return the progress unchanged; ranks other than 0 do only this after an update."""
+    """Return the progress unchanged: the `after_update` of ranks other than 0."""
     return progress
 
 
@@ -116,13 +118,13 @@ def has_diverged(progress: Progress, training: Training) -> bool:
 
 
 def deadline_after(minutes: float) -> float:
-    """Return the time of the monotonic clock, in seconds, that is `minutes` from now."""
+    """Return the value that the monotonic clock will have `minutes` from now, in seconds."""
     return time.monotonic() + 60 * minutes
 
 
 @final
 class CheckpointManager:
-    """The work after each update on rank 0: journal, validation, snapshots, checkpoints."""
+    """What rank 0 does after each update: write the journal, validate, snapshot, checkpoint."""
 
     def __init__(
         self,
@@ -215,7 +217,7 @@ class CheckpointManager:
         return progress
 
     def try_to_write(self, kind: str, progress: Progress) -> None:
-        """Write a snapshot or checkpoint; log a failure, and raise only the third in a row."""
+        """Write a snapshot or checkpoint; log a failure, and raise the third failure in a row."""
         try:
             self.write(kind, progress)
         except (SaveError, FolderError) as fault:

@@ -1,7 +1,8 @@
-"""Cross-entropy against smoothed labels, in slices    (section 5.4)
+"""Cross-entropy against smoothed labels, in slices of a batch's tokens    (section 5.4)
 
 The logits of a whole batch would be its largest tensor by far (25,000 tokens × 37,000 symbols:
-3.7 GB). The logits of a slice are freed in the forward pass, after its gradients are computed.
+3.7 GB). The forward pass computes the logits of one slice of tokens at a time, and their gradients
+at once, so that it can free the logits before the next slice.
 """
 
 from collections.abc import Callable
@@ -15,20 +16,22 @@ from torch.autograd.function import once_differentiable
 from transduce.machine.device import accumulation_dtype
 from transduce.settings.training import TOKEN_MULTIPLE
 
-# T target tokens of a batch · T_P = T plus padding · V symbols
+# T: target tokens of a batch · T_P: T plus padding · V: symbols of the vocabulary
+# rows: tokens of a slice, padding included · states: the decoder's output for each token
 
-SLICE_TOKENS = 384  # tokens on a CPU; with fewer, reading the matrix limits the speed
-SLICE_LOGITS = 20_000_000  # most logits of a slice on a CPU: 80 MB in float32
-SOFTMAX_LOGITS = 1_000_000  # most logits of one softmax on a CPU, so that they fit its cache
-GPU_SLICE_LOGITS = 256_000_000  # most logits of a slice on a GPU: 1 GB in float32
+# the most tokens of a slice on a CPU; with fewer, reading the output matrix limits the speed
+SLICE_TOKENS = 384
+SLICE_LOGITS = 20_000_000  # the most logits of a slice on a CPU: 80 MB in float32
+SOFTMAX_LOGITS = 1_000_000  # the most logits of one softmax on a CPU, to fit the CPU's cache
+GPU_SLICE_LOGITS = 256_000_000  # the most logits of a slice on a GPU: 1 GB in float32
 CrossEntropyKernel = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]]
 
 
 def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
-    """Return the probability that label smoothing spreads over all V symbols, right or wrong.
+    """Return the probability that label smoothing spreads over all symbols, the right one included.
 
-    In the form of Szegedy et al. this is ε. The authors' code ("t2t") spreads ε over the V - 1
-    wrong symbols, which is the same as ε V / (V - 1) over all symbols.
+    In the form of Szegedy et al. this is ε. The form "t2t" is that of the authors' code: it spreads
+    ε over the V - 1 wrong symbols, which is the same as ε V / (V - 1) over all V symbols.
     """
     return smoothing * symbols / (symbols - 1) if form == "t2t" else smoothing
 
@@ -36,7 +39,11 @@ def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
 def cross_entropy_inplace(
     logits: Float[Tensor, "rows V"], targets: Int[Tensor, " T"], mass: float
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Return the summed loss and nats of rows; overwrite the logits with the loss' gradient."""
+    """Return the summed loss and -log p of T targets; overwrite the logits by the loss's gradient.
+
+    V is the number of symbols. The rows after the first T are padding, whose gradient is 0. `mass`
+    is the probability that label smoothing spreads over all symbols.
+    """
     log_p = at_least_float32(logits).log_softmax(dim=1)  # [rows V]
     real, wanted = log_p[: len(targets)], targets[:, None]
     right = -real.gather(1, wanted)  # [T 1]
@@ -60,15 +67,18 @@ def smoothed_loss(
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Return two sums over T targets: the label-smoothed cross-entropy, and -log p(target) in nats.
 
-    `states` are decoder states of T targets, then padding, which does not contribute to the sums.
-    `weight` is the output matrix, and `mass` the probability mass of label smoothing.
+    `states` are T_P decoder states: T of the targets, then padding, which the sums leave out.
+    `weight` is the output matrix of V symbols, and `mass` the probability of label smoothing.
     """
     loss, nats = SlicedLoss.apply(states, weight, targets, mass, kernel)
     return loss, nats
 
 
 class SlicedLoss(torch.autograd.Function):
-    """Autograd function Σ_tokens (1 - ε) · (-log p(target)) + ε · mean over symbols of (-log p)."""
+    """Autograd function of the label-smoothed cross-entropy, computed in slices of the tokens.
+
+    Σ_tokens (1 - ε) · (-log p(target)) + ε · mean over symbols of (-log p), with `mass` for ε
+    """
 
     @staticmethod
     def forward(
@@ -79,7 +89,7 @@ class SlicedLoss(torch.autograd.Function):
         mass: float,
         kernel: CrossEntropyKernel,
     ) -> tuple[Tensor, Tensor]:
-        """Return the summed loss and nats; compute gradients too, while a slice's logits exist."""
+        """Return the summed loss and -log p; compute and store the gradients, slice by slice."""
         loss, nats = (
             states.new_zeros((), dtype=accumulation_dtype(states.device)) for _ in range(2)
         )
@@ -102,14 +112,14 @@ class SlicedLoss(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        """Return the stored gradients of states and matrix, times the gradient of the loss."""
+        """Return the gradients of `states` and `weight` that `forward` stored, times `d_loss`."""
         d_states, d_weight = ctx.saved_tensors
         d_loss = d_loss.to(d_states.dtype)
         return d_states * d_loss, d_weight * d_loss, None, None, None
 
 
 def tokens_per_slice(weight: Float[Tensor, "V d_model"]) -> int:
-    """Return how many tokens fit in a slice, as a multiple of TOKEN_MULTIPLE."""
+    """Return for how many tokens the logits over V symbols are computed at once."""
     on_gpu = weight.device.type == "cuda"
     fit = (GPU_SLICE_LOGITS if on_gpu else SLICE_LOGITS) // len(weight)
     tokens = fit if on_gpu else min(SLICE_TOKENS, fit)
@@ -117,7 +127,7 @@ def tokens_per_slice(weight: Float[Tensor, "V d_model"]) -> int:
 
 
 def tokens_per_softmax(weight: Float[Tensor, "V d_model"]) -> int:
-    """Return the number of tokens of one softmax: a whole slice on a GPU, fewer on a CPU."""
+    """Return for how many tokens the softmax over V symbols is computed at once."""
     on_gpu = weight.device.type == "cuda"
     return tokens_per_slice(weight) if on_gpu else max(1, SOFTMAX_LOGITS // len(weight))
 
@@ -133,7 +143,7 @@ def compute_log_probs(
     weight: Float[Tensor, "V d_model"],
     targets: Int[Tensor, " T"],
 ) -> Float[Tensor, " T"]:
-    """Return log p(target) of every token, computed in slices and without gradients."""
+    """Return log p(target) of each of T tokens, computed in slices and without gradients."""
     rows, few = tokens_per_slice(weight), tokens_per_softmax(weight)
     found = [
         at_least_float32(logits).log_softmax(dim=1).gather(1, wanted[:, None])[:, 0]

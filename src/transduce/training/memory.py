@@ -1,4 +1,4 @@
-"""The size of micro-batches in tokens, estimated from memory when a run is created."""
+"""Estimate from the machine's memory how many tokens a micro-batch may have."""
 
 import torch
 
@@ -7,11 +7,8 @@ from transduce.settings import Architecture
 
 CPU = torch.device("cpu")
 MAX_TOKENS = {"cpu": 8_192, "cuda": 1 << 20, "mps": 1 << 16}  # on a CPU more tokens were not faster
-MEMORY_SHARES = {
-    "cpu": 1 / 8,
-    "cuda": 1 / 2,
-    "mps": 1 / 8,
-}  # the fraction of memory for activations stored for the backward pass
+# the fraction of the memory in which activations are stored for the backward pass
+MEMORY_SHARES = {"cpu": 1 / 8, "cuda": 1 / 2, "mps": 1 / 8}
 
 
 def estimate_micro_batch_tokens(
@@ -26,7 +23,7 @@ def estimate_micro_batch_tokens(
 
 
 def estimate_token_bytes(sizes: Architecture) -> int:
-    """Return about how many bytes of float32 activations the backward pass needs per token.
+    """Return about how many bytes per token the backward pass needs for float32 activations.
 
     This is the mean over source and target tokens, assuming equally many of both.
     """

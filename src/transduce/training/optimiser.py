@@ -2,9 +2,9 @@
 
 Weights, gradients and moments of a model are one flat tensor each, so that the norm, the update,
 and the exchange between processes are one operation each. The model's parameters are views of the
-flat weights; in bfloat16, of a copy that is refreshed after each update. As soon as the backward
-pass has computed a parameter's gradient, the gradient is added to a view of the flat gradient, in
-float32, while still in the processor's cache.
+flat weights; in training with bfloat16, they are views of a bfloat16 copy, which is refreshed after
+each update. As soon as the backward pass has computed a parameter's gradient, the gradient is added
+to the flat float32 gradient, while it is still in the processor's cache.
 """
 
 from functools import partial
@@ -19,7 +19,7 @@ from transduce.settings import Training
 
 @final
 class Optimiser:
-    """Adam on the flat weights of one model; the model's parameters become views of these."""
+    """Adam on a model's weights as one flat tensor; the model's parameters become its views."""
 
     def __init__(self, model: nn.Module, training: Training) -> None:
         self.names = [name for name, _ in model.named_parameters()]
@@ -28,7 +28,7 @@ class Optimiser:
         self.weights = nn.Parameter(flat)
         self.weights.grad = torch.zeros_like(flat)
         self.gradient_views = self.as_parameter_views(self.weights.grad)
-        # indices of the views that hold no gradient of this update
+        # the numbers of the parameters whose gradient is still that of an earlier update
         self.stale = set(range(len(self.gradient_views)))
         self.compute_weights = flat
         if training.precision == "bfloat16":
@@ -76,7 +76,7 @@ class Optimiser:
     def update(self, learning_rate: float, skip: Float[Tensor, ""] | None = None) -> None:
         """Take one step of Adam with this learning rate, unless the tensor `skip` is 1.
 
-        Adam reads `skip` on the device, so that the host need not wait for its value.
+        Adam reads `skip` on the device, so that the CPU need not wait for its value.
         """
         assert not self.stale
         on_gpu = self.learning_rate.device.type == "cuda"
@@ -88,7 +88,7 @@ class Optimiser:
         self.refresh_compute_weights()
 
     def refresh_compute_weights(self) -> None:
-        """Copy the float32 weights into the model's bfloat16 weights, if there are any."""
+        """Copy the float32 weights into the bfloat16 weights of the model, if it has any."""
         if self.compute_weights.dtype != self.weights.dtype:
             self.compute_weights.copy_(self.weights.detach())
 
@@ -124,7 +124,10 @@ class Optimiser:
 
 
 def accumulate_gradient(number: int, view: Tensor, stale: set[int], weight: Tensor) -> None:
-    """Add a weight's gradient to its view of the flat gradient, or overwrite it if stale."""
+    """Add a weight's new gradient to `view`, its part of the flat gradient; overwrite if stale.
+
+    A view is stale until the first gradient of an update; `stale` has the numbers of stale views.
+    """
     assert weight.grad is not None
     if number in stale:
         stale.remove(number)

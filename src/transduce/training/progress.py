@@ -1,4 +1,4 @@
-"""The progress of a run, which is its entire state apart from weights and moments."""
+"""The progress of a run, which is its entire state apart from weights and Adam's moments."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ class ValidationResult:
     """The loss and the score of the development set at one step."""
 
     nats: float  # -log P per target token, without smoothing; e^nats is the perplexity
-    score: Score | None = None  # such as BLEU, of the set's first lines; None if not computed
+    score: Score | None = None  # such as BLEU, of the first lines; None if not computed
 
 
 @final
@@ -46,7 +46,7 @@ class Progress:
         )
 
     def after_validation(self, result: ValidationResult) -> "Progress":
-        """Return the progress after a validation, with an updated best loss or patience count."""
+        """Return the progress after a validation, with its best loss or patience count updated."""
         validated = replace(self, validated_step=self.step)
         if not self.best_nats or result.nats < self.best_nats:
             return replace(validated, best_nats=result.nats, validations_without_improvement=0)

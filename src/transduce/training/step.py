@@ -27,7 +27,7 @@ def queue_update(
     batches: Sequence[Batch],
     group: ProcessGroup = SINGLE_PROCESS,
 ) -> PendingUpdate | None:
-    """Queue one update on the model's device; None, without changes, if a signal stopped it.
+    """Queue one update on the model's device; return None if a signal stopped it before changes.
 
     This function does not wait for the device; `PendingUpdate.read` waits for the results.
     """
@@ -81,6 +81,6 @@ def batch_loss(
 
 
 def dropout_seed(seed: int, step: int, number: int) -> int:
-    """Return the seed of a micro-batch's dropout masks, a hash of run seed, step and number."""
+    """Return the seed of a micro-batch's dropout masks, from run seed, step and its number."""
     digest = hashlib.blake2b(f"dropout {seed} {step} {number}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little") >> 1

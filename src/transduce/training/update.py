@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-# M micro-batches of the update
+# M: micro-batches of the update
 
 
 @final

@@ -1,4 +1,4 @@
-"""The validation loss: without label smoothing and dropout."""
+"""The loss of the development set, without label smoothing and dropout."""
 
 from collections.abc import Iterable
 

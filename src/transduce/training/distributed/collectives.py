@@ -45,6 +45,6 @@ def detect_lost_process() -> Iterator[None]:
 
 
 def summarise(fault: RuntimeError) -> str:
-    """Return the first line of a library's error without its location, cut to 120 characters."""
+    """Return a torch error's first line, without source location, cut to 120 characters."""
     words = str(fault).split("\n")[0]
     return words.rsplit("] ", maxsplit=1)[-1][:120].rstrip(". ")

@@ -18,9 +18,10 @@ def all_reduce_once(
     optimiser: Optimiser,
     should_continue: ShouldContinue,
 ) -> bool:
-    """Accumulate this rank's micro-batches, then sum gradients over ranks in one all-reduce.
+    """Accumulate this rank's gradients, then all-reduce them once; return False if stopped.
 
-    Returns False if stopped. The last bits of the sum depend on the number of processes.
+    `accumulate` is called with the number of each micro-batch of this rank; `costs` are the token
+    counts of all micro-batches. The last bits of the sum depend on the number of processes.
     """
     shares = assign_micro_batches(costs, processes.get_world_size())
     for number in shares[processes.get_rank()]:
@@ -37,11 +38,11 @@ def sum_in_micro_batch_order(
     optimiser: Optimiser,
     should_continue: ShouldContinue,
 ) -> bool:
-    """Broadcast each micro-batch's gradients; sum them in micro-batch order on every rank.
+    """Sum the gradients of all micro-batches in order, on every rank; return False if stopped.
 
-    Returns False if stopped. The sum is bit for bit that of a single process, for any number of
-    processes. The exchange takes one broadcast of all gradients per micro-batch, where
-    `all_reduce_once` takes one all-reduce per update, and memory for two more sets of gradients.
+    The sum is bit for bit that of a single process, for any number of processes. It takes one
+    broadcast of all gradients per micro-batch, where `all_reduce_once` takes one all-reduce per
+    update, and memory for two more sets of gradients.
     """
     size, rank = processes.get_world_size(), processes.get_rank()
     total = torch.zeros_like(optimiser.weights.detach())
@@ -62,7 +63,7 @@ def sum_in_micro_batch_order(
 
 
 def assign_micro_batches(costs: Sequence[int], world_size: int) -> list[list[int]]:
-    """Return each rank's micro-batch numbers, assigned by cost to the least loaded rank."""
+    """Return the numbers of each rank's micro-batches, such that all ranks have similar costs."""
     shares: list[list[int]] = [[] for _ in range(world_size)]
     loads = [0] * world_size
     for number in sorted(range(len(costs)), key=lambda number: -costs[number]):

@@ -22,7 +22,7 @@ from transduce.errors import LostProcessError
 from transduce.training.distributed.rank import ProcessRank
 
 POLL_SECONDS = 0.05
-GRACE_SECONDS = 5.0  # time to wait until the end of a lost process can be observed
+GRACE_SECONDS = 5.0  # how long to wait for the exit code of a lost process
 LOST = LostProcessError.exit_code
 SHARED_ENDS = (0, 5, 130, 143)  # exit codes that all processes have if one process has them
 # exit codes with which rank 0 ends after printing the reason
@@ -66,7 +66,7 @@ def launch_processes(count: int) -> Iterator["ProcessSupervisor"]:
 
 @final
 class ProcessSupervisor:
-    """The launcher's handle of its processes: forward signals, wait, detect a lost process."""
+    """Supervisor of the launched processes: forwards signals, waits, detects a lost process."""
 
     def __init__(self, processes: Sequence["subprocess.Popen[bytes]"]) -> None:
         self.processes = processes
@@ -92,7 +92,7 @@ class ProcessSupervisor:
         raise LostProcessError(f"{self.describe_loss()}, and the others have ended", RESUME_HINT)
 
     def is_healthy(self) -> bool:
-        """Return whether every process runs, or has ended with an exit code that all share."""
+        """Return whether each process runs, unsuspended, or ended with a code in SHARED_ENDS."""
         codes = [process.poll() for process in self.processes]
         return all(code in (None, *SHARED_ENDS) for code in codes) and not any(
             is_stopped(process) for process in self.processes

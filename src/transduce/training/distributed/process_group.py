@@ -14,7 +14,7 @@ Args = ParamSpec("Args")
 
 @runtime_checkable
 class ProcessGroup(Protocol):
-    """The processes of a training, as seen from this process: rank, exchange, broadcast."""
+    """What training needs from its group of processes: rank, sums of gradients, broadcasts."""
 
     requests: SignalRequests
     rank: int  # number of this process, from 0; rank 0 writes to the run folder
@@ -28,15 +28,17 @@ class ProcessGroup(Protocol):
         optimiser: Optimiser,
         sums: Tensor,
     ) -> bool:
-        """Call `accumulate` for each micro-batch on one rank; sum gradients and `sums` over ranks.
+        """Compute each micro-batch's gradients on one rank, and sum them over all ranks.
 
+        `accumulate` adds the gradients of the micro-batch with the given number and writes its
+        losses to `sums`, which are also summed. `costs` are the micro-batches' token counts.
         Returns False if a signal stopped any process; the update must then be dropped.
         """
 
     def run_on_rank_0(
         self, work: Callable[Args, Progress], *args: Args.args, **kwargs: Args.kwargs
     ) -> Progress:
-        """Call `work` on rank 0 and return its result on every rank, however long it takes."""
+        """Call `work` on rank 0, however long it takes, and return its result on every rank."""
 
     def broadcast(self, tensors: Sequence[Tensor]) -> None:
         """Replace tensors, on every rank, by the tensors of rank 0."""

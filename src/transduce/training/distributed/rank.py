@@ -26,7 +26,7 @@ class ProcessRank:
 
     @property
     def is_single_process(self) -> bool:
-        """True if training has only one process."""
+        """Whether training has only one process."""
         return self.world_size == 1
 
     @staticmethod

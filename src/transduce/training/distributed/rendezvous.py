@@ -23,13 +23,13 @@ from transduce.training.distributed.rank import ProcessRank
 from transduce.training.distributed.requests import SignalRequests
 from transduce.training.distributed.torch_group import TorchProcessGroup
 
-JOB_KEY = "job"  # the key of the job in the store
+JOB_KEY = "job"  # the key of the job description in the key-value store
 POLL_SECONDS = 0.05
 
 
 @final
 class Rendezvous:
-    """The key-value store with which processes form a group; rank 0 publishes the job in it."""
+    """A key-value store by which processes form a group and receive the job from rank 0."""
 
     def __init__(self, rank: ProcessRank, timeout_seconds: float, *, exact: bool) -> None:
         self.rank, self.timeout_seconds, self.exact = rank, timeout_seconds, exact

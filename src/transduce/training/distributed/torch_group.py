@@ -30,7 +30,7 @@ Args = ParamSpec("Args")
 
 @final
 class TorchProcessGroup:
-    """The `ProcessGroup` on torch.distributed, which `Rendezvous.join_group` has opened."""
+    """The `ProcessGroup` of several processes, which communicate through torch.distributed."""
 
     def __init__(
         self, rank: ProcessRank, requests: SignalRequests, timeout_seconds: float, *, exact: bool
@@ -47,7 +47,7 @@ class TorchProcessGroup:
         optimiser: Optimiser,
         sums: Tensor,
     ) -> bool:
-        """Compute this rank's share of the micro-batches; sum gradients and `sums` over ranks.
+        """Compute gradients of this rank's micro-batches, then sum them and `sums` over all ranks.
 
         Returns False if a signal stopped any process; the stopped process skips its remaining
         micro-batches.
@@ -62,9 +62,9 @@ class TorchProcessGroup:
         )
 
     def exchange_requests(self, sums: Tensor) -> bool:
-        """Exchange losses and signal requests of all ranks; False if a signal stopped any rank.
+        """Share losses and signal requests with all ranks; return False if a signal stopped one.
 
-        Each number is computed by one process and is 0 on the others, so that the sum is exact.
+        Each number is computed by one process and is 0 on all others, so that their sum is exact.
         """
         asked = torch.zeros(2, self.world_size, dtype=torch.float64)
         wanted, self.requests.checkpoint = self.requests.checkpoint, False
@@ -82,7 +82,7 @@ class TorchProcessGroup:
     def run_on_rank_0(
         self, work: Callable[Args, Progress], *args: Args.args, **kwargs: Args.kwargs
     ) -> Progress:
-        """Call `work` on rank 0 and return its result on every rank; the others wait for it."""
+        """Call `work` on rank 0 and return its result on every rank; other ranks wait for it."""
         if self.rank == 0:
             with self.heartbeat():
                 progress = work(*args, **kwargs)
