@@ -17,7 +17,7 @@ from xml.etree.ElementTree import ParseError
 
 from transduce.datasets.values import Text
 from transduce.errors import InputError
-from transduce.text.files import read_raw_lines
+from transduce.text.files import read_stream_lines
 
 TARS = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 OPENERS: dict[str, Callable[..., io.BufferedIOBase]] = {
@@ -38,7 +38,7 @@ def read_text_lines(text: Text, path: Path) -> Iterator[bytes]:
     """Yield the lines of a `Text`, one language of a corpus, from its downloaded file."""
     try:
         with open_text(text, path) as stream:
-            yield from text.reader(read_raw_lines(stream))
+            yield from text.reader(read_stream_lines(stream))
     except DAMAGED as error:
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(":")
         raise InputError(f"cannot be unpacked ({reason})", DAMAGED_HINT, file=path) from error

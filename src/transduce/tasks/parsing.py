@@ -28,9 +28,9 @@ from transduce.text.trees.linearise import linearise
 from transduce.text.trees.read import parse_tree, read_trees
 from transduce.text.trees.repair import Repair, repair_symbols
 from transduce.text.trees.symbols import Form, classify_symbols, closed_labels
-from transduce.text.trees.tree import Kind, Tree, flat_tree
+from transduce.text.trees.tree import SymbolKind, Tree, flat_tree
 from transduce.text.trees.write import format_tree
-from transduce.text.words import escape_brackets, join_words, split_words, to_source_text
+from transduce.text.words import escape_brackets, normalise_blanks, split_words, to_source_text
 from transduce.vocabulary import BEGIN, END, Vocabulary
 from transduce.vocabulary.files import Vocabularies
 from transduce.vocabulary.tag_lexicon import TagLexicon
@@ -56,7 +56,7 @@ class Parsing:
 
     def normalise(self, line: str) -> str:
         """Return a line with single ASCII blanks; words and brackets stay as they are."""
-        return join_words(line)
+        return normalise_blanks(line)
 
     def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
         """Return the source token ids of sentences, each list closed by END."""
@@ -112,9 +112,9 @@ class Parsing:
         from transduce.search.tree_constraint import TreeSymbolKind, TreeSymbols  # imports torch
 
         kinds = {
-            Kind.OPEN: TreeSymbolKind.OPEN,
-            Kind.CLOSE: TreeSymbolKind.CLOSE,
-            Kind.WORD: TreeSymbolKind.WORD,
+            SymbolKind.OPEN: TreeSymbolKind.OPEN,
+            SymbolKind.CLOSE: TreeSymbolKind.CLOSE,
+            SymbolKind.WORD: TreeSymbolKind.WORD,
         }
         symbols = classify_symbols(self.target.symbols[BEGIN + 1 :], self.form)
         labels = {label: number for number, label in enumerate({one.label: 0 for one in symbols})}
@@ -235,7 +235,7 @@ PARSING = TaskKind(
     read_test_file=read_test_trees,
     options="--trees FILE_OR_FOLDER",
     list_files=list_tree_files,
-    normalise=join_words,
+    normalise=normalise_blanks,
     find_mismatch=find_word_mismatch,
     source_text=to_source_text,
     target_symbols=linearise_line,

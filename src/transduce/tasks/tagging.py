@@ -16,7 +16,7 @@ from transduce.settings.description import ModelDescription
 from transduce.tasks.task import SplitLevel, TaskKind
 from transduce.tasks.text import encode_lines
 from transduce.text.tags import read_tagged
-from transduce.text.words import join_words, split_words, to_source_text
+from transduce.text.words import normalise_blanks, split_words, to_source_text
 from transduce.vocabulary import BEGIN, END, Vocabulary
 from transduce.vocabulary.files import Vocabularies
 
@@ -49,7 +49,7 @@ class Tagging:
 
     def normalise(self, line: str) -> str:
         """Return a line with single ASCII blanks; tokens and labels stay as they are."""
-        return join_words(line)
+        return normalise_blanks(line)
 
     def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
         """Return the source token ids of sentences, each list closed by END."""
@@ -163,7 +163,7 @@ TAGGING = TaskKind(
     read_file=read_tagged_pairs,
     read_test_file=read_tagged_pairs,
     options="--tags FILE",
-    normalise=join_words,
+    normalise=normalise_blanks,
     find_mismatch=find_length_mismatch,
     format_output=format_labels,
     source_text=to_source_text,

@@ -1,4 +1,4 @@
-"""Text arguments of the Python API, files or lists of lines, with errors that name the argument."""
+"""Reading and checking of the Python API's text arguments: a file's path, or a list of lines."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -7,8 +7,8 @@ from typing import Any
 from transduce.errors import InputError
 from transduce.text.files import read_lines
 
-Text = str | Path | Sequence[str]  # a file, or lines
-MAX_CHARACTERS = 60  # of a wrong value's repr in an error message
+Text = str | Path | Sequence[str]  # the path of a file, or a list of lines
+MAX_CHARACTERS = 60  # of a value's repr in an error message; a longer repr is cut
 
 
 def describe_value(value: object) -> str:
@@ -19,9 +19,9 @@ def describe_value(value: object) -> str:
 
 
 def read_text(name: str, text: Text) -> list[str]:
-    """Return a text as a list of lines, read from a file if a path is given.
+    """Return the lines of `text`, a file's path or a list of lines; errors call it `name`.
 
-    `name` is the name of the caller's argument that holds the text, for error messages.
+    `name` is the name of the caller's argument that holds the text.
     """
     if isinstance(text, str | Path):
         return list(read_lines(text))
@@ -30,7 +30,7 @@ def read_text(name: str, text: Text) -> list[str]:
 
 
 def require_lines(name: str, value: object) -> None:
-    """Raise InputError if the argument `name` is one string or path, or is not iterable."""
+    """Raise InputError if the argument called `name` is a single string, a path, or no iterable."""
     if isinstance(value, str | Path) or not isinstance(value, Iterable):
         raise InputError(
             f"{name} must be lines of text, such as a list, not {describe_value(value)}"
@@ -38,7 +38,7 @@ def require_lines(name: str, value: object) -> None:
 
 
 def checked_lines(name: str, lines: Iterable[Any]) -> Iterator[str]:
-    """Yield lines lazily; raise InputError with the item's number if an item is not a string."""
+    """Yield each line of the argument called `name`; raise InputError at one that is no string."""
     for number, line in enumerate(lines, start=1):
         if not isinstance(line, str):
             raise InputError(f"{name}: item {number} must be a string, not {describe_value(line)}")

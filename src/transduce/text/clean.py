@@ -1,4 +1,4 @@
-"""Normalisation of text, and cleaning: filters that drop training pairs and count the dropped."""
+"""Normalisation of text, and cleaning of training pairs by filters, with a report of drops."""
 
 import re
 import unicodedata
@@ -22,32 +22,31 @@ INVISIBLE = re.compile(
 SURROGATE = re.compile("[\ud800-\udfff]")
 LONG_RUN = re.compile("[\u0300-\U0010ffff]{31,}")  # combining marks begin at U+0300
 MAX_MARKS = 30  # consecutive combining marks: the limit of Unicode's stream-safe form (UAX 15)
-SAMPLE_LENGTH = 80  # characters
-SAMPLES = 3  # stored for each reason
+SAMPLE_LENGTH = 80  # characters of a side of a dropped pair that the report shows
+SAMPLES = 3  # dropped pairs that the report shows for each reason
 
 
 def normalise(text: str) -> str:
     """Return text in NFC without invisible characters, each run of white space as one blank.
 
-    White space is all of Unicode's, also U+00A0, U+0085, U+2028 and the tab; it is removed at both
-    ends. An unpaired surrogate, which UTF-8 cannot encode, becomes U+FFFD. Normalised text stays
-    unchanged.
+    All white space of Unicode counts, such as U+00A0, U+0085, U+2028 and the tab; at both ends of
+    the text it is removed. An unpaired surrogate, which UTF-8 cannot encode, becomes U+FFFD.
+    Normalising a normalised text changes nothing.
     """
     text = INVISIBLE.sub("", text)
     if not text.isascii():
         text = SURROGATE.sub("\ufffd", text)
         # Marks are limited before NFC, which sorts them in quadratic time, and again after it,
         # because NFC may decompose one mark into two.
-        text = LONG_RUN.sub(
-            limit_marks, unicodedata.normalize("NFC", LONG_RUN.sub(limit_marks, text))
-        )
+        text = unicodedata.normalize("NFC", LONG_RUN.sub(limit_combining_marks, text))
+        text = LONG_RUN.sub(limit_combining_marks, text)
     return " ".join(text.split())
 
 
-def limit_marks(run: re.Match[str]) -> str:
-    """Return the matched text with each run of combining marks cut to its first 30."""
+def limit_combining_marks(match: re.Match[str]) -> str:
+    """Return the matched text without combining marks after the first 30 in a row."""
     kept, marks = [], 0
-    for character in run.group():
+    for character in match.group():
         marks = marks + 1 if unicodedata.combining(character) else 0
         if marks <= MAX_MARKS:
             kept.append(character)
@@ -81,7 +80,7 @@ class CleaningReport:
     dropped: dict[str, DroppedPairs] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the report as plain values for a manifest."""
+        """Return the report as JSON values, for the manifest of a prepared folder."""
         return {
             "read": self.read,
             "kept": self.kept,
@@ -94,7 +93,7 @@ class CleaningReport:
 
 @final
 class Cleaner:
-    """A cleaning of sentence pairs: normalisation of both sides, then the settings' filters."""
+    """A cleaner of sentence pairs: normalisation, then dropping by the data settings."""
 
     def __init__(self, data: Data, normalise_line: Callable[[str], str] | None = None) -> None:
         self.data = data

@@ -30,16 +30,16 @@ DAMAGED = (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError)
 def read_lines(path: Path | str) -> Iterator[str]:
     """Yield the lines of a text file without their line ends; the path "-" is standard input."""
     name = display_name(path)
-    for number, raw in enumerate(read_file_bytes(path), start=1):
+    for number, raw in enumerate(read_byte_lines(path), start=1):
         yield decode_line(raw, name, number)
 
 
-def read_file_bytes(path: Path | str) -> Iterator[bytes]:
+def read_byte_lines(path: Path | str) -> Iterator[bytes]:
     """Yield the lines of a text file as bytes with their line ends; "-" is standard input."""
     name, count = display_name(path), 0
     try:
         with open_unpacked(path) as file:
-            for raw in read_raw_lines(file):
+            for raw in read_stream_lines(file):
                 yield raw
                 count += 1
     except DAMAGED as error:
@@ -62,7 +62,7 @@ def display_name(path: Path | str) -> str:
 
 
 def read_pairs(source: Path | str, target: Path | str) -> Iterator[tuple[str, str]]:
-    """Yield (source line i, target line i) of two files; InputError if line counts differ."""
+    """Yield (source line i, target line i) of two files; InputError if their line counts differ."""
     if str(source) == str(target) == "-":
         raise InputError(
             "both sides cannot come from standard input",
@@ -86,7 +86,7 @@ def read_pairs_tsv(path: Path | str) -> Iterator[tuple[str, str]]:
 
 
 def split_columns(line: str, hint: str, name: str, number: int) -> tuple[str, str]:
-    """Return the two tab-separated columns of a line; raise InputError if there are not two."""
+    """Split a line into two columns at its tab, or raise InputError for line `number` of `name`."""
     columns = line.split("\t")
     if len(columns) != 2:
         count = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
@@ -95,7 +95,7 @@ def split_columns(line: str, hint: str, name: str, number: int) -> tuple[str, st
 
 
 def open_unpacked(path: Path | str) -> AbstractContextManager[io.BufferedIOBase]:
-    """Open a file as a stream of bytes, decompressed if its name ends in .gz, .xz or .zst."""
+    """Open a file as a stream of bytes, unpacked if its name ends in .gz, .xz or .zst."""
     if str(path) == "-":
         return nullcontext(cast("io.BufferedIOBase", sys.stdin.buffer))
     match Path(path).suffix.lower():
@@ -108,8 +108,8 @@ def open_unpacked(path: Path | str) -> AbstractContextManager[io.BufferedIOBase]
     return Path(path).open("rb")
 
 
-def read_raw_lines(file: io.BufferedIOBase) -> Iterator[bytes]:
-    """Yield the lines of a stream as bytes with newlines, without a byte-order mark at the start.
+def read_stream_lines(file: io.BufferedIOBase) -> Iterator[bytes]:
+    """Yield the lines of a byte stream with their newlines, without a byte-order mark at its start.
 
     A line longer than `MAX_LINE_BYTES` is yielded in parts of that size, which `decode_line`
     refuses.
@@ -148,7 +148,7 @@ def decode_line(raw: bytes, name: str, number: int) -> str:
 def line_count_error(
     files: tuple[Path | str, Path | str], counts: tuple[int, int], detector: MisalignmentDetector
 ) -> InputError:
-    """Build the error for files of different line counts; name their first misaligned line."""
+    """Build the error for parallel files with different line counts, and where they diverge."""
     fact = f"{files[0]} has {counts[0]:,} lines, but {files[1]} has {counts[1]:,}"
     hint = "line i of one file must be the translation of line i of the other"
     if line := detector.first_misaligned_line:

@@ -8,7 +8,7 @@ from transduce.settings import Data
 
 
 def exclusion_reason(source: str, target: str, data: Data) -> str:
-    """Return the reason to drop a normalised pair from the training data, or "" to keep it."""
+    """Return why the data settings exclude a normalised sentence pair, or "" if they keep it."""
     shorter, longer = sorted((len(source), len(target)))
     if not shorter:
         return "empty side"

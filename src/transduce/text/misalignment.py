@@ -3,36 +3,35 @@
 import math
 from typing import final
 
-THRESHOLD = 8.0  # of `surprise`: reached by about 20 misaligned pairs, seldom by aligned files
+THRESHOLD = 8.0  # of `surprise`: about 20 misaligned pairs exceed it, aligned files seldom do
 
 
 @final
 class MisalignmentDetector:
-    """A detector of the line from which two parallel files mismatch, by the lines' lengths alone.
+    """A detector of the first line from which two parallel files no longer match, by line lengths.
 
     The lengths of a line and its translation have a nearly constant ratio. After a line that is
     missing on one side, line i of one file is no longer the translation of line i of the other,
-    and |log(source length / target length)| is larger. `surprise` is the running sum of its excess
-    over twice its mean so far, never below zero (Page's CUSUM, 1954). When `surprise` exceeds
-    `THRESHOLD`, the files are taken to be misaligned from the line at which it last left zero.
+    and |log(source length / target length)| is larger. `surprise` is a running sum: each pair adds
+    this value less twice its mean so far, and the sum never falls below zero (Page's CUSUM, 1954).
+    When `surprise` exceeds `THRESHOLD`, the files are taken to be misaligned from the line at which
+    `surprise` last left zero.
     """
 
     def __init__(self) -> None:
-        self.first_misaligned_line = (
-            0  # the first misaligned line, counted from 1; 0 if none is known
-        )
+        self.first_misaligned_line = 0  # counted from 1; 0 if none is known
         self.lines = 0
-        self.total = 0.0
+        self.total = 0.0  # sum over all pairs of |log(source length / target length)|
         self.surprise = 0.0
-        self.start = 0
+        self.start = 0  # the line at which `surprise` last left zero
 
     def observe(self, source: int, target: int) -> None:
-        """Add the next pair, given the lengths of its two sides in characters."""
+        """Update the detector with the lengths in characters of the next source and target line."""
         if self.first_misaligned_line:
             return
         self.lines += 1
-        distance = abs(math.log((source + 5) / (target + 5)))  # 5: short lines vary most
-        usual = (self.total + 1.0) / (self.lines + 4)  # mean of all pairs so far, 0.25 at first
+        distance = abs(math.log((source + 5) / (target + 5)))  # + 5: short lines vary most
+        usual = (self.total + 1.0) / (self.lines + 4)  # about the mean `distance` so far
         self.total += distance
         if self.surprise == 0:
             self.start = self.lines

@@ -2,7 +2,7 @@
 
 The authors published their script for scoring English to German. It processes the output with two
 programs of the Moses toolkit in their versions of 2017, splits compounds, and computes BLEU with a
-third program (`scores/multi_bleu.py`). This module has the steps before BLEU.
+third program, which `scores/multi_bleu.py` reproduces. This module has the steps before BLEU.
 """
 
 import re
@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 
 from transduce.errors import InputError
 
-# Full-width punctuation of Chinese and Japanese, curly quotes and the ellipsis. The script of 2017
-# turns a full-width 1 into a quote by mistake and leaves the opening quotes „ and ‘ as they are;
-# both are reproduced.
+# Makes full-width punctuation of Chinese and Japanese, curly quotes and the ellipsis ASCII. The
+# script of 2017 turns a full-width 1 into a quote by mistake and leaves the opening quotes „ and ‘
+# as they are; this table does so too.
 PLAIN = str.maketrans(
     dict(
         zip("，、∶：？！；（）～━〈〉【】％", ",,::?!;()~-<>[]%", strict=True),
@@ -28,12 +28,12 @@ ENDS = re.compile(r"[^\s.?!](\s?)[.?!]$", re.ASCII)
 
 
 def replace_unicode_punctuation(line: str) -> str:
-    """Return a line with ASCII punctuation, as replace-unicode-punctuation.perl writes it."""
+    """Return a line with ASCII punctuation, as Moses' replace-unicode-punctuation.perl does."""
     return WIDE_FULL_STOP.sub(". ", line).translate(PLAIN)
 
 
 def build_moses_tokenizer() -> Callable[[str], str]:
-    """Build a function that tokenises a line as `tokenizer.perl -l de` of 2017 does."""
+    """Build a function that tokenises a German line as Moses' tokenizer.perl of 2017 does."""
     try:
         from sacremoses import MosesTokenizer  # type: ignore[import-untyped]
     except ImportError:
@@ -51,7 +51,7 @@ def split_compounds(line: str) -> str:
 
 
 def is_tokenised(lines: Iterable[str]) -> bool | None:
-    """Return whether most lines have a blank before a final . ? or !; None if exactly half do."""
+    """Return whether most lines that end in . ? or ! have a blank before it; None if half do."""
     found = [bool(end.group(1)) for line in lines if (end := ENDS.search(line))]
     apart = sum(found)
     return None if 2 * apart == len(found) else 2 * apart > len(found)

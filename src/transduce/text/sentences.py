@@ -3,12 +3,12 @@
 A sentence ends at a blank after . ? ! or … (quotes and brackets may follow the mark) when the next
 word starts with a capital, a digit or a letter that has no case. A full stop does not end it after
 an abbreviation, a single letter ("J. S. Bach", "z. B.") or a number below 100 ("am 3. Mai"). In
-doubt text is not split: two sentences in one part cost little quality, half a sentence a lot.
+doubt text is not split: two sentences in one part cost little quality, half a sentence costs much.
 
 A clause ends at a blank after , ; : or a dash, but not inside a pair of brackets.
 
-All functions take text that `text.clean.normalise` returned. The parts that they return, joined
-with single blanks, are the same text.
+The text must be normalised by `text.clean.normalise`. Its sentences or clauses, joined with single
+blanks, give the same text again.
 """
 
 import itertools
@@ -16,9 +16,9 @@ import itertools
 CLOSING = "\"'”’“‘»«)]}"
 OPENING = "\"'“‘„‚”’«»([{¿¡–—-"
 OPENING_BRACKETS, CLOSING_BRACKETS = "([{（", ")]}）"
-CLAUSE_ENDS = (",", ";", ":", "–", "—", "،", "؛")  # and a hyphen that is a word by itself
-# Abbreviations that seldom end a sentence. "etc." and "usw." often do, and "no", "sun" or "max"
-# are words too: these are not listed.
+CLAUSE_ENDS = (",", ";", ":", "–", "—", "،", "؛")  # besides a hyphen that is a word by itself
+# Abbreviations that seldom end a sentence. Not listed are "etc." and "usw.", which often do, and
+# "no", "sun" or "max", which are also words.
 ENGLISH = """mr mrs ms dr prof rev hon sen rep gov gen capt lt sgt st mt messrs vs viz cf eg ie
     e.g i.e a.m p.m u.s u.k nos vol vols fig figs eq sec ch pp eds dept approx
     jan feb apr jun jul aug sep sept oct nov dec tue thu fri"""
@@ -55,7 +55,7 @@ def join_words(words: list[str], is_last: list[bool]) -> list[str]:
 
 
 def can_end_sentence(word: str) -> bool:
-    """Return whether a sentence may end with this word, for example not with an abbreviation."""
+    """Return whether a word has a sentence's end mark and is no abbreviation or short number."""
     core = word.rstrip(CLOSING)
     if not core.endswith("."):
         return core.endswith(("?", "!", "…"))
@@ -77,7 +77,7 @@ def can_end_clause(word: str) -> bool:
 
 
 def bracket_depths(words: list[str]) -> list[int]:
-    """Return how many brackets are open after each word, not counting brackets never closed."""
+    """Return for each word how many brackets are open after it and closed by a later word."""
     changes, openings = [0] * len(words), list[int]()
     for index, word in enumerate(words):
         for character in word:

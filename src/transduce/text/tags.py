@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import final
 
 from transduce.errors import InputError
-from transduce.text.files import decode_line, display_name, read_file_bytes, split_columns
+from transduce.text.files import decode_line, display_name, read_byte_lines, split_columns
 
 SENTENCE_END = "."  # the token that ends a sentence in a file without blank lines
-# No Unicode blanks: treebanks have words that contain U+00A0 and U+2009.
+# Refused in tokens and labels. Unicode's other blanks are not: treebanks have words with U+00A0.
 BLANKS = frozenset(" \r\v\f")
 HINT = "each line is a token, one tab and its label; blank lines separate the sentences"
 
@@ -24,7 +24,7 @@ HINT = "each line is a token, one tab and its label; blank lines separate the se
 @final
 @dataclass(frozen=True)
 class Layout:
-    """The white space around a tagged sentence in its file, by default a blank line after it."""
+    """The line ends and blank lines of a tagged sentence, by default one blank line after it."""
 
     before: str = ""  # blank lines before the first token of the file
     newline: str = "\n"  # between two tokens
@@ -34,7 +34,7 @@ class Layout:
 @final
 @dataclass(frozen=True)
 class TaggedSentence:
-    """The tokens of a sentence, one label for each, and their layout in the file."""
+    """The tokens of a sentence, one label for each, and their line ends and blank lines."""
 
     tokens: tuple[str, ...]
     labels: tuple[str, ...]
@@ -44,7 +44,7 @@ class TaggedSentence:
 @final
 @dataclass(frozen=True)
 class Row:
-    """One line of a tagged file; a blank line has an empty token and label."""
+    """One line of a tagged file: a token, its label (both "" for a blank line) and the line end."""
 
     token: str
     label: str
@@ -52,7 +52,7 @@ class Row:
 
     @property
     def is_blank(self) -> bool:
-        """Whether the line has no token."""
+        """Return whether the line is blank, that is, has no token."""
         return not self.token
 
 
@@ -70,9 +70,9 @@ def read_tagged(path: Path | str) -> Iterator[TaggedSentence]:
 
 
 def read_rows(path: Path | str) -> Iterator[Row]:
-    """Yield the lines of a tagged file as rows; raise InputError for a line of another form."""
+    """Yield a tagged file's lines; InputError if one is neither blank nor token, tab and label."""
     name = display_name(path)
-    for number, raw in enumerate(read_file_bytes(path), start=1):
+    for number, raw in enumerate(read_byte_lines(path), start=1):
         line = decode_line(raw, name, number)
         newline = raw[len(line.encode()) :].decode()
         if not line.strip(" "):
@@ -97,7 +97,7 @@ def take_through_blank_line(rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def split_at_blank_lines(rows: Iterable[Row]) -> Iterator[TaggedSentence]:
-    """Yield tagged sentences from the rows of a file whose sentences blank lines separate."""
+    """Group rows into tagged sentences, which are separated by blank lines."""
     before, tokens = "", list[Row]()
     for is_blank, block in groupby(rows, key=lambda row: row.is_blank):
         if not is_blank:
@@ -114,7 +114,7 @@ def split_at_blank_lines(rows: Iterable[Row]) -> Iterator[TaggedSentence]:
 
 
 def split_at_full_stops(rows: Iterable[Row]) -> Iterator[TaggedSentence]:
-    """Yield tagged sentences from rows without blank lines; a token `.` ends each sentence."""
+    """Group rows without blank lines into tagged sentences, each of which ends in a token `.`."""
     tokens = list[Row]()
     for row in rows:
         tokens.append(row)
@@ -125,9 +125,9 @@ def split_at_full_stops(rows: Iterable[Row]) -> Iterator[TaggedSentence]:
         yield build_sentence(tokens)
 
 
-def build_sentence(rows: Sequence[Row], before: str = "", blanks: str = "") -> TaggedSentence:
-    """Build a tagged sentence from the rows of its tokens and the blank lines around them."""
-    layout = Layout(before, rows[0].newline or "\n", rows[-1].newline + blanks)
+def build_sentence(rows: Sequence[Row], before: str = "", after: str = "") -> TaggedSentence:
+    """Build a tagged sentence from its tokens' rows and the blank lines before and after them."""
+    layout = Layout(before, rows[0].newline or "\n", rows[-1].newline + after)
     return TaggedSentence(
         tuple(row.token for row in rows), tuple(row.label for row in rows), layout
     )

@@ -6,7 +6,7 @@ B-NP and its other words I-NP; every word outside of all base noun phrases has O
 """
 
 from transduce.text.tags import TaggedSentence
-from transduce.text.trees.tree import Constituent, Kind, Tree
+from transduce.text.trees.tree import Constituent, SymbolKind, Tree
 
 NOUN_PHRASE = "NP"
 
@@ -29,9 +29,9 @@ def find_base_noun_phrases(tree: Tree) -> list[Constituent]:
     found, latest = list[Constituent](), -1
     constituents = tree.constituents
     for kind, index in tree.walk():
-        if kind is Kind.WORD or constituents[index].label != NOUN_PHRASE:
+        if kind is SymbolKind.WORD or constituents[index].label != NOUN_PHRASE:
             continue
-        if kind is Kind.OPEN:
+        if kind is SymbolKind.OPEN:
             latest = index
         elif index == latest:  # no NP was opened inside of it
             found.append(constituents[index])

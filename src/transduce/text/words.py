@@ -1,4 +1,4 @@
-"""Words of tokenised text, which ASCII blanks separate, and how treebanks write their brackets.
+"""Words of tokenised text, which ASCII blanks separate, and how treebanks write ( and ) in words.
 
 Unicode's other blanks stay inside of words: a treebank has words with a no-break space.
 """
@@ -7,10 +7,10 @@ import re
 
 from transduce.text.clean import normalise
 
-BLANKS = r" \t\n\v\f\r"  # of regular expressions: the characters of C's isspace, so not U+00A0
+BLANKS = r" \t\n\v\f\r"  # ASCII's six, for regular expressions; so not U+00A0
 WORD = re.compile(f"[^{BLANKS}]+")
 ESCAPES = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
-UNREADABLE = "\ufffd"  # stands for a word without any visible character
+UNREADABLE = "\ufffd"  # replaces a word without any visible character
 
 
 def split_words(line: str) -> list[str]:
@@ -18,7 +18,7 @@ def split_words(line: str) -> list[str]:
     return WORD.findall(line)
 
 
-def join_words(line: str) -> str:
+def normalise_blanks(line: str) -> str:
     """Return a line with exactly one blank between words and none at the ends."""
     return " ".join(split_words(line))
 
@@ -29,6 +29,9 @@ def escape_brackets(text: str) -> str:
 
 
 def to_source_text(line: str) -> str:
-    """Return the text of a line to encode: its words in NFC, without blanks inside of words."""
+    """Return a line of words as a model's input: in NFC, with ( and ) as -LRB- and -RRB-.
+
+    Blanks inside of a word, such as U+00A0, are removed.
+    """
     words = map(escape_brackets, split_words(line))
     return " ".join(normalise(word).replace(" ", "") or UNREADABLE for word in words)

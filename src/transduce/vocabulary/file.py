@@ -15,13 +15,13 @@ from transduce.vocabulary.symbols import SPECIALS
 
 
 def serialise(kind: Kind) -> bytes:
-    """Return the bytes of a vocabulary's tokenizer.json; equal vocabularies give equal bytes."""
+    """Return a vocabulary as the bytes of its tokenizer.json; equal ones give equal bytes."""
     text = json.dumps(build_document(kind), ensure_ascii=False, separators=(",", ":"))
     return text.encode()
 
 
 def deserialise(data: bytes) -> Kind:
-    """Parse the bytes of a vocabulary file; raise FolderError if `serialise` did not write them."""
+    """Return the vocabulary in a tokenizer.json; FolderError if `serialise` did not write it."""
     try:
         found = json.loads(data)
         kind = MODELS[found["model"]["type"]].from_model(found["model"])
@@ -34,7 +34,7 @@ def deserialise(data: bytes) -> Kind:
 
 
 def foreign_file_error(why: str) -> FolderError:
-    """Build the FolderError for a file that is damaged or not a vocabulary of this package."""
+    """Build the FolderError for a file that `serialise` did not write, for the reason `why`."""
     return FolderError(
         f"this is no vocabulary of transduce, or it is damaged ({why})",
         "copy the folder again, or learn the vocabulary anew from the same text",
@@ -42,12 +42,12 @@ def foreign_file_error(why: str) -> FolderError:
 
 
 def build_document(kind: Kind) -> dict[str, Any]:
-    """Build the content of a vocabulary's tokenizer.json as plain JSON values."""
+    """Return a vocabulary as the JSON object that its tokenizer.json holds."""
     return {
         "version": "1.0",
         "truncation": None,
         "padding": None,
-        "added_tokens": [special_token(number, name) for number, name in enumerate(SPECIALS)],
+        "added_tokens": [special_token_json(number, name) for number, name in enumerate(SPECIALS)],
         "normalizer": None,
         "pre_tokenizer": kind.pre_tokenizer_json(),
         "post_processor": None,
@@ -56,8 +56,8 @@ def build_document(kind: Kind) -> dict[str, Any]:
     }
 
 
-def special_token(number: int, name: str) -> dict[str, Any]:
-    """Build the JSON entry of a special token; encoding text never gives its id."""
+def special_token_json(number: int, name: str) -> dict[str, Any]:
+    """Return the tokenizer.json entry of END or BEGIN, given the symbol's id and name."""
     return {
         "id": number,
         "content": name,

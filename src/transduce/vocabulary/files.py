@@ -1,4 +1,4 @@
-"""The learned files of a corpus: vocabularies, shared or one per side, and a lexicon of tags."""
+"""The vocabulary files of a folder: one shared, or source and target, and a lexicon of tags."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Vocabularies:
         return iter((self.source, self.target))
 
     def files(self) -> dict[str, bytes]:
-        """Return a dict from file name to content, with one vocabulary if it is shared."""
+        """Return a dict from file name to content; a shared vocabulary is one file."""
         names = vocabulary_file_names(shared=self.source is self.target)
         found = {name: each.to_bytes() for name, each in zip(names, self, strict=False)}
         return found | ({} if self.lexicon is None else {LEXICON: self.lexicon.to_bytes()})
@@ -42,14 +42,14 @@ class Vocabularies:
 
 
 def vocabulary_file_names(*, shared: bool) -> tuple[str, ...]:
-    """Return the names of a folder's vocabulary files: the shared one, or source and target."""
+    """Return the names of a folder's vocabulary files: one if shared, or source and target."""
     return (SHARED,) if shared else (SOURCE, TARGET)
 
 
 def read_vocabularies(
     folder: Path, read: Callable[[str], bytes], *, shared: bool, has_lexicon: bool
 ) -> Vocabularies:
-    """Read and check a folder's learned files; `read` returns a file's bytes, given its name."""
+    """Read a folder's vocabularies and its tag lexicon; `read` returns a file's bytes by name."""
     found = []
     for name in vocabulary_file_names(shared=shared):
         data = read(name)

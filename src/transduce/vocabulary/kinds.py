@@ -52,7 +52,7 @@ class BytePair:
         return BytePair(tuple(merges))
 
     @staticmethod
-    def from_model(model: Any) -> "BytePair":  # noqa: ANN401 - JSON of others
+    def from_model(model: Any) -> "BytePair":  # noqa: ANN401 - parsed JSON
         """Build the vocabulary from tokenizer.json's "model" entry; ValueError if it is invalid."""
         known, checked = set(byte_letters()), dict[Merge, None]()
         for left, right in model["merges"]:
@@ -112,7 +112,7 @@ class WordPiece:
 
     @staticmethod
     def from_model(model: Any) -> "WordPiece":  # noqa: ANN401
-        """Build the vocabulary from tokenizer.json's "model" entry; ValueError if invalid."""
+        """Build the vocabulary from tokenizer.json's "model" entry; ValueError if it is invalid."""
         vocab, known = model["vocab"], set(byte_letters())
         pieces = tuple(sorted(vocab, key=vocab.__getitem__)[len(list_symbols([])) :])
         for piece in pieces:
@@ -136,7 +136,7 @@ class WordPiece:
     def pre_tokenizer_json(self) -> dict[str, Any]:
         """Return the "pre_tokenizer" entry of tokenizer.json: how text is cut into words.
 
-        A word with < or > has no letters, so that no word is "</s>".
+        ByteLevel cuts < and > from letters, so that no word is "</s>".
         """
         return {"type": "Sequence", "pretokenizers": [BYTE_LEVEL, WORD_SPLIT]}
 
@@ -157,13 +157,13 @@ class WordPiece:
 @final
 @dataclass(frozen=True)
 class ClosedList:
-    """A vocabulary of a fixed list of whole symbols, such as a tagger's labels, without pieces."""
+    """A vocabulary that is a fixed list of whole symbols, such as a tagger's labels."""
 
-    learned: tuple[str, ...]  # without END and BEGIN, in the order of their ids from 2
+    learned: tuple[str, ...]  # the symbols with the ids 2, 3, …, after END and BEGIN
 
     @staticmethod
     def from_model(model: Any) -> "ClosedList":  # noqa: ANN401
-        """Build a fixed symbol list from tokenizer.json's "model" entry; ValueError if invalid."""
+        """Build the vocabulary from tokenizer.json's "model" entry; ValueError if it is invalid."""
         vocab = model["vocab"]
         learned = tuple(sorted(vocab, key=vocab.__getitem__)[len(SPECIALS) :])
         for symbol in learned:
@@ -177,7 +177,7 @@ class ClosedList:
         return [*SPECIALS, *self.learned]
 
     def symbol_bytes(self) -> list[bytes]:
-        """Return for each id the UTF-8 bytes of its symbol and of a separating blank."""
+        """Return the UTF-8 bytes of each symbol with a blank after it, indexed by id."""
         return [b"", b"", *(f"{symbol} ".encode() for symbol in self.learned)]
 
     def pre_tokenizer_json(self) -> dict[str, Any]:
@@ -186,7 +186,7 @@ class ClosedList:
         return {"type": "Split", "pattern": pattern, "behavior": "Removed", "invert": False}
 
     def decoder_json(self) -> None:
-        """Return the "decoder" entry of tokenizer.json: the default, which inserts blanks."""
+        """Return the "decoder" entry of tokenizer.json: None joins the symbols with blanks."""
         return
 
     def model_json(self) -> dict[str, Any]:

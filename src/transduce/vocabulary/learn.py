@@ -51,7 +51,7 @@ def learn_vocabulary(lines: Iterable[str], size: int, kind: str = "byte-pair") -
 
 
 def learn_closed_list(lines: Iterable[Iterable[str]]) -> Vocabulary:
-    """Return the vocabulary of all symbols in lines of symbols, in alphabetical order."""
+    """Build a fixed-list vocabulary of all different symbols in the lines, sorted by name."""
     found = sorted({symbol for line in lines for symbol in line})
     if not found:
         raise InputError("there are no labels to learn", "is the file empty?")
@@ -93,10 +93,11 @@ def sample_lines(lines: Iterable[str]) -> list[str]:
 
 
 def learn_merges(sample: list[str], size: int) -> list[Merge]:
-    """Learn byte-pair merges up to `size` symbols, the most frequent pair within words first.
+    """Learn byte-pair merges from sampled lines until the vocabulary has `size` symbols.
 
-    Pairs that occur only once are not merged. Only the merges are taken from the library
-    tokenizers, because its ids of the bytes are in another order.
+    The most frequent pair within words is merged first; pairs that occur only once are not merged.
+    Only the merges are taken from the library tokenizers, because its ids of the bytes are in
+    another order.
     """
     tokenizer = Tokenizer(models.BPE())
     # Cut lines into words without adding a blank at the start or losing a blank.

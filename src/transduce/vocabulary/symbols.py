@@ -14,7 +14,7 @@ Merge = tuple[str, str]
 
 
 def byte_letters() -> list[str]:
-    """Return a list of the visible letter that stands for each of the 256 bytes, in byte order."""
+    """Return the 256 visible letters that stand for the bytes 0 to 255 in vocabulary files."""
     plain = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = iter(range(0x100, 0x200))
     return [chr(byte if byte in plain else next(others)) for byte in range(BYTES)]
@@ -26,7 +26,7 @@ def list_symbols(merges: Sequence[Merge]) -> list[str]:
 
 
 def symbol_bytes(symbol: str, values: dict[str, int]) -> bytes:
-    """Return the UTF-8 bytes that a symbol stands for, b"" for END and BEGIN."""
+    """Return a symbol's UTF-8 bytes, by each letter's byte in `values`; b"" for END and BEGIN."""
     return b"" if symbol in SPECIALS else bytes(values[letter] for letter in symbol)
 
 

@@ -1,7 +1,7 @@
-"""A unigram tagger: the most frequent part-of-speech tag of each word of a treebank.
+"""A unigram tagger: it gives each word its most frequent part-of-speech tag in a treebank.
 
-A parser's output has no tags of its own in the usual linearisation, and EVALB recognises
-punctuation by its tag, so `transduce parse` writes the tags of this lexicon.
+A parser's output has no tags in the default form of trees, xx, and EVALB recognises punctuation by
+its tag, so `transduce parse` writes the tags of this lexicon.
 """
 
 import hashlib
@@ -16,20 +16,20 @@ from transduce.durable.checksummed_json import from_checksummed_json, to_checksu
 from transduce.errors import FolderError
 
 SUFFIX_LENGTH = 3  # letters at the end of an unknown word that predict its tag
-RARE = 2  # occurrences up to which a word is taken as an example of unknown words
+RARE = 2  # a word with at most so many occurrences is an example of unknown words
 
 
 @final
 @dataclass(frozen=True)
 class TagLexicon:
-    """The most frequent part-of-speech tag of each word, of rare words' endings, of rare words."""
+    """A unigram part-of-speech tagger: tags of known words, of endings, and of other words."""
 
-    words: Mapping[str, str]
-    endings: Mapping[str, str]
-    unknown: str
+    words: Mapping[str, str]  # the most frequent tag of each known word
+    endings: Mapping[str, str]  # that of each ending, counted over rare words
+    unknown: str  # that of all rare words, for unknown words with an unknown ending
 
     def tag(self, words: Sequence[str]) -> list[str]:
-        """Return each word's most frequent tag, or that of its ending, or that of rare words."""
+        """Return one tag for each word: by the word, or else its ending, or else `unknown`."""
         return [
             self.words.get(word) or self.endings.get(word[-SUFFIX_LENGTH:], self.unknown)
             for word in words
@@ -42,7 +42,7 @@ class TagLexicon:
 
     @cached_property
     def hash(self) -> str:
-        """The sha256 of the lexicon's file."""
+        """Return the sha256 of the lexicon's file."""
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
     @staticmethod
@@ -57,7 +57,7 @@ class TagLexicon:
 
 
 def learn_tag_lexicon(sentences: Iterable[Iterable[tuple[str, str]]]) -> TagLexicon:
-    """Learn a lexicon from tagged sentences, each a sequence of (word, tag) pairs."""
+    """Learn a tag lexicon from tagged sentences, each a sequence of (word, tag) pairs."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for sentence in sentences:
         for word, tag in sentence:

@@ -15,7 +15,7 @@ from transduce.vocabulary.symbols import SPECIALS, make_readable
 
 @final
 class Vocabulary:
-    """A lossless encoding of any string as token ids, byte-pair or word-piece    (section 5.1)
+    """A lossless encoding of strings as token ids, such as byte-pair encoding    (section 5.1)
 
     `encode` does not normalise; `transduce.text.clean.normalise` does (NFC, single blanks).
     """
@@ -46,11 +46,11 @@ class Vocabulary:
         return [encoding.ids for encoding in encodings]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of token ids without END and BEGIN, with invalid UTF-8 as U+FFFD."""
+        """Return the text of token ids; END and BEGIN add nothing, invalid UTF-8 becomes U+FFFD."""
         return b"".join([self._bytes[number] for number in ids]).decode("utf-8", errors="replace")
 
     def lookup(self, symbols: Iterable[str]) -> list[int] | None:
-        """Return each symbol's id, without splitting symbols; None if the vocabulary lacks any."""
+        """Return the ids of whole symbols, or None if the vocabulary lacks any of them."""
         ids = [self._ids.get(symbol) for symbol in symbols]
         return None if None in ids else [number for number in ids if number is not None]
 
@@ -60,7 +60,7 @@ class Vocabulary:
 
     @property
     def symbols(self) -> Sequence[str]:
-        """All symbols indexed by id, END and BEGIN first, as tokenizer.json writes them."""
+        """Return all symbols, indexed by id, END and BEGIN first, as tokenizer.json spells them."""
         return tuple(self._symbols)
 
     def piece(self, number: int) -> str:
@@ -70,7 +70,7 @@ class Vocabulary:
 
     @cached_property
     def hash(self) -> str:
-        """The sha256 of the vocabulary's file."""
+        """Return the sha256 of the vocabulary's file."""
         return hashlib.sha256(self._data).hexdigest()
 
     def to_bytes(self) -> bytes:

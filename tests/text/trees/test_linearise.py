@@ -19,7 +19,7 @@ from transduce.text.trees.symbols import (
     classify_symbols,
     collect_symbols,
 )
-from transduce.text.trees.tree import Kind
+from transduce.text.trees.tree import SymbolKind
 
 GUM_SPLITS = ("dev", "test", "test2", "train")
 FIELDS: dict[Form, str] = {"xx": "xx", "tags": "tagged", "t2t": "t2t"}
@@ -83,7 +83,7 @@ def require_lossless(raw, form):
     trees = [tree for tree in cleaned if tree is not None]
     assert len(trees) == len(raw)
     classified = classify_symbols(collect_symbols(trees, form), form)
-    labels = {symbol.label for symbol in classified if symbol.kind is Kind.OPEN}
+    labels = {symbol.label for symbol in classified if symbol.kind is SymbolKind.OPEN}
     for tree in trees:
         symbols = linearise(tree, form)
         assert delinearise(symbols, tree.words, form, tree.tags, labels) == tree
@@ -133,12 +133,12 @@ def test_constrained_sequences_of_the_fixtures_are_trees(shared):
 
 
 def test_symbols_have_a_kind_and_a_label():
-    assert classify_symbol("(S", "xx") == (Kind.OPEN, "S")
-    assert classify_symbol(")PRT|ADVP", "tags") == (Kind.CLOSE, "PRT|ADVP")
-    assert classify_symbol("-LRB-", "tags") == (Kind.WORD, "-LRB-")
-    assert classify_symbol("S", "t2t", {"S"}) == (Kind.OPEN, "S")
-    assert classify_symbol("S", "t2t") == (Kind.WORD, "S")
-    assert classify_symbol("/S", "t2t") == (Kind.CLOSE, "S")
+    assert classify_symbol("(S", "xx") == (SymbolKind.OPEN, "S")
+    assert classify_symbol(")PRT|ADVP", "tags") == (SymbolKind.CLOSE, "PRT|ADVP")
+    assert classify_symbol("-LRB-", "tags") == (SymbolKind.WORD, "-LRB-")
+    assert classify_symbol("S", "t2t", {"S"}) == (SymbolKind.OPEN, "S")
+    assert classify_symbol("S", "t2t") == (SymbolKind.WORD, "S")
+    assert classify_symbol("/S", "t2t") == (SymbolKind.CLOSE, "S")
     kinds = [kind.value for kind, _ in classify_symbols([".", "NN", "S", "/S"], "t2t")]
     assert kinds == ["word", "word", "open", "close"]
 

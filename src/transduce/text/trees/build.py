@@ -31,7 +31,7 @@ class TreeBuilder:
         self.ends[self.open_indices.pop()] = len(self.words)
 
     def build(self) -> Tree:
-        """Return the finished tree; all constituents must be closed."""
+        """Return the finished tree; every constituent must have been closed."""
         assert not self.open_indices
         return Tree(
             tuple(self.words),

@@ -1,8 +1,9 @@
-"""Cleaning of trees as treebanks hold them: no outer wrapper, no traces, no function tags.
+"""Cleaning of a treebank's trees: removal of wrappers, traces and function tags.
 
-Wrappers are removed first, then traces and the constituents that have no words without them; then
-labels are cut. Words and tags are never changed. If removing a trace leaves a constituent X
-directly over another X, both are kept, because EVALB counts both brackets.
+A wrapper is an outer bracket without a label of its own, such as TOP. It is removed first, then
+traces and the constituents that hold only traces; then NP-SBJ and other labels are cut to NP. Words
+and tags are never changed. If removing a trace leaves a constituent X directly over another X, both
+are kept, because EVALB counts both brackets.
 """
 
 import re
@@ -21,7 +22,7 @@ CUT = re.compile("[-=]")
 @final
 @dataclass
 class TreeReport:
-    """The numbers of trees that were cleaned and of what was removed from them."""
+    """How many trees were cleaned, and how many wrappers, traces and other parts were removed."""
 
     trees: int = 0
     trees_without_words: int = 0
@@ -32,15 +33,15 @@ class TreeReport:
     unary_collapsed: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """Return the counts as plain values for a manifest."""
+        """Return the counts as JSON values, for the manifest of a prepared folder."""
         return asdict(self)
 
 
 def clean_tree(tree: Tree, report: TreeReport, *, collapse_unary: bool = False) -> Tree | None:
-    """Return a tree without wrapper, traces and function tags, or None if it has no words.
+    """Return a tree without outer TOP, traces and function tags; None if no words are left.
 
-    The counts of all that is removed are added to the report. `collapse_unary` also joins a
-    constituent X directly over another X; EVALB's score against such trees is not comparable.
+    All that is removed is counted in the report. `collapse_unary` also makes one constituent of an
+    X directly over another X; EVALB's score against trees changed so is not comparable with others.
     """
     report.trees += 1
     constituents = remove_wrapper(tree, report)
@@ -64,10 +65,10 @@ def clean_tree(tree: Tree, report: TreeReport, *, collapse_unary: bool = False) 
 
 
 def remove_wrapper(tree: Tree, report: TreeReport) -> list[Constituent]:
-    """Return a tree's constituents without the wrapper "", TOP, ROOT or S1 around one constituent.
+    """Return a tree's constituents without an outer one that is labelled "", TOP, ROOT or S1.
 
-    An outer label "" around several constituents, or around a leaf, becomes TOP, which EVALB does
-    not count.
+    The outer one stays if another constituent does not span all its words; its label "" then
+    becomes TOP, which EVALB does not count.
     """
     root, *inner = tree.constituents
     if root.label not in WRAPPERS:
@@ -81,7 +82,7 @@ def remove_wrapper(tree: Tree, report: TreeReport) -> list[Constituent]:
 def remove_traces(
     constituents: list[Constituent], is_word: list[bool], report: TreeReport
 ) -> list[Constituent]:
-    """Return the constituents that have words other than traces, with spans over these words."""
+    """Return constituents with spans that skip traces (`is_word` False), without empty ones."""
     new_index = [0, *accumulate(is_word)]
     moved = [Constituent(label, new_index[i], new_index[j]) for label, i, j in constituents]
     kept = [one for one in moved if one.start < one.end]
@@ -91,7 +92,7 @@ def remove_traces(
 
 
 def cut_label(constituent: Constituent, report: TreeReport) -> Constituent:
-    """Return the constituent with its label cut before the first - or =, as NP-SBJ-1 to NP.
+    """Return a constituent with its label cut before the first - or =, such as NP for NP-SBJ-1.
 
     A label that starts with - or =, such as -LRB-, stays whole.
     """
@@ -105,7 +106,7 @@ def cut_label(constituent: Constituent, report: TreeReport) -> Constituent:
 
 def collapse_unary_chains(constituents: list[Constituent], report: TreeReport) -> list[Constituent]:
     """Return the constituents without those that equal their parent in label and span."""
-    # A parent over the same words has no other child, and so it stands directly before.
+    # A parent over the same words has no other child, and so directly precedes it in the list.
     pairs = zip([None, *constituents], constituents, strict=False)
     kept = [one for before, one in pairs if one != before]
     report.unary_collapsed += len(constituents) - len(kept)

@@ -8,9 +8,9 @@ from transduce.text.trees.layout import Layout, lay_out
 from transduce.text.trees.tree import Tree
 from transduce.text.trees.write import format_indented
 
-GAP = 2.0  # columns
-MAX_LEVELS = 50
-# The box-drawing character that connects these directions: (above, below, left, right).
+GAP = 2.0  # free columns between neighbours
+MAX_LEVELS = 50  # a deeper tree is written as indented brackets
+# Box-drawing characters by the directions in which they have lines: above, below, left, right.
 CONNECTORS = {
     "ab": "│", "br": "┌", "bl": "┐", "ar": "└", "al": "┘", "blr": "┬", "alr": "┴",
     "abr": "├", "abl": "┤", "ablr": "┼", "lr": "─",
@@ -24,7 +24,7 @@ def draw_text(tree: Tree, *, max_width: int = 100) -> str:
 
 
 def draw_grid(tree: Tree, max_width: int) -> str | None:
-    """Return the drawing of a tree, or None if it is wider than `max_width` columns."""
+    """Return a tree drawn with box-drawing characters; None if wider than `max_width` columns."""
     layout = lay_out(tree, count_columns, GAP)
     if layout.width - GAP > max_width:
         return None
@@ -44,14 +44,14 @@ def count_columns(text: str) -> int:
 
 
 def count_character_columns(character: str) -> int:
-    """Return 0 for a combining mark or an invisible character, 2 for a wide one, otherwise 1."""
+    """Return a character's width in a terminal: 0 (combining or invisible), 1, or 2 (wide)."""
     if unicodedata.category(character) in ("Mn", "Me", "Cf", "Cc"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def write_centred(row: dict[int, str], text: str, column: int) -> None:
-    """Write a text into a row's dict from column to character, centred at a column."""
+    """Write a text into a row, a dict from column to character, centred at `column`."""
     cell = column - count_columns(text) // 2
     for character in text:
         columns = count_character_columns(character)
@@ -66,7 +66,7 @@ def write_centred(row: dict[int, str], text: str, column: int) -> None:
 def draw_connectors(
     layout: Layout, columns: list[int], rows: defaultdict[int, dict[int, str]]
 ) -> None:
-    """Draw the lines from each parent to its children into the row between them."""
+    """Draw lines from parents to children into `rows`; node i is centred at `columns[i]`."""
     children: defaultdict[int, list[int]] = defaultdict(list)
     for parent, child in layout.edges():
         children[parent].append(columns[child])
@@ -82,5 +82,5 @@ def draw_connectors(
 
 
 def join_cells(row: dict[int, str]) -> str:
-    """Return a row's dict from column to character as text, with blanks where it has no entry."""
+    """Return a row, a dict from column to character, as text; missing columns become blanks."""
     return "".join(row.get(cell, " ") for cell in range(max(row, default=-1) + 1))

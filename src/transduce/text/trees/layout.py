@@ -1,23 +1,22 @@
 """The positions of a tree's labels, tags and words in a drawing, in any unit of width.
 
-Each constituent gets a horizontal strip of the drawing, which is as wide as the strips of its
-children together, or as its label if the label is wider. The strips of two constituents or leaves
-at one depth never overlap, and so neither do the texts inside the strips. All steps are loops over
-the flat tree.
+Each constituent gets a subtree width: that of its children's subtrees together, or of its label if
+the label is wider. So the texts of two constituents or leaves at one depth never overlap. All steps
+are loops over a list of nodes, without recursion, so that a tree can have any depth.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
-from transduce.text.trees.tree import Kind, Tree
+from transduce.text.trees.tree import SymbolKind, Tree
 
-Measure = Callable[[str], float]
+Measure = Callable[[str], float]  # from a text to its width
 DISPLAYED = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 
 
 class Node(NamedTuple):
-    """A constituent or leaf of a drawing: its parent's index (-1 for the root), depth and texts."""
+    """A constituent or leaf in a drawing: its parent's index (-1 for the root), depth and texts."""
 
     parent: int
     depth: int
@@ -29,7 +28,7 @@ class Node(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Layout:
-    """The nodes of a tree in preorder, the x coordinates of their middles, and the total width."""
+    """A drawing's horizontal layout: nodes in preorder, x coordinates of their middles, width."""
 
     nodes: list[Node]
     middles: list[float]
@@ -41,12 +40,12 @@ class Layout:
 
 
 def lay_out(tree: Tree, measure: Measure, gap: float) -> Layout:
-    """Return the horizontal layout of a tree; `gap` is the free width between two neighbours."""
+    """Place a tree's nodes horizontally: `measure` gives a text's width, `gap` parts neighbours."""
     nodes = list(tree_nodes(tree))
-    needed = [float(max(measure(node.text), measure(node.word or ""))) for node in nodes]
-    widths, inner = strip_widths(nodes, needed, gap)
-    lefts = strip_lefts(nodes, widths, inner)
-    middles = node_middles(nodes, lefts, widths, needed)
+    text_widths = [float(max(measure(node.text), measure(node.word or ""))) for node in nodes]
+    widths, children_widths = subtree_widths(nodes, text_widths, gap)
+    lefts = subtree_lefts(nodes, widths, children_widths)
+    middles = text_middles(nodes, lefts, widths, text_widths)
     return Layout(nodes, middles, widths[0])
 
 
@@ -54,57 +53,60 @@ def tree_nodes(tree: Tree) -> Iterator[Node]:
     """Yield the constituents and leaves of a tree in preorder."""
     above, number = [-1], 0
     for kind, index in tree.walk():
-        if kind is Kind.CLOSE:
+        if kind is SymbolKind.CLOSE:
             above.pop()
             continue
-        word = display_word(tree.words[index]) if kind is Kind.WORD else None
-        text = tree.tags[index] if kind is Kind.WORD else tree.labels[index]
+        word = display_word(tree.words[index]) if kind is SymbolKind.WORD else None
+        text = tree.tags[index] if kind is SymbolKind.WORD else tree.labels[index]
         yield Node(above[-1], len(above) - 1, text, word, index)
-        if kind is Kind.OPEN:
+        if kind is SymbolKind.OPEN:
             above.append(number)
         number += 1
 
 
 def display_word(word: str) -> str:
-    """Return a word as a drawing shows it, for example ( for -LRB-."""
+    """Return a word as drawings show it: a bracket for its escape, such as ( for -LRB-."""
     return DISPLAYED.get(word, word)
 
 
-def strip_widths(
-    nodes: list[Node], needed: list[float], gap: float
+def subtree_widths(
+    nodes: list[Node], text_widths: list[float], gap: float
 ) -> tuple[list[float], list[float]]:
-    """Return for each node the width of its strip, and the sum of its children's widths."""
-    widths, inner = [0.0] * len(nodes), [0.0] * len(nodes)
+    """Return the width of each node's subtree, and the sum of its children's subtree widths."""
+    widths, children_widths = [0.0] * len(nodes), [0.0] * len(nodes)
     for i in reversed(range(len(nodes))):  # children before parents
-        widths[i] = max(needed[i] + gap, inner[i])
+        widths[i] = max(text_widths[i] + gap, children_widths[i])
         if nodes[i].parent >= 0:
-            inner[nodes[i].parent] += widths[i]
-    return widths, inner
+            children_widths[nodes[i].parent] += widths[i]
+    return widths, children_widths
 
 
-def strip_lefts(nodes: list[Node], widths: list[float], inner: list[float]) -> list[float]:
-    """Return the left end of each node's strip; children are centred in their parent's strip."""
+def subtree_lefts(
+    nodes: list[Node], widths: list[float], children_widths: list[float]
+) -> list[float]:
+    """Return the x coordinate at which each subtree starts; children are centred below parents."""
     lefts, following = [0.0] * len(nodes), [0.0] * len(nodes)
     for i, node in enumerate(nodes):
         if node.parent >= 0:
             lefts[i] = following[node.parent]
             following[node.parent] += widths[i]
-        following[i] = lefts[i] + (widths[i] - inner[i]) / 2
+        following[i] = lefts[i] + (widths[i] - children_widths[i]) / 2
     return lefts
 
 
-def node_middles(
-    nodes: list[Node], lefts: list[float], widths: list[float], needed: list[float]
+def text_middles(
+    nodes: list[Node], lefts: list[float], widths: list[float], text_widths: list[float]
 ) -> list[float]:
-    """Return each text's middle: a leaf's in its strip, a label's at the mean of its children's.
+    """Return the x coordinate at which each node's text is centred, a label above its children.
 
-    A label that would reach beyond its strip is moved inside.
+    A label is centred at the mean of its children's middles, but moved inside if it would reach
+    beyond its subtree.
     """
     sums, counts = [0.0] * len(nodes), [0] * len(nodes)
     middles = [0.0] * len(nodes)
     for i in reversed(range(len(nodes))):
         middle = sums[i] / counts[i] if counts[i] else lefts[i] + widths[i] / 2
-        half = needed[i] / 2
+        half = text_widths[i] / 2
         middles[i] = min(max(middle, lefts[i] + half), lefts[i] + widths[i] - half)
         if nodes[i].parent >= 0:
             sums[nodes[i].parent] += middles[i]

@@ -13,18 +13,18 @@ from transduce.text.trees.symbols import (
     closed_labels,
     require_no_clash,
 )
-from transduce.text.trees.tree import Kind, Tree, require_one_per_word
+from transduce.text.trees.tree import SymbolKind, Tree, require_one_per_word
 
 
 def linearise(tree: Tree, form: Form) -> list[str]:
-    """Return a tree's symbols in a linearisation, such as (S (NP XX )NP (VP XX )VP )S."""
+    """Return a tree as a list of symbols, such as (S (NP XX )NP (VP XX )VP )S in the form xx."""
     require_no_clash(set(tree.labels), set(tree.tags), form)
     before, after = BRACKETS[form]
     words = (WORD_SYMBOL,) * len(tree.words) if form == "xx" else tree.tags
     symbols = {
-        Kind.OPEN: [before + label for label in tree.labels],
-        Kind.WORD: words,
-        Kind.CLOSE: [after + label for label in tree.labels],
+        SymbolKind.OPEN: [before + label for label in tree.labels],
+        SymbolKind.WORD: words,
+        SymbolKind.CLOSE: [after + label for label in tree.labels],
     }
     return [symbols[step.kind][step.number] for step in tree.walk()]
 
@@ -36,11 +36,11 @@ def delinearise(
     tags: Sequence[str] | None = None,
     labels: Collection[str] | None = None,
 ) -> Tree:
-    """Return the tree over the words that linearised symbols encode; InputError if malformed.
+    """Return the tree that a list of symbols describes over the words; InputError if malformed.
 
-    The part-of-speech tags are those of the symbols; in the linearisation xx they are `tags`, by
-    default XX. `labels` are the constituent labels for the linearisation t2t, by default all X
-    with a closing symbol /X.
+    In the forms tags and t2t the symbols hold the part-of-speech tags; in the form xx they are
+    `tags`, by default XX for each word. Only the form t2t needs `labels`, the constituent labels;
+    by default these are all X with a closing symbol /X.
     """
     if tags is None:
         tags = (WORD_SYMBOL,) * len(words)
@@ -59,13 +59,13 @@ def delinearise(
 
 
 def require_legal(symbol: Symbol, builder: TreeBuilder, words: int) -> None:
-    """Raise InputError if a symbol cannot come next in a tree of `words` words."""
+    """Raise InputError if a symbol cannot come next in an unfinished tree of `words` words."""
     is_inside = bool(builder.open_indices)
     if builder.labels and not is_inside:
         raise InputError("the tree has ended before it")
-    if symbol.kind is Kind.CLOSE:
+    if symbol.kind is SymbolKind.CLOSE:
         require_legal_closing(symbol.label, builder)
-    elif symbol.kind is Kind.WORD:
+    elif symbol.kind is SymbolKind.WORD:
         if not is_inside:
             raise InputError("a word outside of the tree")
         if len(builder.words) == words:
@@ -86,10 +86,10 @@ def require_legal_closing(label: str, builder: TreeBuilder) -> None:
 def apply_symbol(
     symbol: Symbol, builder: TreeBuilder, words: Sequence[str], tags: Sequence[str] | None
 ) -> None:
-    """Open or close a constituent or add a word by a legal symbol; `tags` override its tag."""
-    if symbol.kind is Kind.OPEN:
+    """Extend an unfinished tree by a legal symbol; `tags`, if given, replace tags in symbols."""
+    if symbol.kind is SymbolKind.OPEN:
         builder.open_constituent(symbol.label)
-    elif symbol.kind is Kind.CLOSE:
+    elif symbol.kind is SymbolKind.CLOSE:
         builder.close_constituent()
     else:
         word = len(builder.words)
@@ -97,7 +97,7 @@ def apply_symbol(
 
 
 def require_complete(builder: TreeBuilder, words: int) -> None:
-    """Raise InputError unless the tree has all its words and no open constituent."""
+    """Raise InputError unless a tree has all its `words` words and no open constituent."""
     if not builder.labels:
         raise InputError("no symbols, and so no tree")
     if builder.open_indices:

@@ -1,4 +1,4 @@
-"""Reading of Penn-style brackets: one tree a line or over many lines, several trees a file.
+"""Reading of trees from Penn-style brackets; a tree takes one line or many.
 
 Only the six ASCII blanks separate words, because treebanks have words with no-break and thin
 spaces. Blanks carry no other meaning: brackets determine where a tree ends. Trees are returned as
@@ -23,15 +23,16 @@ ATOM = rf"[^(){BLANKS}]+"
 # A leaf (TAG WORD) within one line is matched as one token, which is faster than four tokens.
 TOKEN = re.compile(rf"\(({ATOM})[{BLANKS}]+({ATOM})[{BLANKS}]*\)|[()]|{ATOM}")
 # Bounds memory: without it, a file with one `)` missing would be read whole before the error.
-MAX_SIZE = 1_000_000  # most words and constituents of a tree
+MAX_SIZE = 1_000_000  # most words plus constituents of a tree
 
 
 def read_trees(path: Path | str, *, on_malformed: OnMalformed | None = None) -> Iterator[Tree]:
-    """Yield the trees of a bracketed file (plain, .gz, .xz, .zst, "-") one by one, not cleaned.
+    """Yield the trees in a file of brackets one by one; `on_malformed` may get the errors.
 
-    Malformed brackets raise InputError with line and column. If `on_malformed` is given, it
-    receives the error instead, the tree is left out, and reading goes on at the next line that
-    starts with a bracket; only a missing ) is still raised, since its location is unknown.
+    The file may be packed (.gz, .xz, .zst), and "-" is standard input. Malformed brackets raise
+    InputError with line and column. If `on_malformed` is given, it is called with the error
+    instead, the tree is left out, and reading goes on at the next line that starts with a bracket;
+    only the error for a missing ) is still raised, since its location is unknown.
     """
     name = "standard input" if str(path) == "-" else str(path)
     return parse_trees(read_lines(path), file=name, on_malformed=on_malformed)
@@ -40,7 +41,7 @@ def read_trees(path: Path | str, *, on_malformed: OnMalformed | None = None) -> 
 def parse_trees(
     lines: Iterable[str], *, file: str | None = None, on_malformed: OnMalformed | None = None
 ) -> Iterator[Tree]:
-    """Yield the trees of lines of brackets, as `read_trees` does; errors name `file`."""
+    """Yield the trees in lines of brackets; errors name `file`, and `on_malformed` may get them."""
     parser = TreeParser(file)
     for line in lines:
         try:
@@ -86,7 +87,7 @@ class TreeParser:
         self.is_skipping = False
 
     def feed(self, line: str) -> Iterator[Tree]:
-        """Yield the trees that end in the next line of the text."""
+        """Parse the next line, and yield the trees that end in it."""
         self.line += 1
         if self.is_skipping and not line.startswith("("):
             return
@@ -119,7 +120,7 @@ class TreeParser:
             self.require_end()
 
     def require_end(self) -> None:
-        """Raise InputError with the location of the outermost bracket that is still open."""
+        """Raise InputError if a bracket is still open, with the location of the outermost one."""
         if not self.brackets:
             return
         first, count = self.brackets[0], len(self.brackets)

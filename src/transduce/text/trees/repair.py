@@ -1,13 +1,13 @@
 """Repair of the malformed output of a parser that decodes without a constraint    (section 6.3)
 
-After Vinyals, Kaiser et al. (2015), who add brackets at the beginning or the end until they
-balance, and with rules for what they leave open:
+Vinyals, Kaiser et al. (2015) add brackets at the beginning or the end until they balance. The rules
+of this module do so too, and cover all other errors:
 
 - a closing bracket that closes nothing gets an opening bracket at the front;
 - a closing bracket with another label than the open bracket closes it, with the opening label;
 - open brackets are closed at the end;
 - surplus words are dropped, and constituents without words are removed;
-- words that are missing, or outside of the only outer constituent, are attached to it;
+- words that are missing, or outside of the only outer constituent, are added to that constituent;
 - several outer constituents, or none, are put under a new root.
 """
 
@@ -23,13 +23,13 @@ from transduce.text.trees.symbols import (
     classify_symbol,
     closed_labels,
 )
-from transduce.text.trees.tree import Constituent, Kind, Tree, require_one_per_word
+from transduce.text.trees.tree import Constituent, SymbolKind, Tree, require_one_per_word
 
 
 @final
 @dataclass
 class Repair:
-    """The numbers of changes, by kind, that made a tree from a sequence of output symbols."""
+    """The number of changes of each kind that made a tree of a parser's output symbols."""
 
     symbols_dropped: int = 0  # symbols that the linearisation does not have
     openings_added: int = 0
@@ -43,11 +43,11 @@ class Repair:
 
     @property
     def was_malformed(self) -> bool:
-        """Return whether anything was changed."""
+        """Return whether the output symbols needed any change."""
         return any(asdict(self).values())
 
     def as_json(self) -> dict[str, Any]:
-        """Return the counts as plain values for a report."""
+        """Return the counts of changes as JSON values, for a report."""
         return asdict(self)
 
 
@@ -60,48 +60,49 @@ def repair_symbols(
     labels: Collection[str] | None = None,
     root: str = "S",
 ) -> tuple[Tree, Repair]:
-    """Return a tree over exactly the words from any sequence of symbols, and the changes made.
+    """Return the tree over all words that any list of symbols gives, and the changes it needed.
 
-    A well-formed sequence gives the tree of `delinearise`, unchanged. `tags` and `labels` are those
-    of `delinearise`; words that the symbols lack get their tags from `tags` in every linearisation.
-    `root` is the label of a root that has to be added. Raises InputError only without words.
+    Well-formed symbols give the same tree as `delinearise`, without a change. `tags` and `labels`
+    are those of `delinearise`; a word without a symbol gets its tag from `tags` in every form.
+    `root` is the label of a root that has to be added. Raises InputError only if there are no
+    words, or not one tag for each.
     """
     if not words:
         raise InputError("a tree needs at least one word")
     given = (WORD_SYMBOL,) * len(words) if tags is None else tuple(tags)
     require_one_per_word("tags", given, words)
     known = closed_labels(symbols) if labels is None else labels
-    reading = Reading(len(words))
+    state = RepairState(len(words))
     for text in symbols:
         try:
-            reading.read(classify_symbol(text, form, known))
+            state.read(classify_symbol(text, form, known))
         except InputError:
-            reading.repair.symbols_dropped += 1
-    reading.close_all()
-    constituents = add_root(reading, root)
-    read = given if form == "xx" else (*reading.tags, *given[len(reading.tags) :])
+            state.repair.symbols_dropped += 1
+    state.close_all()
+    constituents = add_root(state, root)
+    read = given if form == "xx" else (*state.tags, *given[len(state.tags) :])
     labels_, starts, ends = zip(*constituents, strict=True)
-    return Tree(tuple(words), read, labels_, starts, ends), reading.repair
+    return Tree(tuple(words), read, labels_, starts, ends), state.repair
 
 
 @final
 @dataclass
-class Reading:
-    """The constituents that symbols have opened and closed so far, and the repairs made."""
+class RepairState:
+    """The tags and constituents that were read from symbols so far, and the repairs made."""
 
     words: int  # number of words of the sentence
     tags: list[str] = field(default_factory=list)  # one for each word read
-    constituents: list[Constituent] = field(default_factory=list)  # end -1 while open
+    constituents: list[Constituent] = field(default_factory=list)  # the end is -1 while open
     open_indices: list[int] = field(default_factory=list)
-    added: list[Constituent] = field(default_factory=list)  # opened at the front, innermost first
+    added: list[Constituent] = field(default_factory=list)  # at the front, innermost first
     repair: Repair = field(default_factory=Repair)
 
     def read(self, symbol: Symbol) -> None:
-        """Open or close a constituent, or add a word, as the next symbol says."""
-        if symbol.kind is Kind.OPEN:
+        """Open or close a constituent, or add a word, by the next symbol."""
+        if symbol.kind is SymbolKind.OPEN:
             self.open_indices.append(len(self.constituents))
             self.constituents.append(Constituent(symbol.label, len(self.tags), -1))
-        elif symbol.kind is Kind.CLOSE:
+        elif symbol.kind is SymbolKind.CLOSE:
             self._close(symbol.label)
         elif len(self.tags) < self.words:
             self.tags.append(symbol.label)
@@ -127,24 +128,24 @@ class Reading:
         self.open_indices.clear()
 
 
-def add_root(reading: Reading, label: str) -> list[Constituent]:
-    """Return the constituents read, in preorder, under exactly one root that spans all words."""
-    repair, words = reading.repair, reading.words
-    found = [*reversed(reading.added), *reading.constituents]
+def add_root(state: RepairState, label: str) -> list[Constituent]:
+    """Return the constituents read, in preorder, with exactly one root, which spans all words."""
+    repair, words = state.repair, state.words
+    found = [*reversed(state.added), *state.constituents]
     kept = [one for one in found if one.start < one.end]
     repair.constituents_dropped += len(found) - len(kept)
-    repair.words_added += words - len(reading.tags)
-    outer = outermost(kept)
+    repair.words_added += words - len(state.tags)
+    outer = find_outermost(kept)
     if len(outer) != 1:
         repair.roots_added += 1
         return [Constituent(label, 0, words), *kept]
     (root,) = outer
-    repair.words_moved += len(reading.tags) - (root.end - root.start)
+    repair.words_moved += len(state.tags) - (root.end - root.start)
     return [root._replace(start=0, end=words), *kept[1:]]
 
 
-def outermost(constituents: Sequence[Constituent]) -> list[Constituent]:
-    """Return those of the constituents, given in preorder, that are inside of no other."""
+def find_outermost(constituents: Sequence[Constituent]) -> list[Constituent]:
+    """Return the constituents, of a list in preorder, that are not inside another one."""
     found = list[Constituent]()
     for one in constituents:
         if not found or one.start >= found[-1].end:

@@ -1,4 +1,4 @@
-"""Drawing of a tree as SVG, for a page or a notebook, also in comparison with a gold tree."""
+"""Drawing of a tree as SVG, for a page or a notebook; it can mark differences from a gold tree."""
 
 import html
 import re
@@ -16,24 +16,24 @@ INK, TAG, EDGE = "#1f2328", "#57606a", "#8c959f"
 # Both colours have a contrast of over 6 : 1 on white and differ in lightness for the colour-blind;
 # wrong brackets are also underlined.
 RIGHT, WRONG = "#0b5d3b", "#c01048"
-MAX_TEXT = 160  # characters of a title or a line of the legend
+MAX_TEXT = 160  # most characters of a title or a line of the legend
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML forbids these
 NARROW, WIDE = frozenset("ijl|.,:;'!`I()[]{}/\\ftr-"), frozenset("mwMW%@&—…\u2030")
 
 
 def draw_svg(tree: Tree, gold: Tree | None = None) -> str:
-    """Return a drawing of a tree as SVG; brackets are coloured by whether a gold tree has them.
+    """Return a drawing of a tree as SVG; colours show which brackets a gold tree has, too.
 
     With a gold tree over the same words, a legend counts the right and the wrong brackets and lists
     those of the gold tree that are missing.
     """
     layout = lay_out(tree, estimate_width, GAP)
-    is_right, legend = compare(tree, gold) if gold else (None, [])
+    is_right, legend = compare_with_gold(tree, gold) if gold else (None, [])
     top = max(ROW * node.depth + WORD_ROW * (node.word is not None) for node in layout.nodes)
     bottom = MARGIN + FONT_SIZE + top + FONT_SIZE
     width = max([layout.width, *(estimate_width(text) for text, _ in legend)]) + 2 * MARGIN
     height = bottom + LEGEND_ROW * len(legend) + MARGIN
-    title = escape(shorten(" ".join(tree.words)))
+    title = escape_xml(shorten(" ".join(tree.words)))
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width:.0f}"'
@@ -58,14 +58,14 @@ def draw_svg(tree: Tree, gold: Tree | None = None) -> str:
 def draw_edges(layout: Layout) -> Iterator[str]:
     """Yield an SVG line from below each constituent's label to above each child's text."""
     for parent, child in layout.edges():
-        (x1, y1), (x2, y2) = (position(layout, i) for i in (parent, child))
+        (x1, y1), (x2, y2) = (text_position(layout, i) for i in (parent, child))
         yield (f'<line x1="{x1:.1f}" y1="{y1 + 5:.1f}" x2="{x2:.1f}" y2="{y2 - FONT_SIZE:.1f}"/>')
 
 
 def draw_nodes(layout: Layout, is_right: list[bool] | None) -> Iterator[str]:
     """Yield SVG texts: each constituent's label, and each leaf's tag with its word below."""
     for number, node in enumerate(layout.nodes):
-        x, y = position(layout, number)
+        x, y = text_position(layout, number)
         if node.word is not None:
             yield draw_label(node.text, x, y, f'fill="{TAG}"')
             yield draw_label(node.word, x, y + WORD_ROW, f'fill="{INK}"')
@@ -74,28 +74,29 @@ def draw_nodes(layout: Layout, is_right: list[bool] | None) -> Iterator[str]:
             yield draw_label(node.text, x, y, label_style(right))
 
 
-def position(layout: Layout, number: int) -> tuple[float, float]:
-    """Return the coordinates x, y in pixels of a node's text: its middle and its base line."""
+def text_position(layout: Layout, number: int) -> tuple[float, float]:
+    """Return x of the middle and y of the base line of the text of node `number`, in pixels."""
     return MARGIN + layout.middles[number], MARGIN + FONT_SIZE + ROW * layout.nodes[number].depth
 
 
 def draw_label(text: str, x: float, y: float, style: str) -> str:
     """Return an SVG text element centred at x, with its base line at y."""
-    return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape(text)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape_xml(text)}</text>'
 
 
 def label_style(right: bool | None) -> str:  # noqa: FBT001 - three values of one thing
-    """Return the SVG attributes of a bracket that is right, wrong, or not compared (None)."""
+    """Return the SVG attributes of a label that is right, wrong, or not compared (None)."""
     if right is None:
         return f'fill="{INK}" font-weight="600"'
     decoration = "" if right else ' text-decoration="underline"'
     return f'fill="{RIGHT if right else WRONG}" font-weight="600"{decoration}'
 
 
-def compare(tree: Tree, gold: Tree) -> tuple[list[bool], list[tuple[str, str]]]:
-    """Return for each bracket of the tree whether gold has it, and legend lines as (text, style).
+def compare_with_gold(tree: Tree, gold: Tree) -> tuple[list[bool], list[tuple[str, str]]]:
+    """Return whether each bracket is in the gold tree, and (text, style) of each legend line.
 
-    This is labelled bracketing over all words; EVALB's score leaves punctuation out.
+    Brackets are equal if their labels and spans are. All words count; EVALB's score leaves
+    punctuation out.
     """
     if tree.words != gold.words:
         raise InputError("the gold tree has other words than the tree that is drawn")
@@ -103,7 +104,7 @@ def compare(tree: Tree, gold: Tree) -> tuple[list[bool], list[tuple[str, str]]]:
     for one in tree.constituents:
         is_right.append(left[one] > 0)
         left[one] -= is_right[-1]
-    missing = [f"{one.label} “{spanned(gold, one)}”" for one in (+left).elements()]
+    missing = [f"{one.label} “{constituent_text(gold, one)}”" for one in (+left).elements()]
     legend = [
         (f"right: {sum(is_right)} of {len(is_right)}", label_style(right=True)),
         (f"wrong: {len(is_right) - sum(is_right)}, underlined", label_style(right=False)),
@@ -112,8 +113,8 @@ def compare(tree: Tree, gold: Tree) -> tuple[list[bool], list[tuple[str, str]]]:
     return is_right, legend
 
 
-def spanned(tree: Tree, constituent: Constituent) -> str:
-    """Return the words of a constituent."""
+def constituent_text(tree: Tree, constituent: Constituent) -> str:
+    """Return the words of a tree's constituent, joined with blanks."""
     return " ".join(tree.words[constituent.start : constituent.end])
 
 
@@ -122,8 +123,8 @@ def shorten(text: str) -> str:
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 
-def escape(text: str) -> str:
-    """Return a text for XML, with U+FFFD for characters that XML cannot hold."""
+def escape_xml(text: str) -> str:
+    """Return a text with &, < and > escaped for XML, and U+FFFD for characters that XML forbids."""
     return html.escape(FORBIDDEN.sub("\ufffd", text), quote=False)
 
 

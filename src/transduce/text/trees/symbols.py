@@ -1,4 +1,4 @@
-"""The symbols of a linearised tree in three named forms, and their kinds.
+"""The symbols of a linearised tree in each of three forms, and the kinds of symbols.
 
     xx     (S (NP XX )NP (VP XX )VP )S          Vinyals, Kaiser et al. (2015); the default
     tags   (S (NP PRP )NP (VP VBZ )VP )S        the tag of each word in place of XX
@@ -13,62 +13,63 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from transduce.errors import InputError
-from transduce.text.trees.tree import Kind, Tree
+from transduce.text.trees.tree import SymbolKind, Tree
 
 Form = Literal["xx", "tags", "t2t"]
 FORMS: tuple[Form, ...] = get_args(Form)
 WORD_SYMBOL = "XX"
-BRACKETS = {"xx": ("(", ")"), "tags": ("(", ")"), "t2t": ("", "/")}  # before a label
+# What precedes the label in an opening and in a closing symbol.
+BRACKETS = {"xx": ("(", ")"), "tags": ("(", ")"), "t2t": ("", "/")}
 
 
 class Symbol(NamedTuple):
-    """The kind of an output symbol, and the label of its constituent or the tag of its word."""
+    """A parsed symbol of a linearised tree: its kind, and its constituent's label or word's tag."""
 
-    kind: Kind
+    kind: SymbolKind
     label: str
 
 
 def classify_symbol(symbol: str, form: Form, labels: Collection[str] = ()) -> Symbol:
-    """Return the kind and label of an output symbol; only t2t needs the constituent `labels`.
+    """Return a symbol's kind and label; the form t2t needs to know all constituent `labels`.
 
-    Raises InputError if the linearisation has no such symbol.
+    Raises InputError if the form has no symbol of this name.
     """
     if form == "t2t":
         if symbol.startswith("/") and len(symbol) > 1:
-            return Symbol(Kind.CLOSE, symbol[1:])
-        return Symbol(Kind.OPEN if symbol in labels else Kind.WORD, symbol)
+            return Symbol(SymbolKind.CLOSE, symbol[1:])
+        return Symbol(SymbolKind.OPEN if symbol in labels else SymbolKind.WORD, symbol)
     if symbol.startswith("("):
-        return Symbol(Kind.OPEN, symbol[1:])
+        return Symbol(SymbolKind.OPEN, symbol[1:])
     if symbol.startswith(")"):
-        return Symbol(Kind.CLOSE, symbol[1:])
+        return Symbol(SymbolKind.CLOSE, symbol[1:])
     if form == "xx" and symbol != WORD_SYMBOL:
         raise InputError(f"the form xx has no symbol {symbol!r}")
-    return Symbol(Kind.WORD, symbol)
+    return Symbol(SymbolKind.WORD, symbol)
 
 
 def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
-    """Return the kind and label of each symbol in a complete list of a parser's output symbols.
+    """Return the kind and label of each symbol in the list of all symbols that a parser can write.
 
-    Raises InputError if a symbol is listed twice (in t2t, a tag that equals a label is), or if a
-    label has only one of its two symbols.
+    Raises InputError if a symbol is listed twice, as in the form t2t a tag that equals a label is,
+    or if a label lacks its opening or its closing symbol.
     """
     if repeated := [symbol for symbol, count in Counter(symbols).items() if count > 1]:
-        raise InputError(f"listed twice: {', '.join(repeated)}", tell_clash(form))
+        raise InputError(f"listed twice: {', '.join(repeated)}", clash_hint(form))
     labels = closed_labels(symbols)
     classified = [classify_symbol(one, form, labels) for one in symbols]
-    of_kind = {kind: {one.label for one in classified if one.kind is kind} for kind in Kind}
-    if unpaired := of_kind[Kind.OPEN] ^ of_kind[Kind.CLOSE]:
+    of_kind = {kind: {one.label for one in classified if one.kind is kind} for kind in SymbolKind}
+    if unpaired := of_kind[SymbolKind.OPEN] ^ of_kind[SymbolKind.CLOSE]:
         raise InputError(f"one of two symbols is missing: label {', '.join(sorted(unpaired))}")
     return classified
 
 
 def closed_labels(symbols: Iterable[str]) -> set[str]:
-    """Return the labels X of all symbols /X, which close a constituent in the tree form t2t."""
+    """Return each label X whose closing symbol in the form t2t, /X, is among the symbols."""
     return {symbol[1:] for symbol in symbols if symbol.startswith("/") and len(symbol) > 1}
 
 
 def collect_symbols(trees: Iterable[Tree], form: Form) -> list[str]:
-    """Return the sorted list of all different symbols in the linearisations of the trees."""
+    """Return the different symbols of linearised trees: words, then openings, then closings."""
     labels, tags = set[str](), set[str]()
     for tree in trees:
         labels.update(tree.labels)
@@ -81,17 +82,17 @@ def collect_symbols(trees: Iterable[Tree], form: Form) -> list[str]:
 
 
 def require_no_clash(labels: Collection[str], tags: Collection[str], form: Form) -> None:
-    """Raise InputError if a tag could be taken for a bracket symbol, or in t2t for a label."""
+    """Raise InputError if a part-of-speech tag would read as an opening or closing symbol."""
     if form == "xx":
         return
-    taken = {tag for tag in tags if classify_symbol(tag, form, labels).kind is not Kind.WORD}
+    taken = {tag for tag in tags if classify_symbol(tag, form, labels).kind is not SymbolKind.WORD}
     if taken:
         raise InputError(
             f"the form {form} cannot tell these tags from brackets: {', '.join(sorted(taken))}",
-            tell_clash(form),
+            clash_hint(form),
         )
 
 
-def tell_clash(form: Form) -> str:
-    """Return the error hint for tags that equal labels, which only linearisation t2t confuses."""
+def clash_hint(form: Form) -> str:
+    """Return an error's hint to use another form than t2t, or "" if the form is not t2t."""
     return "the forms xx and tags keep labels and tags apart" if form == "t2t" else ""

@@ -8,8 +8,8 @@ from typing import NamedTuple, final
 from transduce.errors import InputError
 
 
-class Kind(Enum):
-    """The effect of a tree's symbol: opens a constituent, stands for a word, or closes one."""
+class SymbolKind(Enum):
+    """A kind of symbol in a linearised tree: it opens a constituent, is a word, or closes one."""
 
     OPEN = "open"
     WORD = "word"
@@ -17,9 +17,9 @@ class Kind(Enum):
 
 
 class Step(NamedTuple):
-    """One step of a depth-first walk of a tree: its kind and its constituent's or word's index."""
+    """A step of a walk through a tree: an opening, word or closing, and the index of its item."""
 
-    kind: Kind
+    kind: SymbolKind
     number: int  # index of the constituent (in preorder) or word, from 0
 
 
@@ -34,7 +34,7 @@ class Constituent(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Tree:
-    """A constituency tree: words, one tag a word, and its constituents in preorder.
+    """A constituency tree: words, a part-of-speech tag for each, and constituents in preorder.
 
     Constituent i has the label `labels[i]` and spans the words `starts[i]` to `ends[i] - 1`, at
     least one word. Preorder is the order of the opening brackets: of two constituents over the
@@ -58,7 +58,7 @@ class Tree:
         """Return the largest number of nested constituents around any word."""
         deepest = level = 0
         for step in self.walk():
-            level += (step.kind is Kind.OPEN) - (step.kind is Kind.CLOSE)
+            level += (step.kind is SymbolKind.OPEN) - (step.kind is SymbolKind.CLOSE)
             deepest = max(deepest, level)
         return deepest
 
@@ -67,12 +67,12 @@ class Tree:
         open_indices, following = list[int](), 0
         for word in range(len(self.words)):
             while following < len(self.labels) and self.starts[following] == word:
-                yield Step(Kind.OPEN, following)
+                yield Step(SymbolKind.OPEN, following)
                 open_indices.append(following)
                 following += 1
-            yield Step(Kind.WORD, word)
+            yield Step(SymbolKind.WORD, word)
             while open_indices and self.ends[open_indices[-1]] == word + 1:
-                yield Step(Kind.CLOSE, open_indices.pop())
+                yield Step(SymbolKind.CLOSE, open_indices.pop())
 
     def with_tags(self, tags: Sequence[str]) -> "Tree":
         """Return the same tree with other tags; raise InputError unless there is one per word."""
@@ -100,6 +100,6 @@ def flat_tree(words: Sequence[str], tags: Sequence[str], label: str = "S") -> Tr
 
 
 def require_one_per_word(name: str, values: Sequence[str], words: Sequence[str]) -> None:
-    """Raise InputError unless there are as many values, called `name`, as words."""
+    """Raise InputError unless there are as many values, which errors call `name`, as words."""
     if len(values) != len(words):
         raise InputError(f"{len(values)} {name} for a tree of {len(words)} words")

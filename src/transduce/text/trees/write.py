@@ -3,26 +3,26 @@
 import re
 
 from transduce.errors import InputError
-from transduce.text.trees.tree import Kind, Tree
+from transduce.text.trees.tree import SymbolKind, Tree
 from transduce.text.words import BLANKS, escape_brackets
 
 BLANK = re.compile(f"[{BLANKS}]")
 INDENT = 2  # blanks per nesting level
-# Deeper constituents are not indented further: 10,000 levels would be 100 MB of blanks.
+# Limits the size of the text: full indentation of 10,000 levels would take 100 MB of blanks.
 MAX_INDENT = 80
 
 
 def format_tree(tree: Tree, *, outer: str = "TOP") -> str:
-    """Return a tree as one line of brackets inside an outer one, such as (TOP (S (NN dog))).
+    """Return a tree as one line of brackets with label `outer` around it: (TOP (S (NN dog))).
 
-    No outer bracket is written if `outer` is "" or the root has that label already. A bracket in a
-    word is written -LRB- or -RRB-.
+    No outer bracket is written if `outer` is "" or already the root's label. A ( or ) in a word is
+    written -LRB- or -RRB-.
     """
     pieces = list[str]()
     for step in tree.walk():
-        if step.kind is Kind.OPEN:
+        if step.kind is SymbolKind.OPEN:
             pieces.append(f" ({format_atom(tree.labels[step.number])}")
-        elif step.kind is Kind.WORD:
+        elif step.kind is SymbolKind.WORD:
             pieces.append(f" {format_leaf(tree, step.number)}")
         else:
             pieces.append(")")
@@ -31,18 +31,18 @@ def format_tree(tree: Tree, *, outer: str = "TOP") -> str:
 
 
 def format_indented(tree: Tree, *, outer: str = "TOP") -> str:
-    """Return a tree as brackets over many lines, one for each constituent and run of leaves."""
+    """Return a tree as indented lines of brackets; each constituent starts a new line."""
     level = int(needs_outer(tree, outer))
     lines = [f"({outer}"] * level
-    previous = Kind.CLOSE
+    previous = SymbolKind.CLOSE
     for step in tree.walk():
-        if step.kind is Kind.CLOSE:
+        if step.kind is SymbolKind.CLOSE:
             lines[-1] += ")"
             level -= 1
-        elif step.kind is Kind.OPEN:
+        elif step.kind is SymbolKind.OPEN:
             lines.append(f"{indent(level)}({format_atom(tree.labels[step.number])}")
             level += 1
-        elif previous is Kind.CLOSE:
+        elif previous is SymbolKind.CLOSE:
             lines.append(indent(level) + format_leaf(tree, step.number))
         else:
             lines[-1] += f" {format_leaf(tree, step.number)}"
@@ -51,17 +51,17 @@ def format_indented(tree: Tree, *, outer: str = "TOP") -> str:
 
 
 def needs_outer(tree: Tree, outer: str) -> bool:
-    """Return whether a tree needs the outer bracket: `outer` is not "" or the root's label."""
+    """Return whether to write an outer bracket: no if `outer` is "" or already the root's label."""
     return bool(outer) and tree.labels[:1] != (outer,)
 
 
 def indent(level: int) -> str:
-    """Return the blanks that indent a line at a nesting level."""
+    """Return the blanks at the start of a line at a nesting level."""
     return " " * min(INDENT * level, MAX_INDENT)
 
 
 def format_leaf(tree: Tree, index: int) -> str:
-    """Return the leaf (TAG WORD) of the word at an index."""
+    """Return the word at an index of a tree and its tag as a leaf (TAG WORD)."""
     tag, word = tree.tags[index], tree.words[index]
     if not tag or not word:
         raise InputError(f"word {index + 1} of a tree or its tag is empty: ({tag} {word})")
