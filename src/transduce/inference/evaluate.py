@@ -33,7 +33,7 @@ class Evaluation:
     scores: list[Score]
     perplexity: Perplexity
     left_out: int  # lines too long or with an unknown label, which the perplexity omits
-    unknown_labels: Mapping[str, int] = field(default_factory=dict)  # label of references -> count
+    unknown_labels: Mapping[str, int] = field(default_factory=dict)  # label in references -> count
 
 
 @final
@@ -153,7 +153,7 @@ def perplexity(
     left_out = len(references) - len(fit)
     if not fit:
         return Perplexity(math.nan, 0, 0), left_out
-    words = sum(len(line.split()) + 1 for _, _, line in fit) if task.has_words else 0  # 1: END
+    words = sum(len(line.split()) + 1 for _, _, line in fit) if task.has_words else 0  # and END
     source_ids, target_ids = [line[0] for line in fit], [line[1] for line in fit]
     tokens = max(TOKENS, 2 * longest)
     log_probs = target_log_probs(translator.models, source_ids, target_ids, tokens)

@@ -33,7 +33,7 @@ OnWarning = Callable[[LineWarning], None]
 @final
 @dataclass(frozen=True)
 class Part:
-    """A part of a line: its text, its ids with END, and the split level at which it was cut."""
+    """A part of a line: text, ids with END, and the split level (such as words) it was cut at."""
 
     text: str
     ids: list[int]
@@ -72,7 +72,10 @@ def split_line(
 
 
 def halve_until_it_fits(text: str, level: int, task: Task, max_length: int) -> Iterator[Part]:
-    """Halve a text, from split level `level` on, until no part exceeds `max_length` pieces."""
+    """Halve a text at clauses, words or characters until no part exceeds `max_length` pieces.
+
+    `level` is the index of the first split level that is tried.
+    """
     pending = [(text, level, 0)]
     while pending:
         text, level, cut = pending.pop()

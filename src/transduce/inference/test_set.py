@@ -19,7 +19,8 @@ Sides = tuple[list[str], list[str]]  # lines of the source and of the reference
 def read_test_set(source: Text, reference: Text | None, data: Data) -> Sides:
     """Return the source and reference lines of a test set from files, lists or a fetched corpus.
 
-    A test set of trees or tagged tokens is one file, the folder of a treebank, or the name of one.
+    A test set of trees or tagged tokens is a file, a treebank's folder, or a fetched treebank's
+    name.
     """
     if reference is not None:
         return read_text("source", source), read_text("reference", reference)

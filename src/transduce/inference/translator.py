@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 BLOCK = 2_000  # lines read at once; those of similar length are searched together
 WORKER_BLOCK = 250  # lines per request to a worker: few enough that all workers get requests
-PART_BITS = 20  # bits of a sample's random key that number the parts of a line
+PART_BITS = 20  # the low bits of a random key number a line's part, all others number the line
 
 Texts = list[str] | tuple[str, ...]
 UNKNOWN = (math.nan, math.nan)  # score and log P of a pair that is too long
@@ -76,7 +76,7 @@ class Translator:
     reload: "Callable[[], Translator] | None" = None  # loads the models again, in a worker process
 
     def __post_init__(self) -> None:
-        for model in self.models:  # learned positions must cover the longest output
+        for model in self.models:  # checks that learned positions cover the longest output
             replace(self.recipe, architecture=model.sizes)
 
     def __repr__(self) -> str:
@@ -84,7 +84,7 @@ class Translator:
         others = f", {count} models" if count > 1 else ""
         return f"<{self.recipe.name}: {data.source_language} to {data.target_language}{others}>"
 
-    def __call__(self, text: Any, *, prefix: Any = None) -> Any:  # noqa: ANN401 - the task says
+    def __call__(self, text: Any, *, prefix: Any = None) -> Any:  # noqa: ANN401 - it depends on the task
         """Return the output of one text, or a list of the outputs of several texts.
 
         An output is a string for translation, a `Tree` for parsing, a list of labels for tagging.
@@ -125,7 +125,7 @@ class Translator:
     ) -> Iterator[list[Output]]:
         """Yield the `n` best translations of every line, in order, reading `block` lines at a time.
 
-        Several workers take blocks of 250 lines instead, and some blocks are read ahead.
+        With several workers a block has 250 lines instead, and some blocks are read ahead.
         """
         require_count("n", n)
         require_lines("lines", lines)
@@ -160,7 +160,7 @@ class Translator:
         language: str | None = None,
     ) -> "Evaluation":
         """Translate a test set and score it: see `transduce.evaluate`."""
-        from transduce.inference.evaluate import evaluate  # late: it imports this module
+        from transduce.inference.evaluate import evaluate  # late import: it imports this module
 
         return evaluate(self, source, reference, metrics=metrics, language=language)
 

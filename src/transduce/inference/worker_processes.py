@@ -131,7 +131,7 @@ def receive_answers(
     """Wait for at least one answer; yield (worker, answer) for every worker that has answered."""
     by_pipe = {worker.pipe: worker for worker in workers}
     for pipe in wait(list(by_pipe)):
-        worker = by_pipe[pipe]  # type: ignore[index]  # only pipes were waited for
+        worker = by_pipe[pipe]  # type: ignore[index]  # `wait` was given only pipes
         try:
             yield worker, worker.pipe.recv()
         except (EOFError, OSError):

@@ -135,8 +135,8 @@ def count_positions(a: Architecture) -> LayerCounts:
     )
 
 
-# For each `architecture.tie_embeddings`: the number of separate matrices over the source vocabulary
-# and the number over the target vocabulary.
+# For each value of `architecture.tie_embeddings`: the number of separate matrices over the source
+# vocabulary, and the number over the target vocabulary.
 MATRICES: Mapping[str, tuple[int, int]] = MappingProxyType(
     {"all": (0, 1), "target": (1, 1), "none": (1, 2)}
 )

@@ -1,8 +1,8 @@
 """The linear map x Wᵀ + b, and a function that replaces all linear maps of a model.
 
 Every product with a weight matrix is computed by `Linear`, the output projection included; only an
-LSTM uses torch's own class. Therefore, to pack or quantise a model takes only a class that computes
-the same as `Linear`, and `replace_linear_operators`.
+LSTM uses torch's own class. Packing or quantising a model therefore takes only a class that
+computes the same as `Linear`, and `replace_linear_operators`.
 """
 
 import math

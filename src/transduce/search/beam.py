@@ -161,8 +161,8 @@ def gather_hypotheses(
 def is_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " S"]:
     """Return which sentences are done: no live hypothesis can beat the N-th finished one.
 
-    This loses no hypothesis, since the bound holds for all lengths up to the limit. A sentence at
-    the limit is done.
+    No better hypothesis is lost, since the bound holds for all lengths up to the limit. A sentence
+    at the limit is done.
     """
     reachable = length_score.upper_bound(beams.log_probs[:, 0], beams.max_lengths)
     beaten = reachable <= beams.finished_scores[:, -1]

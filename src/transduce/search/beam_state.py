@@ -26,9 +26,9 @@ class BeamState(NamedTuple):
     lengths: Int[Tensor, " S"]  # symbols written, the same for all hypotheses of a sentence
     max_lengths: Int[Tensor, " S"]  # symbols allowed, END included
     last_ids: Int[Tensor, "S W"]  # the symbols written last
-    log_probs: Float[Tensor, "S W"]  # of live hypotheses; beam search keeps the best first
+    log_probs: Float[Tensor, "S W"]  # log P of live hypotheses; in beam search the best come first
     tokens: Int[Tensor, "S W L"]
-    finished_scores: Float[Tensor, "S N"]  # beam search keeps the best first
+    finished_scores: Float[Tensor, "S N"]  # in beam search the best come first
     finished_log_probs: Float[Tensor, "S N"]
     finished_tokens: Int[Tensor, "S N L"]
 
@@ -111,7 +111,7 @@ def merge_batches(
 
 
 def select_sentences(beams: BeamState, rows: Sequence[int]) -> BeamState:
-    """Return the beam state of some sentences, tokens cut to the largest of their limits."""
+    """Select sentences by row, and cut tokens to the longest output that they may have."""
     index = torch.tensor(rows, device=beams.last_ids.device)
     selected = BeamState(*(tensor[index] for tensor in beams))
     return resize_tokens(selected, int(selected.max_lengths.max()))

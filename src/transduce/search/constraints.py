@@ -93,7 +93,7 @@ class PrefixState:
         return allowed.scatter_(1, following.clamp(min=0), value=True)
 
     def advance(self, ids: Int[Tensor, " R"]) -> "PrefixState":  # noqa: ARG002 - the ids are known
-        """Remove the first forced symbol of every hypothesis, which it has now appended."""
+        """Return the state after every hypothesis has appended its next forced symbol."""
         return PrefixState(self.remaining[:, 1:])
 
     def reorder(self, rows: Int[Tensor, " R2"]) -> "PrefixState":

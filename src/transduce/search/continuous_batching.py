@@ -51,7 +51,7 @@ def run_continuous_batching(
     search: Search,
     strategy: DecodingStrategy,
 ) -> Iterator[Result]:
-    """Decode all sources, long ones first; yield (source index, hypotheses) when one is done.
+    """Decode all sources, long ones first; yield (source index, hypotheses) as each one ends.
 
     Sources wait until half of the places in the batch, `search.batch_size`, are free.
     """
@@ -108,7 +108,7 @@ def retire_done(
 
 
 def compact_sentences(done: Sequence[bool]) -> list[int]:
-    """Return the indices of unfinished sentences, the last in the places of finished ones.
+    """Order the unfinished sentences' indices so that the last ones replace finished ones.
 
     All other unfinished sentences keep their index, so that few rows are copied.
     """

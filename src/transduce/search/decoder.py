@@ -9,7 +9,7 @@ from torch import Tensor
 
 # R rows: one per hypothesis · V symbols
 
-END = 0  # symbol ids; the search gives no other symbol a meaning
+END = 0  # the ids of the only two symbols that have a meaning for the search
 BEGIN = 1
 
 State = TypeVar("State")

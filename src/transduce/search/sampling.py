@@ -1,4 +1,4 @@
-"""Sampling of outputs from a model; seed, source and number of a sample determine it."""
+"""Sampling of outputs from a model: each depends on the seed, its source and its number only."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial

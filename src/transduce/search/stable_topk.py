@@ -47,10 +47,11 @@ def find_candidate_columns(
 ) -> Int[Tensor, "S C"]:
     """Return C columns (hypothesis, symbol) of each sentence that include the `count` best.
 
-    These are the columns of the `count` blocks with the highest maxima, and those outside blocks.
+    These are the columns of the `count` blocks with the highest maxima, and all columns outside
+    blocks.
     """
     (sentences, width), symbols, device = scores.shape, log_probs.shape[1], scores.device
-    blocks = symbols // BLOCK  # of a row; the remainder of a row is always a candidate
+    blocks = symbols // BLOCK  # blocks of a row; symbols after the last block are always candidates
     if width * blocks <= count:
         return torch.arange(width * symbols, device=device).expand(sentences, -1)
     maxima = log_probs[:, : blocks * BLOCK].unflatten(1, (blocks, BLOCK)).amax(dim=2)

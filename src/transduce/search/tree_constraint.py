@@ -88,8 +88,8 @@ class TreeConstraint:
 class TreeRows(NamedTuple):
     """For each hypothesis: how many words and symbols are left, and which constituents are open."""
 
-    words_left: Int[Tensor, " R"]  # r
-    symbols_left: Int[Tensor, " R"]  # up to the limit, END included
+    words_left: Int[Tensor, " R"]  # r, the number of words not yet written
+    symbols_left: Int[Tensor, " R"]  # symbols that may still be written, END included
     depth: Int[Tensor, " R"]  # d, the number of open constituents
     opened: Int[Tensor, " R"]  # constituents opened since the last word
     max_open: Int[Tensor, " R"]  # the largest `opened` that is allowed
@@ -116,7 +116,7 @@ class TreeState:
         words, left, depth, opened, max_open, stack = self.rows
         has_words = words > 0
         may_open = has_words & (opened < max_open) & (left >= words + depth + 3)
-        may_close = (opened == 0) & (depth > has_words.int())  # with words left, root stays open
+        may_close = (opened == 0) & (depth > has_words.int())  # the root closes after all words
         may_read = has_words & (depth > 0)
         by_kind = torch.stack([torch.zeros_like(has_words), may_open, may_close, may_read], dim=1)
         top = stack.gather(1, (depth - 1).clamp(min=0)[:, None])  # [R 1]

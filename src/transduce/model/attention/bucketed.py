@@ -1,7 +1,7 @@
 """The attention kernel for a CPU: it computes sentences of similar length in padded blocks.
 
 The backward pass is written by hand because autograd would store and traverse some thirty small
-tensors a layer. tests/model/test_kernels.py compares outputs and gradients with
+tensors per layer. tests/model/test_kernels.py compares outputs and gradients with those of
 `ReferenceAttention`.
 """
 
@@ -21,7 +21,7 @@ from transduce.model.attention.padded_blocks import PaddedBlock, build_padded_bl
 from transduce.model.dropout import build_dropout_mask
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
-# G sentences of one block, GH = G · H · t query positions and s key positions of each sentence
+# G sentences of one block, GH heads of them · t query positions and s key positions of each
 
 
 @final
@@ -152,7 +152,7 @@ def compute_attention_weights(
 def softmax(scores: Float[Tensor, "*B s"]) -> Float[Tensor, "*B s"]:
     """Return the softmax over the last dimension; it may overwrite `scores`.
 
-    On a CPU torch's softmax is up to seven times slower for rows of fewer than 16 numbers.
+    For rows of fewer than 16 numbers on a CPU, torch's softmax takes up to seven times as long.
     """
     if scores.shape[-1] >= 16 or scores.device.type != "cpu":
         return scores.softmax(dim=-1)

@@ -1,4 +1,4 @@
-"""Index tables that copy the heads of packed tokens into padded blocks, and back.
+"""Copies the heads of packed tokens into padded blocks, and back, by index tables.
 
 Each direction is one `index_select` of rows for a whole batch. On a CPU, scattering with
 `index_copy_` takes three times as long, and so does gathering tokens and then transposing heads.
@@ -23,13 +23,13 @@ from transduce.packed import move_to_device
 @final
 @dataclass(frozen=True)
 class HeadRows:
-    """Index tables that copy the vector of each head of each token to padded blocks, and back."""
+    """Index tables to copy the vector of each head of each token to padded blocks, and back."""
 
     tokens: Int[Tensor, " P"]  # the token whose vector is in each row of the blocks
     heads: Int[Tensor, " P"]  # the head whose vector is in each row of the blocks
     rows: Int[Tensor, " TH"]  # the row of each head of each token that is not padding
     padding: Int[Tensor, " _"] | None  # the rows past a sentence's end; None if there are none
-    shapes: Sequence[tuple[int, int]]  # G · H and L of each block
+    shapes: Sequence[tuple[int, int]]  # (G · H, L) of each block
 
     def gather_into_blocks(self, x: Float[Tensor, "T H K"]) -> Float[Tensor, "P K"]:
         """Copy packed tokens to the P rows of all padded blocks, one row per head and position.
@@ -40,7 +40,7 @@ class HeadRows:
         if rest or x.stride(1) != x.shape[2] or x.stride(2) != 1:
             x, step = x.contiguous(), x.shape[1]
         count = (len(x) - 1) * step + x.shape[1]
-        every = x.as_strided((count, x.shape[2]), (x.shape[2], 1))  # rows in memory order
+        every = x.as_strided((count, x.shape[2]), (x.shape[2], 1))  # all heads in memory order
         return every.index_select(0, self.tokens * step + self.heads)
 
     def scatter_back(self, rows: Float[Tensor, "P K"], heads: int) -> Float[Tensor, "T H K"]:

@@ -56,7 +56,7 @@ class SelfAttention(Mixing[BatchAttention]):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Append the newest token of each of R hypotheses to the cache; return its attention."""
+        """Cache the newest token of each of R hypotheses; return the attention output for it."""
         q, k, v = self.project(x)
         cache.append(k, v)
         return self.output(cache.attend(q).flatten(1))

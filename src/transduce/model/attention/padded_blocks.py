@@ -87,7 +87,7 @@ def build_padded_block(
 def index_block_tokens(
     lengths: "Sequence[int] | np.ndarray", bucket: "np.ndarray | None" = None
 ) -> tuple[BlockTokens, int]:
-    """Return the token indices of a bucket's sentences (default: all) and their longest length."""
+    """Return the token indices of a bucket's sentences (default: all), and the longest length."""
     every = np.asarray(lengths)
     first = np.cumsum(every) - every
     some = every if bucket is None else every[bucket]

@@ -1,4 +1,4 @@
-"""The choice of the attention kernel for a model on a device, with the reason."""
+"""Chooses the attention kernel for a model on a device, and gives the reason."""
 
 import inspect
 from typing import NamedTuple

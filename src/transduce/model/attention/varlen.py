@@ -78,10 +78,10 @@ def compute_window(mask: AttentionMask) -> tuple[int, int]:
 
 
 def compute_offsets(lengths: Sequence[int]) -> Int32[Tensor, " n"]:
-    """Return the offsets of sentences in a packed batch, then the total, repeated as padding.
+    """Return n offsets: each packed sentence's start, then the total length, as padding.
 
-    The padding stands for empty sentences, up to a power of two. With few different shapes,
-    compiled code and captured graphs serve many batches.
+    Padding by empty sentences makes n - 1 a power of two. With few different shapes, compiled code
+    and captured graphs serve many batches.
     """
     ends = list(accumulate(lengths, initial=0))
     more = round_up_to_power_of_two(len(lengths)) - len(lengths)

@@ -22,7 +22,7 @@ from torch.nn import functional
 from transduce.model.decoding.layer_cache import UNLIMITED_REACH
 
 # N layers · S sentences · W rows of each, R = S W · H heads · s source positions · c slots
-# K = d_k · h, k, v: H, d_k, d_v, or the `cache_shape` of another token-mixing layer
+# K = d_k · h heads with keys of k and values of v numbers, as the layer's `cache_shape` says
 
 SPARE_STEPS = 4  # number of further steps that `compact` allocates slots for
 SLOT_MULTIPLE = 16  # a softmax over a multiple of 16 slots is up to twice as fast
@@ -131,7 +131,7 @@ class KVCache:
 def gather_slots(
     side: Float[Tensor, "N S h _ k"], order: Int[Tensor, "S c"], capacity: int
 ) -> Float[Tensor, "N S h capacity k"]:
-    """Copy the slots `order` of each sentence S from keys or values to a new tensor."""
+    """Copy the slots `order` of each sentence S from keys or values to `capacity` new slots."""
     layers, sentences, heads, before, width = side.shape
     if not order.shape[1]:
         return side.new_zeros(layers, sentences, heads, capacity, width)

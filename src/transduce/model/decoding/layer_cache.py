@@ -32,12 +32,12 @@ class StepSlots:
     visible: Bool[Tensor, "S W c"]  # True for slots of a row's own history and its newest slot
     positions: Int[Tensor, "S c"]  # position of each slot's token in its output
     current: Int[Tensor, " S"]  # the position of this step's tokens
-    read: int  # number of slots that attention reads: c rounded up, those after c masked
+    read: int  # number of slots that attention reads: c, rounded up; slots after c are masked
     dtype: torch.dtype
 
     @cached_property
     def mask(self) -> Float[Tensor, "S 1 W read"]:
-        """The mask to add to scores: -inf for slots that each of W hypotheses cannot read."""
+        """The mask to add to scores: -inf where a hypothesis (of W) may not read a cache slot."""
         hidden = functional.pad(~self.visible, (0, self.read - self.visible.shape[2]), value=True)
         return build_additive_mask(hidden[:, None], self.dtype)
 

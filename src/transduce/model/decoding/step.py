@@ -52,7 +52,7 @@ def start_cache(model: Transformer, memory: EncoderOutput) -> KVCache:
 def scatter_to_padded(
     side: Float[Tensor, "T H k"], cells: Int[Tensor, " T"], shape: torch.Size
 ) -> Float[Tensor, "S H s k"]:
-    """Copy packed tokens to the given `cells` of a padded tensor, with zeros elsewhere."""
+    """Copy T packed tokens to the given `cells` (flat indices) of a tensor of zeros."""
     padded = side.new_zeros(shape.numel(), *side.shape[1:]).index_copy_(0, cells, side)
     return padded.unflatten(0, shape).transpose(1, 2).contiguous()
 
@@ -60,7 +60,7 @@ def scatter_to_padded(
 def decode_step(
     model: Transformer, ids: Int[Tensor, " R"], cache: KVCache
 ) -> tuple[Float[Tensor, "R d_model"], KVCache]:
-    """Append a token to each of R hypotheses; return its decoder state, and the new cache."""
+    """Append a token to each of R hypotheses; return the decoder's states and the new cache."""
     current, longest = cache.lengths, cache.max_length + 1
     cache = cache.open_slots(max(layer.self_attention.reach for layer in model.decoder))
     read = round_up_slots(cache.slot_count)

@@ -1,6 +1,6 @@
-"""Builds the token-mixing layer that a recipe names: self-attention or another of Table 1.
+"""Builds the token-mixing layer that a recipe names: self-attention or another layer of Table 1.
 
-The other layers replace self-attention (section 4); the rest of the model is the same. In the
+The layer takes the place of self-attention (section 4); the rest of the model is the same. In the
 encoder a position depends on earlier and later positions, in the decoder on earlier ones only.
 """
 
@@ -21,7 +21,7 @@ MAX_DILATION = 1 << 20  # longer than any sentence: larger values would change n
 
 
 def build_mixing(sizes: Architecture, number: int, *, causal: bool) -> Mixing[MixingContext]:
-    """Build the token-mixing layer of layer `number`, typed as the base class `Mixing`."""
+    """Build the token-mixing sub-layer of layer `number`, typed as the base class `Mixing`."""
     layer = build_mixing_layer(sizes, number, causal=causal)
     return cast("Mixing[MixingContext]", layer)  # each layer receives only contexts that it built
 
@@ -29,7 +29,7 @@ def build_mixing(sizes: Architecture, number: int, *, causal: bool) -> Mixing[Mi
 def build_mixing_layer(
     sizes: Architecture, number: int, *, causal: bool
 ) -> SelfAttention | RecurrentLayer | ConvolutionLayer:
-    """Build the layer that `sizes.mixing` names: self-attention, LSTM or convolution (Table 1)"""
+    """Build the sub-layer that `sizes.mixing` names: self-attention, LSTM or convolution."""
     if sizes.mixing == "self-attention":
         r = sizes.decoder_neighbourhood if causal else sizes.encoder_neighbourhood
         return SelfAttention(sizes, AttentionMask(causal=causal, neighbourhood=r))
@@ -43,7 +43,7 @@ def build_mixing_layer(
 
 
 def compute_dilation(side: int, number: int) -> int:
-    """Return the dilation (side + 1)^number of a layer; its kernel begins `side` positions back.
+    """Return (side + 1)^number, the dilation of layer `number` if a kernel goes `side` steps back.
 
     This dilation is 1 more than the layers below reach together, so that a path in one direction
     leads to every position. With a larger dilation some positions could be reached only by steps

@@ -25,7 +25,7 @@ class RecurrentLayer(Mixing[SentenceLayout]):
         super().__init__()
         width = d_model if causal else d_model // 2
         self.lstm = nn.LSTM(d_model, width, bidirectional=not causal)
-        self.cache_shape, self.reach = CacheShape(1, d_model, d_model), 1  # h and c, one step back
+        self.cache_shape, self.reach = CacheShape(1, d_model, d_model), 1  # h and c, of 1 step back
 
     def build_context(
         self,
