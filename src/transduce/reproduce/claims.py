@@ -1,4 +1,4 @@
-"""Compare the claims that the paper draws from a table to the runs measured here."""
+"""Compare the claims that the paper draws from a table with the runs measured here."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ class Claim:
 def compare_claims(
     table: ResultTable, claims: Sequence[Claim], printed: PrintedFigures
 ) -> list[tuple[str, ...]]:
-    """Tabulate the claims whose rows were measured: a head, then the verdict on each claim."""
+    """Tabulate the claims whose rows were measured: a header, then the verdict on each claim."""
     here = [claim for claim in claims if {claim.better, claim.worse} <= set(table.rows)]
     pairs = [(claim, one) for claim in here for one in printed if claim.measure in ("", one)]
     return [HEAD, *(compare_claim(table, claim, one, printed[one]) for claim, one in pairs)]
@@ -75,7 +75,7 @@ def compute_critical_difference(
 ) -> float | None:
     """Return the least significant difference (5 %) of two rows, from the spread of base's seeds.
 
-    None if the row base was not trained from several seeds.
+    Return None if the row base was not trained from several seeds.
     """
     base = table.rows.get("base")
     spread = select_measure(measure, base).spread if base else None

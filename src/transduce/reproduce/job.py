@@ -3,7 +3,7 @@
 Folders in a table's output folder OUT:
 
 OUT/store/              the corpus, prepared once for all rows
-OUT/rows/A-h1-seed1/    the row's run/ and, once it is measured, result.json
+OUT/rows/A-h1-seed1/    row A-h1 from seed 1: its run/ and, once measured, result.json
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ class RowJob:
 @final
 @dataclass(frozen=True, kw_only=True)
 class JobSelection:
-    """The rows of a table to train, at which scale, from which seeds, with which changes."""
+    """Which rows of a table to train, at which scale, from which seeds; and settings to change."""
 
     scale: Scale
     rows: Sequence[str] = ()  # names of rows; empty: all rows
@@ -87,7 +87,7 @@ def plan_jobs(table: str, recipes: Mapping[str, Recipe], selection: JobSelection
 
 
 def build_row_recipe(recipe: Recipe, selection: JobSelection) -> Recipe:
-    """Return a row's recipe, reduced to the selected scale and with the selected changes."""
+    """Return a row's recipe at the selected scale, with the selected changes of settings."""
     return with_changes(scaled(recipe, selection.scale), selection.changes)
 
 

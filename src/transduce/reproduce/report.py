@@ -32,7 +32,7 @@ MACHINE_SETTINGS = frozenset(  # settings that change how a run is executed, not
         "validate_lines",
     )
 )
-Cells = Sequence[Sequence[str]]  # rows of a table; the first is its head
+Cells = Sequence[Sequence[str]]  # rows of a table; the first is its header
 
 
 def require_table_folder(folder: Path) -> None:
@@ -49,7 +49,7 @@ class Report:
     title: str
     conditions: Sequence[str]  # sentences on scale, corpus, scoring, seeds, machines
     parts: Sequence[tuple[str, str, Cells]]  # each a heading, a remark and a table
-    rows: Sequence[Mapping[str, Any]]  # one flat record per run, with all digits
+    rows: Sequence[Mapping[str, Any]]  # one flat record per run, with unrounded scores
     picture: Plot
     errors: Sequence[TransduceError] = ()  # errors of failed rows and of unreadable results
 
@@ -177,7 +177,7 @@ def build_record(run: RowResult) -> dict[str, Any]:
 
 
 def format_csv(records: Sequence[Mapping[str, Any]]) -> str:
-    """Return records as CSV: a head with the keys of the first record, then a line per record."""
+    """Return records as CSV: a header with the first record's keys, then a line per record."""
     out = io.StringIO()
     writer = csv.DictWriter(out, list(records[0]), lineterminator="\n")
     writer.writeheader()

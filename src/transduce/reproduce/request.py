@@ -33,10 +33,10 @@ def prepare_silently(folder: Path, data: Data, train: Pairs, dev: Pairs | None) 
 @final
 @dataclass(frozen=True, kw_only=True)
 class TableCallbacks:
-    """The callbacks for the making of a table, and the functions that prepare and train."""
+    """Callbacks while a table is made, and the functions that prepare its corpus and train rows."""
 
-    on_message: Callable[[str], None] = ignore_event  # a sentence on the progress of the table
-    on_row: Callable[[RowJob, RowResult], None] = ignore_event  # after each measured row
+    on_message: Callable[[str], None] = ignore_event  # called with a sentence on progress
+    on_row: Callable[[RowJob, RowResult], None] = ignore_event  # called after a row is measured
     on_failure: Callable[[str, TransduceError], None] = (
         ignore_event  # called with the name of a failed row, and its error
     )
@@ -70,7 +70,7 @@ class TableRequest:
 
     output: Path
     selection: JobSelection
-    train: Texts | None = None  # None: the corpus of the recipe
+    train: Texts | None = None  # None: the corpus that the recipes name
     dev: Texts | None = None
     test: Texts | None = None
     store: Path | None = None  # the folder of a prepared corpus, given instead of `train` and `dev`

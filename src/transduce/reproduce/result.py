@@ -93,7 +93,7 @@ def measure_row(
         table=job.table,
         row=job.row,
         scale=job.scale.name,
-        # Not the stored recipe: training may have changed its name.
+        # The job's recipe, not the stored one: training may have changed the recipe's name.
         recipe=with_changes(job.recipe, resolved),
         parameters=count_parameters(stored.recipe.architecture, len(source), len(target)),
         perplexity=found.perplexity.as_json(),
@@ -213,7 +213,7 @@ def find_result_files(folders: Iterable[Path]) -> list[Path]:
 def require_same_result(result: RowResult, folder: Path, known: RowResult, first: Path) -> None:
     """Raise InputError if two results of the same row and seed differ.
 
-    They would count as two seeds.
+    Two different results would count as two seeds.
     """
     if (result.model, result.bleu["value"]) != (known.model, known.bleu["value"]):
         raise InputError(

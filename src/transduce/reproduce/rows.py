@@ -83,7 +83,7 @@ def write_report(
 def train_rows(
     kind: TableKind, jobs: Sequence[RowJob], request: TableRequest, callbacks: TableCallbacks
 ) -> list[TransduceError]:
-    """Train and measure every job that is not yet measured or locked; return the errors."""
+    """Train and measure every job, except those measured before or locked; return the errors."""
     recipe, scale = jobs[0].recipe, jobs[0].scale
     test = read_test_set(recipe.data, request.test, request.train) if kind.has_test_set else None
     for job in jobs:

@@ -1,4 +1,4 @@
-"""Build tables from results: a row per model, with a run per seed; all else must be equal."""
+"""Build tables from results: a row per model, with one run per seed, under equal conditions."""
 
 import statistics
 from collections.abc import Collection, Mapping, Sequence
@@ -61,7 +61,7 @@ class TableRow:
 
     @property
     def paper_bleu(self) -> Measurements | None:
-        """The BLEU of each run as in the paper's tokenisation; None on other test sets."""
+        """The BLEU of each run by the paper's metric; None if the test set is not the paper's."""
         values = [run.paper_bleu["value"] for run in self.runs if run.paper_bleu]
         return Measurements(values) if values else None
 
@@ -136,7 +136,7 @@ def find_common_changes(
 ) -> dict[str, Value]:
     """Return the settings that all results changed alike; refuse results changed differently.
 
-    Rows trained at base's cost derive their number of steps from base's; their steps are ignored.
+    The number of steps is ignored for rows whose steps follow from base's training cost.
     """
     own = [find_changes(result, recipes[result.row]) for result in results]
     with_own_steps = [

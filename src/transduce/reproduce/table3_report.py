@@ -81,7 +81,7 @@ def find_printed(row: str) -> dict[str, float]:
 
 
 def build_cells(table: ResultTable) -> Cells:
-    """Return the table's head and rows; as in the paper, rows list only differences from base."""
+    """Return the cells of Table 3: a header, then rows that list only differences from base."""
     small = scaled(table.recipes["base"], scale_by_name(table.scale))
     base = with_changes(small, table.changes).flat_settings()
     words = ["BLEU-paper"] if any(row.paper_bleu for row in table.rows.values()) else []

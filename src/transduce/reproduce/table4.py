@@ -58,7 +58,7 @@ class ParsingTable:
 
     rows: tuple[ParserScores, ...]
     test_set: str
-    is_comparable: bool  # whether the usual sections of the Wall Street Journal were used
+    is_comparable: bool  # whether training and test trees are those of the paper
 
 
 def measure_parser(

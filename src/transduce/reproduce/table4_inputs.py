@@ -72,8 +72,8 @@ def choose_trees(recipe: Recipe, train: object, dev: object, test: Path | str | 
     )
 
 
-def replace_training_data(trees: TreeTexts, recipe: Recipe) -> TreeTexts:
-    """Return the trees with the corpus of a given parser's recipe as the parser's training data."""
+def describe_given_parser(trees: TreeTexts, recipe: Recipe) -> TreeTexts:
+    """Return `trees` for a parser that is given: the corpus of its recipe is what it learned from."""
     corpus = recipe.data.corpus
     comparable = trees.is_comparable and corpus == "wsj"
     return replace(trees, trained_on=f"{corpus} (its recipe)", is_comparable=comparable)

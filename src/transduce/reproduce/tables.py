@@ -161,7 +161,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
         measure_parser,
         name_parser,
     )
-    from transduce.reproduce.table4_inputs import choose_trees, replace_training_data, train_parser
+    from transduce.reproduce.table4_inputs import choose_trees, describe_given_parser, train_parser
     from transduce.reproduce.table4_report import write_report
 
     folder, chosen = Path(folder), find_recipe(recipe)
@@ -170,7 +170,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
         parser = load(train_parser(folder, chosen, trees, settings or {}, on_message))
     else:
         parser = load(model)
-        trees = replace_training_data(trees, parser.recipe)
+        trees = describe_given_parser(trees, parser.recipe)
     row, outputs = measure_parser(
         parser,
         trees.gold,

@@ -79,7 +79,8 @@ def compare_outputs(
         np.array(list(resample_scores(chosen, (one, *references), samples, seed)))
         for one in outputs
     )
-    # p is the share of samples whose |a - b| exceeds its mean by more than |ours - theirs|.
+    # a and b are the outputs' scores on the samples. p is the share of samples whose |a - b|
+    # exceeds the mean of |a - b| by more than |ours - theirs|.
     spread = np.abs(a - b) - np.abs(a - b).mean()
     beyond = int((spread > abs(ours.value - theirs.value)).sum())
     inner = np.sort(a - b)[samples // 40 : samples - samples // 40]

@@ -35,7 +35,9 @@ class Metric:
     name: str
     description: str  # for --help
     build: "Callable[[], BLEU | CHRF | TER | ExactMatch | BracketF1 | SpanF1 | Accuracy]"
-    extract_details: "Callable[[Any], dict[str, Any]]" = lambda _: {}  # counts kept with the score
+    extract_details: "Callable[[Any], dict[str, Any]]" = (
+        lambda _: {}
+    )  # counts to store with a score
     preprocess: Preprocess | None = None
     language: str = ""  # the only language that the metric can score; "" for any
     higher_is_better: bool = True
@@ -103,7 +105,7 @@ def build_bracket_metric(parameters: BracketParameters, *, gold_tags: bool = Fal
 
 
 def use_reference_tags(texts: Texts) -> tuple[Texts, str]:
-    """Copy part-of-speech tags from reference to output trees; return texts, signature suffix."""
+    """Copy part-of-speech tags from reference to output trees; add a signature suffix."""
     output, *references = texts
     tagged = copy_tags_where_words_agree(output, references[0])
     return [tagged, *references], "|tags:reference"
@@ -125,7 +127,7 @@ def build_span_metric(scheme: str) -> Metric:
 
 
 def build_line_preprocessing(change: Callable[[str], str], signature: str) -> Preprocess:
-    """Build a preprocessing step that applies `change` to every line of output and references."""
+    """Build a step that applies `change` to every line and adds `signature` to the metric's."""
     return lambda texts: ([[change(line) for line in text] for text in texts], signature)
 
 

@@ -9,7 +9,7 @@ GERMAN_2014_ALL = "newstest2014 en-de, all 3,003, German"
 GERMAN_2014_FILTERED = "newstest2014 en-de, the filtered 2,737, German"
 FRENCH_2014 = "newstest2014 en-fr, French"
 
-# Names of test sets, by the first 16 digits of a sha256: that of the lines, joined by newlines.
+# Names of test sets by the first 16 digits of the sha256 of their lines, joined by newlines.
 KNOWN = {
     "eee3b1333a93428c": GERMAN_2013,
     "512de12ed96d6409": "newstest2013, English",
@@ -40,7 +40,7 @@ KNOWN = {
     "d7a4cd9741221d99": "Multi30k test 2017, German, lower-cased and tokenised",
     "2bf85a477676d90e": "Multi30k test 2017, English, lower-cased and tokenised",
     "164b5d6d9da065f2": "Multi30k test 2017, French, lower-cased and tokenised",
-    "39b2b2422bdd9474": "Tatoeba en-de of 2018, test, German",  # as our catalogue splits it
+    "39b2b2422bdd9474": "Tatoeba en-de of 2018, test, German",  # split by our catalogue of corpora
     "0a8cd032d67d25f7": "Tatoeba en-de of 2018, test, English",
     "73d6efc875fabd78": "Tatoeba en-de of 2018, dev, German",
     "2035dd0fd9e012ab": "Tatoeba en-de of 2018, dev, English",
@@ -48,8 +48,8 @@ KNOWN = {
     "7e94bab8a1e34195": "Tatoeba en-fr of 2019, dev, English",
 }
 
-# Names by the sha256 of the sorted lines, each reduced to letters and digits. It identifies a
-# test set even if it is tokenised or reordered, such as the published tokenised copies.
+# Names of test sets by a sha256 of their sorted lines, reduced to letters and digits. This hash
+# identifies a test set even if its lines are tokenised or reordered, as in published copies.
 KNOWN_BY_LETTERS = {
     "3cd10992e5608555": GERMAN_2013,
     "f4449b7bd32227c9": GERMAN_2014_ALL,

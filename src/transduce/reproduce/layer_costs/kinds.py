@@ -13,7 +13,7 @@ from transduce.settings import Architecture
 @final
 @dataclass(frozen=True)
 class PrintedComplexity:
-    """A row of Table 1 as printed, and its powers of sentence length n and width d."""
+    """A row of Table 1 as printed, and the powers of length n and width d in its operations."""
 
     operations: str  # the column "Complexity per Layer"
     sequential: str  # the column "Sequential Operations"
@@ -58,12 +58,12 @@ def count_recurrent_operations(n: int, sizes: Architecture) -> int:
 
 
 def count_convolution_operations(n: int, sizes: Architecture) -> int:
-    """Count a convolution's operations for n positions: k matrices of d x d for each."""
+    """Count a convolution's operations for n positions: each kernel element is a d x d matrix."""
     return 2 * sizes.kernel_size * n * sizes.d_model**2
 
 
 def count_separable_operations(n: int, sizes: Architecture) -> int:
-    """Count a separable convolution's operations for n positions: kernels, then a d x d matrix."""
+    """Count a separable convolution's operations for n positions: channel kernels, one matrix."""
     return 2 * n * sizes.d_model * (sizes.kernel_size + sizes.d_model)
 
 

@@ -78,7 +78,7 @@ def build_stack(
 ) -> list[MeasuredLayer]:
     """Build the token-mixing layers of an encoder (decoder if `causal`) for n positions.
 
-    Their weights are in float64.
+    The layers' weights are in float64.
     """
     return [
         build_stacked_layer(kind, n, sizes, number, causal=causal, dtype=torch.float64)

@@ -25,7 +25,7 @@ from transduce.reproduce.layer_costs.trace import measure_longest_chain, measure
 @final
 @dataclass(frozen=True, kw_only=True)
 class MeasuredPoint:
-    """The costs measured for one layer at one size: operations, dependent chain, time, memory."""
+    """The costs measured for one layer at one size: operations, longest chain, time, memory."""
 
     n: int  # length of the sentence
     d: int  # width of the layer
@@ -127,7 +127,7 @@ def measure_paths(kind: LayerKind, plan: MeasurementPlan) -> Iterator[MeasuredPa
 def measure_point(kind: LayerKind, n: int, d: int, plan: MeasurementPlan) -> MeasuredPoint:
     """Measure a layer's operations, time and memory at sentence length n and width d.
 
-    Also measure its longest chain of dependent operations.
+    Also measure the layer's longest chain of dependent operations.
     """
     sizes = build_sizes(kind, d, plan.k, plan.r)
     exact = build_layer(kind, n, sizes, dtype=EXACT)

@@ -18,7 +18,7 @@ from transduce.reproduce.layer_costs.kinds import LayerKind
 from transduce.reproduce.layer_costs.layer import MeasuredLayer, build_stack
 from transduce.settings import Architecture
 
-WIDE = 16  # the width d, on which no path length depends
+WIDE = 16  # the width d of the layers; path lengths do not depend on it
 EXACT = torch.float64  # a gradient over a long path is small but must not round to 0
 
 
@@ -58,7 +58,7 @@ def has_full_dependence(stack: Sequence[MeasuredLayer], *, causal: bool) -> bool
 
 
 def find_dependencies(output: Float[Tensor, " d"], x: Float[Tensor, "n d"]) -> Tensor:
-    """Return a mask of the n input positions from which an output has a gradient that is not 0."""
+    """Return a mask of the n input positions on which an output vector depends, by gradient."""
     (gradient,) = torch.autograd.grad(output.sum(), x, retain_graph=True)
     return gradient.ne(0).any(dim=1)
 

@@ -23,7 +23,7 @@ class MeasurementPlan:
     paths: tuple[int, ...] = (8, 16, 32, 64)  # sentence lengths at which paths are measured
     k: int = 3  # width of a convolution's kernel
     r: int = 17  # positions in the neighbourhood of restricted attention
-    rounds: int = 7  # timings of each layer at each size
+    rounds: int = 7  # how often each layer is timed at each size
 
     def __post_init__(self) -> None:
         for name, sizes in (("n", self.n), ("d", self.d)):
@@ -53,7 +53,10 @@ class MeasurementPlan:
         return n[len(n) // 2], d[len(d) // 2]
 
     def points(self) -> list[tuple[int, int]]:
-        """Return each pair (sentence length n, width d) at which layers are measured, once."""
+        """Return the pairs (sentence length n, width d) at which layers are measured.
+
+        Each pair occurs once.
+        """
         n, d = self.middle
         pairs = [(one, d) for one in sorted(self.n)] + [(n, one) for one in sorted(self.d)]
         return list(dict.fromkeys(pairs))

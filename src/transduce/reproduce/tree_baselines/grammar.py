@@ -78,7 +78,7 @@ def build_grammar(weights: Mapping[tuple[str, Rule], float], symbols: list[str])
 
 
 def find_rules(tree: Tree) -> Iterator[tuple[str, Rule]]:
-    """Yield the binary rules (parent, children) of a tree, the root's rule first."""
+    """Yield the rules (parent, children) of a tree made binary, the root's rule first."""
     nodes = join_unary_chains(tree)
     yield ROOT, (nodes[0].label,)
     for node, children in zip(nodes, find_children(tree, nodes), strict=True):

@@ -1,4 +1,4 @@
-"""Counting of one sentence's matching constituents, crossing constituents and correct tags."""
+"""Count one sentence's matching constituents, crossing constituents and correct tags."""
 
 import re
 from collections import defaultdict

@@ -29,8 +29,8 @@ def score_trees(
         print(report.all.f1, report.all.f1_of_all_sentences)
 
     Texts are files or lists of lines. `parameters` is "COLLINS", "new" or "unlabelled", or the path
-    of an EVALB .prm file. The second summary covers sentences of up to `cutoff` words, by default
-    the cut-off of the parameters, 40. With `gold_tags` the gold tags are put on the output's leaves
+    of an EVALB .prm file. One summary covers sentences of up to `cutoff` words, by default the
+    cut-off of the parameters, 40. With `gold_tags` the gold tags are put on the output's leaves
     before scoring, because EVALB deletes punctuation by its tag.
     """
     ours, theirs = read_trees_as_lines("gold", gold), read_trees_as_lines("output", output)

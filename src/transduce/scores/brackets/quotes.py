@@ -1,7 +1,7 @@
-"""EVALB's correction for quotation marks that are tagged as punctuation on one side only.
+"""EVALB's correction for quotation marks that are tagged as punctuation in one tree only.
 
-If a tagger takes `'` for a possessive (tag POS), the output keeps as a word what the gold tree
-deletes as a quotation mark. With QUOTE_LABEL, EVALB restores the mark on the side that deleted it.
+If a tagger takes `'` for a possessive (tag POS), the mark stays a word of the output, but EVALB
+deletes it from the gold tree. With QUOTE_LABEL, EVALB restores the mark in the gold tree.
 """
 
 from dataclasses import replace
@@ -13,7 +13,7 @@ from transduce.scores.brackets.reading import BracketLine, Constituent, Quote
 def restore_quotes(
     gold: BracketLine, test: BracketLine, parameters: BracketParameters
 ) -> tuple[BracketLine, BracketLine]:
-    """Return both trees; a quotation mark deleted in only one of them is restored as its word."""
+    """Restore each quotation mark that EVALB deleted from only one of two trees; return both."""
     deleted = parameters.deleted_labels
     for i in range(len(test.quotes)):
         position = test.quotes[i].position  # the mark's position before the test line changes below

@@ -109,7 +109,7 @@ class LineReader:
     def add_terminal(self, terminal: Terminal) -> None:
         """Add a leaf's word to the line, unless the parameters delete words with its tag.
 
-        A deleted word still counts in the length, and a quotation mark is recorded in any case.
+        A deleted word may still count in the length; quotation marks are also listed in `quotes`.
         """
         if terminal.tag not in self.parameters.labels_without_length:
             self.length += 1

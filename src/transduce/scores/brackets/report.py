@@ -52,7 +52,7 @@ class BracketReport:
     def short_sentences(self) -> BracketSummary | None:
         """The summary of all sentences up to the cut-off length, or None without a cut-off.
 
-        Unlike `cutoff`, it exists even if EVALB stopped at its error limit.
+        Unlike `cutoff`, this summary exists even if EVALB stopped at its error limit.
         """
         cutoff = self.parameters.cutoff
         if cutoff is None:
@@ -83,8 +83,8 @@ def score_brackets(
 ) -> BracketReport:
     """Score output (test) trees against gold trees, one per line, as EVALB does.
 
-    As in EVALB, sentences that fail or are skipped do not lower the F1 of the summaries;
-    `f1_of_all_sentences` counts such sentences. If one file has more lines than the other, the
+    As in EVALB, sentences that fail or are skipped do not lower the F1 of the summaries; in
+    `f1_of_all_sentences` they count as outputs without brackets. If one file has more lines, the
     report has a message about it, and no error is raised.
     """
     both = zip(gold_lines, test_lines, strict=False)

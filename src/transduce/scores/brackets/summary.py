@@ -1,4 +1,4 @@
-"""Sums of the counts of sentences, and the scores computed from these sums."""
+"""Sum EVALB's counts over sentences, and compute recall, precision and F1 from the sums."""
 
 import math
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ class BracketSummary:
     complete: int  # sentences whose constituents all match
     without_crossing: int  # sentences without a crossing constituent
     up_to_two_crossing: int  # sentences with at most two crossing constituents
-    gold_constituents: int  # of all sentences, including failed and skipped sentences
+    gold_constituents: int  # gold constituents of all sentences, failed and skipped ones too
 
     @property
     def valid(self) -> int:

@@ -13,7 +13,7 @@ RULE = 76 * "="
 
 
 def format_sentences(sentences: Sequence[SentenceCounts]) -> str:
-    """Return EVALB's table of sentences: its head, a rule, and one line per sentence."""
+    """Return EVALB's table of sentences: its header, a rule, and one line per sentence."""
     return "\n".join([*HEAD, RULE, *(format_sentence(n, s) for n, s in enumerate(sentences, 1))])
 
 

@@ -1,6 +1,6 @@
 """Span F1 and accuracy as metrics with sacreBLEU's interface, computed from summed counts.
 
-A line holds the labels of a sentence, separated by blanks.
+Each line of output and references holds the labels of a sentence, separated by blanks.
 """
 
 from collections.abc import Iterable, Sequence

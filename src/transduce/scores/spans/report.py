@@ -90,7 +90,7 @@ class SpanReport:
     def average(self, weights: Sequence[int]) -> SpanAverage:
         """Return the means of precision, recall and F1 over the span types with these weights.
 
-        They are 0 if all weights are 0.
+        All means are 0 if all weights are 0.
         """
         every = list(zip(weights, self.types.values(), strict=True))
         total = sum(weights)
