@@ -73,7 +73,7 @@ def choose_trees(recipe: Recipe, train: object, dev: object, test: Path | str | 
 
 
 def describe_given_parser(trees: TreeTexts, recipe: Recipe) -> TreeTexts:
-    """Return `trees` for a parser that is given: the corpus of its recipe is what it learned from."""
+    """Return `trees` for a parser that is given: it was trained on the corpus of its recipe."""
     corpus = recipe.data.corpus
     comparable = trees.is_comparable and corpus == "wsj"
     return replace(trees, trained_on=f"{corpus} (its recipe)", is_comparable=comparable)

@@ -18,7 +18,10 @@ def score(
     metrics: Sequence[str] = ...,
     language: str = ...,
     against: None = None,
-) -> list[Score]: ...
+) -> list[Score]:
+    """Score hypotheses against one or several references by each metric, with its signature."""
+
+
 @overload
 def score(
     hypotheses: Text,
@@ -28,7 +31,10 @@ def score(
     against: Text,
     samples: int = ...,
     seed: int = ...,
-) -> list[Comparison]: ...
+) -> list[Comparison]:
+    """Compare hypotheses with the other output `against` by each metric, by resampling."""
+
+
 def score(
     hypotheses: Text,
     *references: Text,

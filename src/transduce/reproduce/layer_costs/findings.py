@@ -12,7 +12,7 @@ def describe_findings(table: LayerTable) -> list[str]:
     return [
         describe_agreement(table),
         describe_paths(table),
-        *describe_operation_growth(table),
+        *describe_operation_powers(table),
         describe_projections(table),
         describe_lstm_comparison(table),
         *describe_time_growth(table),
@@ -45,7 +45,7 @@ def describe_paths(table: LayerTable) -> str:
     )
 
 
-def describe_operation_growth(table: LayerTable) -> Iterator[str]:
+def describe_operation_powers(table: LayerTable) -> Iterator[str]:
     """Yield a sentence for each layer whose operations do not grow as the paper's O(…)."""
     for row in table.rows:
         in_n, in_d = (
