@@ -28,7 +28,7 @@ def stable_topk(
 def stable_topk_sums(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
-    """Return each sentence's `count` highest sums, hypothesis score + log-prob, and their columns.
+    """Return each sentence's `count` highest sums of hypothesis score and log-prob, with columns.
 
     The column of symbol v after hypothesis w is w V + v.
     """
@@ -45,7 +45,7 @@ def stable_topk_sums(
 def find_candidate_columns(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> Int[Tensor, "S C"]:
-    """Return C columns (hypothesis, symbol) of each sentence that include the `count` best.
+    """Return C columns (hypothesis, symbol) of each sentence, which include the `count` best.
 
     These are the columns of the `count` blocks with the highest maxima, and all columns outside
     blocks.

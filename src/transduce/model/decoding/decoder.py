@@ -37,7 +37,7 @@ class TransformerDecoder:
         """Append an id to each of R hypotheses; return log P of V next symbols, and the cache."""
         states, state = decode_step(self.model, ids, state)
         logits = self.model.logits(states)
-        precision = torch.promote_types(logits.dtype, torch.float32)  # bfloat16 is too coarse here
+        precision = torch.promote_types(logits.dtype, torch.float32)  # at least float32 for log P
         logits = logits.to(precision)
         return torch.log_softmax(logits, dim=-1, out=logits), state
 

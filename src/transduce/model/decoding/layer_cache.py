@@ -56,7 +56,7 @@ class LayerCache:
     slots: StepSlots
 
     def append(self, keys: Float[Tensor, "R H K"], values: Float[Tensor, "R H d_v"]) -> None:
-        """Write the keys and values of each hypothesis' newest token into its newest slot."""
+        """Write the key and value of the newest token of each of R hypotheses into the cache."""
         _, width, slots = self.slots.visible.shape
         for side, new in ((self.keys, keys), (self.values, values)):
             side[:, :, slots - width : slots] = new.unflatten(0, (-1, width)).transpose(1, 2)
@@ -73,7 +73,7 @@ class LayerCache:
         return stored.flatten(0, 1)
 
     def attend(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R H d_v"]:
-        """Attend from each hypothesis' query to the keys of its own history    (equation 1)"""
+        """Attend from each of R hypotheses to the keys and values of its own history    (equation 1)"""
         return attend_to_cache(q, self.keys, self.values, self.slots.mask)
 
 
@@ -83,7 +83,7 @@ def attend_to_cache(
     v: Float[Tensor, "S H s d_v"],
     mask: Float[Tensor, "S 1 #W s"] | None,
 ) -> Float[Tensor, "R H d_v"]:
-    """Attend from each of R hypotheses to the s cached keys of its sentence    (equation 1)"""
+    """Attend from each of R hypotheses to the s cached keys of its sentence S    (equation 1)"""
     by_sentence = q.unflatten(0, (len(k), -1)).transpose(1, 2)  # [S H W K]
     out = functional.scaled_dot_product_attention(by_sentence, k, v, attn_mask=mask)
     return out.transpose(1, 2).flatten(0, 1)
