@@ -66,12 +66,12 @@ def command(
     """Translate SOURCE with MODEL and score the result against REFERENCE.
 
     SOURCE and REFERENCE are files, or SOURCE alone is the name of a test set that `transduce fetch`
-    has downloaded, such as newstest2014; CORPUS:SPLIT names another split of a corpus. A parser is
-    evaluated on SOURCE alone, trees in brackets, and a tagger on a token, a tab and its label a
-    line.
+    has downloaded, such as newstest2014; CORPUS:SPLIT names another split of a corpus. For
+    a parser or a tagger SOURCE is the only file: trees in brackets, or a token, a tab and its label
+    on each line.
 
     Prints each score with its signature and the test set's name, whether it is comparable with a
-    figure of the paper, and the perplexity of the reference without label smoothing. -o writes the
+    score of the paper, and the perplexity of the reference without label smoothing. -o writes the
     translations to a file.
     """
     source, reference = asked["source"], asked["reference"]

@@ -1,4 +1,4 @@
-"""The command `transduce`, whose subcommands are each imported when called."""
+"""The command `transduce`, whose subcommands are each imported only when called."""
 
 import importlib
 import io
@@ -58,21 +58,25 @@ class LazyCommands(Commands):
             formatter.write_dl(list(COMMANDS.items()))
 
 
+HELP = """Attention Is All You Need, as software: from two text files to a translation system.
+
+Results go to standard output, all else to standard error. Exit codes: 0 done, 1 a fault of
+transduce, 2 wrong usage or unusable input, 3 a damaged or foreign folder, 4 an output cannot be
+written, 5 training diverged, 6 folder in use, 7 lost a process, 130 interrupted, 141 output
+pipe closed, 143 terminated.
+"""
+
+
 @click.group(
     cls=LazyCommands,
+    help=HELP,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="transduce", message="%(prog)s %(version)s")
 @click.pass_context
 def transduce(context: click.Context) -> None:
-    """Attention Is All You Need, as software: from two text files to a translation system.
-
-    Results go to standard output, all else to standard error. Exit codes: 0 done, 1 a fault of
-    transduce, 2 wrong usage or unusable input, 3 a damaged or foreign folder, 4 an output cannot be
-    written, 5 training diverged, 6 folder in use, 7 lost a process, 130 interrupted, 141 output
-    pipe closed, 143 terminated.
-    """
+    """Set up the process for any subcommand; if none is named, print the help and exit with 2."""
     use_passive_waiting()  # torch is imported only later, when a command is called
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)

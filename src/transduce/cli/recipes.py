@@ -33,9 +33,9 @@ class ListFirst(Commands):
 def command() -> None:
     """List, show and compare recipes, with the paper's value of each setting.
 
-    A recipe is all that decides a run. It is given by name, or as a TOML file that says what
-    differs: `start = "table3/base"`, then tables of settings such as [training].
-    Without a further word, the recipes are listed.
+    A recipe is all settings that decide a run. It is given by name, or as a TOML file that names
+    a recipe to start from (`start = "table3/base"`) and changes settings in tables such as
+    [training]. Without a subcommand, the recipes are listed.
     """
 
 
@@ -74,7 +74,7 @@ def show(
 ) -> None:
     """Show every setting of RECIPE, and its source.
 
-    After each setting comes the paper's sentence in our words with its section, or our reason where
+    Each setting is followed by a paraphrase of the paper with the section, or by our reason where
     the paper is silent. A star marks what differs from the paper's base model.
     """
     recipe = customise_recipe(recipe, dict(changes), scale)

@@ -66,7 +66,8 @@ def table1(
     The layers are self-attention, restricted self-attention, recurrent and convolutional
     (contiguous, dilated, separable). Measured are operations, counted by torch and by formula, the
     longest chain of dependent operations, path lengths by gradients, time and memory, and how each
-    grows with n and d. -o FOLDER receives the table as Markdown, CSV and JSON.
+    grows with n (sentence length) and d (width). -o FOLDER receives the table as Markdown, CSV and
+    JSON.
 
     \b
     transduce reproduce table1

@@ -40,8 +40,8 @@ def table4(
 ) -> None:
     """Train RECIPE as a parser, score it on test trees, and print it with Table 4 of the paper.
 
-    RECIPE is table4/wsj unless another one is named. The same command again resumes. Beside the
-    parser stand baselines without a network: a flat tree, right-branching, noun chunks, and a
+    RECIPE is table4/wsj unless another one is named. The same command again resumes. The table
+    also has baselines without a network: a flat tree, right-branching, noun chunks, and a
     probabilistic grammar over the gold part-of-speech tags.
 
     \b

@@ -76,12 +76,12 @@ def command(
     """Score translations, trees or labels: BLEU, chrF, TER, EVALB, span F1.
 
     HYPOTHESES and every REFERENCE are text files of as many lines, plain, .gz, .xz or .zst; one of
-    them may be - for standard input. A score names the test set, where its hash is known, and says
-    whether it may stand beside a figure of the paper. --against compares two outputs by paired
-    bootstrap resampling: the scores of both, their difference, where 95 % of it lie, and p.
+    them may be - for standard input. A score names the test set, if its hash is known, and says
+    whether it is comparable with a score of the paper. --against compares two outputs by paired
+    bootstrap resampling: both scores, their difference with a 95 % interval, and p.
 
     With --brackets and --spans the gold file comes first, as for EVALB: GOLD OUTPUT. EVALB leaves
-    sentences out that fail; the F1 with them is printed beside its own.
+    out sentences that fail; the F1 over all sentences is printed, too.
     """
     files = (hypotheses, *([against] if against else []), *references)
     if files.count("-") > 1:

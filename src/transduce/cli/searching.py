@@ -128,7 +128,8 @@ class TranslatorChoice:
     nbest: int = 1
     precision: str = "float32"
     strict: bool = False
-    task: "type[Parsing] | type[Tagging] | None" = None  # that the command needs; None: any
+    # the task that the models must have been trained for; None for any task
+    task: "type[Parsing] | type[Tagging] | None" = None
 
     def load(self) -> "Translator":
         """Load the models (several as one ensemble) with the settings of the options."""

@@ -12,7 +12,7 @@ from types import FrameType
 from transduce.cli.outcome import Terminated
 from transduce.training.distributed.requests import SignalRequests
 
-SIGNAL_AT_DEATH = 1  # Linux' PR_SET_PDEATHSIG
+SIGNAL_AT_DEATH = 1  # the value of PR_SET_PDEATHSIG in Linux
 STOP_MESSAGE = "stopping: the update in progress is dropped, the last finished one is saved"
 CHECKPOINT_MESSAGE = "saving a checkpoint when the update in progress is finished"
 

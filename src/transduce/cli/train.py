@@ -61,8 +61,8 @@ def command(  # noqa: PLR0913 - one for each option
     The same command again resumes from the last checkpoint, with results equal to the bit on the
     same machine. With a higher training.steps it continues a finished run to that step.
     Ctrl-C and SIGTERM stop the run after a checkpoint of the last finished update; SIGUSR1 writes a
-    checkpoint while the run continues. `transduce average` makes a model of a run; `transduce
-    translate` also takes a run, of which it uses the newest checkpoint.
+    checkpoint while the run continues. `transduce average` writes a model folder from a run;
+    `transduce translate` also accepts a run folder, whose newest checkpoint it uses.
 
     \b
     transduce train --source a.en --target a.de --dev-source d.en --dev-target d.de -o RUN

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from transduce.training.update import Update
 
 SECONDS_BETWEEN_LINES = 15.0
-AVERAGED_UPDATES = 50  # updates over which displayed perplexity and speed are averaged
+AVERAGED_UPDATES = 50  # displayed perplexity and speed are means over so many updates
 WIDTH = 64  # width of the progress bar and the curve, in characters
 
 
@@ -36,7 +36,7 @@ class DisplayOptions:
 
     quiet: bool = False
     live: bool = True
-    tensorboard: bool = False  # whether to write TensorBoard files also
+    tensorboard: bool = False  # whether TensorBoard files are written too
 
 
 @contextmanager
@@ -88,7 +88,7 @@ class RecentUpdates:
 
     def __init__(self) -> None:
         self.nats: list[float] = []
-        self.marks: list[tuple[float, int]] = []  # clock and target tokens after an update
+        self.marks: list[tuple[float, int]] = []  # (clock, target tokens) by update
 
     def add(self, update: "Update", progress: "Progress") -> None:
         """Add an update, without its loss if the loss is not finite."""

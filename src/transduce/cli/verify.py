@@ -18,7 +18,7 @@ def command(*, folder: Path, as_json: bool) -> None:
     """Check every byte of a run, store or model folder.
 
     FOLDER may also be one checkpoint of a run. Each part is listed as good or bad, with the reason.
-    The exit code is 3 if one is bad.
+    The exit code is 3 if a part is bad.
     """
     from transduce.runs.verify import verify_parts
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 CGROUP_ROOT = Path("/sys/fs/cgroup")
-PROC_SELF_CGROUP = Path("/proc/self/cgroup")  # lists the groups that this process is in
+PROC_SELF_CGROUP = Path("/proc/self/cgroup")  # lists the control groups of this process
 
 
 def read_limits(name: str) -> Iterator[list[str]]:

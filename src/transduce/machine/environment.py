@@ -44,7 +44,7 @@ def describe_environment(
 def cpu_model_name() -> str:
     """Return the CPU's model name from /proc/cpuinfo, or else from Python's platform module."""
     try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:  # noqa: PTH123 - a pseudo file
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:  # noqa: PTH123 - no ordinary file
             names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
     except OSError:
         names = []

@@ -7,7 +7,7 @@ from pathlib import Path
 from transduce.machine.cgroups import read_limits
 
 MEMINFO = Path("/proc/meminfo")
-GROUPS = (  # files with limit, usage and statistics of a control group, in cgroup version 2, then 1
+GROUPS = (  # files of limit, usage and statistics; first of cgroup version 2, then of version 1
     ("memory.max", "memory.current", "memory.stat"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),
 )

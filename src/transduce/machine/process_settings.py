@@ -8,7 +8,7 @@ import ctypes
 import os
 import sys
 
-M_MMAP_MAX, M_TRIM_THRESHOLD = -4, -1  # glibc's mallopt parameters
+M_MMAP_MAX, M_TRIM_THRESHOLD = -4, -1  # parameter numbers of glibc's mallopt
 NEVER = 2**31 - 1
 
 

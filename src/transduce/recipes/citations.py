@@ -15,8 +15,8 @@ from transduce.recipes.table3 import BASE, TABLE_3
 from transduce.settings import Recipe
 from transduce.settings.recipe import find_setting
 
-Citation = tuple[str, str]
-Citations = Mapping[str, Citation]  # from the path of a setting, such as training.steps
+Citation = tuple[str, str]  # section, and paraphrase or reason
+Citations = Mapping[str, Citation]  # by path of a setting, such as training.steps
 
 COLUMNS = {
     "architecture.layers": "N",

@@ -32,7 +32,7 @@ def from_file(path: Path) -> Recipe:
 
 
 def _find_start(name: object) -> Recipe:
-    """Return the recipe that a file's `start` names."""
+    """Return the recipe whose name the key `start` of a recipe file gives."""
     if not isinstance(name, str):
         raise InputError(f"start must be the name of a recipe, not {name!r}", FORM)
     return by_name(name)
@@ -43,7 +43,7 @@ def _parse_tables(path: Path) -> dict[str, Any]:
     text = _read_text(path)
     try:
         values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except ValueError as error:  # the line number is only in tomllib's message
+    except ValueError as error:  # tomllib gives the line number only in its message
         line = re.search(r"line (\d+)", str(error))
         where = int(line[1]) if line else None
         raise InputError(f"no recipe can be read: {error}", FORM, file=path, line=where) from None

@@ -1,7 +1,8 @@
 """Presets of other systems that are often mistaken for the paper's model, for comparison.
 
-Values are from those systems' source code; `because` names differences that no setting here can
-express. All presets use transduce's own initialisation, batches without padding, and exact resume.
+The values are from the source code of these systems; `because` names differences that no setting
+can express. All presets use transduce's own initialisation, batches without padding, and exact
+resume.
 """
 
 from dataclasses import replace

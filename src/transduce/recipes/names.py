@@ -14,7 +14,7 @@ from transduce.recipes.treebanks import TREEBANKS
 from transduce.settings import Recipe
 from transduce.settings.recipe import Value
 
-PAPERS = (*TABLE_2, *TABLE_3.values(), *TABLE_4)  # the paper's own runs
+PAPERS = (*TABLE_2, *TABLE_3.values(), *TABLE_4)  # recipes of the paper's own runs
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {recipe.name: recipe for recipe in (*PAPERS, *LAYERS, *OPEN, *TREEBANKS, *SMALL, *HISTORY)}
 )

@@ -12,8 +12,8 @@ class Table2Row:
     """A row of the printed Table 2: BLEU on newstest2014 and training cost in operations."""
 
     model: str
-    bleu: Mapping[str, str]  # from language pair to the printed BLEU, if any
-    cost: Mapping[str, str]  # from language pair to the printed training operations, if any
+    bleu: Mapping[str, str]  # the printed BLEU by language pair, where there is one
+    cost: Mapping[str, str]  # the printed training operations by language pair
     source: str = ""  # the publication of the system
     row: str = ""  # name of the row of `reproduce table2` for this model; "" if none
 
@@ -51,7 +51,7 @@ class Table3Row:
 
     perplexity: float
     bleu: float
-    millions: int | None = None  # millions of parameters, printed unless equal to base's
+    millions: int | None = None  # millions of parameters; not printed if equal to base's
 
 
 TABLE_3: Mapping[str, Table3Row] = MappingProxyType(

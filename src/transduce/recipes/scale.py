@@ -32,7 +32,7 @@ class Scale:
     width_divisor: int = 1
     step_divisor: int = 1
     changes: Mapping[str, Value] = field(default_factory=dict)
-    corpora: Mapping[str, str] = field(default_factory=dict)  # from target language to corpus
+    corpora: Mapping[str, str] = field(default_factory=dict)  # corpus name by target language
 
 
 TOY = Scale(

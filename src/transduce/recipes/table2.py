@@ -1,7 +1,7 @@
-"""Table 2: the four runs whose BLEU the paper reports, on newstest2014.
+"""Recipes of Table 2: the four runs of the paper scored on newstest2014, and other layers.
 
 Rows with another layer of Table 1 in place of self-attention train on the same data at the same
-cost: with the number of steps whose matrix products take as many operations as base's training.
+cost: for so many steps that their matrix products take as many operations as base's training.
 """
 
 from collections.abc import Mapping
@@ -74,7 +74,7 @@ def estimate_update_cost(recipe: Recipe) -> float:
 
 
 def _build_layer_row(base: Recipe, mixing: str) -> Recipe:
-    """Build the recipe of base with another layer of Table 1 for self-attention, at base's cost."""
+    """Build base's recipe with other layers (`mixing`) than self-attention, at base's cost."""
     recipe = replace(
         with_changes(base, {"architecture.mixing": mixing}),
         name=base.name.replace("base", mixing),

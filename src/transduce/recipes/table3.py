@@ -1,4 +1,4 @@
-"""Table 3: variations of the base model; each row is a recipe that changes settings of base.
+"""Recipes of Table 3: variations of the base model; each row changes settings of base.
 
 The paper scores English to German on newstest2013 by beam search, without averaging.
 """

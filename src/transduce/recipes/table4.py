@@ -1,8 +1,8 @@
-"""Table 4: English constituency parsing    (section 6.3)
+"""Recipes of Table 4: English constituency parsing    (section 6.3)
 
 Dropout and learning rate, which the paper chose on section 22 and does not print, are those of the
 published code (tensor2tensor). All other settings are the paper's or, if not stated, base's.
-The Penn Treebank needs a licence; `transduce train table4/wsj --trees FOLDER` reads a user's copy.
+The Penn Treebank needs a licence; `transduce train table4/wsj --trees FOLDER` reads a copy.
 """
 
 from dataclasses import replace
@@ -15,12 +15,12 @@ BECAUSE = (
     "rate, these are those of tensor2tensor's {preset}; brackets are no words, so each side has a "
     "vocabulary of its own, and {symbols:,} symbols are the source's"
 )
-# Cleaning by characters and by the ratio of lengths is for translations; trees are much longer.
+# The limits on characters and length ratio are for translations; trees are much longer.
 TREE_DATA: dict[str, Value] = {
     "data.task": "parsing",
     "data.target_language": "trees",
     "data.shared_vocabulary": False,
-    "data.max_length": 512,  # a tree has about 2.5 symbols a word
+    "data.max_length": 512,  # a tree has about 2.5 symbols for each word
     "data.max_characters": 1_000_000,
     "data.max_length_ratio": 1_000.0,
     "data.drop_duplicates": False,

@@ -142,7 +142,7 @@ def choose_recipe(
     )
     assert train is not None
     if isinstance(train, TaskFiles | MixedPairs):
-        require_texts_of_task("train", train, Data())  # recommended for translation only
+        require_texts_of_task("train", train, Data())  # refuse other tasks than translation
     found, reasons = recommend_recipe(train, settings, has_gpu=has_gpu, on_progress=on_progress)
     return customise_recipe(found, settings), reasons
 

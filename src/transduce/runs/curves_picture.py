@@ -9,7 +9,7 @@ from transduce.runs.plots import encode_image
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-STRETCHES = 200  # number of groups of consecutive updates, each averaged to one point
+STRETCHES = 200  # updates are averaged in so many groups, one point each
 
 
 def draw_curves(journals: dict[str, Events], kind: str) -> bytes:
@@ -28,7 +28,7 @@ def draw_curves(journals: dict[str, Events], kind: str) -> bytes:
             panels[1].plot(*read_scores(events)[:2], color=f"C{number}", marker=".", label=name)
     dev = [one for events in journals.values() for one in dev_perplexities(events)]
     highest = max((one for one in dev if math.isfinite(one)), default=None)
-    if highest is not None:  # so that the first updates' high perplexity does not set the scale
+    if highest is not None:  # hide the first updates' high perplexity
         panels[0].set_ylim(top=3 * highest)
     for panel in panels:
         panel.set_xlabel("updates")

@@ -17,7 +17,9 @@ from transduce.datasets.values import Corpus
 from transduce.durable import VerifiedFolder, lock_folder
 from transduce.settings.fields import require
 
-OnDownload = Callable[[str, int, int], None]  # file name, bytes so far, bytes in all (0 if unknown)
+OnDownload = Callable[
+    [str, int, int], None
+]  # called with file name, bytes so far, total bytes or 0
 
 
 @final
@@ -25,10 +27,10 @@ OnDownload = Callable[[str, int, int], None]  # file name, bytes so far, bytes i
 class FetchedCorpus:
     """A public corpus that has been fetched to this machine: its folder, line counts, warnings."""
 
-    corpus: Corpus | Treebank  # its name, languages, licence and description
+    corpus: Corpus | Treebank  # the corpus' name, languages, licence and description
     folder: Path
     lines: Mapping[str, int]  # the number of lines of each split
-    warnings: tuple[str, ...]  # what differs from the expected sizes or counts
+    warnings: tuple[str, ...]  # differences from the expected sizes or counts
 
 
 def fetch(

@@ -48,7 +48,9 @@ from transduce.vocabulary.tag_lexicon import learn_tag_lexicon
 INPUTS_FILE = "prepared.json"
 STORE = "store"  # subfolder of a run that has prepared its own corpus
 OTHER_FOLDER = "choose another folder, or delete this one"
-OnProgress = Callable[[str, int], None]  # the current activity, and the number of pairs read so far
+OnProgress = Callable[
+    [str, int], None
+]  # called with the current activity and the number of pairs read
 
 
 @final
@@ -109,7 +111,7 @@ def settings_of_stores(data: Data) -> dict[str, object]:
 def declare_inputs(folder: Path, data: Data, inputs: Mapping[str, str]) -> None:
     """Record the settings and text fingerprints of a corpus folder; refuse to replace a corpus.
 
-    An unfinished folder made from other inputs is emptied: the user has corrected the input.
+    An unfinished folder with other settings or texts is emptied: the user has corrected them.
     """
     require_corpus_folder(folder)
     if (folder / INPUTS_FILE).exists():

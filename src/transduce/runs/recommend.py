@@ -16,8 +16,8 @@ from transduce.settings.recipe import Value, with_changes
 from transduce.text.clean import Cleaner
 from transduce.vocabulary import max_vocabulary_size
 
-PASSES = 30  # passes over the corpus, within the bounds on updates below
-FEWEST, MOST = 1_000, 100_000  # bounds on the number of updates
+PASSES = 30  # number of passes over the corpus, unless FEWEST or MOST bounds the updates
+FEWEST, MOST = 1_000, 100_000  # the fewest and the most updates that are recommended
 PIECE = 4  # average number of characters of a piece, roughly
 
 
@@ -26,11 +26,11 @@ PIECE = 4  # average number of characters of a piece, roughly
 class ModelSize:
     """The architecture, vocabulary and training length for corpora of at most `up_to` pairs."""
 
-    up_to: int  # largest number of pairs of these corpora
+    up_to: int  # this size is for corpora of at most so many pairs
     architecture: Architecture
     symbols: int  # largest vocabulary size
-    tokens: int  # tokens of an update on each side
-    passes: int  # passes over the corpus
+    tokens: int  # source tokens of an update, and as many target tokens
+    passes: int  # number of passes over the corpus
 
 
 LADDER = (
@@ -58,7 +58,7 @@ class CorpusCounts:
     """Counts of a cleaned corpus: its pairs, characters and different words."""
 
     pairs: int
-    characters: int  # sum over all pairs of the characters of the longer side
+    characters: int  # characters of the longer side of each pair, summed
     words: int  # number of different words of both sides, counted up to about 200,000
 
 

@@ -131,7 +131,7 @@ def read_run_vocabularies(folder: Path) -> Vocabularies:
 def require_memory(recipe: Recipe, memory: int) -> None:
     """Refuse a model whose weights, gradients and two moments alone exceed the machine's memory.
 
-    Otherwise the operating system would kill this process, or another one, without explanation.
+    Without this check the operating system would kill a process without explanation.
     """
     needs = 4 * 4 * count_recipe_parameters(recipe)
     require(

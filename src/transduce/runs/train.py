@@ -152,7 +152,7 @@ class CallbackObserver:
         in_main = threading.current_thread() is threading.main_thread()
         before = signal.getsignal(signal.SIGINT)
         if not in_main or before is not signal.default_int_handler:
-            yield requests  # a handler that the user has installed stays
+            yield requests  # the user's own handler stays installed
             return
 
         def request_stop(number: int, _frame: FrameType | None) -> None:

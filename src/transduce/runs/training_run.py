@@ -1,7 +1,7 @@
 """A whole training, from inputs to finished run, for `transduce.train` and the commands.
 
 The recipe and the corpus are chosen and prepared, the run is begun or resumed in its folder, an
-observer is called on every event, and signals stop training after the current update.
+observer is called on every event, and a signal stops the training.
 """
 
 import json
@@ -95,7 +95,7 @@ class TrainingRun:
     """The result of a training: the run, trained to its end or until it was stopped."""
 
     folder: Path
-    recipe: Recipe  # the run's recipe, with threads and micro-batch size resolved
+    recipe: Recipe  # the run's recipe, with its actual threads and micro-batch size
     progress: Progress
     parameters: int  # number of the model's parameters
     is_finished: bool
@@ -180,7 +180,7 @@ def run_training(
             observer.on_warning(EMULATED_BFLOAT16)
         if was_begun and not has_checkpoints(folder):
             observer.on_message(f"{folder} ended before its first checkpoint: it begins anew")
-        callbacks = TrainingCallbacks(  # the training loop sends messages only about faults
+        callbacks = TrainingCallbacks(  # the loop's messages are warnings
             on_update=observer.on_update,
             on_validation=observer.on_validation,
             on_message=observer.on_warning,

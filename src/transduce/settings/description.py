@@ -15,4 +15,5 @@ class ModelDescription:
     title: str  # the card's title, such as "en to de"
     purpose: str  # the end of the sentence "a Transformer that …"
     command: str = "translate"  # subcommand of transduce in the card's example
-    files: tuple[str, str] = ("input.txt", "output.txt")  # in and out, in the example
+    # names of the input and output file in the card's example
+    files: tuple[str, str] = ("input.txt", "output.txt")

@@ -16,7 +16,7 @@ class Deviation:
     path: str
     paper: Value
     here: Value
-    is_from_paper: bool  # whether the paper prints the value `paper`, or it is our own default
+    is_from_paper: bool  # False if the value `paper` is our default, not printed
     explanation: str  # a paraphrase of the paper with the section, or our reason
 
 

@@ -16,7 +16,7 @@ def our_choice(default: Any, why: str) -> Any:  # noqa: ANN401 - a value of any 
     return dataclasses.field(default=default, metadata={"section": "", "says": why})
 
 
-def require(holds: bool, fact: str, hint: str = "") -> None:  # noqa: FBT001 - reads as a sentence
+def require(holds: bool, fact: str, hint: str = "") -> None:  # noqa: FBT001 - a call reads as a sentence
     """Raise InputError unless `holds` is true; `fact` states the fault and `hint` the remedy."""
     if not holds:
         raise InputError(fact, hint)

@@ -47,7 +47,7 @@ class Parsing:
 
     source: Vocabulary
     target: Vocabulary  # the symbols of linearised trees
-    lexicon: TagLexicon  # gives part-of-speech tags if the linearisation has none
+    lexicon: TagLexicon  # gives words their part-of-speech tags if the linearisation has none
     form: Form  # the linearisation: how a tree is written as symbols
 
     metrics: ClassVar[tuple[str, ...]] = ("brackets",)
@@ -179,8 +179,8 @@ def list_tree_files(path: Path, split: str) -> list[Path]:
 def read_tree_pairs(path: Path) -> Iterator[tuple[str, str]]:
     """Yield (sentence, cleaned tree) for every tree of a file.
 
-    A malformed tree gives an empty sentence and the error, a tree without words an empty pair.
-    Cleaning drops and counts both.
+    A malformed tree is yielded as ("", error message), a tree without words as ("", ""). Cleaning
+    drops and counts both.
     """
     malformed: list[InputError] = []
     for raw in read_trees(path, on_malformed=malformed.append):

@@ -33,11 +33,11 @@ class Tagging:
     """The task of labelling every token of a sentence, scored by span F1 or by accuracy."""
 
     source: Vocabulary
-    target: Vocabulary  # the labels of the training data
-    scheme: str  # "bio", "iob1" or "raw"
+    target: Vocabulary  # all labels of the training data
+    scheme: str  # the label scheme: "bio", "iob1" or "raw"
 
     has_words: ClassVar[bool] = False
-    split_levels: ClassVar[tuple[SplitLevel, ...]] = (  # one line is one sentence
+    split_levels: ClassVar[tuple[SplitLevel, ...]] = (  # an input line is always one sentence
         SplitLevel("sentences", lambda line: [line], " "),
         SplitLevel("tokens", split_words, " "),
     )

@@ -28,7 +28,7 @@ class SplitLevel:
 
     name: str
     split: Callable[[str], list[str]]
-    joint: str  # the string that joins the parts again
+    joint: str  # the string between the parts when they are joined again
 
 
 @runtime_checkable
@@ -71,7 +71,7 @@ class Task(Protocol):
     def encode_targets(self, lines: Sequence[str]) -> Sequence[list[int] | None]:
         """Return the target token ids of normalised lines, each list closed by END.
 
-        The item is None for a line with a symbol, such as a label, that training data did not have.
+        A line with a symbol that the training data lacks, such as an unknown label, gives None.
         """
         ...
 
@@ -128,11 +128,11 @@ def format_line(_source: str, output: str) -> str:
 class TaskKind:
     """The functions for one value of `data.task`, which read files and build the task.
 
-    `target_symbols` returns the symbols of a target line; the target vocabulary is then all symbols
-    of the training data. It is None if the target vocabulary is learned from text. `tagged_words`
+    `target_symbols` returns the symbols of a target line, and the target vocabulary is all symbols
+    of the training data; it is None if the target vocabulary is learned from text. `tagged_words`
     returns the (word, tag) pairs of a target line, from which a lexicon of tags is learned; it is
     None for a task without a lexicon. `read_test_file` reads a test set that is one file of both
-    sides, and refuses malformed lines; it is None if a test set is two files of lines.
+    sides, and refuses malformed lines; it is None if a test set is two text files.
     `find_mismatch` returns why a target cannot belong to a source, such as other words; else "".
     `format_output` returns the text that a file of outputs holds for a source line and its output.
     """
@@ -140,7 +140,8 @@ class TaskKind:
     build: Callable[[Data, Vocabularies], Task]
     read_file: Callable[[Path], Iterator[tuple[str, str]]] = read_pairs_tsv
     read_test_file: Callable[[Path], Iterator[tuple[str, str]]] | None = None
-    options: str = "--source FILE --target FILE, or --pairs FILE"  # that name a text
+    # the command-line options that name a text of this task
+    options: str = "--source FILE --target FILE, or --pairs FILE"
     list_files: Callable[[Path, str], Sequence[Path]] = list_single_file
     normalise: Callable[[str], str] = normalise
     find_mismatch: Callable[[str, str], str] = find_no_mismatch
