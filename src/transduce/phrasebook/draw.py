@@ -19,7 +19,7 @@ class Draw:
         self.named: set[str] = set()
 
     def chance(self, share: float) -> bool:
-        """Return True with this probability."""
+        """Return True with the probability `share`, otherwise False."""
         return self._roll() < share
 
     def pick(self, options: Sequence[T]) -> T:

@@ -34,8 +34,8 @@ SPLITS = ("train", "dev", "test", "combinations")
 VERSION = 1  # increased by 1 with every change of the sentences that a seed yields
 SHORTEST, LONGEST = 3, 20  # limits of the number of English words
 HELD_OUT = 20  # one combination in 20 is held out
-DEV = range(2)  # values of the hash modulo 100
-TEST = range(2, 4)
+DEV = range(2)  # a sentence whose hash modulo 100 is in this range is in the split dev
+TEST = range(2, 4)  # and in this range in the split test
 
 Combination = tuple[Adjective | Verb, str]  # the noun is given by its name
 

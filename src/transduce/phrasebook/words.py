@@ -163,11 +163,11 @@ class Verb:
 
     english: EnglishVerb
     german: GermanVerb
-    who: str
-    what: str = ""  # kinds of direct objects, in the accusative
-    whom: str = ""  # kinds of dative objects
-    where: str = ""  # places
-    how: str = ""  # manners
+    who: str  # kinds of nouns that can be the subject, as are `what` and `whom` for objects
+    what: str = ""  # direct objects, in the accusative
+    whom: str = ""  # dative objects
+    where: str = ""  # names of places or directions that fit
+    how: str = ""  # names of manners that fit, such as quickly, or with for company
     traits: frozenset[str] = frozenset()
 
     @property

@@ -86,7 +86,7 @@ def read_pairs_tsv(path: Path | str) -> Iterator[tuple[str, str]]:
 
 
 def split_columns(line: str, hint: str, name: str, number: int) -> tuple[str, str]:
-    """Split a line into two columns at its tab, or raise InputError for line `number` of `name`."""
+    """Split a line at its only tab; else raise InputError for line `number` of file `name`."""
     columns = line.split("\t")
     if len(columns) != 2:
         count = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
@@ -148,7 +148,7 @@ def decode_line(raw: bytes, name: str, number: int) -> str:
 def line_count_error(
     files: tuple[Path | str, Path | str], counts: tuple[int, int], detector: MisalignmentDetector
 ) -> InputError:
-    """Build the error for parallel files with different line counts, and where they diverge."""
+    """Build the error for files of unequal line counts; its hint tells where they diverge."""
     fact = f"{files[0]} has {counts[0]:,} lines, but {files[1]} has {counts[1]:,}"
     hint = "line i of one file must be the translation of line i of the other"
     if line := detector.first_misaligned_line:

@@ -10,17 +10,17 @@ import json
 from typing import Any
 
 from transduce.errors import FolderError
-from transduce.vocabulary.kinds import MODELS, Kind
+from transduce.vocabulary.kinds import MODELS, VocabularyKind
 from transduce.vocabulary.symbols import SPECIALS
 
 
-def serialise(kind: Kind) -> bytes:
+def serialise(kind: VocabularyKind) -> bytes:
     """Return a vocabulary as the bytes of its tokenizer.json; equal ones give equal bytes."""
     text = json.dumps(build_document(kind), ensure_ascii=False, separators=(",", ":"))
     return text.encode()
 
 
-def deserialise(data: bytes) -> Kind:
+def deserialise(data: bytes) -> VocabularyKind:
     """Return the vocabulary in a tokenizer.json; FolderError if `serialise` did not write it."""
     try:
         found = json.loads(data)
@@ -41,7 +41,7 @@ def foreign_file_error(why: str) -> FolderError:
     )
 
 
-def build_document(kind: Kind) -> dict[str, Any]:
+def build_document(kind: VocabularyKind) -> dict[str, Any]:
     """Return a vocabulary as the JSON object that its tokenizer.json holds."""
     return {
         "version": "1.0",

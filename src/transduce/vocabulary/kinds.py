@@ -186,7 +186,7 @@ class ClosedList:
         return {"type": "Split", "pattern": pattern, "behavior": "Removed", "invert": False}
 
     def decoder_json(self) -> None:
-        """Return the "decoder" entry of tokenizer.json: None joins the symbols with blanks."""
+        """Return None, the "decoder" entry of tokenizer.json for joining symbols with blanks."""
         return
 
     def model_json(self) -> dict[str, Any]:
@@ -195,7 +195,7 @@ class ClosedList:
         return {"type": "WordLevel", "vocab": vocab, "unk_token": "<unknown>"}
 
 
-Kind = BytePair | WordPiece | ClosedList
+VocabularyKind = BytePair | WordPiece | ClosedList
 KINDS: Mapping[str, type[BytePair] | type[WordPiece]] = MappingProxyType(
     {"byte-pair": BytePair, "word-piece": WordPiece}
 )

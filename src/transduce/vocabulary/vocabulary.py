@@ -9,7 +9,7 @@ from tokenizers import Tokenizer
 
 from transduce.errors import InputError
 from transduce.vocabulary.file import deserialise, serialise
-from transduce.vocabulary.kinds import Kind
+from transduce.vocabulary.kinds import VocabularyKind
 from transduce.vocabulary.symbols import SPECIALS, make_readable
 
 
@@ -20,7 +20,7 @@ class Vocabulary:
     `encode` does not normalise; `transduce.text.clean.normalise` does (NFC, single blanks).
     """
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: VocabularyKind) -> None:
         self._data = serialise(kind)
         self._tokenizer = Tokenizer.from_str(self._data.decode())
         # Encode "</s>" in a text as text, not as END; tokenizer.json cannot store this setting.

@@ -40,7 +40,7 @@ class Layout:
 
 
 def lay_out(tree: Tree, measure: Measure, gap: float) -> Layout:
-    """Place a tree's nodes horizontally: `measure` gives a text's width, `gap` parts neighbours."""
+    """Place a tree's nodes horizontally: `measure` gives a text's width, `gap` is between texts."""
     nodes = list(tree_nodes(tree))
     text_widths = [float(max(measure(node.text), measure(node.word or ""))) for node in nodes]
     widths, children_widths = subtree_widths(nodes, text_widths, gap)

@@ -27,7 +27,7 @@ MAX_SIZE = 1_000_000  # most words plus constituents of a tree
 
 
 def read_trees(path: Path | str, *, on_malformed: OnMalformed | None = None) -> Iterator[Tree]:
-    """Yield the trees in a file of brackets one by one; `on_malformed` may get the errors.
+    """Yield the trees in a file of brackets; pass errors to `on_malformed`, or else raise them.
 
     The file may be packed (.gz, .xz, .zst), and "-" is standard input. Malformed brackets raise
     InputError with line and column. If `on_malformed` is given, it is called with the error
@@ -41,7 +41,10 @@ def read_trees(path: Path | str, *, on_malformed: OnMalformed | None = None) -> 
 def parse_trees(
     lines: Iterable[str], *, file: str | None = None, on_malformed: OnMalformed | None = None
 ) -> Iterator[Tree]:
-    """Yield the trees in lines of brackets; errors name `file`, and `on_malformed` may get them."""
+    """Yield the trees in lines of brackets; pass errors to `on_malformed`, or else raise them.
+
+    The errors name `file`. `read_trees` says what `on_malformed` does.
+    """
     parser = TreeParser(file)
     for line in lines:
         try:

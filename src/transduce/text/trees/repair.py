@@ -60,7 +60,7 @@ def repair_symbols(
     labels: Collection[str] | None = None,
     root: str = "S",
 ) -> tuple[Tree, Repair]:
-    """Return the tree over all words that any list of symbols gives, and the changes it needed.
+    """Build a tree over all words from any list of symbols; return it and the changes it needed.
 
     Well-formed symbols give the same tree as `delinearise`, without a change. `tags` and `labels`
     are those of `delinearise`; a word without a symbol gets its tag from `tags` in every form.

@@ -22,7 +22,7 @@ NARROW, WIDE = frozenset("ijl|.,:;'!`I()[]{}/\\ftr-"), frozenset("mwMW%@&—…\
 
 
 def draw_svg(tree: Tree, gold: Tree | None = None) -> str:
-    """Return a drawing of a tree as SVG; colours show which brackets a gold tree has, too.
+    """Return a drawing of a tree as SVG; colours mark right and wrong brackets if gold is given.
 
     With a gold tree over the same words, a legend counts the right and the wrong brackets and lists
     those of the gold tree that are missing.
@@ -93,7 +93,7 @@ def label_style(right: bool | None) -> str:  # noqa: FBT001 - three values of on
 
 
 def compare_with_gold(tree: Tree, gold: Tree) -> tuple[list[bool], list[tuple[str, str]]]:
-    """Return whether each bracket is in the gold tree, and (text, style) of each legend line.
+    """Return whether each of the tree's brackets is in gold, and a legend of (text, style) lines.
 
     Brackets are equal if their labels and spans are. All words count; EVALB's score leaves
     punctuation out.

@@ -17,7 +17,7 @@ class SymbolKind(Enum):
 
 
 class Step(NamedTuple):
-    """A step of a walk through a tree: an opening, word or closing, and the index of its item."""
+    """One step of a walk through a tree: its kind, and the index of its constituent or word."""
 
     kind: SymbolKind
     number: int  # index of the constituent (in preorder) or word, from 0
