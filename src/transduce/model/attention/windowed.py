@@ -1,8 +1,8 @@
 """Restricted self-attention that computes r scores per position instead of n    (section 4)
 
 `ReferenceAttention` and `BucketedAttention` compute all n² scores and mask the scores outside
-the neighbourhood, which is faster for the short sentences of translation. To use this kernel instead:
-`Transformer(…, kernel=build_windowed_attention)`.
+the neighbourhood, which is faster for the short sentences of translation. To use this kernel
+instead: `Transformer(…, kernel=build_windowed_attention)`.
 """
 
 import math

@@ -73,7 +73,7 @@ class LayerCache:
         return stored.flatten(0, 1)
 
     def attend(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R H d_v"]:
-        """Attend from each of R hypotheses to the keys and values of its own history    (equation 1)"""
+        """Attend from each of R hypotheses to the keys and values of its history    (eq. 1)"""
         return attend_to_cache(q, self.keys, self.values, self.slots.mask)
 
 
