@@ -20,7 +20,7 @@ def describe_findings(table: LayerTable) -> list[str]:
 
 
 def describe_agreement(table: LayerTable) -> str:
-    """Return a sentence: by how much operations counted by torch and by formula differ at most."""
+    """Return a sentence on how much operations counted by torch and by formula differ at most."""
     differ = [
         abs((p.operations + p.projections) / (p.by_hand + p.projections_by_hand) - 1)
         for row in table.rows

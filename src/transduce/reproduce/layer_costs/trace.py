@@ -97,7 +97,7 @@ def get_storage_address(tensor: Tensor) -> int:
 
 
 def find_tensors(values: Any) -> Iterator[Tensor]:  # noqa: ANN401 - whatever operations take and give
-    """Yield all tensors in the arguments or results of an operation."""
+    """Yield all tensors in nested lists, tuples and dicts, such as an operation's arguments."""
     if isinstance(values, Tensor):
         yield values
     elif isinstance(values, dict):

@@ -102,7 +102,7 @@ class SpanReport:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return averages, types and counts as plain values for JSON."""
+        """Return averages, counts and the scores of each span type as plain values for JSON."""
         types = {
             name: asdict(SpanAverage(one.precision, one.recall, one.f1, one.gold))
             for name, one in self.types.items()
