@@ -79,7 +79,7 @@ def front_matter(model: ModelDescription) -> str:
     """Return the card's YAML front matter for model hubs: library, pipeline tag, languages."""
     lines = ["library_name: transduce", f"pipeline_tag: {model.pipeline_tag}"]
     lines += ["language:"] if model.languages else []
-    lines += [f"- {json.dumps(language)}" for language in model.languages]  # JSON is YAML
+    lines += [f"- {json.dumps(language)}" for language in model.languages]  # JSON strings are YAML
     return "\n".join(["---", *lines, "---"])
 
 

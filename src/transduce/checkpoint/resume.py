@@ -35,7 +35,7 @@ class Checkpoint:
     step: int
     folder: Path
     weights: dict[str, Tensor]
-    moments: dict[str, Tensor]  # of Adam
+    moments: dict[str, Tensor]  # Adam's two moment estimates of each weight
     state: dict[str, Any]  # the run's progress and environment, such as package versions
     hash: str  # sha256 of the manifest, which lists the sha256 of every file
 

@@ -20,7 +20,7 @@ from transduce.errors import FolderError, SaveError
 
 STEP = re.compile(r"step-([0-9]{8,})")
 CHECKPOINTS, SNAPSHOTS = "checkpoints", "snapshots"
-# the kind of folder that the manifest names, by the parent folder
+# for each parent folder, the kind that the manifests of the folders in it name
 KINDS = {CHECKPOINTS: "checkpoint", SNAPSHOTS: "snapshot"}
 # by file name, functions that return the file's bytes; called one at a time to save memory
 FileMakers = Mapping[str, Callable[[], bytes]]

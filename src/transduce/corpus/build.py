@@ -166,7 +166,7 @@ class SideWriter:
         self.pieces = 0
 
     def append(self, sentences: Sequence[Sequence[int]]) -> None:
-        """Append token ids to the side's .ids file, each sentence's end to its .offsets file."""
+        """Append sentences: their token ids to the side's .ids file, their ends to .offsets."""
         lengths = np.array([len(ids) for ids in sentences], OFFSETS)
         self.ids.write(np.fromiter(chain.from_iterable(sentences), self.type).tobytes())
         self.offsets.write((self.pieces + lengths.cumsum()).tobytes())

@@ -11,7 +11,7 @@ from jaxtyping import Int, Integer
 def greedy_cut(
     lengths: Sequence[Integer[np.ndarray, " N"]], budgets: Sequence[int]
 ) -> Int[np.ndarray, " K"]:
-    """Cut N sentences into the longest consecutive groups within `budgets`; return the K borders.
+    """Cut N sentences into the longest consecutive groups within token budgets; return K borders.
 
     The borders are the index of each group's first sentence, then N. `lengths` holds one array of
     lengths for each budget, such as source and target. No single sentence may exceed a budget.

@@ -66,7 +66,11 @@ class Plan:
         return self.cached_epoch
 
     def draw_epoch(self, number: int) -> "Epoch":
-        """Build an epoch: shuffle pairs, sort inside windows, cut into updates, shuffle updates."""
+        """Draw an epoch at random: updates whose pairs have similar lengths, in random order.
+
+        The pairs are shuffled, sorted by length inside windows, and cut into updates; then the
+        updates are shuffled.
+        """
         generator = np.random.Philox(np.random.SeedSequence([self.seed, number]))
         order = draw_permutation(len(self.lengths[0]), generator)
         sort_inside_windows(order, self.lengths, self.window)
@@ -97,7 +101,7 @@ class Epoch:
 
 
 def draw_permutation(count: int, generator: np.random.Philox) -> Int[np.ndarray, " N"]:
-    """Return 0 to N - 1 (N is `count`) in random order, the same in every version of numpy."""
+    """Return the numbers 0 to `count` - 1 in random order, the same in every version of numpy."""
     return np.argsort(generator.random_raw(count), kind="stable")
 
 
@@ -108,10 +112,11 @@ def sort_inside_windows(
 ) -> None:
     """Sort each run of `window` of the N pairs, in place, by the length of a pair's longer side.
 
-    In measurements this order was better than by source length, by source then target length, and
-    by their sum: neighbouring pairs have similar lengths on both sides, and both budgets are
-    filled, because pairs with longer sources and with longer targets stay mixed. Every second
-    window is sorted from long to short, so that lengths are also similar where two windows touch.
+    In measurements this order was better than by source length, by source then target length, or
+    by the sum of both lengths: neighbouring pairs have similar lengths on both sides, and both
+    token budgets are filled, because pairs with longer sources and with longer targets stay mixed.
+    Every second window is sorted from long to short, so that lengths are also similar where two
+    windows touch.
     """
     for turn, first in enumerate(range(0, len(order), window)):
         inside = order[first : first + window]

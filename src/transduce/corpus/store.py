@@ -51,7 +51,7 @@ class Store:
         return Store(source, target, verified.about, hash_content(verified), folder)
 
     def require_provenance(self, origin: Mapping[str, object]) -> None:
-        """Raise FolderError unless the store's manifest has the provenance `origin`."""
+        """Raise FolderError unless the store was built from the inputs and settings in `origin`."""
         wanted, found = (
             flatten_tables(origin),
             flatten_tables({name: self.about.get(name) for name in origin}),

@@ -48,7 +48,7 @@ def split_treebank_name(name: str) -> tuple[str, str]:
 
 
 def resolve_splits(corpus: Corpus) -> Corpus:
-    """Return a corpus unchanged, or, if its name is mtdata's, with its split by mtdata's index."""
+    """Give an mtdata corpus the split that mtdata's index lists; return other corpora unchanged."""
     return mtdata.resolve_splits(corpus) if corpus.name.startswith(mtdata.PREFIX) else corpus
 
 

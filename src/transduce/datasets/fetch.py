@@ -54,7 +54,7 @@ def corpus_folder(corpus: Corpus | Treebank, cache: Path) -> Path:
 def find_split_files(
     name: str, split: str, languages: tuple[str, str], cache: Path
 ) -> tuple[Path, Path] | None:
-    """Return the verified source and target file of a corpus's split; None if it has none."""
+    """Return the two verified text files of a corpus's split, or None if it has no such split."""
     elsewhere = dict(find_corpus(name, languages).other_splits)
     lies_in, split = (elsewhere[split], "test") if split in elsewhere else (name, split)
     folder = open_corpus(lies_in, languages, cache, name_to_fetch=name)
@@ -70,7 +70,7 @@ def find_split_files(
 def open_corpus(
     name: str, languages: tuple[str, str], cache: Path, *, name_to_fetch: str = ""
 ) -> VerifiedFolder:
-    """Open a fetched corpus's folder by the corpus's name; raise InputError if it is not there.
+    """Open the folder of a fetched corpus by the corpus's name; raise InputError if it is missing.
 
     The error tells the user to fetch `name_to_fetch`, by default this corpus.
     """
@@ -239,7 +239,7 @@ def zip_lines(part: Part, text_pair: TextPair, found: dict[Text, VerifiedFile]) 
 
 
 def record_mismatch(name: str, expected: int, found: int, record: CorpusRecord) -> None:
-    """Add a sentence to the record if `found` lines are not the `expected` lines (0: unknown)."""
+    """Add a message to the record if the line count is not as expected (0: any count is fine)."""
     note = f"{name} has {found:,} lines, and {expected:,} were expected"
     if expected and expected != found and note not in record.mismatches:
         record.mismatches.append(note)

@@ -100,7 +100,7 @@ def find_entry(name: str, path: Path) -> Entry:
 
 
 def read_entries(path: Path, languages: str) -> Iterator[Entry]:
-    """Yield an index file's corpora in these languages, given as a name's ending: deu-eng."""
+    """Yield an index file's entries for a language pair such as deu-eng."""
     ending = f'-{languages}"'
     with path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
@@ -129,7 +129,7 @@ def parse_entry(line: str) -> Entry:
 
 
 def build_text_pairs(entry: Entry, languages: tuple[str, str]) -> list[TextPair]:
-    """Build an index entry's text pairs from a file for each language, or files with both."""
+    """Build an index entry's text pairs, from one file per language or files with both languages."""
     kind, files, columns = entry.kind, entry.files, entry.columns
     if len(files) == 2 and files[0] == files[1]:
         fact = f"mtdata's index names the same file for both sides of {entry.name}"

@@ -14,10 +14,7 @@ MARKUP_TAGS = {"bpt", "ept", "it", "ph", "ut"}  # TMX elements of format codes, 
 
 
 def read_tmx(languages: tuple[str, str], side: int) -> LineReader:
-    """Build a reader of one side's text from the TMX units that have both languages.
-
-    `side` is 0 or 1, the index of the language to read.
-    """
+    """Build a reader of `languages[side]` in a TMX file; it skips units without both languages."""
     wanted = [language.partition("_")[0] for language in languages]
 
     def read(lines: Iterator[bytes]) -> Iterator[bytes]:

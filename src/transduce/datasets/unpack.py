@@ -58,7 +58,7 @@ def open_text(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
 
 @contextmanager
 def open_download(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
-    """Open a `Text`'s downloaded file, or if that is an archive the Text's member in it."""
+    """Open a downloaded file as a stream, or, if it is an archive, the member that `text` names."""
     name = text.download.name.lower()
     if name.endswith(TARS):
         with tarfile.open(path) as tape, open_tar_member(tape, text.member, path) as stream:
@@ -94,5 +94,5 @@ def open_zip_member(archive: zipfile.ZipFile, member: str, path: Path) -> io.Buf
 
 
 def matches_member(name: str, member: str) -> bool:
-    """Return whether a name in an archive matches a member's shell-style pattern."""
+    """Return whether the name of a file in an archive matches `member`, a shell-style pattern."""
     return fnmatchcase(posixpath.normpath(name), member)

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import final
 from urllib.parse import urlsplit
 
-Pair = tuple[bytes, bytes]  # a line of each side, without its newline
+Pair = tuple[bytes, bytes]  # a source line and a target line, without newlines
 LineReader = Callable[[Iterator[bytes]], Iterator[bytes]]  # turns a file's lines into text lines
 PairFilter = Callable[[Iterable[Pair]], Iterable[Pair]]  # keeps the pairs of a split
 WHOLE = "all"  # the only split of a corpus without splits, used for training and as a test set
@@ -93,9 +93,9 @@ class Split:
 
     name: str
     parts: tuple[Part, ...]
-    lines: int = 0  # expected number of lines; 0 for the sum over the parts
+    lines: int = 0  # expected number of lines; 0: the sum of the parts' expected numbers
     pair_filter: PairFilter = keep_all
-    sha256: tuple[str, str] = ("", "")  # of the source and target file
+    sha256: tuple[str, str] = ("", "")  # expected sha256 of the source and the target file
 
     @property
     def expected(self) -> int:

@@ -1,6 +1,6 @@
 """The WMT 2014 training data, English to German and English to French    (section 5.1)
 
-There are two alternatives for each archive: WMT's own, and a repackaged zip archive.
+Each archive can be downloaded from two sites: WMT's own, and one with repackaged zip archives.
 """
 
 from transduce.datasets.news import statmt_addresses

@@ -53,12 +53,12 @@ class HashingFile(io.RawIOBase):
 
     def __init__(self, path: Path, final_path: Path) -> None:
         super().__init__()
-        self.final_path = final_path  # the path after renaming, which errors name
+        self.final_path = final_path  # the path after renaming, for error messages
         self.size = 0
         self.digest = hashlib.sha256()
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with raise_save_errors(final_path):
-            self.descriptor = os.open(path, flags, 0o666)  # 0o666 less the umask
+            self.descriptor = os.open(path, flags, 0o666)  # the umask restricts these permissions
         mark_alive(self.descriptor)
 
     def writable(self) -> bool:

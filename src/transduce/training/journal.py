@@ -1,8 +1,8 @@
 """The journal of a run, log.jsonl: one JSON object per line, append-only.
 
-Events: resume, machine, update, validation, snapshot, checkpoint, failure, finish. A `resume` event
-at step n makes the lines before it about later steps than n obsolete, because their updates were
-lost in a crash. `read_journal` omits obsolete lines, and lines that a crash has cut.
+Events: resume, machine, update, validation, snapshot, checkpoint, failure, finish. When a run
+resumes at step n, earlier lines about steps after n are obsolete: their updates were lost in a
+crash. `read_journal` omits obsolete lines, and lines that a crash has cut.
 """
 
 import io
@@ -82,7 +82,7 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
 
 
 def read_all_events(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield all events of a journal, obsolete ones after a crash too; skip malformed lines."""
+    """Yield all events of a journal, also those that a resume made obsolete; skip broken lines."""
     if not path.exists():
         return
     for line in path.read_bytes().split(b"\n"):

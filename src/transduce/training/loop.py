@@ -124,7 +124,7 @@ def deadline_after(minutes: float) -> float:
 
 @final
 class CheckpointManager:
-    """What rank 0 does after each update: write the journal, validate, snapshot, checkpoint."""
+    """Manager of rank 0's work after each update: journal, validation, snapshots, checkpoints."""
 
     def __init__(
         self,

@@ -28,7 +28,7 @@ CrossEntropyKernel = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]]
 
 
 def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
-    """Return the probability that label smoothing spreads over all symbols, the right one included.
+    """Return the probability that a form of label smoothing spreads evenly over all symbols.
 
     In the form of Szegedy et al. this is ε. The form "t2t" is that of the authors' code: it spreads
     ε over the V - 1 wrong symbols, which is the same as ε V / (V - 1) over all V symbols.

@@ -6,7 +6,8 @@ from transduce.model.counts import count_decoder_layer, count_encoder_layer
 from transduce.settings import Architecture
 
 CPU = torch.device("cpu")
-MAX_TOKENS = {"cpu": 8_192, "cuda": 1 << 20, "mps": 1 << 16}  # on a CPU more tokens were not faster
+# the most tokens of a micro-batch on each device; on a CPU more tokens were not faster
+MAX_TOKENS = {"cpu": 8_192, "cuda": 1 << 20, "mps": 1 << 16}
 # the fraction of the memory in which activations are stored for the backward pass
 MEMORY_SHARES = {"cpu": 1 / 8, "cuda": 1 / 2, "mps": 1 / 8}
 

@@ -15,7 +15,7 @@ class ValidationResult:
     """The loss and the score of the development set at one step."""
 
     nats: float  # -log P per target token, without smoothing; e^nats is the perplexity
-    score: Score | None = None  # such as BLEU, of the first lines; None if not computed
+    score: Score | None = None  # such as BLEU, on the set's first lines; None if not computed
 
 
 @final

@@ -81,6 +81,6 @@ def batch_loss(
 
 
 def dropout_seed(seed: int, step: int, number: int) -> int:
-    """Return the seed of a micro-batch's dropout masks, from run seed, step and its number."""
+    """Return the seed of dropout for a step's micro-batch `number`, given the run's seed."""
     digest = hashlib.blake2b(f"dropout {seed} {step} {number}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little") >> 1

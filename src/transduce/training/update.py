@@ -34,7 +34,7 @@ class PendingUpdate:
     source_tokens: int
     target_tokens: int
     learning_rate: float
-    sums: Float[Tensor, "M 2"]  # loss and nats of each micro-batch
+    sums: Float[Tensor, "M 2"]  # summed loss and -log P of each micro-batch
     gradient_norm: Float[Tensor, ""]
     skipped: Float[Tensor, ""]  # 1 when loss or gradient were not finite
 

@@ -92,7 +92,7 @@ class ProcessSupervisor:
         raise LostProcessError(f"{self.describe_loss()}, and the others have ended", RESUME_HINT)
 
     def is_healthy(self) -> bool:
-        """Return whether each process runs, unsuspended, or ended with a code in SHARED_ENDS."""
+        """Return whether each process runs or ended in an orderly way, and none is suspended."""
         codes = [process.poll() for process in self.processes]
         return all(code in (None, *SHARED_ENDS) for code in codes) and not any(
             is_stopped(process) for process in self.processes

@@ -1,8 +1,8 @@
 """The process group of several processes, on torch.distributed.
 
 Each update has three exchanges: losses and signal requests, gradients, and the progress that rank 0
-returns. After the first exchange all ranks know whether a signal stopped any rank; if so, all drop
-the update. A process that does not communicate for the timeout is lost, and the run ends.
+returns. From the exchanged requests all ranks know whether a signal stopped any rank; if so, all
+drop the update. If a process does not communicate for the timeout, it is lost and the run ends.
 """
 
 import json
