@@ -129,7 +129,7 @@ def parse_entry(line: str) -> Entry:
 
 
 def build_text_pairs(entry: Entry, languages: tuple[str, str]) -> list[TextPair]:
-    """Build an index entry's text pairs, from one file per language or files with both languages."""
+    """Build an index entry's text pairs, from one file per language, or files with both."""
     kind, files, columns = entry.kind, entry.files, entry.columns
     if len(files) == 2 and files[0] == files[1]:
         fact = f"mtdata's index names the same file for both sides of {entry.name}"
