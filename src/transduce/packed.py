@@ -49,14 +49,14 @@ class Packed:
         return Packed(ids, (*self.lengths, *lengths))
 
     def compute_positions(self) -> Int[Tensor, " T"]:
-        """Return each of the T tokens' position in its own sentence, counted from 0."""
+        """Return the position of each of the T tokens in its own sentence, counted from 0."""
         lengths = torch.tensor(self.lengths)
         offsets = torch.repeat_interleave(compute_sentence_starts(self.lengths), lengths)  # [T]
         return move_to_device(torch.arange(len(offsets)) - offsets, self.ids.device)
 
 
 def compute_sentence_starts(lengths: Sequence[int]) -> Int[Tensor, " B"]:
-    """Return the index in a packed batch of the first token of each of its B sentences."""
+    """Return the index at which each of the B sentences of a packed batch starts."""
     counts = torch.tensor(lengths, dtype=torch.long)
     return counts.cumsum(0) - counts
 

@@ -92,11 +92,11 @@ def command(
     both = (references[0], against or "")
     match kind:
         case "--brackets":
-            score_trees(hypotheses, both, chosen)
+            report_trees(hypotheses, both, chosen)
         case "--spans":
-            score_labels(hypotheses, both, chosen)
+            report_labels(hypotheses, both, chosen)
         case _:
-            score_texts((hypotheses, *references), against, chosen)
+            report_texts((hypotheses, *references), against, chosen)
 
 
 def find_file_kind(given: Mapping[str, object], references: int) -> str:
@@ -116,7 +116,7 @@ def find_file_kind(given: Mapping[str, object], references: int) -> str:
     return kind
 
 
-def score_trees(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
+def report_trees(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
     """Print the scores of the tree file `files[0]`, or its comparison with `files[1]` if named."""
     chosen["parameters"] = chosen["parameters"] or "COLLINS"
     if not files[1]:
@@ -128,7 +128,7 @@ def score_trees(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> No
     print_tree_comparison(gold, files, chosen)
 
 
-def score_labels(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
+def report_labels(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
     """Print the scores of the label file `files[0]`, or its comparison with `files[1]` if named."""
     chosen["scheme"] = chosen["scheme"] or "bio"
     if files[1]:
@@ -137,7 +137,7 @@ def score_labels(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> N
         print_tag_scores(gold, files[0], chosen)
 
 
-def score_texts(texts: Sequence[str], against: str | None, chosen: dict[str, Any]) -> None:
+def report_texts(texts: Sequence[str], against: str | None, chosen: dict[str, Any]) -> None:
     """Print the scores of `texts[0]` against the other texts, or its comparison with `against`."""
     as_json = chosen.pop("as_json")
     chosen["metrics"] = chosen["metrics"] or USUAL_METRICS

@@ -48,7 +48,7 @@ def ignore_checkpoint_signal() -> None:
 
 @contextmanager
 def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
-    """Pass SIGUSR1 and the first SIGINT or SIGTERM to `handle`; interrupt at the second."""
+    """Pass SIGUSR1 and the first SIGINT or SIGTERM to `handle`; raise an error at the second."""
     received: list[int] = []
 
     def receive(number: int, _: FrameType | None) -> None:

@@ -75,7 +75,7 @@ class SilentDisplay:
         """Print nothing about a validation."""
 
     def on_message(self, sentence: str) -> None:
-        """Print nothing of a message."""
+        """Print nothing about a message."""
 
     def on_warning(self, sentence: str) -> None:
         """Print a warning on standard error."""
@@ -91,7 +91,7 @@ class RecentUpdates:
         self.marks: list[tuple[float, int]] = []  # (clock, target tokens) by update
 
     def add(self, update: "Update", progress: "Progress") -> None:
-        """Add an update, without its loss if the loss is not finite."""
+        """Record an update: its time, the token count, and its loss if that is finite."""
         if math.isfinite(update.nats):
             self.nats.append(update.nats)
         self.marks = [*self.marks[-AVERAGED_UPDATES:], (time.monotonic(), progress.target_tokens)]

@@ -16,7 +16,7 @@ from transduce.settings import Architecture
 @final
 @dataclass(frozen=True)
 class TextSize:
-    """Token counts of a text, and sums of products of sentence lengths, to count operations.
+    """The size of a text: the sums of sentence lengths from which operations are counted.
 
     Sums are over all sentence pairs; a pair has n source and m target tokens.
     """

@@ -98,7 +98,7 @@ def open_or_write_average(run: Path, last: int | None = None) -> VerifiedFolder:
 
 
 def read_validation_score(run: Path) -> list[Score]:
-    """Return the last validation's score in a list, labelled as measured before averaging."""
+    """Return a list with the score of a run's last validation, for the averaged model's card."""
     validations = [event for event in read_journal(run / LOG) if event["event"] == "validation"]
     return [
         replace(

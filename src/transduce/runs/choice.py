@@ -51,7 +51,7 @@ def choose_texts(data: Data, train: object, dev: object) -> tuple[Pairs, Pairs |
 
 
 def open_texts(argument: str, texts: object, data: Data) -> Pairs:
-    """Open the text that argument `train` or `dev` gives as files, a corpus name or pairs."""
+    """Open the text of an argument (`train` or `dev`), given as files, corpus name or pairs."""
     if isinstance(texts, Pairs):
         return require_texts_of_task(argument, texts, data)
     if is_corpus_name(texts):

@@ -17,9 +17,8 @@ from transduce.datasets.values import Corpus
 from transduce.durable import VerifiedFolder, lock_folder
 from transduce.settings.fields import require
 
-OnDownload = Callable[
-    [str, int, int], None
-]  # called with file name, bytes so far, total bytes or 0
+# called with a file name, the bytes so far, and the bytes in all (0 if unknown)
+OnDownload = Callable[[str, int, int], None]
 
 
 @final

@@ -54,7 +54,7 @@ def describe_deviations(recipe: Recipe) -> list[str]:
 
 
 def format_deviations(found: Sequence[Deviation]) -> str:
-    """Format each setting whose value differs from one that the paper prints, with both values."""
+    """Format the deviations from values that the paper prints as "name value (paper's value), …"."""
     return ", ".join(
         f"{one.path.split('.')[1]} {format_value(one.here)} ({format_value(one.paper)})"
         for one in found
@@ -81,7 +81,7 @@ def find_table3_row(a: Architecture) -> str | None:
 
 
 def sum_lengths(source_lengths: Lengths, target_lengths: Lengths) -> TextSize:
-    """Return the sums over all pairs of both lengths, of their squares and of their products."""
+    """Sum lengths, their squares, and source times target length over all pairs of a text."""
     n, m = (lengths.astype(np.float64) for lengths in (source_lengths, target_lengths))
     return TextSize(*map(float, (n.sum(), m.sum(), n @ n, m @ m, n @ m)))
 

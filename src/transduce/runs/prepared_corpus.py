@@ -48,9 +48,8 @@ from transduce.vocabulary.tag_lexicon import learn_tag_lexicon
 INPUTS_FILE = "prepared.json"
 STORE = "store"  # subfolder of a run that has prepared its own corpus
 OTHER_FOLDER = "choose another folder, or delete this one"
-OnProgress = Callable[
-    [str, int], None
-]  # called with the current activity and the number of pairs read
+# called with the current activity and the number of pairs read so far
+OnProgress = Callable[[str, int], None]
 
 
 @final

@@ -132,7 +132,7 @@ def count_corpus(train: Pairs, data: Data, on_progress: Callable[[str, int], Non
 
 
 def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts, most: int) -> int:
-    """Choose a vocabulary size, at most `most`: about half as many merges as different words."""
+    """Choose a vocabulary size up to `most`: one byte-pair merge for every two different words."""
     target = 258 + counts.words // 2 // 10 * 10
     if target >= most:
         return most

@@ -97,7 +97,7 @@ class MixedPairs:
     ratio: float
 
     def read(self) -> Iterator[Pair]:
-        """Yield the pairs: after each gold pair, `ratio` silver pairs on average."""
+        """Yield gold and silver pairs: after each gold pair, `ratio` silver pairs on average."""
         gold, silver, due = (
             RepeatedPairs("gold", self.gold),
             RepeatedPairs("silver", self.silver),
@@ -108,7 +108,7 @@ class MixedPairs:
             due += self.ratio if due < 1 else -1.0
 
     def fingerprint(self) -> str:
-        """Return a string of the gold text's fingerprint, the ratio, and the silver text's one."""
+        """Return the gold fingerprint, the ratio and the silver fingerprint as one string."""
         return f"{self.gold.fingerprint()} mixed 1:{self.ratio} {self.silver.fingerprint()}"
 
 

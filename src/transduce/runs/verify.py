@@ -77,7 +77,7 @@ def list_run_checks(folder: Path) -> Iterator[Check]:
 
 
 def verify_step(folder: Path, step: int) -> None:
-    """Verify the checkpoint or snapshot of a step in a run's folder `folder`."""
+    """Verify the checkpoint or snapshot of a training step in a folder of them."""
     open_step(folder, step).verify()
 
 

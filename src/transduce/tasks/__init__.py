@@ -37,7 +37,7 @@ TASKS: Mapping[str, TaskKind] = MappingProxyType(
 
 
 def kind_of(data: Data) -> TaskKind:
-    """Return the `TaskKind` that `data.task` names, such as that of translation."""
+    """Return the `TaskKind` of the task that `data.task` names."""
     return TASKS[data.task]
 
 

@@ -68,7 +68,7 @@ class Parsing:
         return [None if ids is None else [*ids, END] for ids in found]
 
     def decode(self, ids: Sequence[int], line: str) -> str:
-        """Return symbol ids as a tree over the words of a sentence, repaired if malformed."""
+        """Return the tree of symbol ids over a sentence's words as a line, repaired if malformed."""
         tree, _ = self.repair(ids, line)
         return format_tree(tree)
 
@@ -90,7 +90,7 @@ class Parsing:
 
     @cached_property
     def labels(self) -> set[str]:
-        """The constituent labels of the vocabulary, in contrast to part-of-speech tags."""
+        """The constituent labels of the target vocabulary, without part-of-speech tags."""
         return closed_labels(self.target.symbols)
 
     def fallback(self, line: str) -> str:
@@ -133,7 +133,7 @@ class Parsing:
         return TreeConstraint(words, limit, self.tree_symbols, search.max_openings)
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
-        """Return the bracket F1 of output trees, with part-of-speech tags of the references."""
+        """Return the bracket F1 of output trees, given the references' part-of-speech tags."""
         return compute_score("brackets", outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:

@@ -108,13 +108,13 @@ class Tagging:
         return self.scheme == "bio" and label[:2] in ("B-", "I-")
 
     def constraint(self, line: str, search: Search) -> "LabelConstraint":  # noqa: ARG002
-        """Return the constraint that the output has one label per token, valid in the scheme."""
+        """Return the constraint that the output has one label per token, valid in the label scheme."""
         from transduce.search import LabelConstraint  # imports torch
 
         return LabelConstraint(len(split_words(line)), self.label_symbols)
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
-        """Return the span F1 of labels, or their accuracy in the scheme "raw"."""
+        """Return the span F1 of labels, or their accuracy if the label scheme is "raw"."""
         return compute_score(self.metrics[0], outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:
