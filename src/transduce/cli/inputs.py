@@ -70,7 +70,7 @@ def treebank_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_corpus_options(files: Mapping[str, Any]) -> "tuple[Pairs | None, Pairs | None]":
-    """Return the training text and the development set that options name; None for one not named."""
+    """Return the training text and the development set that options name; None if not named."""
     return add_silver(read_text_options(files, ""), files), read_text_options(files, "dev_")
 
 

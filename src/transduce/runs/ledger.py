@@ -54,7 +54,7 @@ def describe_deviations(recipe: Recipe) -> list[str]:
 
 
 def format_deviations(found: Sequence[Deviation]) -> str:
-    """Format the deviations from values that the paper prints as "name value (paper's value), …"."""
+    """Format deviations from values that the paper prints as "name value (paper's value), …"."""
     return ", ".join(
         f"{one.path.split('.')[1]} {format_value(one.here)} ({format_value(one.paper)})"
         for one in found

@@ -68,7 +68,7 @@ class Parsing:
         return [None if ids is None else [*ids, END] for ids in found]
 
     def decode(self, ids: Sequence[int], line: str) -> str:
-        """Return the tree of symbol ids over a sentence's words as a line, repaired if malformed."""
+        """Return the tree of symbol ids over a sentence's words as a line, repaired if need be."""
         tree, _ = self.repair(ids, line)
         return format_tree(tree)
 

@@ -108,7 +108,7 @@ class Tagging:
         return self.scheme == "bio" and label[:2] in ("B-", "I-")
 
     def constraint(self, line: str, search: Search) -> "LabelConstraint":  # noqa: ARG002
-        """Return the constraint that the output has one label per token, valid in the label scheme."""
+        """Return the constraint that the output has one valid label of the scheme per token."""
         from transduce.search import LabelConstraint  # imports torch
 
         return LabelConstraint(len(split_words(line)), self.label_symbols)
