@@ -3,7 +3,8 @@
 import math
 from typing import final
 
-THRESHOLD = 8.0  # of `surprise`: about 20 misaligned pairs exceed it, aligned files seldom do
+# The limit of `surprise`: about 20 misaligned pairs exceed it, pairs of aligned files seldom do.
+THRESHOLD = 8.0
 
 
 @final
@@ -13,9 +14,9 @@ class MisalignmentDetector:
     The lengths of a line and its translation have a nearly constant ratio. After a line that is
     missing on one side, line i of one file is no longer the translation of line i of the other,
     and |log(source length / target length)| is larger. `surprise` is a running sum: each pair adds
-    this value less twice its mean so far, and the sum never falls below zero (Page's CUSUM, 1954).
-    When `surprise` exceeds `THRESHOLD`, the files are taken to be misaligned from the line at which
-    `surprise` last left zero.
+    this value less twice the mean value of the pairs so far, and the sum never falls below zero
+    (Page's CUSUM, 1954). When `surprise` exceeds `THRESHOLD`, the files are taken to be misaligned
+    from the line at which `surprise` last left zero.
     """
 
     def __init__(self) -> None:

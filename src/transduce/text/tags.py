@@ -1,4 +1,4 @@
-r"""Tagged text: files with `token<TAB>label` on each line, read and written by sentences.
+r"""Tagged sentences: reading and writing of files with `token<TAB>label` on each line.
 
 Blank lines separate sentences. In a file without blank lines a sentence ends after each token `.`.
 Each sentence object stores its line ends and the blank lines around it, so that the sentences of a
@@ -59,8 +59,8 @@ class Row:
 def read_tagged(path: Path | str) -> Iterator[TaggedSentence]:
     """Yield the sentences of a file with a token, a tab and its label on each line.
 
-    A file is read into memory as a whole only if it has no blank line: whether blank lines or full
-    stops separate its sentences is then known at its last line only.
+    Only a file without a blank line is read into memory as a whole: that full stops separate its
+    sentences is known at its last line.
     """
     rows = read_rows(path)
     first = list(take_through_blank_line(rows))

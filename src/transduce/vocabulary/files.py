@@ -11,7 +11,7 @@ from transduce.vocabulary.vocabulary import Vocabulary
 
 SHARED, SOURCE, TARGET = "vocabulary.json", "source.vocabulary.json", "target.vocabulary.json"
 LEXICON = "tags.json"
-LIMIT = 1 << 28  # most bytes of a file
+LIMIT = 1 << 28  # largest size of a vocabulary or lexicon file, in bytes
 
 
 @final

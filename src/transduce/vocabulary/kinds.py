@@ -27,9 +27,9 @@ BYTE_LEVEL = {
     "trim_offsets": True,
     "use_regex": True,
 }
-# The search for the longest piece in the library tokenizers takes cubic time: minutes for one word
-# of 10,000 letters. Longer words are therefore cut first; this is lossless, because pieces are
-# joined without continuation marks.
+# The library tokenizers cuts a word into word-pieces in cubic time: 10,000 letters take minutes.
+# Words of more bytes than this are therefore cut first; this is lossless, because pieces are joined
+# without continuation marks.
 MAX_WORD_BYTES = 100
 WORD_SPLIT = {
     "type": "Split",

@@ -24,9 +24,9 @@ RARE = 2  # a word with at most so many occurrences is an example of unknown wor
 class TagLexicon:
     """A unigram part-of-speech tagger: tags of known words, of endings, and of other words."""
 
-    words: Mapping[str, str]  # the most frequent tag of each known word
-    endings: Mapping[str, str]  # that of each ending, counted over rare words
-    unknown: str  # that of all rare words, for unknown words with an unknown ending
+    words: Mapping[str, str]  # from a known word to its most frequent tag
+    endings: Mapping[str, str]  # from an ending to the most frequent tag of rare words with it
+    unknown: str  # the most frequent tag of all rare words, for unknown endings
 
     def tag(self, words: Sequence[str]) -> list[str]:
         """Return one tag for each word: by the word, or else its ending, or else `unknown`."""

@@ -1,9 +1,9 @@
 """Cleaning of a treebank's trees: removal of wrappers, traces and function tags.
 
-A wrapper is an outer bracket without a label of its own, such as TOP. It is removed first, then
-traces and the constituents that hold only traces; then NP-SBJ and other labels are cut to NP. Words
-and tags are never changed. If removing a trace leaves a constituent X directly over another X, both
-are kept, because EVALB counts both brackets.
+A wrapper is an outer bracket that only marks a tree, such as TOP. It is removed first, then traces
+and the constituents that hold only traces, then function tags: the label NP-SBJ becomes NP. Words
+and their tags are never changed. If removing a trace leaves a constituent X directly over another
+X, both are kept, because EVALB counts both brackets.
 """
 
 import re
@@ -67,8 +67,8 @@ def clean_tree(tree: Tree, report: TreeReport, *, collapse_unary: bool = False) 
 def remove_wrapper(tree: Tree, report: TreeReport) -> list[Constituent]:
     """Return a tree's constituents without an outer one that is labelled "", TOP, ROOT or S1.
 
-    The outer one stays if another constituent does not span all its words; its label "" then
-    becomes TOP, which EVALB does not count.
+    The outer one stays if no other constituent spans all its words; its label "" then becomes TOP,
+    which EVALB does not count.
     """
     root, *inner = tree.constituents
     if root.label not in WRAPPERS:

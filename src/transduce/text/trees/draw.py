@@ -10,7 +10,7 @@ from transduce.text.trees.write import format_indented
 
 GAP = 2.0  # free columns between neighbours
 MAX_LEVELS = 50  # a deeper tree is written as indented brackets
-# Box-drawing characters by the directions in which they have lines: above, below, left, right.
+# Box-drawing characters by the directions of their lines: above, below, left, right (a, b, l, r).
 CONNECTORS = {
     "ab": "│", "br": "┌", "bl": "┐", "ar": "└", "al": "┘", "blr": "┬", "alr": "┴",
     "abr": "├", "abl": "┤", "ablr": "┼", "lr": "─",

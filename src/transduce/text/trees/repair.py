@@ -4,7 +4,7 @@ Vinyals, Kaiser et al. (2015) add brackets at the beginning or the end until the
 of this module do so too, and cover all other errors:
 
 - a closing bracket that closes nothing gets an opening bracket at the front;
-- a closing bracket with another label than the open bracket closes it, with the opening label;
+- a closing bracket closes the open bracket even if their labels differ; the opening label counts;
 - open brackets are closed at the end;
 - surplus words are dropped, and constituents without words are removed;
 - words that are missing, or outside of the only outer constituent, are added to that constituent;
@@ -94,7 +94,7 @@ class RepairState:
     tags: list[str] = field(default_factory=list)  # one for each word read
     constituents: list[Constituent] = field(default_factory=list)  # the end is -1 while open
     open_indices: list[int] = field(default_factory=list)
-    added: list[Constituent] = field(default_factory=list)  # at the front, innermost first
+    added: list[Constituent] = field(default_factory=list)  # at the first word, innermost first
     repair: Repair = field(default_factory=Repair)
 
     def read(self, symbol: Symbol) -> None:

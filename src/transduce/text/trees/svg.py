@@ -84,7 +84,7 @@ def draw_label(text: str, x: float, y: float, style: str) -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape_xml(text)}</text>'
 
 
-def label_style(right: bool | None) -> str:  # noqa: FBT001 - three values of one thing
+def label_style(right: bool | None) -> str:  # noqa: FBT001 - right, wrong, or not compared
     """Return the SVG attributes of a label that is right, wrong, or not compared (None)."""
     if right is None:
         return f'fill="{INK}" font-weight="600"'
