@@ -28,7 +28,7 @@ def test_without_a_gpu_it_says_so_in_one_sentence(capsys):
     assert said.count("\n") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_every_part_runs_in_a_rehearsal(tmp_path):
     done = subprocess.run(
         ["benchmarks/gpu", "--rehearse", "--output", tmp_path],

@@ -24,9 +24,14 @@ from transduce.settings.recipe import Recipe
 
 SHORTER = (
     "--set training.steps=5 --set training.snapshot_every=1 --set training.validate_every=2 "
-    "--set training.validate_lines=2 --set data.max_pairs=2000 --set training.threads=1"
+    "--set training.validate_lines=2 --set data.max_pairs=2000 --set training.threads=1 "
+    "--set data.source_tokens=1024 --set data.target_tokens=1024 "
+    "--set architecture.layers=1"
 )
-SHORT = '"training.steps": 5, "training.snapshot_every": 1, "training.threads": 1'
+SHORT = (
+    '"training.steps": 5, "training.snapshot_every": 1, "training.threads": 1, '
+    '"data.source_tokens": 1024, "data.target_tokens": 1024, "architecture.layers": 1'
+)
 SENTENCES = ("    ", "  ✓", "  ✗")  # how the demo prints them
 COMMAND = "import sys; from transduce.cli.main import main; main()"
 TEXTS = """
@@ -158,8 +163,8 @@ def shortened(command: str) -> str:
 
 def masked(line: str) -> str:
     """Return a line without figures, the settings that were shortened, and blanks that align."""
-    line = re.sub(r" with (data|training)\.[^:]*(?=:)", "", line)
-    line = re.sub(r"-?\d[\d,.:]*(e[-+]\d+)?", "#", line)
+    line = re.sub(r" with (data|training|architecture)\.[^:]*(?=:)", "", line)
+    line = re.sub(r"-?\d[\d,.:]*(e[-+]\d+)?|\bnan\b", "#", line)
     return re.sub(r"(, #)+|\s+", " ", line).strip()
 
 

@@ -35,10 +35,11 @@ def test_a_run_stopped_once_goes_on_to_the_same_bits(tmp_path, unbroken, stop_at
 
 
 @pytest.mark.slow
-def test_a_run_of_40_steps_stopped_anywhere_resumes_to_the_same_bits(tmp_path):
+@pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.soak)])
+def test_a_run_of_40_steps_stopped_anywhere_resumes_to_the_same_bits(tmp_path, every):
     training = training_of(steps=40)
     _, whole = train_folder(tmp_path / "whole", training)
-    for stop_at in range(1, 40):
+    for stop_at in range(every, 40, every):
         folder = tmp_path / str(stop_at)
         train_folder(folder, training, stop_at=stop_at)
         assert train_folder(folder, training)[1] == whole, stop_at
