@@ -75,7 +75,7 @@ def read_corpus_options(files: Mapping[str, Any]) -> "tuple[Pairs | None, Pairs 
 
 
 def read_text_options(files: Mapping[str, Any], prefix: str) -> "Pairs | None":
-    """Return the text that options with a prefix ("", "dev_" or "test_") name, or None."""
+    """Return the text given by the options with a prefix such as "dev_", or None if none is."""
     from transduce.runs.texts import FilePair, TaskFiles
     from transduce.tasks import PARSING, TAGGING, TRANSLATION
 

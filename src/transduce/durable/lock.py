@@ -61,6 +61,6 @@ def close_locks_in_children() -> None:
 
 
 def close_inherited_locks() -> None:
-    """Close a child process's copies of its parent's lock files, which stay locked."""
+    """In a child process, close its copies of lock files; its parent keeps the locks."""
     while held_descriptors:
         os.close(held_descriptors.pop())

@@ -67,7 +67,7 @@ def find_candidate_columns(
 def choose_columns(
     values: Float[Tensor, "S C"], columns: Int[Tensor, "S C"], count: int
 ) -> Int[Tensor, "S K"]:
-    """Return the column numbers of each row's `count` highest values, highest value first.
+    """Return, for each row's `count` highest values, highest first, their entries of `columns`.
 
     The high part of the sort key is the bit pattern of |value|, negated for values above 0: as an
     integer the pattern increases with |value|. The low part is the column, so no two keys are

@@ -68,7 +68,7 @@ class Parsing:
         return [None if ids is None else [*ids, END] for ids in found]
 
     def decode(self, ids: Sequence[int], line: str) -> str:
-        """Return the tree of symbol ids over a sentence's words as a line, repaired if need be."""
+        """Return a line of brackets: the tree of the symbols, with the words of the sentence."""
         tree, _ = self.repair(ids, line)
         return format_tree(tree)
 
@@ -82,7 +82,7 @@ class Parsing:
         return f"a malformed tree, repaired: {found}" if found else ""
 
     def repair(self, ids: Sequence[int], line: str) -> tuple[Tree, Repair]:
-        """Return the tree that symbol ids write over a sentence's words, and the repairs made."""
+        """Return the tree of the symbols, with the words of the sentence, and the repairs made."""
         words = [escape_brackets(word) for word in split_words(line)]
         symbols = [self.target.symbols[number] for number in ids]
         tags = self.lexicon.tag(words)
@@ -133,7 +133,7 @@ class Parsing:
         return TreeConstraint(words, limit, self.tree_symbols, search.max_openings)
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
-        """Return the bracket F1 of output trees, given the references' part-of-speech tags."""
+        """Return the bracket F1; output words first get the tags of the reference trees."""
         return compute_score("brackets", outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:
@@ -165,9 +165,10 @@ def to_tree(line: str) -> Tree:
 
 
 def list_tree_files(path: Path, split: str) -> list[Path]:
-    """Return a split's tree files: the path itself, Penn Treebank sections, or a folder's files.
+    """Return the files with the trees of a split, "train", "dev" or "test".
 
-    A folder without numbered sections has only the split "train".
+    A path to a file is that file. A folder with the numbered sections of the Penn Treebank has
+    each split's sections. Any other folder has all of its files, for the split "train" only.
     """
     if not path.is_dir():
         return [path]
@@ -179,8 +180,8 @@ def list_tree_files(path: Path, split: str) -> list[Path]:
 def read_tree_pairs(path: Path) -> Iterator[tuple[str, str]]:
     """Yield (sentence, cleaned tree) for every tree of a file.
 
-    A malformed tree is yielded as ("", error message), a tree without words as ("", ""). Cleaning
-    drops and counts both.
+    A malformed tree is yielded as ("", error message), a tree without words as ("", ""). The
+    cleaning of the corpus, which follows, drops and counts both.
     """
     malformed: list[InputError] = []
     for raw in read_trees(path, on_malformed=malformed.append):

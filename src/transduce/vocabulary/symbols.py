@@ -26,7 +26,7 @@ def list_symbols(merges: Sequence[Merge]) -> list[str]:
 
 
 def symbol_bytes(symbol: str, values: dict[str, int]) -> bytes:
-    """Return a symbol's UTF-8 bytes; `values` maps letters to bytes, END and BEGIN give b""."""
+    """Return a symbol's bytes by a map from letters to bytes; return b"" for END and BEGIN."""
     return b"" if symbol in SPECIALS else bytes(values[letter] for letter in symbol)
 
 

@@ -56,7 +56,7 @@ class BucketedAttention:
 @final
 @dataclass(frozen=True)
 class BlockLayout:
-    """Where each head of each token lies in a batch's padded blocks, and the blocks' masks."""
+    """For attention over padded blocks: the block row of each token's head, and the masks."""
 
     heads: int
     queries: HeadRows

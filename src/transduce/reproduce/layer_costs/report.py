@@ -204,5 +204,5 @@ def list_points(table: LayerTable) -> list[dict[str, Any]]:
 
 
 def list_paths(table: LayerTable) -> list[dict[str, Any]]:
-    """Return a flat record for each path length: kind of layer, encoder or decoder, length n."""
+    """Return the path lengths as flat records, one for each layer kind, side and length n."""
     return [{"layer": row.kind.name, **asdict(p)} for row in table.rows for p in row.paths]

@@ -40,9 +40,9 @@ def count_sentence(
 ) -> tuple[SentenceCounts, tuple[str, ...]]:
     """Compare an output (test) tree with its gold tree; return the counts and EVALB's messages."""
     gold, test = (read_bracket_line(line, parameters) for line in (gold_line, test_line))
-    faults = gold.faults if gold.stops_evalb else (*gold.faults, *test.faults)
+    faults = gold.faults if gold.hangs_evalb else (*gold.faults, *test.faults)
     empty = SentenceCounts(gold.length, FAILED, len(select_constituents(gold, parameters)))
-    if gold.stops_evalb or test.stops_evalb:
+    if gold.hangs_evalb or test.hangs_evalb:
         return empty, faults
     if not test.words:
         return replace(empty, status=SKIPPED), faults

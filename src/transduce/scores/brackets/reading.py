@@ -65,7 +65,7 @@ class BracketLine:
     faults: tuple[str, ...]
 
     @property
-    def stops_evalb(self) -> bool:
+    def hangs_evalb(self) -> bool:
         """Whether EVALB would loop forever at this line, as a word stands outside of a leaf."""
         return self.faults[-1:] == (STRAY_WORD,)
 

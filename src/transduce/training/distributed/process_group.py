@@ -28,7 +28,7 @@ class ProcessGroup(Protocol):
         optimiser: Optimiser,
         sums: Tensor,
     ) -> bool:
-        """Compute each micro-batch's gradients on one rank, and sum them over all ranks.
+        """Share out micro-batches over ranks and sum their gradients; False if a signal stopped it.
 
         `accumulate` adds the gradients of the micro-batch with the given number and writes its
         losses to `sums`, which are also summed. `costs` are the micro-batches' token counts.
