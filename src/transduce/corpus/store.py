@@ -1,7 +1,7 @@
 """The store: a corpus as token ids on disk, with a manifest of what it was built from.
 
     source.ids      target.ids       token ids, in the smallest unsigned type for the vocabulary
-    source.offsets  target.offsets   where each sentence begins among the ids; last, the number of ids
+    source.offsets  target.offsets   where each sentence begins in the ids; last, their number
     pairs.tsv                        the text of every pair, in a development set only
     manifest.json                    inputs, settings, vocabularies, versions, counts, sha256 sums
 

@@ -143,7 +143,7 @@ MATRICES: Mapping[str, tuple[int, int]] = MappingProxyType(
 
 
 def count_embeddings(a: Architecture, source_symbols: int, target_symbols: int) -> LayerCounts:
-    """Count the parameters and products of the embeddings and the output projection    (section 3.4)"""
+    """Count the weights and products of embeddings and output projection    (section 3.4)"""
     source, target = MATRICES[a.tie_embeddings]
     return LayerCounts(
         parameters=(source * source_symbols + target * target_symbols) * a.d_model,
