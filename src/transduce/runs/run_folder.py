@@ -162,7 +162,7 @@ def memory_per_process(processes: int) -> int:
 
 
 def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:
-    """Refuse a recipe other than the run's stored one; only training.steps may be higher."""
+    """Refuse other settings than the run's stored ones, except more steps or 0 for "choose"."""
     given, stands = recipe.flat_settings(), stored.flat_settings()
     if recipe.training.steps > stored.training.steps:
         del given["training.steps"]
