@@ -76,7 +76,7 @@ class ProcessSupervisor:
         self.processes[0].send_signal(number)
 
     def wait(self, lost_after: float) -> int:
-        """Wait until rank 0 ends; return its exit code, or raise LostProcessError if any rank crashed.
+        """Wait for rank 0 and return its exit code; raise LostProcessError if a process was lost.
 
         The other processes notice a loss and end within `lost_after` seconds, or are killed.
         """
