@@ -1,0 +1,114 @@
+"""The attention record: all attention weights of a model for one source and one output."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import final
+
+import numpy as np
+from jaxtyping import Float32
+
+# L layers · H heads · Q query positions · K key positions
+
+# The sequences of positions that read (queries) and are read (keys), by kind of attention.
+# "input" is the output shifted right, as the decoder reads it    (section 3.1)
+SIDES: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {"encoder": ("source", "source"), "decoder": ("input", "input"), "cross": ("output", "source")}
+)
+
+
+@final
+@dataclass(frozen=True)
+class Word:
+    """A word of a sequence: its first and its last piece, counted from 0, and its text."""
+
+    first: int
+    last: int
+    text: str
+
+
+@final
+@dataclass(frozen=True)
+class PieceSequence:
+    """The positions of a sequence: their pieces as readable text, and the words they form."""
+
+    pieces: tuple[str, ...]  # such as "␣dog", "<C3>" or "</s>"
+    words: tuple[Word, ...]  # every piece is in exactly one word, in order
+    text: str  # the text that the pieces stand for
+
+
+@final
+@dataclass(frozen=True)
+class NextPiece:
+    """A piece that may come next, with the probability that the model gives it."""
+
+    piece: str
+    probability: float
+
+
+@final
+@dataclass(frozen=True)
+class BeamHypothesis:
+    """A live hypothesis of the beam before a step, and its most probable next pieces."""
+
+    pieces: tuple[str, ...]
+    log_prob: float  # of all its pieces, in nats
+    alternatives: tuple[NextPiece, ...]  # best first
+    is_chosen: bool  # whether the output begins with this hypothesis
+
+
+@final
+@dataclass(frozen=True)
+class OutputStep:
+    """One step of the output: the piece written, what was most probable, and the beam."""
+
+    chosen: NextPiece
+    alternatives: tuple[NextPiece, ...]  # given the output before this step; best first
+    beam: tuple[BeamHypothesis, ...] = ()  # best first; empty for a given output
+
+
+@final
+@dataclass(frozen=True)
+class ModelName:
+    """The model that a record is of: its name, the hash of its manifest, and its sizes."""
+
+    name: str
+    sha256: str  # "" for a model that was not read from a folder
+    layers: int
+    heads: int
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class AttentionView:
+    """All attention weights of a model for one source and one output.
+
+    `weights` has an array for each kind of attention that the model has: "encoder", "decoder" and
+    "cross". Row q of a head holds how much position q reads from each position; `SIDES` names the
+    sequences of both. A query of "cross" is the step that writes that piece of the output.
+    """
+
+    model: ModelName
+    task: str  # the value of data.task, such as "translation"
+    source: PieceSequence  # with END
+    input: PieceSequence  # what the decoder reads: BEGIN, then the output without END
+    output: PieceSequence  # with END
+    layers: tuple[int, ...]  # the numbers of the L recorded layers, from 1
+    weights: Mapping[str, Float32[np.ndarray, "L H Q K"]]
+    steps: tuple[OutputStep, ...]  # one for each piece of the output
+    is_given: bool  # whether the output was given, instead of found by the model's search
+    notes: tuple[str, ...] = ()  # sentences that a reader of the weights should know
+
+    def queries(self, kind: str) -> PieceSequence:
+        """Return the sequence whose positions read, in a kind of attention."""
+        sequence: PieceSequence = getattr(self, SIDES[kind][0])
+        return sequence
+
+    def keys(self, kind: str) -> PieceSequence:
+        """Return the sequence whose positions are read, in a kind of attention."""
+        sequence: PieceSequence = getattr(self, SIDES[kind][1])
+        return sequence
+
+    def head(self, kind: str, layer: int, head: int) -> Float32[np.ndarray, "Q K"]:
+        """Return the weights of one head; layer and head are numbers, from 1."""
+        return self.weights[kind][self.layers.index(layer), head - 1]
