@@ -1,0 +1,1 @@
+"""What all pages share: safe data blocks, the content security policy, joined files, the theme."""

@@ -1,0 +1,44 @@
+"""Data blocks of a page: JSON and base64 that the page's script reads and a browser never runs."""
+
+import base64
+import json
+from dataclasses import dataclass
+from types import MappingProxyType
+
+# Characters that could end a script element or a line of a script, and lone surrogates, which
+# UTF-8 cannot hold; JSON reads all of them back from their \u codes.
+UNSAFE = frozenset({*map(ord, "<>&\u2028\u2029\x7f"), *range(0xD800, 0xE000)})
+ESCAPES = MappingProxyType({code: f"\\u{code:04x}" for code in UNSAFE})
+
+
+@dataclass(frozen=True)
+class DataBlock:
+    """A script element that holds data: its id, its media type and a text without `<`."""
+
+    identifier: str
+    media_type: str
+    text: str
+
+    def to_html(self) -> str:
+        """Return the element. Its text cannot close it: `<` does not occur in it."""
+        assert "<" not in self.text, self.identifier
+        return f'<script type="{self.media_type}" id="{self.identifier}">{self.text}</script>'
+
+
+def json_block(identifier: str, value: object) -> DataBlock:
+    """Return a block of JSON. Equal values give equal bytes; NaN and infinity are refused."""
+    return DataBlock(identifier, "application/json", encode_json(value))
+
+
+def base64_block(identifier: str, content: bytes) -> DataBlock:
+    """Return a block of base64, for `atob` in the page."""
+    return DataBlock(identifier, "text/plain", base64.b64encode(content).decode("ascii"))
+
+
+def encode_json(value: object) -> str:
+    """Return JSON that is safe inside of a script element, whatever its strings hold.
+
+    `<`, `>`, `&`, U+2028, U+2029 and lone surrogates are written as \\u codes.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.translate(ESCAPES)

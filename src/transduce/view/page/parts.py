@@ -1,0 +1,33 @@
+"""Script, style and markup of a page, joined from files of the package in a fixed order."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.resources import files
+
+PACKAGE = "transduce.view"
+
+
+@dataclass(frozen=True)
+class PageParts:
+    """The files of a page in the order in which they are joined, as paths below `view/`."""
+
+    scripts: tuple[str, ...]
+    styles: tuple[str, ...]
+    markup: str
+
+
+def read_part(path: str) -> str:
+    """Return the text of a file of the package, such as "page/theme.css"."""
+    part = files(PACKAGE).joinpath(*path.split("/"))
+    return part.read_text(encoding="utf-8").replace("\r\n", "\n")
+
+
+def join_scripts(paths: Iterable[str]) -> str:
+    """Return the modules as one script in strict mode: their names are shared, but not global."""
+    modules = "".join(map(read_part, paths))
+    return f'(() => {{\n"use strict";\n{modules}}})();\n'
+
+
+def join_styles(paths: Iterable[str]) -> str:
+    """Return the style sheets as one."""
+    return "".join(map(read_part, paths))

@@ -1,0 +1,92 @@
+"""A page: its policy names its own script and style, and a browser runs nothing else."""
+
+import base64
+import hashlib
+import re
+
+import pytest
+from tests.view.hostile import attacks
+
+from transduce.view.page.data import base64_block, json_block
+from transduce.view.page.document import build_page
+from transduce.view.page.parts import PageParts
+
+# Any file of the package can stand for the markup here.
+PARTS = PageParts(("page/dom.js",), ("page/theme.css",), "page/dom.js")
+
+
+def page(title="A page", data=()):
+    return build_page(title, PARTS, data)
+
+
+def test_the_policy_holds_the_hashes_of_the_script_and_the_style():
+    text = page()
+    for name in ("script", "style"):
+        inline = re.findall(rf"<{name}>(.*?)</{name}>", text, re.DOTALL)[-1]
+        digest = base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()
+        assert f"{name}-src 'sha256-{digest}'" in text
+
+
+def test_the_policy_refuses_what_it_does_not_name():
+    policy = re.search('content="(default-src[^"]*)"', page())
+    assert policy
+    assert policy[1].startswith("default-src 'none'; ")
+    assert "unsafe" not in policy[1]
+    assert "http" not in policy[1]
+
+
+def test_equal_arguments_give_equal_bytes():
+    assert page(data=[json_block("a", {"b": 1})]) == page(data=[json_block("a", {"b": 1})])
+
+
+def test_a_mark_in_the_data_stays_a_mark():
+    """Parts are joined: nothing is replaced after the data is in."""
+    text = page(data=[json_block("a", "%s {title} $1 TITLE")])
+    assert '"%s {title} $1 TITLE"' in text
+
+
+@pytest.mark.parametrize("title", ["</title><script>x()</script>", "a & b < c", "\ud800\x00\u202e"])
+def test_a_title_is_text(title):
+    text = page(title=title)
+    text.encode("utf-8")
+    assert "<script>x()" not in text
+    assert text.count("</title>") == 1
+
+
+def utf16_codes(text):
+    encoded = text.encode("utf-16-le", "surrogatepass")
+    return [low + 256 * high for low, high in zip(encoded[::2], encoded[1::2], strict=True)]
+
+
+@pytest.mark.slow
+def test_the_browser_reads_hostile_data_back_and_runs_none_of_it(browser):
+    strings = attacks()
+    data = [json_block("strings", strings), base64_block("bytes", bytes(range(256)))]
+    browser.open_text(page(title="".join(strings), data=data))
+    codes = "t => Array.from({ length: t.length }, (_, i) => t.charCodeAt(i))"
+    parsed = "JSON.parse(document.getElementById('strings').textContent)"
+    assert browser.run(f"return {parsed}.map({codes})") == [utf16_codes(text) for text in strings]
+    read = (
+        "return [...atob(document.getElementById('bytes').textContent)].map(c => c.charCodeAt(0))"
+    )
+    assert browser.run(read) == list(range(256))
+    assert browser.run("return window.stolen || 0") == 0
+    assert browser.requests() == []
+    assert browser.console() == []
+
+
+@pytest.mark.slow
+def test_a_page_without_the_escapes_runs_them(browser):
+    """The control: the same strings, in a page that writes them as they are."""
+    unsafe = f"<!doctype html><meta charset=utf-8><p>{'</p><p>'.join(attacks()[:60])}"
+    browser.open_text(unsafe.encode("utf-8", "replace").decode("utf-8"))
+    assert browser.run("return window.stolen || 0") > 10
+
+
+@pytest.mark.slow
+def test_the_policy_refuses_another_script_and_every_request(browser):
+    changed = page().replace("</body>", "<script>window.stolen = 1</script></body>")
+    changed = changed.replace("</body>", '<img src="https://example.invalid/x.png"></body>')
+    browser.open_text(changed)
+    assert browser.run("return window.stolen || 0") == 0
+    assert len([line for line in browser.console() if "Content Security Policy" in line]) == 2
