@@ -20,7 +20,7 @@ from transduce.errors import FolderError, SaveError
 
 STEP = re.compile(r"step-([0-9]{8,})")
 CHECKPOINTS, SNAPSHOTS = "checkpoints", "snapshots"
-# for each parent folder, the kind that the manifests of the folders in it name
+# by name of the parent folder, the kind of its subfolders, which their manifests name
 KINDS = {CHECKPOINTS: "checkpoint", SNAPSHOTS: "snapshot"}
 # by file name, functions that return the file's bytes; called one at a time to save memory
 FileMakers = Mapping[str, Callable[[], bytes]]

@@ -37,7 +37,7 @@ def parse_stored_recipe(values: object, file: Path) -> Recipe:
 
 
 def setting_paths(values: Mapping[str, Any]) -> list[str]:
-    """Return the names of all settings in a stored recipe, such as training.steps."""
+    """Return the paths of all settings in a stored recipe, such as training.steps."""
     paths = []
     for key, value in values.items():
         paths += [f"{key}.{name}" for name in value] if isinstance(value, Mapping) else [key]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from transduce.inference.evaluate import Evaluation
 
 
-MOST_LABELS = 10  # how many of the labels that training lacked are listed at most
+MOST_LABELS = 10  # list at most so many of the labels that training lacked
 
 
 @click.command("evaluate")
@@ -116,7 +116,7 @@ def translate_and_score(
     )
     from transduce.inference.test_set import read_test_set
     from transduce.machine.process_settings import keep_freed_memory, use_threads
-    from transduce.tasks import kind_of
+    from transduce.tasks import find_task_kind
     from transduce.text.arguments import read_text
 
     keep_freed_memory()
@@ -140,7 +140,7 @@ def translate_and_score(
         outputs = translate_sources(translator, text)
         on_warning.print_count("see the warnings above; --strict refuses such lines")
         if file is not None:
-            format_output = kind_of(translator.recipe.data).format_output
+            format_output = find_task_kind(translator.recipe.data).format_output
             pairs = zip(text.sources, outputs, strict=True)
             file.write("".join(format_output(*pair) for pair in pairs).encode())
     return score_translations(translator, text, outputs), provenance(translator)

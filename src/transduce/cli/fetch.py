@@ -57,8 +57,8 @@ def command(
 
     The size and hash of every file are checked; a broken download is resumed, and most files have
     several addresses. Each corpus has its own licence, which --list shows. Prints the folder of
-    each corpus. mtdata/NAME is a corpus of mtdata's index on this machine, whose hashes, sizes and
-    licences are not known.
+    each corpus. mtdata/NAME is a corpus of the mtdata index on this machine; hashes, sizes and
+    licences are not known for these.
 
     \b
     transduce fetch wmt14-en-de

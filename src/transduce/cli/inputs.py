@@ -70,7 +70,7 @@ def treebank_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_corpus_options(files: Mapping[str, Any]) -> "tuple[Pairs | None, Pairs | None]":
-    """Return the training text and the development set that options name; None if not named."""
+    """Return the training text and the development set that options name, each None if unnamed."""
     return add_silver(read_text_options(files, ""), files), read_text_options(files, "dev_")
 
 
@@ -95,7 +95,7 @@ def read_text_options(files: Mapping[str, Any], prefix: str) -> "Pairs | None":
 
 
 def add_silver(train: "Pairs | None", files: Mapping[str, Any]) -> "Pairs | None":
-    """Return the training text, mixed with automatically parsed trees if --silver names any."""
+    """Return the training text, mixed with the automatically parsed trees of --silver if given."""
     from transduce.runs.texts import MixedPairs, TaskFiles
 
     silver, ratio = files.get("silver"), files.get("silver_ratio")

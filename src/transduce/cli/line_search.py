@@ -55,7 +55,7 @@ def search_lines(
     return translator.nbest_lines(text.lines, models.nbest, block=block, prefixes=text.prefixes)
 
 
-def with_progress(
+def show_line_count(
     outputs: "Iterator[list[Output]]", *, live: bool, verb: str = "translate"
 ) -> "Iterator[list[Output]]":
     """Yield outputs unchanged, and show on a terminal how many lines are done."""

@@ -17,7 +17,7 @@ from transduce.machine.process_settings import use_passive_waiting
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
-        "demo": "Train a small Transformer on generated German, and show how good it is.",
+        "demo": "Train a small translator from English to German, and show how good it is.",
         "fetch": "Download public corpora and test sets into a cache for the other commands.",
         "prepare": "Clean a parallel text, learn its vocabulary, and store it for training.",
         "train": "Train a model by RECIPE, or by one chosen to fit the text and the machine.",
@@ -29,7 +29,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "tag": "Label every token of the sentences of INPUT with MODEL.",
         "likelihood": "Compute the probability of each line of TARGET, given SOURCE, by MODEL.",
         "evaluate": "Translate SOURCE with MODEL and score the result against REFERENCE.",
-        "reproduce": "Measure a table of the paper, and print it with the paper's figures.",
+        "reproduce": "Measure a table of the paper, and print it with the paper's numbers.",
         "recipes": "List, show and compare recipes, with the paper's value of each setting.",
         "score": "Score translations, trees or labels: BLEU, chrF, TER, EVALB, span F1.",
         "verify": "Check every byte of a run, store or model folder.",
@@ -91,7 +91,7 @@ def main() -> NoReturn:
     signal.signal(signal.SIGTERM, terminate)
     code = run(transduce, sys.argv[1:])
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # only Python's shutdown remains
+        signal.signal(number, signal.SIG_IGN)  # do not interrupt Python's shutdown
     if "RANK" in os.environ:  # this is one of several processes
         # All output is written. A thread of torch.distributed may still need the interpreter to
         # release a tensor; shutting the interpreter down meanwhile has caused SIGABRT.

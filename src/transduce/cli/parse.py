@@ -16,7 +16,7 @@ from transduce.cli.line_search import (
     format_outputs,
     open_output,
     search_lines,
-    with_progress,
+    show_line_count,
 )
 from transduce.cli.processes import Processes, count_file_lines, process_options
 from transduce.cli.searching import (
@@ -113,7 +113,9 @@ def command(
         (words for words, _ in for_search), None, partial(count_file_lines, asked["input"])
     )
     found = search_lines(models, text, processes, on_warning)
-    shown = with_progress(found, live=not asked["no_progress"] and output is not None, verb="parse")
+    shown = show_line_count(
+        found, live=not asked["no_progress"] and output is not None, verb="parse"
+    )
     show = partial(format_trees, nbest=nbest, as_json=as_json, pretty=asked["pretty"])
     with open_output(output) as file:
         for number, (best, (_, tags)) in enumerate(zip(shown, sentences, strict=True), start=1):
@@ -175,7 +177,7 @@ def with_tags(output: "Output", tags: list[str] | None) -> "Output":
 def format_trees(
     number: int, trees: "list[Output]", *, nbest: int, as_json: bool, pretty: bool
 ) -> str:
-    """Format a sentence's trees as lines or JSON, or indented, each followed by a blank line."""
+    """Format a sentence's trees: on lines, as JSON, or indented with a blank line after each."""
     from transduce.text.trees.read import parse_tree
     from transduce.text.trees.write import format_indented
 

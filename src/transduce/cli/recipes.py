@@ -154,7 +154,7 @@ def _describe(recipe: Recipe) -> dict[str, object]:
 
 
 def _describe_setting(recipe: Recipe, path: str, value: Value) -> dict[str, object]:
-    """Return a setting, its default, the paper's section (or '') and sentence (or our reason)."""
+    """Return a setting's value, its default and its source, as values for JSON."""
     section, says = cite(recipe, path)
     default = find_setting(path)[1].default
     described = {

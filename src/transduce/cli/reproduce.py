@@ -42,7 +42,7 @@ class LazyTables(Commands):
 @click.group("reproduce", cls=LazyTables, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> None:
-    """Measure a table of the paper, and print it with the paper's figures."""
+    """Measure a table of the paper, and print it with the paper's numbers."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(2)

@@ -1,4 +1,4 @@
-"""What `reproduce table2` and `reproduce table3` share: options, callbacks, printed report."""
+"""Options, callbacks and printing that `reproduce table2` and `reproduce table3` share."""
 
 import functools
 import json
@@ -106,7 +106,7 @@ class RowOptions:
         )
 
     def build_callbacks(self) -> "TableCallbacks":
-        """Build the callbacks that train rows and print progress, as these options require."""
+        """Build the functions that prepare corpora, train rows and print messages for a table."""
         from transduce.reproduce.request import TableCallbacks
 
         return TableCallbacks(
@@ -184,7 +184,10 @@ def print_table(
     own: Mapping[str, object],
     test: "Mapping[str, Path | None] | None" = None,
 ) -> None:
-    """Train a table's rows and print its report; `own` and `test` are this table's own options."""
+    """Train a table's rows and print its report, or only print a command for each row.
+
+    `own` has the values of the options that only this table has, and `test` the test set's files.
+    """
     from transduce.machine.process_settings import keep_freed_memory
     from transduce.reproduce.job import plan_jobs
     from transduce.reproduce.rows import reproduce_rows
@@ -230,7 +233,7 @@ def print_failure(row: str, fault: TransduceError) -> None:
 def prepare_corpus(
     row_options: RowOptions, folder: Path, data: Data, train: "Pairs", dev: "Pairs | None"
 ) -> "PreparedCorpus":
-    """Prepare or open the corpus of a table; print the counts of a new one."""
+    """Prepare the corpus of a table and print its pair counts, or open a prepared corpus."""
     from transduce.cli.prepare import describe_corpus
     from transduce.runs.prepared_corpus import prepare_corpus
 
@@ -245,7 +248,7 @@ def prepare_corpus(
 def train_run(
     row_options: RowOptions, folder: Path, recipe: Recipe, prepared: "PreparedCorpus"
 ) -> None:
-    """Train a row of a table with a display; exit if a signal stopped the training."""
+    """Train one row of a table and display its progress; exit if a signal stopped the training."""
     from transduce.cli.train import exit_if_stopped, train_with_display
     from transduce.cli.training import DisplayOptions
 

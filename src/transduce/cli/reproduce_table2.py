@@ -1,4 +1,4 @@
-"""`transduce reproduce table2`: train rows, and compare BLEU and training cost to the paper's."""
+"""`transduce reproduce table2`: train rows, and compare BLEU and training cost with the paper's."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`transduce reproduce table3`: train rows, and compare perplexity and BLEU to the paper's."""
+"""`transduce reproduce table3`: train rows, and compare perplexity and BLEU with the paper's."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`transduce reproduce table4`: train a parser, and compare its F1 to baselines and the paper's."""
+"""`transduce reproduce table4`: train a parser; compare its F1 with baselines and Table 4."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -100,7 +100,7 @@ def command(
 
 
 def find_file_kind(given: Mapping[str, object], references: int) -> str:
-    """Return "--brackets", "--spans" or "" (text), as given; refuse options that do not apply."""
+    """Return "--brackets", "--spans" or "", whichever is given; refuse options for other files."""
     kinds = [kind for kind in OPTIONS if kind and given[kind.removeprefix("--")]]
     if len(kinds) > 1:
         raise InputError("--brackets and --spans are of different files", "choose one of them")

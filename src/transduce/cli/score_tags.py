@@ -10,7 +10,7 @@ from transduce.scores.spans.files import compare_tags, score_tags
 
 
 def print_tag_scores(gold: str, output: str, chosen: dict[str, Any]) -> None:
-    """Print a label file's span F1, by type and on average, and accuracy: a table or JSON."""
+    """Print a label file's accuracy and its span F1, by type and on average, as text or JSON."""
     as_json = chosen.pop("as_json")
     report = score_tags(gold, output, **chosen)
     lines = [json.dumps(report.as_json(), ensure_ascii=False)]
@@ -19,7 +19,7 @@ def print_tag_scores(gold: str, output: str, chosen: dict[str, Any]) -> None:
 
 
 def format_report(report: SpanReport) -> Iterator[str]:
-    """Yield lines of text: accuracy, span F1, and a table of precision, recall and F1 by type."""
+    """Yield lines: the accuracy; the span F1; a table of precision, recall and F1 by type."""
     yield (
         f"accuracy {100 * report.accuracy:.2f} | {report.correct_tokens:,} of {report.tokens:,}"
         f" labels | {report.sentences:,} sentences"

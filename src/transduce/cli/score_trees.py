@@ -9,7 +9,7 @@ from transduce.cli import display
 from transduce.scores.brackets import BracketReport, BracketSummary
 from transduce.scores.brackets.files import compare_trees, score_trees
 
-MESSAGES = 10  # how many of EVALB's messages are printed at most
+MESSAGES = 10  # print at most so many of EVALB's messages
 TAGGING = "tagging accuracy"
 
 FIGURES: dict[str, Callable[[BracketSummary], float]] = {
@@ -52,7 +52,7 @@ def print_tree_comparison(gold: str, files: tuple[str, str], chosen: dict[str, A
 
 
 def format_summaries(report: BracketReport, *, has_own_tags: bool) -> Iterator[str]:
-    """Yield the lines of a table of counts and scores over all and over short sentences.
+    """Yield the lines of a table of EVALB's counts and scores, for all and for short sentences.
 
     Short sentences are those within EVALB's cut-off length. Tagging accuracy is left out if the
     outputs have the gold tags.
@@ -69,13 +69,13 @@ def format_summaries(report: BracketReport, *, has_own_tags: bool) -> Iterator[s
     yield from display.align_columns(display.align_right(rows))
 
 
-def format_number(figure: float) -> str:
+def format_number(number: float) -> str:
     """Format a number with two decimals; return "-" for nan."""
-    return "-" if math.isnan(figure) else f"{figure:.2f}"
+    return "-" if math.isnan(number) else f"{number:.2f}"
 
 
 def print_evalb_messages(report: BracketReport, *, gold_tags: bool) -> None:
-    """Print EVALB's first messages, the line where EVALB itself would stop, and hints."""
+    """Print EVALB's first messages, the line at which the EVALB program would stop, and hints."""
     for message in report.messages[:MESSAGES]:
         display.print_message(f"  line {message}")
     if len(report.messages) > MESSAGES:

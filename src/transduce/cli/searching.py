@@ -1,4 +1,4 @@
-"""Command-line options of beam search and sampling, and loading of models with them."""
+"""Command-line options of beam search and sampling; loading of models for these options."""
 
 import multiprocessing
 from collections import Counter
@@ -221,7 +221,7 @@ class WarningPrinter:
         self.counts[warning.kind] += 1
 
     def print_count(self, too_long: str) -> None:
-        """Print how many lines had each kind of warning; `too_long` is the remark on long lines."""
+        """Print how many lines had each kind of warning; `too_long` says what long lines became."""
         effects = {
             "too long": ("is longer than the model takes", "are longer than the model takes"),
             "repaired": ("has a malformed output", "have malformed outputs"),

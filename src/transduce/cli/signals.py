@@ -69,7 +69,7 @@ def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
 
 @contextmanager
 def signals_as_requests(report: Callable[[str], None]) -> Iterator[SignalRequests]:
-    """Turn signals into requests to stop or to save a checkpoint; pass a sentence to `report`."""
+    """Yield an object in which signals request a stop or a checkpoint; tell `report` of each."""
     requests = SignalRequests()
 
     def handle(number: int) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import options
-from transduce.cli.line_search import FILE, SearchInput, open_output, search_lines, with_progress
+from transduce.cli.line_search import FILE, SearchInput, open_output, search_lines, show_line_count
 from transduce.cli.processes import Processes, count_file_lines, process_options
 from transduce.cli.searching import (
     WarningPrinter,
@@ -73,7 +73,7 @@ def command(
     sentences, for_search = tee(lines)
     text = SearchInput(for_search, None, partial(count_file_lines, asked["input"]))
     found = search_lines(models, text, processes, on_warning)
-    shown = with_progress(found, live=not asked["no_progress"] and output is not None, verb="tag")
+    shown = show_line_count(found, live=not asked["no_progress"] and output is not None, verb="tag")
     with open_output(output) as file:
         for number, (best, line) in enumerate(zip(shown, sentences, strict=True), start=1):
             if as_json:

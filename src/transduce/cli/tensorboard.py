@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def write_tensorboard(observer: "RunObserver", run: Path) -> Iterator["TensorBoardWriter"]:
-    """Open an observer that writes a run's curves and passes all events on to `observer`."""
+    """Yield an observer that writes a run's curves and passes all events on to `observer`."""
     if importlib.util.find_spec("tensorboard") is None:
         raise InputError("TensorBoard is not installed", "pip install 'transduce[tensorboard]'")
     from transduce.runs.run_folder import CURVES
@@ -33,7 +33,7 @@ def write_tensorboard(observer: "RunObserver", run: Path) -> Iterator["TensorBoa
 
 @final
 class TensorBoardWriter:
-    """Observer that writes a run's curves to TensorBoard files, and passes on all events."""
+    """Run observer that writes TensorBoard files and passes all events to another observer."""
 
     def __init__(self, observer: "RunObserver", folder: Path) -> None:
         self.observer, self.folder = observer, folder

@@ -84,7 +84,7 @@ def command(  # noqa: PLR0913 - one for each option
 
     keep_freed_memory()
     with workers.silence_repeated_errors(processes):
-        rendezvous = processes.rendezvous()
+        rendezvous = processes.open_rendezvous()
         if rendezvous is not None and processes.rank.rank:
             sys.exit(follow_rank_0(rendezvous, output, store))
         require_one_text(store, files)
@@ -119,7 +119,7 @@ def require_one_text(store: Path | None, files: Mapping[str, object]) -> None:
 
 
 def prepare(inputs: "TrainingInputs", *, quiet: bool) -> "PreparedTraining":
-    """Choose a training's recipe and prepare its corpus; print why it was chosen, and counts."""
+    """Choose a recipe and prepare its corpus; print reasons for the recipe, and pair counts."""
     from transduce.checkpoint import is_run
     from transduce.cli.prepare import describe_corpus
     from transduce.runs.training_run import prepare_training

@@ -41,7 +41,7 @@ class DisplayOptions:
 
 @contextmanager
 def display_run(folder: Path, wanted: DisplayOptions, recipe: Recipe) -> "Iterator[RunObserver]":
-    """Open a run's display for a with block; if wanted, also write TensorBoard files."""
+    """Yield an observer that displays a run and, if wanted, also writes TensorBoard files."""
     with open_display(recipe.training.steps, wanted) as observer:
         if not wanted.tensorboard:
             yield observer
@@ -52,7 +52,7 @@ def display_run(folder: Path, wanted: DisplayOptions, recipe: Recipe) -> "Iterat
 
 @contextmanager
 def open_display(steps: int, wanted: DisplayOptions) -> "Iterator[RunObserver]":
-    """Open the display that terminal and options allow: warnings only, lines, or a live panel."""
+    """Yield the display for the options and the terminal: warnings only, lines, or a live panel."""
     console = display.build_console()
     if wanted.quiet:
         yield SilentDisplay()
@@ -66,7 +66,7 @@ def open_display(steps: int, wanted: DisplayOptions) -> "Iterator[RunObserver]":
 
 @final
 class SilentDisplay:
-    """Observer of a run that prints warnings only."""
+    """Run observer that prints warnings only."""
 
     def on_update(self, update: "Update", progress: "Progress") -> None:
         """Print nothing about an update."""
@@ -117,7 +117,7 @@ class RecentUpdates:
 
 @final
 class LineDisplay:
-    """Observer of a run that prints a line every fifteen seconds, for files and pipes."""
+    """Run observer that prints a progress line every fifteen seconds, for files and pipes."""
 
     def __init__(self, steps: int) -> None:
         self.steps, self.recent, self.last_printed = steps, RecentUpdates(), 0.0
@@ -154,7 +154,7 @@ class LineDisplay:
 
 @final
 class PanelDisplay:
-    """Observer of a run that keeps a few lines about its state up to date on the terminal."""
+    """Run observer that keeps a panel of the run's progress up to date on the terminal."""
 
     def __init__(self, steps: int, console: "Console") -> None:
         self.steps, self.console, self.recent = steps, console, RecentUpdates()

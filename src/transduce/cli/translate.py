@@ -15,7 +15,7 @@ from transduce.cli.line_search import (
     format_outputs,
     open_output,
     search_lines,
-    with_progress,
+    show_line_count,
 )
 from transduce.cli.processes import Processes, count_file_lines, process_options
 from transduce.cli.searching import (
@@ -95,7 +95,7 @@ def command(
     outputs = translate_text(models, files, processes, on_warning, interactive=interactive)
     live = not asked["no_progress"] and output is not None
     with open_output(output) as file:
-        for number, best in enumerate(with_progress(outputs, live=live), start=1):
+        for number, best in enumerate(show_line_count(outputs, live=live), start=1):
             file.write(format_outputs(number, best, nbest=nbest, as_json=as_json))
             if interactive:
                 file.flush()

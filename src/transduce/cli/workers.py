@@ -32,7 +32,7 @@ class ProcessOptions:
         """Whether this process only starts and supervises worker processes, and trains nothing."""
         return self.workers > 1 and self.rank.is_single_process
 
-    def rendezvous(self) -> "Rendezvous | None":
+    def open_rendezvous(self) -> "Rendezvous | None":
         """Connect to the rendezvous of all processes; None if this is the only process."""
         if self.rank.is_single_process:
             return None
@@ -98,7 +98,7 @@ def launch_and_wait(options: ProcessOptions) -> int:
 
 @contextmanager
 def silence_repeated_errors(processes: ProcessOptions) -> Iterator[None]:
-    """Turn errors that the launcher or rank 0 prints into an exit without a message."""
+    """Exit without a message on an error that the launcher or rank 0 prints as well."""
     try:
         yield
     except LostProcessError as fault:

@@ -86,7 +86,10 @@ class HashingFile(io.RawIOBase):
 
 @contextmanager
 def create_file(path: Path, final_path: Path) -> Iterator[tuple[BinaryIO, HashingFile]]:
-    """Context manager: create a file, yield its stream and its HashingFile, sync it to disk."""
+    """Create a file, yield its stream and its HashingFile, and at the end sync the file to disk.
+
+    Error messages name `final_path`, the path that the file is to have.
+    """
     file = HashingFile(path, final_path)
     try:
         stream = io.BufferedWriter(file, CHUNK)

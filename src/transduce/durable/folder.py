@@ -97,7 +97,10 @@ def publish_folder(temporary: Path, path: Path) -> None:
 
 @contextmanager
 def protect_folder(folder: Path, final_path: Path) -> Iterator[None]:
-    """Hold a file lock on an unfinished folder, so that no process deletes it as abandoned."""
+    """Hold a file lock on an unfinished folder, so that no process deletes it as abandoned.
+
+    Error messages name `final_path`, the path that the folder is to have.
+    """
     with raise_save_errors(final_path):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -61,6 +61,6 @@ def close_locks_in_children() -> None:
 
 
 def close_inherited_locks() -> None:
-    """In a child process, close its copies of lock files; its parent keeps the locks."""
+    """Close the lock files that a forked child inherited; the parent keeps its locks."""
     while held_descriptors:
         os.close(held_descriptors.pop())

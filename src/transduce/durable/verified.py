@@ -41,7 +41,7 @@ class VerifiedFolder:
     hash: str  # sha256 of the manifest, which contains the sha256 of every file
 
     def read(self, name: str, limit: int | None = None) -> bytes:
-        """Return a file's bytes, at most `limit`, after checking them against the manifest."""
+        """Return a file's bytes, checked against the manifest; refuse more than `limit` bytes."""
         path, entry = self.folder / name, self.entry(name)
         if limit is not None and entry.size > limit:
             raise FolderError(f"has {entry.size:,} bytes, over {limit:,}", AGAIN, file=path)

@@ -18,7 +18,7 @@ from transduce.machine.environment import describe_environment
 from transduce.scores import METRICS, Perplexity, Score, compute_score
 from transduce.scores.scoring import require_scorable
 from transduce.settings.fields import require
-from transduce.tasks import kind_of
+from transduce.tasks import find_task_kind
 from transduce.text.arguments import Text, require_lines
 
 TOKENS = 8_192  # tokens, source and target together, of a batch that perplexity is computed on
@@ -126,7 +126,7 @@ def count_unknown_labels(translator: Translator, references: Sequence[str]) -> d
     outputs are text.
     """
     data = translator.recipe.data
-    to_symbols, known = kind_of(data).target_symbols, set(translator.task.target.symbols)
+    to_symbols, known = find_task_kind(data).target_symbols, set(translator.task.target.symbols)
     if to_symbols is None:
         return {}
     every = (symbol for line in references for symbol in to_symbols(data, line))

@@ -11,7 +11,7 @@ from transduce.model.transformer import Transformer
 from transduce.search import score_log_probs
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
-from transduce.tasks import Task, kind_of
+from transduce.tasks import Task, find_task_kind
 from transduce.text.arguments import describe_value
 
 TOKENS = 8_192  # tokens of a batch, source and target together
@@ -62,7 +62,7 @@ def encode_pairs(pairs: Sequence[Pair], task: Task) -> list[EncodedPair]:
 
 def require_matches(pairs: Iterable[Pair], data: Data) -> None:
     """Refuse a target that cannot belong to its source, such as a tree over other words."""
-    kind = kind_of(data)
+    kind = find_task_kind(data)
     for pair in pairs:
         try:
             mismatch = kind.find_mismatch(pair.source, pair.target)

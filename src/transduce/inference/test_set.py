@@ -10,7 +10,7 @@ from transduce.datasets.fetch_trees import find_treebank_file
 from transduce.errors import InputError
 from transduce.settings import Data
 from transduce.settings.fields import require
-from transduce.tasks import kind_of
+from transduce.tasks import find_task_kind
 from transduce.text.arguments import Text, read_text
 
 Sides = tuple[list[str], list[str]]  # lines of the source and of the reference
@@ -29,7 +29,7 @@ def read_test_set(source: Text, reference: Text | None, data: Data) -> Sides:
         "reference must be given with lines of a source",
         "or name a fetched test set as the source",
     )
-    if read_file := kind_of(data).read_test_file:
+    if read_file := find_task_kind(data).read_test_file:
         return read_both_sides(find_task_files(str(source), data), read_file)
     files = find_fetched(str(source), data)
     return read_text("source", files[0]), read_text("reference", files[1])
@@ -47,7 +47,7 @@ def read_both_sides(
 def find_task_files(name: str, data: Data) -> Sequence[Path]:
     """Return the test files at a path, or of a fetched treebank: CORPUS or CORPUS:SPLIT."""
     if Path(name).exists():
-        return kind_of(data).list_files(Path(name), "test")
+        return find_task_kind(data).list_files(Path(name), "test")
     corpus, _, split = name.partition(":")
     if not is_treebank(corpus):
         raise InputError(f"{name} is neither a file nor a treebank", "name the file of a test set")

@@ -40,7 +40,7 @@ def select_device() -> torch.device:
 
 
 def has_fast_bfloat16(where: torch.device) -> bool:
-    """Return whether a device multiplies bfloat16 matrices itself: GPUs, CPUs with AVX-512.
+    """Return whether a device multiplies bfloat16 matrices in hardware: a GPU, or some CPUs.
 
     On any other CPU torch emulates bfloat16 products, about 30 times slower than float32.
     """

@@ -23,9 +23,9 @@ BEFORE = {"reduction": IN_ORDER}  # values assumed for old checkpoints that lack
 def describe_environment(
     device: torch.device, *, reduction: str = IN_ORDER, processes: int = 1
 ) -> dict[str, str]:
-    """Return what checkpoints store of the environment: versions, CPU, device, processes, threads.
+    """Return versions, CPU, device and numbers of threads and processes, as stored in checkpoints.
 
-    `reduction` names the method by which processes sum gradients.
+    `reduction` names the method by which processes sum gradients, which is stored as well.
     """
     cuda = torch.cuda.get_device_name(device) if device.type == "cuda" else ""
     return {

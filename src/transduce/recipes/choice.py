@@ -26,7 +26,7 @@ def find_recipe(recipe: object) -> Recipe:
 def customise_recipe(
     recipe: Recipe, settings: Mapping[str, Value], scale: str | None = None
 ) -> Recipe:
-    """Return a recipe made smaller by a scale, with changed settings that its new name lists."""
+    """Return a recipe made smaller by a scale and with changed settings, which its name lists."""
     if scale is not None:
         recipe = scaled(recipe, scale_by_name(scale))
     if not settings:

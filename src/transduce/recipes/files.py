@@ -14,7 +14,7 @@ FORM = 'a recipe reads: start = "table3/base", then [training] and below it step
 
 
 def from_file(path: Path) -> Recipe:
-    """Read a recipe from a TOML or JSON file that names a recipe to start from, and changes."""
+    """Read a recipe from a TOML or JSON file: a recipe to start from, and changed settings."""
     values = _parse_tables(path)
     try:
         start = _find_start(values.pop("start", "table3/base"))

@@ -17,7 +17,7 @@ FITS_CORPUS = "a model, a vocabulary and updates of a size that fits the corpus"
 
 
 def build_captions_recipe(target: str) -> Recipe:
-    """Build the recipe for Multi30k, English image captions translated into a target language."""
+    """Build the recipe for Multi30k: English image captions, translated into language `target`."""
     return Recipe(
         name=f"multi30k-en-{target}",
         about="image captions, 29,000 pairs; "
@@ -31,7 +31,10 @@ def build_captions_recipe(target: str) -> Recipe:
 
 
 def build_tatoeba_recipe(language: str, target: str, pairs: str) -> Recipe:
-    """Build the recipe for Tatoeba's short everyday sentences, English to a target language."""
+    """Build the recipe for Tatoeba: everyday sentences, from English to the language `target`.
+
+    `language` and `pairs` are the language's name and the number of pairs for the description.
+    """
     return Recipe(
         name=f"tatoeba-en-{target}",
         about=f"everyday sentences, English to {language}, {pairs} pairs",

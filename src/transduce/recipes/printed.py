@@ -12,7 +12,7 @@ class Table2Row:
     """A row of the printed Table 2: BLEU on newstest2014 and training cost in operations."""
 
     model: str
-    bleu: Mapping[str, str]  # the printed BLEU by language pair, where there is one
+    bleu: Mapping[str, str]  # the printed BLEU by language pair; a pair may be missing
     cost: Mapping[str, str]  # the printed training operations by language pair
     source: str = ""  # the publication of the system
     row: str = ""  # name of the row of `reproduce table2` for this model; "" if none

@@ -28,7 +28,7 @@ class Scale:
     name: str
     about: str
     cost: str  # training time of one row such as base, in words
-    visible_findings: str  # the paper's findings that rows at this scale can and cannot show
+    visible_findings: str  # in words: which of the paper's findings a row can show, and which not
     width_divisor: int = 1
     step_divisor: int = 1
     changes: Mapping[str, Value] = field(default_factory=dict)
@@ -138,7 +138,7 @@ def shorten_training(recipe: Recipe, scale: Scale) -> dict[str, Value]:
 
 
 def replace_corpus(recipe: Recipe, scale: Scale) -> dict[str, Value]:
-    """Return the change of `data.corpus` to the scale's corpus for the recipe's target language."""
+    """Return {"data.corpus": the scale's corpus for the target language}, or {} if it has none."""
     if not scale.corpora:
         return {}
     language = recipe.data.target_language

@@ -16,7 +16,7 @@ from transduce.runs.train import train as train_run
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
-from transduce.tasks import PARSING, kind_of
+from transduce.tasks import PARSING, find_task_kind
 from transduce.tasks.parsing import to_tree
 from transduce.text.trees.tree import Tree
 from transduce.training.callbacks import TrainingCallbacks
@@ -43,7 +43,7 @@ class TreeTexts:
 def choose_trees(recipe: Recipe, train: object, dev: object, test: Path | str | None) -> TreeTexts:
     """Open the trees of Table 4: those given, or else those of the recipe's corpus."""
     require(
-        kind_of(recipe.data) is PARSING,
+        find_task_kind(recipe.data) is PARSING,
         f"the recipe {recipe.name} is of the task {recipe.data.task}, not of parsing",
         "table4/wsj, craft or gum, for example",
     )

@@ -27,12 +27,12 @@ from transduce.runs.texts import (
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
-from transduce.tasks import kind_of
+from transduce.tasks import find_task_kind
 
 PathName = str | PathLike[str]
 Texts = Pairs | PathName | tuple[PathName, PathName] | Iterable[Pair]
 HELD_OUT_PAIRS = 1_000  # number of pairs in the dev and test splits of a generated corpus
-TRAIN_PAIRS = 100_000  # number of pairs in its training split if data.max_pairs is 0
+TRAIN_PAIRS = 100_000  # training pairs of a generated corpus if data.max_pairs is 0
 KINDS_OF_TEXTS = "a pair of files, a TSV file, pairs of texts or a corpus name"
 
 
@@ -60,17 +60,17 @@ def open_texts(argument: str, texts: object, data: Data) -> Pairs:
         assert found is not None
         return found
     if isinstance(texts, str | PathLike):
-        return TaskFiles(Path(texts), kind_of(data), argument)
+        return TaskFiles(Path(texts), find_task_kind(data), argument)
     if isinstance(texts, tuple | list) and len(texts) == 2 and all(map(is_path_name, texts)):
         return FilePair(Path(texts[0]), Path(texts[1]))
     if isinstance(texts, Iterable) and not isinstance(texts, bytes | Mapping):
-        return collect_pairs(argument, texts, kind_of(data).find_mismatch)
+        return collect_pairs(argument, texts, find_task_kind(data).find_mismatch)
     raise InputError(f"{argument}: {KINDS_OF_TEXTS}, not {describe_value(texts)}")
 
 
 def require_texts_of_task(argument: str, texts: Pairs, data: Data) -> Pairs:
     """Return the texts unchanged; refuse files in the format of another task than `data.task`."""
-    kind = kind_of(data)
+    kind = find_task_kind(data)
     if isinstance(texts, TaskFiles) and texts.kind.read_file is not kind.read_file:
         fact = f"{argument}: {texts.path} is in the form of another task than {data.task}"
         raise InputError(fact, "name a recipe of that task: `transduce recipes` lists them")
@@ -115,11 +115,11 @@ def read_corpus(corpus: str, split: str, data: Data) -> Pairs | None:
         return GeneratedCorpus(corpus, split, count)
     if is_treebank(corpus):
         file = find_treebank_file(corpus, split, cache_folder())
-        return TaskFiles(file, kind_of(data), split) if file else None
+        return TaskFiles(file, find_task_kind(data), split) if file else None
     if not is_public(corpus):
         raise InputError(
             f"where does the corpus {corpus} lie?",
-            f"name its files: {kind_of(data).options}",
+            f"name its files: {find_task_kind(data).options}",
         )
     languages = (data.source_language, data.target_language)
     texts = find_split_files(corpus, split, languages, cache_folder())

@@ -54,7 +54,7 @@ def describe_deviations(recipe: Recipe) -> list[str]:
 
 
 def format_deviations(found: Sequence[Deviation]) -> str:
-    """Format deviations from values that the paper prints as "name value (paper's value), …"."""
+    """Format deviations as "name value (paper's value), …"; skip any without a printed value."""
     return ", ".join(
         f"{one.path.split('.')[1]} {format_value(one.here)} ({format_value(one.paper)})"
         for one in found
@@ -89,7 +89,7 @@ def sum_lengths(source_lengths: Lengths, target_lengths: Lengths) -> TextSize:
 @final
 @dataclass(frozen=True)
 class MachineRecord:
-    """The devices that a run uses from some step on and their speed, stored in the journal."""
+    """A journal entry on a run's devices: number, measured speed, and operations per piece."""
 
     device: str
     devices: int
@@ -100,7 +100,10 @@ class MachineRecord:
 def measure_machine(
     recipe: Recipe, text: TextSize, symbols: int, device: torch.device, n: int
 ) -> MachineRecord:
-    """Measure a device's speed, count operations per piece; `n` processes use one device each."""
+    """Measure one device's speed and count the training operations per target piece of a text.
+
+    `symbols` is the size of the target vocabulary; each of `n` processes uses one device.
+    """
     known = describe_environment(device)
     return MachineRecord(
         device=known["processor"] if known["device"] == "cpu" else known["device"],

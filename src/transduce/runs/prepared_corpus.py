@@ -29,7 +29,7 @@ from transduce.errors import FolderError, InputError
 from transduce.runs.output_folder import require_own_folder
 from transduce.runs.texts import Pair, Pairs, clean_pairs, take_pairs
 from transduce.settings import Data
-from transduce.tasks import build_task, kind_of
+from transduce.tasks import build_task, find_task_kind
 from transduce.text.clean import Cleaner
 from transduce.vocabulary import Vocabulary, learn_vocabulary
 from transduce.vocabulary.files import (
@@ -164,7 +164,7 @@ def learn_vocabularies(
         if not (folder / name).exists():
             vocabulary = learn_side(train, data, side, on_progress)
             write_atomically(folder / name, vocabulary.to_bytes())
-    tagged_words = kind_of(data).tagged_words
+    tagged_words = find_task_kind(data).tagged_words
     if tagged_words is not None and not (folder / LEXICON).exists():
         pairs = read_kept_pairs(train, data, on_progress)
         lexicon = learn_tag_lexicon(tagged_words(target) for _, target in pairs)
@@ -174,7 +174,7 @@ def learn_vocabularies(
 
 def learn_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> Vocabulary:
     """Learn the vocabulary of the source (side 0) or target (1), or of both if shared."""
-    symbols = kind_of(data).target_symbols
+    symbols = find_task_kind(data).target_symbols
     if side == 1 and symbols is not None:
         pairs = read_kept_pairs(train, data, on_progress)
         return learn_closed_list(symbols(data, target) for _, target in pairs)
@@ -184,7 +184,7 @@ def learn_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> 
 
 def read_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> Iterator[str]:
     """Yield the lines to learn a vocabulary from: one side's, or both sides' if it is shared."""
-    text = kind_of(data).source_text
+    text = find_task_kind(data).source_text
     for pair in read_kept_pairs(train, data, on_progress):
         yield from map(text, pair if data.shared_vocabulary else pair[side : side + 1])
 
@@ -195,13 +195,13 @@ def read_vocabularies_in(folder: Path, data: Data) -> Vocabularies:
         folder,
         lambda name: read_regular(folder / name, LIMIT),
         shared=data.shared_vocabulary,
-        has_lexicon=kind_of(data).tagged_words is not None,
+        has_lexicon=find_task_kind(data).tagged_words is not None,
     )
 
 
 def read_kept_pairs(pairs: Pairs, data: Data, on_progress: OnProgress) -> Iterator[Pair]:
     """Yield the cleaned training pairs that a vocabulary is learned from."""
-    cleaner = Cleaner(data, kind_of(data).normalise)
+    cleaner = Cleaner(data, find_task_kind(data).normalise)
     kept = clean_pairs(cleaner, take_pairs(pairs, data.max_pairs))
     for number, pair in enumerate(kept, start=1):
         yield pair
@@ -219,7 +219,7 @@ def encode_split(
 ) -> None:
     """Clean the pairs of one split, encode them as ids, and write them to the split's store."""
     rules = data if folder.name == "train" else dev_rules(data)
-    cleaner = Cleaner(rules, kind_of(data).normalise)
+    cleaner = Cleaner(rules, find_task_kind(data).normalise)
     build_store(
         folder,
         clean_pairs(cleaner, take_pairs(pairs, data.max_pairs if folder.name == "train" else 0)),

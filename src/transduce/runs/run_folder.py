@@ -73,7 +73,7 @@ RESOLVED = ("training.threads", "training.micro_batch_tokens")
 @final
 @dataclass(frozen=True, kw_only=True)
 class RunStart:
-    """The progress that a run starts from, rejected checkpoints, and changes of the machine."""
+    """A run's state at its start: progress, model size, damaged checkpoints, machine changes."""
 
     progress: Progress
     parameters: int  # number of the model's parameters
@@ -191,7 +191,7 @@ def require_same_corpus(folder: Path, stored: object, given: object) -> None:
 
 
 def fingerprint_corpus(prepared: PreparedCorpus) -> dict[str, str]:
-    """Return the hashes that identify a prepared corpus: of each store and vocabulary."""
+    """Return the hash of each store and vocabulary of a prepared corpus, by name."""
     prints = {"train": prepared.train.fingerprint, **prepared.vocabularies.hashes()}
     return prints | ({"dev": prepared.dev.fingerprint} if prepared.dev else {})
 

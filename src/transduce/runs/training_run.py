@@ -262,7 +262,7 @@ def idle_processes_warning(recipe: Recipe, world_size: int) -> str:
 def report_start(
     start: RunStart, folder: Path, recipe: Recipe, corpus: PreparedCorpus, observer: RunObserver
 ) -> None:
-    """Report a run's first step, the recipe's deviations from the paper, damaged checkpoints."""
+    """Report where a run resumes, or a new run's deviations; warn of damaged checkpoints."""
     if start.progress.step:
         observer.on_message(f"going on from step {start.progress.step:,} of {folder}")
     else:

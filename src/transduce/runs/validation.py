@@ -25,7 +25,7 @@ Part = TypeVar("Part")
 def build_validation(
     recipe: Recipe, prepared: PreparedCorpus, requests: SignalRequests
 ) -> Callable[[Transformer], ValidationResult | None]:
-    """Build the function that validates a model, returning None if training is to stop."""
+    """Build a function that validates a model; it returns None if training is asked to stop."""
     assert prepared.dev is not None
     dev, task = prepared.dev, build_task(recipe.data, prepared.vocabularies)
     batches = batch_store(dev, recipe.training.micro_batch_tokens)

@@ -77,7 +77,7 @@ def list_run_checks(folder: Path) -> Iterator[Check]:
 
 
 def verify_step(folder: Path, step: int) -> None:
-    """Verify the checkpoint or snapshot of a training step in a folder of them."""
+    """Verify a training step's checkpoint or snapshot, a subfolder of `folder`."""
     open_step(folder, step).verify()
 
 

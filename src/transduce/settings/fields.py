@@ -7,7 +7,7 @@ from transduce.errors import InputError
 
 
 def from_paper(default: Any, section: str, says: str) -> Any:  # noqa: ANN401 - a value of any type
-    """Build a dataclass field whose default the paper prints; `says` paraphrases the paper."""
+    """Build a dataclass field whose default the paper's `section` gives; `says` paraphrases it."""
     return dataclasses.field(default=default, metadata={"section": section, "says": says})
 
 

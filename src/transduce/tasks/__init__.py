@@ -21,7 +21,7 @@ __all__ = [
     "TaskKind",
     "build_task",
     "constrain_source",
-    "kind_of",
+    "find_task_kind",
 ]
 
 TASKS: Mapping[str, TaskKind] = MappingProxyType(
@@ -36,7 +36,7 @@ TASKS: Mapping[str, TaskKind] = MappingProxyType(
 )
 
 
-def kind_of(data: Data) -> TaskKind:
+def find_task_kind(data: Data) -> TaskKind:
     """Return the `TaskKind` of the task that `data.task` names."""
     return TASKS[data.task]
 

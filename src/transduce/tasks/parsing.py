@@ -2,7 +2,7 @@
 
 A source line is a sentence, its words separated by blanks. A target line is a tree in one line of
 brackets, as EVALB reads it. The model writes the tree as symbols of a fixed vocabulary, without
-words: the n-th word symbol stands for the n-th word.
+words: the n-th occurrence of the word symbol stands for the n-th word.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -68,12 +68,12 @@ class Parsing:
         return [None if ids is None else [*ids, END] for ids in found]
 
     def decode(self, ids: Sequence[int], line: str) -> str:
-        """Return a line of brackets: the tree of the symbols, with the words of the sentence."""
+        """Convert symbol ids and a sentence's words to a bracketed tree, repaired if malformed."""
         tree, _ = self.repair(ids, line)
         return format_tree(tree)
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:
-        """Return a sentence on what is malformed in an unconstrained output, or ""."""
+        """Return a phrase on what is malformed in an unconstrained output's tree, or ""."""
         _, repair = self.repair(ids, line)
         counts = {
             name.replace("_", " "): count for name, count in repair.as_json().items() if count
@@ -82,7 +82,7 @@ class Parsing:
         return f"a malformed tree, repaired: {found}" if found else ""
 
     def repair(self, ids: Sequence[int], line: str) -> tuple[Tree, Repair]:
-        """Return the tree of the symbols, with the words of the sentence, and the repairs made."""
+        """Convert symbol ids to a tree over a sentence's words; return it with the repairs made."""
         words = [escape_brackets(word) for word in split_words(line)]
         symbols = [self.target.symbols[number] for number in ids]
         tags = self.lexicon.tag(words)
@@ -103,7 +103,7 @@ class Parsing:
         return to_tree(output) if output else None
 
     def join(self, parts: Sequence[str]) -> str:
-        """Return the only part: a sentence is never split."""
+        """Return the only part's output: a sentence is never split into parts."""
         return "".join(parts)
 
     @cached_property
@@ -133,7 +133,7 @@ class Parsing:
         return TreeConstraint(words, limit, self.tree_symbols, search.max_openings)
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
-        """Return the bracket F1; output words first get the tags of the reference trees."""
+        """Return the bracket F1 of output trees, after copying the references' tags into them."""
         return compute_score("brackets", outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:
@@ -165,10 +165,10 @@ def to_tree(line: str) -> Tree:
 
 
 def list_tree_files(path: Path, split: str) -> list[Path]:
-    """Return the files with the trees of a split, "train", "dev" or "test".
+    """Return the files that hold a split's trees: `path` itself if it is a file, or files in it.
 
-    A path to a file is that file. A folder with the numbered sections of the Penn Treebank has
-    each split's sections. Any other folder has all of its files, for the split "train" only.
+    A folder of the Penn Treebank gives the split's numbered sections. Any other folder gives all
+    its tree files, but none for the split "dev".
     """
     if not path.is_dir():
         return [path]
@@ -220,7 +220,7 @@ def find_word_mismatch(line: str, tree: str) -> str:
 
 
 def linearise_line(data: Data, line: str) -> list[str]:
-    """Return a bracketed tree as symbols of the linearisation `data.linearisation`."""
+    """Convert a bracketed tree to target symbols, in the form that `data.linearisation` names."""
     return linearise(to_tree(line), cast("Form", data.linearisation))
 
 

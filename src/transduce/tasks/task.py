@@ -33,7 +33,7 @@ class SplitLevel:
 
 @runtime_checkable
 class Task(Protocol):
-    """A task such as translation: how inputs are encoded, and outputs decoded and scored."""
+    """A task such as translation: it encodes inputs, and it decodes and scores outputs."""
 
     @property
     def source(self) -> Vocabulary:
@@ -152,7 +152,7 @@ class TaskKind:
 
 
 def constrain_source(ids: list[int], task: Task, line: str, search: Search) -> Sequence[int]:
-    """Return source ids together with the task's constraint on the output, if there is one."""
+    """Return source ids, with the task's constraint on the output if the search is constrained."""
     if not search.constrained:
         return ids
     constraint = task.constraint(line, search)
