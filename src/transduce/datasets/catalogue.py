@@ -36,7 +36,7 @@ def is_public(name: str) -> bool:
 
 
 def is_treebank(name: str) -> bool:
-    """Return whether a name is that of a public treebank or its tagging corpus, such as gum-pos."""
+    """Return whether a name means a public treebank (gum) or its tagging corpus (gum-pos)."""
     treebank, _ = split_treebank_name(name)
     return treebank in {one.name for one in TREEBANKS}
 

@@ -119,7 +119,7 @@ def download_file(
 def download_from(
     address: str, part: PartialDownload, network: NetworkSettings, progress: DownloadProgress
 ) -> str:
-    """Download a file from one address, resuming a partial one, and return its sha256."""
+    """Download a file from an address, resuming the partial download `part`; return the sha256."""
     require_disk_space(part)
     already = part.size
     transfer(address, part, network, progress)

@@ -70,9 +70,9 @@ def find_split_files(
 def open_corpus(
     name: str, languages: tuple[str, str], cache: Path, *, name_to_fetch: str = ""
 ) -> VerifiedFolder:
-    """Open the folder of a fetched corpus by the corpus's name; raise InputError if it is missing.
+    """Open a fetched corpus's folder by name; if missing, the error says to fetch `name_to_fetch`.
 
-    The error tells the user to fetch `name_to_fetch`, by default this corpus.
+    By default `name_to_fetch` is the corpus's own name.
     """
     return open_fetched(find_corpus(name, languages), cache, name_to_fetch or name)
 

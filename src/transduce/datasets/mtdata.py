@@ -45,7 +45,7 @@ class Entry:
     """One line of mtdata's index: a corpus's name, files, format and columns."""
 
     name: str
-    files: list[tuple[Download, str]]  # each a download, and its member if it is an archive
+    files: list[tuple[Download, str]]  # each a download, and the member if it is an archive
     kind: str  # file format: txt, sgm, tsv or tmx
     columns: list[int]  # column numbers, from 0, of source and target in a tsv file
 
@@ -129,7 +129,7 @@ def parse_entry(line: str) -> Entry:
 
 
 def build_text_pairs(entry: Entry, languages: tuple[str, str]) -> list[TextPair]:
-    """Build an index entry's text pairs, from one file per language, or files with both."""
+    """Build an index entry's text pairs, from one file per language or from each bilingual file."""
     kind, files, columns = entry.kind, entry.files, entry.columns
     if len(files) == 2 and files[0] == files[1]:
         fact = f"mtdata's index names the same file for both sides of {entry.name}"

@@ -82,7 +82,10 @@ def sgml_pair(archive: Download, source: str, target: str) -> TextPair:
 def build_news_corpus(
     year: int, language: str, about: str, texts: tuple[Text, Text], official: TextPair
 ) -> Corpus:
-    """Build the Corpus of one year's WMT news test set in English and `language`."""
+    """Build the Corpus of one year's WMT news test set in English and `language`.
+
+    The first choice is `texts`, two files of a public repository; then `official`, of WMT.
+    """
     name = f"newstest{year}"
     lines = {2013: 3_000, 2014: 3_003}[year]
     known = (texts[0].download.sha256, texts[1].download.sha256)

@@ -58,7 +58,10 @@ class PartialDownload:
 
     @contextmanager
     def append(self, start: int, address: str, version: str) -> Iterator[Callable[[bytes], None]]:
-        """Context manager: cut the file to `start` bytes, and yield a function to append bytes."""
+        """Context manager: cut the file to `start` bytes, and yield a function to append bytes.
+
+        The note is written first, with `address` and `version`.
+        """
         write_atomically(self.note, to_checksummed_json({"address": address, "version": version}))
         with raise_save_errors(self.path):
             flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -78,7 +78,7 @@ def caption_text(name: str) -> Text:
 
 
 def tab_separated_pair(download: Download, member: str) -> TextPair:
-    """Build the TextPair of an archive member with lines of English, a tab, another language."""
+    """Build the TextPair of an archive member whose lines are English, a tab, another language."""
     return TextPair(Text(download, member, read_column(0)), Text(download, member, read_column(1)))
 
 
@@ -106,8 +106,8 @@ def build_tatoeba(
     )
 
 
-# The first choice are files in public repositories, which never change. The alternative are the
-# publisher's own files, which are updated from time to time; an update changes the splits.
+# The first choice is a file in a public repository, which never changes. The alternative is the
+# publisher's own file, which is updated from time to time; an update changes the splits.
 GERMAN_PAIRS = Download(
     (
         "https://raw.githubusercontent.com/rioyshky/translation/"

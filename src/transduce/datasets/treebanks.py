@@ -68,7 +68,7 @@ class Treebank:
 
 
 def build_splits(table: str, repository: str, path: str) -> tuple[TreebankSplit, ...]:
-    """Build a treebank's splits from its table; {} in `path` stands for a document's name."""
+    """Build a treebank's splits from the .tsv file `table`; {} in `path` is a document's name."""
     documents: dict[str, list[Document]] = {}
     for split, name, trees, size, sha256, licence in read_table(table):
         addresses = (

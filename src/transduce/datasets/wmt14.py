@@ -65,7 +65,7 @@ GIGA = (
 
 
 def build_part(name: str, lines: int, packed: tuple[Download, ...], members: str) -> Part:
-    """Build a Part from alternative archives; {} in the file name `members` is a language code."""
+    """Build a Part from alternative archives; {} in the path `members` is a language code."""
     other = "fr" if "fr" in name else "de"
     sides = [[Text(one, members.format(language)) for language in ("en", other)] for one in packed]
     return Part(name, tuple(TextPair(*both) for both in sides), lines)

@@ -37,7 +37,7 @@ class Claim:
 def compare_claims(
     table: ResultTable, claims: Sequence[Claim], printed: PrintedFigures
 ) -> list[tuple[str, ...]]:
-    """Tabulate the claims whose rows were measured: a header, then the verdict on each claim."""
+    """Tabulate the claims whose rows are measured: a header, then a verdict for each measure."""
     here = [claim for claim in claims if {claim.better, claim.worse} <= set(table.rows)]
     pairs = [(claim, one) for claim in here for one in printed if claim.measure in ("", one)]
     return [HEAD, *(compare_claim(table, claim, one, printed[one]) for claim, one in pairs)]
@@ -73,7 +73,7 @@ def compute_gain(measure: str, better: float | None, worse: float | None) -> flo
 def compute_critical_difference(
     table: ResultTable, measure: str, better: TableRow, worse: TableRow
 ) -> float | None:
-    """Return the least significant difference (5 %) of two rows, from the spread of base's seeds.
+    """Return the smallest significant difference (5 %) of two rows, by how row base's seeds vary.
 
     Return None if the row base was not trained from several seeds.
     """

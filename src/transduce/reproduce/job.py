@@ -53,7 +53,7 @@ class RowJob:
 @final
 @dataclass(frozen=True, kw_only=True)
 class JobSelection:
-    """Which rows of a table to train, at which scale, from which seeds; and settings to change."""
+    """The rows of a table to train, the scale and seeds of the training, and changed settings."""
 
     scale: Scale
     rows: Sequence[str] = ()  # names of rows; empty: all rows
@@ -62,7 +62,7 @@ class JobSelection:
 
 
 def plan_jobs(table: str, recipes: Mapping[str, Recipe], selection: JobSelection) -> list[RowJob]:
-    """Return a training job for each selected row and seed, all rows of one seed together."""
+    """Return a training job for each selected row and seed, grouped by seed."""
     for row in selection.rows:
         if row not in recipes:
             raise InputError(f"{table} has no row {row!r}", suggest_names(row, recipes))

@@ -46,10 +46,13 @@ class TableCallbacks:
     )  # called during the training of every row
     train: Train | None = None  # how a row is trained; None: by `train_in_process`
 
-    def train_in_process(self, folder: Path, recipe: Recipe, prepared: PreparedCorpus) -> None:
-        """Train a run in this process to its end, from its last checkpoint if there is one."""
-        recipe = begin_or_resume_run(folder, recipe, prepared)
-        train_run(folder, recipe, prepared, self.training, ignore_event)
+
+def train_in_process(
+    folder: Path, recipe: Recipe, prepared: PreparedCorpus, callbacks: TrainingCallbacks
+) -> None:
+    """Train a run in this process to its end, from its last checkpoint if there is one."""
+    recipe = begin_or_resume_run(folder, recipe, prepared)
+    train_run(folder, recipe, prepared, callbacks, ignore_event)
 
 
 @final

@@ -74,7 +74,7 @@ class RowResult:
 def measure_row(
     job: RowJob, run: Path, prepared: PreparedCorpus, test: ParallelLines | None
 ) -> RowResult:
-    """Measure a trained row: perplexity and BLEU on the test set, or on the development set.
+    """Measure a trained row's perplexity and BLEU on `test`; if None, on the development set.
 
     Without a test set the last weights are scored, as in Table 3; with a test set the average of
     the last snapshots is scored, as in Table 2.
@@ -139,7 +139,7 @@ def decode_development_set(prepared: PreparedCorpus) -> ParallelLines:
 
 
 def read_test_set(data: Data, test: Texts | None, train: Texts | None) -> ParallelLines:
-    """Return the source and target lines of a test set, by default that of the recipe's corpus."""
+    """Return the lines of `test`, by default the corpus's; InputError if only `train` is given."""
     hint = "--test-source FILE --test-target FILE"
     require(
         test is not None or train is None,

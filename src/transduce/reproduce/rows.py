@@ -15,7 +15,13 @@ from transduce.reproduce.job import (
     require_row_fits_memory,
 )
 from transduce.reproduce.report import Report, require_table_folder
-from transduce.reproduce.request import TableCallbacks, TableKind, TableOutcome, TableRequest
+from transduce.reproduce.request import (
+    TableCallbacks,
+    TableKind,
+    TableOutcome,
+    TableRequest,
+    train_in_process,
+)
 from transduce.reproduce.result import (
     NO_DEV,
     ParallelLines,
@@ -115,7 +121,7 @@ def try_row(
     test: ParallelLines | None,
     callbacks: TableCallbacks,
 ) -> str:
-    """Train and measure a row; return a sentence, or raise InputError if memory runs out.
+    """Train and measure a row, as `train_row` does; raise InputError if memory runs out.
 
     After an InputError the other rows of the table are still trained.
     """
@@ -139,7 +145,7 @@ def train_row(
     test: ParallelLines | None,
     callbacks: TableCallbacks,
 ) -> str:
-    """Train a row from its last checkpoint, measure it, and return a sentence on its result."""
+    """Train and measure a row unless it is measured already; return a sentence on the outcome."""
     folder = job.folder(output)
     if (result := read_result(folder)) is not None:
         require_same_row(job, result, test, folder)
@@ -148,7 +154,10 @@ def train_row(
     ensure_folder(folder)
     require_run_folder(run)
     with locked_folder(run):
-        (callbacks.train or callbacks.train_in_process)(run, job.recipe, prepared)
+        if callbacks.train is not None:
+            callbacks.train(run, job.recipe, prepared)
+        else:
+            train_in_process(run, job.recipe, prepared, callbacks.training)
         result = measure_row(job, run, prepared, test)
         write_result(folder, result)
     callbacks.on_row(job, result)
@@ -158,7 +167,10 @@ def train_row(
 def prepare_table_corpus(
     recipe: Recipe, request: TableRequest, callbacks: TableCallbacks, *, needs_dev: bool
 ) -> PreparedCorpus:
-    """Return the corpus that all rows share; prepare it first if no process has prepared it."""
+    """Return the corpus that all rows share; prepare it first if no process has prepared it.
+
+    With `needs_dev`, refuse to prepare a corpus without a development set.
+    """
     own = request.output / STORE
     has_texts = request.train is not None or request.dev is not None
     is_prepared = (own / "dev").is_dir() and not has_texts

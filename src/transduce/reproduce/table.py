@@ -123,7 +123,7 @@ def require_row_of_table(result: RowResult, recipes: Mapping[str, Recipe]) -> No
 
 
 def require_single(what: str, kinds: Collection[object]) -> None:
-    """Raise InputError if results are of several kinds of something, such as two scales."""
+    """Raise InputError unless results are of one kind; `what` names the kinds, such as scales."""
     require(
         len(kinds) == 1,
         f"these results are of {len(kinds)} different {what}: they make no one table",

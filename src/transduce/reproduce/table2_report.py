@@ -93,7 +93,7 @@ def find_printed(row: str, pair: str) -> dict[str, str | None]:
 
 
 def build_cells(table: ResultTable, pair: str) -> Cells:
-    """Return the cells of Table 2: a header, the paper's rows with ours beside, our other rows."""
+    """Return the cells of Table 2: a header, the paper's rows with our scores, our other rows."""
     head = ("model", "BLEU printed", "cost printed", *MEASURED, *COUNTED, "beside the paper")
     blank = ("",) * (len(MEASURED) + len(COUNTED))
     lines: list[tuple[str, ...]] = [head]

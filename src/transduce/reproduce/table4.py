@@ -54,7 +54,7 @@ class ParserScores:
 @final
 @dataclass(frozen=True)
 class ParsingTable:
-    """The scores of our parser and the baselines, and whether the paper's are comparable."""
+    """The scores of our parser and the baselines, and whether the paper's scores are comparable."""
 
     rows: tuple[ParserScores, ...]
     test_set: str

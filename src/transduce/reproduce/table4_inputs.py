@@ -73,7 +73,7 @@ def choose_trees(recipe: Recipe, train: object, dev: object, test: Path | str | 
 
 
 def describe_given_parser(trees: TreeTexts, recipe: Recipe) -> TreeTexts:
-    """Return `trees` for a parser that is given: it was trained on the corpus of its recipe."""
+    """Return `trees` with a new `trained_on`: the corpus in the recipe of a given parser."""
     corpus = recipe.data.corpus
     comparable = trees.is_comparable and corpus == "wsj"
     return replace(trees, trained_on=f"{corpus} (its recipe)", is_comparable=comparable)
@@ -86,7 +86,7 @@ def train_parser(
     settings: Mapping[str, Value],
     on_message: Callable[[str], None],
 ) -> Path:
-    """Train the recipe in `folder`/run, or resume that run; return the averaged model's folder."""
+    """Train a parser in `folder`/run, or resume that; return the folder of the averaged model."""
     run = train_run(
         folder / "run",
         trees.train,

@@ -64,7 +64,7 @@ def table2(
     test: "Texts | None" = None,
     **options: "Unpack[TableOptions]",
 ) -> "Report":
-    """Train and measure rows of Table 2 in a folder; return a report beside the paper's numbers.
+    """Train and measure rows of Table 2 in `folder`; report them with the paper's numbers.
 
     Rows are scored on `test`, by default the test set of the corpus. Results of rows that are
     measured already are kept; the errors of failed rows are in the report's `errors`.
@@ -73,7 +73,7 @@ def table2(
 
 
 def table3(folder: Path | str, **options: "Unpack[TableOptions]") -> "Report":
-    """Train and measure rows of Table 3 in a folder; return a report beside the paper's numbers.
+    """Train and measure rows of Table 3 in `folder`; report them with the paper's numbers.
 
     Results of rows that are measured already are kept; the errors of failed rows are in the
     report's `errors`.

@@ -21,7 +21,7 @@ SIGNIFICANCE_LEVEL = 0.05
 @final
 @dataclass(frozen=True)
 class Comparison:
-    """The scores of two outputs by one metric, and the significance of their difference."""
+    """Two outputs' scores by one metric, and how significant the scores' difference is."""
 
     ours: Score
     theirs: Score
@@ -90,10 +90,10 @@ def compare_outputs(
 
 
 def resample_scores(chosen: Metric, texts: Texts, samples: int, seed: int) -> Iterator[float]:
-    """Draw `samples` test sets from the lines, with replacement; yield the output's score on each.
+    """Yield an output's score on each of `samples` test sets that are drawn from its lines.
 
-    The output is the first text, the references follow. Equal seeds draw the same lines, so that
-    two outputs are scored on the same test sets.
+    The output is the first of `texts`, its references follow. Lines are drawn with replacement.
+    Equal seeds draw the same lines, so that two outputs are scored on the same test sets.
     """
     import numpy as np
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sacrebleu.metrics.chrf import CHRF
     from sacrebleu.metrics.ter import TER
 
-# A function from texts to (the texts to score instead, the suffix for the metric's signature).
+# A function that returns changed texts to be scored, and a suffix for the metric's signature.
 Preprocess = Callable[[Texts], tuple[Texts, str]]
 COUNTS = ("counts", "totals", "precisions", "bp", "sys_len", "ref_len")
 
@@ -105,7 +105,7 @@ def build_bracket_metric(parameters: BracketParameters, *, gold_tags: bool = Fal
 
 
 def use_reference_tags(texts: Texts) -> tuple[Texts, str]:
-    """Copy part-of-speech tags from reference to output trees; add a signature suffix."""
+    """Return texts whose output trees have the references' tags, and a signature suffix."""
     output, *references = texts
     tagged = copy_tags_where_words_agree(output, references[0])
     return [tagged, *references], "|tags:reference"
@@ -127,7 +127,7 @@ def build_span_metric(scheme: str) -> Metric:
 
 
 def build_line_preprocessing(change: Callable[[str], str], signature: str) -> Preprocess:
-    """Build a step that applies `change` to every line and adds `signature` to the metric's."""
+    """Build a `Preprocess` function: `change`, applied to every line, and a signature suffix."""
     return lambda texts: ([[change(line) for line in text] for text in texts], signature)
 
 

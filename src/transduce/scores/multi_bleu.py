@@ -1,7 +1,8 @@
 """BLEU of tokenised text as multi-bleu.perl counts it.
 
-sacreBLEU counts the same n-grams with two exceptions: perl splits at ASCII white space only, and
-`-lc` lower-cases A to Z only. Changing the text before sacreBLEU counts removes the difference.
+sacreBLEU counts the same n-grams with two exceptions: the script splits at six ASCII blanks only,
+and its option `-lc` lower-cases A to Z only. Changing the text before sacreBLEU counts removes both
+differences.
 """
 
 from typing import TYPE_CHECKING
@@ -18,12 +19,12 @@ LOWER = str.maketrans({chr(letter): chr(letter + 32) for letter in range(ord("A"
 
 
 def protect_other_blanks(line: str) -> str:
-    """Replace blanks outside ASCII by letters, so that words are split at ASCII blanks only."""
+    """Replace by letters the blanks at which perl does not split, so that sacreBLEU does not."""
     return line.translate(LETTERS)
 
 
 def lowercase_ascii(line: str) -> str:
-    """Lower-case A to Z and no other letter, and replace blanks outside ASCII by letters."""
+    """Lower-case A to Z only; also replace by letters the blanks at which perl does not split."""
     return line.translate(LETTERS).translate(LOWER)
 
 

@@ -21,7 +21,7 @@ UNDO_HINT = "undo the tokenisation; or --metric bleu-tok scores tokenised text a
 
 
 def tokenise_output(texts: Texts) -> tuple[Texts, str]:
-    """Tokenise the output and split all compounds for metric bleu-paper; add a signature suffix."""
+    """Return `texts` for bleu-paper: output tokenised, compounds split; and a signature suffix."""
     output, *references = texts
     require_untokenised("output", output, UNDO_HINT)
     for reference in references:
@@ -38,7 +38,7 @@ def tokenise_output(texts: Texts) -> tuple[Texts, str]:
 
 
 def tokenise_both_sides(texts: Texts) -> tuple[Texts, str]:
-    """Tokenise output and references for metric bleu-paper-plain; add a signature suffix."""
+    """Return `texts` for bleu-paper-plain: tokenised, compounds split; and a signature suffix."""
     output, *references = texts
     require_untokenised("output", output, UNDO_HINT)
     for reference in references:

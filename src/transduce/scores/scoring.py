@@ -69,7 +69,7 @@ def compute_score(
 
 
 def find_metric(name: str | Metric, language: str) -> Metric:
-    """Return the metric with this name, or a given `Metric` as it is.
+    """Return the metric of this name, checked against `language`, or a `Metric` as it is.
 
     Raise InputError if the name is unknown or its metric is for another language.
     """
@@ -88,7 +88,7 @@ def find_metric(name: str | Metric, language: str) -> Metric:
 
 
 def require_scorable(metrics: Sequence[str], references: Sequence[str], language: str) -> None:
-    """Raise InputError if a metric cannot use these references; no outputs are needed yet."""
+    """Raise InputError, before there are outputs, if a metric cannot use these references."""
     for metric in metrics:
         preprocess_texts(find_metric(metric, language), ([], references))
 

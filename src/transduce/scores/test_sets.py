@@ -70,7 +70,7 @@ def identify_test_set(references: Sequence[str]) -> str:
 
 
 def find_current_name(stored: str) -> str:
-    """Return the present name of a test set that was stored as unknown, else the stored name."""
+    """Return a test set's stored name, replaced if it was unknown and its hash has a name now."""
     start = re.fullmatch(r"unknown \(sha256 (\w+)\)", stored)
     names = (name for digest, name in KNOWN.items() if start and digest.startswith(start[1]))
     return next(names, stored)

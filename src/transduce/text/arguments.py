@@ -8,7 +8,7 @@ from transduce.errors import InputError
 from transduce.text.files import read_lines
 
 Text = str | Path | Sequence[str]  # the path of a file, or a list of lines
-MAX_CHARACTERS = 60  # of a value's repr in an error message; a longer repr is cut
+MAX_CHARACTERS = 60  # longest repr of a value in an error message; a longer one is cut
 
 
 def describe_value(value: object) -> str:

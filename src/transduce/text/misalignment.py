@@ -9,7 +9,7 @@ THRESHOLD = 8.0
 
 @final
 class MisalignmentDetector:
-    """A detector of the first line from which two parallel files no longer match, by line lengths.
+    """A detector, by line lengths, of the first line from which two parallel files do not match.
 
     The lengths of a line and its translation have a nearly constant ratio. After a line that is
     missing on one side, line i of one file is no longer the translation of line i of the other,

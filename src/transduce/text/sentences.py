@@ -37,7 +37,7 @@ def split_sentences(normalised: str) -> list[str]:
 
 
 def split_clauses(normalised: str) -> list[str]:
-    """Split a normalised sentence after commas, semicolons, colons and dashes outside brackets."""
+    """Split a normalised sentence after each comma, semicolon, colon or dash outside brackets."""
     words = normalised.split()
     depths = zip(words, bracket_depths(words), strict=True)
     return join_words(words, [can_end_clause(word) and depth == 0 for word, depth in depths])

@@ -16,7 +16,7 @@ from transduce.errors import InputError
 from transduce.text.files import decode_line, display_name, read_byte_lines, split_columns
 
 SENTENCE_END = "."  # the token that ends a sentence in a file without blank lines
-# Refused in tokens and labels. Unicode's other blanks are not: treebanks have words with U+00A0.
+# Blanks refused in tokens and labels. Other blanks are allowed: treebanks have words with U+00A0.
 BLANKS = frozenset(" \r\v\f")
 HINT = "each line is a token, one tab and its label; blank lines separate the sentences"
 
@@ -59,8 +59,8 @@ class Row:
 def read_tagged(path: Path | str) -> Iterator[TaggedSentence]:
     """Yield the sentences of a file with a token, a tab and its label on each line.
 
-    Only a file without a blank line is read into memory as a whole: that full stops separate its
-    sentences is known at its last line.
+    Only a file without a blank line is read into memory as a whole, because its last line shows
+    that full stops, not blank lines, separate its sentences.
     """
     rows = read_rows(path)
     first = list(take_through_blank_line(rows))

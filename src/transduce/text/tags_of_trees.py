@@ -33,6 +33,6 @@ def find_base_noun_phrases(tree: Tree) -> list[Constituent]:
             continue
         if kind is SymbolKind.OPEN:
             latest = index
-        elif index == latest:  # no NP was opened inside of it
+        elif index == latest:  # the closed NP contains no other NP
             found.append(constituents[index])
     return found

@@ -7,7 +7,7 @@ import re
 
 from transduce.text.clean import normalise
 
-BLANKS = r" \t\n\v\f\r"  # ASCII's six, for regular expressions; so not U+00A0
+BLANKS = r" \t\n\v\f\r"  # the six ASCII blanks, for use inside [] of a regular expression
 WORD = re.compile(f"[^{BLANKS}]+")
 ESCAPES = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
 UNREADABLE = "\ufffd"  # replaces a word without any visible character

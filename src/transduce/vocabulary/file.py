@@ -15,7 +15,7 @@ from transduce.vocabulary.symbols import SPECIALS
 
 
 def serialise(kind: VocabularyKind) -> bytes:
-    """Return a vocabulary as the bytes of its tokenizer.json; equal ones give equal bytes."""
+    """Return the bytes of a vocabulary's tokenizer.json; equal vocabularies give equal bytes."""
     text = json.dumps(build_document(kind), ensure_ascii=False, separators=(",", ":"))
     return text.encode()
 

@@ -36,7 +36,7 @@ class Vocabularies:
         return found | ({} if self.lexicon is None else {LEXICON: self.lexicon.to_bytes()})
 
     def hashes(self) -> Mapping[str, str]:
-        """Return the sha256 of each learned file: "source", "target" and, if any, "tags"."""
+        """Return the sha256 of "source" and "target" vocabulary, and of any lexicon ("tags")."""
         found = {"source": self.source.hash, "target": self.target.hash}
         return found | ({} if self.lexicon is None else {"tags": self.lexicon.hash})
 

@@ -186,7 +186,7 @@ class ClosedList:
         return {"type": "Split", "pattern": pattern, "behavior": "Removed", "invert": False}
 
     def decoder_json(self) -> None:
-        """Return None, the "decoder" entry of tokenizer.json for joining symbols with blanks."""
+        """Return None, the "decoder" entry of tokenizer.json that joins symbols with blanks."""
         return
 
     def model_json(self) -> dict[str, Any]:

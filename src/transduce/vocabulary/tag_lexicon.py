@@ -16,13 +16,13 @@ from transduce.durable.checksummed_json import from_checksummed_json, to_checksu
 from transduce.errors import FolderError
 
 SUFFIX_LENGTH = 3  # letters at the end of an unknown word that predict its tag
-RARE = 2  # a word with at most so many occurrences is an example of unknown words
+RARE = 2  # a word that occurs at most this often is taken as an example of an unknown word
 
 
 @final
 @dataclass(frozen=True)
 class TagLexicon:
-    """A unigram part-of-speech tagger: tags of known words, of endings, and of other words."""
+    """A unigram part-of-speech tagger: a tag for each known word and ending, one for all others."""
 
     words: Mapping[str, str]  # from a known word to its most frequent tag
     endings: Mapping[str, str]  # from an ending to the most frequent tag of rare words with it

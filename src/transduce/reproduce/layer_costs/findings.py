@@ -20,7 +20,7 @@ def describe_findings(table: LayerTable) -> list[str]:
 
 
 def describe_agreement(table: LayerTable) -> str:
-    """Return a sentence on how much operations counted by torch and by formula differ at most."""
+    """Return a sentence on how far operations counted by torch and by formula differ at most."""
     differ = [
         abs((p.operations + p.projections) / (p.by_hand + p.projections_by_hand) - 1)
         for row in table.rows
@@ -46,7 +46,7 @@ def describe_paths(table: LayerTable) -> str:
 
 
 def describe_operation_powers(table: LayerTable) -> Iterator[str]:
-    """Yield a sentence for each layer whose operations do not grow as the paper's O(…)."""
+    """Yield a sentence for each layer whose operations grow by other powers than the paper's."""
     for row in table.rows:
         in_n, in_d = (
             row.fit_power_of_n(lambda p: p.operations),

@@ -38,7 +38,10 @@ class LayerKind:
 
 
 def count_projection_operations(kind: LayerKind, n: int, sizes: Architecture) -> int:
-    """Count the operations of W^Q, W^K, W^V and W^O for n positions, which Table 1 leaves out."""
+    """Count attention's operations in W^Q, W^K, W^V and W^O for n positions; 0 for other layers.
+
+    Table 1 leaves these projections out.
+    """
     by_attention = kind.mixing == "self-attention"
     return (
         2 * n * sizes.d_model * sizes.heads * (2 * sizes.d_k + 2 * sizes.d_v) if by_attention else 0
@@ -63,7 +66,7 @@ def count_convolution_operations(n: int, sizes: Architecture) -> int:
 
 
 def count_separable_operations(n: int, sizes: Architecture) -> int:
-    """Count a separable convolution's operations for n positions: channel kernels, one matrix."""
+    """Count a separable convolution's operations: for n positions, d kernels and a d x d matrix."""
     return 2 * n * sizes.d_model * (sizes.kernel_size + sizes.d_model)
 
 

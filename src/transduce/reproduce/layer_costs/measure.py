@@ -25,7 +25,7 @@ from transduce.reproduce.layer_costs.trace import measure_longest_chain, measure
 @final
 @dataclass(frozen=True, kw_only=True)
 class MeasuredPoint:
-    """The costs measured for one layer at one size: operations, longest chain, time, memory."""
+    """A layer's measured costs at one size: operations, their longest chain, time, memory."""
 
     n: int  # length of the sentence
     d: int  # width of the layer

@@ -204,5 +204,5 @@ def list_points(table: LayerTable) -> list[dict[str, Any]]:
 
 
 def list_paths(table: LayerTable) -> list[dict[str, Any]]:
-    """Return the path lengths as flat records, one for each layer kind, side and length n."""
+    """Return path lengths as flat records, one per layer kind, encoder or decoder, and length n."""
     return [{"layer": row.kind.name, **asdict(p)} for row in table.rows for p in row.paths]

@@ -30,7 +30,7 @@ ROOT = "("  # the symbol above the root of every tree
 @final
 @dataclass(frozen=True)
 class Grammar:
-    """The log-probabilities of a grammar's root symbols, one-tag rules and binary rules.
+    """The log-probabilities of a grammar: root symbols, rules with one tag, binary rules.
 
     Rule r has the parent `parents[r]`, in ascending order, and the children `left[r]`, `right[r]`.
     """

@@ -84,7 +84,7 @@ def count_aligned_trees(
 
 
 def select_constituents(line: BracketLine, parameters: BracketParameters) -> list[Constituent]:
-    """Return the constituents that EVALB scores; their labels lose function tags (NP-SBJ: NP).
+    """Return a line's constituents that EVALB scores, without function tags (NP for NP-SBJ).
 
     Constituents with a deleted label, or without a remaining word, are not scored.
     """

@@ -49,7 +49,11 @@ def compare_trees(
     samples: int = SAMPLES,
     seed: int = SEED,
 ) -> Comparison:
-    """Score two parsers' trees of the same sentences and test the difference by resampling."""
+    """Compare two parsers' trees of the same sentences by bracket F1, and test the difference.
+
+    The test is paired bootstrap resampling; `parameters` and `gold_tags` are those of
+    `score_trees`.
+    """
     ours, theirs = (read_trees_as_lines("outputs", one) for one in outputs)
     metric = build_bracket_metric(choose_parameters(parameters, None), gold_tags=gold_tags)
     lines = read_trees_as_lines("gold", gold)
@@ -59,7 +63,7 @@ def compare_trees(
 def choose_parameters(
     parameters: BracketParameters | str | Path, cutoff: int | None
 ) -> BracketParameters:
-    """Return EVALB parameters given as a value, a name or a file, with another cut-off if given."""
+    """Return EVALB parameters from a value, a name or a file; `cutoff` replaces their cut-off."""
     if not isinstance(parameters, BracketParameters):
         parameters = find_parameters(str(parameters))
     if cutoff is None:
@@ -69,7 +73,7 @@ def choose_parameters(
 
 
 def read_trees_as_lines(name: str, text: Text) -> list[str]:
-    """Return the lines of a text of trees; raise InputError if no line holds a leaf (TAG word)."""
+    """Return a text's lines; InputError, with `name`, if none holds a leaf such as (NN dog)."""
     lines = read_text(name, text)
     if lines and not any(map(TERMINALS.search, lines)):
         file = text if isinstance(text, str | Path) else None

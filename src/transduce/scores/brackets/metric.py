@@ -76,7 +76,7 @@ class BracketF1:
 
 
 def count_line(gold: str, output: str, parameters: BracketParameters) -> tuple[int, ...]:
-    """Return the counts of an output tree and its gold tree, in the order of `BracketResult`."""
+    """Return the fields of `BracketResult`, counted for an output tree and its gold tree."""
     counts, _ = count_sentence(gold, output, parameters)
     scored = counts.status == SCORED
     return (

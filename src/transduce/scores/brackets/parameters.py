@@ -30,7 +30,7 @@ class BracketParameters:
     labelled: bool = True  # LABELED: constituents match only if their labels are equal
     cutoff: int | None = 40  # CUTOFF_LEN: maximum words per sentence in EVALB's 2nd summary
     max_errors: int = 10  # MAX_ERROR: EVALB stops at error number max_errors + 2
-    deleted_labels: tuple[str, ...] = ()  # tags and labels: such words and brackets are ignored
+    deleted_labels: tuple[str, ...] = ()  # tags of ignored words, labels of ignored brackets
     labels_without_length: tuple[str, ...] = ()  # tags of words that are not counted in the length
     quote_labels: tuple[str, ...] = ()  # tags of quotation marks, see `restore_quotes`
     equal_labels: tuple[tuple[str, str], ...] = ()  # pairs of labels that count as equal
@@ -38,7 +38,7 @@ class BracketParameters:
 
     @cached_property
     def deleted_constituents(self) -> frozenset[str]:
-        """The labels of constituents that EVALB ignores: deleted labels and labels equal to one."""
+        """The constituent labels that EVALB ignores: deleted labels, and labels equal to them."""
         both = (*self.equal_labels, *((b, a) for a, b in self.equal_labels))
         equal = (one for one, other in both if other in self.deleted_labels)
         return frozenset({*self.deleted_labels, *equal})

@@ -62,11 +62,11 @@ class BracketLine:
     constituents: tuple[Constituent, ...]  # in the order of their opening brackets
     quotes: tuple[Quote, ...]
     length: int  # number of words and punctuation marks, compared with the cut-off
-    faults: tuple[str, ...]
+    faults: tuple[str, ...]  # EVALB's messages about the line
 
     @property
     def hangs_evalb(self) -> bool:
-        """Whether EVALB would loop forever at this line, as a word stands outside of a leaf."""
+        """Whether EVALB would loop forever at this line, because a word is outside of a leaf."""
         return self.faults[-1:] == (STRAY_WORD,)
 
 

@@ -108,7 +108,10 @@ def find_messages(
     test_lines: Sequence[str],
     parameters: BracketParameters,
 ) -> Iterator[Message]:
-    """Yield EVALB's messages with line numbers, endlessly if a word stands outside of a leaf."""
+    """Yield (line number, message of EVALB): `faults`, then one if the numbers of lines differ.
+
+    At a word outside of a leaf EVALB repeats its message without end, and so does this function.
+    """
     for number, texts in enumerate(faults, start=1):
         yield from ((number, text) for text in texts)
         if texts[-1:] == (STRAY_WORD,):

@@ -49,7 +49,7 @@ def format_sentence(number: int, one: SentenceCounts) -> str:
 
 
 def format_total(every: BracketSummary) -> str:
-    """Return the totals below EVALB's table; bracket columns stay empty if a side has none."""
+    """Return the totals below EVALB's table; of brackets only if gold and output have some."""
     brackets = (
         f"                {every.recall:6.2f} {every.precision:6.2f} {every.matched:6}"
         f" {every.gold:5} {every.test:5}  {every.crossing:5}"

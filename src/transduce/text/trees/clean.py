@@ -40,8 +40,8 @@ class TreeReport:
 def clean_tree(tree: Tree, report: TreeReport, *, collapse_unary: bool = False) -> Tree | None:
     """Return a tree without outer TOP, traces and function tags; None if no words are left.
 
-    All that is removed is counted in the report. `collapse_unary` also makes one constituent of an
-    X directly over another X; EVALB's score against trees changed so is not comparable with others.
+    All that is removed is counted in the report. `collapse_unary` also merges a constituent X
+    directly over another X into one; EVALB's scores against such trees are not comparable.
     """
     report.trees += 1
     constituents = remove_wrapper(tree, report)

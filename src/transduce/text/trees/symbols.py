@@ -50,8 +50,8 @@ def classify_symbol(symbol: str, form: Form, labels: Collection[str] = ()) -> Sy
 def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
     """Return the kind and label of each symbol in the list of all symbols that a parser can write.
 
-    Raises InputError if a symbol is listed twice, as in the form t2t a tag that equals a label is,
-    or if a label lacks its opening or its closing symbol.
+    Raises InputError if a label lacks its opening or its closing symbol, or if a symbol is listed
+    twice. In the form t2t, a tag that equals a label is listed twice.
     """
     if repeated := [symbol for symbol, count in Counter(symbols).items() if count > 1]:
         raise InputError(f"listed twice: {', '.join(repeated)}", clash_hint(form))
@@ -82,7 +82,7 @@ def collect_symbols(trees: Iterable[Tree], form: Form) -> list[str]:
 
 
 def require_no_clash(labels: Collection[str], tags: Collection[str], form: Form) -> None:
-    """Raise InputError if a part-of-speech tag would read as an opening or closing symbol."""
+    """Raise InputError if a part-of-speech tag would be taken for an opening or closing symbol."""
     if form == "xx":
         return
     taken = {tag for tag in tags if classify_symbol(tag, form, labels).kind is not SymbolKind.WORD}
