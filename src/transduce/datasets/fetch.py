@@ -227,7 +227,7 @@ def read_pairs(
 
 
 def zip_lines(part: Part, text_pair: TextPair, found: dict[Text, VerifiedFile]) -> Iterable[Pair]:
-    """Yield the line pairs of a text pair's two files; raise InputError if one has more lines."""
+    """Yield the line pairs of a text pair's two files; InputError if one file has more lines."""
     sides = [
         read_text_lines(text, found[text].path) for text in (text_pair.source, text_pair.target)
     ]

@@ -79,7 +79,7 @@ def drop_every(step: int) -> PairFilter:
 
 
 def drop_runs(runs: Iterable[tuple[int, int]]) -> PairFilter:
-    """Build a filter that drops ranges of pairs, each given by first and last line, from 1."""
+    """Build a filter that drops ranges of pairs, each given by first and last line number."""
     gone = {number for first, last in runs for number in range(first, last + 1)}
     return lambda pairs: (p for number, p in enumerate(pairs, start=1) if number not in gone)
 

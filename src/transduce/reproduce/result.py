@@ -211,7 +211,7 @@ def find_result_files(folders: Iterable[Path]) -> list[Path]:
 
 
 def require_same_result(result: RowResult, folder: Path, known: RowResult, first: Path) -> None:
-    """Raise InputError if two results of the same row and seed differ.
+    """Raise InputError if `result` in `folder` differs from `known` in `first`, same row and seed.
 
     Two different results would count as two seeds.
     """

@@ -35,7 +35,7 @@ OnMessage = Callable[[str], None]
 @final
 @dataclass(frozen=True)
 class ParserScores:
-    """EVALB's labelled F1 of one parser on a test set, with the gold part-of-speech tags."""
+    """EVALB's scores of one parser on a test set, with the gold part-of-speech tags."""
 
     parser: str
     trained_on: str

@@ -86,7 +86,7 @@ def train_parser(
     settings: Mapping[str, Value],
     on_message: Callable[[str], None],
 ) -> Path:
-    """Train a parser in `folder`/run, or resume that; return the folder of the averaged model."""
+    """Train a parser in `folder`/run, or resume its training; return the averaged model's path."""
     run = train_run(
         folder / "run",
         trees.train,

@@ -27,7 +27,7 @@ class ExactMatch:
     def corpus_score(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
     ) -> ExactMatchResult:
-        """Score outputs, each against the same line of every reference text."""
+        """Count the outputs that equal the same line of any reference text."""
         statistics = self._extract_corpus_statistics(outputs, references)
         return ExactMatchResult(sum(match for match, _ in statistics), len(statistics))
 

@@ -112,7 +112,7 @@ def use_reference_tags(texts: Texts) -> tuple[Texts, str]:
 
 
 def keep_tags(texts: Texts) -> tuple[Texts, str]:
-    """Return the trees unchanged, and a signature suffix that says so."""
+    """Return the texts unchanged, and the signature suffix for outputs with tags of their own."""
     return texts, "|tags:output"
 
 

@@ -45,7 +45,7 @@ def labelled_f1(
 def compute_score(
     metric: str | Metric, hypotheses: Sequence[str], *references: Sequence[str], language: str = ""
 ) -> Score:
-    """Score output lines against one or several reference texts by a metric or by its name.
+    """Score output lines against one or several reference texts by a metric or a named metric.
 
     `language` is the language of the text; the paper's BLEU refuses any text not given as "de".
     """

@@ -17,7 +17,7 @@ def tag_parts_of_speech(tree: Tree) -> TaggedSentence:
 
 
 def tag_base_noun_phrases(tree: Tree) -> TaggedSentence:
-    """Return the words of a cleaned tree, labelled B-NP, I-NP or O for its base noun phrases."""
+    """Return the words of a cleaned tree, labelled B-NP or I-NP in base noun phrases, else O."""
     labels = ["O"] * len(tree.words)
     for _, start, end in find_base_noun_phrases(tree):
         labels[start:end] = [f"B-{NOUN_PHRASE}", *[f"I-{NOUN_PHRASE}"] * (end - start - 1)]

@@ -61,7 +61,7 @@ def describe_operation_powers(table: LayerTable) -> Iterator[str]:
 
 
 def describe_projections(table: LayerTable) -> str:
-    """Return a sentence on which share of self-attention's operations its projections take."""
+    """Return a sentence on the share of the projections in self-attention's operations."""
     row = next(row for row in table.rows if row.kind.name == "self-attention")
     n, _ = row.plan.middle
     at = next(p for p in row.points_by_n() if p.n == n)

@@ -17,7 +17,7 @@ FUNCTION_TAG = re.compile("[-=].*", re.DOTALL)
 @final
 @dataclass(frozen=True)
 class SentenceCounts:
-    """EVALB's counts for one sentence: its length, status, constituents, words and correct tags."""
+    """EVALB's counts for a sentence, and its status: scored, failed or skipped."""
 
     length: int  # number of words and punctuation marks
     status: int  # SCORED, FAILED or SKIPPED

@@ -13,7 +13,7 @@ from transduce.scores.brackets.reading import BracketLine, Constituent, Quote
 def restore_quotes(
     gold: BracketLine, test: BracketLine, parameters: BracketParameters
 ) -> tuple[BracketLine, BracketLine]:
-    """Restore each quotation mark that EVALB deleted from only one of two trees; return both."""
+    """Return both trees with each quotation mark restored that EVALB deleted from only one."""
     deleted = parameters.deleted_labels
     for i in range(len(test.quotes)):
         position = test.quotes[i].position  # the mark's position before the test line changes below

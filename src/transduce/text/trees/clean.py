@@ -65,9 +65,9 @@ def clean_tree(tree: Tree, report: TreeReport, *, collapse_unary: bool = False) 
 
 
 def remove_wrapper(tree: Tree, report: TreeReport) -> list[Constituent]:
-    """Return a tree's constituents without an outer one that is labelled "", TOP, ROOT or S1.
+    """Return a tree's constituents, except a root that is labelled "", TOP, ROOT or S1.
 
-    The outer one stays if no other constituent spans all its words; its label "" then becomes TOP,
+    The root stays if no other constituent spans all its words; its label "" then becomes TOP,
     which EVALB does not count.
     """
     root, *inner = tree.constituents

@@ -29,7 +29,7 @@ from transduce.text.trees.tree import Constituent, SymbolKind, Tree, require_one
 @final
 @dataclass
 class Repair:
-    """The number of changes of each kind that made a tree of a parser's output symbols."""
+    """How many changes of each kind turned a parser's output symbols into a tree."""
 
     symbols_dropped: int = 0  # symbols that the linearisation does not have
     openings_added: int = 0
@@ -145,7 +145,7 @@ def add_root(state: RepairState, label: str) -> list[Constituent]:
 
 
 def find_outermost(constituents: Sequence[Constituent]) -> list[Constituent]:
-    """Return the constituents, of a list in preorder, that are not inside another one."""
+    """Return the constituents, given in preorder, that are not inside another constituent."""
     found = list[Constituent]()
     for one in constituents:
         if not found or one.start >= found[-1].end:

@@ -75,7 +75,7 @@ def draw_nodes(layout: Layout, is_right: list[bool] | None) -> Iterator[str]:
 
 
 def text_position(layout: Layout, number: int) -> tuple[float, float]:
-    """Return x of the middle and y of the base line of the text of node `number`, in pixels."""
+    """Return the pixel position of node `number`'s text: x of its middle, y of its base line."""
     return MARGIN + layout.middles[number], MARGIN + FONT_SIZE + ROW * layout.nodes[number].depth
 
 

@@ -61,7 +61,7 @@ def indent(level: int) -> str:
 
 
 def format_leaf(tree: Tree, index: int) -> str:
-    """Return the word at an index of a tree and its tag as a leaf (TAG WORD)."""
+    """Return word number `index` of a tree, with its tag, as a leaf (TAG WORD)."""
     tag, word = tree.tags[index], tree.words[index]
     if not tag or not word:
         raise InputError(f"word {index + 1} of a tree or its tag is empty: ({tag} {word})")
