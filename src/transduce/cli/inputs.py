@@ -18,7 +18,7 @@ PARALLEL_FILES = ("source", "target", "pairs", "dev_source", "dev_target", "dev_
 
 
 def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add options that name files of parallel texts, trees and tagged tokens to a command."""
+    """Add to a command the options that name files of parallel texts, trees and tagged tokens."""
     return parallel_options(treebank_options(command))
 
 
@@ -39,7 +39,7 @@ def parallel_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def treebank_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add options that name the files of trees and of tagged tokens to a command."""
+    """Add to a command the options that name files of trees and of tagged tokens."""
     for option in reversed(
         (
             click.option(

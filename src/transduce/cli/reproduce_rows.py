@@ -121,7 +121,7 @@ plot = click.option("--plot", is_flag=True, help="Also write a picture (needs ma
 
 
 def row_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that table2 and table3 share to a command, as argument `row_options`."""
+    """Add to a command the options of table2 and table3, as one argument `row_options`."""
     known = {field.name for field in fields(RowOptions)}
 
     @functools.wraps(command)

@@ -48,7 +48,7 @@ strict_option = click.option(
 
 
 def beam_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of beam search, which override the recipe's, to a command."""
+    """Add to a command the options of beam search, which override the recipe's settings."""
     for option in reversed(
         (
             click.option(
@@ -84,7 +84,7 @@ def beam_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of beam search and sampling, which override the recipe's, to a command."""
+    """Add to a command the options of beam search and sampling, which override the recipe's."""
     for option in reversed(
         (
             beam_options,

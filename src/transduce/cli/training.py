@@ -88,7 +88,7 @@ class RecentUpdates:
 
     def __init__(self) -> None:
         self.nats: list[float] = []
-        self.marks: list[tuple[float, int]] = []  # (clock, target tokens) by update
+        self.marks: list[tuple[float, int]] = []  # (time, target tokens so far)
 
     def add(self, update: "Update", progress: "Progress") -> None:
         """Record an update: its time, the token count, and its loss if that is finite."""

@@ -1,4 +1,4 @@
-"""Presets of other systems that are often mistaken for the paper's model, for comparison.
+"""Presets of other systems, for comparison: they are often mistaken for the paper's model.
 
 The values are from the source code of these systems; `because` names differences that no setting
 can express. All presets use transduce's own initialisation, batches without padding, and exact

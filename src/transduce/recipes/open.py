@@ -1,4 +1,4 @@
-"""Recipes for freely available corpora: the paper's model and schedule at each corpus' size.
+"""Recipes for freely available corpora, with models and schedules that fit their sizes.
 
 Some corpora are fetched by name; for the others the user names the files.
 """

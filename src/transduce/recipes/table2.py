@@ -1,4 +1,4 @@
-"""Recipes of Table 2: the four runs of the paper scored on newstest2014, and other layers.
+"""Recipes of Table 2: the paper's four runs, scored on newstest2014, and rows of other layers.
 
 Rows with another layer of Table 1 in place of self-attention train on the same data at the same
 cost: for so many steps that their matrix products take as many operations as base's training.

@@ -9,7 +9,7 @@ from transduce.runs.plots import encode_image
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-STRETCHES = 200  # updates are averaged in so many groups, one point each
+STRETCHES = 200  # updates are averaged in so many groups, each drawn as a point
 
 
 def draw_curves(journals: dict[str, Events], kind: str) -> bytes:

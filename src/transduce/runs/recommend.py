@@ -103,7 +103,7 @@ def recommend_recipe(
 
 
 def build_schedule(steps: int) -> dict[str, Value]:
-    """Return the warm-up and the validation and snapshot intervals for a number of updates.
+    """Return settings for a number of updates: warm-up, steps between validations and snapshots.
 
     The narrower a model, the higher the peak of equation 3; post-norm stacks that reach the peak
     too soon may learn the target language and ignore the source (docs/records/log.md). So the

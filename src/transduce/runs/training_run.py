@@ -180,7 +180,7 @@ def run_training(
             observer.on_warning(EMULATED_BFLOAT16)
         if was_begun and not has_checkpoints(folder):
             observer.on_message(f"{folder} ended before its first checkpoint: it begins anew")
-        callbacks = TrainingCallbacks(  # the loop's messages are warnings
+        callbacks = TrainingCallbacks(  # the training loop sends warnings only
             on_update=observer.on_update,
             on_validation=observer.on_validation,
             on_message=observer.on_warning,

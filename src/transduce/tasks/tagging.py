@@ -80,7 +80,7 @@ class Tagging:
         return split_words(output)
 
     def join(self, parts: Sequence[str]) -> str:
-        """Join the labels for the parts of a split input line with blanks."""
+        """Join with blanks the labels for the parts of a split input line."""
         return " ".join(parts)
 
     @cached_property

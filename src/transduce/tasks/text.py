@@ -44,7 +44,7 @@ class TextToText:
         return output
 
     def join(self, parts: Sequence[str]) -> str:
-        """Join the outputs for the parts of a split input line with blanks."""
+        """Join with blanks the outputs for the parts of a split input line."""
         return " ".join(parts)
 
     def constraint(self, line: str, search: Search) -> None:  # noqa: ARG002 - nothing is forbidden
