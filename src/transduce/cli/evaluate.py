@@ -109,7 +109,7 @@ def translate_and_score(
     """
     from transduce.durable import atomic_file
     from transduce.inference.evaluate import (
-        choose_evaluation,
+        build_evaluation_text,
         provenance,
         score_translations,
         translate_sources,
@@ -136,7 +136,7 @@ def translate_and_score(
             workers=workers,
             reload=partial(load_in_worker, choice),
         )
-        text = choose_evaluation(translator, lines, *scoring)
+        text = build_evaluation_text(translator, lines, *scoring)
         outputs = translate_sources(translator, text)
         on_warning.print_count("see the warnings above; --strict refuses such lines")
         if file is not None:

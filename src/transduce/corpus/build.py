@@ -28,7 +28,7 @@ PACKAGES = ("transduce", "numpy", "tokenizers")  # packages whose versions the m
 @final
 @dataclass(frozen=True)
 class Origin:
-    """What a new store is built from: the sha256 of each input, and a report of the cleaning."""
+    """What a new store is built from: the sha256 of each input, and how it was cleaned."""
 
     inputs: Mapping[str, str]  # sha256 of each input, by name
     cleaning: Callable[[], Mapping[str, object]]  # returns the report; called after the last pair
@@ -122,7 +122,7 @@ def write_block(
     max_length: int,
     counts: PairCounts,
 ) -> list[tuple[str, str]]:
-    """Encode a block of pairs; write and return the pairs of at most `max_length` tokens a side.
+    """Encode a block of pairs; write and return those of at most `max_length` tokens on each side.
 
     Pairs with more tokens on a side, or with a label that the vocabulary lacks, are dropped. The
     numbers of pairs read, dropped and kept are added to `counts`.
@@ -148,7 +148,7 @@ def write_block(
 
 @final
 class SideWriter:
-    """Writer of one side of a store, source or target: a file of token ids, a file of offsets."""
+    """Writer of one side of a store, source or target: a file of token ids and one of offsets."""
 
     def __init__(
         self,

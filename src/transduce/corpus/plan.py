@@ -1,6 +1,6 @@
 """The sentence pairs of each update, as a pure function of (lengths, budgets, seed, step).
 
-There is no state to save: with any number of workers, any split into micro-batches and after any
+There is no state to save: with any number of processes, any split into micro-batches and after any
 restart, a step has the same pairs. Sentence pairs are batched together by approximate length, and
 an update holds about `source_tokens` source tokens and `target_tokens` target tokens (section
 5.1). Both budgets count tokens without padding and are never exceeded.
@@ -50,7 +50,7 @@ class Plan:
         return self.epoch(number).select_pairs(position)
 
     def locate(self, step: int) -> tuple[int, int]:
-        """Return a step's epoch, and its position within this epoch, both counted from 1."""
+        """Return the number of a step's epoch, and the step's place in that epoch, both from 1."""
         assert step >= 1, f"steps are counted from 1, there is no step {step}"
         while not self.ends or self.ends[-1] < step:
             before = self.ends[-1] if self.ends else 0

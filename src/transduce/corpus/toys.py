@@ -16,7 +16,7 @@ TOYS: Mapping[str, Callable[[Letters], Letters]] = MappingProxyType(
 
 
 def generate_pairs(name: str, count: int, seed: int = 1) -> Iterator[tuple[str, str]]:
-    """Yield `count` different pairs of a toy task: a line of 1 to 20 letters, its right output.
+    """Yield `count` different pairs of a toy task: a line of 1 to 20 letters and the right output.
 
     A larger `count` adds pairs after the same first ones. Both sides of a pair of the task "copy"
     are equal; cleaning drops pairs with equal sides unless `data.drop_identical` is false.

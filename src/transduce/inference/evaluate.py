@@ -21,7 +21,7 @@ from transduce.settings.fields import require
 from transduce.tasks import find_task_kind
 from transduce.text.arguments import Text, require_lines
 
-TOKENS = 8_192  # tokens, source and target together, of a batch that perplexity is computed on
+TOKENS = 8_192  # tokens of a batch for the perplexity, source and target together
 
 
 @final
@@ -68,17 +68,17 @@ def evaluate(
     """
     translator = model if isinstance(model, Translator) else load(model)
     lines = read_test_set(source, reference, translator.recipe.data)
-    text = choose_evaluation(translator, lines, metrics, language)
+    text = build_evaluation_text(translator, lines, metrics, language)
     return score_translations(translator, text, translate_sources(translator, text))
 
 
-def choose_evaluation(
+def build_evaluation_text(
     translator: Translator,
     lines: tuple[Sequence[str], Sequence[str]],
     metrics: Sequence[str] | None,
     language: str | None,
 ) -> EvaluationText:
-    """Add metrics (default: the task's) and language (default: the recipe's) to test lines."""
+    """Build the evaluation text of test lines; default metrics and language are the model's."""
     if metrics is None:
         metrics = translator.task.metrics
     require_lines("metrics", metrics)
@@ -153,7 +153,7 @@ def perplexity(
     left_out = len(references) - len(fit)
     if not fit:
         return Perplexity(math.nan, 0, 0), left_out
-    words = sum(len(line.split()) + 1 for _, _, line in fit) if task.has_words else 0  # and END
+    words = sum(len(line.split()) + 1 for _, _, line in fit) if task.has_words else 0  # 1: END
     source_ids, target_ids = [line[0] for line in fit], [line[1] for line in fit]
     tokens = max(TOKENS, 2 * longest)
     log_probs = target_log_probs(translator.models, source_ids, target_ids, tokens)

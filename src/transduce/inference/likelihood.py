@@ -23,10 +23,10 @@ Sentences = Sequence[Sequence[int]]
 def target_log_probs(
     models: Sequence[Transformer], sources: Sentences, targets: Sentences, tokens: int
 ) -> list[float]:
-    """Return log P(target | source) in nats for each pair of id sequences that end with END.
+    """Return each pair's log P(target | source) in nats, computed in batches of `tokens` tokens.
 
-    Batches hold at most `tokens` tokens, source and target together. Several models score as an
-    ensemble.
+    The ids of every source and target end with END. Batches hold at most `tokens` tokens, source
+    and target together. Several models score as an ensemble.
     """
     totals = [0.0] * len(sources)
     first, second = (np.array(list(map(len, side)), np.int64) for side in (sources, targets))

@@ -29,7 +29,7 @@ class Line:
 @final
 @dataclass(frozen=True)
 class EncodedLine:
-    """An input line encoded for the search as one or more parts, or its fallback output instead.
+    """An input line as parts encoded for the search, or a fallback output if it is not searched.
 
     A line that is too long and cannot be split has no parts, but a fallback output. The warning
     says that a sentence was split, or that the fallback is used.
@@ -94,7 +94,7 @@ def encode_line(line: Line, task: Task, recipe: Recipe, *, strict: bool) -> Enco
 def encode_prefix(
     line: Line, task: Task, parts: Sequence[Sequence[int]], extra_length: int
 ) -> tuple[int, ...]:
-    """Return the ids of a line's forced prefix, () without one; refuse one that is too long."""
+    """Return a line's forced prefix as ids, () if it has none; refuse a prefix that is too long."""
     if line.prefix is None:
         return ()
     (ids,) = task.encode_targets([task.normalise(line.prefix)])

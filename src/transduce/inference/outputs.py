@@ -26,7 +26,7 @@ Sources = Sequence[Sequence[int]]
 @final
 @dataclass(frozen=True)
 class Output:
-    """One output of a line; score and log P are sums over the line's parts, nan for a fallback."""
+    """One output of a line; score and log P are sums over the line's parts, nan if not computed."""
 
     text: str
     score: float
@@ -103,10 +103,10 @@ def join_parts(
     ]
 
 
-def find_faults(
+def collect_warnings(
     line: EncodedLine, found: Sequence[Sequence[Hypothesis]], task: Task
 ) -> list[LineWarning]:
-    """Return the line's own warning, if any, and one for each part whose output was repaired."""
+    """Return a line's own warning, if any, and a warning for each part with a repaired output."""
     repaired = [
         task.find_fault(part[0].ids, text) for part, text in zip(found, line.texts, strict=True)
     ]

@@ -45,7 +45,7 @@ def read_both_sides(
 
 
 def find_task_files(name: str, data: Data) -> Sequence[Path]:
-    """Return the test files at a path, or of a fetched treebank: CORPUS or CORPUS:SPLIT."""
+    """Return the test files at a path, or those of a fetched treebank CORPUS or CORPUS:SPLIT."""
     if Path(name).exists():
         return find_task_kind(data).list_files(Path(name), "test")
     corpus, _, split = name.partition(":")
@@ -58,7 +58,7 @@ def find_task_files(name: str, data: Data) -> Sequence[Path]:
 
 
 def find_fetched(name: str, data: Data) -> tuple[Path, Path]:
-    """Return the source and the target file of a fetched corpus: CORPUS or CORPUS:SPLIT."""
+    """Return the source and target file of a fetched corpus, named CORPUS or CORPUS:SPLIT."""
     hint = "name a reference, or instead of the source a fetched test set"
     require(not Path(name).is_file(), f"{name} is a source without a reference", hint)
     corpus, _, split = name.partition(":")

@@ -21,7 +21,7 @@ from transduce.inference.long_lines import HINT, LineWarning, OnWarning
 from transduce.inference.outputs import (
     BlockResult,
     Output,
-    find_faults,
+    collect_warnings,
     join_parts,
     sample_sources,
     search_sources,
@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 
 BLOCK = 2_000  # lines read at once; those of similar length are searched together
 WORKER_BLOCK = 250  # lines per request to a worker: few enough that all workers get requests
-PART_BITS = 20  # the low bits of a random key number a line's part, all others number the line
+PART_BITS = 20  # a random key is a line's number and, in these low bits, a part's number
 
 Texts = list[str] | tuple[str, ...]
-UNKNOWN = (math.nan, math.nan)  # score and log P of a pair that is too long
+UNKNOWN = (math.nan, math.nan)  # score and log P of a pair that cannot be scored
 
 
 def warn_user(warning: LineWarning) -> None:
@@ -100,7 +100,7 @@ class Translator:
     @overload
     def nbest(self, text: Texts, n: int, *, prefix: Texts | None = None) -> list[list[Output]]: ...
     def nbest(self, text: Any, n: int, *, prefix: Any = None) -> list[Any]:
-        """Return the `n` best outputs, with scores, of a text, or a list of them per text."""
+        """Return the `n` best outputs of a text, with scores; of several texts, a list of lists."""
         if not isinstance(text, str):
             require_lines("text", text)
             return list(self.nbest_lines(text, n, prefixes=prefix))
@@ -141,7 +141,7 @@ class Translator:
     ) -> Iterator[Output]:
         """Yield for each (source, target) pair the target with the model's score and log P, lazily.
 
-        A pair too long for the model gets nan as score and log P, and a warning.
+        A pair that cannot be scored, such as one too long, gets nan for both, and a warning.
         """
         require_lines("pairs", pairs)
         numbered = number_pairs(pairs)
@@ -160,7 +160,7 @@ class Translator:
         language: str | None = None,
     ) -> "Evaluation":
         """Translate a test set and score it: see `transduce.evaluate`."""
-        from transduce.inference.evaluate import evaluate  # late import: it imports this module
+        from transduce.inference.evaluate import evaluate  # late: evaluate.py imports this module
 
         return evaluate(self, source, reference, metrics=metrics, language=language)
 
@@ -190,7 +190,7 @@ class Translator:
         found = [hypotheses[i:j] for i, j in pairwise(ends)]
         by_line = list(zip(encoded, found, strict=True))
         outputs = [join_parts(line, parts, self.task, n) for line, parts in by_line]
-        faults = [find_faults(line, parts, self.task) for line, parts in by_line]
+        faults = [collect_warnings(line, parts, self.task) for line, parts in by_line]
         return BlockResult(outputs, list(chain.from_iterable(faults)))
 
     def decode_sources(
@@ -203,7 +203,7 @@ class Translator:
         return sample_sources(self.models, sources, keys, search, sampling, n)
 
     def score_block(self, pairs: Sequence[Pair]) -> BlockResult:
-        """Score each pair's target; a pair that is too long gets nan as score, and a warning."""
+        """Score each pair's target; a pair that cannot be scored gets nan and a warning."""
         require_matches(pairs, self.recipe.data)
         encoded = encode_pairs(pairs, self.task)
         warnings = {pair.number: find_unscorable(pair, self.recipe) for pair in encoded}

@@ -20,6 +20,6 @@ def choose_workers(
 
 
 def load_on_own_cores(cores: int) -> float:
-    """Estimate the load on `cores` cores of the machine, as if all its other cores were busy."""
+    """Estimate the load on this process's `cores` cores, if all other cores are busy."""
     others = (os.cpu_count() or cores) - cores
     return max(0.0, os.getloadavg()[0] - others)

@@ -1,4 +1,4 @@
-"""Runs requests, such as to translate a block of lines, in worker processes with own models.
+"""Runs requests, such as to translate a block, in worker processes that each load the models.
 
 The outputs equal those of one process, since outputs depend neither on blocks nor on batches. If a
 worker dies, all others are killed; if the launcher dies, each worker sees its pipe close and exits.

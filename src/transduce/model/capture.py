@@ -56,7 +56,7 @@ def capture_attention(model: Transformer, source: Packed, inputs: Packed) -> Att
 @final
 @dataclass(frozen=True)
 class RecordingAttention:
-    """The reference kernel with a list, to which each call appends its attention weights."""
+    """Reference attention that appends the attention weights of each call to `layers`."""
 
     attention: ReferenceAttention
     layers: list[list[Tensor]]  # the weights of the calls so far: [layer][sentence]

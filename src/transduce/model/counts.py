@@ -1,4 +1,4 @@
-"""Formulas of each layer's cost, without torch: parameters, multiplications, activations.
+"""Formulas for each layer's numbers of parameters, multiplications and activations, without torch.
 
 There is one function for each layer class. The functions are not methods of these classes, so that
 `transduce recipes list` needs no torch. tests/model/test_every_choice.py compares the formulas with
@@ -16,7 +16,7 @@ from transduce.settings import Architecture
 @final
 @dataclass(frozen=True, kw_only=True)
 class LayerCounts:
-    """The cost of one layer: parameters, multiplications per position, and stored activations."""
+    """Counts of one layer: parameters, multiplications per position, and stored activations."""
 
     parameters: int = 0
     products: int = 0  # multiplications with weights, per position of the layer's input
@@ -35,7 +35,10 @@ class LayerCounts:
 
 
 def count_self_attention(a: Architecture) -> LayerCounts:
-    """Return the cost of self-attention: W^Q, W^K, W^V of all heads, and W^O    (section 3.2.2)"""
+    """Count parameters, multiplications and activations of self-attention    (section 3.2.2)
+
+    The parameters are W^Q, W^K and W^V of all heads, and W^O.
+    """
     weights = a.heads * a.d_model * (2 * a.d_k + 2 * a.d_v)
     return LayerCounts(
         parameters=weights,
@@ -46,9 +49,10 @@ def count_self_attention(a: Architecture) -> LayerCounts:
 
 
 def count_cross_attention(a: Architecture) -> LayerCounts:
-    """Return the cost of cross-attention: as many weights as self-attention    (section 3.2.3)
+    """Count parameters, multiplications and activations of cross-attention    (section 3.2.3)
 
-    Half of the multiplications with weights are done per position of the encoder's output.
+    There are as many parameters as in self-attention. Half of the multiplications with weights are
+    done per position of the encoder's output.
     """
     own = count_self_attention(a)
     half = own.products // 2
@@ -62,10 +66,10 @@ def count_cross_attention(a: Architecture) -> LayerCounts:
 
 
 def count_recurrent_layer(a: Architecture, *, causal: bool) -> LayerCounts:
-    """Return the cost of a recurrent layer: one causal LSTM, or two in the encoder    (Table 1)
+    """Count parameters, multiplications and activations of a recurrent layer    (Table 1)
 
-    The encoder has an LSTM of half the width for each direction. Each of the four gates has two
-    biases, as in torch.
+    The decoder has one LSTM. The encoder has an LSTM of half the width for each direction. Each of
+    the four gates has two biases, as in torch.
     """
     directions = 1 if causal else 2
     width = a.d_model // directions
@@ -78,7 +82,7 @@ def count_recurrent_layer(a: Architecture, *, causal: bool) -> LayerCounts:
 
 
 def count_convolution(a: Architecture) -> LayerCounts:
-    """Return the cost of a convolution over k positions, full or separable    (Table 1)"""
+    """Count parameters, multiplications and activations of a convolution    (Table 1)"""
     if a.mixing == "separable":
         weights = a.kernel_size * a.d_model + a.d_model**2
     else:
@@ -88,7 +92,7 @@ def count_convolution(a: Architecture) -> LayerCounts:
 
 
 def count_mixing(a: Architecture, *, causal: bool) -> LayerCounts:
-    """Return the cost of the token-mixing layer that `architecture.mixing` names    (Table 1)"""
+    """Count parameters, multiplications and activations of the layer `a.mixing`    (Table 1)"""
     if a.mixing == "self-attention":
         return count_self_attention(a)
     if a.mixing == "recurrent":
@@ -97,7 +101,7 @@ def count_mixing(a: Architecture, *, causal: bool) -> LayerCounts:
 
 
 def count_feed_forward(a: Architecture) -> LayerCounts:
-    """Return the cost of a feed-forward network: W1, b1, W2, b2    (section 3.3, equation 2)"""
+    """Count parameters, multiplications and activations of a feed-forward network    (3.3)"""
     products = 2 * a.d_model * a.d_ff
     dropped = 2 * a.d_ff if a.feed_forward_dropout else 0
     return LayerCounts(
@@ -108,28 +112,28 @@ def count_feed_forward(a: Architecture) -> LayerCounts:
 
 
 def count_norm(a: Architecture) -> LayerCounts:
-    """Return the cost of the LayerNorm of one sub-layer: its gain and bias    (section 3.1)"""
+    """Count parameters (gain and bias) and activations of one LayerNorm    (section 3.1)"""
     return LayerCounts(parameters=2 * a.d_model, activations=2 * a.d_model)
 
 
 def count_final_norm(a: Architecture) -> LayerCounts:
-    """Return the cost of the norm at the end of a stack, which only pre-norm models have."""
+    """Count parameters and activations of the norm at the end of a stack, 0 in post-norm models."""
     return count_norm(a) if a.norm == "pre" else LayerCounts()
 
 
 def count_encoder_layer(a: Architecture) -> LayerCounts:
-    """Return the cost of an encoder layer, the sum of its sub-layers and norms    (section 3.1)"""
+    """Add up the counts of an encoder layer's sub-layers and norms    (section 3.1)"""
     return count_mixing(a, causal=False) + count_feed_forward(a) + count_norm(a) * 2
 
 
 def count_decoder_layer(a: Architecture) -> LayerCounts:
-    """Return the cost of a decoder layer, the sum of its sub-layers and norms    (section 3.1)"""
+    """Add up the counts of a decoder layer's sub-layers and norms    (section 3.1)"""
     attention = count_mixing(a, causal=True) + count_cross_attention(a)
     return attention + count_feed_forward(a) + count_norm(a) * 3
 
 
 def count_positions(a: Architecture) -> LayerCounts:
-    """Return the cost of source and target positions: only learned ones have parameters    (3.5)"""
+    """Count the parameters of source and target positions; only learned ones have any    (3.5)"""
     return LayerCounts(
         parameters=2 * a.max_positions * a.d_model if a.positions == "learned" else 0
     )
@@ -143,7 +147,7 @@ MATRICES: Mapping[str, tuple[int, int]] = MappingProxyType(
 
 
 def count_embeddings(a: Architecture, source_symbols: int, target_symbols: int) -> LayerCounts:
-    """Count the weights and products of embeddings and output projection    (section 3.4)"""
+    """Count parameters of embeddings, and multiplications of the output projection    (3.4)"""
     source, target = MATRICES[a.tie_embeddings]
     return LayerCounts(
         parameters=(source * source_symbols + target * target_symbols) * a.d_model,

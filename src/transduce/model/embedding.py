@@ -13,7 +13,7 @@ from torch.nn import functional
 
 @final
 class Embedding(nn.Module):
-    """A learned vector for every token of a vocabulary, multiplied by √d_model    (section 3.4)"""
+    """A learned vector for every symbol of a vocabulary, multiplied by √d_model    (section 3.4)"""
 
     def __init__(self, symbols: int, d_model: int) -> None:
         super().__init__()

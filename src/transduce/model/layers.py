@@ -45,7 +45,7 @@ class EncoderLayer(nn.Module):
         return self.add_feed_forward(x, self.feed_forward)
 
     def sub_layers(self) -> Sequence[SubLayer]:
-        """Return self-attention and feed-forward."""
+        """Return self-attention (or the layer in its place) and the feed-forward network."""
         return self.self_attention, self.feed_forward
 
     if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class DecoderLayer(nn.Module):
         return self.add_feed_forward(x, self.feed_forward)
 
     def sub_layers(self) -> Sequence[SubLayer]:
-        """Return self-attention, cross-attention and feed-forward."""
+        """Return self-attention (or the layer in its place), cross-attention and feed-forward."""
         return self.self_attention, self.cross_attention, self.feed_forward
 
     if TYPE_CHECKING:

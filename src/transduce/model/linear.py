@@ -45,7 +45,7 @@ class Linear(nn.Module):
         return functional.linear(x, self.weight, self.bias)
 
     def fill_glorot(self, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
-        """Draw matrices of `parts` rows (default: one) by Glorot's rule, and set the bias to 0."""
+        """Draw the weight by Glorot's rule, as one matrix or several of `parts` rows; bias 0."""
         fill_glorot(self.weight, generator, parts)
         if self.bias is not None:
             nn.init.zeros_(self.bias)
@@ -55,7 +55,7 @@ class Linear(nn.Module):
 
 
 def fill_glorot(weight: Tensor, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
-    """Draw matrices of `parts` rows (default: one) by Glorot's rule, in place.
+    """Draw a weight in place by Glorot's rule, as one matrix or several of `parts` rows.
 
     The rule is U(±√(6 / (fan-in + fan-out))). With `parts`, the tensor holds several matrices with
     these numbers of rows, each with its own fan-out.

@@ -1,7 +1,7 @@
 """Beam search: the best hypotheses of every source (section 6.1).
 
 One step finds the 2 W best continuations of the W hypotheses of a sentence. Continuations that end
-in END are finished; the best W of the others stay live. At most W of the 2 W can end in END, so the
+in END are finished; the best W without END stay live. At most W of the 2 W can end in END, so the
 beam stays full, and a beam wide enough for every prefix finds every output. A beam of 1 is greedy
 search: it appends the likeliest symbol until that is END.
 """
@@ -35,7 +35,7 @@ from transduce.settings import Search
 class Candidates(NamedTuple):
     """The best continuations, by one symbol, of each sentence's live hypotheses; best first."""
 
-    log_probs: Float[Tensor, "S C"]  # log P of a candidate's symbols, all together
+    log_probs: Float[Tensor, "S C"]  # log P of a candidate, the sum over its symbols
     parents: Int[Tensor, "S C"]  # index in the beam of the hypothesis that a candidate extends
     symbols: Int[Tensor, "S C"]  # the symbol that a candidate appends
 
@@ -49,7 +49,7 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Return the `nbest` best hypotheses of each source, best first, in input order.
 
-    A source has fewer hypotheses if fewer exist. Its result does not depend on the other sources.
+    A source has fewer hypotheses if fewer exist. The result does not depend on other sources.
     """
     found = dict(beam_search_unordered(decoder, sources, search, nbest=nbest))
     return [found[index] for index in range(len(sources))]
@@ -93,7 +93,7 @@ def expand_beams(
 
 
 def find_best_continuations(beams: BeamState, log_probs: Float[Tensor, "R V"]) -> Candidates:
-    """Return the 2 W best continuations of each sentence's W hypotheses, or 1 if W is 1.
+    """Return the 2 W best continuations of each sentence's W hypotheses; only 1 if W is 1.
 
     At the length limit every hypothesis must end: its only continuation is END.
     """
@@ -114,7 +114,7 @@ def find_best_continuations(beams: BeamState, log_probs: Float[Tensor, "R V"]) -
 def update_finished(
     beams: BeamState, candidates: Candidates, length_score: LengthScore
 ) -> BeamState:
-    """Add candidates that end in END to each sentence's finished hypotheses; keep the N best.
+    """Add each sentence's candidates that end in END to its finished hypotheses; keep the best.
 
     Of two hypotheses with equal scores the older is kept.
     """
@@ -135,7 +135,7 @@ def update_finished(
 
 
 def update_live(beams: BeamState, candidates: Candidates) -> tuple[BeamState, Int[Tensor, "S W"]]:
-    """Make the W best candidates without END the live hypotheses; return their parents, too.
+    """Make the W best candidates without END live; return the beams, and the parents' indices.
 
     If there are fewer than W such candidates, dead hypotheses fill the beam.
     """
@@ -159,7 +159,7 @@ def gather_hypotheses(
 
 
 def is_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " S"]:
-    """Return which sentences are done: no live hypothesis can beat the N-th finished one.
+    """Return which sentences are done: no live hypothesis can beat the worst finished one kept.
 
     No better hypothesis is lost, since the bound holds for all lengths up to the limit. A sentence
     at the limit is done.

@@ -34,7 +34,7 @@ class BeamState(NamedTuple):
 
 
 class StepResult(NamedTuple):
-    """The result of one step: the beam state, each row's parent, and which sentences are done."""
+    """The result of one step: the beams, the row that each row extends, and the sentences done."""
 
     beams: BeamState
     parent_rows: Int[Tensor, " R"] | None  # the row that each new row extends; None: the same row
@@ -49,7 +49,7 @@ class DecodingStrategy:
     width: int  # rows of each sentence, for live hypotheses
     initially_live: int  # live hypotheses of a sentence before the first symbol
     finished_kept: int  # finished hypotheses stored for each sentence
-    expand: Callable[[BeamState, Float[Tensor, "R V"]], StepResult]  # given log-probabilities
+    expand: Callable[[BeamState, Float[Tensor, "R V"]], StepResult]  # called with log P of symbols
 
 
 @final
@@ -111,7 +111,7 @@ def merge_batches(
 
 
 def select_sentences(beams: BeamState, rows: Sequence[int]) -> BeamState:
-    """Select sentences by row, and cut tokens to the longest output that they may have."""
+    """Return the given sentences' beams (rows), with tokens cut to their highest length limit."""
     index = torch.tensor(rows, device=beams.last_ids.device)
     selected = BeamState(*(tensor[index] for tensor in beams))
     return resize_tokens(selected, int(selected.max_lengths.max()))

@@ -57,7 +57,7 @@ class Constraint(Protocol):
     def start_batch(
         cls, constraints: Sequence["Constraint"], device: torch.device
     ) -> ConstraintState:
-        """Build the state of constraints of this class before the first symbol, a row for each."""
+        """Build the constraint state before the first symbol, with a row for each constraint."""
         ...
 
 
@@ -80,12 +80,12 @@ class ForcedPrefix:
 @final
 @dataclass(frozen=True)
 class PrefixState:
-    """The forced symbols that each hypothesis must still append, padded by `FREE`."""
+    """The forced symbols that each hypothesis must still append, then `FREE` (any symbol)."""
 
     remaining: Int[Tensor, "R P"]  # P: length of the longest remaining prefix
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"] | None:
-        """Return which symbols may come next: the next one of the prefix, or all after its end."""
+        """Return which symbols may come next: the prefix's next symbol; after the prefix, all."""
         if self.remaining.shape[1] == 0:
             return None
         following = self.remaining[:, :1]  # [R 1]
@@ -101,7 +101,7 @@ class PrefixState:
         return PrefixState(self.remaining[rows])
 
     def concatenate(self, other: ConstraintState) -> "PrefixState":
-        """Return one prefix state with the rows of both states, padded by `FREE`."""
+        """Return one prefix state with the rows of both states, padded to equal length."""
         (second,) = require_kind([other], PrefixState)
         both = (self.remaining, second.remaining)
         width = max(prefixes.shape[1] for prefixes in both)

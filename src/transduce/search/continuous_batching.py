@@ -53,7 +53,7 @@ def run_continuous_batching(
 ) -> Iterator[Result]:
     """Decode all sources, long ones first; yield (source index, hypotheses) as each one ends.
 
-    Sources wait until half of the places in the batch, `search.batch_size`, are free.
+    Waiting sources enter the batch when half of its `search.batch_size` places are free.
     """
     waiting = deque(sorted(range(len(sources)), key=lambda n: len(sources[n]), reverse=True))
     active: ActiveBatch[State] | None = None
@@ -74,7 +74,10 @@ def run_continuous_batching(
 def take_first_step(
     decoder: Decoder[State], batch: ActiveBatch[State], strategy: DecodingStrategy
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
-    """Do the first step, from one decoder row per sentence; return unfinished batch and results."""
+    """Do a batch's first step; return the batch of unfinished sentences, if any, and the results.
+
+    Before this step the decoder has one row per sentence, afterwards one per hypothesis.
+    """
     log_probs, state = decoder.step(batch.decoder_state, batch.beams.last_ids[:, 0])
     result = strategy.expand(batch.beams, log_probs.repeat_interleave(strategy.width, dim=0))
     rows = torch.arange(len(log_probs), device=log_probs.device)
@@ -85,7 +88,7 @@ def take_first_step(
 def take_step(
     decoder: Decoder[State], batch: ActiveBatch[State], strategy: DecodingStrategy
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
-    """Append one symbol to each hypothesis; return the unfinished batch and new results."""
+    """Append a symbol to each hypothesis; return the unfinished batch, if any, and new results."""
     log_probs, state = decoder.step(batch.decoder_state, batch.beams.last_ids.flatten())
     return retire_done(decoder, state, strategy.expand(batch.beams, log_probs))
 
@@ -93,7 +96,7 @@ def take_step(
 def retire_done(
     decoder: Decoder[State], state: State, step: StepResult
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
-    """Return the batch without the sentences that a step has finished, and their results."""
+    """Remove the sentences that a step has finished; return the remaining batch and the results."""
     beams, rows, is_done = step
     done: list[bool] = is_done.tolist()  # waits for the device
     if not any(done):
@@ -108,7 +111,7 @@ def retire_done(
 
 
 def compact_sentences(done: Sequence[bool]) -> list[int]:
-    """Order the unfinished sentences' indices so that the last ones replace finished ones.
+    """Return the unfinished sentences' indices; the last ones take the places of finished ones.
 
     All other unfinished sentences keep their index, so that few rows are copied.
     """
@@ -118,7 +121,7 @@ def compact_sentences(done: Sequence[bool]) -> list[int]:
 
 
 def collect_results(beams: BeamState, done: Sequence[int]) -> list[Result]:
-    """Return the results of the finished sentences (their rows), copied from the device."""
+    """Copy the results of the finished sentences, given as row indices `done`, from the device."""
     sentences = beams.sentences[done].tolist()
     scores = beams.finished_scores[done].tolist()
     log_probs = beams.finished_log_probs[done].tolist()

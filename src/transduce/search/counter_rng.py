@@ -1,4 +1,4 @@
-"""Counter-based random numbers: pure functions of a key, equal on all devices and batches."""
+"""Counter-based random numbers: pure functions of a key, equal on any device and in any batch."""
 
 import torch
 from jaxtyping import Float, Int

@@ -80,7 +80,7 @@ class LabelState:
     rows: LabelRows
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"]:
-        """Return which symbols may come next: the labels that fit, and END after the last label."""
+        """Return which symbols may come next: labels that fit the last one; END after all words."""
         assert symbols == len(self.kinds)
         has_labels = (self.rows.labels_left > 0)[:, None]  # [R 1]
         continues = (self.kinds == LabelKind.INSIDE) & (self.entities == self.rows.entity[:, None])

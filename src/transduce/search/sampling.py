@@ -1,4 +1,7 @@
-"""Sampling of outputs from a model: each depends on the seed, its source and its number only."""
+"""Sampling of a model's outputs; each depends only on the seed, its source, and two numbers.
+
+The numbers are the key of the source, and the number of the sample among those of the source.
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -33,7 +36,7 @@ def sample_unordered(
     samples: int = 1,
     keys: Sequence[int] | None = None,
 ) -> Iterator[Result]:
-    """Yield (source index, its samples in order) as soon as all samples of a source have ended.
+    """Yield (source index, samples) as each source's samples end; `keys` seed the sources.
 
     The random numbers of a source depend on the seed and its key, by default its index. Log P and
     score are those of the model at temperature 1, without top-k and top-p.
@@ -58,7 +61,7 @@ def append_samples(
     source_keys: Int[Tensor, " sources"],
     length_score: LengthScore,
 ) -> StepResult:
-    """Append a random symbol to every sample, or END to those at their length limit."""
+    """Append a random symbol to every sample, or END to a sample at its length limit."""
     lengths, shape = beams.lengths[:, None], beams.last_ids.shape
     samples = torch.arange(shape[1], device=lengths.device)
     keys = derive_key(derive_key(source_keys[beams.sentences][:, None], samples), lengths)  # [S N]
@@ -94,7 +97,7 @@ def sample_symbols(
 def filter_candidates(
     values: Float[Tensor, "R V"], sampling: Sampling
 ) -> tuple[Float[Tensor, "R C"], Int[Tensor, "R C"]]:
-    """Return the C values that top-k keeps and their symbols, with -inf for what top-p drops."""
+    """Return the C values that top-k keeps, -inf where top-p drops them, and their symbols."""
     symbols = values.shape[1]
     if not sampling.top_k and sampling.top_p == 1:
         return values, torch.arange(symbols, device=values.device).expand_as(values)

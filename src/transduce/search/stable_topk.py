@@ -1,4 +1,4 @@
-"""Deterministic top-k: the same result on every device and in any batch, ties to the leftmost.
+"""Deterministic top-k: the same result on every device and in any batch; leftmost wins a tie.
 
 `torch.topk` breaks ties in an order that depends on its algorithm, and is slow on wide rows.
 """
@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 # S sentences · W hypotheses of each · R = S W rows, one per hypothesis · V symbols
-# C of the W V columns, one for each pair of hypothesis and symbol · K = `count`
+# C candidates of a sentence's W V columns (hypothesis-symbol pairs) · K = `count`
 
 BLOCK = 64  # number of neighbouring symbols of which at first only the maximum is compared
 
@@ -28,7 +28,7 @@ def stable_topk(
 def stable_topk_sums(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
-    """Return each sentence's `count` highest sums of hypothesis score and log-prob, with columns.
+    """Return each sentence's `count` highest sums of score and log-probability, and their columns.
 
     The column of symbol v after hypothesis w is w V + v.
     """
@@ -45,7 +45,7 @@ def stable_topk_sums(
 def find_candidate_columns(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> Int[Tensor, "S C"]:
-    """Return C columns (hypothesis, symbol) of each sentence, which include the `count` best.
+    """Return C columns (hypothesis-symbol pairs) per sentence, among them the `count` best.
 
     These are the columns of the `count` blocks with the highest maxima, and all columns outside
     blocks.
@@ -67,7 +67,7 @@ def find_candidate_columns(
 def choose_columns(
     values: Float[Tensor, "S C"], columns: Int[Tensor, "S C"], count: int
 ) -> Int[Tensor, "S K"]:
-    """Return, for each row's `count` highest values, highest first, their entries of `columns`.
+    """Choose, in each row, the `count` entries of `columns` with the highest `values`, best first.
 
     The high part of the sort key is the bit pattern of |value|, negated for values above 0: as an
     integer the pattern increases with |value|. The low part is the column, so no two keys are

@@ -52,7 +52,7 @@ class TreeConstraint:
     words: int
     limit: int  # the most symbols of an output, END included
     symbols: TreeSymbols
-    max_open: int = 10  # constituents opened between two words, which bounds unary chains
+    max_open: int = 10  # the most constituents opened between two words; bounds unary chains
 
     def __post_init__(self) -> None:
         require(self.words > 0, "a tree needs a word", "an empty line has no tree")
@@ -147,7 +147,7 @@ class TreeState:
         return replace(self, rows=TreeRows(*(part.index_select(0, rows) for part in self.rows)))
 
     def concatenate(self, other: ConstraintState) -> "TreeState":
-        """Return one state of the tree constraint with the rows of both, stacks padded alike."""
+        """Return one state with the rows of both tree states; stacks are padded to equal width."""
         (second,) = require_kind([other], TreeState)
         width = max(self.rows.stack.shape[1], second.rows.stack.shape[1])
         both = zip(resize_stack(self.rows, width), resize_stack(second.rows, width), strict=True)

@@ -31,13 +31,13 @@ MAX_FAILED_WRITES = 3  # snapshots or checkpoints that fail in a row before the 
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainingJob:
-    """All parts of a run's training: model, optimiser, settings, batches, validation, folder."""
+    """All parts of a training: model, optimiser, settings, batches, validation, run folder."""
 
     folder: Path
     model: Transformer
     optimiser: Optimiser
     training: Training
-    batches: Callable[[int], Sequence[Batch]]  # returns the micro-batches of a step, from 1
+    batches: Callable[[int], Sequence[Batch]]  # returns the micro-batches of a step (first: 1)
     # scores the development set, or returns None if a signal interrupts it
     validate: Callable[[Transformer], ValidationResult | None] | None = None
 
@@ -85,7 +85,7 @@ def run_updates(
 
 
 def prefetch_batches(job: TrainingJob, step: int) -> Sequence[Batch] | None:
-    """Return the micro-batches of the next step if the model is on a GPU, else None."""
+    """Return the micro-batches of `step` if the model is on a GPU and training has this step."""
     on_gpu = job.optimiser.weights.device.type == "cuda"
     return job.batches(step) if on_gpu and step <= job.training.steps else None
 
@@ -147,7 +147,10 @@ class CheckpointManager:
         self.failures = {"snapshot": 0, "checkpoint": 0}  # failed writes in a row
 
     def after_update(self, progress: Progress, update: Update | None) -> Progress:
-        """Log an update (None after a resume), then validate, snapshot and checkpoint if due."""
+        """Log an update, then validate, snapshot and checkpoint if due; return the progress.
+
+        After a resume there is no update: it is None.
+        """
         if update is not None:
             self.log_update(update, progress)
             self.callbacks.on_update(update, progress)
@@ -189,7 +192,7 @@ class CheckpointManager:
         return progress
 
     def snapshot_if_due(self, progress: Progress) -> None:
-        """Write a snapshot if the step is a multiple of `training.snapshot_every` or the last."""
+        """Write a snapshot if the step is the last, or a multiple of `training.snapshot_every`."""
         step, training = progress.step, self.job.training
         due = step > 0 and (step % training.snapshot_every == 0 or is_finished(progress, training))
         if due and not has_snapshot(self.job.folder, step):
@@ -203,7 +206,7 @@ class CheckpointManager:
             self.try_to_write("checkpoint", progress)
 
     def finish(self, progress: Progress) -> Progress:
-        """Write the last checkpoint; raise SaveError if this or the last snapshot failed."""
+        """Write the last checkpoint; raise SaveError if it or the last snapshot was not written."""
         if progress.step > self.checkpointed_step:
             self.try_to_write("checkpoint", progress)
         if failed := [kind for kind, times in self.failures.items() if times]:

@@ -1,8 +1,8 @@
 """Cross-entropy against smoothed labels, in slices of a batch's tokens    (section 5.4)
 
 The logits of a whole batch would be its largest tensor by far (25,000 tokens × 37,000 symbols:
-3.7 GB). The forward pass computes the logits of one slice of tokens at a time, and their gradients
-at once, so that it can free the logits before the next slice.
+3.7 GB). The forward pass computes the logits of one slice of tokens at a time and, right after,
+their gradients, so that it can free the logits before the next slice.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ CrossEntropyKernel = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]]
 
 
 def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
-    """Return the probability that a form of label smoothing spreads evenly over all symbols.
+    """Return the probability that label smoothing, in one of two forms, spreads over all symbols.
 
     In the form of Szegedy et al. this is ε. The form "t2t" is that of the authors' code: it spreads
     ε over the V - 1 wrong symbols, which is the same as ε V / (V - 1) over all V symbols.
@@ -39,7 +39,7 @@ def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
 def cross_entropy_inplace(
     logits: Float[Tensor, "rows V"], targets: Int[Tensor, " T"], mass: float
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Return the summed loss and -log p of T targets; overwrite the logits by the loss's gradient.
+    """Return the summed loss and -log p of T targets; overwrite logits with the loss's gradient.
 
     V is the number of symbols. The rows after the first T are padding, whose gradient is 0. `mass`
     is the probability that label smoothing spreads over all symbols.

@@ -124,9 +124,10 @@ class Optimiser:
 
 
 def accumulate_gradient(number: int, view: Tensor, stale: set[int], weight: Tensor) -> None:
-    """Add a weight's new gradient to `view`, its part of the flat gradient; overwrite if stale.
+    """Add a weight's new gradient to `view`, its part of the flat gradient; overwrite a stale view.
 
-    A view is stale until the first gradient of an update; `stale` has the numbers of stale views.
+    A view is stale until the first gradient of an update. `number` is that of the weight; `stale`
+    has the numbers of stale views.
     """
     assert weight.grad is not None
     if number in stale:

@@ -27,9 +27,10 @@ def queue_update(
     batches: Sequence[Batch],
     group: ProcessGroup = SINGLE_PROCESS,
 ) -> PendingUpdate | None:
-    """Queue one update on the model's device; return None if a signal stopped it before changes.
+    """Queue one update on the model's device; return None if a signal stops it.
 
-    This function does not wait for the device; `PendingUpdate.read` waits for the results.
+    If a signal stops the update, no weight changes. This function does not wait for the device;
+    `PendingUpdate.read` waits for the results.
     """
     model.train()
     optimiser.clear_gradients()

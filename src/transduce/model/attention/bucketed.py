@@ -1,4 +1,4 @@
-"""The attention kernel for a CPU: it computes sentences of similar length in padded blocks.
+"""The attention kernel for a CPU: sentences of similar length are computed in one padded block.
 
 The backward pass is written by hand because autograd would store and traverse some thirty small
 tensors per layer. tests/model/test_kernels.py compares outputs and gradients with those of
@@ -21,7 +21,7 @@ from transduce.model.attention.padded_blocks import PaddedBlock, build_padded_bl
 from transduce.model.dropout import build_dropout_mask
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
-# G sentences of one block, GH heads of them · t query positions and s key positions of each
+# G sentences of one block, with GH = G · H heads in all · t query and s key positions of each
 
 
 @final
@@ -67,7 +67,7 @@ class BlockLayout:
 def build_block_layout(
     blocks: Sequence[PaddedBlock], heads: int, device: torch.device
 ) -> BlockLayout:
-    """Build the layout of a batch's padded blocks: a row for each head of each token, and masks."""
+    """Build the `BlockLayout` of a batch: index tables of `heads` heads, and each block's mask."""
     return BlockLayout(
         heads,
         build_head_rows([one.queries for one in blocks], heads, device),
@@ -88,7 +88,7 @@ class BucketedAttentionFunction(torch.autograd.Function):
         layout: BlockLayout,
         dropout: float,
     ) -> Tensor:
-        """Compute attention of packed tokens, block by block; store the weights for `backward`."""
+        """Compute attention block by block; store the attention weights for `backward`."""
         of_q, of_k = layout.queries, layout.keys
         q, k, v = (
             rows.gather_into_blocks(x) for rows, x in ((of_q, q), (of_k, k), (of_k, v))
@@ -142,7 +142,10 @@ def compute_attention_weights(
     masked: Bool[Tensor, "G 1 t s"] | None,
     heads: int,
 ) -> Float[Tensor, "GH t s"]:
-    """Compute softmax(Q Kᵀ / √d_k) of a block of G sentences with H heads; masked pairs get 0."""
+    """Return the weights softmax(Q Kᵀ / √d_k) of G sentences with H heads; masked pairs get 0.
+
+    A pair is one of the t query positions and one of the s key positions of a sentence.
+    """
     scores = torch.bmm(q, k.transpose(1, 2)).div_(math.sqrt(q.shape[-1]))
     if masked is not None:
         scores.unflatten(0, (-1, heads)).masked_fill_(masked, -math.inf)
@@ -150,9 +153,10 @@ def compute_attention_weights(
 
 
 def softmax(scores: Float[Tensor, "*B s"]) -> Float[Tensor, "*B s"]:
-    """Return the softmax over the last dimension; it may overwrite `scores`.
+    """Return the softmax over the last dimension; `scores` may be overwritten.
 
-    For rows of fewer than 16 numbers on a CPU, torch's softmax takes up to seven times as long.
+    For rows of fewer than 16 numbers on a CPU, torch's softmax takes up to seven times as long as
+    this function's subtraction, exponential and division.
     """
     if scores.shape[-1] >= 16 or scores.device.type != "cpu":
         return scores.softmax(dim=-1)

@@ -1,4 +1,4 @@
-"""Copies the heads of packed tokens into padded blocks, and back, by index tables.
+"""Copies packed tokens, one vector per head, into padded blocks and back, by index tables.
 
 Each direction is one `index_select` of rows for a whole batch. On a CPU, scattering with
 `index_copy_` takes three times as long, and so does gathering tokens and then transposing heads.
@@ -23,7 +23,7 @@ from transduce.packed import move_to_device
 @final
 @dataclass(frozen=True)
 class HeadRows:
-    """Index tables to copy the vector of each head of each token to padded blocks, and back."""
+    """Index tables that copy one vector per token and head into padded blocks, and back."""
 
     tokens: Int[Tensor, " P"]  # the token whose vector is in each row of the blocks
     heads: Int[Tensor, " P"]  # the head whose vector is in each row of the blocks
@@ -78,6 +78,6 @@ def build_head_rows(blocks: Sequence[BlockTokens], heads: int, device: torch.dev
 def concatenate_broadcast(
     parts: Sequence[np.ndarray], shapes: Sequence[tuple[int, int, int]]
 ) -> np.ndarray:
-    """Broadcast each array to its own shape, flatten it, and join all arrays into one vector."""
+    """Broadcast each of `parts` to its shape in `shapes`; join them, flattened, into one vector."""
     spread = [np.broadcast_to(part, shape) for part, shape in zip(parts, shapes, strict=True)]
     return np.concatenate([part.reshape(-1) for part in spread])

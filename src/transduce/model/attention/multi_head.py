@@ -35,7 +35,7 @@ class SelfAttention(Mixing[BatchAttention]):
     def build_context(
         self, lengths: Sequence[int], kernel: AttentionKernel, device: torch.device
     ) -> BatchAttention:
-        """Prepare attention under the layer's mask for a batch of sentences of these lengths."""
+        """Build attention under the layer's mask for a batch, given its sentence lengths."""
         return kernel(lengths, lengths, self.mask, device)
 
     def forward(

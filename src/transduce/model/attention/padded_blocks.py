@@ -71,14 +71,14 @@ def build_padded_block(
     mask: AttentionMask,
     device: torch.device,
 ) -> PaddedBlock:
-    """Build one bucket's padded block from all sentences' lengths and the bucket's indices."""
+    """Build the padded block of a bucket (sentence indices), given all sentences' lengths."""
     query_tokens, height = index_block_tokens(queries, bucket)
     key_tokens, width = index_block_tokens(keys, bucket)
     masked = None
     if not (mask.is_unrestricted and key_tokens.is_real.all()):
         allowed = mask.compute_allowed(torch.arange(height), torch.arange(width))  # [t s]
         indices = query_tokens.indices
-        position = torch.from_numpy(indices - indices[:, :1])  # [G t]; padding repeats the last
+        position = torch.from_numpy(indices - indices[:, :1])  # [G t]; padding: last position
         visible = allowed[position] & torch.from_numpy(key_tokens.is_real)[:, None, :]  # [G t s]
         masked = move_to_device(~visible[:, None], device)
     return PaddedBlock(query_tokens, key_tokens, masked)
@@ -87,7 +87,7 @@ def build_padded_block(
 def index_block_tokens(
     lengths: "Sequence[int] | np.ndarray", bucket: "np.ndarray | None" = None
 ) -> tuple[BlockTokens, int]:
-    """Return the token indices of a bucket's sentences (default: all), and the longest length."""
+    """Return the token indices and the longest length of a bucket's sentences (default: all)."""
     every = np.asarray(lengths)
     first = np.cumsum(every) - every
     some = every if bucket is None else every[bucket]

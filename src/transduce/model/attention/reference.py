@@ -27,7 +27,7 @@ def scaled_dot_product_attention(
     allowed: Bool[Tensor, "t s"],
     dropout: float = 0.0,
 ) -> tuple[Float[Tensor, "H t d_v"], Float[Tensor, "H t s"]]:
-    """Return softmax(Q Kᵀ / √d_k) V of one sentence, and its weights    (3.2.1, equation 1)"""
+    """Return softmax(Q Kᵀ / √d_k) V of one sentence, and the attention weights    (equation 1)"""
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     weights = scores.masked_fill(~allowed, -math.inf).softmax(dim=-1)
     return functional.dropout(weights, dropout) @ v, weights

@@ -72,16 +72,16 @@ class VarlenAttention:
 
 
 def compute_window(mask: AttentionMask) -> tuple[int, int]:
-    """Return how many keys before and after a query a mask allows, -1 for all    (3.2.3 and 4)"""
+    """Return how many keys a mask allows before and after each query, -1 for all    (3.2.3, 4)"""
     half = (mask.neighbourhood - 1) // 2 if mask.neighbourhood else UNLIMITED
     return half, 0 if mask.causal else half
 
 
 def compute_offsets(lengths: Sequence[int]) -> Int32[Tensor, " n"]:
-    """Return n offsets: each packed sentence's start, then the total length, as padding.
+    """Return n offsets: the start of each packed sentence, then the total length repeated.
 
-    Padding by empty sentences makes n - 1 a power of two. With few different shapes, compiled code
-    and captured graphs serve many batches.
+    The repeats are empty sentences, which make n - 1 a power of two. With few
+    different shapes, compiled code and captured graphs serve many batches.
     """
     ends = list(accumulate(lengths, initial=0))
     more = round_up_to_power_of_two(len(lengths)) - len(lengths)

@@ -1,8 +1,8 @@
-"""Restricted self-attention that computes r scores per position instead of n    (section 4)
+"""Restricted self-attention: r scores per position instead of one per token    (section 4)
 
-`ReferenceAttention` and `BucketedAttention` compute all n² scores and mask the scores outside
-the neighbourhood, which is faster for the short sentences of translation. To use this kernel
-instead: `Transformer(…, kernel=build_windowed_attention)`.
+`ReferenceAttention` and `BucketedAttention` compute all n² scores of n tokens and mask the
+scores outside the neighbourhood, which is faster for the short sentences of translation. To use
+this kernel instead: `Transformer(…, kernel=build_windowed_attention)`.
 """
 
 import math
@@ -58,7 +58,7 @@ class WindowedAttention:
         return (self.gather_windows(v) @ weights[..., None]).squeeze(3)
 
     def gather_windows(self, x: Float[Tensor, "T H K"]) -> Float[Tensor, "T H K w"]:
-        """Gather for each token the w vectors of the window around it, with zeros past the batch.
+        """Gather the w vectors of the window around each token, with zeros outside the batch.
 
         A window may contain tokens of other sentences, which `self.masked` hides.
         """

@@ -18,7 +18,7 @@ HAS_BFLOAT16 = "_is_mkldnn_bf16_supported"
 
 
 def prepare_for_inference(model: Transformer, precision: InferencePrecision) -> None:
-    """Convert a model to a precision and its weights to the fastest layout for decoding, in place.
+    """Convert a model in place to a precision and to the fastest weight layout for decoding.
 
     The conversion is final: packed weights cannot be trained, saved, copied or moved to a device.
     """
@@ -46,7 +46,7 @@ def pack_weights(model: Transformer) -> None:
 
 
 def should_pack_weights(weight: Tensor) -> bool:
-    """Return whether to pack weights: bfloat16 on a CPU where oneDNN supports it (AVX-512)."""
+    """Return whether `weight` is bfloat16 on a CPU for which oneDNN can pack it (AVX-512)."""
     fits = weight.device.type == "cpu" and weight.dtype == torch.bfloat16
     known = all(map(find_onednn_operator, (PACK, LINEAR, HAS_BFLOAT16)))
     return fits and known and find_onednn_operator(HAS_BFLOAT16)()

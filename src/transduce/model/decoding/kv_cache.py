@@ -66,7 +66,7 @@ class KVCache:
         return replace(some, visible=visible)
 
     def keep_sentences(self, sentences: Int[Tensor, " S2"]) -> "KVCache":
-        """Return the cache of the given sentences (indices); copy those whose index changes."""
+        """Return the cache of the given sentences (indices), moving only those with a new index."""
         count, mask, lengths = len(sentences), self.memory_mask[sentences], self.lengths[sentences]
         sources = round_up_slots(int((mask == 0).sum(dim=-1).max()))
         indices = torch.arange(count, device=sentences.device)
@@ -113,7 +113,10 @@ class KVCache:
         return replace(cache, visible=visible, positions=positions)
 
     def pad(self, slots: int, capacity: int, sources: int) -> "KVCache":
-        """Pad, masked, to these numbers of written slots, allocated slots and source positions."""
+        """Pad to `slots` written slots, `capacity` allocated slots and `sources` source positions.
+
+        The padding is masked.
+        """
         more, longer = slots - self.slot_count, sources - self.memory_keys.shape[3]
         spare = capacity - self.keys.shape[3]
         return replace(
@@ -131,7 +134,7 @@ class KVCache:
 def gather_slots(
     side: Float[Tensor, "N S h _ k"], order: Int[Tensor, "S c"], capacity: int
 ) -> Float[Tensor, "N S h capacity k"]:
-    """Copy the slots `order` of each sentence S from keys or values to `capacity` new slots."""
+    """Copy the slots `order` of each sentence's keys or values to a new tensor with spare slots."""
     layers, sentences, heads, before, width = side.shape
     if not order.shape[1]:
         return side.new_zeros(layers, sentences, heads, capacity, width)

@@ -37,7 +37,7 @@ class StepSlots:
 
     @cached_property
     def mask(self) -> Float[Tensor, "S 1 W read"]:
-        """The mask to add to scores: -inf where a hypothesis (of W) may not read a cache slot."""
+        """The mask to add to scores: -inf for the slots that each of W hypotheses may not read."""
         hidden = functional.pad(~self.visible, (0, self.read - self.visible.shape[2]), value=True)
         return build_additive_mask(hidden[:, None], self.dtype)
 
@@ -83,7 +83,7 @@ def attend_to_cache(
     v: Float[Tensor, "S H s d_v"],
     mask: Float[Tensor, "S 1 #W s"] | None,
 ) -> Float[Tensor, "R H d_v"]:
-    """Attend from each of R hypotheses to the s cached keys of its sentence S    (equation 1)"""
+    """Attend from R hypotheses, each to the s cached positions of its sentence    (equation 1)"""
     by_sentence = q.unflatten(0, (len(k), -1)).transpose(1, 2)  # [S H W K]
     out = functional.scaled_dot_product_attention(by_sentence, k, v, attn_mask=mask)
     return out.transpose(1, 2).flatten(0, 1)

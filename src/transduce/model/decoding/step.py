@@ -52,7 +52,10 @@ def start_cache(model: Transformer, memory: EncoderOutput) -> KVCache:
 def scatter_to_padded(
     side: Float[Tensor, "T H k"], cells: Int[Tensor, " T"], shape: torch.Size
 ) -> Float[Tensor, "S H s k"]:
-    """Copy T packed tokens to the given `cells` (flat indices) of a tensor of zeros."""
+    """Copy keys or values of T packed tokens to `cells` (flat indices) of a tensor of zeros.
+
+    `shape` is the number of sentences S and of source positions s.
+    """
     padded = side.new_zeros(shape.numel(), *side.shape[1:]).index_copy_(0, cells, side)
     return padded.unflatten(0, shape).transpose(1, 2).contiguous()
 

@@ -21,7 +21,7 @@ MAX_DILATION = 1 << 20  # longer than any sentence: larger values would change n
 
 
 def build_mixing(sizes: Architecture, number: int, *, causal: bool) -> Mixing[MixingContext]:
-    """Build the token-mixing sub-layer of layer `number`, typed as the base class `Mixing`."""
+    """Build layer `number`'s token-mixing sub-layer as a `Mixing`, whichever its class is."""
     layer = build_mixing_layer(sizes, number, causal=causal)
     return cast("Mixing[MixingContext]", layer)  # each layer receives only contexts that it built
 
@@ -43,7 +43,7 @@ def build_mixing_layer(
 
 
 def compute_dilation(side: int, number: int) -> int:
-    """Return (side + 1)^number, the dilation of layer `number` if a kernel goes `side` steps back.
+    """Return (side + 1)^number: the dilation of layer `number` with `side` neighbours to the left.
 
     This dilation is 1 more than the layers below reach together, so that a path in one direction
     leads to every position. With a larger dilation some positions could be reached only by steps

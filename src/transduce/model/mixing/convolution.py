@@ -69,7 +69,7 @@ class ConvolutionLayer(Mixing[SentenceLayout]):
 
 @final
 class FullProjection(nn.Module):
-    """One matrix over k concatenated neighbours: O(k n d²) multiplications    (Table 1)"""
+    """One matrix over k concatenated neighbours: O(k n d²) products for n tokens    (Table 1)"""
 
     def __init__(self, kernel_size: int, d_model: int) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class FullProjection(nn.Module):
 
 @final
 class SeparableProjection(nn.Module):
-    """Depthwise convolution, then one matrix: O(k n d + n d²) multiplications    (Table 1)"""
+    """Depthwise convolution, then one matrix: O(k n d + n d²) products for n tokens    (Table 1)"""
 
     def __init__(self, kernel_size: int, d_model: int) -> None:
         super().__init__()

@@ -33,7 +33,7 @@ class Mixing(nn.Module, Generic[Context], ABC):
     def build_context(
         self, lengths: Sequence[int], kernel: AttentionKernel, device: torch.device
     ) -> Context:
-        """Build what the layer must know about a batch of these sentence lengths: indices, masks.
+        """Build the indices and masks that the layer needs for a batch with these sentence lengths.
 
         All layers of a stack share this context.
         """

@@ -54,7 +54,7 @@ class RecurrentLayer(Mixing[SentenceLayout]):
         return h
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw each gate's matrices by Glorot's rule; set the forget gate's bias to 1, else 0."""
+        """Draw each gate's matrices by Glorot's rule; biases are 0, the forget gate's 1."""
         width = self.lstm.hidden_size
         for from_input, from_state, bias, other_bias in self.lstm.all_weights:
             for weight in (from_input, from_state):

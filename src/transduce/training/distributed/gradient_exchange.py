@@ -18,7 +18,7 @@ def all_reduce_once(
     optimiser: Optimiser,
     should_continue: ShouldContinue,
 ) -> bool:
-    """Accumulate this rank's gradients, then all-reduce them once; return False if stopped.
+    """Accumulate this rank's gradients, all-reduce once; return False if a signal stops a rank.
 
     `accumulate` is called with the number of each micro-batch of this rank; `costs` are the token
     counts of all micro-batches. The last bits of the sum depend on the number of processes.
@@ -38,7 +38,7 @@ def sum_in_micro_batch_order(
     optimiser: Optimiser,
     should_continue: ShouldContinue,
 ) -> bool:
-    """Sum the gradients of all micro-batches in order, on every rank; return False if stopped.
+    """Sum all micro-batches' gradients in order on every rank; return False if a signal stops one.
 
     The sum is bit for bit that of a single process, for any number of processes. It takes one
     broadcast of all gradients per micro-batch, where `all_reduce_once` takes one all-reduce per

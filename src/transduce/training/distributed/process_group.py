@@ -28,11 +28,11 @@ class ProcessGroup(Protocol):
         optimiser: Optimiser,
         sums: Tensor,
     ) -> bool:
-        """Share out micro-batches over ranks and sum their gradients; False if a signal stopped it.
+        """Sum all micro-batches' gradients over all ranks; return False if a signal stops a rank.
 
-        `accumulate` adds the gradients of the micro-batch with the given number and writes its
-        losses to `sums`, which are also summed. `costs` are the micro-batches' token counts.
-        Returns False if a signal stopped any process; the update must then be dropped.
+        Each micro-batch is computed on one rank. `accumulate` adds the gradients of the micro-batch
+        with the given number and writes its losses to `sums`, which are also summed. `costs` are
+        the micro-batches' token counts. If the result is False, the update must be dropped.
         """
 
     def run_on_rank_0(

@@ -2,7 +2,7 @@
 
 Each update has three exchanges: losses and signal requests, gradients, and the progress that rank 0
 returns. From the exchanged requests all ranks know whether a signal stopped any rank; if so, all
-drop the update. If a process does not communicate for the timeout, it is lost and the run ends.
+drop the update. A process that does not communicate within the timeout is lost, and the run ends.
 """
 
 import json
@@ -47,10 +47,10 @@ class TorchProcessGroup:
         optimiser: Optimiser,
         sums: Tensor,
     ) -> bool:
-        """Compute gradients of this rank's micro-batches, then sum them and `sums` over all ranks.
+        """Sum gradients and `sums` over all ranks; return False if a signal stops a rank.
 
-        Returns False if a signal stopped any process; the stopped process skips its remaining
-        micro-batches.
+        Each rank computes the gradients of its own micro-batches; a rank that a signal stops skips
+        the rest of them.
         """
 
         def accumulate_unless_stopped(number: int) -> None:
@@ -62,7 +62,7 @@ class TorchProcessGroup:
         )
 
     def exchange_requests(self, sums: Tensor) -> bool:
-        """Share losses and signal requests with all ranks; return False if a signal stopped one.
+        """Share losses and signal requests with all ranks; return False if a signal stopped a rank.
 
         Each number is computed by one process and is 0 on all others, so that their sum is exact.
         """
