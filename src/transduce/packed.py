@@ -39,7 +39,7 @@ class Packed:
         return [part.tolist() for part in self.ids.split(list(self.lengths))]
 
     def shift_right(self, begin: int) -> "Packed":
-        """Return the batch with `begin` before each sentence and without each last id (section 3.1)"""
+        """Put `begin` before each sentence and remove the last id of each (section 3.1)"""
         firsts = move_to_device(compute_sentence_starts(self.lengths), self.ids.device)
         return replace(self, ids=self.ids.roll(1).index_fill_(0, firsts, begin))
 
