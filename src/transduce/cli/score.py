@@ -117,7 +117,7 @@ def find_file_kind(given: Mapping[str, object], references: int) -> str:
 
 
 def report_trees(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
-    """Print the scores of the tree file `files[0]`, or its comparison with `files[1]` if named."""
+    """Print the scores of tree file `files[0]`, or compare it with `files[1]` if that is named."""
     chosen["parameters"] = chosen["parameters"] or "COLLINS"
     if not files[1]:
         print_tree_scores(gold, files[0], chosen)
@@ -129,7 +129,7 @@ def report_trees(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> N
 
 
 def report_labels(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
-    """Print the scores of the label file `files[0]`, or its comparison with `files[1]` if named."""
+    """Print the scores of label file `files[0]`, or compare it with `files[1]` if that is named."""
     chosen["scheme"] = chosen["scheme"] or "bio"
     if files[1]:
         print_tag_comparison(gold, files, chosen)
@@ -138,7 +138,7 @@ def report_labels(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> 
 
 
 def report_texts(texts: Sequence[str], against: str | None, chosen: dict[str, Any]) -> None:
-    """Print the scores of `texts[0]` against the other texts, or its comparison with `against`."""
+    """Score `texts[0]` by the other texts, and print the scores; or compare it with `against`."""
     as_json = chosen.pop("as_json")
     chosen["metrics"] = chosen["metrics"] or USUAL_METRICS
     chosen["language"] = chosen["language"] or ""

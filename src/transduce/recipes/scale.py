@@ -138,7 +138,7 @@ def shorten_training(recipe: Recipe, scale: Scale) -> dict[str, Value]:
 
 
 def replace_corpus(recipe: Recipe, scale: Scale) -> dict[str, Value]:
-    """Return {"data.corpus": the scale's corpus for the target language}, or {} if it has none."""
+    """Return {"data.corpus": the scale's corpus for the target language}; {} without corpora."""
     if not scale.corpora:
         return {}
     language = recipe.data.target_language

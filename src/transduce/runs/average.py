@@ -149,6 +149,6 @@ def read_data_facts(run: Path) -> dict[str, Any]:
 
 
 def count_left_out(data: dict[str, Any]) -> dict[str, int]:
-    """Return how many sentence pairs were left out of the corpus, by reason."""
+    """Return how many pairs were left out of a corpus, by reason; `data` is from its data.json."""
     dropped = {reason: found["count"] for reason, found in data["cleaning"]["dropped"].items()}
     return dropped | {"too many pieces": data["pairs"]["too_long"]}

@@ -63,7 +63,7 @@ def format_deviations(found: Sequence[Deviation]) -> str:
 
 
 def describe_size(a: Architecture, source_symbols: int, target_symbols: int) -> str:
-    """Describe a model's parameter count as a sum, with the count that Table 3 prints, if any."""
+    """Describe a model's parameter count as a sum; add the number that Table 3 prints, if any."""
     total = count_parameters(a, source_symbols, target_symbols)
     of_symbols = count_embeddings(a, source_symbols, target_symbols).parameters
     rows = (of_symbols // a.d_model, a.d_model)
