@@ -221,7 +221,7 @@ class WarningPrinter:
         self.counts[warning.kind] += 1
 
     def print_count(self, too_long: str) -> None:
-        """Print the number of lines with each warning; `too_long` ends the sentence on long lines."""
+        """Print the number of lines with each warning; `too_long` ends the one on long lines."""
         effects = {
             "too long": ("is longer than the model takes", "are longer than the model takes"),
             "repaired": ("has a malformed output", "have malformed outputs"),
