@@ -1,7 +1,7 @@
 """Captures the attention weights of every layer of a model on a batch."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import final
 
 import torch
@@ -19,38 +19,42 @@ from transduce.packed import Packed
 @final
 @dataclass(frozen=True)
 class AttentionRecord:
-    """Attention weights of a batch by layer and sentence: tensors [heads, queries, keys]."""
+    """Attention weights of a batch by layer and sentence: tensors [heads, queries, keys].
 
-    encoder: list[list[Tensor]] = field(default_factory=list)  # self-attention: [layer][sentence]
-    decoder: list[list[Tensor]] = field(default_factory=list)  # self-attention: [layer][sentence]
-    cross: list[list[Tensor]] = field(default_factory=list)  # decoder to source: [layer][sentence]
+    A model with another layer in place of self-attention has weights of `cross` only.
+    """
+
+    encoder: list[list[Tensor]]  # self-attention: [layer][sentence]
+    decoder: list[list[Tensor]]  # self-attention: [layer][sentence]
+    cross: list[list[Tensor]]  # decoder to source: [layer][sentence]
+    states: Float[Tensor, "T d_model"]  # the decoder's output, computed with these weights
 
 
 @torch.no_grad()
 def capture_attention(model: Transformer, source: Packed, inputs: Packed) -> AttentionRecord:
     """Run a model on packed sources and target inputs; return its attention weights    (3.2)"""
-    record = AttentionRecord()
+    encoder, decoder, cross = list[list[Tensor]](), list[list[Tensor]](), list[list[Tensor]]()
 
     def build_for_encoder(
         queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
     ) -> RecordingAttention:
-        return RecordingAttention(ReferenceAttention(queries, keys, mask, device), record.encoder)
+        return RecordingAttention(ReferenceAttention(queries, keys, mask, device), encoder)
 
     def build_for_decoder(
         queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
     ) -> RecordingAttention:
         attention = ReferenceAttention(queries, keys, mask, device)
-        return RecordingAttention(attention, record.decoder if mask.causal else record.cross)
+        return RecordingAttention(attention, decoder if mask.causal else cross)
 
     kernel = model.eval().kernel
     try:
         model.kernel = build_for_encoder
         memory = model.encode(source)
         model.kernel = build_for_decoder
-        model.decode(inputs, memory)
+        states = model.decode(inputs, memory)
     finally:
         model.kernel = kernel
-    return record
+    return AttentionRecord(encoder, decoder, cross, states)
 
 
 @final

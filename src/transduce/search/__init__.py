@@ -15,6 +15,7 @@ from transduce.search.ensemble import Ensemble
 from transduce.search.label_constraint import LabelConstraint, LabelKind, LabelSymbols
 from transduce.search.length_score import LengthScore, score_log_probs
 from transduce.search.sampling import sample_unordered
+from transduce.search.trace import LiveHypothesis, SearchTrace, trace_beam_search
 from transduce.search.tree_constraint import TreeConstraint, TreeSymbolKind, TreeSymbols
 
 __all__ = [
@@ -32,6 +33,8 @@ __all__ = [
     "LabelKind",
     "LabelSymbols",
     "LengthScore",
+    "LiveHypothesis",
+    "SearchTrace",
     "TreeConstraint",
     "TreeSymbolKind",
     "TreeSymbols",
@@ -39,5 +42,6 @@ __all__ = [
     "beam_search_unordered",
     "sample_unordered",
     "score_log_probs",
+    "trace_beam_search",
     "with_constraints",
 ]

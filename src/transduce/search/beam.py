@@ -71,10 +71,17 @@ def beam_search_unordered(
             f"{nbest} best hypotheses are asked for, but the beam holds {search.beam}",
             "ask for 1 or more, and at most as many as search.beam",
         )
+    strategy = build_beam_strategy(decoder, sources, search, nbest)
+    return run_continuous_batching(decoder, sources, search, strategy)
+
+
+def build_beam_strategy(
+    decoder: Decoder[State], sources: Sequence[Sequence[int]], search: Search, nbest: int
+) -> DecodingStrategy:
+    """Build the strategy of beam search that keeps `nbest` finished hypotheses of each source."""
     length_score = tabulate_length_score(decoder, sources, search)
     expand = partial(expand_beams, length_score=length_score)
-    strategy = DecodingStrategy(search.beam, initially_live=1, finished_kept=nbest, expand=expand)
-    return run_continuous_batching(decoder, sources, search, strategy)
+    return DecodingStrategy(search.beam, initially_live=1, finished_kept=nbest, expand=expand)
 
 
 def expand_beams(

@@ -239,6 +239,7 @@ PARSING = TaskKind(
     normalise=normalise_blanks,
     find_mismatch=find_word_mismatch,
     source_text=to_source_text,
+    is_tokenised=True,
     target_symbols=linearise_line,
     tagged_words=tagged_words,
 )

@@ -167,5 +167,6 @@ TAGGING = TaskKind(
     find_mismatch=find_length_mismatch,
     format_output=format_labels,
     source_text=to_source_text,
+    is_tokenised=True,
     target_symbols=split_labels,
 )

@@ -135,6 +135,7 @@ class TaskKind:
     sides, and refuses malformed lines; it is None if a test set is two text files.
     `find_mismatch` returns why a target cannot belong to a source, such as other words; else "".
     `format_output` returns the text that a file of outputs holds for a source line and its output.
+    `is_tokenised` says whether blanks separate all words of a source line, punctuation included.
     """
 
     build: Callable[[Data, Vocabularies], Task]
@@ -149,6 +150,7 @@ class TaskKind:
     source_text: Callable[[str], str] = str  # returns the text of a source line to encode
     target_symbols: Callable[[Data, str], Sequence[str]] | None = None
     tagged_words: Callable[[str], Iterable[tuple[str, str]]] | None = None
+    is_tokenised: bool = False
 
 
 def constrain_source(ids: list[int], task: Task, line: str, search: Search) -> Sequence[int]:

@@ -68,6 +68,10 @@ class Vocabulary:
         symbol = self._symbols[number]
         return symbol if symbol in SPECIALS else make_readable(self._bytes[number])
 
+    def piece_bytes(self, number: int) -> bytes:
+        """Return the UTF-8 bytes that the piece with this id stands for; none for END and BEGIN."""
+        return self._bytes[number]
+
     @cached_property
     def hash(self) -> str:
         """Return the sha256 of the vocabulary's file."""

@@ -49,11 +49,12 @@ class NextPiece:
 @final
 @dataclass(frozen=True)
 class BeamHypothesis:
-    """A live hypothesis of the beam before a step, and its most probable next pieces."""
+    """A live hypothesis of the beam before a step: an earlier one, and the piece it appended."""
 
-    pieces: tuple[str, ...]
+    parent: int  # index in the beam of the step before; -1 before the first step
+    piece: str  # "" before the first step
     log_prob: float  # of all its pieces, in nats
-    alternatives: tuple[NextPiece, ...]  # best first
+    alternatives: tuple[NextPiece, ...]  # best first, without pieces that a constraint forbids
     is_chosen: bool  # whether the output begins with this hypothesis
 
 

@@ -1,0 +1,71 @@
+"""Beam search of one source that also returns the live hypotheses of every step."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+from jaxtyping import Float
+from torch import Tensor
+
+from transduce.search.beam import build_beam_strategy
+from transduce.search.beam_state import BeamState, StepResult
+from transduce.search.continuous_batching import Hypothesis, run_continuous_batching
+from transduce.search.decoder import Decoder, State
+from transduce.search.stable_topk import stable_topk
+from transduce.settings import Search
+
+# R rows, one per hypothesis · V symbols
+
+
+@final
+@dataclass(frozen=True)
+class LiveHypothesis:
+    """A live hypothesis before a step of the search, and its most probable next symbols."""
+
+    ids: tuple[int, ...]
+    log_prob: float  # of all its symbols, in nats
+    following: tuple[tuple[int, float], ...]  # allowed next symbols with log P, best first
+
+
+@final
+@dataclass(frozen=True)
+class SearchTrace:
+    """The best hypothesis of one source, and the live hypotheses before each step, best first."""
+
+    best: Hypothesis
+    steps: list[list[LiveHypothesis]]
+
+
+def trace_beam_search(
+    decoder: Decoder[State], source: Sequence[int], search: Search, alternatives: int
+) -> SearchTrace:
+    """Search one source, and record each step with that many next symbols of each hypothesis."""
+    strategy = build_beam_strategy(decoder, [source], search, nbest=1)
+    steps = list[list[LiveHypothesis]]()
+
+    def expand_and_record(beams: BeamState, log_probs: Float[Tensor, "R V"]) -> StepResult:
+        steps.append(list_live_hypotheses(beams, log_probs, alternatives))
+        return strategy.expand(beams, log_probs)
+
+    recording = replace(strategy, expand=expand_and_record)
+    ((_, hypotheses),) = run_continuous_batching(decoder, [source], search, recording)
+    return SearchTrace(hypotheses[0], steps)
+
+
+def list_live_hypotheses(
+    beams: BeamState, log_probs: Float[Tensor, "R V"], alternatives: int
+) -> list[LiveHypothesis]:
+    """Return the live hypotheses of the only sentence, and what may follow each, best first."""
+    values, ids = stable_topk(log_probs, min(alternatives, log_probs.shape[1]))
+    written = beams.tokens[0, :, : int(beams.lengths[0])].tolist()
+    rows = zip(written, beams.log_probs[0].tolist(), ids.tolist(), values.tolist(), strict=True)
+    return [
+        LiveHypothesis(
+            tuple(one),
+            log_prob,
+            tuple(pair for pair in zip(symbols, chances, strict=True) if pair[1] > -math.inf),
+        )
+        for one, log_prob, symbols, chances in rows
+        if log_prob > -math.inf
+    ]

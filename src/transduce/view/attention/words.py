@@ -1,0 +1,128 @@
+"""Joins the pieces of a sequence to words, and the attention weights of pieces to those of words.
+
+A word is a run of letters and digits, or of punctuation. An apostrophe between letters and a point
+or comma between digits belong to their word. In tokenised text a word is what blanks separate. In
+scripts that do not separate words by blanks each piece is a word of its own.
+"""
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import accumulate, pairwise
+
+import numpy as np
+from jaxtyping import Float32
+
+from transduce.view.attention.record import PieceSequence, Word
+from transduce.vocabulary import Vocabulary
+
+# H heads · Q query positions · K key positions
+
+BLANK = "␣"
+JOINERS = {"'": str.isalpha, "’": str.isalpha, ".": str.isdigit, ",": str.isdigit}
+UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
+
+
+def read_sequence(
+    vocabulary: Vocabulary, ids: Sequence[int], *, is_tokenised: bool
+) -> PieceSequence:
+    """Return the pieces of token ids as readable text, and the words that they form."""
+    values = [vocabulary.piece_bytes(number) for number in ids]
+    text = b"".join(values).decode("utf-8", errors="replace").strip()
+    words = group_words(values, find_spaced_starts if is_tokenised else find_word_starts)
+    pieces = tuple(readable_piece(vocabulary, number) for number in ids)
+    named = [
+        Word(first, end - 1, name_word(values[first:end], pieces[first])) for first, end in words
+    ]
+    return PieceSequence(pieces, tuple(named), text)
+
+
+def readable_piece(vocabulary: Vocabulary, number: int) -> str:
+    """Return a piece as readable text; a label, which ends with a blank, without the blank."""
+    piece = vocabulary.piece(number)
+    return piece.removesuffix(BLANK) or piece
+
+
+def name_word(values: Sequence[bytes], first_piece: str) -> str:
+    """Return the text of a word from the bytes of its pieces; that of a mark, such as "</s>"."""
+    return b"".join(values).decode("utf-8", errors="replace").strip() or first_piece
+
+
+def group_words(
+    values: Sequence[bytes], find_starts: Callable[[str], list[bool]]
+) -> list[tuple[int, int]]:
+    """Group pieces, given by their bytes, to words; return (first, end) of each, end exclusive.
+
+    A piece without bytes, such as END, is a word of its own. A piece begins a word if a word begins
+    at its first byte that is no blank; a piece of nothing but a blank begins the word after it.
+    """
+    starts = find_start_bytes(b"".join(values), find_starts)
+    firsts, offset, before = list[int](), 0, b""
+    for index, value in enumerate(values):
+        at = offset + len(value) - len(value.lstrip(b" "))
+        if not (before and value) or is_blank(value) or (at in starts and not is_blank(before)):
+            firsts.append(index)
+        before, offset = value, offset + len(value)
+    return list(pairwise([*firsts, len(values)]))
+
+
+def find_start_bytes(data: bytes, find_starts: Callable[[str], list[bool]]) -> set[int]:
+    """Return the offsets of the bytes at which words begin."""
+    text = data.decode("utf-8", errors="surrogateescape")
+    widths = [len(one.encode("utf-8", errors="surrogateescape")) for one in text]
+    offsets = accumulate(widths[:-1], initial=0)
+    return {at for at, start in zip(offsets, find_starts(text), strict=False) if start}
+
+
+def is_blank(value: bytes) -> bool:
+    """Return whether a piece is nothing but a blank."""
+    return value == b" "
+
+
+def find_spaced_starts(text: str) -> list[bool]:
+    """Return for each character of a tokenised text whether a word begins there, after a blank."""
+    return [one != " " and before == " " for before, one in zip(" " + text, text, strict=False)]
+
+
+def find_word_starts(text: str) -> list[bool]:
+    """Return for each character of a text whether a word or a run of punctuation begins there."""
+    kinds = [character_kind(text, index) for index in range(len(text))]
+    return [
+        kind != " " and (kind != before or kind == "unspaced")
+        for before, kind in zip([" ", *kinds], kinds, strict=False)
+    ]
+
+
+def character_kind(text: str, index: int) -> str:
+    """Return the kind of a character in its text: blank, letter, unspaced letter, punctuation."""
+    one = text[index]
+    if one in JOINERS and 0 < index < len(text) - 1:
+        joins = JOINERS[one]
+        return "letter" if joins(text[index - 1]) and joins(text[index + 1]) else "punctuation"
+    return kind_of_letter(one)
+
+
+@lru_cache(maxsize=4096)
+def kind_of_letter(one: str) -> str:
+    """Return the kind of a character regardless of its neighbours; a lone byte is a letter."""
+    if one == " ":
+        return " "
+    if unicodedata.name(one, "").startswith(UNSPACED):
+        return "unspaced"
+    is_letter = one.isalnum() or unicodedata.category(one) in ("Mn", "Mc", "Me", "Cs", "Cf")
+    return "letter" if is_letter else "punctuation"
+
+
+def join_words(
+    weights: Float32[np.ndarray, "*H Q K"], queries: Sequence[Word], keys: Sequence[Word]
+) -> Float32[np.ndarray, "*H Qw Kw"]:
+    """Return weights between words: keys of a word's pieces summed, queries averaged."""
+    summed = np.add.reduceat(weights, [word.first for word in keys], axis=-1)
+    counts = np.array([word.last - word.first + 1 for word in queries], dtype=np.float32)
+    rows = np.add.reduceat(summed, [word.first for word in queries], axis=-2)
+    return rows / counts[:, None]
+
+
+def is_punctuation(text: str) -> bool:
+    """Return whether a word is nothing but punctuation; marks such as "</s>" are not."""
+    return bool(text) and all(kind_of_letter(one) == "punctuation" for one in text)
