@@ -1,0 +1,152 @@
+"""What each head tends to read in one sentence, computed and labelled: previous, next, far, ….
+
+Each weight counts for exactly one tendency, so that the shares of a head sum to 1:
+
+    separator     a mark that is no text, such as "</s>"
+    same          the same position or word; in cross-attention a word that is spelled the same
+    previous      the position or the word before
+    next          the position or the word after
+    punctuation   punctuation further away
+    far           any other word further away
+
+Cross-attention joins two sequences, so that it has neither previous nor next.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import final
+
+import numpy as np
+from jaxtyping import Bool, Float, Float32, Int
+
+from transduce.view.attention.record import AttentionView, PieceSequence
+from transduce.view.attention.words import is_punctuation
+from transduce.vocabulary.symbols import SPECIALS
+
+# H heads · Q query positions · K key positions · P positions of a sequence
+
+TENDENCIES = ("separator", "same", "previous", "next", "punctuation", "far")
+NUMBERS = range(len(TENDENCIES))
+LEAST_SHARE = 0.5  # a head with less on its strongest tendency is called "mixed"
+BROAD = 0.8  # a head with this part of the highest possible entropy is called "broad"
+
+
+@final
+@dataclass(frozen=True)
+class HeadTendency:
+    """What a head tends to read, the share of its weights on that, and their entropy."""
+
+    label: str  # one of TENDENCIES, or "mixed", or "broad"
+    share: float  # the largest of the shares, from 0 to 1
+    entropy: float  # of a query's weights, in bits, averaged over queries
+    shares: Mapping[str, float]  # of every tendency; they sum to 1
+
+
+def compute_tendencies(view: AttentionView) -> Mapping[str, tuple[tuple[HeadTendency, ...], ...]]:
+    """Return the tendency of every head: [kind][index of the layer][index of the head].
+
+    Marks as queries, such as END, do not count, unless a sequence has nothing else.
+    """
+    return MappingProxyType(
+        {
+            kind: tuple(describe_layer(view, kind, index) for index in range(len(layers)))
+            for kind, layers in view.weights.items()
+        }
+    )
+
+
+def describe_layer(view: AttentionView, kind: str, index: int) -> tuple[HeadTendency, ...]:
+    """Return the tendency of every head of one kind in the layer with this index."""
+    queries, keys = view.queries(kind), view.keys(kind)
+    classes = classify_cross(queries, keys) if kind == "cross" else classify_self(queries)
+    marks = find_marks(queries)
+    counted = marks if marks.all() else ~marks
+    weights, classes = view.weights[kind][index][:, counted], classes[counted]
+    shares = np.stack(
+        [(weights * (classes == number)).sum(axis=-1).mean(axis=-1) for number in NUMBERS], axis=-1
+    )
+    entropies = compute_entropy(weights).mean(axis=-1)
+    broad = BROAD * max(compute_highest_entropy(view, kind)[counted].mean(), 1.0)
+    return tuple(
+        label_head(one, float(entropy), is_broad=bool(entropy >= broad))
+        for one, entropy in zip(shares, entropies, strict=True)
+    )
+
+
+def compute_highest_entropy(view: AttentionView, kind: str) -> Float[np.ndarray, " Q"]:
+    """Return the entropy in bits of a query that reads all keys equally, for each query.
+
+    A query of the decoder's self-attention reads itself and earlier positions only.
+    """
+    queries, keys = len(view.queries(kind).pieces), len(view.keys(kind).pieces)
+    return np.log2(np.arange(1, queries + 1) if kind == "decoder" else np.full(queries, keys))
+
+
+def label_head(
+    shares: Float[np.ndarray, " tendencies"], entropy: float, *, is_broad: bool
+) -> HeadTendency:
+    """Return a head's tendency from its shares and the entropy of its weights."""
+    strongest = int(shares.argmax())
+    label = TENDENCIES[strongest] if shares[strongest] >= LEAST_SHARE else "mixed"
+    named = {name: float(share) for name, share in zip(TENDENCIES, shares, strict=True)}
+    return HeadTendency(
+        "broad" if is_broad else label, float(shares[strongest]), entropy, MappingProxyType(named)
+    )
+
+
+def compute_entropy(weights: Float32[np.ndarray, "H Q K"]) -> Float[np.ndarray, "H Q"]:
+    """Return the entropy of each query's weights in bits: 0 for one key, log2 K for all equally."""
+    logarithms = np.log2(weights, where=weights > 0, out=np.zeros_like(weights))
+    return -(weights * logarithms).sum(axis=-1)
+
+
+def classify_self(sequence: PieceSequence) -> Int[np.ndarray, "P P"]:
+    """Return for each pair of a query and a key of one sequence an index into TENDENCIES."""
+    positions, words = np.arange(len(sequence.pieces)), find_words(sequence)
+    ahead = positions[None, :] - positions[:, None]
+    words_ahead = words[None, :] - words[:, None]
+    tests = {
+        "separator": np.broadcast_to(find_marks(sequence), ahead.shape),
+        "same": (ahead == 0) | ((words_ahead == 0) & (np.abs(ahead) > 1)),
+        "previous": (ahead == -1) | (words_ahead == -1),
+        "next": (ahead == 1) | (words_ahead == 1),
+        "punctuation": np.broadcast_to(find_punctuation(sequence), ahead.shape),
+    }
+    return choose_first(tests)
+
+
+def classify_cross(queries: PieceSequence, keys: PieceSequence) -> Int[np.ndarray, "Q K"]:
+    """Return for each pair of an output and a source position an index into TENDENCIES."""
+    shape = len(queries.pieces), len(keys.pieces)
+    read, found = (
+        np.array([one.words[n].text.casefold() for n in find_words(one)]) for one in (queries, keys)
+    )
+    tests = {
+        "separator": np.broadcast_to(find_marks(keys), shape),
+        "same": read[:, None] == found[None, :],
+        "punctuation": np.broadcast_to(find_punctuation(keys), shape),
+    }
+    return choose_first(tests)
+
+
+def choose_first(tests: Mapping[str, Bool[np.ndarray, "Q K"]]) -> Int[np.ndarray, "Q K"]:
+    """Return the index of the first tendency whose test holds for each pair, else that of far."""
+    numbers = [TENDENCIES.index(name) for name in tests]
+    return np.select(list(tests.values()), numbers, default=TENDENCIES.index("far"))
+
+
+def find_words(sequence: PieceSequence) -> Int[np.ndarray, " P"]:
+    """Return for each position the index of its word."""
+    counts = [word.last - word.first + 1 for word in sequence.words]
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+def find_marks(sequence: PieceSequence) -> Bool[np.ndarray, " P"]:
+    """Return for each position whether its piece is BEGIN or END."""
+    return np.array([piece in SPECIALS for piece in sequence.pieces])
+
+
+def find_punctuation(sequence: PieceSequence) -> Bool[np.ndarray, " P"]:
+    """Return for each position whether its word is punctuation."""
+    return np.array([is_punctuation(word.text) for word in sequence.words])[find_words(sequence)]
