@@ -1,7 +1,5 @@
 """Drawing of a tree as SVG, for a page or a notebook; it can mark differences from a gold tree."""
 
-import html
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
@@ -9,6 +7,7 @@ from collections.abc import Iterator
 from transduce.errors import InputError
 from transduce.text.trees.layout import Layout, lay_out
 from transduce.text.trees.tree import Constituent, Tree
+from transduce.text.xml import escape_xml
 
 FONT, FONT_SIZE = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif", 14
 GAP, MARGIN, ROW, WORD_ROW, LEGEND_ROW = 14.0, 12.0, 48.0, 18.0, 22.0  # pixels
@@ -17,7 +16,6 @@ INK, TAG, EDGE = "#1f2328", "#57606a", "#8c959f"
 # wrong brackets are also underlined.
 RIGHT, WRONG = "#0b5d3b", "#c01048"
 MAX_TEXT = 160  # most characters of a title or a line of the legend
-FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML forbids these
 NARROW, WIDE = frozenset("ijl|.,:;'!`I()[]{}/\\ftr-"), frozenset("mwMW%@&—…\u2030")
 
 
@@ -121,11 +119,6 @@ def constituent_text(tree: Tree, constituent: Constituent) -> str:
 def shorten(text: str) -> str:
     """Return a text of at most 160 characters; a longer one is cut and ends in …."""
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
-
-
-def escape_xml(text: str) -> str:
-    """Return a text with &, < and > escaped for XML, and U+FFFD for characters that XML forbids."""
-    return html.escape(FORBIDDEN.sub("\ufffd", text), quote=False)
 
 
 def estimate_width(text: str) -> float:
