@@ -180,7 +180,8 @@ def test_a_manifest_of_a_stranger_leads_nowhere(folder, files):
         ('{"format": ' + "[" * 100_000 + "]" * 100_000 + "}", "nested too deep"),
         ("[1]", "is no JSON object"),
         ("", "is no JSON that can be used"),
-        ('{"format": 1, "word": "\\ud800"}', "is not as it was written"),
+        ('{"format": 1, "word": "\\ud800"}', "is no JSON that can be used"),
+        ('{"format": 1, "\\udc00": 1}', "is no JSON that can be used"),
         ("x" * (1 << 21), "has more than 1,048,576 bytes"),
     ],
 )

@@ -1,7 +1,7 @@
 """The model folder: weights, recipe, vocabularies, and the model card."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
@@ -9,7 +9,7 @@ from typing import Any, final
 from torch import Tensor
 
 from transduce.checkpoint.stored_recipe import parse_stored_recipe
-from transduce.checkpoint.weights import from_bytes, require_finite, to_bytes
+from transduce.checkpoint.weights import read_tensors, require_finite, to_bytes
 from transduce.durable import atomic_folder, open_folder, read_json, to_json
 from transduce.settings import Recipe
 from transduce.vocabulary.files import (
@@ -25,6 +25,7 @@ WEIGHTS = "model.safetensors"
 RECIPE = "recipe.json"
 CARD = "README.md"
 RECIPE_LIMIT = 1 << 20
+CountWeights = Callable[[Recipe, Vocabularies], int]
 
 
 @final
@@ -63,19 +64,27 @@ def is_model(folder: Path) -> bool:
     return any(os.path.lexists(folder / name) for name in (RECIPE, WEIGHTS))
 
 
-def load_model(folder: Path) -> LoadedModel:
-    """Read and verify a model folder; FolderError names a file with a wrong checksum."""
+def load_model(folder: Path, count_weights: CountWeights | None = None) -> LoadedModel:
+    """Read and verify a model folder; FolderError names a file with a wrong checksum.
+
+    If `count_weights` is given, other numbers of weights than it returns are refused unread.
+    """
     found = open_folder(folder, KIND)
-    recipe = read_json(found.read(RECIPE, RECIPE_LIMIT), folder / RECIPE)
+    values = read_json(found.read(RECIPE, RECIPE_LIMIT), folder / RECIPE)
+    recipe = parse_stored_recipe(values, folder / RECIPE)
+    vocabularies = read_vocabularies(
+        folder,
+        lambda name: found.read(name, LIMIT),
+        shared=SHARED in found.files,
+        has_lexicon=LEXICON in found.files,
+    )
+    count = None if count_weights is None else count_weights(recipe, vocabularies)
+    with found.open(WEIGHTS) as stream:
+        weights = read_tensors(stream, folder / WEIGHTS, count)
     return LoadedModel(
-        recipe=parse_stored_recipe(recipe, folder / RECIPE),
-        vocabularies=read_vocabularies(
-            folder,
-            lambda name: found.read(name, LIMIT),
-            shared=SHARED in found.files,
-            has_lexicon=LEXICON in found.files,
-        ),
-        weights=from_bytes(found.read(WEIGHTS), folder / WEIGHTS),
+        recipe=recipe,
+        vocabularies=vocabularies,
+        weights=weights,
         about=found.about,
         hash=found.hash,
     )

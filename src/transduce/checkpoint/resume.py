@@ -17,8 +17,8 @@ from transduce.checkpoint.steps import (
     step_folder,
     write_step,
 )
-from transduce.checkpoint.weights import from_bytes, require_finite, to_bytes
-from transduce.durable import read_json, to_json
+from transduce.checkpoint.weights import Tensors, read_tensors, require_finite, to_bytes
+from transduce.durable import VerifiedFolder, read_json, to_json
 from transduce.errors import FolderError
 
 WEIGHTS = "model.safetensors"
@@ -64,13 +64,16 @@ def has_checkpoints(run: Path) -> bool:
     return bool(list_steps(run / CHECKPOINTS))
 
 
-def load_newest_checkpoint(run: Path) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
+def load_newest_checkpoint(
+    run: Path, count: int | None = None
+) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
     """Return the newest intact checkpoint, and the newer damaged checkpoints with reasons.
 
+    `count` is the number of the model's weights, if it is known; others are refused unread.
     The checkpoint is None if the run has none; FolderError if all its checkpoints are damaged.
     """
     while steps := list_steps(run / CHECKPOINTS):
-        checkpoint, rejected = load_first_intact(run, steps[::-1])
+        checkpoint, rejected = load_first_intact(run, steps[::-1], count)
         if checkpoint is not None:
             return checkpoint, rejected
         if list_steps(run / CHECKPOINTS) == steps:
@@ -85,29 +88,35 @@ def load_newest_checkpoint(run: Path) -> tuple[Checkpoint | None, list[tuple[Pat
 
 
 def load_first_intact(
-    run: Path, steps: list[int]
+    run: Path, steps: list[int], count: int | None = None
 ) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
     """Return the first intact checkpoint of these steps, and earlier damaged ones with reasons."""
     rejected: list[tuple[Path, str]] = []
     for step in steps:
         try:
-            return load_checkpoint(run, step), rejected
+            return load_checkpoint(run, step, count), rejected
         except FolderError as fault:
             rejected.append((step_folder(run / CHECKPOINTS, step), fault.fact))
     return None, rejected
 
 
-def load_checkpoint(run: Path, step: int) -> Checkpoint:
-    """Return a step's checkpoint; FolderError if it is damaged."""
+def load_checkpoint(run: Path, step: int, count: int | None = None) -> Checkpoint:
+    """Return a step's checkpoint; FolderError if it is damaged or has not `count` weights."""
     opened = open_step(run / CHECKPOINTS, step)
     return Checkpoint(
         step=step,
         folder=opened.folder,
-        weights=from_bytes(opened.read(WEIGHTS), opened.folder / WEIGHTS),
-        moments=from_bytes(opened.read(MOMENTS), opened.folder / MOMENTS),
+        weights=read_step_tensors(opened, WEIGHTS, count),
+        moments=read_step_tensors(opened, MOMENTS, None if count is None else 2 * count),
         state=read_json(opened.read(STATE, STATE_LIMIT), opened.folder / STATE),
         hash=opened.hash,
     )
+
+
+def read_step_tensors(opened: VerifiedFolder, name: str, count: int | None = None) -> Tensors:
+    """Return the tensors of a file in a step's folder, `count` values in all if it is known."""
+    with opened.open(name) as stream:
+        return read_tensors(stream, opened.folder / name, count)
 
 
 def prune(run: Path, snapshots: int) -> list[str]:

@@ -7,9 +7,9 @@ from typing import final
 
 from torch import Tensor
 
-from transduce.checkpoint.resume import WEIGHTS
+from transduce.checkpoint.resume import WEIGHTS, read_step_tensors
 from transduce.checkpoint.steps import SNAPSHOTS, list_steps, open_step, step_folder, write_step
-from transduce.checkpoint.weights import from_bytes, require_finite, to_bytes
+from transduce.checkpoint.weights import require_finite, to_bytes
 
 
 @final
@@ -23,7 +23,7 @@ class Snapshot:
     def weights(self) -> dict[str, Tensor]:
         """Return the snapshot's weights by name; FolderError if they are damaged."""
         found = open_step(self.folder.parent, self.step)
-        return from_bytes(found.read(WEIGHTS), found.folder / WEIGHTS)
+        return read_step_tensors(found, WEIGHTS)
 
 
 def save_snapshot(run: Path, step: int, weights: Mapping[str, Tensor]) -> Path:

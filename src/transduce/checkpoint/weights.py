@@ -1,19 +1,29 @@
 """Convert tensors to safetensors bytes and back; the format cannot contain code."""
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import final
 
 import safetensors.torch
 import torch
-from safetensors import SafetensorError
 from torch import Tensor
 
-from transduce.durable import read_json
+from transduce.durable import HashingReader, read_json
 from transduce.errors import FolderError, NotFiniteError
 
 HEADER_LIMIT = 1 << 20  # safetensors allows 100 MB, which takes seconds to parse
 TENSOR_LIMIT = 10_000
-DTYPES = ("F64", "F32", "F16", "BF16", "I64")
+MAX_DIMENSIONS, MAX_SIZE = 8, 1 << 40  # of a tensor
+DTYPES = {
+    "F64": torch.float64,
+    "F32": torch.float32,
+    "F16": torch.float16,
+    "BF16": torch.bfloat16,
+    "I64": torch.int64,
+}
+Tensors = dict[str, Tensor]  # by name
 DAMAGED = "the folder is damaged or foreign: take it from its source again"
 
 
@@ -23,34 +33,83 @@ def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
     return safetensors.torch.save(plain)
 
 
-def from_bytes(data: bytes, file: Path) -> dict[str, Tensor]:
-    """Return the tensors of a safetensors file; FolderError for damage, NaN or infinity."""
-    require_header(data, file)
-    try:
-        weights = safetensors.torch.load(data)
-    except SafetensorError as fault:
-        raise FolderError(f"is no safetensors file: {fault}", DAMAGED, file=file) from fault
+def read_tensors(stream: HashingReader, file: Path, count: int | None = None) -> Tensors:
+    """Return the tensors of an open safetensors file; FolderError for damage, NaN or infinity.
+
+    `count` is the number of values of all tensors, if it is known. The header is checked before any
+    memory is taken, so that a file needs no more than its size.
+    """
+    header = read_header(stream, file)
+    values = sum(math.prod(entry.shape) for entry in header.values())
+    if count is not None and values != count:
+        fact = f"has {values:,} weights, and the model of its recipe has {count:,}"
+        raise FolderError(fact, DAMAGED, file=file)
+    weights = {name: read_tensor(stream, entry) for name, entry in header.items()}
     name = first_not_finite(weights)
     if name is not None:
         raise FolderError(f"tensor {name!r} holds numbers that are not finite", DAMAGED, file=file)
     return weights
 
 
-def require_header(data: bytes, file: Path) -> None:
-    """Raise FolderError if a safetensors header is truncated, too large or has unknown types."""
-    length = int.from_bytes(data[:8], "little")
-    if not 8 <= 8 + length <= len(data):
+def read_tensor(stream: HashingReader, entry: "TensorEntry") -> Tensor:
+    """Read the next tensor of a file into new memory."""
+    raw = torch.empty(entry.end - entry.start, dtype=torch.uint8)
+    if raw.numel():
+        stream.fill(raw.numpy().data)
+    return raw.view(DTYPES[entry.dtype]).view(entry.shape)
+
+
+@final
+@dataclass(frozen=True)
+class TensorEntry:
+    """What a safetensors header says of one tensor; its bytes are counted from the header's end."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    start: int
+    end: int
+
+
+def read_header(stream: HashingReader, file: Path) -> dict[str, TensorEntry]:
+    """Return a safetensors header in the order of its tensors' bytes, which must fill the file."""
+    length = int.from_bytes(stream.read(8), "little")
+    if not 8 <= 8 + length <= stream.size:
         raise FolderError("is no safetensors file: its header is cut", DAMAGED, file=file)
     if length > HEADER_LIMIT:
         fact = f"has a header of {length:,} bytes, and {HEADER_LIMIT:,} are the limit"
         raise FolderError(fact, DAMAGED, file=file)
-    header = read_json(data[8 : 8 + length], file)
+    header = read_json(stream.read(length), file)
     if len(header) > TENSOR_LIMIT:
         fact = f"has {len(header):,} tensors, and {TENSOR_LIMIT:,} are the limit"
         raise FolderError(fact, DAMAGED, file=file)
-    for name, entry in header.items():
-        if not isinstance(entry, dict) or entry.get("dtype") not in DTYPES:
+    found = {name: parse_entry(name, entry, file) for name, entry in header.items()}
+    found = dict(sorted(found.items(), key=lambda item: (item[1].start, item[1].end)))
+    ends = [0, *(entry.end for entry in found.values())]
+    starts = [entry.start for entry in found.values()]
+    if [*starts, stream.size - 8 - length] != ends:
+        fact = "is no safetensors file: its tensors overlap, or do not fill it"
+        raise FolderError(fact, DAMAGED, file=file)
+    return found
+
+
+def parse_entry(name: str, entry: object, file: Path) -> TensorEntry:
+    """Return one entry of a safetensors header; FolderError if its parts do not agree."""
+    match entry:
+        case {
+            "dtype": str(dtype),
+            "shape": [*shape],
+            "data_offsets": [int(start), int(end)],
+            **more,
+        } if dtype in DTYPES and len(shape) <= MAX_DIMENSIONS and not more:
+            whole = all(type(size) is int and 0 <= size <= MAX_SIZE for size in shape)
+            if whole and math.prod(shape) * DTYPES[dtype].itemsize == end - start:
+                return TensorEntry(dtype, tuple(shape), start, end)
+        case {"dtype": str(dtype)} if dtype in DTYPES:
+            pass
+        case _:
             raise FolderError(f"tensor {name[:80]!r} is of no kind we know", DAMAGED, file=file)
+    fact = f"is no safetensors file: the size of tensor {name[:80]!r} is not that of its bytes"
+    raise FolderError(fact, DAMAGED, file=file)
 
 
 def first_not_finite(weights: Mapping[str, Tensor]) -> str | None:

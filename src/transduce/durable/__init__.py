@@ -5,10 +5,17 @@ from transduce.durable.files import atomic_file, ensure_folder, sync_folder, wri
 from transduce.durable.folder import FolderWriter, atomic_folder, remove_folder
 from transduce.durable.lock import lock_folder
 from transduce.durable.strict_json import read_json, to_json
-from transduce.durable.verified import VerifiedFolder, list_names, open_folder, read_regular
+from transduce.durable.verified import (
+    HashingReader,
+    VerifiedFolder,
+    list_names,
+    open_folder,
+    read_regular,
+)
 
 __all__ = [
     "FolderWriter",
+    "HashingReader",
     "VerifiedFolder",
     "atomic_file",
     "atomic_folder",

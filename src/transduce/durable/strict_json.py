@@ -1,8 +1,9 @@
-"""Strict JSON: the reader refuses repeated keys, NaN, infinite numbers and over 20 levels."""
+"""Strict JSON: no repeated keys, NaN, infinite numbers, lone surrogates, or over 20 levels."""
 
 import json
 import math
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def read_json(data: bytes, file: Path) -> dict[str, Any]:
         value = json.loads(
             data.decode(), object_pairs_hook=build_unique_dict, parse_constant=refuse_constant
         )
-        require_shallow_and_finite(value)
+        require_plain(value)
     except (ValueError, RecursionError) as error:
         reason = str(error) if isinstance(error, ValueError) else "nested too deep"
         raise FolderError(f"is no JSON that can be used: {reason}", DAMAGED, file=file) from error
@@ -36,11 +37,11 @@ DAMAGED = "the file is damaged or was edited: take the folder from its source ag
 
 def build_unique_dict(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Build a dict from key-value pairs; raise ValueError if a key is repeated."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        repeated = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"key {repeated!r} stands twice")
+    found = dict[str, Any]()
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"key {key[:80]!r} stands twice")
+        found[key] = value
     return found
 
 
@@ -49,15 +50,20 @@ def refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number")
 
 
-def require_shallow_and_finite(value: object) -> None:
-    """Raise ValueError if a parsed value is nested too deep or holds an infinite number."""
+def require_plain(value: object) -> None:
+    """Raise ValueError for deep nesting, infinite numbers and text with half a surrogate pair."""
     layer: list[Any] = [value]
     for _ in range(MAX_DEPTH):
-        if any(isinstance(item, float) and not math.isfinite(item) for item in layer):
-            raise ValueError("a number is too large")
+        for item in layer:
+            if isinstance(item, float) and not math.isfinite(item):
+                raise ValueError("a number is too large")
+            if isinstance(item, str):
+                item.encode()  # raises UnicodeEncodeError, a ValueError, for a lone surrogate
         inner = [item for item in layer if isinstance(item, dict | list)]
         layer = [
-            part for item in inner for part in (item.values() if isinstance(item, dict) else item)
+            part
+            for item in inner
+            for part in (chain.from_iterable(item.items()) if isinstance(item, dict) else item)
         ]
     if layer:
         raise ValueError("nested too deep")

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BufferedReader
+from io import BufferedIOBase, BufferedReader
 from pathlib import Path
 from typing import Any, final
 
@@ -16,6 +16,8 @@ from transduce.durable.folder import MANIFEST, PLAIN_NAME
 from transduce.errors import FolderError
 
 MANIFEST_LIMIT = 1 << 20
+BLOCK = 1 << 20
+REREAD_LIMIT = 1 << 30  # a larger file with a fault is refused without hashing the rest of it
 SHA256 = re.compile(r"[0-9a-f]{64}")
 AGAIN = "the folder is damaged or was edited: take it from its source again"
 
@@ -51,6 +53,24 @@ class VerifiedFolder:
         require_sha256(path, entry, hashlib.sha256(data).hexdigest())
         return data
 
+    @contextmanager
+    def open(self, name: str) -> Iterator["HashingReader"]:
+        """Open a file whose sha256 is checked at the end of the block; do not use its bytes before.
+
+        If the block raises FolderError, a file that differs from the manifest is named instead.
+        """
+        path, entry = self.folder / name, self.entry(name)
+        with open_regular(path) as stream:
+            require_size(path, entry, stream)
+            reader = HashingReader(stream, entry.size)
+            try:
+                yield reader
+            except FolderError:
+                if entry.size <= REREAD_LIMIT:
+                    require_sha256(path, entry, reader.hash_rest())
+                raise
+            require_sha256(path, entry, reader.hash_rest())
+
     def verified_path(self, name: str) -> Path:
         """Return the path of a file after checking its size and sha256 against the manifest."""
         path, entry = self.folder / name, self.entry(name)
@@ -70,6 +90,32 @@ class VerifiedFolder:
         if name not in self.files:
             raise FolderError(f"has no {name}", AGAIN, file=self.folder)
         return self.files[name]
+
+
+@final
+class HashingReader:
+    """An open file of a known size, which is read from start to end and hashed on the way."""
+
+    def __init__(self, stream: BufferedIOBase, size: int) -> None:
+        self.stream, self.size = stream, size
+        self.digest = hashlib.sha256()
+
+    def read(self, count: int) -> bytes:
+        """Return the next `count` bytes, or fewer at the end of the file."""
+        data = self.stream.read(count)
+        self.digest.update(data)
+        return data
+
+    def fill(self, buffer: memoryview) -> None:
+        """Read the next bytes of the file into all of a buffer."""
+        count = self.stream.readinto(buffer)
+        self.digest.update(buffer[:count])
+
+    def hash_rest(self) -> str:
+        """Read to the end in blocks; return the sha256 of the whole file."""
+        while self.read(BLOCK):
+            pass
+        return self.digest.hexdigest()
 
 
 def open_folder(path: Path, kind: str) -> VerifiedFolder:

@@ -25,6 +25,7 @@ from transduce.inference.translator import Translator, warn_user
 from transduce.machine.device import select_device
 from transduce.model.decoding.inference_weights import prepare_for_inference
 from transduce.model.transformer import Transformer
+from transduce.recipes.parameters import count_parameters
 from transduce.runs.run_folder import read_run_vocabularies
 from transduce.settings import Recipe
 from transduce.settings.fields import require
@@ -111,7 +112,7 @@ def load_member(folder: Path) -> Member:
     if not is_model(folder):
         hint = "name a folder that `transduce average` or `transduce train` wrote"
         raise FolderError("is neither a model folder nor a run", hint, file=folder)
-    found: LoadedModel = load_model(folder)
+    found: LoadedModel = load_model(folder, count_weights)
     model = build_model(found.weights, found.recipe, found.vocabularies, file=folder)
     return Member(
         model, build_task(found.recipe.data, found.vocabularies), found.recipe, found.hash
@@ -121,14 +122,21 @@ def load_member(folder: Path) -> Member:
 def load_run(folder: Path) -> Member:
     """Load the newest checkpoint of a run folder; raise FolderError if it is damaged."""
     run = read_run(folder)
-    checkpoint, rejected = load_newest_checkpoint(folder)
+    vocabularies = read_run_vocabularies(folder)
+    count = count_weights(run.recipe, vocabularies)
+    checkpoint, rejected = load_newest_checkpoint(folder, count)
     if checkpoint is None:
         raise InputError("this run has no checkpoint yet", "train it first", file=folder)
     if rejected:  # loading an older checkpoint would hide the damage
         raise FolderError(rejected[0][1], "`transduce train` resumes from an older checkpoint")
-    vocabularies = read_run_vocabularies(folder)
     model = build_model(checkpoint.weights, run.recipe, vocabularies, file=folder)
     return Member(model, build_task(run.recipe.data, vocabularies), run.recipe, checkpoint.hash)
+
+
+def count_weights(recipe: Recipe, vocabularies: Vocabularies) -> int:
+    """Return by formula how many weights the recipe's model has with these vocabularies."""
+    source, target = vocabularies
+    return count_parameters(recipe.architecture, len(source), len(target))
 
 
 def build_model(
