@@ -103,11 +103,12 @@ def load_first_intact(
 def load_checkpoint(run: Path, step: int, count: int | None = None) -> Checkpoint:
     """Return a step's checkpoint; FolderError if it is damaged or has not `count` weights."""
     opened = open_step(run / CHECKPOINTS, step)
+    moments = None if count is None else 2 * count + 1  # two of each weight; number of updates
     return Checkpoint(
         step=step,
         folder=opened.folder,
         weights=read_step_tensors(opened, WEIGHTS, count),
-        moments=read_step_tensors(opened, MOMENTS, None if count is None else 2 * count),
+        moments=read_step_tensors(opened, MOMENTS, moments),
         state=read_json(opened.read(STATE, STATE_LIMIT), opened.folder / STATE),
         hash=opened.hash,
     )
