@@ -30,11 +30,7 @@ class SentenceLayout:
         self.batch_sizes = position.bincount()  # number of first tokens, of second tokens, …
 
     def shift(self, x: Float[Tensor, "T d"], offset: int) -> Float[Tensor, "T d"]:
-<<<<<<< HEAD
         """Return for each token its neighbour at `offset`, or zeros if outside its sentence."""
-=======
-        """Return each token's neighbour at an offset; zeros where that is outside its sentence."""
->>>>>>> 25180b1 (One line fits)
         if offset == 0:
             return x
         outside = self.after < offset if offset > 0 else self.before < -offset
