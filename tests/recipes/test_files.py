@@ -1,6 +1,7 @@
 """Recipes in files of one's own."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,31 @@ def test_json_is_read_too_as_a_model_folder_holds_it(tmp_path):
 def test_a_byte_order_mark_is_no_part_of_a_recipe(tmp_path):
     path = written(tmp_path, "\ufeff[training]\nsteps = 7\n")
     assert from_file(path).training.steps == 7
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "answer"),
+    [
+        (
+            "a.json",
+            '{"about": "x", "about": "y"}',
+            "read: key 'about' stands twice",
+        ),
+        ("a.json", '{"search": {"alpha": NaN}}', "NaN is no number"),
+        ("a.json", "[" * 100_000, "nested too deep"),
+        ("a.json", '{"about": "\\ud800"}', "no recipe can be read"),
+        ("a.toml", "x = " + "[" * 100_000, "nested too deep"),
+        ("a.toml", "about = 1\nabout = 2\n", "no recipe can be read"),
+        ("a.toml", "#" * (1 << 20) + "\n", "has more than 1,048,576 bytes"),
+    ],
+)
+def test_a_file_that_could_mean_two_things_or_has_no_end_is_refused(tmp_path, name, text, answer):
+    assert answer in refusal(written(tmp_path, text, name))
+
+
+def test_a_pipe_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe.toml")
+    assert "is no regular file" in refusal(tmp_path / "pipe.toml")
 
 
 def test_the_name_of_another_recipe_is_refused(tmp_path):

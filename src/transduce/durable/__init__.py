@@ -4,7 +4,7 @@ from transduce.durable.checksummed_json import from_checksummed_json, to_checksu
 from transduce.durable.files import atomic_file, ensure_folder, sync_folder, write_atomically
 from transduce.durable.folder import FolderWriter, atomic_folder, remove_folder
 from transduce.durable.lock import lock_folder
-from transduce.durable.strict_json import read_json, to_json
+from transduce.durable.strict_json import parse_json, read_json, to_json
 from transduce.durable.verified import (
     HashingReader,
     VerifiedFolder,
@@ -24,6 +24,7 @@ __all__ = [
     "list_names",
     "lock_folder",
     "open_folder",
+    "parse_json",
     "read_json",
     "read_regular",
     "remove_folder",

@@ -20,15 +20,23 @@ def to_json(value: object) -> bytes:
 def read_json(data: bytes, file: Path) -> dict[str, Any]:
     """Parse a JSON object strictly; raise FolderError for repeated keys, NaN or deep nesting."""
     try:
+        value = parse_json(data)
+    except ValueError as error:
+        raise FolderError(f"is no JSON that can be used: {error}", DAMAGED, file=file) from error
+    if not isinstance(value, dict):
+        raise FolderError("is no JSON object", DAMAGED, file=file)
+    return value
+
+
+def parse_json(data: bytes) -> Any:  # noqa: ANN401 - any value of JSON
+    """Parse a JSON value strictly; raise ValueError for repeated keys, NaN or deep nesting."""
+    try:
         value = json.loads(
             data.decode(), object_pairs_hook=build_unique_dict, parse_constant=refuse_constant
         )
         require_plain(value)
-    except (ValueError, RecursionError) as error:
-        reason = str(error) if isinstance(error, ValueError) else "nested too deep"
-        raise FolderError(f"is no JSON that can be used: {reason}", DAMAGED, file=file) from error
-    if not isinstance(value, dict):
-        raise FolderError("is no JSON object", DAMAGED, file=file)
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
     return value
 
 

@@ -1,15 +1,16 @@
 """Read recipes from TOML or JSON files: a recipe to start from, and the settings that differ."""
 
-import json
 import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
+from transduce.durable import parse_json
 from transduce.errors import InputError
 from transduce.recipes.names import RECIPES, by_name
 from transduce.settings import Recipe
 
+SIZE_LIMIT = 1 << 20
 FORM = 'a recipe reads: start = "table3/base", then [training] and below it steps = 2000'
 
 
@@ -42,7 +43,9 @@ def _parse_tables(path: Path) -> dict[str, Any]:
     """Parse a recipe file into tables of settings; report a syntax error with its line number."""
     text = _read_text(path)
     try:
-        values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        values = parse_json(text.encode()) if path.suffix == ".json" else tomllib.loads(text)
+    except RecursionError:
+        raise InputError("no recipe can be read: nested too deep", FORM, file=path) from None
     except ValueError as error:  # tomllib gives the line number only in its message
         line = re.search(r"line (\d+)", str(error))
         where = int(line[1]) if line else None
@@ -53,11 +56,18 @@ def _parse_tables(path: Path) -> dict[str, Any]:
 
 
 def _read_text(path: Path) -> str:
-    """Read a file as UTF-8 text without its byte-order mark."""
+    """Read a small regular file as UTF-8 text without its byte-order mark."""
+    if path.exists() and not path.is_file():
+        raise InputError("is no regular file", "name a file of settings", file=path)
     try:
-        return path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            data = file.read(SIZE_LIMIT + 1)
     except OSError as error:
         reason = f"cannot be read: {error.strerror}"
         raise InputError(reason, "`transduce recipes` lists those with a name", file=path) from None
+    if len(data) > SIZE_LIMIT:
+        raise InputError(f"has more than {SIZE_LIMIT:,} bytes", "name a recipe file", file=path)
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
         raise InputError("not UTF-8 text", FORM, file=path) from None

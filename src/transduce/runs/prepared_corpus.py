@@ -9,7 +9,6 @@ Each file and store is complete or absent. A second preparation makes only the m
 """
 
 import dataclasses
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -237,5 +236,8 @@ def encode_split(
 def dev_rules(data: Data) -> Data:
     """Return the data settings to clean a development set: drop only empty and too long pairs."""
     return dataclasses.replace(
-        data, max_length_ratio=math.inf, drop_identical=False, drop_duplicates=False
+        data,
+        max_length_ratio=float(data.max_characters),
+        drop_identical=False,
+        drop_duplicates=False,
     )

@@ -71,6 +71,8 @@ class Architecture:
         require_at_most(self, 65_536, "d_model", "d_ff", "d_k", "d_v", "max_positions")
         require_at_most(self, 1_000, "layers", "heads")
         require_probability(self, "dropout", "attention_dropout", "feed_forward_dropout")
+        # Dropout draws 16 bits a number, which cannot express a probability close to 1.
+        require_at_most(self, 0.99, "dropout", "attention_dropout", "feed_forward_dropout")
         require_one_of(self, "positions", POSITIONS)
         require_one_of(self, "tie_embeddings", TIES)
         require_one_of(self, "norm", NORMS)
@@ -85,6 +87,7 @@ class Architecture:
             f"architecture.d_model must be even, not {self.d_model}",
             "positions come in pairs of a sine and a cosine (section 3.5)",
         )
+        require_at_most(self, 1_000_001, "encoder_neighbourhood", "decoder_neighbourhood")
         for name in ("encoder_neighbourhood", "decoder_neighbourhood"):
             r = getattr(self, name)
             require(

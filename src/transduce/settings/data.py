@@ -60,6 +60,10 @@ class Data:
             "max_characters",
             "max_length_ratio",
         )
+        require_at_most(self, 65_536, "max_length")  # as architecture.max_positions
+        require_at_most(self, 1_000_000_000, "source_tokens", "target_tokens", "max_characters")
+        require_at_most(self, 1_000_000_000, "max_length_ratio")
+        require_at_most(self, 1_000_000_000_000, "max_pairs")
         require_one_of(self, "task", TASKS)
         require_one_of(self, "linearisation", LINEARISATIONS)
         require_one_of(self, "label_scheme", LABEL_SCHEMES)

@@ -1,9 +1,12 @@
 """Dataclass fields of settings that store the source of the default, and checks of values."""
 
 import dataclasses
+import math
 from typing import Any
 
 from transduce.errors import InputError
+
+LONGEST_NUMBER = 15  # digits that an error message shows
 
 
 def from_paper(default: Any, section: str, says: str) -> Any:  # noqa: ANN401 - a value of any type
@@ -29,11 +32,12 @@ def require_positive(owner: object, *names: str) -> None:
         require(value > 0, f"{field_path(owner, name)} must be more than 0, not {value}")
 
 
-def require_at_most(owner: object, most: int, *names: str) -> None:
+def require_at_most(owner: object, most: int | float, *names: str) -> None:
     """Raise InputError if a named field of `owner` is above `most`."""
     for name in names:
         value = getattr(owner, name)
-        require(value <= most, f"{field_path(owner, name)} is at most {most:,}, not {value:,}")
+        found = format_number(value)
+        require(value <= most, f"{field_path(owner, name)} is at most {most:,}, not {found}")
 
 
 def require_probability(owner: object, *names: str) -> None:
@@ -43,11 +47,19 @@ def require_probability(owner: object, *names: str) -> None:
         require(0 <= value < 1, f"{field_path(owner, name)} must lie in [0, 1), not {value}")
 
 
+def format_number(value: int | float) -> str:
+    """Return a number for an error message: with commas, or rounded if it has over 15 digits."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    digits = int(value.bit_length() * math.log10(2))  # str() refuses numbers of 4,300 digits
+    return f"{value:,}" if digits < LONGEST_NUMBER else f"a number of about {digits:,} digits"
+
+
 def require_one_of(owner: object, name: str, allowed: tuple[str, ...]) -> None:
     """Raise InputError unless the named field of `owner` has one of the allowed values."""
     value = getattr(owner, name)
     known = ", ".join(allowed)
-    require(value in allowed, f"{field_path(owner, name)} is one of {known}, not {value!r}")
+    require(value in allowed, f"{field_path(owner, name)} is one of {known}, not {value[:60]!r}")
 
 
 def field_path(owner: object, name: str) -> str:

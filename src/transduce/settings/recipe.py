@@ -11,7 +11,7 @@ from typing import Any, final
 from transduce.errors import InputError, suggest_names
 from transduce.settings.architecture import Architecture
 from transduce.settings.data import Data
-from transduce.settings.fields import from_paper, require
+from transduce.settings.fields import format_number, from_paper, require
 from transduce.settings.search import Search
 from transduce.settings.training import Training
 
@@ -114,10 +114,13 @@ def cast_value(path: str, value: object) -> Value:
     wanted = typing.get_type_hints(GROUPS[group])[field.name]
     if isinstance(value, str) and wanted is not str:
         value = parse_value(value)
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        found = format_number(value)
+        raise InputError(f"{path} must be {TYPE_NAMES[wanted]} of at most 18 digits, not {found}")
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if type(value) is not wanted or (isinstance(value, float) and not math.isfinite(value)):
-        raise InputError(f"{path} must be {TYPE_NAMES[wanted]}, not {value!r}")
+        raise InputError(f"{path} must be {TYPE_NAMES[wanted]}, not {repr(value)[:60]}")
     return typing.cast("Value", value)
 
 

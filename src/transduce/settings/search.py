@@ -8,6 +8,7 @@ from transduce.settings.fields import (
     from_paper,
     our_choice,
     require,
+    require_at_most,
     require_one_of,
     require_positive,
 )
@@ -47,10 +48,15 @@ class Search:
 
     def __post_init__(self) -> None:
         require_positive(self, "beam", "extra_length", "batch_size", "max_openings")
+        require_at_most(self, 10_000, "beam", "max_openings")  # a beam of 21 is the paper's widest
+        require_at_most(self, 100_000, "extra_length", "batch_size")
         require_one_of(self, "penalty", tuple(PENALTIES))
         require(self.alpha >= 0, f"search.alpha must not be negative, it is {self.alpha}")
+        # Outputs have at most 65,536 + 100,000 symbols: the divisor stays below 2^128, in float32.
+        require_at_most(self, 8, "alpha")
         holds = 0 <= self.gamma < math.inf
         require(holds, f"search.gamma must be a number of 0 or more, it is {self.gamma}")
+        require_at_most(self, 1_000, "gamma")  # nats; a symbol of probability 1e-300 has 691
 
 
 @final

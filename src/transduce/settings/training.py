@@ -93,6 +93,13 @@ class Training:
             f"take {-(-self.pad_to_tokens // TOKEN_MULTIPLE) * TOKEN_MULTIPLE}: "
             "products of even sizes are faster",
         )
+        many = 1_000_000_000  # more than any run has
+        require_at_most(self, many, "steps", "warmup", "snapshot_every", "average_last", "patience")
+        require_at_most(self, many, "validate_every", "validate_lines", "max_nonfinite_updates")
+        require_at_most(self, many, "micro_batch_tokens")
+        require_at_most(self, 1_000_000, "learning_rate_factor")
+        require_at_most(self, 1, "epsilon")
+        require_at_most(self, 525_600, "checkpoint_minutes")  # a year
         require_at_most(self, 1 << 24, "pad_to_tokens")
         require_at_most(self, 1_024, "threads")
         require_at_most(self, 2**63 - 1, "seed")
