@@ -111,10 +111,15 @@ class Browser:
         """Move the mouse to a point, in pixels from the middle of an element."""
         self.act([self.mouse([self.to(selector, x, y)])])
 
-    def click(self, selector: str, times: int = 1, x: int = 0, y: int = 0) -> None:
-        """Click an element with the mouse, once or twice."""
+    def click(self, selector: str, times: int = 1, held: str = "") -> None:
+        """Click the middle of an element with the mouse, while a key such as "Shift" is held."""
         press = [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
-        self.act([self.mouse([self.to(selector, x, y), *press * times])])
+        for kind in ("keyDown", "keyUp"):
+            if held:
+                key = {"type": kind, "value": KEYS[held]}
+                self.act([{"type": "key", "id": "keyboard", "actions": [key]}])
+            if kind == "keyDown":
+                self.act([self.mouse([self.to(selector, 0, 0), *press * times])])
 
     def to(self, selector: str, x: int, y: int) -> dict[str, object]:
         """Return the movement of a mouse to an element that a CSS selector finds."""

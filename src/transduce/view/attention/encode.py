@@ -1,0 +1,179 @@
+"""An attention view as data of a page: a JSON header, and the weights in compressed blocks.
+
+The weights of one layer and one kind of attention are one block [heads, queries, keys], so that a
+page decompresses only the layers that are looked at. Blocks stand one after the other in base64;
+the header names where each begins and how many characters it has.
+"""
+
+import base64
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float32
+
+from transduce.errors import InputError
+from transduce.view.attention.record import (
+    SIDES,
+    AttentionView,
+    NextPiece,
+    OutputStep,
+    PieceSequence,
+)
+from transduce.view.attention.tendencies import compute_tendencies
+from transduce.vocabulary.symbols import SPECIALS
+
+FORMAT = 1  # of header and blocks; a page's script reads this one only
+Block = Float32[np.ndarray, "H Q K"]
+
+
+def encode_roots(weights: Block) -> bytes:
+    """Return one byte for each weight, round(255 √w): an error of at most 0.004."""
+    return np.rint(255 * np.sqrt(weights)).astype(np.uint8).tobytes()
+
+
+def encode_halves(weights: Block) -> bytes:
+    """Return each weight as a little-endian float16: an error of at most 0.00025."""
+    return weights.astype("<f2").tobytes()
+
+
+NUMBERS: Mapping[str, Callable[[Block], bytes]] = MappingProxyType(
+    {"root8": encode_roots, "float16": encode_halves}
+)
+
+
+@dataclass(frozen=True)
+class WeightEncoding:
+    """How weights are written into a page."""
+
+    numbers: str = "root8"  # "root8": one byte for each weight; "float16": two, nearly exact
+    minimum: float = 0.0  # smaller weights are written as 0, which makes the page smaller
+    compression: str = "zlib"  # or "none", for browsers without DecompressionStream
+
+    def __post_init__(self) -> None:
+        """Refuse values that a page cannot be written with."""
+        require_one_of("numbers", self.numbers, NUMBERS)
+        require_one_of("compression", self.compression, ("zlib", "none"))
+        if not 0 <= self.minimum < 1:
+            raise InputError(
+                f"the smallest weight that is written is {self.minimum}, not in [0, 1)",
+                "0.004 leaves out what the default encoding can hardly show",
+            )
+
+    def encode_block(self, weights: Block) -> str:
+        """Return the weights of one layer as base64."""
+        kept = np.where(weights < self.minimum, np.float32(0), weights)
+        content = NUMBERS[self.numbers](kept)
+        if self.compression == "zlib":
+            content = zlib.compress(content, 9 if len(content) < 1_000_000 else 6)
+        return base64.b64encode(content).decode("ascii")
+
+
+def require_one_of(name: str, value: str, known: Mapping[str, object] | tuple[str, ...]) -> None:
+    """Raise InputError if a value is not one of those known."""
+    if value not in known:
+        raise InputError(f"unknown {name} {value!r}", f"known: {', '.join(known)}")
+
+
+@dataclass(frozen=True)
+class EncodedView:
+    """The two data blocks of an attention page: a JSON header, and all weights in base64."""
+
+    header: Mapping[str, Any]
+    weights: str
+
+
+def encode_view(view: AttentionView, encoding: WeightEncoding) -> EncodedView:
+    """Return the header and the blocks of a view."""
+    kinds, texts, offset = [], [], 0
+    for kind in (one for one in SIDES if one in view.weights):
+        blocks = [encoding.encode_block(layer) for layer in view.weights[kind]]
+        offsets = np.cumsum([offset, *map(len, blocks)]).tolist()
+        kinds.append(
+            describe_kind(view, kind)
+            | {"blocks": [[start, len(text)] for start, text in zip(offsets, blocks, strict=False)]}
+        )
+        texts += blocks
+        offset = offsets[-1]
+    return EncodedView(build_header(view, encoding) | {"kinds": kinds}, "".join(texts))
+
+
+def describe_kind(view: AttentionView, kind: str) -> dict[str, Any]:
+    """Return the name of a kind of attention, its two sequences, and the size of its blocks."""
+    queries, keys = SIDES[kind]
+    heads, rows, columns = view.weights[kind].shape[1:]
+    size = {"heads": heads, "rows": rows, "columns": columns}
+    return {"kind": kind, "layers": list(view.layers), "queries": queries, "keys": keys} | size
+
+
+def build_header(view: AttentionView, encoding: WeightEncoding) -> dict[str, Any]:
+    """Return all that a page needs beside the weights and where they stand."""
+    return {
+        "format": FORMAT,
+        "numbers": encoding.numbers,
+        "compression": encoding.compression,
+        "model": asdict(view.model),
+        "task": view.task,
+        "given": view.is_given,
+        "notes": list(view.notes),
+        "source": describe_sequence(view.source),
+        "input": describe_sequence(view.input),
+        "output": describe_sequence(view.output),
+        "tendencies": describe_tendencies(view),
+        "steps": [describe_step(step) for step in view.steps],
+    }
+
+
+def describe_sequence(sequence: PieceSequence) -> dict[str, Any]:
+    """Return a sequence's pieces, words, text, and the positions that are BEGIN or END."""
+    ends = {0, len(sequence.pieces) - 1}
+    marks = [i for i in sorted(ends) if i >= 0 and sequence.pieces[i] in SPECIALS]
+    words = [[word.first, word.last, word.text] for word in sequence.words]
+    return {
+        "pieces": list(sequence.pieces),
+        "words": words,
+        "marks": marks,
+        "text": sequence.text,
+    }
+
+
+def describe_step(step: OutputStep) -> dict[str, Any]:
+    """Return a step with probabilities of four digits; small ones keep their first digits."""
+    return {
+        "chosen": [step.chosen.piece, shorten(step.chosen.probability)],
+        "alternatives": describe_pieces(step.alternatives),
+        "beam": [
+            {
+                "parent": one.parent,
+                "piece": one.piece,
+                "logProb": round(one.log_prob, 3),
+                "alternatives": describe_pieces(one.alternatives),
+                "chosen": one.is_chosen,
+            }
+            for one in step.beam
+        ],
+    }
+
+
+def describe_pieces(pieces: Iterable[NextPiece]) -> list[list[str | float]]:
+    """Return pieces with their probabilities."""
+    return [[one.piece, shorten(one.probability)] for one in pieces]
+
+
+def describe_tendencies(view: AttentionView) -> dict[str, list[list[list[str | float]]]]:
+    """Return for each kind, layer and head: the label, its share, and the entropy in bits."""
+    return {
+        kind: [
+            [[one.label, shorten(one.share), round(one.entropy, 2)] for one in heads]
+            for heads in layers
+        ]
+        for kind, layers in compute_tendencies(view).items()
+    }
+
+
+def shorten(probability: float) -> float:
+    """Return a probability with four significant digits."""
+    return float(f"{probability:.4g}")

@@ -1,0 +1,39 @@
+"""The attention page: one HTML file that shows an attention view, without any request."""
+
+from transduce.view.attention.encode import WeightEncoding, encode_view
+from transduce.view.attention.record import AttentionView
+from transduce.view.page.data import DataBlock, json_block
+from transduce.view.page.document import build_page
+from transduce.view.page.parts import PageParts
+
+SCRIPTS = (
+    "data",
+    "state",
+    "units",
+    "colours",
+    "bipartite",
+    "lists",
+    "stage",
+    "panels",
+    "controls",
+    "keys",
+    "main",
+)
+PARTS = PageParts(
+    scripts=("page/dom.js", *(f"attention/script/{name}.js" for name in SCRIPTS)),
+    styles=("page/theme.css", "attention/attention.css"),
+    markup="attention/attention.html",
+)
+
+
+def build_attention_page(view: AttentionView, encoding: WeightEncoding | None = None) -> str:
+    """Return an HTML page of all attention weights of a view, for reading and for exploring.
+
+    It is one file without any request. Equal views give equal bytes.
+    """
+    encoded = encode_view(view, encoding or WeightEncoding())
+    data = [
+        json_block("header", encoded.header),
+        DataBlock("weights", "text/plain", encoded.weights),
+    ]
+    return build_page(f"Attention of {view.model.name}", PARTS, data)

@@ -1,0 +1,30 @@
+const header = readJson("header");
+const KINDS = Object.fromEntries(header.kinds.map((one) => [one.kind, one]));
+const READS = { encoder: "Encoder", decoder: "Decoder", cross: "Encoder–decoder" };
+const openedLayers = new Map();
+
+/** Returns the weight of each byte: the square of its share of 255. */
+const rootTable = () => Float32Array.from({ length: 256 }, (_, byte) => (byte / 255) ** 2);
+
+/** Returns the value of each float16 from 0 to 1. */
+function halfTable() {
+  const value = (bits) => (bits < 1024 ? bits * 2 ** -24 : 2 ** ((bits >> 10) - 15) * (1 + (bits & 1023) / 1024));
+  return Float32Array.from({ length: 0x3c01 }, (_, bits) => value(bits));
+}
+
+const TABLE = header.numbers === "float16" ? halfTable() : rootTable();
+
+/** Returns the numbers of one layer, [heads, rows, columns] in a row; each indexes TABLE. */
+function openLayer(kind, layer) {
+  const name = `${kind} ${layer}`;
+  if (!openedLayers.has(name)) openedLayers.set(name, readLayer(KINDS[kind], layer));
+  return openedLayers.get(name);
+}
+
+/** Reads and decompresses one block. */
+async function readLayer(kind, layer) {
+  const [start, length] = kind.blocks[kind.layers.indexOf(layer)];
+  const stored = readBase64(byId("weights").textContent.substr(start, length));
+  const bytes = header.compression === "zlib" ? await inflate(stored) : stored;
+  return header.numbers === "float16" ? new Uint16Array(bytes.buffer) : bytes;
+}

@@ -1,0 +1,88 @@
+"""Header and blocks of a page: what they hold, how exactly, and in how many bytes."""
+
+import base64
+import json
+import zlib
+
+import numpy as np
+import pytest
+from tests.view.attention.samples import make_view
+
+from transduce.errors import InputError
+from transduce.view.attention.encode import EncodedView, WeightEncoding, encode_view
+
+
+def read_block(encoded: EncodedView, kind: str, layer: int, dtype="u1"):
+    """Return the numbers of one block as a page finds them, from the description of the format."""
+    found = next(one for one in encoded.header["kinds"] if one["kind"] == kind)
+    start, length = found["blocks"][found["layers"].index(layer)]
+    content = base64.b64decode(encoded.weights[start : start + length], validate=True)
+    if encoded.header["compression"] == "zlib":
+        content = zlib.decompress(content)
+    return np.frombuffer(content, dtype).reshape(found["heads"], found["rows"], found["columns"])
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+@pytest.mark.parametrize("compression", ["zlib", "none"])
+def test_a_byte_holds_a_weight_with_an_error_of_at_most_four_thousandths(kind, compression):
+    view = make_view()
+    encoded = encode_view(view, WeightEncoding(compression=compression))
+    for layer in (1, 4, 6):
+        read = (read_block(encoded, kind, layer) / 255.0) ** 2
+        assert np.abs(read - view.weights[kind][layer - 1]).max() <= 0.004
+
+
+def test_small_weights_are_held_more_exactly():
+    view = make_view()
+    read = (read_block(encode_view(view, WeightEncoding()), "encoder", 1) / 255.0) ** 2
+    small = view.weights["encoder"][0] < 0.01
+    assert np.abs(read - view.weights["encoder"][0])[small].max() <= 0.0004
+
+
+def test_the_exact_form_has_an_error_of_at_most_half_a_thousandth():
+    view = make_view()
+    encoded = encode_view(view, WeightEncoding(numbers="float16"))
+    read = read_block(encoded, "cross", 6, "<f2").astype(np.float64)
+    assert np.abs(read - view.weights["cross"][5]).max() <= 0.0005
+
+
+def test_weights_below_the_minimum_are_written_as_zero_and_others_are_kept():
+    view = make_view()
+    read = read_block(encode_view(view, WeightEncoding(minimum=0.05)), "encoder", 2)
+    assert ((read > 0) == (view.weights["encoder"][1] >= 0.05)).all()
+
+
+def test_a_page_without_the_decoders_kinds_has_none_of_them():
+    encoded = encode_view(make_view(kinds=["encoder"]), WeightEncoding())
+    assert [one["kind"] for one in encoded.header["kinds"]] == ["encoder"]
+
+
+def test_begin_and_end_are_the_marks():
+    header = encode_view(make_view(["a", "</s>", "b"], ["c"]), WeightEncoding()).header
+    assert header["source"]["marks"] == [3]
+    assert header["input"]["marks"] == [0]
+    assert header["output"]["marks"] == [1]
+
+
+def test_the_header_is_json_and_equal_views_give_equal_headers():
+    first, second = (encode_view(make_view(), WeightEncoding()) for _ in range(2))
+    assert json.dumps(first.header) == json.dumps(second.header)
+    assert first.weights == second.weights
+
+
+def test_probabilities_have_four_digits():
+    header = encode_view(make_view(), WeightEncoding()).header
+    assert header["steps"][0]["alternatives"] == [["Das", 0.7], ["other", 0.1235]]
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"numbers": "float8"}, "unknown numbers 'float8'"),
+        ({"compression": "gzip"}, "unknown compression 'gzip'"),
+        ({"minimum": 1.0}, r"the smallest weight that is written is 1.0, not in \[0, 1\)"),
+    ],
+)
+def test_an_encoding_that_no_page_reads_is_refused(named, message):
+    with pytest.raises(InputError, match=message):
+        WeightEncoding(**named)
