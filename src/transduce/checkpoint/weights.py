@@ -71,7 +71,7 @@ class TensorEntry:
 
 
 def read_header(stream: HashingReader, file: Path) -> dict[str, TensorEntry]:
-    """Return a safetensors header in the order of its tensors' bytes, which must fill the file."""
+    """Return a safetensors header sorted by offset; refuse tensors that do not fill the file."""
     length = int.from_bytes(stream.read(8), "little")
     if not 8 <= 8 + length <= stream.size:
         raise FolderError("is no safetensors file: its header is cut", DAMAGED, file=file)

@@ -39,7 +39,7 @@ def count_file_lines(path: Path, most: int) -> int:
 
 
 def process_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --workers and --threads to a command, as one argument `processes`."""
+    """Add the options --workers and --threads to a command, whose function gets `processes`."""
 
     @functools.wraps(command)
     def with_processes(*, workers: int | None, threads: int | None, **others: Any) -> Any:  # noqa: ANN401

@@ -79,7 +79,7 @@ class TextPair:
 @final
 @dataclass(frozen=True)
 class Part:
-    """One source of a split's pairs, such as Europarl: alternative text pairs, best first."""
+    """One origin of a split's pairs, such as Europarl: its copies on servers, best first."""
 
     name: str
     text_pairs: tuple[TextPair, ...]

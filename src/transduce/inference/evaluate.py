@@ -63,8 +63,8 @@ def evaluate(
     `model` is a translator, a model folder or a run folder. `source` and `reference` are files or
     lists of lines. A parser or tagger is evaluated on one file, of trees or of tagged tokens.
     Without files `source` is the name of a fetched test set, "newstest2014" or "CORPUS:SPLIT".
-    `metrics` are by default those of the model's task, and `language`, that of the references, is
-    by default the recipe's target language.
+    `metrics` defaults to the metrics of the model's task. `language` is the language of the
+    references and defaults to the recipe's target language.
     """
     translator = model if isinstance(model, Translator) else load(model)
     lines = read_test_set(source, reference, translator.recipe.data)
@@ -153,7 +153,7 @@ def perplexity(
     left_out = len(references) - len(fit)
     if not fit:
         return Perplexity(math.nan, 0, 0), left_out
-    words = sum(len(line.split()) + 1 for _, _, line in fit) if task.has_words else 0  # 1: END
+    words = sum(len(line.split()) + 1 for _, _, line in fit) if task.has_words else 0  # + 1 for END
     source_ids, target_ids = [line[0] for line in fit], [line[1] for line in fit]
     tokens = max(TOKENS, 2 * longest)
     log_probs = target_log_probs(translator.models, source_ids, target_ids, tokens)

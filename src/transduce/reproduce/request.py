@@ -93,5 +93,5 @@ class TableOutcome:
 
     @property
     def errors(self) -> list[TransduceError]:
-        """All errors: first those of failed rows, then those of damaged result files."""
+        """All errors: of table rows that failed to train or score, then of damaged result files."""
         return [*self.failures, *self.unreadable]

@@ -1,7 +1,7 @@
 """Constrained decoding: a decoder that wraps another decoder and forbids symbols.
 
-A forbidden symbol gets log-probability -inf and the others are not renormalised: scores are those
-of the model, and an unconstrained search whose output is allowed has the same result. The
+A forbidden symbol gets log-probability -inf. The other symbols are not renormalised, so that scores
+remain those of the model. The
 constraints of all hypotheses are rows of a few tensors, so no step has a loop over hypotheses.
 """
 
@@ -27,13 +27,13 @@ Kind = TypeVar("Kind")
 class ConstraintState(Protocol):
     """The constraints of a batch after the symbols written so far, one row per hypothesis.
 
-    Some symbol must always be allowed within the length limit, and END at the limit. The search
-    appends arbitrary symbols to hypotheses that are dead or have ended: their rows may then allow
-    anything, but no symbol may raise an error or change another row.
+    Implementations must allow at least one symbol within the length limit, and END at the limit.
+    The search appends arbitrary symbols to hypotheses that are dead or have ended: their rows may
+    then allow anything, but no symbol may raise an error or change another row.
     """
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"] | None:
-        """Return which of V = `symbols` symbols may come next in each row; None if all may."""
+        """Return which ids below `symbols` may come next in each row; None if all may."""
         ...
 
     def advance(self, ids: Int[Tensor, " R"]) -> "ConstraintState":
@@ -92,7 +92,7 @@ class PrefixState:
         allowed = (following == FREE).repeat(1, symbols)
         return allowed.scatter_(1, following.clamp(min=0), value=True)
 
-    def advance(self, ids: Int[Tensor, " R"]) -> "PrefixState":  # noqa: ARG002 - the ids are known
+    def advance(self, ids: Int[Tensor, " R"]) -> "PrefixState":  # noqa: ARG002 - they were forced, or free
         """Return the state after every hypothesis has appended its next forced symbol."""
         return PrefixState(self.remaining[:, 1:])
 
@@ -135,7 +135,7 @@ class ConstrainedState(Generic[State]):
 
     inner: State
     constraints: ConstraintState
-    has_started: bool  # whether BEGIN was appended, which is no symbol for constraints
+    has_started: bool  # whether BEGIN was appended; constraints do not advance at BEGIN
 
 
 @final

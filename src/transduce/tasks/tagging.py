@@ -72,7 +72,7 @@ class Tagging:
         return "" if len(ids) == count else f"{len(ids)} labels for {count} tokens, repaired"
 
     def fallback(self, line: str) -> None:  # noqa: ARG002
-        """Return None: an input that is too long is split between tokens."""
+        """Return None: no output stands in for a sentence too long, as it can always be split."""
         return
 
     def parse_output(self, output: str) -> list[str]:

@@ -84,7 +84,7 @@ class Task(Protocol):
         ...
 
     def fallback(self, line: str) -> str | None:
-        """Return the output for an input line too long for the model, or None if there is none."""
+        """Return the output that stands in for an input line too long for the model, or None."""
         ...
 
     def parse_output(self, output: str) -> object:

@@ -67,7 +67,7 @@ class BlockLayout:
 def build_block_layout(
     blocks: Sequence[PaddedBlock], heads: int, device: torch.device
 ) -> BlockLayout:
-    """Build the `BlockLayout` of a batch: index tables of `heads` heads, and each block's mask."""
+    """Compute where each token's heads lie in padded blocks of sentences, and the blocks' masks."""
     return BlockLayout(
         heads,
         build_head_rows([one.queries for one in blocks], heads, device),

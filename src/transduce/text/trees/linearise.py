@@ -73,7 +73,7 @@ def require_legal(symbol: Symbol, builder: TreeBuilder, words: int) -> None:
 
 
 def require_legal_closing(label: str, builder: TreeBuilder) -> None:
-    """Raise InputError unless the innermost open constituent has this label and a word."""
+    """Raise InputError unless the innermost open constituent has this label, and any word in it."""
     if not builder.open_indices:
         raise InputError("it closes nothing")
     top = builder.open_indices[-1]

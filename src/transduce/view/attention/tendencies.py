@@ -44,7 +44,7 @@ class HeadTendency:
 
 
 def compute_tendencies(view: AttentionView) -> Mapping[str, tuple[tuple[HeadTendency, ...], ...]]:
-    """Return the tendency of every head: [kind][index of the layer][index of the head].
+    """Return what every head tends to attend to, such as the next word: [kind][layer][head].
 
     Marks as queries, such as END, do not count, unless a sequence has nothing else.
     """

@@ -26,8 +26,8 @@ class PaperFigure:
     number: int
     text: str
     heads: tuple[int, ...]  # from 1; empty: all heads
-    word: str = ""  # the word that reads; "" if the figure shows all words only
-    read: tuple[str, ...] = ()  # the words that it reads
+    word: str = ""  # the attending word; "" if no single word is shown
+    read: tuple[str, ...] = ()  # the words that it attends to
 
     def panels(self, heads: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], str], ...]:
         """Return (heads, word) of each panel, from top to bottom; the word "" shows all words."""
@@ -48,7 +48,7 @@ FIGURES: Mapping[int, PaperFigure] = MappingProxyType(
 
 
 def require_heads(heads: tuple[int, ...], layer: int, layers: int, count: int) -> None:
-    """Refuse a layer or heads that a model of so many layers and heads does not have."""
+    """Refuse a layer or heads that a model with these numbers of layers and heads lacks."""
     if layer not in range(1, layers + 1):
         fact = f"there is no layer {layer}: this model has {layers:,}"
         raise InputError(fact, f"--layer 1 to {layers}, or --find")
