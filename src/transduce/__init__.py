@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from transduce.inference.evaluate import evaluate
     from transduce.inference.load import load
     from transduce.runs.average import average
-    from transduce.runs.curves import curves
     from transduce.runs.fetch import fetch
     from transduce.runs.prepare import prepare
     from transduce.runs.sweep import sweep
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from transduce.scores.brackets.files import score_trees
     from transduce.scores.score_texts import score
     from transduce.scores.spans.files import score_tags
+    from transduce.view.curves.curves import curves
 
     __version__: str
 
@@ -52,7 +52,7 @@ __all__ = [
 FUNCTIONS = MappingProxyType(  # the module that each public function is defined in
     {
         "average": "transduce.runs.average",
-        "curves": "transduce.runs.curves",
+        "curves": "transduce.view.curves.curves",
         "evaluate": "transduce.inference.evaluate",
         "fetch": "transduce.runs.fetch",
         "load": "transduce.inference.load",

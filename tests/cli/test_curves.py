@@ -1,15 +1,22 @@
-"""transduce curves: runs as a picture."""
+"""transduce curves: runs as a page, a picture or figures."""
 
 import csv
 import io
 import json
 import math
+import signal
+import subprocess
+import sys
+import urllib.request
 from dataclasses import astuple
 
 import pytest
+from tests.view.curves.logs import update, validation, write_log
 
-from transduce.runs.curves import compute_points, name_runs, read_events
-from transduce.runs.curves_picture import dev_perplexities, read_scores, smooth_training
+from transduce.view.curves.curves import name_runs
+from transduce.view.curves.picture import dev_perplexities, read_scores, smooth_training
+from transduce.view.curves.points import compute_points
+from transduce.view.curves.read_log import read_run_log
 
 pytest.importorskip("matplotlib")
 
@@ -24,18 +31,18 @@ def test_a_run_becomes_a_picture_of_the_kind_that_its_name_says(call, trained, t
 def test_what_is_drawn_is_what_the_journal_says(trained):
     lines = [json.loads(line) for line in (trained / "log.jsonl").read_text().splitlines()]
     looks = [line for line in lines if line["event"] == "validation"]
-    assert dev_perplexities(read_events(trained)) == [math.exp(look["nats"]) for look in looks]
-    assert read_scores(read_events(trained))[1] == [look["score"]["value"] for look in looks]
+    assert dev_perplexities(read_run_log(trained)) == [math.exp(look["nats"]) for look in looks]
+    assert read_scores(read_run_log(trained))[1] == [look["score"]["value"] for look in looks]
 
 
 def test_figures_are_those_of_the_journal_with_all_digits(call, trained, tmp_path):
     ended = call("curves", trained, "-o", tmp_path / "a.csv")
     assert (ended.code, ended.stderr) == (0, f"the figures: {tmp_path / 'a.csv'}\n")
     lines = list(csv.DictReader(io.StringIO((tmp_path / "a.csv").read_text())))
-    events = read_events(trained)
-    updates = [event for event in events if event["event"] == "update"]
+    journal = [json.loads(line) for line in (trained / "log.jsonl").read_text().splitlines()]
+    updates = [event for event in journal if event["event"] == "update"]
     assert [float(line["perplexity"]) for line in lines if line["perplexity"]] == dev_perplexities(
-        events
+        read_run_log(trained)
     )
     assert (int(lines[-1]["step"]), float(lines[-1]["seconds"])) == (
         updates[-1]["step"],
@@ -45,33 +52,59 @@ def test_figures_are_those_of_the_journal_with_all_digits(call, trained, tmp_pat
     assert {line["run"] for line in lines} == {trained.name}
 
 
-def test_a_line_of_figures_speaks_of_the_updates_since_the_line_before():
-    def update(step, nats):
-        return {"event": "update", "step": step, "seconds": step, "target_tokens": 10, "nats": nats}
+def test_a_line_of_figures_speaks_of_the_updates_since_the_line_before(tmp_path):
+    def points(*events):
+        run = write_log(tmp_path / str(len(list(tmp_path.iterdir()))), events)
+        return [astuple(point) for point in compute_points(read_run_log(run))]
 
-    look = {"event": "validation", "step": 2, "nats": None, "score": None}
-    events = [update(1, 0.0), update(2, 2.0), look, update(3, None), update(4, 5.0)]
-    assert [astuple(point) for point in compute_points(events)] == [
-        (2, 2, 20, math.exp(1.0), None, None, None),
-        (4, 4, 40, math.exp(5.0), None, None, None),
+    def at(step, nats):
+        return update(step, nats=nats, seconds=float(step), target_tokens=10)
+
+    looked = (at(1, 0.0), at(2, 2.0), validation(2, math.nan))
+    assert points(*looked, at(3, math.nan), at(4, 5.0)) == [
+        (2, 2.0, 20, math.exp(1.0), None, None, None),
+        (4, 4.0, 40, math.exp(5.0), None, None, None),
     ]
-    assert astuple(list(compute_points(events[:4]))[-1]) == (3, 3, 30, None, None, None, None), (
+    assert points(*looked, at(3, math.nan))[-1] == (3, 3.0, 30, None, None, None, None), (
         "none was finite"
     )
-    assert next(compute_points([update(1, 1e4)])).training_perplexity == math.exp(700), (
-        "as a picture can show it"
-    )
+    assert points(at(1, 1e4))[0][3] == math.exp(700), "as a picture can show it"
 
 
-def test_training_is_drawn_in_stretches_without_what_was_skipped():
-    updates = [
-        {"step": step, "nats": None if step == 5 else math.log(step)} for step in range(1, 202)
+def test_training_is_drawn_in_stretches_without_what_was_skipped(tmp_path):
+    events = [
+        update(step, nats=math.nan if step == 5 else math.log(step)) for step in range(1, 202)
     ]
-    steps, perplexities = smooth_training(updates)
+    steps, perplexities = smooth_training(read_run_log(write_log(tmp_path / "a", events)).updates)
     assert steps[:3] == [1, 2, 3]
-    many = [{"step": step, "nats": 1.0} for step in range(1, 1_001)]
-    assert smooth_training(many)[0][:2] == [3, 8], "five updates a point"
     assert perplexities[3:5] == pytest.approx([4, 6])
+    many = write_log(tmp_path / "b", [update(step) for step in range(1, 1_001)])
+    assert smooth_training(read_run_log(many).updates)[0][:2] == [3, 8], "five updates a point"
+
+
+def test_a_run_becomes_a_page(call, trained, tmp_path):
+    ended = call("curves", trained, "-o", tmp_path / "a.html")
+    assert (ended.code, ended.stderr) == (0, f"the page: {tmp_path / 'a.html'}\n")
+    assert (tmp_path / "a.html").read_bytes().startswith(b"<!doctype html>")
+
+
+def test_a_page_needs_no_matplotlib(trained, tmp_path):
+    probe = "import sys; sys.modules['matplotlib'] = None; import transduce; "
+    probe += f"transduce.curves({str(trained)!r}, output={str(tmp_path / 'a.html')!r})"
+    assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0
+
+
+def test_a_page_is_served_until_ctrl_c(trained):
+    command = [sys.executable, "-m", "transduce", "curves", str(trained), "--serve"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout
+        assert process.stderr
+        address = process.stdout.readline().decode().strip()
+        with urllib.request.urlopen(address, timeout=20) as answer:
+            assert answer.read().startswith(b"<!doctype html>")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+        assert b"error" not in process.stderr.read()
 
 
 def test_runs_are_named_by_the_ends_of_their_paths(tmp_path):
@@ -83,7 +116,15 @@ def test_runs_are_named_by_the_ends_of_their_paths(tmp_path):
     ("arguments", "answer"),
     [
         (("{run}", "{run}", "-o", "x.svg"), "the same run is named twice"),
-        (("{run}", "-o", "x.pdf"), "x.pdf: a picture is one of .svg, .png, and figures are .csv"),
+        (
+            ("{run}", "-o", "x.pdf"),
+            "x.pdf: a page is .html, a picture .svg or .png, figures are .csv",
+        ),
+        (("{run}",), "nothing says where the curves go"),
+        (("{run}", "-o", "x.html", "--serve"), "either -o or --serve"),
+        (("{run}", "-o", "x.html", "--port", "1"), "--port needs --serve"),
+        (("{run}", "-o", "x.svg", "--full"), "--full is for pages"),
+        (("nowhere", "--serve"), "nowhere: no such folder"),
         (("{run}", "-o", "no/x.svg"), "no: no such folder"),
         (("nowhere", "-o", "x.svg"), "nowhere: no log.jsonl lies there"),
     ],

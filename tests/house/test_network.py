@@ -1,4 +1,4 @@
-"""One file uses the network, for `transduce.fetch` and its command only."""
+"""One file uses the network, for `transduce.fetch` and its command only, and one listens."""
 
 import ast
 from pathlib import Path
@@ -38,3 +38,10 @@ def test_it_is_asked_for_by_fetch_alone():
     ]
     names = {str(path.relative_to(PACKAGE)) for path in asking}
     assert names == {"cli/fetch.py", "runs/fetch.py", "datasets/downloads.py"}
+
+
+def test_one_file_of_the_package_listens_and_only_on_this_machine():
+    listening = {"http.server", "socketserver", "asyncio", "wsgiref"}
+    files = [path for path in PACKAGE.rglob("*.py") if imported(path) & listening]
+    assert [str(path.relative_to(PACKAGE)) for path in files] == ["view/curves/server.py"]
+    assert 'ADDRESS = "127.0.0.1"' in files[0].read_text(encoding="utf-8")

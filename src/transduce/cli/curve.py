@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from transduce.runs.curves import mean, split_evenly
+from transduce.view.curves.points import mean, split_evenly
 
 BARS = "▁▂▃▄▅▆▇█"
 

@@ -1,10 +1,12 @@
-"""`transduce curves`: plot perplexity and score of runs by training step, or write them as CSV."""
+"""`transduce curves`: the training curves of runs as a page, live or in a file, image or CSV."""
 
 from pathlib import Path
 
 import click
 
 from transduce.cli import display, options
+from transduce.cli.outcome import Terminated
+from transduce.errors import InputError
 
 
 @click.command("curves")
@@ -12,26 +14,82 @@ from transduce.cli import display, options
 @click.option(
     "-o",
     "--output",
-    required=True,
     type=click.Path(path_type=Path),
-    help="The picture, whose name ends in .svg or .png, or the figures, in .csv.",
+    help="The page (a name in .html), the picture (.svg, .png) or the figures (.csv) to write.",
+)
+@click.option(
+    "--full",
+    is_flag=True,
+    help="Keep every update in the page. Without it, a run of more than 200,000 has its last "
+    "10,000, and blocks of 64 before.",
+)
+@click.option(
+    "--serve", is_flag=True, help="Keep the page up to date at an address of this machine."
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="The port of that address; a free one if it is not given.",
 )
 @options.quiet
-def command(*, runs: tuple[Path, ...], output: Path, quiet: bool) -> None:
-    """Plot perplexity and BLEU of RUNS against updates, or write them as CSV.
+def command(
+    *,
+    runs: tuple[Path, ...],
+    output: Path | None,
+    full: bool,
+    serve: bool,
+    port: int | None,
+    quiet: bool,
+) -> None:
+    """Draw the training curves of RUNS: a page, live or not, a picture or figures.
 
-    In a picture each run has a colour; a thin line is the training text, a thick one with points
-    the development set. Needs the package matplotlib: pip install 'transduce[plots]'. A .csv file
-    has a line for each validation and for the last update. A run may still be training.
+    The page is one file that needs no network: several runs over each other, by update, token or
+    time, to zoom into and read values from. In a picture each run has a colour; a thin line is the
+    training text, a thick one with points the development set. Pictures need the package
+    matplotlib: pip install 'transduce[plots]'. A .csv file has a line for each validation and for
+    the last update. A run may still be training.
 
     \b
-    transduce curves run -o curves.svg
-    transduce curves run -o curves.csv
+    transduce curves run -o curves.html
+    transduce curves run other-run -o curves.svg
+    transduce curves run --serve
     """
-    from transduce.runs.curves import curves, require_curves_output
+    require_choice(output, full=full, serve=serve, port=port)
+    if output is None:
+        serve_page(runs, port or 0)
+        return
+    from transduce.view.curves.curves import curves, require_curves_output
 
     kind = require_curves_output(output)
     options.require_writable(output)
-    curves(*runs, output=output)
+    curves(*runs, output=output, full=full)
     if not quiet:
         display.print_message(f"the {kind}: {output}")
+
+
+def require_choice(output: Path | None, *, full: bool, serve: bool, port: int | None) -> None:
+    """Refuse neither and both of -o and --serve, and options that belong to the other."""
+    if (output is None) != serve:
+        raise InputError(
+            "either -o or --serve" if serve else "nothing says where the curves go",
+            "-o curves.html for a file, --serve for a page that stays up to date",
+        )
+    if port is not None and not serve:
+        raise InputError("--port needs --serve", "transduce curves run --serve --port 8000")
+    if full and (output is None or output.suffix != ".html"):
+        raise InputError("--full is for pages", "-o curves.html --full")
+
+
+def serve_page(runs: tuple[Path, ...], port: int) -> None:
+    """Print the address of a live page, and serve it until Ctrl-C."""
+    from transduce.view.curves.server import CurvesServer
+
+    with CurvesServer(runs, port) as server:
+        display.print_result(server.address)
+        display.flush_output()
+        display.print_message("the page stays up to date until Ctrl-C; it is seen here only")
+        try:
+            server.serve_forever(poll_interval=0.2)
+        except KeyboardInterrupt as end:
+            if isinstance(end, Terminated):
+                raise

@@ -22,7 +22,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "prepare": "Clean a parallel text, learn its vocabulary, and store it for training.",
         "train": "Train a model by RECIPE, or by one chosen to fit the text and the machine.",
         "sweep": "Train RECIPE with every combination of some settings, and compare them.",
-        "curves": "Plot perplexity and BLEU of RUNS against updates, or write them as CSV.",
+        "curves": "Draw the training curves of RUNS: a page, live or not, a picture or figures.",
         "average": "Average the last snapshots of RUN into a model folder (section 6.1).",
         "translate": "Translate INPUT, or standard input, line by line, with MODEL.",
         "parse": "Parse the sentences of INPUT with MODEL into constituency trees (section 6.3).",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from transduce.errors import InputError
-from transduce.runs.curves import finite_perplexity
+from transduce.view.curves.points import finite_perplexity
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, final
 from transduce.cli import display
 from transduce.cli.curve import draw_text_curve
 from transduce.cli.tensorboard import write_tensorboard
-from transduce.runs.curves import finite_perplexity, mean
 from transduce.settings import Recipe
+from transduce.view.curves.points import finite_perplexity, mean
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -17,6 +17,7 @@ def build_page(title: str, parts: PageParts, data: Sequence[DataBlock], language
     give equal bytes.
     """
     script, style = join_scripts(parts.scripts), join_styles(parts.styles)
+    policy = build_policy(script, style, parts.connect)
     assert "</script" not in script.lower()
     assert "<!--" not in script
     assert "</style" not in style.lower()
@@ -24,7 +25,7 @@ def build_page(title: str, parts: PageParts, data: Sequence[DataBlock], language
         [
             f'<!doctype html>\n<html lang="{html.escape(language or "en")}">\n<head>\n',
             '<meta charset="utf-8">\n',
-            f'<meta http-equiv="Content-Security-Policy" content="{build_policy(script, style)}">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             '\n<meta name="viewport" content="width=device-width,initial-scale=1">\n',
             '<meta name="color-scheme" content="light dark">\n',
             '<meta name="referrer" content="no-referrer">\n',
@@ -36,14 +37,18 @@ def build_page(title: str, parts: PageParts, data: Sequence[DataBlock], language
     )
 
 
-def build_policy(script: str, style: str) -> str:
-    """Return a content security policy that allows this script and this style, and no request."""
+def build_policy(script: str, style: str, connect: str) -> str:
+    """Return a content security policy that allows this script and this style, and no request.
+
+    `connect` is what the script may connect to, such as 'none'.
+    """
     return "; ".join(
         [
             "default-src 'none'",
             f"script-src '{hash_source(script)}'",
             f"style-src '{hash_source(style)}'",
             "img-src data: blob:",
+            f"connect-src {connect}",
             "base-uri 'none'",
             "form-action 'none'",
         ]

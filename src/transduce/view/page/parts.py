@@ -14,6 +14,7 @@ class PageParts:
     scripts: tuple[str, ...]
     styles: tuple[str, ...]
     markup: str
+    connect: str = "'none'"  # what the script may connect to: "'self'" for its own server
 
 
 def read_part(path: str) -> str:

@@ -1,10 +1,12 @@
 """The image of training curves: perplexity by update, and each validation's score."""
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from transduce.runs.curves import Events, finite_perplexity, mean, select_events, split_evenly
 from transduce.runs.plots import encode_image
+from transduce.view.curves.points import finite_perplexity, mean, split_evenly
+from transduce.view.curves.run_log import RunLog, Updates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -12,21 +14,21 @@ if TYPE_CHECKING:
 STRETCHES = 200  # updates are averaged in so many groups, each drawn as a point
 
 
-def draw_curves(journals: dict[str, Events], kind: str) -> bytes:
+def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
     """Return an image of the runs' perplexities, with a panel of scores if any run has scores."""
     from matplotlib.figure import Figure
 
-    score_names = {name for events in journals.values() for name in read_scores(events)[2]}
+    score_names = {name for log in logs.values() for name in read_scores(log)[2]}
     with_scores = bool(score_names)
     figure = Figure(figsize=(6 + 5 * with_scores, 4), layout="constrained")
     panels = figure.subplots(1, 1 + with_scores, squeeze=False)[0]
     panels[0].set(yscale="log", title="perplexity a piece, without smoothing")
-    for number, (name, events) in enumerate(journals.items()):
-        draw_perplexity(panels[0], name, events, f"C{number}")
+    for number, (name, log) in enumerate(logs.items()):
+        draw_perplexity(panels[0], name, log, f"C{number}")
         if with_scores:
             panels[1].set(title=f"{', '.join(sorted(score_names))} of the development set")
-            panels[1].plot(*read_scores(events)[:2], color=f"C{number}", marker=".", label=name)
-    dev = [one for events in journals.values() for one in dev_perplexities(events)]
+            panels[1].plot(*read_scores(log)[:2], color=f"C{number}", marker=".", label=name)
+    dev = [one for log in logs.values() for one in dev_perplexities(log)]
     highest = max((one for one in dev if math.isfinite(one)), default=None)
     if highest is not None:  # hide the first updates' high perplexity
         panels[0].set_ylim(top=3 * highest)
@@ -37,35 +39,34 @@ def draw_curves(journals: dict[str, Events], kind: str) -> bytes:
     return encode_image(figure, kind)
 
 
-def draw_perplexity(panel: "Axes", name: str, events: Events, color: str) -> None:
+def draw_perplexity(panel: "Axes", name: str, log: RunLog, color: str) -> None:
     """Draw a run's training perplexity as a thin line, development perplexity as a thick line."""
-    panel.plot(
-        *smooth_training(select_events(events, "update")), color=color, linewidth=0.6, alpha=0.7
-    )
-    steps = [found["step"] for found in select_events(events, "validation")]
-    panel.plot(steps, dev_perplexities(events), color=color, marker=".", label=name)
+    panel.plot(*smooth_training(log.updates), color=color, linewidth=0.6, alpha=0.7)
+    steps = [found.step for found in log.validations]
+    panel.plot(steps, dev_perplexities(log), color=color, marker=".", label=name)
 
 
-def dev_perplexities(events: Events) -> list[float]:
+def dev_perplexities(log: RunLog) -> list[float]:
     """Return the perplexity of the development set at each validation."""
-    nats = [found["nats"] for found in select_events(events, "validation")]
+    nats = [found.nats for found in log.validations]
     return [math.nan if one is None else finite_perplexity(one) for one in nats]
 
 
-def smooth_training(updates: Events) -> tuple[list[float], list[float]]:
+def smooth_training(updates: Updates) -> tuple[list[float], list[float]]:
     """Return the mean step and perplexity of each group of updates, without skipped updates."""
-    finite = [update for update in updates if update["nats"] is not None]
+    pairs = zip(updates.step.tolist(), updates.nats.tolist(), strict=True)
+    finite = [pair for pair in pairs if math.isfinite(pair[1])]
     stretches = split_evenly(finite, min(STRETCHES, len(finite))) if finite else []
-    steps = [mean([update["step"] for update in some]) for some in stretches]
-    nats = [mean([update["nats"] for update in some]) for some in stretches]
+    steps = [mean([step for step, _ in some]) for some in stretches]
+    nats = [mean([one for _, one in some]) for some in stretches]
     return steps, [finite_perplexity(one) for one in nats]
 
 
-def read_scores(events: Events) -> tuple[list[int], list[float], list[str]]:
+def read_scores(log: RunLog) -> tuple[list[int], list[float], list[str]]:
     """Return the steps of a run's validations, their scores, and the names of the metrics."""
-    found = [(e["step"], e["score"]) for e in select_events(events, "validation") if e["score"]]
+    found = [one for one in log.validations if one.score is not None]
     return (
-        [step for step, _ in found],
-        [score["value"] for _, score in found],
-        [score["name"] for _, score in found],
+        [one.step for one in found],
+        [one.score for one in found if one.score is not None],
+        [one.score_name or "score" for one in found],
     )

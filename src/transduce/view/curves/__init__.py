@@ -1,0 +1,1 @@
+"""Training curves of runs: their logs read without trust, as figures, images and a live page."""

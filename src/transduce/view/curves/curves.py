@@ -1,0 +1,97 @@
+"""`transduce.curves`: perplexity and score of runs by training step, from their logs."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+
+from transduce.durable.files import write_atomically
+from transduce.errors import InputError
+from transduce.settings.fields import require
+from transduce.view.curves.points import RunCurve, compute_points, encode_csv
+from transduce.view.curves.read_log import read_run_log
+from transduce.view.curves.run_log import RunLog
+
+PICTURES = (".svg", ".png")
+FIGURES = ".csv"
+PAGE = ".html"
+KINDS = {**dict.fromkeys(PICTURES, "picture"), FIGURES: "figures", PAGE: "page"}
+
+
+def curves(
+    *runs: str | PathLike[str], output: str | PathLike[str] | None = None, full: bool = False
+) -> tuple[RunCurve, ...]:
+    """Return the perplexity and score of runs by training step; write a page or picture if asked.
+
+    `output` is a file to write. Its name ends in .html (a page to look into, complete in itself),
+    .svg, .png (both need matplotlib) or .csv. `full`: the page holds each of more than 200,000
+    updates, too. A run may still be training.
+
+        (curve,) = transduce.curves("run", output="curves.html")
+        losses = [point.perplexity for point in curve.points]
+    """
+    if output is not None:
+        require_curves_output(Path(output))
+    logs = read_logs([Path(run) for run in runs])
+    for folder, log in logs.values():
+        require_updates(folder, log)
+    found = tuple(
+        RunCurve(name, folder, tuple(compute_points(log))) for name, (folder, log) in logs.items()
+    )
+    if output is not None:
+        write_atomically(Path(output), encode_curves(Path(output).suffix, found, logs, full=full))
+    return found
+
+
+def require_curves_output(output: Path) -> str:
+    """Return "page", "picture" or "figures" by the file's name; refuse other names."""
+    if output.suffix not in KINDS:
+        pictures = " or ".join(PICTURES)
+        fact = f"{output}: a page is {PAGE}, a picture {pictures}, figures are {FIGURES}"
+        raise InputError(fact, "-o curves.html")
+    kind = KINDS[output.suffix]
+    if kind == "picture":
+        from transduce.runs.plots import require_matplotlib
+
+        require_matplotlib()
+    return kind
+
+
+def encode_curves(
+    suffix: str,
+    found: Sequence[RunCurve],
+    logs: Mapping[str, tuple[Path, RunLog]],
+    *,
+    full: bool,
+) -> bytes:
+    """Return the curves of runs as a page, an image or CSV by the file name's extension."""
+    if KINDS[suffix] == "figures":
+        return encode_csv(found)
+    if KINDS[suffix] == "page":
+        from transduce.view.curves.page import build_curves_page
+
+        return build_curves_page(logs, full=full)
+    from transduce.view.curves.picture import draw_curves
+
+    return draw_curves({name: log for name, (_, log) in logs.items()}, suffix.removeprefix("."))
+
+
+def read_logs(runs: Sequence[Path]) -> dict[str, tuple[Path, RunLog]]:
+    """Read the logs of runs, each by its name: the shortest end of its path that no other has."""
+    require(bool(runs), "no run was named", "transduce.curves('run')")
+    return {name: (run, read_run_log(run)) for name, run in zip(name_runs(runs), runs, strict=True)}
+
+
+def require_updates(run: Path, log: RunLog) -> None:
+    """Refuse a run without any update."""
+    if not len(log.updates):
+        raise InputError(f"{run}: it has not taken an update yet", "wait until it has")
+
+
+def name_runs(runs: Sequence[Path]) -> list[str]:
+    """Return a name for each run: the shortest end of its path that no other run has."""
+    parts = [run.absolute().parts for run in runs]
+    for length in range(1, max(map(len, parts))):
+        names = ["/".join(some[-length:]) for some in parts]
+        if len(set(names)) == len(names):
+            return names
+    raise InputError("the same run is named twice", "name each once")

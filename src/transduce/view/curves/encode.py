@@ -1,0 +1,123 @@
+"""The curves of a run as the page reads them: a JSON header and columns of packed float32."""
+
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float64
+
+from transduce.durable import from_checksummed_json, read_regular
+from transduce.errors import TransduceError
+from transduce.view.curves.cells import BLOCK, Cells, build_cells
+from transduce.view.curves.read_log import finite_number
+from transduce.view.curves.run_log import RunLog
+
+MAX_FINITE = 3e38  # a larger number would be infinite as float32
+RUN_FILE = "run.json"
+RUN_FILE_BYTES = 1 << 20
+
+
+def encode_run(name: str, folder: Path, log: RunLog, *, full: bool) -> tuple[dict[str, Any], bytes]:
+    """Return the header of a run's curves, and its columns one after the other.
+
+    `columns` in the header has the offset and the length of each; `offset` is the size of the log
+    that is in it, at which a live page goes on.
+    """
+    cells = build_cells(log.updates, full=full)
+    columns, packed, end = dict[str, tuple[int, int]](), list[bytes](), 0
+    schedule = read_schedule(folder)
+    follows = follows_schedule(log, schedule)
+    for column, values in list_columns(cells):
+        if follows and column.startswith("learning_rate"):
+            continue
+        packed.append(pack_column(values))
+        columns[column] = (end, len(packed[-1]))
+        end += len(packed[-1])
+    header = {
+        "name": name,
+        "schedule": schedule,
+        "average_last": read_average_last(folder),
+        "cells": len(cells.steps),
+        "blocks": cells.blocks,
+        "block_size": BLOCK,
+        "columns": columns,
+        "validations": [astuple(found) for found in log.validations],
+        "marks": log.marks,
+        "lost": log.lost,
+        "unreadable": log.unreadable,
+        "offset": log.size,
+    }
+    return header, b"".join(packed)
+
+
+def follows_schedule(log: RunLog, schedule: Mapping[str, float] | None) -> bool:
+    """Return whether each logged learning rate is that of equation 3: then none is stored."""
+    rates, steps = log.updates.learning_rate, log.updates.step
+    if schedule is None or not len(steps) or np.isnan(rates).any():
+        return False
+    d_model, warmup = schedule["d_model"], schedule["warmup"]
+    expected = d_model**-0.5 * np.minimum(steps**-0.5, steps * warmup**-1.5)
+    return bool(np.allclose(rates, schedule["factor"] * expected, rtol=1e-6, atol=0.0))
+
+
+def list_columns(cells: Cells) -> Iterator[tuple[str, Float64[np.ndarray, " _"]]]:
+    """Yield the columns of a run by the names that the page knows."""
+    for name in ("steps", "tokens", "seconds", "skipped"):
+        yield name, getattr(cells, name)
+    for name, series in cells.series.items():
+        if name != "speed":  # the page divides tokens by seconds
+            yield name, series.mean
+        yield f"{name}_low", series.low if name == "learning_rate" else round_down(series.low)
+        yield f"{name}_high", series.high if name == "learning_rate" else -round_down(-series.high)
+
+
+def round_down(values: Float64[np.ndarray, " B"]) -> Float64[np.ndarray, " B"]:
+    """Return numbers rounded down to 12 binary digits, which take half of the space of float32."""
+    fraction, exponent = np.frexp(values)
+    return np.ldexp(np.floor(fraction * 4096), exponent - 12)
+
+
+def pack_column(values: Float64[np.ndarray, " C"]) -> bytes:
+    """Return numbers as float32, all first bytes before all second ones and so on, by zlib.
+
+    Bytes that are alike then stand together, and the result is a third smaller.
+    """
+    single = np.clip(values, -MAX_FINITE, MAX_FINITE).astype("<f4")
+    return zlib.compress(single.view(np.uint8).reshape(-1, 4).T.tobytes(), 6)
+
+
+def read_schedule(folder: Path) -> dict[str, float] | None:
+    """Return what equation 3 needs of a run's recipe; None without a sound run.json."""
+    recipe = read_recipe(folder)
+    paths = {
+        "d_model": ("architecture", "d_model"),
+        "warmup": ("training", "warmup"),
+        "factor": ("training", "learning_rate_factor"),
+    }
+    found = {name: finite_number(get_nested(recipe, *path)) for name, path in paths.items()}
+    known = {name: value for name, value in found.items() if value is not None and value > 0}
+    return known if len(known) == len(paths) else None
+
+
+def read_average_last(folder: Path) -> float | None:
+    """Return of how many snapshots the run's model is the mean; None without a sound run.json."""
+    return finite_number(get_nested(read_recipe(folder), "training", "average_last"))
+
+
+def read_recipe(folder: Path) -> object:
+    """Return the recipe of a run as JSON; None without a sound run.json."""
+    file = folder / RUN_FILE
+    try:
+        return from_checksummed_json(read_regular(file, RUN_FILE_BYTES), file).get("recipe")
+    except TransduceError:
+        return None
+
+
+def get_nested(tables: object, *path: str) -> object:
+    """Return the value at a path of names in nested JSON objects, or None."""
+    for name in path:
+        tables = tables.get(name) if isinstance(tables, dict) else None
+    return tables

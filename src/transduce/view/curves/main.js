@@ -1,0 +1,19 @@
+/** Reads the runs, draws them, and keeps them up to date if a server stands behind the page. */
+async function main() {
+  const header = readJson("curves");
+  const app = new App(await readRuns(header.runs));
+  buildPanels(app);
+  buildRuns(app);
+  listenToControls(app);
+  byId("heading").textContent = document.title;
+  app.drawNow();
+  new ResizeObserver(() => app.draw()).observe(byId("panels"));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    buildRuns(app);
+    app.draw();
+  });
+  if (header.events) app.live = new Live(app, header.events);
+  window.transduce = { app, drawSvg: () => drawSvg(app), writeCsv: () => writeCsv(app) };
+}
+
+main();

@@ -1,0 +1,90 @@
+"""The figures of a training curve: perplexity and score at each validation."""
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass, fields
+from itertools import pairwise
+from pathlib import Path
+from typing import TypeVar, final
+
+from transduce.view.curves.run_log import RunLog, Validation
+
+Value = TypeVar("Value")
+
+
+@final
+@dataclass(frozen=True)
+class CurvePoint:
+    """A run's perplexities and score after a validation, or after its last update."""
+
+    step: int
+    seconds: float  # duration of training so far
+    target_tokens: int  # number of target tokens trained on so far
+    training_perplexity: float | None  # mean perplexity of the updates since the previous point
+    perplexity: float | None  # perplexity of the development set
+    score: float | None  # score of the development set, in the metric `score_name`
+    score_name: str | None
+
+
+@final
+@dataclass(frozen=True)
+class RunCurve:
+    """The training curve of one run: a point for each validation, and one for the last update."""
+
+    name: str  # the end of the folder's path that no other run has
+    folder: Path
+    points: tuple[CurvePoint, ...]
+
+
+def compute_points(log: RunLog) -> Iterator[CurvePoint]:
+    """Yield a curve point for each validation of a run, and one for its last update."""
+    validations = {found.step: found for found in log.validations}
+    steps = [int(step) for step in log.updates.step]
+    ends = [i for i, step in enumerate(steps) if step in validations or i == len(steps) - 1]
+    for begin, last in pairwise([-1, *ends]):
+        found = validations.get(steps[last], Validation(steps[last], None, None, None))
+        recent = log.updates.nats[begin + 1 : last + 1].tolist()
+        finite = [one for one in recent if math.isfinite(one)]
+        yield CurvePoint(
+            steps[last],
+            float(log.updates.seconds[last]),
+            count_tokens(log, last),
+            finite_perplexity(mean(finite)) if finite else None,
+            finite_perplexity(found.nats) if found.nats is not None else None,
+            found.score,
+            found.score_name,
+        )
+
+
+def count_tokens(log: RunLog, last: int) -> int:
+    """Return the number of target tokens up to the update with the index `last`."""
+    tokens = log.updates.target_tokens[: last + 1]
+    return int(tokens[tokens == tokens].sum())
+
+
+def encode_csv(found: Sequence[RunCurve]) -> bytes:
+    """Encode all curve points of all runs as CSV, numbers at full precision."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("run", *(field.name for field in fields(CurvePoint))))
+    for curve in found:
+        writer.writerows((curve.name, *astuple(point)) for point in curve.points)
+    return out.getvalue().encode()
+
+
+def finite_perplexity(nats: float) -> float:
+    """Return the perplexity e^nats, capped at e^700 so that it stays finite and can be drawn."""
+    return math.exp(min(700.0, nats))
+
+
+def mean(values: Sequence[float] | Sequence[int]) -> float:
+    """Return the arithmetic mean of numbers."""
+    return sum(values) / len(values)
+
+
+def split_evenly(values: Sequence[Value], count: int) -> list[Sequence[Value]]:
+    """Split a sequence into `count` contiguous parts of nearly equal length."""
+    edges = [round(index * len(values) / count) for index in range(count + 1)]
+    return [values[a:b] for a, b in pairwise(edges)]

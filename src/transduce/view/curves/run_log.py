@@ -1,0 +1,86 @@
+"""What a run's log says, as columns: its updates, validations, marks, and what was left out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import final
+
+import numpy as np
+from jaxtyping import Bool, Float64
+
+from transduce.view.curves.update_lines import FIELDS, UpdateFields, parse_numbers
+
+MAX_STEP = 2**53  # larger integers are no longer exact as float64
+MARKS = ("resume", "snapshot", "checkpoint", "failure", "finish")
+
+
+@final
+@dataclass(frozen=True)
+class Updates:
+    """The updates of a run as columns; NaN where the log has no finite number."""
+
+    step: Float64[np.ndarray, " N"]
+    nats: Float64[np.ndarray, " N"]  # loss of a target token, without smoothing
+    gradient_norm: Float64[np.ndarray, " N"]
+    learning_rate: Float64[np.ndarray, " N"]
+    target_tokens: Float64[np.ndarray, " N"]
+    seconds: Float64[np.ndarray, " N"]  # duration of training so far, which never decreases
+    applied: Float64[np.ndarray, " N"]  # 1, or 0 for an update that was skipped
+
+    def __len__(self) -> int:
+        """Return the number of updates."""
+        return len(self.step)
+
+    def select(self, kept: Bool[np.ndarray, " N"]) -> "Updates":
+        """Return the updates that are kept."""
+        return Updates(*(getattr(self, field.name)[kept] for field in fields(self)))
+
+
+@final
+@dataclass(frozen=True)
+class Validation:
+    """The loss and the score of the development set at one step, as far as the log has them."""
+
+    step: int
+    nats: float | None
+    score: float | None
+    score_name: str | None
+
+
+@final
+@dataclass(frozen=True)
+class RunLog:
+    """The events of a log that count, and how many do not."""
+
+    updates: Updates
+    validations: tuple[Validation, ...]
+    marks: Mapping[str, tuple[int, ...]]  # steps at which a run was resumed, saved, and so on
+    lost: int  # updates that a crash made void: a resume began before them
+    unreadable: int  # lines that are no event, or an update out of order
+    size: int  # bytes of the log up to the end of its last whole line
+
+
+def build_updates(rows: Sequence[UpdateFields]) -> Updates:
+    """Return the columns of updates whose fields are given as JSON, one row an update."""
+    columns = list(zip(*rows, strict=True)) or [()] * (len(FIELDS) + 1)
+    numbers = [finite(parse_numbers(column)) for column in columns[: len(FIELDS) - 1]]
+    applied = np.array([value != b"false" for value in columns[len(FIELDS) - 1]], dtype=float)
+    return Updates(*numbers, applied)
+
+
+def finite(values: Sequence[float]) -> Float64[np.ndarray, " N"]:
+    """Return numbers as an array in which infinity is NaN."""
+    found = np.array(values, dtype=float)
+    found[~np.isfinite(found)] = np.nan
+    return found
+
+
+def join_updates(parts: Sequence[Updates]) -> Updates:
+    """Return the updates of several parts of a log as one."""
+    parts = parts or [build_updates([])]
+    columns = ([getattr(part, field.name) for part in parts] for field in fields(Updates))
+    return Updates(*map(np.concatenate, columns))
+
+
+def has_step(step: Float64[np.ndarray, " N"]) -> Bool[np.ndarray, " N"]:
+    """Return which of the numbers can be the step of an update: whole, and at least 1."""
+    return (step >= 1) & (step <= MAX_STEP) & (step == np.floor(step))

@@ -1,0 +1,178 @@
+"""A page of training curves that stays up to date: a read-only server for this machine alone."""
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import BoundedSemaphore, Event
+from typing import ClassVar, final
+from urllib.parse import parse_qs, urlsplit
+
+from transduce.errors import InputError, TransduceError
+from transduce.settings.fields import require
+from transduce.view.curves.curves import name_runs
+from transduce.view.curves.follow import FollowedLog, NewLines, list_followed
+from transduce.view.curves.page import build_curves_page
+
+ADDRESS = "127.0.0.1"
+HOSTS = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?", re.IGNORECASE)
+OFFSETS = re.compile(r"\d{1,15}(,\d{1,15})*")
+EVENTS = "/events"
+SECONDS_BETWEEN_READS = 0.2
+SECONDS_BETWEEN_SIGNS = 5.0  # a comment, by whose failure a closed connection is noticed
+MAX_STREAMS = 32
+HEADERS = (
+    ("Cache-Control", "no-store"),
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Content-Security-Policy", "frame-ancestors 'none'"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+)
+
+
+@final
+class CurvesServer(ThreadingHTTPServer):
+    """A server of one page and its stream of new lines; it reads logs and nothing else."""
+
+    daemon_threads = True
+
+    def __init__(self, runs: Sequence[Path], port: int = 0) -> None:
+        require(bool(runs), "no run was named", "transduce curves run --serve")
+        self.names = name_runs(runs)
+        self.logs = list_followed(runs)
+        self.streams, self.closed = BoundedSemaphore(MAX_STREAMS), Event()
+        try:
+            super().__init__((ADDRESS, port), CurvesHandler)
+        except OSError as error:
+            fact = f"port {port} cannot be used: {error.strerror}"
+            raise InputError(fact, "--port 0 takes a free one") from error
+
+    @property
+    def address(self) -> str:
+        """The address of the page."""
+        return f"http://{ADDRESS}:{self.server_address[1]}/"
+
+    def build_page(self) -> bytes:
+        """Return the page of the logs as they are now."""
+        pairs = zip(self.names, self.logs, strict=True)
+        logs = {name: (log.run, log.read()) for name, log in pairs}
+        return build_curves_page(logs, events=EVENTS)
+
+    def server_close(self) -> None:
+        """Stop to listen, and end all streams."""
+        self.closed.set()
+        super().server_close()
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Ignore connections that end in the middle; others are not met, or are answered."""
+
+
+@final
+class CurvesHandler(BaseHTTPRequestHandler):
+    """Answers GET of the page and of the stream; refuses all else, and foreign names of host."""
+
+    server: CurvesServer
+    server_version = "transduce"
+    sys_version = ""
+    timeout: ClassVar[float] = 10.0  # seconds for a request to arrive
+
+    def do_GET(self) -> None:
+        """Answer a request for the page or for new lines."""
+        path = urlsplit(self.path).path
+        if not HOSTS.fullmatch(self.headers.get("Host", "")):
+            self.send_text(HTTPStatus.FORBIDDEN, "this server answers to 127.0.0.1 only")
+        elif path == "/":
+            self.send_page()
+        elif path == EVENTS:
+            self.send_events()
+        else:
+            self.send_text(HTTPStatus.NOT_FOUND, "the page is at /")
+
+    def send_page(self) -> None:
+        """Send the page, or why there is none."""
+        try:
+            page = self.server.build_page()
+        except TransduceError as error:
+            self.send_text(HTTPStatus.INTERNAL_SERVER_ERROR, error.fact)
+            return
+        self.send_head(HTTPStatus.OK, "text/html; charset=utf-8", len(page))
+        self.wfile.write(page)
+
+    def send_events(self) -> None:
+        """Send the lines after the offsets of the request, and then each new one."""
+        offsets = self.read_offsets()
+        if offsets is None:
+            self.send_text(HTTPStatus.BAD_REQUEST, "from=OFFSET,… has one offset for each run")
+        elif not self.server.streams.acquire(blocking=False):
+            self.send_text(HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_STREAMS} pages are open")
+        else:
+            try:
+                self.send_head(HTTPStatus.OK, "text/event-stream")
+                for message in stream_lines(self.server.logs, offsets, self.server.closed):
+                    self.wfile.write(message)
+            finally:
+                self.server.streams.release()
+
+    def read_offsets(self) -> list[int] | None:
+        """Return the offsets that a browser has reached; when it comes back, its last event's."""
+        query = parse_qs(urlsplit(self.path).query).get("from", [""])
+        text = self.headers.get("Last-Event-ID") or query[0]
+        if not OFFSETS.fullmatch(text):
+            return None
+        offsets = [int(one) for one in text.split(",")]
+        return offsets if len(offsets) == len(self.server.logs) else None
+
+    def send_text(self, status: HTTPStatus, text: str) -> None:
+        """Send a sentence with a status."""
+        content = f"{text}\n".encode("utf-8", "backslashreplace")
+        self.send_head(status, "text/plain; charset=utf-8", len(content))
+        self.wfile.write(content)
+
+    def send_head(self, status: HTTPStatus, kind: str, length: int | None = None) -> None:
+        """Send the status and the headers of an answer."""
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        if length is not None:
+            self.send_header("Content-Length", str(length))
+        for name, value in HEADERS:
+            self.send_header(name, value)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Write nothing about requests."""
+
+
+def stream_lines(
+    logs: Sequence[FollowedLog], offsets: Sequence[int], closed: Event
+) -> Iterator[bytes]:
+    """Yield messages with the new lines of logs, for as long as they are read, until `closed`.
+
+    A log that is another than before ends the stream, with a message that says so.
+    """
+    readers = [NewLines(log.path, offset) for log, offset in zip(logs, offsets, strict=True)]
+    spoken = 0.0
+    while not closed.is_set():
+        reached = [reader.offset for reader in readers]
+        for number, reader in enumerate(readers):
+            lines = reader.read()
+            if lines is None:
+                yield b"event: changed\ndata: \n\n"
+                return
+            if reader.offset > reached[number]:
+                yield encode_message(number, lines, [one.offset for one in readers])
+                spoken = time.monotonic()
+        if reached == [reader.offset for reader in readers]:
+            if time.monotonic() - spoken >= SECONDS_BETWEEN_SIGNS:
+                yield b": here\n\n"
+                spoken = time.monotonic()
+            closed.wait(SECONDS_BETWEEN_READS)
+
+
+def encode_message(number: int, lines: bytes, reached: Sequence[int]) -> bytes:
+    """Return a server-sent event: the run's number and offset, then its new lines."""
+    identity = ",".join(map(str, reached)).encode()
+    place = f"{number} {reached[number]}".encode()
+    data = [place, *lines.replace(b"\r", b" ").split(b"\n")]
+    return b"id: %b\nevent: lines\n%b\n" % (identity, b"".join(b"data: %b\n" % one for one in data))

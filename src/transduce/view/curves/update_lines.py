@@ -1,0 +1,99 @@
+"""Parse lines of a log: updates by a pattern, four times as fast as JSON, and the rest as JSON."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+from transduce.view.curves.log_lines import MAX_LINE_BYTES
+
+NUMBER = rb"(?:-?\d++(?:\.\d++)?+(?:[eE][-+]?+\d++)?+|null)"
+# the fields of an update that are drawn, in the order of the pattern's groups
+FIELDS = (
+    "step",
+    "nats",
+    "gradient_norm",
+    "learning_rate",
+    "target_tokens",
+    "seconds",
+    "applied",
+)
+# an update as training/journal.py writes it, or in the last group any other line
+PATTERN = (
+    rb'^(?:\{"event": "update", "step": (\d++), "loss": NUMBER, "nats": (NUMBER)'
+    rb', "gradient_norm": (NUMBER), "learning_rate": (NUMBER), "source_tokens": \d++'
+    rb', "target_tokens": (\d++), "seconds": (NUMBER), "applied": (true|false)'
+    rb', "at": "[^"\\\n]*+"\}|(.*+))$'
+)
+LINE = re.compile(PATTERN.replace(b"NUMBER", NUMBER), re.MULTILINE)
+UpdateFields = Sequence[bytes]  # the pattern's groups: FIELDS as JSON, then an empty one
+
+
+@final
+@dataclass(frozen=True)
+class LogEvent:
+    """An event of a log that is no update, and how many updates stand before it."""
+
+    position: int
+    values: dict[str, Any]
+
+
+@final
+@dataclass(frozen=True)
+class ParsedLines:
+    """The updates and the other events of some lines, and how many lines are no event."""
+
+    updates: list[UpdateFields]
+    events: list[LogEvent]
+    unreadable: int
+
+
+def parse_lines(block: bytes) -> ParsedLines:
+    """Return the updates and events of a block of lines; count lines that are no event."""
+    updates, events, unreadable = list[UpdateFields](), list[LogEvent](), 0
+    for fields in LINE.findall(block):
+        if fields[0]:
+            updates.append(fields)
+        elif line := fields[-1].strip():
+            event = parse_event(line)
+            if event is None:
+                unreadable += 1
+            elif event["event"] == "update":
+                updates.append(encode_fields(event))
+            else:
+                events.append(LogEvent(len(updates), event))
+    return ParsedLines(updates, events, unreadable)
+
+
+def parse_event(line: bytes) -> dict[str, Any] | None:
+    """Return the event that a line of JSON holds, or None if it holds none."""
+    if len(line) > MAX_LINE_BYTES:
+        return None
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):  # no JSON, an integer of too many digits, too deep
+        return None
+    return event if isinstance(event, dict) and isinstance(event.get("event"), str) else None
+
+
+def encode_fields(event: dict[str, Any]) -> UpdateFields:
+    """Return the fields of an update that was parsed as JSON as the pattern returns them."""
+    return [*(json.dumps(event.get(name)).encode() for name in FIELDS), b""]
+
+
+def parse_numbers(column: Iterable[bytes]) -> list[float]:
+    """Return the numbers of a column of JSON values; NaN for null and all that is no number."""
+    known = list(column)
+    try:
+        return list(map(float, known))
+    except ValueError:
+        return list(map(parse_number, known))
+
+
+def parse_number(value: bytes) -> float:
+    """Return a JSON number; NaN for null, strings, lists and all else that is no number."""
+    try:
+        return float(value)
+    except ValueError:
+        return float("nan")
