@@ -69,7 +69,8 @@ def test_the_mouse_reads_zooms_and_shows_all(opened):
     browser = opened()
     browser.move("#panel-loss .plot")
     browser.wait("location.hash.includes('at=')")
-    at = float(re.search(r"at=([\d.]+)", link(browser))[1])
+    (found,) = re.findall(r"at=([\d.]+)", link(browser))
+    at = float(found)
     assert at == pytest.approx(300 * (600 - LEFT - 8) / (1200 - LEFT - RIGHT), abs=12)
     assert values(browser)[0][1] == f"{at:.0f}"
     down, up = {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}

@@ -183,7 +183,7 @@ def test_an_endless_line_is_one_line_that_is_not_read(run, monkeypatch):
         stream = Stream(server, (run / LOG).stat().st_size)
         write_log(run, [], [b"x" * 2500])
         write_log(run, [update(6)])
-        lines = []
+        lines = list[bytes]()
         while not any(b"update" in line for line in lines):
             lines += stream.lines()[0]
     assert [line for line in lines if b"update" not in line] == [b"?"]

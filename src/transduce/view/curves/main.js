@@ -7,6 +7,7 @@ async function main() {
   listenToControls(app);
   byId("heading").textContent = document.title;
   app.drawNow();
+  performance.mark("drawn");
   new ResizeObserver(() => app.draw()).observe(byId("panels"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     buildRuns(app);

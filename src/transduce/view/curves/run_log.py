@@ -64,7 +64,7 @@ def build_updates(rows: Sequence[UpdateFields]) -> Updates:
     columns = list(zip(*rows, strict=True)) or [()] * (len(FIELDS) + 1)
     numbers = [finite(parse_numbers(column)) for column in columns[: len(FIELDS) - 1]]
     applied = np.array([value != b"false" for value in columns[len(FIELDS) - 1]], dtype=float)
-    return Updates(*numbers, applied)
+    return Updates(*[*numbers, applied])
 
 
 def finite(values: Sequence[float]) -> Float64[np.ndarray, " N"]:
