@@ -27,12 +27,14 @@ if TYPE_CHECKING:
     from transduce.scores.brackets.files import score_trees
     from transduce.scores.score_texts import score
     from transduce.scores.spans.files import score_tags
+    from transduce.view.attention.attend import attend
     from transduce.view.curves.curves import curves
 
     __version__: str
 
 __all__ = [
     "__version__",
+    "attend",
     "average",
     "curves",
     "evaluate",
@@ -51,6 +53,7 @@ __all__ = [
 
 FUNCTIONS = MappingProxyType(  # the module that each public function is defined in
     {
+        "attend": "transduce.view.attention.attend",
         "average": "transduce.runs.average",
         "curves": "transduce.view.curves.curves",
         "evaluate": "transduce.inference.evaluate",

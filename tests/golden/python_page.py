@@ -28,6 +28,8 @@ RETURNED = (  # classes that the public functions take or return
     "transduce.inference.evaluate:Evaluation",
     "transduce.scores.score:Score",
     "transduce.settings.recipe:Recipe",
+    "transduce.view.attention.attend:Attention",
+    "transduce.view.attention.record:AttentionView",
     "transduce.errors:TransduceError",
 )
 EXAMPLE = re.compile(r"(?:^|(?<=\n\n))((?: {4}.*\n?|\n(?= {4}))+)")

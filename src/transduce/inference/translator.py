@@ -1,5 +1,6 @@
 """The class `Translator`, which turns lines into outputs in order; empty lines stay empty."""
 
+import importlib
 import math
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -163,6 +164,11 @@ class Translator:
         from transduce.inference.evaluate import evaluate  # late: evaluate.py imports this module
 
         return evaluate(self, source, reference, metrics=metrics, language=language)
+
+    def attend(self, text: Any, target: Any = None) -> Any:  # noqa: ANN401 - checked by `transduce.attend`
+        """Return what the model attends to for a text: see `transduce.attend`."""
+        attend = importlib.import_module("transduce.view.attention.attend").attend
+        return attend(self, text, target)
 
     def searching(self, **changes: int | float | str) -> "Translator":
         """Return a translator with other settings of the beam search, such as `beam=8`."""

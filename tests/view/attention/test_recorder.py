@@ -9,11 +9,11 @@ from tests.inference.random_models import SEARCH, SIZES, ensemble_of, random_tra
 
 from transduce.errors import InputError
 from transduce.inference.decoders import build_decoder
+from transduce.model.capture import capture_attention
 from transduce.model.transformer import build_transformer
 from transduce.packed import Packed
 from transduce.search import BEGIN, beam_search
 from transduce.text.clean import normalise
-from transduce.view.attention import recorder
 from transduce.view.attention.recorder import record_attention
 
 TEXT = "the dog sees a cat."
@@ -49,7 +49,7 @@ def test_the_capturing_pass_computes_what_the_fast_kernel_computes(translator):
     source, output = (
         Packed.from_sentences(translator.task.encode_sources([one])) for one in (TEXT, "a woman")
     )
-    record = recorder.capture_attention(model, source, output.shift_right(BEGIN))
+    record = capture_attention(model, source, output.shift_right(BEGIN))
     with torch.no_grad():
         fast = model.decode(output.shift_right(BEGIN), model.encode(source))
     torch.testing.assert_close(record.states, fast, rtol=0, atol=1e-5)
@@ -87,7 +87,7 @@ def test_the_chosen_hypotheses_of_the_beams_spell_the_output(view):
 
 
 def spell(view, length, index):
-    pieces = []
+    pieces: list[str] = []
     for step in reversed(view.steps[: length + 1]):
         hypothesis = step.beam[index]
         pieces, index = [hypothesis.piece, *pieces], hypothesis.parent

@@ -100,6 +100,8 @@ def test_cross_attention_to_a_word_of_the_same_letters_is_the_same():
     found = tendency_of(weights, "cross")
     assert (found.label, found.share) == ("same", 1)
     assert (found.shares["previous"], found.shares["next"]) == (0, 0)
+    weights = np.eye(COUNT)[[3, 3]]
+    assert tendency_of(weights, "cross").label == "other"
 
 
 def test_an_output_of_nothing_but_end_has_tendencies():

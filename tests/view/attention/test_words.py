@@ -43,7 +43,9 @@ def test_words_of_tokenised_text_are_what_blanks_separate():
 
 def test_every_label_is_a_word():
     labels = learn_closed_list([["B-NP", "I-NP", "("]])
-    sequence = read_sequence(labels, [*labels.lookup(["I-NP", "(", "("]), END], is_tokenised=False)
+    sequence = read_sequence(
+        labels, [*(labels.lookup(["I-NP", "(", "("]) or []), END], is_tokenised=False
+    )
     assert [word.text for word in sequence.words] == ["I-NP", "(", "(", "</s>"]
     assert sequence.pieces == ("I-NP", "(", "(", "</s>")
 

@@ -1,12 +1,14 @@
 """The attention record: all attention weights of a model for one source and one output."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import final
 
 import numpy as np
 from jaxtyping import Float32
+
+from transduce.errors import InputError
 
 # L layers · H heads · Q query positions · K key positions
 
@@ -113,3 +115,14 @@ class AttentionView:
     def head(self, kind: str, layer: int, head: int) -> Float32[np.ndarray, "Q K"]:
         """Return the weights of one head; layer and head are numbers, from 1."""
         return self.weights[kind][self.layers.index(layer), head - 1]
+
+    def select_layers(self, numbers: Sequence[int]) -> "AttentionView":
+        """Return the record with these layers only, by their numbers from 1."""
+        for number in numbers:
+            if number not in self.layers:
+                known = ", ".join(map(str, self.layers))
+                raise InputError(f"there is no layer {number}", f"its layers: {known}")
+        chosen = sorted(set(numbers))
+        rows = [self.layers.index(number) for number in chosen]
+        weights = {kind: layers[rows] for kind, layers in self.weights.items()}
+        return replace(self, layers=tuple(chosen), weights=MappingProxyType(weights))

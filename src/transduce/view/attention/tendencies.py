@@ -7,9 +7,10 @@ Each weight counts for exactly one tendency, so that the shares of a head sum to
     previous      the position or the word before
     next          the position or the word after
     punctuation   punctuation further away
-    far           any other word further away
+    far           any other word of the same sequence
+    other         any other word of the source, in cross-attention
 
-Cross-attention joins two sequences, so that it has neither previous nor next.
+Cross-attention joins two sequences, so that it has neither previous nor next nor far.
 """
 
 from collections.abc import Mapping
@@ -26,7 +27,7 @@ from transduce.vocabulary.symbols import SPECIALS
 
 # H heads · Q query positions · K key positions · P positions of a sequence
 
-TENDENCIES = ("separator", "same", "previous", "next", "punctuation", "far")
+TENDENCIES = ("separator", "same", "previous", "next", "punctuation", "far", "other")
 NUMBERS = range(len(TENDENCIES))
 LEAST_SHARE = 0.5  # a head with less on its strongest tendency is called "mixed"
 BROAD = 0.8  # a head with this part of the highest possible entropy is called "broad"
@@ -113,7 +114,7 @@ def classify_self(sequence: PieceSequence) -> Int[np.ndarray, "P P"]:
         "next": (ahead == 1) | (words_ahead == 1),
         "punctuation": np.broadcast_to(find_punctuation(sequence), ahead.shape),
     }
-    return choose_first(tests)
+    return choose_first(tests, "far")
 
 
 def classify_cross(queries: PieceSequence, keys: PieceSequence) -> Int[np.ndarray, "Q K"]:
@@ -127,13 +128,15 @@ def classify_cross(queries: PieceSequence, keys: PieceSequence) -> Int[np.ndarra
         "same": read[:, None] == found[None, :],
         "punctuation": np.broadcast_to(find_punctuation(keys), shape),
     }
-    return choose_first(tests)
+    return choose_first(tests, "other")
 
 
-def choose_first(tests: Mapping[str, Bool[np.ndarray, "Q K"]]) -> Int[np.ndarray, "Q K"]:
-    """Return the index of the first tendency whose test holds for each pair, else that of far."""
+def choose_first(
+    tests: Mapping[str, Bool[np.ndarray, "Q K"]], default: str
+) -> Int[np.ndarray, "Q K"]:
+    """Return the index of the first tendency whose test holds for each pair, else the default's."""
     numbers = [TENDENCIES.index(name) for name in tests]
-    return np.select(list(tests.values()), numbers, default=TENDENCIES.index("far"))
+    return np.select(list(tests.values()), numbers, default=TENDENCIES.index(default))
 
 
 def find_words(sequence: PieceSequence) -> Int[np.ndarray, " P"]:

@@ -1,0 +1,165 @@
+"""`transduce attend`: show what each head attends to, as a page, a record or a figure."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from transduce.cli import display, options
+from transduce.cli.attend_figure import (
+    Numbers,
+    draw_svg,
+    figure_options,
+    find_best_heads,
+    find_figure_text,
+    find_link,
+)
+from transduce.cli.searching import (
+    TranslatorChoice,
+    beam_options,
+    choose_translator,
+    precision_option,
+    warn_if_unfinished,
+)
+from transduce.errors import InputError
+from transduce.settings.fields import require
+
+if TYPE_CHECKING:
+    from transduce.view.attention.record import AttentionView
+
+LARGE = 20_000_000  # bytes of a page above which a message says how to make it smaller
+
+
+@click.command("attend")
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("text", required=False)
+@options.output
+@click.option("--target", help="The output to show, instead of the model's own.")
+@click.option(
+    "--save", type=click.Path(path_type=Path), help="A new folder for all weights and steps."
+)
+@click.option("--layers", type=Numbers(), help="Layers of the page, such as 5,6 (default: all).")
+@click.option(
+    "--min",
+    "minimum",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.0,
+    help="Leave smaller weights out of the page; 0.004 makes it a third of its size.",
+)
+@click.option("--exact", is_flag=True, help="Two bytes a weight in the page, instead of one.")
+@click.option("--plain", is_flag=True, help="No compression in the page, for old browsers.")
+@figure_options
+@beam_options
+@precision_option
+@options.as_json
+@options.quiet
+def command(
+    *,
+    model: Path,
+    text: str | None,
+    output: Path | None,
+    save: Path | None,
+    quiet: bool,
+    **asked: Any,  # noqa: ANN401 - the other options
+) -> None:
+    """Show what each head of MODEL attends to in TEXT and its output: an HTML page.
+
+    TEXT is one sentence, by default the line on standard input. The page needs no network. A record
+    (--save) is a folder with the weights of every layer and head, the pieces, and each step of the
+    search with its alternatives.
+
+    --figure draws Figure 3, 4 or 5 of the paper, on the paper's sentence or on TEXT, from the
+    paper's layer and heads or from others. Heads of another model have other tasks: --find prints
+    how strongly each one shows the figure's effect, and draws the strongest.
+
+    \b
+    transduce attend model "The dog sees a cat." -o attention.html
+    transduce attend model --figure 4 --find -o figure4.svg
+    """
+    require_possible(output, save, asked)
+    choice = choose_translator((model,), {**asked, "strict": False}, 1)
+    warn_if_unfinished(choice.folders)
+    view = record(choice, text, asked)
+    for note in () if quiet else view.notes:
+        display.print_message(note)
+    if save is not None:
+        from transduce.view.attention.files import save_record
+
+        save_record(view, save)
+    if asked["find"]:
+        asked = find_best_heads(view, asked)
+    if output is not None:
+        write_output(view, output, asked)
+
+
+def require_possible(output: Path | None, save: Path | None, asked: dict[str, Any]) -> None:
+    """Refuse options that write nothing, or that need another one."""
+    require(bool(output or save or asked["find"]), "nothing to write", "-o page.html")
+    figure = bool(asked["figure"])
+    require(figure or not asked["find"], "--find is for a figure", "add --figure 3")
+    for name in ("layer", "heads", "word", "read"):
+        require(figure or not asked[name], f"--{name} is for a figure", "add --figure 3")
+    if output is not None:
+        known = (".svg", ".html") if figure else (".html",)
+        if output.suffix not in known:
+            raise InputError(f"{output} is neither {' nor '.join(known)}", "-o page.html")
+    options.require_writable(output)
+
+
+def write_output(view: "AttentionView", output: Path, asked: dict[str, Any]) -> None:
+    """Write the page or, to a file whose name ends in .svg, the figure of the paper."""
+    from transduce.durable import write_atomically
+
+    if output.suffix == ".svg":
+        write_atomically(output, draw_svg(view, asked).encode())
+        return
+    link = f"{output}#{find_link(view, asked)}" if asked["figure"] else ""
+    write_page(view, output, asked)
+    if link:
+        display.print_message(f"the figure: {link}")
+
+
+def record(choice: TranslatorChoice, text: str | None, asked: dict[str, Any]) -> "AttentionView":
+    """Return the record of the text, by default that of the figure or of standard input."""
+    from transduce.machine.process_settings import keep_freed_memory
+    from transduce.view.attention.recorder import record_attention
+
+    keep_freed_memory()
+    translator = choice.load()
+    if text is None:
+        figure, language = asked["figure"], translator.recipe.data.source_language
+        text = find_figure_text(figure, language) if figure else read_one_line()
+    return record_attention(translator, text, asked["target"])
+
+
+def read_one_line() -> str:
+    """Return the only line of standard input."""
+    from transduce.text.files import read_lines
+
+    lines = list(read_lines("-"))
+    if len(lines) != 1:
+        raise InputError(
+            f"standard input has {len(lines):,} lines, and a page shows one",
+            "transduce attend MODEL TEXT",
+        )
+    return lines[0]
+
+
+def write_page(view: "AttentionView", output: Path, asked: dict[str, Any]) -> None:
+    """Write the page of a record; print a message if it is very large."""
+    from transduce.durable import write_atomically
+    from transduce.view.attention.encode import WeightEncoding
+    from transduce.view.attention.page import build_attention_page
+
+    encoding = WeightEncoding(
+        "float16" if asked["exact"] else "root8",
+        asked["minimum"],
+        "none" if asked["plain"] else "zlib",
+    )
+    shown = view.select_layers(asked["layers"]) if asked["layers"] else view
+    page = build_attention_page(shown, encoding).encode()
+    write_atomically(output, page)
+    if len(page) > LARGE:
+        display.print_message(
+            f"{output} has {len(page) / 1e6:.0f} MB; --layers and --min make it smaller"
+        )

@@ -1,0 +1,79 @@
+"""`transduce.attend`: what a model attends to, for a notebook, a page, a folder or a figure."""
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any, final
+
+from transduce.durable import write_atomically
+from transduce.errors import InputError, suggest_names
+from transduce.inference.load import load
+from transduce.inference.translator import Translator
+from transduce.text.arguments import describe_value
+from transduce.view.attention.encode import WeightEncoding
+from transduce.view.attention.figures.build import draw_paper_figure
+from transduce.view.attention.figures.paper import FIGURES, LAYER
+from transduce.view.attention.files import save_record
+from transduce.view.attention.page import build_attention_page
+from transduce.view.attention.record import AttentionView
+from transduce.view.attention.recorder import record_attention
+
+FRAME_HEIGHT = 640  # pixels of the page in a notebook
+
+
+@final
+@dataclass(frozen=True)
+class Attention:
+    """What a model attends to for one text: a notebook shows it, files keep it.
+
+    attention = transduce.load("model").attend("A dog runs.")
+    attention.write_page("attention.html")
+    attention.record.weights["cross"].shape  # layers, heads, output pieces, source pieces
+    """
+
+    record: AttentionView = field(repr=False)
+
+    def write_page(self, path: str | PathLike[str]) -> Path:
+        """Write a self-contained HTML page of all weights; return its path."""
+        write_atomically(Path(path), build_attention_page(self.record).encode())
+        return Path(path)
+
+    def save(self, folder: str | PathLike[str]) -> Path:
+        """Write the record to a new folder, as safetensors and JSON; return its path."""
+        save_record(self.record, folder)
+        return Path(folder)
+
+    def draw_figure(self, number: int, layer: int = LAYER, heads: Sequence[int] = ()) -> str:
+        """Return Figure 3, 4 or 5 of the paper as SVG, drawn from these weights."""
+        if number not in FIGURES:
+            raise InputError(f"unknown figure {number!r}", suggest_names(str(number), "345"))
+        return draw_paper_figure(self.record, FIGURES[number], layer, heads)
+
+    def _repr_html_(self) -> str:
+        page = html.escape(build_attention_page(self.record, WeightEncoding()), quote=True)
+        return (
+            f'<iframe sandbox="allow-scripts allow-downloads" srcdoc="{page}" width="100%" '
+            f'height="{FRAME_HEIGHT}" style="border:0" title="Attention"></iframe>'
+        )
+
+
+def attend(
+    model: Translator | Path | str,
+    text: Any,  # noqa: ANN401 - checked below, so that a wrong value has a plain error
+    target: Any = None,  # noqa: ANN401
+) -> Attention:
+    """Return what a model attends to when it reads `text` and writes its output, or `target`.
+
+        attention = transduce.attend("model", "A dog runs.")
+
+    `model` is a translator, a model folder or a run folder. The weights of every layer and head
+    are those of one pass of the model over both texts. A text is one sequence: a long one is not
+    split.
+    """
+    for name, value in (("text", text), ("target", target)):
+        if not isinstance(value, str) and not (name == "target" and value is None):
+            raise InputError(f"{name} must be a string, not {describe_value(value)}")
+    translator = model if isinstance(model, Translator) else load(model)
+    return Attention(record_attention(translator, text, target))

@@ -1,0 +1,107 @@
+"""transduce attend: pages, records and figures of the paper."""
+
+import json
+
+import pytest
+
+from transduce.cli.attend_figure import find_figure_text
+from transduce.errors import InputError
+from transduce.view.attention.files import load_record
+
+TEXT = "the dog sees a cat."
+
+
+def test_a_page_of_a_text_and_the_models_own_output(call, babbler, tmp_path):
+    ended = call("attend", babbler, TEXT, "-o", tmp_path / "page.html")
+    assert (ended.code, ended.stdout, ended.stderr) == (0, "", "")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "␣sees" in page or "sees" in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_the_same_text_gives_the_same_bytes_and_fewer_layers_fewer(call, babbler, tmp_path):
+    for name, options in {"a": (), "b": (), "c": ("--layers", "1"), "d": ("--exact",)}.items():
+        call("attend", babbler, TEXT, "-o", tmp_path / f"{name}.html", *options)
+    pages = {name: (tmp_path / f"{name}.html").read_bytes() for name in "abcd"}
+    assert pages["a"] == pages["b"]
+    assert len(pages["c"]) < len(pages["a"]) < len(pages["d"])
+
+
+def test_the_text_may_come_from_standard_input(call, babbler, tmp_path):
+    call("attend", babbler, TEXT, "-o", tmp_path / "a.html")
+    call("attend", babbler, "-o", tmp_path / "b.html", stdin=f"{TEXT}\n".encode())
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+    ended = call("attend", babbler, "-o", tmp_path / "c.html", stdin=b"one\ntwo\n")
+    assert (ended.code, "has 2 lines" in ended.stderr) == (2, True)
+
+
+def test_a_record_of_a_given_output(call, babbler, tmp_path):
+    ended = call("attend", babbler, TEXT, "--target", "a cat", "--save", tmp_path / "record")
+    assert (ended.code, ended.stdout, ended.stderr) == (0, "", "")
+    view = load_record(tmp_path / "record")
+    assert (view.source.text, view.output.text, view.is_given) == (TEXT, "a cat", True)
+
+
+def test_a_beam_of_one_has_one_hypothesis(call, babbler, tmp_path):
+    call("attend", babbler, TEXT, "--save", tmp_path / "record", "--beam=1")
+    assert {len(step.beam) for step in load_record(tmp_path / "record").steps} == {1}
+
+
+def test_a_figure_of_the_paper_from_another_layer_and_other_heads(call, babbler, tmp_path):
+    figure = ("--figure=4", "--layer=1", "--heads=2,1", "--word=dog", "-o", tmp_path / "a.svg")
+    ended = call("attend", babbler, TEXT, *figure)
+    assert (ended.code, ended.stdout, ended.stderr) == (0, "", "")
+    drawn = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert drawn.count("Input-Input Layer 1") == 2
+    assert "how much the word 'dog' reads" in drawn
+
+
+def test_the_heads_with_the_strongest_effect_are_printed_and_drawn(call, babbler, tmp_path):
+    words = (TEXT, "--figure=3", "--word=dog", "--read=sees,cat")
+    ended = call("attend", babbler, *words, "--find", "-o", tmp_path / "a.svg")
+    assert ended.stdout.startswith("weight from 'dog' on sees + cat\n")
+    assert "heads with at least 0.5: layer 1: " in ended.stdout
+    assert (tmp_path / "a.svg").exists()
+    rows = call("attend", babbler, *words, "--find", "--json").stdout.splitlines()
+    strengths = [json.loads(row)["strength"] for row in rows]
+    assert strengths == sorted(strengths, reverse=True)
+    ended = call("attend", babbler, TEXT, "--figure=5", "--find")
+    assert ended.stdout.startswith("difference of two heads\n")
+
+
+def test_a_page_of_a_figure_says_which_link_shows_it(call, babbler, tmp_path):
+    figure = ("--figure=3", "--word=dog", "--layer=1", "--heads=1,2", "-o", tmp_path / "a.html")
+    ended = call("attend", babbler, TEXT, *figure)
+    assert ended.stderr.endswith("a.html#k=enc&l=1&h=1,2&q=2&u=words\n")
+
+
+def test_the_sentences_of_the_paper_are_for_models_that_read_english():
+    assert find_figure_text("4", "en") == find_figure_text("5", "source")
+    with pytest.raises(InputError, match="Figure 3 is English, and this model reads de"):
+        find_figure_text("3", "de")
+
+
+@pytest.mark.parametrize(
+    ("options", "fact"),
+    [
+        ((TEXT,), "nothing to write"),
+        (("", "-o", "a.html"), "the text is empty"),
+        ((TEXT, "-o", "a.png"), "a.png is neither .html"),
+        ((TEXT, "-o", "a.html", "--find"), "--find is for a figure"),
+        ((TEXT, "-o", "a.html", "--layer=1"), "--layer is for a figure"),
+        ((TEXT, "-o", "a.html", "--layers=7"), "there is no layer 7"),
+        ((TEXT, "-o", "a.html", "--layers=x"), "--layers x: not numbers from 1"),
+        ((TEXT, "-o", "a.svg", "--figure=5"), "there is no layer 5"),
+        ((TEXT, "-o", "a.svg", "--figure=5", "--layer=1"), "there is no head 3"),
+        ((TEXT, "-o", "a.svg", "--figure=3", "--layer=1"), "the text has no word 'making'"),
+        ((TEXT, "--figure=3", "--find", "--layer=1"), "--find chooses layer and heads"),
+        ((TEXT, "--figure=5", "--find", "--word=dog"), "Figure 5 shows all words"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(call, babbler, tmp_path, monkeypatch, options, fact):
+    monkeypatch.chdir(tmp_path)
+    ended = call("attend", babbler, *options)
+    assert (ended.code, ended.stdout) == (2, "")
+    assert fact in ended.stderr
+    assert list(tmp_path.iterdir()) == []
