@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from transduce.view.attention.record import AttentionView
 
 UNNAMED = "source"  # the source language of a recipe that was chosen for a user's own text
-SHOWN = 10  # lines of a ranking that is printed
+PRINTED = 10  # lines of a ranking that is printed
 
 
 class Numbers(click.ParamType):  # type: ignore[type-arg]  # generic in later versions only
@@ -150,7 +150,7 @@ def print_ranking(ranked: "Sequence[RankedHeads]", figure: "PaperFigure", *, as_
     )
     rows = [
         [f"{one.strength:.3f}", f"layer {one.layer}", "head " + " and ".join(map(str, one.heads))]
-        for one in ranked[:SHOWN]
+        for one in ranked[:PRINTED]
     ]
     for line in display.align_columns(rows):
         display.print_result(line)
