@@ -1,12 +1,13 @@
 """The exception classes of this package, each with the exit code of the command line.
 
-    TransduceError        an error that the user can correct; printed as one sentence and a hint
-    ├── InputError        2  wrong usage, or input that cannot be used
-    ├── FolderError       3  a run, store or model folder is damaged or not made by this package
-    ├── SaveError         4  an output file or folder cannot be written
-    ├── NotFiniteError    5  loss or gradients are not finite in several updates in a row
-    ├── InUseError        6  another process works in this folder
-    └── LostProcessError  7  a process of a distributed run ended before the run was finished
+    TransduceError               an error that the user can correct: one sentence and a hint
+    ├── InputError            2  wrong usage, or input that cannot be used
+    ├── FolderError           3  a run, store or model folder is damaged or not made by this package
+    ├── SaveError             4  an output file or folder cannot be written
+    ├── NotFiniteError        5  loss or gradients are not finite in several updates in a row
+    ├── InUseError            6  another process works in this folder
+    ├── LostProcessError      7  a process of a distributed run ended before the run was finished
+    └── NotEnoughMemoryError  8  memory ran out, or a limit on it was reached
 
 A failed `assert` is a bug of this package; it keeps its traceback and has exit code 1.
 """
@@ -69,6 +70,12 @@ class LostProcessError(TransduceError):
     """The error that one of several processes ended before the work was finished (exit code 7)."""
 
     exit_code = 7
+
+
+class NotEnoughMemoryError(TransduceError):
+    """The error that memory ran out, or a limit on it was reached (exit code 8)."""
+
+    exit_code = 8
 
 
 def suggest_names(name: str, known: Iterable[str]) -> str:

@@ -50,7 +50,39 @@ def test_exit_codes_are_those_of_the_design():
         "NotFiniteError": 5,
         "InUseError": 6,
         "LostProcessError": 7,
+        "NotEnoughMemoryError": 8,
     }
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"),
+        RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB"),
+    ],
+)
+def test_memory_that_ran_out_is_a_sentence_with_what_to_try(call, error):
+    ended = call(command=failing(error))
+    assert (ended.code, ended.stdout) == (8, "")
+    assert ended.stderr.startswith("error: there is not enough memory\nhint: try smaller updates")
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "stdout", "stderr"),
+    [
+        ("recipes show tiny >&-", 4, "", "error: standard output is closed\nhint: leave it open"),
+        ("score - /dev/null <&-", 2, "", "error: standard input is closed\nhint: leave it open"),
+        ("recipes show nothing 2>&-", 2, "", ""),
+        ("recipes show nothing >&- 2>&- <&-", 2, "", ""),
+    ],
+)
+def test_closed_standard_streams_are_no_fault_of_ours(line, code, stdout, stderr):
+    command = f"{sys.executable} -m transduce {line}"
+    done = subprocess.run(command, shell=True, capture_output=True, encoding="utf-8")
+    assert (done.returncode, done.stdout) == (code, stdout)
+    assert done.stderr.startswith(stderr)
 
 
 def test_an_error_without_a_hint_is_one_line(call):

@@ -13,6 +13,7 @@ import click
 
 from transduce.cli.group import Commands
 from transduce.cli.outcome import Terminated, run
+from transduce.cli.standard_streams import replace_closed_streams
 from transduce.machine.process_settings import use_passive_waiting
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
@@ -63,8 +64,8 @@ HELP = """Attention Is All You Need, as software: from two text files to a trans
 
 Results go to standard output, all else to standard error. Exit codes: 0 done, 1 a fault of
 transduce, 2 wrong usage or unusable input, 3 a damaged or foreign folder, 4 an output cannot be
-written, 5 training diverged, 6 folder in use, 7 lost a process, 130 interrupted, 141 output
-pipe closed, 143 terminated.
+written, 5 training diverged, 6 folder in use, 7 lost a process, 8 not enough memory, 130
+interrupted, 141 output pipe closed, 143 terminated.
 """
 
 
@@ -86,6 +87,7 @@ def transduce(context: click.Context) -> None:
 
 def main() -> NoReturn:
     """Run the command line of this process, then exit with the command's exit code."""
+    replace_closed_streams()
     for stream, errors in ((sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):  # write UTF-8 in every locale
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")

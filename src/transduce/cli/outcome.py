@@ -2,16 +2,28 @@
 
 import errno
 import os
+import re
 import traceback
 from collections.abc import Sequence
 
 import click
 
 from transduce.cli import display
-from transduce.errors import TransduceError, suggest_names
+from transduce.errors import (
+    InputError,
+    NotEnoughMemoryError,
+    SaveError,
+    TransduceError,
+    suggest_names,
+)
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 RERUN_HINT = "the same command starts again; a run or a prepared corpus resumes from what is done"
+OUT_OF_MEMORY = re.compile("can't allocate memory|not enough memory|out of memory|bad_alloc")
+MEMORY_HINT = (
+    "try smaller updates (data.source_tokens, data.target_tokens), a smaller beam or --batch-size, "
+    "or fewer --workers"
+)
 UNREACHABLE = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP)
 COMPLETION = "_TRANSDUCE_COMPLETE"  # set by the shell when the tab key is pressed
 
@@ -48,12 +60,12 @@ def _invoke(command: click.Command, arguments: Sequence[str]) -> int:
 
 def _report_error(error: Exception | KeyboardInterrupt) -> int:
     """Print an error as a sentence with a hint, and return its exit code."""
-    match error:
-        case TransduceError():
-            _print_error(error.fact, error.hint)
-            return error.exit_code
-        case click.ClickException():
-            _print_error(*_describe_usage_error(error))
+    match convert_system_error(error):
+        case TransduceError() as known:
+            _print_error(known.fact, known.hint)
+            return known.exit_code
+        case click.ClickException() as known:
+            _print_error(*_describe_usage_error(known))
             return 2
         case Terminated():
             _print_error("terminated before it was done", RERUN_HINT)
@@ -63,19 +75,36 @@ def _report_error(error: Exception | KeyboardInterrupt) -> int:
             return 130
         case BrokenPipeError() if display.is_pipe_closed():
             return 141
-        case OSError() if error.errno in FULL:
-            _print_error(
-                f"cannot write: {error.strerror}", "free some disk space and repeat the command"
-            )
-            return 4
-        case OSError() if error.errno in UNREACHABLE and error.filename:
-            reason = os.strerror(error.errno).lower()
-            _print_error(f"{error.filename}: {reason}", "check the path and its permissions")
-            return 2
         case _:
             traceback.print_exception(error)
             _print_error("this is a fault of transduce", "please report it with the lines above")
             return 1
+
+
+def convert_system_error(error: BaseException) -> BaseException:
+    """Return an error of the system, such as a full disk, as a TransduceError, others unchanged."""
+    if is_out_of_memory(error):
+        return NotEnoughMemoryError("there is not enough memory", MEMORY_HINT)
+    if not isinstance(error, OSError):
+        return error
+    if error.errno in FULL:
+        hint = "free some disk space and repeat the command"
+        return SaveError(f"cannot write: {error.strerror}", hint)
+    if error.errno in UNREACHABLE and error.filename:
+        reason = os.strerror(error.errno).lower()
+        return InputError(f"{error.filename}: {reason}", "check the path and its permissions")
+    return error
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether an error of Python, the system or torch says that memory ran out."""
+    match error:
+        case OSError():
+            return error.errno == errno.ENOMEM
+        case RuntimeError():
+            return bool(OUT_OF_MEMORY.search(str(error)))
+        case _:
+            return isinstance(error, MemoryError)
 
 
 def _print_error(fact: str, hint: str) -> None:

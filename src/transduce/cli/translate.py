@@ -89,7 +89,8 @@ def command(
     options.require_writable(output, asked["input"], asked["prefix"])
     models = choose_translator((model, *ensemble), asked, nbest)
     warn_if_unfinished(models.folders)
-    interactive = asked["line_buffered"] or (str(asked["input"]) == "-" and sys.stdin.isatty())
+    typed = str(asked["input"]) == "-" and sys.stdin is not None and sys.stdin.isatty()
+    interactive = asked["line_buffered"] or typed
     on_warning = WarningPrinter()
     files = (asked["input"], asked["prefix"])
     outputs = translate_text(models, files, processes, on_warning, interactive=interactive)

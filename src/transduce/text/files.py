@@ -97,6 +97,8 @@ def split_columns(line: str, hint: str, name: str, number: int) -> tuple[str, st
 def open_unpacked(path: Path | str) -> AbstractContextManager[io.BufferedIOBase]:
     """Open a file as a stream of bytes, unpacked if its name ends in .gz, .xz or .zst."""
     if str(path) == "-":
+        if sys.stdin is None:
+            raise InputError("standard input is closed", "leave it open, or name a file")
         return nullcontext(cast("io.BufferedIOBase", sys.stdin.buffer))
     match Path(path).suffix.lower():
         case ".gz":

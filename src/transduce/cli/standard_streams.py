@@ -1,0 +1,36 @@
+"""Substitutes for standard streams that the caller has closed, as `transduce … >&-` does."""
+
+import io
+import os
+import sys
+from typing import final
+
+from transduce.errors import SaveError
+
+
+def replace_closed_streams() -> None:
+    """Replace closed standard streams, so that no file is opened under their numbers 0, 1 and 2.
+
+    Messages to a closed standard error are dropped. Writing to a closed standard output is an
+    error; so is reading a closed standard input, which stays None in `sys`.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is this one
+    if sys.stderr is None:
+        sys.stderr = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    if sys.stdout is None:
+        sys.stdout = ClosedOutput()
+
+
+@final
+class ClosedOutput(io.TextIOBase):
+    """A text stream in place of a closed standard output: any text written to it is an error."""
+
+    def write(self, text: str, /) -> int:
+        """Raise SaveError, unless the text is empty."""
+        if text:
+            raise SaveError("standard output is closed", "leave it open, or name a file with -o")
+        return 0
