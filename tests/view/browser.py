@@ -73,6 +73,7 @@ class Browser:
     def open(self, page: Path, link: str = "") -> None:
         """Load a file afresh, with `link` as its hash, and forget what was logged before."""
         self.command("url", {"url": "about:blank"})
+        self.act([self.mouse([{"type": "pointerMove", "duration": 0, "x": 0, "y": 0}])])
         self.logged("browser"), self.logged("performance")
         self.command("url", {"url": page.absolute().as_uri() + (f"#{link}" if link else "")})
 

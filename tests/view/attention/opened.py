@@ -19,6 +19,13 @@ def open_view(browser: Browser, view, link="", encoding=None):
     settle(browser)
 
 
+def follow(browser: Browser, link: str):
+    """Go to another state of the page that is open, as by a link on it."""
+    browser.run("location.hash = '#' + (arguments[0] || 'k=enc')", link)
+    browser.wait("transduce.page.followed === location.hash")
+    settle(browser)
+
+
 def settle(browser: Browser):
     """Wait until the page shows its state."""
     browser.wait("window.transduce && transduce.page.ready === transduce.page.turn")

@@ -7,17 +7,8 @@ from transduce.view.page.document import build_page
 from transduce.view.page.parts import PageParts
 
 SCRIPTS = (
-    "data",
-    "state",
-    "units",
-    "colours",
-    "bipartite",
-    "lists",
-    "stage",
-    "panels",
-    "controls",
-    "keys",
-    "main",
+    *("data", "state", "units", "colours", "bipartite", "matrix", "panels", "grid", "align"),
+    *("lists", "stage", "export", "controls", "keys", "main"),
 )
 PARTS = PageParts(
     scripts=("page/dom.js", *(f"attention/script/{name}.js" for name in SCRIPTS)),

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.resources import files
 
+from transduce.view.page.squeeze import squeeze_script, squeeze_style
+
 PACKAGE = "transduce.view"
 
 
@@ -24,21 +26,11 @@ def read_part(path: str) -> str:
 
 
 def join_scripts(paths: Iterable[str]) -> str:
-    """Return the modules as one script in strict mode: their names are shared, but not global.
-
-    Indentation and lines that are nothing but a comment are left out; other lines stay as they are.
-    """
-    lines = (line.strip() for path in paths for line in read_part(path).splitlines())
-    modules = "".join(f"{line}\n" for line in lines if line and not is_comment(line))
+    """Return the modules as one script in strict mode: their names are shared, but not global."""
+    modules = "".join(squeeze_script(read_part(path)) for path in paths)
     return f'(() => {{\n"use strict";\n{modules}}})();\n'
 
 
-def is_comment(line: str) -> bool:
-    """Return whether a line without its indentation is nothing but a comment."""
-    return line.startswith("//") or (line.startswith("/**") and line.endswith("*/"))
-
-
 def join_styles(paths: Iterable[str]) -> str:
-    """Return the style sheets as one, without indentation."""
-    lines = (line.strip() for path in paths for line in read_part(path).splitlines())
-    return "".join(f"{line}\n" for line in lines if line)
+    """Return the style sheets as one."""
+    return "".join(squeeze_style(read_part(path)) for path in paths)

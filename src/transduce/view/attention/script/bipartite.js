@@ -1,63 +1,74 @@
-const ROW = 22, GAP_OF_EXPORT = { box: 120, gap: 150 }; // pixels of the two-column view
-const MARGIN = 300; // pixels beyond what is in view that are drawn too, so that scrolling is smooth
+const ROW = 22; // pixels of a word in two columns
+const COLUMN = 21, BOX = 112, GAP = 140; // and in two rows: the paper's figures, 1.4 times as large
 const MOVING = 1500; // most lines that are drawn while the page scrolls
 
 /** Returns where things are in two columns: readers at the left, what they read at the right. */
-function columnLayout(rows, columns, box, gap) {
+function columnLayout(shown, box, gap) {
   return {
-    width: 2 * box + gap, height: ROW * Math.max(rows, columns),
+    width: 2 * box + gap, height: ROW * Math.max(shown.rows.length, shown.columns.length),
     start: (i) => [box, ROW * (i + 0.5)], end: (j) => [box + gap, ROW * (j + 0.5)],
-    slot: (side, i, part, parts) => [side === "read" ? box + gap + (box * part) / parts : (box * part) / parts, ROW * i, box / parts, ROW],
-    from: (region) => Math.floor(region.top / ROW), to: (region) => Math.ceil((region.top + region.height) / ROW),
+    slot: (side, i, part, parts) => [(side === "read" ? box + gap : 0) + (box * part) / parts, ROW * i, box / parts, ROW],
+    span: ({ top, height }) => [Math.floor(top / ROW), Math.ceil((top + height) / ROW)],
   };
 }
 
-/** Calls visit(head index, reader, read, weight, opacity) for each line that is drawn of readers in [from, to). */
+/** Returns where things are in two rows, as in the paper's figures: readers above. */
+function rowLayout(shown, column, box, gap) {
+  return {
+    width: column * Math.max(shown.rows.length, shown.columns.length), height: 2 * box + gap,
+    start: (i) => [column * (i + 0.5), box], end: (j) => [column * (j + 0.5), box + gap],
+    slot: (side, i, part, parts) => [column * i, (side === "read" ? box + gap : 0) + (box * part) / parts, column, box / parts],
+    span: ({ left, width }) => [Math.floor(left / column), Math.ceil((left + width) / column)],
+  };
+}
+
+/** Calls visit(head index, reader, read, weight, opacity) for each line of readers in [from, to). */
 function eachLine(shown, chosen, threshold, from, to, visit) {
-  const width = shown.columns.length, parts = shown.heads.length;
-  const rows = chosen.side === "readers" ? chosen.units.filter((i) => i >= from && i < to) : null;
-  const columns = chosen.side === "read" ? chosen.units : null;
-  const count = rows ? rows.length : Math.min(to, shown.rows.length) - from;
+  const width = shown.columns.length, readers = chosen.side === "readers" && chosen.units, read = chosen.side === "read" && chosen.units;
   shown.heads.forEach((head, h) => {
-    for (let r = 0; r < count; r++) {
-      const row = rows ? rows[r] : from + r, factor = head.factors[row] / (chosen.side ? 1 : parts);
-      for (let c = 0; c < (columns ? columns.length : width); c++) {
-        const column = columns ? columns[c] : c, weight = head.values[row * width + column];
+    for (let r = 0; r < (readers ? readers.length : to - from); r++) {
+      const row = readers ? readers[r] : from + r, factor = head.factors[row] / (chosen.side ? 1 : shown.heads.length);
+      for (let c = 0; c < (read ? read.length : width); c++) {
+        const column = read ? read[c] : c, weight = head.values[row * width + column];
         if (weight >= threshold && weight > 0) visit(h, row, column, weight, Math.min(1, weight * factor));
       }
     }
   });
 }
 
-/** Calls visit(side, head index, unit, opacity) for each box behind a word that a chosen word reads, or that reads it. */
+/** Calls visit(side, head index, unit, opacity) for each box behind a word of the other side. */
 function eachBox(shown, chosen, threshold, visit) {
   if (!chosen.side) return;
-  const other = chosen.side === "readers" ? "read" : "readers", width = shown.columns.length;
-  const count = chosen.side === "readers" ? width : shown.rows.length;
+  const byReader = chosen.side === "readers", width = shown.columns.length;
   shown.heads.forEach((head, h) => {
-    for (let i = 0; i < count; i++) {
-      const weights = chosen.units.map((one) => {
-        const row = chosen.side === "readers" ? one : i, at = row * width + (chosen.side === "readers" ? i : one);
-        return head.values[at] >= threshold ? head.values[at] * head.factors[row] : 0;
-      });
-      const sum = weights.reduce((a, b) => a + b, 0);
-      if (sum > 0) visit(other, h, i, Math.min(1, sum));
+    for (let i = 0; i < (byReader ? width : shown.rows.length); i++) {
+      let sum = 0;
+      for (const one of chosen.units) {
+        const row = byReader ? one : i, weight = head.values[row * width + (byReader ? i : one)];
+        if (weight >= threshold) sum += weight * head.factors[row];
+      }
+      if (sum > 0) visit(byReader ? "read" : "readers", h, i, Math.min(1, sum));
     }
   });
 }
 
-/** Draws lines and boxes of a region of the plot. */
-function drawBipartite(context, { shown, chosen, layout, region, colours, threshold }) {
+/** Returns the readers of which lines are drawn: those in a region, or all if a word is chosen. */
+function readersIn({ shown, chosen, layout, region }) {
+  const count = shown.rows.length;
+  return chosen.side ? [0, count] : layout.span(region).map((one) => clamp(one, 0, count));
+}
+
+/** Draws the lines and boxes of a region of the plot; returns how many lines. */
+function drawBipartite(context, scene) {
+  const { shown, chosen, layout, colours, threshold } = scene;
   eachBox(shown, chosen, threshold, (side, h, i, opacity) => {
     context.globalAlpha = 0.6 * opacity;
     context.fillStyle = colours[h];
     context.fillRect(...layout.slot(side, i, h, shown.heads.length));
   });
-  const from = chosen.side ? 0 : clamp(layout.from(region), 0, shown.rows.length);
-  const to = chosen.side ? shown.rows.length : clamp(layout.to(region), 0, shown.rows.length);
   let lines = 0;
   context.lineWidth = 2;
-  eachLine(shown, chosen, threshold, from, to, (h, row, column, _, opacity) => {
+  eachLine(shown, chosen, threshold, ...readersIn(scene), (h, row, column, _, opacity) => {
     context.globalAlpha = opacity;
     context.strokeStyle = colours[h];
     context.beginPath();
@@ -69,11 +80,9 @@ function drawBipartite(context, { shown, chosen, layout, region, colours, thresh
   return lines;
 }
 
-/** Returns the smallest weight of which at most MOVING lines are in a region. */
+/** Returns the smallest threshold at which at most MOVING lines are in a region. */
 function movingThreshold(scene) {
-  const { shown, chosen, layout, region, threshold } = scene;
-  const weights = [], from = clamp(layout.from(region), 0, shown.rows.length), to = clamp(layout.to(region), 0, shown.rows.length);
-  eachLine(shown, chosen, threshold, from, to, (_h, _r, _c, weight) => weights.push(weight));
-  if (weights.length <= MOVING) return threshold;
-  return weights.sort((a, b) => b - a)[MOVING];
+  const weights = [];
+  eachLine(scene.shown, scene.chosen, scene.threshold, ...readersIn(scene), (_h, _r, _c, weight) => weights.push(weight));
+  return weights.length > MOVING ? weights.sort((a, b) => b - a)[MOVING] : scene.threshold;
 }

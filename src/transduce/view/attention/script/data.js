@@ -1,10 +1,7 @@
 const header = readJson("header");
 const KINDS = Object.fromEntries(header.kinds.map((one) => [one.kind, one]));
-const READS = { encoder: "Encoder", decoder: "Decoder", cross: "Encoder–decoder" };
-const openedLayers = new Map();
-
-/** Returns the weight of each byte: the square of its share of 255. */
-const rootTable = () => Float32Array.from({ length: 256 }, (_, byte) => (byte / 255) ** 2);
+const SIDES = ["readers", "read"];
+const LAYERS = new Map();
 
 /** Returns the value of each float16 from 0 to 1. */
 function halfTable() {
@@ -12,13 +9,14 @@ function halfTable() {
   return Float32Array.from({ length: 0x3c01 }, (_, bits) => value(bits));
 }
 
-const TABLE = header.numbers === "float16" ? halfTable() : rootTable();
+// The weight that a stored number stands for: a float16, or a byte, the root of the weight.
+const TABLE = header.numbers === "float16" ? halfTable() : Float32Array.from({ length: 256 }, (_, byte) => (byte / 255) ** 2);
 
 /** Returns the numbers of one layer, [heads, rows, columns] in a row; each indexes TABLE. */
 function openLayer(kind, layer) {
   const name = `${kind} ${layer}`;
-  if (!openedLayers.has(name)) openedLayers.set(name, readLayer(KINDS[kind], layer));
-  return openedLayers.get(name);
+  if (!LAYERS.has(name)) LAYERS.set(name, readLayer(KINDS[kind], layer));
+  return LAYERS.get(name);
 }
 
 /** Reads and decompresses one block. */

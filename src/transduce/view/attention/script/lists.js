@@ -1,40 +1,95 @@
-const SIDES = ["readers", "read"];
-const VERBS = { readers: "Words that read", read: "Words that are read" };
+const otherSide = (side) => (side === "read" ? "readers" : "read");
 
 /** Fills one list with units; words become text, never markup. */
-function fillList(side, units, language) {
+function fillList(side, units) {
   const option = (unit, i) => create("div", { id: `${side}-${i}`, role: "option", dir: "auto", title: unit.text, className: "unit" }, unit.text);
   byId(side).replaceChildren(...units.map(option));
-  byId(side).setAttribute("aria-label", VERBS[side]);
-  byId(side).lang = language || "";
+  byId(side).setAttribute("aria-label", side === "read" ? "Words that are read" : "Words that read");
 }
 
 /** Marks the chosen units of both lists, and the one that the keyboard stands on. */
-function markLists(chosen, active) {
+function markLists() {
+  const chosen = chosenLists(), { active } = page;
   for (const side of SIDES) {
-    const list = byId(side), on = new Set(chosen[side]);
+    const list = byId(side), on = new Set(chosen[side]), at = active.side === side ? active.unit : -1;
     [...list.children].forEach((option, i) => {
       option.setAttribute("aria-selected", on.has(i));
-      option.classList.toggle("active", active.side === side && active.unit === i);
+      option.classList.toggle("active", i === at);
     });
-    if (active.side === side && list.children[active.unit]) list.setAttribute("aria-activedescendant", `${side}-${active.unit}`);
-    else list.removeAttribute("aria-activedescendant");
+    list.setAttribute("aria-activedescendant", at < 0 ? "" : `${side}-${at}`);
   }
 }
 
-/** Returns the side and the number of the unit that an event happened on, or null. */
-function unitAt(event) {
-  const option = event.target.closest?.(".unit");
-  if (!option) return null;
-  const [side, unit] = option.id.split("-");
-  return { side, unit: Number(unit) };
+/** Returns the chosen units of both sides as numbers among those shown. */
+function chosenLists() {
+  const shownOf = (side) => page[side].flatMap((unit, i) => (page.state[side].includes(unit.index) ? [i] : []));
+  return { readers: shownOf("readers"), read: shownOf("read") };
+}
+
+/** Returns the side and the units whose weights are shown: under the mouse, or chosen. */
+function chosenNow() {
+  const { hover } = page;
+  if (hover?.cell) return { side: "readers", units: [hover.cell[0]] };
+  if (hover) return { side: hover.side, units: [hover.unit] };
+  const lists = chosenLists(), side = SIDES.find((one) => lists[one].length) ?? "";
+  return { side, units: lists[side] ?? [] };
+}
+
+/** Returns what is under the mouse: a unit {side, unit}, a cell of the matrix {cell}, or null. */
+function hoverAt(event) {
+  const option = event.target.closest(".unit");
+  if (option) return { side: option.parentNode.id, unit: Number(option.id.split("-")[1]) };
+  const cell = page.state.view === "matrix" && page.shown && cellAt(event);
+  return cell ? { cell } : null;
 }
 
 /** Returns a list with a number added, or removed if it is there. */
 const toggled = (list, one) => (list.includes(one) ? list.filter((other) => other !== one) : [...list, one].sort((a, b) => a - b));
 
-/** Returns whether a text begins in a script that is written from right to left. */
-function isRightToLeft(text) {
-  const first = text.match(/\p{L}/u);
-  return !!first && /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u.test(first[0]);
+/** Chooses a unit: "only" it, "add" it to those chosen, or "toggle" it; the other side lets go. */
+function choose({ side, unit }, how) {
+  const index = page[side][unit].index, now = page.state[side];
+  const lists = { only: [index], toggle: toggled(now, index), add: now.includes(index) ? now : toggled(now, index) };
+  page.active = { side, unit };
+  page.hover = null;
+  const other = page.state.view === "matrix" ? {} : { [otherSide(side)]: [] };
+  change({ [side]: lists[how], ...other });
+  byId(`${side}-${unit}`).scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
+/** Chooses what was clicked; a second click lets go. */
+function onClick(event) {
+  const found = hoverAt(event);
+  if (found?.cell) return change({ readers: [page.readers[found.cell[0]].index], read: [page.read[found.cell[1]].index] });
+  if (!found) return null;
+  const only = String(page.state[found.side]) === String(page[found.side][found.unit].index);
+  return choose(found, event.shiftKey || only ? "toggle" : "only");
+}
+
+/** Moves through a list of words; across, it goes to the other list. */
+function onListKey(event) {
+  const side = event.currentTarget.id, { view } = page.state, along = { ArrowUp: -1, ArrowDown: 1, ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  const sideways = /Left|Right/.test(event.key), sign = sideways && page.mirror ? -along : along;
+  const flat = view === "rows" || view === "align" || (view === "matrix" && side === "read");
+  if (along && view !== "align" && sideways !== flat) return leaveList(event, otherSide(side));
+  const at = page.active.side === side ? page.active.unit : -1, last = page[side].length - 1;
+  const unit = along ? at + sign : { Home: 0, End: last }[event.key];
+  if (event.key === "Enter" || event.key === " ") choose({ side, unit: Math.max(0, at) }, "toggle");
+  else if (unit !== undefined) choose({ side, unit: clamp(unit, 0, last) }, event.shiftKey ? "add" : "only");
+  else return null;
+  return stop(event);
+}
+
+/** Gives the focus to the other list. */
+function leaveList(event, side) {
+  byId(side).focus();
+  page.active = { side, unit: chosenLists()[side][0] ?? 0 };
+  markLists();
+  return stop(event);
+}
+
+/** Keeps an event from doing anything else. */
+function stop(event) {
+  event.preventDefault();
+  event.stopPropagation();
 }

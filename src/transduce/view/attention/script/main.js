@@ -1,18 +1,21 @@
 /** Changes the state, writes the link, and shows it. */
 function change(parts) {
-  page.state = { ...page.state, ...parts };
+  const before = page.state;
+  page.state = { ...before, ...parts };
   page.state.layer = nearest(KINDS[page.state.kind].layers, page.state.layer);
-  if (parts.units) keepChosen(parts.units);
-  try { history.replaceState(null, "", writeHash(page.state)); } catch { /* a frame without an address */ }
+  if (before.kind === page.state.kind && before.words !== page.state.words) keepChosen(before);
+  try {
+    history.replaceState(null, "", writeHash(page.state));
+  } catch { /* a frame without an address of its own */ }
   return show();
 }
 
 /** Chooses the units that hold the first pieces of those that were chosen as other units. */
-function keepChosen(units) {
+function keepChosen(before) {
   for (const side of SIDES) {
-    const before = allUnits({ ...page.state, units: units === "words" ? "pieces" : "words" }, side);
-    const holds = (one) => allUnits(page.state, side).findIndex((unit) => unit.first <= before[one].first && before[one].first <= unit.last);
-    page.state[side] = [...new Set(page.state[side].map(holds))];
+    const old = allUnits(before, side), now = allUnits(page.state, side);
+    const holds = (one) => now.findIndex((unit) => unit.first <= old[one].first && old[one].first <= unit.last);
+    page.state[side] = [...new Set(before[side].map(holds))];
   }
 }
 
@@ -22,71 +25,82 @@ async function show() {
   showControls();
   const shown = await buildShown(state);
   if (turn !== page.turn) return;
-  page.shown = shown;
-  page.readers = shown.rows;
-  page.read = shown.columns;
+  Object.assign(page, { shown, readers: shown.rows, read: shown.columns });
+  if (state.view !== "grid") page.before = state.view;
   fillStage();
-  markLists(chosenLists(), page.active);
+  markLists();
   showMass();
-  showChosen();
+  showTendencies();
+  showStep();
+  showHovered();
   draw();
-  page.ready = turn;
-}
-
-/** Returns the chosen units of both sides as numbers among those shown. */
-function chosenLists() {
-  const numbersOf = (side) => page[side].flatMap((unit, i) => (page.state[side].includes(unit.index) ? [i] : []));
-  return { readers: numbersOf("readers"), read: numbersOf("read") };
+  await fillGrid(turn);
+  if (turn === page.turn) page.ready = turn;
 }
 
 /** Fills the lists if other units are shown than before. */
 function fillStage() {
-  const { state } = page, stage = byId("stage"), name = [state.kind, state.units, state.marks].join();
+  const { state } = page, stage = byId("stage"), name = [state.kind, state.words, state.marks].join();
   stage.dataset.view = state.view;
-  page.mirror = isRightToLeft(sequenceOf(state.kind, "readers").text);
+  page.mirror = isRightToLeft(sequenceOf(state, "readers").text);
   stage.dir = page.mirror ? "rtl" : "ltr";
+  sizePlot();
   if (page.filled === name) return;
-  page.filled = name;
-  page.hover = null;
-  page.active = { side: "", unit: 0 };
+  Object.assign(page, { filled: name, hover: null, active: { side: "", unit: 0 } });
   for (const side of SIDES) fillList(side, page[side]);
 }
 
-/** Shows what is under the mouse, until it goes elsewhere. */
-function onHover(unit) {
-  if (unit?.side === page.hover?.side && unit?.unit === page.hover?.unit) return;
-  page.hover = unit;
-  drawSoon();
+/** Returns whether a text begins in a script that is written from right to left. */
+const isRightToLeft = (text) => /^\P{L}*[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u.test(text);
+
+/** Shows the tables of what is under the mouse, or chosen. */
+function showHovered() {
   showChosen();
+  showReadout();
+}
+
+/** Shows what is under the mouse, until it goes elsewhere. */
+function onHover(found) {
+  if (JSON.stringify(found) === JSON.stringify(page.hover)) return;
+  page.hover = found;
+  drawSoon();
+  if (page.shown) showHovered();
 }
 
 /** Says which model and which text the page is of. */
 function showHeading() {
-  const { model, source, output, given, notes } = header;
+  const { model, source, output, given, notes } = header, texts = [source.text, output.text].filter(Boolean);
   byId("heading").textContent = `Attention of ${visible(model.name)}`;
-  const texts = [source.text, output.text].filter(Boolean).map((text) => create("bdi", {}, visible(text)));
-  byId("about").replaceChildren(...texts.flatMap((text, i) => (i ? [given ? " → (given) " : " → ", text] : [text])), ...notes.flatMap((note) => [create("br"), note]));
+  byId("about").replaceChildren(...texts.flatMap((text, i) => [i ? (given ? " → (given) " : " → ") : "", create("bdi", {}, visible(text))]));
+  byId("about").after(...notes.map((note) => create("p", { className: "quiet" }, note)));
+}
+
+/** Shows the state of the link that was followed. */
+function followLink() {
+  page.followed = location.hash;
+  page.state = readHash(location.hash);
+  show();
 }
 
 /** Starts the page. */
 function start() {
   page.state = readHash(location.hash);
+  page.before = firstState().view;
   showHeading();
   buildControls();
-  buildHelp();
-  const plot = byId("plot");
-  plot.addEventListener("mouseover", (event) => onHover(unitAt(event)));
-  plot.addEventListener("mouseleave", () => onHover(null));
-  plot.addEventListener("click", (event) => { const unit = unitAt(event); if (unit) choose(unit, event.shiftKey ? "toggle" : isOnlyChosen(unit) ? "none" : "only"); });
+  buildSteps();
+  byId("plot").addEventListener("mousemove", (event) => onHover(hoverAt(event)));
+  byId("plot").addEventListener("mouseleave", () => onHover(null));
+  byId("plot").addEventListener("click", onClick);
   for (const side of SIDES) byId(side).addEventListener("keydown", onListKey);
   document.addEventListener("keydown", onKey);
   document.addEventListener("scroll", followScroll, { capture: true, passive: true });
-  addEventListener("resize", drawSoon);
-  addEventListener("hashchange", () => { page.state = readHash(location.hash); show(); });
+  addEventListener("resize", () => (page.shown && sizePlot(), drawSoon()));
+  addEventListener("hashchange", followLink);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
-  addEventListener("beforeprint", () => draw(false, widen(visibleRegion(), 16000)));
+  addEventListener("beforeprint", () => draw(false, 8000));
   show();
 }
 
-window.transduce = { page, readHash, writeHash, eachLine, chosenNow };
+window.transduce = { page, readHash, writeHash, eachLine, chosenNow, buildSvg, buildCsv, buildPng, headColour, offColour, readable, inkOn, contrast };
 start();

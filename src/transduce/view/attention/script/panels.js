@@ -1,34 +1,97 @@
 const SHOWN = 10; // most words in the table of the strongest
 
 const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
+const cell = (text, tag = "td") => create(tag, {}, create("bdi", {}, text));
+const tableRow = (...texts) => create("tr", {}, ...texts.map((text) => cell(text)));
 
-/** Returns the average over heads, summed over the chosen units, for each unit of the other side; strongest first. */
-function rankOthers(shown, chosen) {
-  const byRow = chosen.side === "readers", width = shown.columns.length;
-  const others = byRow ? shown.columns : shown.rows;
-  const ranked = others.map((unit, i) => {
-    const weights = shown.heads.map(({ values }) => chosen.units.reduce((sum, one) => sum + values[byRow ? one * width + i : i * width + one], 0));
-    const best = weights.indexOf(Math.max(...weights));
-    return { unit, mean: weights.reduce((a, b) => a + b, 0) / weights.length, best, most: weights[best] };
+/** Returns a label, its share and the entropy in bits of what a head tends to read. */
+const tendencyOf = (layer, head) => header.tendencies[page.state.kind][KINDS[page.state.kind].layers.indexOf(layer)][head - 1];
+
+/** Returns for each unit of the other side its weight, averaged over heads and summed over chosen units; strongest first. */
+function rankOthers(shown, { side, units }) {
+  const byReader = side === "readers", width = shown.columns.length;
+  const ranked = (byReader ? shown.columns : shown.rows).map((unit, at) => {
+    let sum = 0, most = -1, best = 0;
+    shown.heads.forEach(({ values }, h) => {
+      let weight = 0;
+      for (const one of units) weight += values[byReader ? one * width + at : at * width + one];
+      sum += weight;
+      if (weight > most) [most, best] = [weight, h];
+    });
+    return { unit, at, mean: sum / shown.heads.length, most, best };
   });
-  return ranked.sort((a, b) => b.mean - a.mean || a.unit.index - b.unit.index);
+  return ranked.sort((a, b) => b.mean - a.mean || a.at - b.at);
 }
 
 /** Shows the table of what the chosen words read, or of what reads them. */
 function showChosen() {
   const chosen = chosenNow(), panel = byId("chosen");
-  if (!chosen.side) return panel.replaceChildren(create("p", { className: "quiet" }, "Choose a word to see what it reads, or what reads it; Shift adds words."));
-  const own = page[chosen.side], words = chosen.units.map((i) => own[i].text);
-  const title = create("caption", {}, create("bdi", {}, words.join(" ")), chosen.side === "readers" ? " reads" : " is read by");
+  if (!chosen.side) return panel.replaceChildren(create("p", { className: "quiet" }, "Choose a word to see what it reads, or what reads it."));
+  const words = chosen.units.map((i) => page[chosen.side][i].text).join(" ");
+  const title = create("caption", {}, create("bdi", {}, words), chosen.side === "readers" ? " reads" : " is read by");
   const names = ["Word", "Weight", "Strongest head"].map((name) => create("th", { scope: "col" }, name));
-  const rows = rankOthers(page.shown, chosen).slice(0, SHOWN).filter((one) => one.mean > 0).map(({ unit, mean, best, most }) =>
-    create("tr", {}, create("td", {}, create("bdi", {}, unit.text)), create("td", {}, mean.toFixed(3)), create("td", {}, `${page.shown.heads[best].number || "average"}: ${most.toFixed(3)}`)));
+  const ranked = rankOthers(page.shown, chosen).slice(0, SHOWN).filter((one) => one.mean > 0);
+  const rows = ranked.map((one) => tableRow(one.unit.text, one.mean.toFixed(3), `${page.shown.heads[one.best].number || "average"}: ${one.most.toFixed(3)}`));
   return panel.replaceChildren(create("table", {}, title, create("thead", {}, create("tr", {}, ...names)), create("tbody", {}, ...rows)));
+}
+
+/** Says which two words the crosshair joins, or how the sentences are aligned. */
+function showReadout() {
+  const { readers, read } = crosshair(), { shown, state } = page, [row] = readers, [column] = read;
+  let text = state.view === "align" ? `Alignment (source-output): ${alignmentText()}` : "";
+  if (state.view === "matrix" && readers.length && read.length) {
+    const weights = shown.heads.map(({ number, values }) => `${number || "average"}: ${values[row * shown.columns.length + column].toFixed(3)}`);
+    text = `\u2068${shown.rows[row].text}\u2069 reads \u2068${shown.columns[column].text}\u2069 — ${weights.join(", ")}`;
+  }
+  byId("readout").textContent = text;
 }
 
 /** Says how much weight the threshold hides, and how much lies on hidden marks. */
 function showMass() {
-  const { threshold } = page.state, { small, marks } = hiddenMass(page.shown, threshold);
-  const hidden = page.state.marks ? "" : `, ${percent(marks)} on hidden marks`;
-  byId("mass").textContent = `${threshold.toFixed(3)}: hides ${percent(small)} of the weight${hidden}`;
+  const { threshold, marks } = page.state, mass = hiddenMass(page.shown, threshold);
+  byId("mass").textContent = `${threshold.toFixed(3)} hides ${percent(mass.small)}` + (marks ? "" : `; hidden marks hold ${percent(mass.marks)}`);
+}
+
+/** Lists what the heads that are on tend to read in this layer. */
+function showTendencies() {
+  const row = (head) => {
+    const [label, share, entropy] = tendencyOf(page.state.layer, head);
+    return tableRow(String(head), label, percent(share), `${entropy} bits`);
+  };
+  byId("tendencies").tBodies[0].replaceChildren(...page.state.heads.map(row));
+}
+
+/** Makes a button of each step of the output. */
+function buildSteps() {
+  byId("steps-panel").hidden = !header.steps.length;
+  byId("steps").replaceChildren(...header.steps.map(({ chosen: [piece, probability] }, i) => {
+    const button = create("button", { type: "button" }, create("bdi", {}, visible(piece)), " ", create("small", {}, percent(probability)));
+    button.addEventListener("click", () => goToStep(i + 1));
+    return button;
+  }));
+}
+
+/** Chooses a step of the output, and the word that reads for it; 0 is none. */
+function goToStep(step) {
+  const position = clamp(step, 0, header.steps.length), own = { step: position === page.state.step ? 0 : position };
+  const at = page.state.kind === "encoder" ? -1 : allUnits(page.state, "readers").findIndex((unit) => unit.first < position && position <= unit.last + 1);
+  return change(at < 0 || !own.step ? own : { ...own, readers: [at], read: [] });
+}
+
+/** Shows the pieces that were probable at the chosen step, and the beam before it. */
+function showStep() {
+  const { step } = page.state, panel = byId("step");
+  [...byId("steps").children].forEach((button, i) => button.setAttribute("aria-pressed", i + 1 === step));
+  if (!step) return panel.replaceChildren();
+  const { alternatives, beam } = header.steps[step - 1], list = (pieces) => pieces.map(([piece, p]) => `${visible(piece)} ${percent(p)}`).join(", ");
+  const best = create("table", {}, create("caption", {}, `Step ${step}: most probable`), create("tbody", {}, ...alternatives.map(([piece, p]) => tableRow(visible(piece), percent(p)))));
+  const rows = beam.map((one, i) => tableRow((one.chosen ? "→ " : "") + visible(beamText(step - 1, i)), one.logProb.toFixed(2), list(one.alternatives)));
+  const shown = create("table", {}, create("caption", {}, "Beam before this step: hypothesis, log-probability, what may follow"), create("tbody", {}, ...rows));
+  return panel.replaceChildren(best, ...(rows.length ? [shown] : []));
+}
+
+/** Returns the pieces of a hypothesis of the beam before a step, from its parents. */
+function beamText(step, index) {
+  const { parent, piece } = header.steps[step].beam[index];
+  return step > 0 && parent >= 0 ? `${beamText(step - 1, parent)} ${piece}`.trim() : piece;
 }

@@ -1,0 +1,62 @@
+const LABEL = 112, NARROW = 10; // pixels of a label; cells below this size have none
+
+/** Returns where the cells of a matrix are, in pixels of the plot. */
+function matrixLayout(shown, cell) {
+  const label = cell < NARROW ? 12 : LABEL;
+  return { label, cell, width: label + cell * shown.columns.length, height: label + cell * shown.rows.length };
+}
+
+/** Returns the size of a cell with which a matrix fits into a width. */
+const fitCell = (shown, width) => clamp(Math.floor((width - LABEL) / shown.columns.length), 2, ROW);
+
+/** Returns the colour of each cell: heads in their colours, blended; as dense as any of them. */
+function paintMatrix({ shown, colours, threshold }) {
+  const width = shown.columns.length, height = shown.rows.length;
+  const image = new ImageData(width, height), inks = colours.map(channels), sums = [0, 0, 0];
+  for (let at = 0; at < width * height; at++) {
+    let clear = 1, total = 0;
+    sums.fill(0);
+    for (let h = 0; h < inks.length; h++) {
+      const { values, factors } = shown.heads[h];
+      if (values[at] < threshold || !values[at]) continue;
+      const weight = Math.min(1, values[at] * factors[Math.floor(at / width)]);
+      clear *= 1 - weight;
+      total += weight;
+      for (let c = 0; c < 3; c++) sums[c] += weight * inks[h][c];
+    }
+    for (let c = 0; c < 3 && total; c++) image.data[4 * at + c] = sums[c] / total;
+    image.data[4 * at + 3] = 255 * (1 - clear);
+  }
+  const canvas = create("canvas", { width, height });
+  canvas.getContext("2d").putImageData(image, 0, 0);
+  return canvas;
+}
+
+/** Draws a matrix and its crosshair. */
+function drawMatrix(context, scene) {
+  const { shown, layout: { label, cell }, colours, threshold } = scene, name = [colours, threshold].join();
+  if (page.image?.shown !== shown || page.image.name !== name) page.image = { shown, name, canvas: paintMatrix(scene) };
+  const width = cell * shown.columns.length, height = cell * shown.rows.length;
+  context.imageSmoothingEnabled = false;
+  context.drawImage(page.image.canvas, label, label, width, height);
+  context.strokeStyle = getComputedStyle(document.body).color;
+  context.strokeRect(label - 0.5, label - 0.5, width + 1, height + 1);
+  const { readers, read } = crosshair();
+  for (const row of readers) context.strokeRect(0, label + row * cell, label + width, cell);
+  for (const column of read) context.strokeRect(label + column * cell, 0, cell, label + height);
+  return 0;
+}
+
+/** Returns the rows and columns that are marked: those under the mouse, or those chosen. */
+function crosshair() {
+  if (page.hover?.cell) return { readers: [page.hover.cell[0]], read: [page.hover.cell[1]] };
+  return page.hover ? { readers: [], read: [], [page.hover.side]: [page.hover.unit] } : chosenLists();
+}
+
+/** Returns the row and the column of the cell at a point of the screen, or null. */
+function cellAt(event) {
+  const box = byId("between").getBoundingClientRect(), { cell } = page.scene.layout;
+  const row = Math.floor((event.clientY - box.top) / cell);
+  const column = Math.floor((page.mirror ? box.right - event.clientX : event.clientX - box.left) / cell);
+  return page.shown.rows[row] && page.shown.columns[column] ? [row, column] : null;
+}

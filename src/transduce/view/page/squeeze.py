@@ -1,0 +1,62 @@
+"""Removes comments and blanks from the script and the style of a page; names stay as they are.
+
+What stands at the beginning of a line still does: a function has one line or a few. Other lines
+are joined only where a bracket, a comma or a semicolon divides them. The script is this package's
+own: a division has a blank on each side, and a template literal holds no other one.
+"""
+
+import re
+
+SCRIPT_TOKEN = re.compile(
+    r"""
+    (?P<comment>/\*.*?\*/|(?<![:\\"'])//[^\n]*)
+    | (?P<text>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)
+    | (?P<pattern>/(?![\s/*=])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\[\n])+/[a-z]*)
+    | (?P<newline>\s*\n\s*)
+    | (?P<blank>[ \t]+)
+    | (?P<other>[\w$\u0080-\uffff]+|.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+STYLE_BLANK = re.compile(r"/\*.*?\*/|(?<=[{};:,])[ \t]+|[ \t]+(?=[{}])|;\s*(?=})", re.DOTALL)
+
+
+def squeeze_script(script: str) -> str:
+    """Return a script without comments, indentation and blanks that separate no words."""
+    kept = ["\n"]
+    tokens = [one for one in SCRIPT_TOKEN.finditer(script) if one.lastgroup != "comment"]
+    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+        text = token[0]
+        if token.lastgroup in ("newline", "blank"):
+            text = squeeze_blank(kept[-1][-1], text, following[0][0] if following else "\n")
+        if text:
+            kept.append(text)
+    return "".join(kept[1:])
+
+
+def squeeze_blank(before: str, blank: str, after: str) -> str:
+    """Return what is left of a blank between two characters: a line end, one blank, or nothing."""
+    if "\n" not in blank:
+        return " " if needs_blank(before, after) else ""
+    is_indented = blank.endswith(" ")
+    if before == "\n" or (is_indented and (before in ";{,([" or after in "})].?:")):
+        return ""
+    return "\n" if is_indented or after not in "})]" else ""
+
+
+def needs_blank(before: str, after: str) -> bool:
+    """Return whether two characters are read otherwise without a blank between them."""
+    signs = before in "+-/" and after in "+-/"
+    return signs or (is_of_word(before) and is_of_word(after))
+
+
+def is_of_word(character: str) -> bool:
+    """Return whether a character may be part of a name or a number."""
+    return character.isalnum() or character in "_$"
+
+
+def squeeze_style(style: str) -> str:
+    """Return a style sheet without comments, indentation and blanks around its punctuation."""
+    lines = (line.strip() for line in STYLE_BLANK.sub("", style).splitlines())
+    joined = "".join(f"{line}\n" for line in lines if line)
+    return re.sub(r"(?<=[{;,])\n|\n(?=})", "", joined)

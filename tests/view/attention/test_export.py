@@ -1,0 +1,104 @@
+"""What the page saves: SVG, PNG and CSV of what is shown."""
+
+import csv
+import io
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from tests.view.attention.opened import drawn_lines, open_view
+from tests.view.attention.samples import make_view
+
+pytestmark = pytest.mark.slow
+VIEW = make_view()
+SPACE = "{http://www.w3.org/2000/svg}"
+PATH = re.compile(r"M(\S+) (\S+)L(\S+) (\S+)")
+
+
+def read_svg(browser):
+    return ElementTree.fromstring(browser.run("return transduce.buildSvg()"))
+
+
+def test_rows_are_saved_in_the_geometry_and_colours_of_the_papers_figures(browser):
+    browser.prefer("light")
+    open_view(browser, VIEW, "v=rows&l=5&h=5,6&q=9&e=1")
+    drawing = read_svg(browser)
+    groups = drawing.findall(f"{SPACE}g")
+    assert {one.get("stroke") for one in groups} == {"#9467bd", "#8c564b"}
+    lines = [PATH.match(path.get("d")).groups() for one in groups for path in one]
+    assert {(float(x), float(y)) for x, y, _, _ in lines} == {(15 * 9 + 7.5, 80)}
+    assert {float(y) for _, _, _, y in lines} == {180}
+    assert all((float(x) - 7.5) % 15 == 0 for _, _, x, _ in lines)
+    assert len(lines) == len(drawn_lines(browser))
+    opacities = sorted(float(one.get("stroke-opacity")) for one in groups for _ in one)
+    assert opacities == pytest.approx(sorted(drawn_lines(browser).values()), abs=0.001)
+
+
+@pytest.mark.parametrize("name", ["lines", "rows", "matrix", "grid", "align"])
+def test_every_view_is_saved_as_well_formed_svg(browser, name):
+    view = make_view(["<b>&\"'", "\x00\x1b", "]]>", "b"], ["x", "y"], layers=2, heads=2)
+    open_view(browser, view, f"v={name}&q=1")
+    drawing = read_svg(browser)
+    assert float(drawing.get("width")) > 0
+    texts = [one.text for one in drawing.iter(f"{SPACE}text")]
+    if name in ("lines", "rows", "matrix"):
+        assert "<b>&\"'" in texts
+        assert "[U+0000][U+001B]" in texts
+
+
+def test_a_figure_of_27_words_and_8_heads_has_at_most_200_kilobytes(browser):
+    open_view(browser, make_view([f"word{i}" for i in range(26)], ["a"]), "v=lines&e=1")
+    assert len(browser.run("return transduce.buildSvg()").encode()) <= 200_000
+
+
+def test_equal_states_give_equal_svg(browser):
+    found = set()
+    for _ in range(2):
+        open_view(browser, VIEW, "v=lines&q=2")
+        found.add(browser.run("return transduce.buildSvg()"))
+    assert len(found) == 1
+
+
+def test_png_is_as_large_as_asked_for(browser):
+    open_view(browser, VIEW, "v=rows&q=2")
+    script = """
+    const done = arguments[0];
+    transduce.buildPng(3).then(async (blob) => {
+      const bitmap = await createImageBitmap(blob);
+      done([blob.type, bitmap.width, bitmap.height]);
+    });
+    """
+    kind, width, height = browser.command("execute/async", {"script": script, "args": []})
+    svg = read_svg(browser)
+    assert kind == "image/png"
+    assert (width, height) == (3 * int(svg.get("width")), 3 * int(svg.get("height")))
+
+
+def test_csv_holds_the_weights_that_are_drawn(browser):
+    view = make_view(['say "x", y', "b"], ["c"], layers=2, heads=2)
+    open_view(browser, view, "k=cross&l=2&h=1&e=1&t=0")
+    rows = list(csv.DictReader(io.StringIO(browser.run("return transduce.buildCsv()"))))
+    assert len(rows) == 2 * 3
+    assert rows[0]["read_text"] == 'say "x", y'
+    for row in rows:
+        expected = view.weights["cross"][1, 0, int(row["reader"]) - 1, int(row["read"]) - 1]
+        assert float(row["weight"]) == pytest.approx(expected, abs=0.004)
+
+
+def test_contrast_of_squares_and_lines_is_high_enough(browser):
+    """Text on a head's square 4.5, lines on the page 3, both palettes, light and dark."""
+    open_view(browser, VIEW)
+    script = """
+    const { headColour, offColour, readable, inkOn, contrast } = transduce, found = [];
+    for (const second of [false, true])
+      for (let head = 1; head <= 10; head++) {
+        const [on, off] = [headColour(head, second), offColour(head, second)];
+        found.push([contrast(inkOn(on), on), contrast(inkOn(off), off),
+          ...['#ffffff', '#0d1117'].map((paper) => contrast(readable(on, paper), paper))]);
+      }
+    return found;
+    """
+    found = np.array(browser.run(script))
+    assert found[:, :2].min() >= 4.5
+    assert found[:, 2:].min() >= 3

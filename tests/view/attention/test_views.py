@@ -1,0 +1,231 @@
+"""The other views, the keys and the link, in a browser."""
+
+import numpy as np
+import pytest
+from tests.view.attention.opened import (
+    assert_lines,
+    click,
+    drawn_lines,
+    expected_lines,
+    follow,
+    open_view,
+    press,
+    state,
+)
+from tests.view.attention.samples import make_view
+
+pytestmark = pytest.mark.slow
+VIEW = make_view()
+BOX = "return document.getElementById(arguments[0]).getBoundingClientRect().toJSON()"
+TINTS = """
+return [...document.querySelectorAll('#read .unit')].map((e) => e.style.getPropertyValue('--w'));
+"""
+CELL = """
+const { page } = transduce, { label, cell } = page.scene.layout, [row, column] = arguments;
+const context = document.getElementById('canvas').getContext('2d');
+const x = label + cell * (column + 0.5) - page.region.left, y = label + cell * (row + 0.5);
+return [...context.getImageData(x, y - page.region.top, 1, 1).data];
+"""
+
+
+def test_rows_draw_the_same_lines(browser):
+    open_view(browser, VIEW, "v=rows&l=5&h=5&q=9&e=1")
+    expected = expected_lines(VIEW.weights["encoder"][4], [5], readers=[9])
+    assert_lines(drawn_lines(browser), expected)
+    upper, lower = (browser.run(BOX, name)["y"] for name in ("readers-8", "read-8"))
+    assert lower - upper == 112 + 140
+
+
+def test_a_cell_of_the_matrix_is_as_dense_as_its_weight(browser):
+    open_view(browser, VIEW, "v=matrix&l=6&h=8&e=1&t=0")
+    weights = VIEW.weights["encoder"][5, 7]
+    for row, column in [(0, 0), (3, 3), (5, 4), (13, 13), (7, 2)]:
+        found = browser.run(CELL, row, column)[3] / 255
+        assert found == pytest.approx(weights[row, column], abs=0.01)
+
+
+def test_the_crosshair_reads_out_the_weights_of_a_cell(browser):
+    open_view(browser, VIEW, "v=matrix&k=cross&l=2&h=4&q=3&r=5")
+    read_out = browser.run("return document.getElementById('readout').textContent")
+    assert f"4: {VIEW.weights['cross'][1, 3, 2, 4]:.2f}" in read_out.replace("wird", "", 1)
+    press(browser, "Escape")
+    assert browser.run("return document.getElementById('readout').textContent") == ""
+
+
+def test_the_grid_shows_every_head_and_a_click_opens_it(browser):
+    open_view(browser, VIEW, "v=grid&k=dec")
+    assert browser.run("return document.querySelectorAll('#grid canvas').length") == 48
+    click(browser, "#grid button:nth-child(11)")
+    assert [state(browser, name) for name in ("layer", "heads", "view")] == [2, [3], "lines"]
+
+
+def test_the_alignment_reads_the_step_after_a_word_was_written(browser):
+    open_view(browser, VIEW, "v=align&l=3&h=8")
+    weights = VIEW.weights["cross"][2, 7]
+    rows = range(len(VIEW.output.pieces) - 1)
+    pairs = [(int(weights[row + 1, :-1].argmax()), row) for row in rows]
+    text = browser.run("return document.getElementById('readout').textContent")
+    assert text.endswith(": " + " ".join(f"{s}-{t}" for s, t in sorted(pairs)))
+    browser.move("#readers-2")
+    browser.next_frame()
+    tints = browser.run(TINTS)
+    assert int(np.argmax([float(one or 0) for one in tints])) == pairs[2][0]
+
+
+def test_words_join_pieces_keys_summed_and_readers_averaged(browser):
+    from dataclasses import replace
+
+    from transduce.view.attention.record import Word
+
+    words = (Word(0, 2, "TheLawwill"), *(Word(i, i, str(i)) for i in range(3, 14)))
+    view = replace(VIEW, source=replace(VIEW.source, words=words))
+    open_view(browser, view, "l=1&h=2&u=1&e=1&q=1&t=0")
+    weights = VIEW.weights["encoder"][0, 1]
+    found = drawn_lines(browser)
+    assert found[2, 1, 1] == pytest.approx(weights[:3, :3].sum() / 3, abs=0.01)
+    assert found[2, 1, 5] == pytest.approx(weights[:3, 6].mean(), abs=0.005)
+    assert len(found) == 12
+
+
+def test_the_average_of_heads_is_one_line_for_each_pair(browser):
+    open_view(browser, VIEW, "l=1&h=2,4&m=1&q=1&e=1&t=0")
+    expected = VIEW.weights["encoder"][0, [1, 3], 0].mean(axis=0)
+    found = drawn_lines(browser)
+    assert [found[0, 1, k + 1] for k in range(14)] == pytest.approx(list(expected), abs=0.004)
+
+
+def test_a_step_shows_its_alternatives_and_chooses_the_word_that_read_for_it(browser):
+    open_view(browser, VIEW, "k=cross")
+    click(browser, "#steps button:nth-child(2)")
+    assert state(browser, "readers") == [1]
+    text = browser.run("return document.getElementById('step').textContent")
+    assert text == "Step 2: most probableGesetz70 %other12 %"
+
+
+KEYS = {
+    "a": ("h=2", "heads", [*range(1, 9)]),
+    "m": ("", "mean", True),
+    "w": ("", "words", True),
+    "e": ("", "marks", True),
+    "s": ("", "peaks", True),
+    "c": ("", "second", True),
+    "[": ("", "layer", 4),
+    "]": ("", "layer", 6),
+    "k": ("", "kind", "decoder"),
+    "v": ("", "view", "rows"),
+    ",": ("t=0.02", "threshold", 0.0162),
+    ".": ("t=0.02", "threshold", 0.0242),
+    "3": ("", "heads", [1, 2, 4, 5, 6, 7, 8]),
+    "Shift+3": ("", "heads", [3]),
+    ">": ("", "step", 1),
+    "<": ("o=3", "step", 2),
+    "Escape": ("q=3", "readers", []),
+}
+
+
+def test_every_key_does_what_the_help_says(browser):
+    open_view(browser, VIEW)
+    for key, (link, name, value) in KEYS.items():
+        follow(browser, f"l=5&{link}")
+        press(browser, key)
+        assert (key, state(browser, name)) == (key, value)
+
+
+def test_words_are_chosen_by_keys_alone(browser):
+    open_view(browser, VIEW)
+    browser.run("document.getElementById('readers').focus()")
+    press(browser, "ArrowDown", "ArrowDown")
+    assert state(browser, "readers") == [1]
+    press(browser, "Shift+ArrowDown", "Shift+ArrowDown")
+    assert state(browser, "readers") == [1, 2, 3]
+    press(browser, "End")
+    assert state(browser, "readers") == [12]
+    press(browser, "ArrowRight", "Home", "Enter")
+    assert (state(browser, "readers"), state(browser, "read")) == ([], [])
+    active = "return document.activeElement.getAttribute('aria-activedescendant')"
+    assert browser.run(active) == "read-0"
+
+
+def test_the_help_opens_and_closes_by_its_key(browser):
+    open_view(browser, VIEW)
+    is_open = "return document.getElementById('help').open"
+    browser.press("?")
+    assert browser.run(is_open)
+    browser.press("?")
+    assert not browser.run(is_open)
+
+
+LINKS = [
+    "k=enc&l=5&v=lines&t=0.01",
+    "k=dec&l=1&v=rows&h=5,6&q=9&t=0.05&u=1&e=1&m=1&x=1&c=1&o=3",
+    "k=cross&l=6&v=matrix&q=1,2&r=4&t=0",
+    "k=cross&l=2&v=align&h=8&q=3&t=0.5",
+    "k=enc&l=3&v=grid&t=0.0012",
+]
+
+
+def test_every_state_comes_back_from_its_link(browser):
+    open_view(browser, VIEW)
+    for link in LINKS:
+        again = browser.run(
+            "return transduce.writeHash(transduce.readHash('#' + arguments[0]))", link
+        )
+        assert set(again[1:].split("&")) == set(link.split("&"))
+
+
+WRONG_LINKS = [
+    "k=__proto__&v=constructor&h=0,99&q=99999&l=-1&t=9",
+    "%00&&&===&q=1e9&r=,,&h=<script>&o=99999999999",
+    "t=NaN&l=999999999999&u=2&k=enc&k",
+    "javascript:alert(1)",
+]
+
+
+def test_a_wrong_link_opens_the_page_as_without_one(browser):
+    open_view(browser, VIEW, "k=cross&l=1")
+    expected = {"kind": "encoder", "layer": 5, "view": "lines", "readers": [], "threshold": 0.01}
+    for link in WRONG_LINKS:
+        follow(browser, link)
+        assert {name: state(browser, name) for name in expected} == expected
+    assert browser.console() == []
+
+
+def test_a_change_of_the_link_changes_the_page(browser):
+    open_view(browser, VIEW)
+    follow(browser, "k=cross&l=2")
+    assert (state(browser, "kind"), state(browser, "layer")) == ("cross", 2)
+    text = "return document.getElementById('readers').textContent"
+    assert browser.run(text).startswith("DasGesetz")
+
+
+def test_a_sentence_from_right_to_left_mirrors_the_page(browser):
+    open_view(browser, make_view(["هذا", "كتاب", "جديد"], ["a", "book"]), "q=1&h=1")
+    reader, read = (browser.run(BOX, name)["x"] for name in ("readers-0", "read-0"))
+    assert reader > read
+    assert browser.run("return transduce.page.lines") == 3
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen(browser):
+    open_view(browser, VIEW)
+    for width in (320, 390):
+        browser.resize(width, 800)
+        for link in ("v=lines", "v=align", "v=rows", "v=matrix", "v=grid"):
+            follow(browser, f"{link}&l={width // 70}")
+            assert browser.run("return document.documentElement.scrollWidth") <= width
+    browser.resize(1200, 900)
+
+
+def test_long_inputs_open_as_a_matrix_and_draw_what_is_in_view_only(browser):
+    words = [f"w{i}" for i in range(200)]
+    open_view(browser, make_view(words, ["a"], layers=1, heads=2))
+    assert state(browser, "view") == "matrix"
+    press(browser, "v", "v", "v")
+    assert state(browser, "view") == "lines"
+    assert 0 < browser.run("return transduce.page.lines") < len(drawn_lines(browser)) / 2
+
+
+def test_one_piece_and_an_empty_source_have_a_page(browser):
+    for source in ([], ["one"]):
+        open_view(browser, make_view(source, ["a"], layers=1, heads=1), "q=1")
+        press(browser, "v", "v", "v", "v", "v", "e", "w", "k")
+        assert browser.console() == []

@@ -1,0 +1,30 @@
+"""Blanks and comments of script and style: what is left means the same."""
+
+import pytest
+
+from transduce.view.page.squeeze import squeeze_script, squeeze_style
+
+
+@pytest.mark.parametrize(
+    ("script", "squeezed"),
+    [
+        ("const a = 1; // one\n", "const a=1;\n"),
+        ("/** Says. */\nconst b = a + +c;\n", "const b=a+ +c;\n"),
+        ("return typeof x in y;\n", "return typeof x in y;\n"),
+        ('const s = "a  // b  /* c */";\n', 'const s="a  // b  /* c */";\n'),
+        ("const t = `${a}  //  ${b}`;\n", "const t=`${a}  //  ${b}`;\n"),
+        ("x.replace(/[ /]  '/g, a / b);\n", "x.replace(/[ /]  '/g,a/b);\n"),
+        ("if (a) {\n  b();\n  c = d\n    ? 1 : 2;\n}\nf();\n", "if(a){b();c=d?1:2;}\nf();\n"),
+        ("a = b\n  c()\n", "a=b\nc()\n"),
+        ("const u = 'https://x';\n", "const u='https://x';\n"),
+    ],
+)
+def test_strings_and_patterns_stay_and_blanks_that_mean_nothing_go(script, squeezed):
+    assert squeeze_script(script) == squeezed
+
+
+def test_a_style_sheet_keeps_its_blanks_between_words():
+    style = (
+        "/* one */\na b:hover {\n  color: red; margin: 0 1px;\n}\n@media (x: y) { a { b: c; } }\n"
+    )
+    assert squeeze_style(style) == "a b:hover{color:red;margin:0 1px}\n@media (x:y){a{b:c}}\n"
