@@ -50,7 +50,7 @@ def state(browser: Browser, name: str):
     return browser.run("return transduce.page.state[arguments[0]]", name)
 
 
-def drawn_lines(browser: Browser):
+def list_lines(browser: Browser):
     """Return the opacity of each line that the page draws, by (head, reader, read), from 1."""
     return {
         (head, row + 1, column + 1): opacity for head, row, column, opacity in browser.run(LINES)

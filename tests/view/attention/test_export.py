@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from tests.view.attention.opened import drawn_lines, open_view
+from tests.view.attention.opened import list_lines, open_view
 from tests.view.attention.samples import make_view
 
 pytestmark = pytest.mark.slow
@@ -31,9 +31,9 @@ def test_rows_are_saved_in_the_geometry_and_colours_of_the_papers_figures(browse
     assert {(float(x), float(y)) for x, y, _, _ in lines} == {(15 * 9 + 7.5, 80)}
     assert {float(y) for _, _, _, y in lines} == {180}
     assert all((float(x) - 7.5) % 15 == 0 for _, _, x, _ in lines)
-    assert len(lines) == len(drawn_lines(browser))
+    assert len(lines) == len(list_lines(browser))
     opacities = sorted(float(one.get("stroke-opacity")) for one in groups for _ in one)
-    assert opacities == pytest.approx(sorted(drawn_lines(browser).values()), abs=0.001)
+    assert opacities == pytest.approx(sorted(list_lines(browser).values()), abs=0.001)
 
 
 @pytest.mark.parametrize("name", ["lines", "rows", "matrix", "grid", "align"])

@@ -4,8 +4,8 @@ import pytest
 from tests.view.attention.opened import (
     assert_lines,
     click,
-    drawn_lines,
     expected_lines,
+    list_lines,
     open_view,
     press,
     settle,
@@ -24,7 +24,7 @@ ALL = range(1, 9)
 def test_the_lines_of_all_heads_are_those_of_the_tensor(browser):
     open_view(browser, VIEW, "l=5&e=1&t=0.02")
     weights = VIEW.weights["encoder"][4]
-    found = {key: 8 * opacity for key, opacity in drawn_lines(browser).items()}
+    found = {key: 8 * opacity for key, opacity in list_lines(browser).items()}
     assert_lines(found, expected_lines(weights, ALL, 0.02, parts=1), 0.02)
     assert browser.run("return transduce.page.lines") == len(found)
 
@@ -34,7 +34,7 @@ def test_the_lines_of_all_heads_are_those_of_the_tensor(browser):
 def test_every_encoding_gives_the_same_lines(browser, numbers, compression):
     open_view(browser, VIEW, "k=cross&l=2&h=3&q=4&e=1", WeightEncoding(numbers, 0.0, compression))
     expected = expected_lines(VIEW.weights["cross"][1], [3], readers=[4])
-    assert_lines(drawn_lines(browser), expected)
+    assert_lines(list_lines(browser), expected)
 
 
 def test_a_word_under_the_mouse_shows_its_lines_only(browser):
@@ -42,12 +42,12 @@ def test_a_word_under_the_mouse_shows_its_lines_only(browser):
     browser.move("#readers-6")
     browser.next_frame()
     assert_lines(
-        drawn_lines(browser), expected_lines(VIEW.weights["decoder"][0], ALL, readers=[7], parts=1)
+        list_lines(browser), expected_lines(VIEW.weights["decoder"][0], ALL, readers=[7], parts=1)
     )
     assert "reads" in browser.run("return document.querySelector('#chosen caption').textContent")
     browser.move("#heading")
     browser.next_frame()
-    assert len(drawn_lines(browser)) > 100
+    assert len(list_lines(browser)) > 100
 
 
 def test_a_chosen_line_is_on_the_screen_in_its_heads_colour(browser):

@@ -5,9 +5,9 @@ import pytest
 from tests.view.attention.opened import (
     assert_lines,
     click,
-    drawn_lines,
     expected_lines,
     follow,
+    list_lines,
     open_view,
     press,
     state,
@@ -31,7 +31,7 @@ return [...context.getImageData(x, y - page.region.top, 1, 1).data];
 def test_rows_draw_the_same_lines(browser):
     open_view(browser, VIEW, "v=rows&l=5&h=5&q=9&e=1")
     expected = expected_lines(VIEW.weights["encoder"][4], [5], readers=[9])
-    assert_lines(drawn_lines(browser), expected)
+    assert_lines(list_lines(browser), expected)
     upper, lower = (browser.run(BOX, name)["y"] for name in ("readers-8", "read-8"))
     assert lower - upper == 112 + 140
 
@@ -81,7 +81,7 @@ def test_words_join_pieces_keys_summed_and_readers_averaged(browser):
     view = replace(VIEW, source=replace(VIEW.source, words=words))
     open_view(browser, view, "l=1&h=2&u=1&e=1&q=1&t=0")
     weights = VIEW.weights["encoder"][0, 1]
-    found = drawn_lines(browser)
+    found = list_lines(browser)
     assert found[2, 1, 1] == pytest.approx(weights[:3, :3].sum() / 3, abs=0.01)
     assert found[2, 1, 5] == pytest.approx(weights[:3, 6].mean(), abs=0.005)
     assert len(found) == 12
@@ -90,7 +90,7 @@ def test_words_join_pieces_keys_summed_and_readers_averaged(browser):
 def test_the_average_of_heads_is_one_line_for_each_pair(browser):
     open_view(browser, VIEW, "l=1&h=2,4&m=1&q=1&e=1&t=0")
     expected = VIEW.weights["encoder"][0, [1, 3], 0].mean(axis=0)
-    found = drawn_lines(browser)
+    found = list_lines(browser)
     assert [found[0, 1, k + 1] for k in range(14)] == pytest.approx(list(expected), abs=0.004)
 
 
@@ -221,7 +221,7 @@ def test_long_inputs_open_as_a_matrix_and_draw_what_is_in_view_only(browser):
     assert state(browser, "view") == "matrix"
     press(browser, "v", "v", "v")
     assert state(browser, "view") == "lines"
-    assert 0 < browser.run("return transduce.page.lines") < len(drawn_lines(browser)) / 2
+    assert 0 < browser.run("return transduce.page.lines") < len(list_lines(browser)) / 2
 
 
 def test_one_piece_and_an_empty_source_have_a_page(browser):
