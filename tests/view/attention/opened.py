@@ -6,8 +6,8 @@ from tests.view.browser import Browser
 from transduce.view.attention.page import build_attention_page
 
 LINES = """
-const { page, eachLine, chosenNow } = transduce, found = [];
-eachLine(page.shown, chosenNow(), page.state.threshold, 0, page.shown.rows.length,
+const { page, state, eachLine, chosenNow } = transduce, found = [];
+eachLine(page.shown, chosenNow(), state().threshold, 0, page.shown.rows.length,
   (h, row, column, _, opacity) => found.push([page.shown.heads[h].number, row, column, opacity]));
 return found;
 """
@@ -47,7 +47,7 @@ def click(browser: Browser, selector: str, times=1):
 
 def state(browser: Browser, name: str):
     """Return a part of the page's state."""
-    return browser.run("return transduce.page.state[arguments[0]]", name)
+    return browser.run("return transduce.state()[arguments[0]]", name)
 
 
 def list_lines(browser: Browser):

@@ -14,7 +14,7 @@ from transduce.view.page.squeeze import squeeze_script, squeeze_style
         ('const s = "a  // b  /* c */";\n', 'const s="a  // b  /* c */";\n'),
         ("const t = `${a}  //  ${b}`;\n", "const t=`${a}  //  ${b}`;\n"),
         ("x.replace(/[ /]  '/g, a / b);\n", "x.replace(/[ /]  '/g,a/b);\n"),
-        ("if (a) {\n  b();\n  c = d\n    ? 1 : 2;\n}\nf();\n", "if(a){b();c=d?1:2;}\nf();\n"),
+        ("if (a) {\n  b();\n  c = d\n    ? 1 : 2;\n}\nf();\n", "if(a){b();c=d?1:2}\nf();\n"),
         ("a = b\n  c()\n", "a=b\nc()\n"),
         ("const u = 'https://x';\n", "const u='https://x';\n"),
     ],

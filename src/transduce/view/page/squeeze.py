@@ -29,6 +29,8 @@ def squeeze_script(script: str) -> str:
         text = token[0]
         if token.lastgroup in ("newline", "blank"):
             text = squeeze_blank(kept[-1][-1], text, following[0][0] if following else "\n")
+        if text == "}" and kept[-1] == ";":
+            kept.pop()
         if text:
             kept.append(text)
     return "".join(kept[1:])

@@ -5,8 +5,8 @@ const MOVING = 1500; // most lines that are drawn while the page scrolls
 /** Returns where things are in two columns: readers at the left, what they read at the right. */
 function columnLayout(shown, box, gap) {
   return {
-    width: 2 * box + gap, height: ROW * Math.max(shown.rows.length, shown.columns.length),
-    start: (i) => [box, ROW * (i + 0.5)], end: (j) => [box + gap, ROW * (j + 0.5)],
+    width: 2 * box + gap, height: ROW * Math.max(shown.height, shown.width),
+    start: i => [box, ROW * (i + 0.5)], end: j => [box + gap, ROW * (j + 0.5)],
     slot: (side, i, part, parts) => [(side === "read" ? box + gap : 0) + (box * part) / parts, ROW * i, box / parts, ROW],
     span: ({ top, height }) => [Math.floor(top / ROW), Math.ceil((top + height) / ROW)],
   };
@@ -15,8 +15,8 @@ function columnLayout(shown, box, gap) {
 /** Returns where things are in two rows, as in the paper's figures: readers above. */
 function rowLayout(shown, column, box, gap) {
   return {
-    width: column * Math.max(shown.rows.length, shown.columns.length), height: 2 * box + gap,
-    start: (i) => [column * (i + 0.5), box], end: (j) => [column * (j + 0.5), box + gap],
+    width: column * Math.max(shown.height, shown.width), height: 2 * box + gap,
+    start: i => [column * (i + 0.5), box], end: j => [column * (j + 0.5), box + gap],
     slot: (side, i, part, parts) => [column * i, (side === "read" ? box + gap : 0) + (box * part) / parts, column, box / parts],
     span: ({ left, width }) => [Math.floor(left / column), Math.ceil((left + width) / column)],
   };
@@ -24,7 +24,7 @@ function rowLayout(shown, column, box, gap) {
 
 /** Calls visit(head index, reader, read, weight, opacity) for each line of readers in [from, to). */
 function eachLine(shown, chosen, threshold, from, to, visit) {
-  const width = shown.columns.length, readers = chosen.side === "readers" && chosen.units, read = chosen.side === "read" && chosen.units;
+  const width = shown.width, readers = chosen.side === "readers" && chosen.units, read = chosen.side === "read" && chosen.units;
   shown.heads.forEach((head, h) => {
     for (let r = 0; r < (readers ? readers.length : to - from); r++) {
       const row = readers ? readers[r] : from + r, factor = head.factors[row] / (chosen.side ? 1 : shown.heads.length);
@@ -39,9 +39,9 @@ function eachLine(shown, chosen, threshold, from, to, visit) {
 /** Calls visit(side, head index, unit, opacity) for each box behind a word of the other side. */
 function eachBox(shown, chosen, threshold, visit) {
   if (!chosen.side) return;
-  const byReader = chosen.side === "readers", width = shown.columns.length;
+  const byReader = chosen.side === "readers", width = shown.width;
   shown.heads.forEach((head, h) => {
-    for (let i = 0; i < (byReader ? width : shown.rows.length); i++) {
+    for (let i = 0; i < (byReader ? width : shown.height); i++) {
       let sum = 0;
       for (const one of chosen.units) {
         const row = byReader ? one : i, weight = head.values[row * width + (byReader ? i : one)];
@@ -54,8 +54,8 @@ function eachBox(shown, chosen, threshold, visit) {
 
 /** Returns the readers of which lines are drawn: those in a region, or all if a word is chosen. */
 function readersIn({ shown, chosen, layout, region }) {
-  const count = shown.rows.length;
-  return chosen.side ? [0, count] : layout.span(region).map((one) => clamp(one, 0, count));
+  const count = shown.height;
+  return chosen.side ? [0, count] : layout.span(region).map(one => clamp(one, 0, count));
 }
 
 /** Draws the lines and boxes of a region of the plot; returns how many lines. */

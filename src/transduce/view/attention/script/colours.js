@@ -6,11 +6,11 @@ const OKABE = "0072b2 e69f00 009e73 d55e00 cc79a7 56b4e9 f0e442 000000".split(" 
 const MEAN = "#5e6ad2"; // the average of heads
 
 /** Returns red, green and blue, from 0 to 255, of a colour such as "#1f77b4". */
-const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+const channels = hex => [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16));
 
 /** Returns the relative luminance of a colour as WCAG defines it. */
 function luminance(hex) {
-  const linear = channels(hex).map((one) => (one <= 10 ? one / 3294 : ((one / 255 + 0.055) / 1.055) ** 2.4));
+  const linear = channels(hex).map(one => (one <= 10 ? one / 3294 : ((one / 255 + 0.055) / 1.055) ** 2.4));
   return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
 }
 
@@ -23,7 +23,7 @@ function contrast(one, other) {
 /** Returns a colour that lies between two others. */
 function mix(one, other, share) {
   const ends = channels(other), mixed = channels(one).map((c, i) => Math.round(c + (ends[i] - c) * share));
-  return "#" + mixed.map((c) => c.toString(16).padStart(2, "0")).join("");
+  return "#" + mixed.map(c => c.toString(16).padStart(2, "0")).join("");
 }
 
 /** Returns the colour that is nearest to a head's and has a contrast of 3 with the page. */
@@ -47,7 +47,7 @@ function offColour(number, second) {
 }
 
 /** Returns black or white, whichever is read better on a colour. */
-const inkOn = (hex) => (contrast(hex, "#ffffff") >= 4.5 ? "#ffffff" : "#000000");
+const inkOn = hex => (contrast(hex, "#ffffff") >= 4.5 ? "#ffffff" : "#000000");
 
 /** Returns the page's background as it is now. */
 const paperColour = () => getComputedStyle(document.documentElement).getPropertyValue("--paper").trim();

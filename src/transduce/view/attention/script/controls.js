@@ -1,67 +1,67 @@
-const allHeads = (kind) => numbers(KINDS[kind].heads);
+const allHeads = kind => numbers(KINDS[kind].heads);
 
 /** Does what a switch stands for: all heads on, another theme, or a flag of the state turned. */
 function flip(name) {
   if (name === "theme") toggleTheme();
-  change(name === "all" ? { heads: allHeads(page.state.kind) } : name === "theme" ? {} : { [name]: !page.state[name] });
+  change(name === "all" ? { heads: allHeads(state.kind) } : name === "theme" ? {} : { [name]: !state[name] });
 }
 
 /** Returns what changes with the kind: nothing is chosen, and heads that it has not are left out. */
 function kindChange(kind) {
-  const heads = page.state.heads.filter((one) => one <= KINDS[kind].heads);
-  const view = page.state.view === "align" && kind !== "cross" ? "lines" : page.state.view;
+  const heads = state.heads.filter(one => one <= KINDS[kind].heads);
+  const view = state.view === "align" && kind !== "cross" ? "lines" : state.view;
   return { kind, view, readers: [], read: [], heads: heads.length ? heads : allHeads(kind) };
 }
 
 /** Returns what changes with the view: an alignment is of encoder-decoder attention. */
-const viewChange = (view) => (view === "align" && page.state.kind !== "cross" ? { ...kindChange("cross"), view } : { view });
+const viewChange = view => (view === "align" && state.kind !== "cross" ? { ...kindChange("cross"), view } : { view });
 
 /** Turns a head on or off; when the last one goes off, all are on. */
 function toggleHead(head) {
-  const heads = toggled(page.state.heads, Number(head));
-  change({ heads: heads.length ? heads : allHeads(page.state.kind) });
+  const heads = toggled(state.heads, Number(head));
+  change({ heads: heads.length ? heads : allHeads(state.kind) });
 }
 
 /** Calls act with the value of a button of a group that is clicked. */
-const onGroup = (id, act) => byId(id).addEventListener("click", ({ target }) => target.closest("button") && act(target.closest("button").dataset.value));
+const onGroup = (id, act) => on(id, "click", ({ target }) => target.closest("button") && act(target.closest("button").dataset.value));
 
 /** Makes the controls work. */
 function buildControls() {
   for (const button of byId("kinds").children) button.hidden = !KINDS[button.dataset.value];
   for (const button of byId("views").children) button.hidden = !VIEWS.includes(button.dataset.value);
-  onGroup("kinds", (kind) => change(kindChange(kind)));
-  onGroup("views", (view) => change(viewChange(view)));
+  onGroup("kinds", kind => change(kindChange(kind)));
+  onGroup("views", view => change(viewChange(view)));
   onGroup("switches", flip);
   onGroup("heads", toggleHead);
-  onGroup("saves", (kind) => kind && save(kind));
-  byId("heads").addEventListener("dblclick", ({ target }) => target.dataset.value && change({ heads: [Number(target.dataset.value)] }));
-  byId("layer").addEventListener("change", ({ target }) => change({ layer: Number(target.value) }));
-  byId("threshold").addEventListener("input", ({ target }) => change({ threshold: fromSlider(target.value) }));
-  byId("help-button").addEventListener("click", () => byId("help").showModal());
+  onGroup("saves", kind => kind && save(kind));
+  on("heads", "dblclick", ({ target }) => target.dataset.value && change({ heads: [Number(target.dataset.value)] }));
+  on("layer", "change", ({ target }) => change({ layer: Number(target.value) }));
+  on("threshold", "input", ({ target }) => change({ threshold: fromSlider(target.value) }));
+  on("help-button", "click", () => byId("help").showModal());
 }
 
 // The slider moves by equal steps of the root, since small weights matter most.
-const fromSlider = (value) => Number((0.5 * (value / 50) ** 2).toFixed(4));
-const toSlider = (threshold) => Math.round(50 * Math.sqrt(threshold / 0.5));
+const fromSlider = value => Number((0.5 * (value / 50) ** 2).toFixed(4));
+const toSlider = threshold => Math.round(50 * Math.sqrt(threshold / 0.5));
 
 /** Shows the state in the controls. */
 function showControls() {
-  const { state } = page, kind = KINDS[state.kind];
-  const press = (id, is) => [...byId(id).children].forEach((one) => one.setAttribute("aria-pressed", is(one.dataset.value)));
-  press("kinds", (value) => value === state.kind);
-  press("views", (value) => value === state.view);
-  press("switches", (value) => (value === "theme" ? luminance(paperColour()) < 0.5 : value === "all" ? state.heads.length === kind.heads : state[value]));
-  byId("layer").replaceChildren(...kind.layers.map((one) => create("option", { value: one, selected: one === state.layer }, String(one))));
+  const kind = KINDS[state.kind];
+  const press = (id, is) => [...byId(id).children].forEach(one => one.setAttribute("aria-pressed", is(one.dataset.value)));
+  press("kinds", value => value === state.kind);
+  press("views", value => value === state.view);
+  press("switches", value => (value === "theme" ? luminance(paperColour()) < 0.5 : value === "all" ? state.heads.length === kind.heads : state[value]));
+  byId("layer").replaceChildren(...kind.layers.map(one => create("option", { value: one, selected: one === state.layer }, one)));
   byId("threshold").value = toSlider(state.threshold);
-  byId("threshold").setAttribute("aria-valuetext", String(state.threshold));
-  if (byId("heads").children.length !== kind.heads) byId("heads").replaceChildren(...numbers(kind.heads).map((head) => create("button", { type: "button", "data-value": head }, String(head))));
-  press("heads", (value) => state.heads.includes(Number(value)));
+  byId("threshold").setAttribute("aria-valuetext", state.threshold);
+  if (byId("heads").children.length !== kind.heads) byId("heads").replaceChildren(...numbers(kind.heads).map(head => create("button", { "data-value": head }, head)));
+  press("heads", value => state.heads.includes(Number(value)));
   [...byId("heads").children].forEach((square, i) => paintSquare(square, i + 1));
 }
 
 /** Paints a head's square: in its colour if the head is on, lighter if it is off. */
 function paintSquare(square, head) {
-  const { heads, second, layer } = page.state, [label, share] = tendencyOf(layer, head);
+  const { heads, second, layer } = state, [label, share] = tendencyOf(layer, head);
   const fill = heads.includes(head) ? headColour(head, second) : offColour(head, second);
   square.title = `Head ${head}: ${label} ${percent(share)}`;
   square.setAttribute("aria-label", `Head ${head}`);

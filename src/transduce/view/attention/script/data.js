@@ -1,11 +1,14 @@
+/** Calls a function at each event of a name on the element of an id. */
+const on = (id, name, act) => byId(id).addEventListener(name, act);
+
 const header = readJson("header");
-const KINDS = Object.fromEntries(header.kinds.map((one) => [one.kind, one]));
+const KINDS = Object.fromEntries(header.kinds.map(one => [one.kind, one]));
 const SIDES = ["readers", "read"];
 const LAYERS = new Map();
 
 /** Returns the value of each float16 from 0 to 1. */
 function halfTable() {
-  const value = (bits) => (bits < 1024 ? bits * 2 ** -24 : 2 ** ((bits >> 10) - 15) * (1 + (bits & 1023) / 1024));
+  const value = bits => (bits < 1024 ? bits * 2 ** -24 : 2 ** ((bits >> 10) - 15) * (1 + (bits & 1023) / 1024));
   return Float32Array.from({ length: 0x3c01 }, (_, bits) => value(bits));
 }
 

@@ -1,11 +1,11 @@
 const FONT = "Arial, Helvetica, sans-serif";
-const escapeXml = (text) => text.replace(/[<>&"]/g, (c) => `&#${c.charCodeAt(0)};`);
-const round = (x) => Number(x.toFixed(2));
+const escapeXml = text => text.replace(/[<>&"]/g, c => `&#${c.charCodeAt(0)};`);
+const round = x => Number(x.toFixed(2));
 
 /** Returns what is shown as SVG; rows have the size of the paper's figures. */
 function buildSvg() {
-  const { shown, state } = page, paper = paperColour(), ink = getComputedStyle(document.body).color;
-  const colours = state.view === "rows" && !state.second && paper === "#ffffff" ? shown.heads.map((head) => headColour(head.number)) : drawingColours();
+  const { shown } = page, paper = paperColour(), ink = getComputedStyle(document.body).color;
+  const colours = state.view === "rows" && !state.second && paper === "#ffffff" ? shown.heads.map(head => headColour(head.number)) : drawingColours();
   const scene = { shown, chosen: chosenNow(), threshold: state.threshold, colours };
   const [body, width, height] = state.view === "grid" ? gridSvg() : state.view === "matrix" ? matrixSvg(scene) : bipartiteSvg(scene);
   const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
@@ -20,14 +20,14 @@ function wordSvg(text, x, y, size, anchor, turned) {
 
 /** Returns lines, boxes and words as SVG, with the width and the height. */
 function bipartiteSvg(scene) {
-  const { shown, chosen, colours, threshold } = scene, upright = page.state.view === "rows";
+  const { shown, chosen, colours, threshold } = scene, upright = state.view === "rows";
   const layout = upright ? rowLayout(shown, 15, 80, 100) : columnLayout(shown, 120, 150), width = layout.width + (upright ? 30 : 0);
   const flip = (x, wide = 0) => round(page.mirror ? width - x - wide : x), left = upright ? 15 : 0, parts = [];
   const box = ([x, y, w, h], style) => `<rect x="${flip(left + x, w)}" y="${round(y)}" width="${round(w)}" height="${round(h)}" ${style}/>`;
   if (chosen.side) for (const i of chosen.units) parts.push(box(layout.slot(chosen.side, i, 0, 1), 'fill="#d3d3d3"'));
   eachBox(shown, chosen, threshold, (side, h, i, opacity) => parts.push(box(layout.slot(side, i, h, shown.heads.length), `fill="${colours[h]}" fill-opacity="${round(opacity)}"`)));
   const groups = new Map();
-  eachLine(shown, chosen, threshold, 0, shown.rows.length, (h, row, column, _, opacity) => {
+  eachLine(shown, chosen, threshold, 0, shown.height, (h, row, column, _, opacity) => {
     const name = `stroke="${colours[h]}" stroke-opacity="${opacity.toFixed(3)}"`, [x, y] = layout.start(row), [u, v] = layout.end(column);
     if (!groups.has(name)) groups.set(name, []);
     groups.get(name).push(`<path d="M${flip(left + x)} ${y}L${flip(left + u)} ${v}"/>`);
@@ -42,29 +42,32 @@ function bipartiteSvg(scene) {
   return [parts.join(""), width, layout.height];
 }
 
+/** Returns a canvas as an SVG picture of a place and a size. */
+const imageSvg = (canvas, x, y, width, height, transform = "") =>
+  `<image transform="${transform}" x="${x}" y="${y}" width="${width}" height="${height}" preserveAspectRatio="none" image-rendering="pixelated" href="${canvas.toDataURL()}"/>`;
+
 /** Returns the matrix as SVG: a picture with one pixel for each cell, and the words. */
 function matrixSvg({ shown }) {
-  const { label, cell, width, height } = matrixLayout(shown, page.scene.layout.cell), size = Math.min(12, cell), turn = page.mirror ? `translate(${width} 0) scale(-1 1)` : "";
-  const image = `<image transform="${turn}" x="${label}" y="${label}" width="${width - label}" height="${height - label}" preserveAspectRatio="none" image-rendering="pixelated" href="${page.image.canvas.toDataURL()}"/>`;
-  const x = (at) => (page.mirror ? width - at : at), rows = shown.rows.map((unit, i) => wordSvg(unit.text, x(label - 4), label + cell * (i + 0.5) + size / 3, size, page.mirror ? "start" : "end"));
+  const { label, cell, width, height } = matrixLayout(shown, page.scene.layout.cell), size = Math.min(12, cell);
+  const image = imageSvg(page.image.canvas, label, label, width - label, height - label, page.mirror ? `translate(${width} 0) scale(-1 1)` : "");
+  const x = at => (page.mirror ? width - at : at), rows = shown.rows.map((unit, i) => wordSvg(unit.text, x(label - 4), label + cell * (i + 0.5) + size / 3, size, page.mirror ? "start" : "end"));
   const columns = shown.columns.map((unit, j) => wordSvg(unit.text, x(label + cell * (j + 0.5)) + size / 3, label - 4, size, "start", true));
   return [image + (cell < NARROW ? "" : rows.concat(columns).join("")), width, height];
 }
 
 /** Returns the grid of all heads as SVG. */
 function gridSvg() {
-  const { heads, layers } = KINDS[page.state.kind];
-  const parts = [...byId("grid").children].map((button, i) => {
-    const x = 100 * (i % heads), y = 110 * Math.floor(i / heads);
-    return `<image x="${x + 5}" y="${y + 5}" width="90" height="80" preserveAspectRatio="none" image-rendering="pixelated" href="${button.firstChild.toDataURL()}"/>` + wordSvg(button.textContent, x + 5, y + 98, 9, "start");
+  const { heads, layers } = KINDS[state.kind], parts = [...byId("grid").children].map((button, i) => {
+    const x = 100 * (i % heads) + 5, y = 110 * Math.floor(i / heads) + 5;
+    return imageSvg(button.firstChild, x, y, 90, 80) + wordSvg(button.textContent, x, y + 93, 9, "start");
   });
   return [parts.join(""), 100 * heads, 110 * layers.length];
 }
 
 /** Returns the lines that are shown as rows of a table. */
 function buildCsv() {
-  const { shown, state } = page, rows = ["kind,layer,head,reader,reader_text,read,read_text,weight"], quote = (text) => `"${text.replaceAll('"', '""')}"`;
-  eachLine(shown, chosenNow(), state.threshold, 0, shown.rows.length, (h, q, k, weight) => {
+  const { shown } = page, rows = ["kind,layer,head,reader,reader_text,read,read_text,weight"], quote = text => `"${text.replaceAll('"', '""')}"`;
+  eachLine(shown, chosenNow(), state.threshold, 0, shown.height, (h, q, k, weight) => {
     const row = shown.rows[q], column = shown.columns[k];
     rows.push([state.kind, state.layer, shown.heads[h].number || "mean", row.index + 1, quote(row.text), column.index + 1, quote(column.text), weight.toFixed(6)].join());
   });
@@ -79,12 +82,12 @@ async function buildPng(scale) {
   const canvas = create("canvas", { width: image.width * scale, height: image.height * scale });
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(address);
-  return new Promise((done) => canvas.toBlob(done));
+  return new Promise(done => canvas.toBlob(done));
 }
 
 /** Saves what is shown as a file of a kind. */
 async function save(kind) {
-  const { state } = page, build = { svg: buildSvg, csv: buildCsv, png: () => buildPng(Number(byId("zoom").value)) }[kind];
+  const build = { svg: buildSvg, csv: buildCsv, png: () => buildPng(Number(byId("zoom").value)) }[kind];
   const type = { svg: "image/svg+xml", csv: "text/csv", png: "image/png" }[kind];
   download(`attention-${state.kind}-layer${state.layer}.${kind}`, await build(), type);
 }

@@ -2,7 +2,7 @@ const THUMB = 64; // most pixels of a side of a small matrix
 
 /** Shows a small matrix of each head of each layer; a click opens that head. */
 async function fillGrid(turn) {
-  const { kind, view, second } = page.state, { layers, heads, rows, columns } = KINDS[kind];
+  const { kind, view, second } = state, { layers, heads, rows, columns } = KINDS[kind];
   if (view !== "grid") return byId("grid").replaceChildren();
   byId("grid").style.setProperty("--heads", heads);
   const found = [], paper = paperColour(), cells = [Math.min(rows, THUMB), Math.min(columns, THUMB)];
@@ -21,7 +21,7 @@ async function fillGrid(turn) {
 /** Returns the button of one head in the grid. */
 function thumbButton(layer, head, canvas) {
   const [label, share] = tendencyOf(layer, head), text = `${layer}.${head}`;
-  const button = create("button", { type: "button", title: `Layer ${layer}, head ${head}` }, canvas, create("span", {}, text, " ", `${label} ${percent(share)}`));
+  const button = create("button", { title: `Layer ${layer}, head ${head}` }, canvas, create("span", {}, text, " ", `${label} ${percent(share)}`));
   button.addEventListener("click", () => change({ layer, heads: [head], view: page.before }));
   return button;
 }

@@ -2,18 +2,18 @@ const next = (list, value) => list[(list.indexOf(value) + 1) % list.length];
 
 /** Moves to a layer below or above. */
 function moveLayer(by) {
-  const { layers } = KINDS[page.state.kind];
-  change({ layer: layers[clamp(layers.indexOf(page.state.layer) + by, 0, layers.length - 1)] });
+  const { layers } = KINDS[state.kind];
+  change({ layer: layers[clamp(layers.indexOf(state.layer) + by, 0, layers.length - 1)] });
 }
 
-const moveThreshold = (by) => change({ threshold: fromSlider(clamp(toSlider(page.state.threshold) + by, 0, 50)) });
-const moveStep = (by) => goToStep(clamp(page.state.step + by, 1, header.steps.length));
+const moveThreshold = by => change({ threshold: fromSlider(clamp(toSlider(state.threshold) + by, 0, 50)) });
+const moveStep = by => goToStep(clamp(state.step + by, 1, header.steps.length));
 
 const FLIPS = { a: "all", m: "mean", w: "words", e: "marks", s: "peaks", c: "second", d: "theme" };
 const KEYS = {
   "[": () => moveLayer(-1), "]": () => moveLayer(1),
-  k: () => change(kindChange(next(header.kinds.map((one) => one.kind), page.state.kind))),
-  v: () => change(viewChange(next(VIEWS, page.state.view))),
+  k: () => change(kindChange(next(header.kinds.map(one => one.kind), state.kind))),
+  v: () => change(viewChange(next(VIEWS, state.view))),
   ",": () => moveThreshold(-1), ".": () => moveThreshold(1), "<": () => moveStep(-1), ">": () => moveStep(1),
   g: () => save("svg"), p: () => save("png"), t: () => save("csv"),
   Escape: () => change({ readers: [], read: [], step: 0 }), "?": () => byId("help").showModal(),
@@ -24,9 +24,9 @@ function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select")) return;
   if (byId("help").open) return event.key === "?" && byId("help").close();
   const digit = Number(/^Digit(\d)$/.exec(event.code)?.[1] ?? -1), head = digit || 10;
-  if (Object.hasOwn(FLIPS, event.key)) flip(FLIPS[event.key]);
-  else if (Object.hasOwn(KEYS, event.key)) KEYS[event.key]();
-  else if (digit >= 0 && head <= KINDS[page.state.kind].heads) event.shiftKey ? change({ heads: [head] }) : toggleHead(head);
+  if (FLIPS[event.key]) flip(FLIPS[event.key]);
+  else if (KEYS[event.key]) KEYS[event.key]();
+  else if (digit >= 0 && head <= KINDS[state.kind].heads) event.shiftKey ? change({ heads: [head] }) : toggleHead(head);
   else return;
   event.preventDefault();
 }

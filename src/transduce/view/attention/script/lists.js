@@ -1,4 +1,4 @@
-const otherSide = (side) => (side === "read" ? "readers" : "read");
+const otherSide = side => (side === "read" ? "readers" : "read");
 
 /** Fills one list with units; words become text, never markup. */
 function fillList(side, units) {
@@ -22,7 +22,7 @@ function markLists() {
 
 /** Returns the chosen units of both sides as numbers among those shown. */
 function chosenLists() {
-  const shownOf = (side) => page[side].flatMap((unit, i) => (page.state[side].includes(unit.index) ? [i] : []));
+  const shownOf = side => page[side].flatMap((unit, i) => (state[side].includes(unit.index) ? [i] : []));
   return { readers: shownOf("readers"), read: shownOf("read") };
 }
 
@@ -31,7 +31,7 @@ function chosenNow() {
   const { hover } = page;
   if (hover?.cell) return { side: "readers", units: [hover.cell[0]] };
   if (hover) return { side: hover.side, units: [hover.unit] };
-  const lists = chosenLists(), side = SIDES.find((one) => lists[one].length) ?? "";
+  const lists = chosenLists(), side = SIDES.find(one => lists[one].length) ?? "";
   return { side, units: lists[side] ?? [] };
 }
 
@@ -39,20 +39,20 @@ function chosenNow() {
 function hoverAt(event) {
   const option = event.target.closest(".unit");
   if (option) return { side: option.parentNode.id, unit: Number(option.id.split("-")[1]) };
-  const cell = page.state.view === "matrix" && page.shown && cellAt(event);
+  const cell = state.view === "matrix" && page.shown && cellAt(event);
   return cell ? { cell } : null;
 }
 
 /** Returns a list with a number added, or removed if it is there. */
-const toggled = (list, one) => (list.includes(one) ? list.filter((other) => other !== one) : [...list, one].sort((a, b) => a - b));
+const toggled = (list, one) => (list.includes(one) ? list.filter(other => other !== one) : [...list, one].sort((a, b) => a - b));
 
 /** Chooses a unit: "only" it, "add" it to those chosen, or "toggle" it; the other side lets go. */
 function choose({ side, unit }, how) {
-  const index = page[side][unit].index, now = page.state[side];
+  const index = page[side][unit].index, now = state[side];
   const lists = { only: [index], toggle: toggled(now, index), add: now.includes(index) ? now : toggled(now, index) };
   page.active = { side, unit };
   page.hover = null;
-  const other = page.state.view === "matrix" ? {} : { [otherSide(side)]: [] };
+  const other = state.view === "matrix" ? {} : { [otherSide(side)]: [] };
   change({ [side]: lists[how], ...other });
   byId(`${side}-${unit}`).scrollIntoView({ block: "nearest", inline: "nearest" });
 }
@@ -62,34 +62,26 @@ function onClick(event) {
   const found = hoverAt(event);
   if (found?.cell) return change({ readers: [page.readers[found.cell[0]].index], read: [page.read[found.cell[1]].index] });
   if (!found) return null;
-  const only = String(page.state[found.side]) === String(page[found.side][found.unit].index);
+  const only = String(state[found.side]) === String(page[found.side][found.unit].index);
   return choose(found, event.shiftKey || only ? "toggle" : "only");
 }
 
 /** Moves through a list of words; across, it goes to the other list. */
 function onListKey(event) {
-  const side = event.currentTarget.id, { view } = page.state, along = { ArrowUp: -1, ArrowDown: 1, ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  const sideways = /Left|Right/.test(event.key), sign = sideways && page.mirror ? -along : along;
-  const flat = view === "rows" || view === "align" || (view === "matrix" && side === "read");
-  if (along && view !== "align" && sideways !== flat) return leaveList(event, otherSide(side));
+  const side = event.currentTarget.id, { view } = state, by = { ArrowUp: -1, ArrowDown: 1, ArrowLeft: page.mirror ? 1 : -1, ArrowRight: page.mirror ? -1 : 1 }[event.key];
   const at = page.active.side === side ? page.active.unit : -1, last = page[side].length - 1;
-  const unit = along ? at + sign : { Home: 0, End: last }[event.key];
-  if (event.key === "Enter" || event.key === " ") choose({ side, unit: Math.max(0, at) }, "toggle");
+  const flat = view === "rows" || (view === "matrix" && side === "read"), unit = by ? at + by : { Home: 0, End: last }[event.key];
+  if (by && view !== "align" && /Left|Right/.test(event.key) !== flat) enterList(otherSide(side));
+  else if (event.key === "Enter" || event.key === " ") choose({ side, unit: Math.max(0, at) }, "toggle");
   else if (unit !== undefined) choose({ side, unit: clamp(unit, 0, last) }, event.shiftKey ? "add" : "only");
-  else return null;
-  return stop(event);
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
 }
 
-/** Gives the focus to the other list. */
-function leaveList(event, side) {
+/** Gives the focus to a list. */
+function enterList(side) {
   byId(side).focus();
   page.active = { side, unit: chosenLists()[side][0] ?? 0 };
   markLists();
-  return stop(event);
-}
-
-/** Keeps an event from doing anything else. */
-function stop(event) {
-  event.preventDefault();
-  event.stopPropagation();
 }

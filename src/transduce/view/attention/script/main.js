@@ -1,11 +1,11 @@
 /** Changes the state, writes the link, and shows it. */
 function change(parts) {
-  const before = page.state;
-  page.state = { ...before, ...parts };
-  page.state.layer = nearest(KINDS[page.state.kind].layers, page.state.layer);
-  if (before.kind === page.state.kind && before.words !== page.state.words) keepChosen(before);
+  const before = state;
+  state = { ...before, ...parts };
+  state.layer = nearest(KINDS[state.kind].layers, state.layer);
+  if (before.kind === state.kind && before.words !== state.words) keepChosen(before);
   try {
-    history.replaceState(null, "", writeHash(page.state));
+    history.replaceState(null, "", writeHash(state));
   } catch { /* a frame without an address of its own */ }
   return show();
 }
@@ -13,15 +13,15 @@ function change(parts) {
 /** Chooses the units that hold the first pieces of those that were chosen as other units. */
 function keepChosen(before) {
   for (const side of SIDES) {
-    const old = allUnits(before, side), now = allUnits(page.state, side);
-    const holds = (one) => now.findIndex((unit) => unit.first <= old[one].first && old[one].first <= unit.last);
-    page.state[side] = [...new Set(before[side].map(holds))];
+    const old = allUnits(before, side), now = allUnits(state, side);
+    const holds = one => now.findIndex(unit => unit.first <= old[one].first && old[one].first <= unit.last);
+    state[side] = [...new Set(before[side].map(holds))];
   }
 }
 
 /** Shows the state: opens the layer, fills the lists, draws. */
 async function show() {
-  const turn = ++page.turn, { state } = page;
+  const turn = ++page.turn;
   showControls();
   const shown = await buildShown(state);
   if (turn !== page.turn) return;
@@ -40,10 +40,9 @@ async function show() {
 
 /** Fills the lists if other units are shown than before. */
 function fillStage() {
-  const { state } = page, stage = byId("stage"), name = [state.kind, state.words, state.marks].join();
-  stage.dataset.view = state.view;
+  const name = [state.kind, state.words, state.marks].join();
   page.mirror = isRightToLeft(sequenceOf(state, "readers").text);
-  stage.dir = page.mirror ? "rtl" : "ltr";
+  byId("stage").dir = page.mirror ? "rtl" : "ltr";
   sizePlot();
   if (page.filled === name) return;
   Object.assign(page, { filled: name, hover: null, active: { side: "", unit: 0 } });
@@ -51,7 +50,7 @@ function fillStage() {
 }
 
 /** Returns whether a text begins in a script that is written from right to left. */
-const isRightToLeft = (text) => /^\P{L}*[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u.test(text);
+const isRightToLeft = text => /^\P{L}*[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u.test(text);
 
 /** Shows the tables of what is under the mouse, or chosen. */
 function showHovered() {
@@ -72,27 +71,27 @@ function showHeading() {
   const { model, source, output, given, notes } = header, texts = [source.text, output.text].filter(Boolean);
   byId("heading").textContent = `Attention of ${visible(model.name)}`;
   byId("about").replaceChildren(...texts.flatMap((text, i) => [i ? (given ? " → (given) " : " → ") : "", create("bdi", {}, visible(text))]));
-  byId("about").after(...notes.map((note) => create("p", { className: "quiet" }, note)));
+  byId("about").after(...notes.map(note => create("p", { className: "quiet" }, note)));
 }
 
 /** Shows the state of the link that was followed. */
 function followLink() {
   page.followed = location.hash;
-  page.state = readHash(location.hash);
+  state = readHash(location.hash);
   show();
 }
 
 /** Starts the page. */
 function start() {
-  page.state = readHash(location.hash);
+  state = readHash(location.hash);
   page.before = firstState().view;
   showHeading();
   buildControls();
   buildSteps();
-  byId("plot").addEventListener("mousemove", (event) => onHover(hoverAt(event)));
-  byId("plot").addEventListener("mouseleave", () => onHover(null));
-  byId("plot").addEventListener("click", onClick);
-  for (const side of SIDES) byId(side).addEventListener("keydown", onListKey);
+  on("plot", "mousemove", event => onHover(hoverAt(event)));
+  on("plot", "mouseleave", () => onHover(null));
+  on("plot", "click", onClick);
+  for (const side of SIDES) on(side, "keydown", onListKey);
   document.addEventListener("keydown", onKey);
   document.addEventListener("scroll", followScroll, { capture: true, passive: true });
   addEventListener("resize", () => (page.shown && sizePlot(), drawSoon()));
@@ -102,5 +101,5 @@ function start() {
   show();
 }
 
-window.transduce = { page, readHash, writeHash, eachLine, chosenNow, buildSvg, buildCsv, buildPng, headColour, offColour, readable, inkOn, contrast };
+window.transduce = { page, state: () => state, readHash, writeHash, eachLine, chosenNow, buildSvg, buildCsv, buildPng, headColour, offColour, readable, inkOn, contrast };
 start();

@@ -3,15 +3,15 @@ const LABEL = 112, NARROW = 10; // pixels of a label; cells below this size have
 /** Returns where the cells of a matrix are, in pixels of the plot. */
 function matrixLayout(shown, cell) {
   const label = cell < NARROW ? 12 : LABEL;
-  return { label, cell, width: label + cell * shown.columns.length, height: label + cell * shown.rows.length };
+  return { label, cell, width: label + cell * shown.width, height: label + cell * shown.height };
 }
 
 /** Returns the size of a cell with which a matrix fits into a width. */
-const fitCell = (shown, width) => clamp(Math.floor((width - LABEL) / shown.columns.length), 2, ROW);
+const fitCell = (shown, width) => clamp(Math.floor((width - LABEL) / shown.width), 2, ROW);
 
 /** Returns the colour of each cell: heads in their colours, blended; as dense as any of them. */
 function paintMatrix({ shown, colours, threshold }) {
-  const width = shown.columns.length, height = shown.rows.length;
+  const width = shown.width, height = shown.height;
   const image = new ImageData(width, height), inks = colours.map(channels), sums = [0, 0, 0];
   for (let at = 0; at < width * height; at++) {
     let clear = 1, total = 0;
@@ -36,7 +36,7 @@ function paintMatrix({ shown, colours, threshold }) {
 function drawMatrix(context, scene) {
   const { shown, layout: { label, cell }, colours, threshold } = scene, name = [colours, threshold].join();
   if (page.image?.shown !== shown || page.image.name !== name) page.image = { shown, name, canvas: paintMatrix(scene) };
-  const width = cell * shown.columns.length, height = cell * shown.rows.length;
+  const width = cell * shown.width, height = cell * shown.height;
   context.imageSmoothingEnabled = false;
   context.drawImage(page.image.canvas, label, label, width, height);
   context.strokeStyle = getComputedStyle(document.body).color;
@@ -55,7 +55,7 @@ function crosshair() {
 
 /** Returns the row and the column of the cell at a point of the screen, or null. */
 function cellAt(event) {
-  const box = byId("between").getBoundingClientRect(), { cell } = page.scene.layout;
+  const box = boxOf("between"), { cell } = page.scene.layout;
   const row = Math.floor((event.clientY - box.top) / cell);
   const column = Math.floor((page.mirror ? box.right - event.clientX : event.clientX - box.left) / cell);
   return page.shown.rows[row] && page.shown.columns[column] ? [row, column] : null;

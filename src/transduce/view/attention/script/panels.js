@@ -1,15 +1,14 @@
 const SHOWN = 10; // most words in the table of the strongest
 
-const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
-const cell = (text, tag = "td") => create(tag, {}, create("bdi", {}, text));
-const tableRow = (...texts) => create("tr", {}, ...texts.map((text) => cell(text)));
+const percent = share => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
+const tableRow = (...texts) => create("tr", {}, ...texts.map(text => create("td", {}, create("bdi", {}, text))));
 
 /** Returns a label, its share and the entropy in bits of what a head tends to read. */
-const tendencyOf = (layer, head) => header.tendencies[page.state.kind][KINDS[page.state.kind].layers.indexOf(layer)][head - 1];
+const tendencyOf = (layer, head) => header.tendencies[state.kind][KINDS[state.kind].layers.indexOf(layer)][head - 1];
 
 /** Returns for each unit of the other side its weight, averaged over heads and summed over chosen units; strongest first. */
 function rankOthers(shown, { side, units }) {
-  const byReader = side === "readers", width = shown.columns.length;
+  const byReader = side === "readers", width = shown.width;
   const ranked = (byReader ? shown.columns : shown.rows).map((unit, at) => {
     let sum = 0, most = -1, best = 0;
     shown.heads.forEach(({ values }, h) => {
@@ -25,22 +24,23 @@ function rankOthers(shown, { side, units }) {
 
 /** Shows the table of what the chosen words read, or of what reads them. */
 function showChosen() {
-  const chosen = chosenNow(), panel = byId("chosen");
-  if (!chosen.side) return panel.replaceChildren(create("p", { className: "quiet" }, "Choose a word to see what it reads, or what reads it."));
-  const words = chosen.units.map((i) => page[chosen.side][i].text).join(" ");
-  const title = create("caption", {}, create("bdi", {}, words), chosen.side === "readers" ? " reads" : " is read by");
-  const names = ["Word", "Weight", "Strongest head"].map((name) => create("th", { scope: "col" }, name));
-  const ranked = rankOthers(page.shown, chosen).slice(0, SHOWN).filter((one) => one.mean > 0);
-  const rows = ranked.map((one) => tableRow(one.unit.text, one.mean.toFixed(3), `${page.shown.heads[one.best].number || "average"}: ${one.most.toFixed(3)}`));
-  return panel.replaceChildren(create("table", {}, title, create("thead", {}, create("tr", {}, ...names)), create("tbody", {}, ...rows)));
+  const chosen = chosenNow();
+  byId("strongest").hidden = !chosen.side;
+  byId("none").hidden = chosen.side;
+  if (!chosen.side) return;
+  byId("words").textContent = chosen.units.map(i => page[chosen.side][i].text).join(" ");
+  byId("verb").textContent = chosen.side === "readers" ? "reads" : "is read by";
+  const ranked = rankOthers(page.shown, chosen).slice(0, SHOWN).filter(one => one.mean > 0);
+  const rows = ranked.map(one => tableRow(one.unit.text, one.mean.toFixed(3), `${page.shown.heads[one.best].number || "mean"}: ${one.most.toFixed(3)}`));
+  byId("strongest").tBodies[0].replaceChildren(...rows);
 }
 
 /** Says which two words the crosshair joins, or how the sentences are aligned. */
 function showReadout() {
-  const { readers, read } = crosshair(), { shown, state } = page, [row] = readers, [column] = read;
+  const { readers, read } = crosshair(), { shown } = page, [row] = readers, [column] = read;
   let text = state.view === "align" ? `Alignment (source-output): ${alignmentText()}` : "";
   if (state.view === "matrix" && readers.length && read.length) {
-    const weights = shown.heads.map(({ number, values }) => `${number || "average"}: ${values[row * shown.columns.length + column].toFixed(3)}`);
+    const weights = shown.heads.map(({ number, values }) => `${number || "mean"}: ${values[row * shown.width + column].toFixed(3)}`);
     text = `\u2068${shown.rows[row].text}\u2069 reads \u2068${shown.columns[column].text}\u2069 — ${weights.join(", ")}`;
   }
   byId("readout").textContent = text;
@@ -48,24 +48,24 @@ function showReadout() {
 
 /** Says how much weight the threshold hides, and how much lies on hidden marks. */
 function showMass() {
-  const { threshold, marks } = page.state, mass = hiddenMass(page.shown, threshold);
+  const { threshold, marks } = state, mass = hiddenMass(page.shown, threshold);
   byId("mass").textContent = `${threshold.toFixed(3)} hides ${percent(mass.small)}` + (marks ? "" : `; hidden marks hold ${percent(mass.marks)}`);
 }
 
 /** Lists what the heads that are on tend to read in this layer. */
 function showTendencies() {
-  const row = (head) => {
-    const [label, share, entropy] = tendencyOf(page.state.layer, head);
-    return tableRow(String(head), label, percent(share), `${entropy} bits`);
+  const row = head => {
+    const [label, share, entropy] = tendencyOf(state.layer, head);
+    return tableRow(head, label, percent(share), `${entropy} bits`);
   };
-  byId("tendencies").tBodies[0].replaceChildren(...page.state.heads.map(row));
+  byId("tendencies").tBodies[0].replaceChildren(...state.heads.map(row));
 }
 
 /** Makes a button of each step of the output. */
 function buildSteps() {
   byId("steps-panel").hidden = !header.steps.length;
   byId("steps").replaceChildren(...header.steps.map(({ chosen: [piece, probability] }, i) => {
-    const button = create("button", { type: "button" }, create("bdi", {}, visible(piece)), " ", create("small", {}, percent(probability)));
+    const button = create("button", {}, create("bdi", {}, visible(piece)), " ", create("small", {}, percent(probability)));
     button.addEventListener("click", () => goToStep(i + 1));
     return button;
   }));
@@ -73,21 +73,21 @@ function buildSteps() {
 
 /** Chooses a step of the output, and the word that reads for it; 0 is none. */
 function goToStep(step) {
-  const position = clamp(step, 0, header.steps.length), own = { step: position === page.state.step ? 0 : position };
-  const at = page.state.kind === "encoder" ? -1 : allUnits(page.state, "readers").findIndex((unit) => unit.first < position && position <= unit.last + 1);
+  const position = clamp(step, 0, header.steps.length), own = { step: position === state.step ? 0 : position };
+  const at = state.kind === "encoder" ? -1 : allUnits(state, "readers").findIndex(unit => unit.first < position && position <= unit.last + 1);
   return change(at < 0 || !own.step ? own : { ...own, readers: [at], read: [] });
 }
 
 /** Shows the pieces that were probable at the chosen step, and the beam before it. */
 function showStep() {
-  const { step } = page.state, panel = byId("step");
+  const { step } = state, { alternatives = [], beam = [] } = header.steps[step - 1] ?? {};
   [...byId("steps").children].forEach((button, i) => button.setAttribute("aria-pressed", i + 1 === step));
-  if (!step) return panel.replaceChildren();
-  const { alternatives, beam } = header.steps[step - 1], list = (pieces) => pieces.map(([piece, p]) => `${visible(piece)} ${percent(p)}`).join(", ");
-  const best = create("table", {}, create("caption", {}, `Step ${step}: most probable`), create("tbody", {}, ...alternatives.map(([piece, p]) => tableRow(visible(piece), percent(p)))));
-  const rows = beam.map((one, i) => tableRow((one.chosen ? "→ " : "") + visible(beamText(step - 1, i)), one.logProb.toFixed(2), list(one.alternatives)));
-  const shown = create("table", {}, create("caption", {}, "Beam before this step: hypothesis, log-probability, what may follow"), create("tbody", {}, ...rows));
-  return panel.replaceChildren(best, ...(rows.length ? [shown] : []));
+  byId("step").hidden = !step;
+  byId("beam").hidden = !beam.length;
+  byId("number").textContent = step;
+  const list = pieces => pieces.map(([piece, p]) => `${visible(piece)} ${percent(p)}`).join(", ");
+  byId("next").tBodies[0].replaceChildren(...alternatives.map(([piece, p]) => tableRow(visible(piece), percent(p))));
+  byId("beam").tBodies[0].replaceChildren(...beam.map((one, i) => tableRow((one.chosen ? "→ " : "") + visible(beamText(step - 1, i)), one.logProb.toFixed(2), list(one.alternatives))));
 }
 
 /** Returns the pieces of a hypothesis of the beam before a step, from its parents. */

@@ -1,9 +1,12 @@
 const MARGIN = 300; // pixels beyond what is in view that are drawn too, so that scrolling is smooth
-const page = { state: null, shown: null, hover: null, active: { side: "", unit: 0 }, turn: 0, ready: 0, lines: 0, before: "lines" };
+const page = { active: { side: "", unit: 0 }, turn: 0 };
+
+/** Returns where an element is on the screen. */
+const boxOf = id => byId(id).getBoundingClientRect();
 
 /** Returns the part of the plot that is in view, widened by a margin, in pixels of the plot. */
 function regionInView(margin) {
-  const element = byId("plot"), plot = element.getBoundingClientRect(), stage = byId("stage").getBoundingClientRect();
+  const plot = boxOf("plot"), stage = boxOf("stage");
   const left = Math.floor(clamp(Math.max(stage.left, 0) - plot.left - margin, 0, plot.width));
   const top = Math.floor(clamp(-plot.top - margin, 0, plot.height));
   const right = clamp(Math.min(stage.right, innerWidth) - plot.left + margin, left, plot.width);
@@ -28,12 +31,12 @@ function placeCanvas({ left, top, width, height }) {
 /** Returns the colours in which the shown heads are drawn on the page. */
 function drawingColours() {
   const paper = paperColour();
-  return page.shown.heads.map((head) => readable(headColour(head.number, page.state.second), paper));
+  return page.shown.heads.map(head => readable(headColour(head.number, state.second), paper));
 }
 
 /** Returns the layout of the plot as it is on the screen. */
 function measureLayout() {
-  const { shown, state } = page;
+  const { shown } = page;
   if (state.view === "rows") return rowLayout(shown, COLUMN, BOX, GAP);
   if (state.view === "matrix") return matrixLayout(shown, fitCell(shown, byId("stage").clientWidth));
   return columnLayout(shown, byId("readers").offsetWidth, byId("between").offsetWidth);
@@ -41,7 +44,7 @@ function measureLayout() {
 
 /** Draws what is in view; while the page moves, only the strongest lines. */
 function draw(moving = false, margin = MARGIN) {
-  const { shown, state } = page;
+  const { shown } = page;
   if (!shown || state.view === "grid") return;
   if (state.view === "align") return tintWords();
   const region = regionInView(margin), layout = measureLayout();
@@ -54,10 +57,10 @@ function draw(moving = false, margin = MARGIN) {
 
 /** Gives the plot the sizes that its style sheet needs. */
 function sizePlot() {
-  const { style, dataset } = byId("stage"), { cell, label } = page.state.view === "matrix" ? measureLayout() : {};
+  const { cell, label } = state.view === "matrix" ? measureLayout() : {}, { style } = byId("stage");
   style.setProperty("--cell", `${cell}px`);
   style.setProperty("--label", `${label}px`);
-  dataset.narrow = cell < NARROW;
+  byId("stage").className = state.view + (cell < NARROW ? " narrow" : "");
 }
 
 /** Draws in the next frame, once. */

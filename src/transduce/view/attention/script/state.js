@@ -1,38 +1,40 @@
 const SHORT = { enc: "encoder", dec: "decoder", cross: "cross" };
 // What is on or off, by its letter in a link; second is the second palette.
 const FLAGS = { u: "words", e: "marks", m: "mean", x: "peaks", c: "second" };
-const VIEWS = ["lines", "rows", "matrix", "grid", "align"].filter((view) => view !== "align" || KINDS.cross);
+const VIEWS = ["lines", "rows", "matrix", "grid", "align"].filter(view => view !== "align" || KINDS.cross);
 const LARGE = 128; // most positions for which the page opens with lines
+
+let state = null; // what the page shows, as a link describes it
 
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
 /** Returns 1 to count. */
-const numbers = (count) => Array.from({ length: count }, (_, index) => index + 1);
+const numbers = count => Array.from({ length: count }, (_, index) => index + 1);
 
 /** Returns the number of a list that is nearest to another number. */
 const nearest = (list, number) => list.reduce((a, b) => (Math.abs(b - number) < Math.abs(a - number) ? b : a));
 
 /** Returns the state of a page that is opened without a link. */
 function firstState() {
-  const kind = header.kinds[0], large = header.kinds.some((one) => Math.max(one.rows, one.columns) > LARGE);
+  const kind = header.kinds[0], large = header.kinds.some(one => Math.max(one.rows, one.columns) > LARGE);
   return {
     kind: kind.kind, layer: kind.layers[Math.max(0, kind.layers.length - 2)], view: large ? "matrix" : "lines",
     heads: numbers(kind.heads), readers: [], read: [], threshold: 0.01, step: 0,
-    ...Object.fromEntries(Object.values(FLAGS).map((name) => [name, false])),
+    ...Object.fromEntries(Object.values(FLAGS).map(name => [name, false])),
   };
 }
 
 /** Returns the distinct numbers of a text such as "5,6" that lie in 1 to high. */
 function readList(text, high) {
   const found = /^\d{1,5}(,\d{1,5})*$/.test(text) ? text.split(",").map(Number) : [];
-  return [...new Set(found)].filter((one) => one >= 1 && one <= high).sort((a, b) => a - b);
+  return [...new Set(found)].filter(one => one >= 1 && one <= high).sort((a, b) => a - b);
 }
 
 /** Returns the state that a link's hash describes; what it says wrongly is as without a link. */
 function readHash(hash) {
-  const state = firstState(), parts = new Map(hash.slice(1).split("&").map((part) => part.split("=", 2)));
-  const text = (name) => parts.get(name) ?? "";
-  const named = Object.hasOwn(SHORT, text("k")) && SHORT[text("k")];
+  const state = firstState(), parts = new Map(hash.slice(1).split("&").map(part => part.split("=", 2)));
+  const text = name => parts.get(name) ?? "";
+  const named = SHORT[text("k")];
   if (KINDS[named]) state.kind = named;
   if (VIEWS.includes(text("v"))) state.view = text("v");
   if (state.view === "align") state.kind = "cross";
@@ -42,7 +44,7 @@ function readHash(hash) {
   for (const [letter, name] of Object.entries(FLAGS)) state[name] = text(letter) === "1";
   if (/^[01]?(\.\d{1,4})?$/.test(text("t")) && text("t")) state.threshold = clamp(Number(text("t")), 0, 0.5);
   state.step = readList(text("o"), header.steps.length)[0] ?? 0;
-  SIDES.forEach((side, i) => (state[side] = readList(text("qr"[i]), allUnits(state, side).length).map((one) => one - 1)));
+  SIDES.forEach((side, i) => (state[side] = readList(text("qr"[i]), allUnits(state, side).length).map(one => one - 1)));
   return state;
 }
 
@@ -50,8 +52,8 @@ function readHash(hash) {
 function writeHash(state) {
   const all = state.heads.length === KINDS[state.kind].heads;
   const parts = {
-    k: Object.keys(SHORT).find((name) => SHORT[name] === state.kind), l: state.layer, v: state.view, h: all ? "" : state.heads,
-    q: state.readers.map((one) => one + 1), r: state.read.map((one) => one + 1), t: Number(state.threshold.toFixed(4)), o: state.step || "",
+    k: Object.keys(SHORT).find(name => SHORT[name] === state.kind), l: state.layer, v: state.view, h: all ? "" : state.heads,
+    q: state.readers.map(one => one + 1), r: state.read.map(one => one + 1), t: Number(state.threshold.toFixed(4)), o: state.step || "",
   };
   for (const [letter, name] of Object.entries(FLAGS)) if (state[name]) parts[letter] = 1;
   return "#" + Object.entries(parts).filter(([, value]) => String(value)).map(([name, value]) => `${name}=${value}`).join("&");

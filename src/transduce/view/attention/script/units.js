@@ -1,5 +1,3 @@
-const JOINED = new Map(); // weights between units, by what they were made from
-
 /** Returns the sequence that reads ("readers"), or that is read, in a state's kind of attention. */
 const sequenceOf = (state, side) => header[KINDS[state.kind][side === "readers" ? "queries" : "keys"]];
 
@@ -12,7 +10,7 @@ function allUnits(state, side) {
 
 /** Returns the units that are shown: without BEGIN and END, unless there is nothing else. */
 function shownUnits(state, side) {
-  const all = allUnits(state, side), words = all.filter((unit) => !unit.mark);
+  const all = allUnits(state, side), words = all.filter(unit => !unit.mark);
   return state.marks || !words.length ? all : words;
 }
 
@@ -30,20 +28,15 @@ function joinUnits(values, start, { rows, columns, width, height, shift }) {
 
 /** Returns what a state shows: the units of both sides, the weights of each head that is on. */
 async function buildShown(state) {
-  const { rows: height, columns: width, heads } = KINDS[state.kind];
+  const { rows: height, columns: width } = KINDS[state.kind], rows = shownUnits(state, "readers"), columns = shownUnits(state, "read");
   const values = await openLayer(state.kind, state.layer);
   // An alignment reads the step at which a word is the decoder's input, one after it was written.
   const shift = state.view === "align" ? 1 : 0;
-  const sizes = { rows: shownUnits(state, "readers"), columns: shownUnits(state, "read"), width, height, shift };
-  const name = [state.kind, state.layer, state.words, state.marks, shift].join();
-  if (!JOINED.has(name) && JOINED.size > 3) JOINED.delete(JOINED.keys().next().value);
-  if (!JOINED.has(name)) JOINED.set(name, new Array(heads));
-  const cached = JOINED.get(name);
-  const weights = (head) => (cached[head - 1] ||= joinUnits(values, (head - 1) * height * width, sizes));
-  let shown = state.heads.map((number) => ({ number, values: weights(number) }));
-  if (state.mean) shown = [{ number: 0, values: average(shown.map((head) => head.values)) }];
-  for (const head of shown) head.factors = rowFactors(head.values, sizes.rows.length, state.peaks);
-  return { rows: sizes.rows, columns: sizes.columns, heads: shown };
+  const sizes = { rows, columns, width, height, shift };
+  let shown = state.heads.map(number => ({ number, values: joinUnits(values, (number - 1) * height * width, sizes) }));
+  if (state.mean) shown = [{ number: 0, values: average(shown.map(head => head.values)) }];
+  for (const head of shown) head.factors = rowFactors(head.values, rows.length, state.peaks);
+  return { rows, columns, width: columns.length, height: rows.length, heads: shown };
 }
 
 /** Returns the average of several heads' weights. */
@@ -72,6 +65,6 @@ function hiddenMass(shown, threshold) {
       sum += weight;
       if (weight < threshold) small += weight;
     }
-  const total = shown.heads.length * shown.rows.length;
+  const total = shown.heads.length * shown.height;
   return { small: small / total, marks: Math.max(0, 1 - sum / total) };
 }
