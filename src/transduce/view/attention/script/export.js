@@ -88,6 +88,5 @@ async function buildPng(scale) {
 /** Saves what is shown as a file of a kind. */
 async function save(kind) {
   const build = { svg: buildSvg, csv: buildCsv, png: () => buildPng(Number(byId("zoom").value)) }[kind];
-  const type = { svg: "image/svg+xml", csv: "text/csv", png: "image/png" }[kind];
-  download(`attention-${state.kind}-layer${state.layer}.${kind}`, await build(), type);
+  download(`attention-${state.kind}-layer${state.layer}.${kind}`, await build());
 }

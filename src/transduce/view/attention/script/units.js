@@ -16,12 +16,13 @@ function shownUnits(state, side) {
 
 /** Returns a head's weights between units: a word's pieces are summed as keys, averaged as readers. */
 function joinUnits(values, start, { rows, columns, width, height, shift }) {
-  const joined = new Float32Array(rows.length * columns.length);
+  const count = columns.length, joined = new Float32Array(rows.length * count);
+  const spans = Int32Array.from(columns.flatMap(one => [one.first, one.last]));
   rows.forEach((row, r) => {
+    const share = 1 / (row.last - row.first + 1);
     for (let q = row.first + shift; q <= row.last + shift && q < height; q++)
-      for (let c = 0, at = r * columns.length; c < columns.length; c++, at++)
-        for (let k = columns[c].first; k <= columns[c].last; k++)
-          joined[at] += TABLE[values[start + q * width + k]] / (row.last - row.first + 1);
+      for (let c = 0, line = start + q * width, at = r * count; c < count; c++, at++)
+        for (let k = spans[2 * c]; k <= spans[2 * c + 1]; k++) joined[at] += share * TABLE[values[line + k]];
   });
   return joined;
 }
@@ -61,9 +62,9 @@ function rowFactors(values, height, peaks) {
 function hiddenMass(shown, threshold) {
   let small = 0, sum = 0;
   for (const { values } of shown.heads)
-    for (const weight of values) {
-      sum += weight;
-      if (weight < threshold) small += weight;
+    for (let i = 0; i < values.length; i++) {
+      sum += values[i];
+      if (values[i] < threshold) small += values[i];
     }
   const total = shown.heads.length * shown.height;
   return { small: small / total, marks: Math.max(0, 1 - sum / total) };
