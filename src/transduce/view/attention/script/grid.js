@@ -22,7 +22,7 @@ async function fillGrid(turn) {
 function thumbButton(layer, head, canvas) {
   const [label, share] = tendencyOf(layer, head), text = `${layer}.${head}`;
   const button = create("button", { title: `Layer ${layer}, head ${head}` }, canvas, create("span", {}, text, " ", `${label} ${percent(share)}`));
-  button.addEventListener("click", () => change({ layer, heads: [head], view: page.before }));
+  button.addEventListener("click", () => change({ layer, heads: [head], view: page.before ?? "lines" }));
   return button;
 }
 

@@ -50,7 +50,7 @@ function fillStage() {
 }
 
 /** Returns whether a text begins in a script that is written from right to left. */
-const isRightToLeft = text => /^\P{L}*[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u.test(text);
+const isRightToLeft = text => /^\P{L}*[\p{sc=Arab}\p{sc=Hebr}\p{sc=Syrc}\p{sc=Thaa}]/u.test(text);
 
 /** Shows the tables of what is under the mouse, or chosen. */
 function showHovered() {
@@ -84,7 +84,6 @@ function followLink() {
 /** Starts the page. */
 function start() {
   state = readHash(location.hash);
-  page.before = firstState().view;
   showHeading();
   buildControls();
   buildSteps();
