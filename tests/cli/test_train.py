@@ -250,7 +250,10 @@ def test_numbers_that_leave_the_finite_world_end_the_run(train):
         (("tiny", "--set", "data.source_tokens=9"), "data.source_tokens is 9, but a sentence may"),
         (("tiny", "--set", "training.threads=-1"), "training.threads must not be negative, it is"),
         (("tiny", "--set", "training.seed=-1"), "training.seed must not be negative, it is -1"),
-        (("tiny", "--set", "training.seed=99999999999999999999"), "training.seed is at most 9,22"),
+        (
+            ("tiny", "--set", "training.seed=99999999999999999999"),
+            "training.seed must be a whole number of at most 18 digits",
+        ),
         (("tiny", "--set", "training.threads=9999"), "training.threads is at most 1,024, not 9,"),
         (("tiny", "--set", "architecture.d_ff=99999"), "architecture.d_ff is at most 65,536, not"),
         (("tiny", "--set", "data.vocabulary_size=9999999999"), "data.vocabulary_size is at most "),

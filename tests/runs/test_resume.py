@@ -95,7 +95,10 @@ def test_a_run_that_is_stopped_again_and_again_ends_the_same(tmp_path, prepared,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", range(STEPS))
+@pytest.mark.parametrize(
+    "step",
+    [pytest.param(step, marks=[pytest.mark.soak] if step % 7 else []) for step in range(STEPS)],
+)
 def test_a_stop_anywhere_after_an_update_changes_no_bit(tmp_path, prepared, undisturbed, step):
     straight, questions = undisturbed
     places = [place for place, done in enumerate(questions) if done == step]

@@ -97,7 +97,7 @@ class Training:
         require_at_most(self, many, "steps", "warmup", "snapshot_every", "average_last", "patience")
         require_at_most(self, many, "validate_every", "validate_lines", "max_nonfinite_updates")
         require_at_most(self, many, "micro_batch_tokens")
-        require_at_most(self, 1_000_000, "learning_rate_factor")
+        require_at_most(self, 1e30, "learning_rate_factor")  # of float32, which ends at 3e38
         require_at_most(self, 1, "epsilon")
         require_at_most(self, 525_600, "checkpoint_minutes")  # a year
         require_at_most(self, 1 << 24, "pad_to_tokens")
