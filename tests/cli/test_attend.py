@@ -73,7 +73,7 @@ def test_the_heads_with_the_strongest_effect_are_printed_and_drawn(call, babbler
 def test_a_page_of_a_figure_says_which_link_shows_it(call, babbler, tmp_path):
     figure = ("--figure=3", "--word=dog", "--layer=1", "--heads=1,2", "-o", tmp_path / "a.html")
     ended = call("attend", babbler, TEXT, *figure)
-    assert ended.stderr.endswith("a.html#k=enc&l=1&h=1,2&q=2&u=words\n")
+    assert ended.stderr.endswith("a.html#k=enc&l=1&v=rows&u=1&e=1&h=1,2&q=2\n")
 
 
 def test_the_sentences_of_the_paper_are_for_models_that_read_english():

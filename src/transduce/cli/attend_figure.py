@@ -101,17 +101,17 @@ def draw_svg(view: "AttentionView", asked: dict[str, Any]) -> str:
 
 
 def find_link(view: "AttentionView", asked: dict[str, Any]) -> str:
-    """Return the part after # of a link to the page that shows what the figure shows."""
+    """Return the part after # of a link to the page's rows of words, as the figure shows them."""
     from transduce.view.attention.figures.build import join_encoder_words
     from transduce.view.attention.figures.paper import require_heads
 
     figure, layer = choose_figure(asked), find_layer(asked)
     heads = asked["heads"] or figure.heads
     require_heads(heads, layer, view.model.layers, view.model.heads)
-    parts = ["k=enc", f"l={layer}"]
+    parts = ["k=enc", f"l={layer}", "v=rows", "u=1", "e=1"]  # script/state.js reads them
     parts += [f"h={','.join(map(str, heads))}"] if heads else []
     parts += [f"q={join_encoder_words(view).find(figure.word) + 1}"] if figure.word else []
-    return "&".join([*parts, "u=words"])
+    return "&".join(parts)
 
 
 def find_layer(asked: dict[str, Any]) -> int:

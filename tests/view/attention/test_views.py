@@ -14,6 +14,8 @@ from tests.view.attention.opened import (
 )
 from tests.view.attention.samples import make_view
 
+from transduce.cli.attend_figure import find_link
+
 pytestmark = pytest.mark.slow
 VIEW = make_view()
 BOX = "return document.getElementById(arguments[0]).getBoundingClientRect().toJSON()"
@@ -228,3 +230,11 @@ def test_one_piece_and_an_empty_source_have_a_page(browser):
         open_view(browser, make_view(source, ["a"], layers=1, heads=1), "q=1")
         press(browser, "v", "v", "v", "v", "v", "e", "w", "k")
         assert browser.console() == []
+
+
+def test_the_link_of_a_figure_shows_its_layer_heads_and_word(browser):
+    asked = {"figure": "4", "layer": 5, "heads": (5, 6), "word": None, "read": None}
+    open_view(browser, VIEW, find_link(VIEW, {**asked, "word": VIEW.source.words[8].text}))
+    shown = {name: state(browser, name) for name in ("view", "layer", "heads", "words", "marks")}
+    assert shown == {"view": "rows", "layer": 5, "heads": [5, 6], "words": True, "marks": True}
+    assert state(browser, "readers") == [8]

@@ -1,31 +1,17 @@
 """A live page: new updates are seen soon, as new bytes only, and a lost connection is taken up."""
 
 import json
-import threading
 import time
-from contextlib import contextmanager
 
 import pytest
 from tests.view.curves.logs import loss, update, validation, write_log
+from tests.view.curves.serving import serve
 
 from transduce.training.journal import LOG
-from transduce.view.curves.server import CurvesServer
 
 pytestmark = pytest.mark.slow
 READY = "window.transduce && window.transduce.app.frames > 0"
 RUN = "window.transduce.app.runs[0]"
-
-
-@contextmanager
-def serve(run, port=0):
-    with CurvesServer([run], port) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 @pytest.fixture
@@ -108,7 +94,7 @@ def test_a_server_that_comes_back_is_found_and_goes_on_at_the_offset(browser, ru
         port = server.server_address[1]
     write_log(run, [update(51)])
     browser.wait("document.getElementById('status').textContent.startsWith('connection lost')")
-    with serve(run, port):
+    with serve(run, port=port):
         browser.wait(f"{RUN}.count === 51")
         browser.wait("document.getElementById('status').textContent === 'live: update 51'")
         assert browser.run(f"return {RUN}.unreadable") == 0, "no line came twice"

@@ -5,28 +5,17 @@ import json
 import os
 import socket
 import threading
-from contextlib import closing, contextmanager
+from contextlib import closing
 
 import pytest
 from tests.view.curves.logs import update, write_log
+from tests.view.curves.serving import serve
 
 from transduce.errors import FolderError, InputError
 from transduce.training.journal import LOG
 from transduce.view.curves import follow
 from transduce.view.curves import server as server_module
 from transduce.view.curves.server import CurvesServer
-
-
-@contextmanager
-def serve(*runs):
-    with CurvesServer(runs) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from jaxtyping import Float32
 
-from transduce.errors import InputError
+from transduce.settings.fields import require
 from transduce.view.attention.record import (
     SIDES,
     AttentionView,
@@ -43,8 +43,10 @@ def encode_halves(weights: Block) -> bytes:
 NUMBERS: Mapping[str, Callable[[Block], bytes]] = MappingProxyType(
     {"root8": encode_roots, "float16": encode_halves}
 )
+KNOWN_NUMBERS = f"known: {', '.join(NUMBERS)}"
 
 
+@final
 @dataclass(frozen=True)
 class WeightEncoding:
     """How weights are written into a page."""
@@ -55,13 +57,14 @@ class WeightEncoding:
 
     def __post_init__(self) -> None:
         """Refuse values that a page cannot be written with."""
-        require_one_of("numbers", self.numbers, NUMBERS)
-        require_one_of("compression", self.compression, ("zlib", "none"))
-        if not 0 <= self.minimum < 1:
-            raise InputError(
-                f"the smallest weight that is written is {self.minimum}, not in [0, 1)",
-                "0.004 leaves out what the default encoding can hardly show",
-            )
+        require(self.numbers in NUMBERS, f"unknown numbers {self.numbers!r}", KNOWN_NUMBERS)
+        known = self.compression in ("zlib", "none")
+        require(known, f"unknown compression {self.compression!r}", "known: zlib, none")
+        require(
+            0 <= self.minimum < 1,
+            f"the smallest weight that is written is {self.minimum}, not in [0, 1)",
+            "0.004 leaves out what the default encoding can hardly show",
+        )
 
     def encode_block(self, weights: Block) -> str:
         """Return the weights of one layer as base64."""
@@ -72,12 +75,7 @@ class WeightEncoding:
         return base64.b64encode(content).decode("ascii")
 
 
-def require_one_of(name: str, value: str, known: Mapping[str, object] | tuple[str, ...]) -> None:
-    """Raise InputError if a value is not one of those known."""
-    if value not in known:
-        raise InputError(f"unknown {name} {value!r}", f"known: {', '.join(known)}")
-
-
+@final
 @dataclass(frozen=True)
 class EncodedView:
     """The two data blocks of an attention page: a JSON header, and all weights in base64."""

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 import safetensors.numpy
-from safetensors import SafetensorError
 
+from transduce.checkpoint.weights import read_tensors
 from transduce.durable import atomic_folder, open_folder, read_json, to_json
 from transduce.errors import FolderError
 from transduce.view.attention.record import (
@@ -25,6 +25,7 @@ from transduce.view.attention.record import (
 KIND = "attention"
 WEIGHTS = "weights.safetensors"  # tensors "encoder", "decoder", "cross": [layer, head, query, key]
 RECORD = "record.json"
+RECORD_LIMIT = 1 << 28  # of 1,000 pieces with the beam of every step it has some megabytes
 DAMAGED = "write it again: `transduce attend MODEL TEXT --save FOLDER`"
 
 
@@ -41,11 +42,13 @@ def load_record(folder: str | PathLike[str]) -> AttentionView:
     """Read a record from its folder after checking every byte; raise FolderError for damage."""
     path = Path(folder)
     found = open_folder(path, KIND)
-    values = read_json(found.read(RECORD), path / RECORD)
+    values = read_json(found.read(RECORD, RECORD_LIMIT), path / RECORD)
+    with found.open(WEIGHTS) as stream:
+        tensors = read_tensors(stream, path / WEIGHTS)
+    weights = MappingProxyType({name: tensor.numpy() for name, tensor in tensors.items()})
     try:
-        weights = safetensors.numpy.load(found.read(WEIGHTS))
-        return parse_record(values, MappingProxyType(weights))
-    except (KeyError, TypeError, SafetensorError) as error:
+        return parse_record(values, weights)
+    except (KeyError, TypeError) as error:
         raise FolderError(f"is no attention record: {error}", DAMAGED, file=path) from error
 
 

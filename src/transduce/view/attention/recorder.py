@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from jaxtyping import Float32
 from transduce.errors import InputError
 from transduce.inference.decoders import build_decoder
 from transduce.inference.pairs import Pair, require_matches
-from transduce.inference.translator import PART_BITS
+from transduce.inference.translator import PART_BITS, Translator
 from transduce.model.capture import AttentionRecord, capture_attention
 from transduce.packed import Packed
 from transduce.search import trace_beam_search, with_constraints
@@ -29,9 +29,6 @@ from transduce.view.attention.steps import (
 from transduce.view.attention.words import read_sequence
 from transduce.vocabulary import BEGIN, END
 
-if TYPE_CHECKING:
-    from transduce.inference.translator import Translator
-
 # L layers · H heads · Q query positions · K key positions
 
 LINE_KEY = 1 << PART_BITS  # the random key of a text's first line, so that samples are the same
@@ -47,7 +44,7 @@ class EncodedOutput:
 
 
 def record_attention(
-    translator: "Translator", source: str, target: str | None = None
+    translator: Translator, source: str, target: str | None = None
 ) -> AttentionView:
     """Return all attention weights for a source text and an output, from one forward pass.
 
@@ -71,14 +68,14 @@ def record_attention(
     return replace(view, is_given=target is not None, notes=tuple(notes))
 
 
-def read_source(translator: "Translator", source: str) -> str:
+def read_source(translator: Translator, source: str) -> str:
     """Return the normalised source text; refuse a text without any word."""
     text = translator.task.normalise(source)
     require(bool(text), "the text is empty: it has no attention weights", "give it some words")
     return text
 
 
-def search_output(translator: "Translator", text: str, ids: list[int]) -> EncodedOutput:
+def search_output(translator: Translator, text: str, ids: list[int]) -> EncodedOutput:
     """Return the output that the translator writes for a text, with the beams of its search."""
     search = translator.recipe.search
     source = constrain_source(ids, translator.task, text, search)
@@ -90,7 +87,7 @@ def search_output(translator: "Translator", text: str, ids: list[int]) -> Encode
     return EncodedOutput([*trace.best.ids, END], trace.steps)
 
 
-def encode_output(translator: "Translator", source: str, target: str) -> EncodedOutput:
+def encode_output(translator: Translator, source: str, target: str) -> EncodedOutput:
     """Return the ids of a given output; refuse one that the model cannot write for the source."""
     require_matches([Pair(1, source, target)], translator.recipe.data)
     task = translator.task
@@ -110,7 +107,7 @@ def require_positions(side: str, ids: Sequence[int], sizes: Architecture) -> Non
     )
 
 
-def build_view(translator: "Translator", source: list[int], output: EncodedOutput) -> AttentionView:
+def build_view(translator: Translator, source: list[int], output: EncodedOutput) -> AttentionView:
     """Return the record of one forward pass over the ids of a source and an output."""
     (model,), task = translator.models, translator.task
     device = model.output.weight.device
@@ -131,7 +128,7 @@ def build_view(translator: "Translator", source: list[int], output: EncodedOutpu
     )
 
 
-def name_model(translator: "Translator") -> ModelName:
+def name_model(translator: Translator) -> ModelName:
     """Return the name, hash and sizes of a translator's only model."""
     sizes, hashes = translator.models[0].sizes, translator.hashes
     return ModelName(translator.recipe.name, hashes[0] if hashes else "", sizes.layers, sizes.heads)
@@ -150,7 +147,7 @@ def stack_weights(record: AttentionRecord) -> Mapping[str, Float32[np.ndarray, "
 
 
 def add_beams(
-    steps: Sequence[OutputStep], output: EncodedOutput, translator: "Translator"
+    steps: Sequence[OutputStep], output: EncodedOutput, translator: Translator
 ) -> tuple[OutputStep, ...]:
     """Return the steps with the beam before each of them; the search may have gone on after."""
     if not output.beams:

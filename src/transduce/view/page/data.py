@@ -4,6 +4,7 @@ import base64
 import json
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import final
 
 # Characters that could end a script element or a line of a script, and lone surrogates, which
 # UTF-8 cannot hold; JSON reads all of them back from their \u codes.
@@ -11,6 +12,7 @@ UNSAFE = frozenset({*map(ord, "<>&\u2028\u2029\x7f"), *range(0xD800, 0xE000)})
 ESCAPES = MappingProxyType({code: f"\\u{code:04x}" for code in UNSAFE})
 
 
+@final
 @dataclass(frozen=True)
 class DataBlock:
     """A script element that holds data: its id, its media type and a text without `<`."""

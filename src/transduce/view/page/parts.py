@@ -3,12 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import final
 
 from transduce.view.page.squeeze import squeeze_script, squeeze_style
 
 PACKAGE = "transduce.view"
 
 
+@final
 @dataclass(frozen=True)
 class PageParts:
     """The files of a page in the order in which they are joined, as paths below `view/`."""
