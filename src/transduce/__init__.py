@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from transduce.runs.sweep import sweep
     from transduce.runs.train import train
     from transduce.runs.verify import verify
+    from transduce.scores.alignments import score_alignments
     from transduce.scores.brackets.files import score_trees
     from transduce.scores.score_texts import score
     from transduce.scores.spans.files import score_tags
@@ -44,6 +45,7 @@ __all__ = [
     "recipes",
     "reproduce",
     "score",
+    "score_alignments",
     "score_tags",
     "score_trees",
     "sweep",
@@ -63,6 +65,7 @@ FUNCTIONS = MappingProxyType(  # the module that each public function is defined
         "sweep": "transduce.runs.sweep",
         "train": "transduce.runs.train",
         "score": "transduce.scores.score_texts",
+        "score_alignments": "transduce.scores.alignments",
         "score_tags": "transduce.scores.spans.files",
         "score_trees": "transduce.scores.brackets.files",
         "verify": "transduce.runs.verify",

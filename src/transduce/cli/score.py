@@ -1,4 +1,4 @@
-"""`transduce score`: score translations, trees or labels against references."""
+"""`transduce score`: score translations, trees, labels or alignments against references."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from transduce.cli import display, options
+from transduce.cli.score_alignments import print_alignment_scores
 from transduce.cli.score_tags import print_tag_comparison, print_tag_scores
 from transduce.cli.score_trees import print_tree_comparison, print_tree_scores
 from transduce.errors import InputError
@@ -21,6 +22,7 @@ OPTIONS = {  # names of the options that apply to each kind of file
     "": ("metrics", "language"),
     "--brackets": ("parameters", "cutoff", "gold_tags", "table"),
     "--spans": ("scheme",),
+    "--alignments": (),
 }
 
 
@@ -61,6 +63,11 @@ OPTIONS = {  # names of the options that apply to each kind of file
     help="Which labels are a span; raw: each run of one label (default: bio).",
 )
 @click.option(
+    "--alignments",
+    is_flag=True,
+    help="The files are GOLD and OUTPUT: links of a pair a line, 0-0 1-2; in GOLD 2p1 is possible.",
+)
+@click.option(
     "--against",
     metavar="OTHER",
     help="Another output of the same lines: is the difference more than chance?",
@@ -73,15 +80,15 @@ OPTIONS = {  # names of the options that apply to each kind of file
 def command(
     *, hypotheses: str, references: Sequence[str], against: str | None, **given: object
 ) -> None:
-    """Score translations, trees or labels: BLEU, chrF, TER, EVALB, span F1.
+    """Score translations, trees, labels or word alignments.
 
     HYPOTHESES and every REFERENCE are text files of as many lines, plain, .gz, .xz or .zst; one of
     them may be - for standard input. A score names the test set, if its hash is known, and says
     whether it is comparable with a score of the paper. --against compares two outputs by paired
     bootstrap resampling: both scores, their difference with a 95 % interval, and p.
 
-    With --brackets and --spans the gold file comes first, as for EVALB: GOLD OUTPUT. EVALB leaves
-    out sentences that fail; the F1 over all sentences is printed, too.
+    With --brackets, --spans and --alignments the gold file comes first, as for EVALB: GOLD OUTPUT.
+    EVALB leaves out sentences that fail; the F1 over all sentences is printed, too.
     """
     files = (hypotheses, *([against] if against else []), *references)
     if files.count("-") > 1:
@@ -95,15 +102,17 @@ def command(
             report_trees(hypotheses, both, chosen)
         case "--spans":
             report_labels(hypotheses, both, chosen)
+        case "--alignments":
+            print_alignment_scores(hypotheses, both, chosen)
         case _:
             report_texts((hypotheses, *references), against, chosen)
 
 
 def find_file_kind(given: Mapping[str, object], references: int) -> str:
-    """Return "--brackets", "--spans" or "", whichever is given; refuse options for other files."""
+    """Return the option of the files' kind, or "" for text; refuse options for other files."""
     kinds = [kind for kind in OPTIONS if kind and given[kind.removeprefix("--")]]
     if len(kinds) > 1:
-        raise InputError("--brackets and --spans are of different files", "choose one of them")
+        raise InputError(f"{' and '.join(kinds)} are of different files", "choose one of them")
     kind = kinds[0] if kinds else ""
     for other, names in OPTIONS.items():
         wrong = [name for name in names if other != kind and given[name]]
