@@ -1,11 +1,14 @@
 """transduce average: a run to a model folder."""
 
+import json
+import os
 import shutil
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
-from transduce.checkpoint import averaged, list_snapshots, load_model
+from transduce.checkpoint import averaged, list_snapshots, load_model, save_snapshot
 from transduce.errors import InputError
 from transduce.runs.average import average
 
@@ -103,3 +106,36 @@ def test_the_card_shows_the_last_validation(made):
     assert "| BLEU |" in card
     assert "development set, at step 20 before averaging" in card
     assert "nrefs:1|case:mixed" in card.replace("\\|", "|")
+
+
+def test_a_log_that_was_edited_or_is_gone_changes_no_card(call, trained, tmp_path):
+    def card(name):
+        assert call("average", trained, "-o", tmp_path / name).code == 0
+        return (tmp_path / name / "README.md").read_text("utf-8")
+
+    log, before = trained / "log.jsonl", card("before")
+    events = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+    for event in events:
+        if event["event"] == "validation":
+            event["score"]["value"] = 41.0
+        if event["event"] == "machine":
+            event["rate"] = 1e20
+    log.write_text("".join(json.dumps(event) + "\n" for event in events), encoding="utf-8")
+    assert card("edited") == before
+    log.unlink()
+    assert card("without") == before
+    os.mkfifo(log)
+    assert card("pipe") == before
+    assert "hardware: " in before
+
+
+def test_an_early_snapshot_without_progress_is_averaged_without_figures(call, trained, tmp_path):
+    for step in (15, 20):
+        folder = trained / f"snapshots/step-{step:08d}"
+        weights = load_file(folder / "model.safetensors")
+        shutil.rmtree(folder)
+        save_snapshot(trained, step, weights)
+    assert call("average", trained, "-o", tmp_path / "m").code == 0
+    card = (tmp_path / "m/README.md").read_text("utf-8")
+    assert "None were taken." in card
+    assert "hardware: " not in card

@@ -32,6 +32,7 @@ def test_every_part_of_a_run_is_listed(call, run):
     ended = call("verify", run)
     assert ended.code == 0
     assert ended.stdout.splitlines() == [f"good  {run / part}" for part in PARTS]
+    assert ended.stderr == f"not covered: {run / 'log.jsonl'}\n"
 
 
 def test_python_gets_the_same_parts_as_values(run):
@@ -54,7 +55,7 @@ def test_one_changed_byte_is_found_and_the_other_parts_stay_good(call, run):
     assert lines[3].startswith(f"bad   {file}: is not as it was written: expected sha256 ")
     assert [line[:4] for line in lines] == ["good"] * 3 + ["bad "] + ["good"] * 4
     assert ended.stderr.startswith(
-        f"error: {run}: 1 of 8 parts are damaged\n"
+        f"not covered: {run / 'log.jsonl'}\nerror: {run}: 1 of 8 parts are damaged\n"
         "hint: a run resumes from its newest good checkpoint"
     )
 

@@ -1,7 +1,5 @@
 """The ledger of a run: differences, size, cost."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -12,7 +10,9 @@ from transduce.recipes.scale import LAPTOP, scaled
 from transduce.runs import ledger
 from transduce.settings import Architecture
 from transduce.settings.recipe import with_changes
-from transduce.training.journal import LOG
+from transduce.training.cost import MachineRecord
+from transduce.training.progress import Progress
+from transduce.training.update import Update
 
 
 def test_the_paper_s_base_model_differs_in_nothing():
@@ -102,44 +102,34 @@ def test_what_computes_is_measured_and_per_piece_costs_what_the_formula_says():
     assert found.per_piece > 6 * 300 * 32
 
 
-def written(folder, *events):
-    lines = [json.dumps({"at": "", **event}) + "\n" for event in events]
-    (folder / LOG).write_text("".join(lines), encoding="utf-8")
+def progress_of(*updates):
+    """The progress after updates of 100 target tokens, each given by its seconds and machine."""
+    progress = Progress()
+    for step, (seconds, machine) in enumerate(updates, start=1):
+        update = Update(step, 2.0, 1.5, 90, 100, 0.1, 1.0, applied=True)
+        progress = progress.after_update(update, seconds, machine)
+    return progress
 
 
-def machine(step, **facts):
+def machine(**facts):
     known = {"device": "a thing", "devices": 1, "rate": 1e9, "per_piece": 1e6}
-    return {"event": "machine", "step": step, **known, **facts}
+    return MachineRecord(**(known | facts))
 
 
-def update(step, seconds):
-    return {"event": "update", "step": step, "seconds": seconds, "target_tokens": 100}
-
-
-def test_cost_is_time_x_devices_x_rate_of_whatever_computed_then(tmp_path):
-    written(
-        tmp_path,
-        machine(0),
-        update(1, 10),
-        update(2, 20),
-        {"event": "resume", "step": 1},  # the second update was lost
-        machine(1, devices=4, rate=1e10),
-        update(2, 12),
-    )
-    hardware, estimated, counted = ledger.describe_cost(tmp_path)
+def test_cost_is_time_x_devices_x_rate_of_whatever_computed_then():
+    run = progress_of((10.0, machine()), (2.0, machine(devices=4, rate=1e10))).cost
+    hardware, estimated, counted = ledger.describe_cost(run)
     assert hardware.startswith("hardware: 4 x a thing, 1.0e+10 operations/s measured on each")
     # 10 s x 1 x 1e9 + 2 s x 4 x 1e10
     assert estimated.startswith(
         "cost as the paper estimates it (time x devices x rate): 12 s, 9.0e+10"
     )
     assert ": 2.0e+08 operations, 0% of the estimate" in counted
-    run = ledger.measure_cost(tmp_path)
     assert run is not None
     assert (run.seconds, run.devices, run.rate) == (12, 4, 1e10)
     assert (run.estimated, run.counted) == (9e10, 2e8)
 
 
-def test_a_run_that_never_said_what_computed_has_no_cost(tmp_path):
-    written(tmp_path, update(1, 10))
-    assert ledger.describe_cost(tmp_path) == []
-    assert ledger.measure_cost(tmp_path) is None
+def test_a_run_whose_machine_was_not_measured_has_no_cost():
+    assert progress_of((10.0, None)).cost is None
+    assert ledger.describe_cost(None) == []

@@ -1,9 +1,11 @@
 import json
 import math
+import os
 from pathlib import Path
 
 import pytest
 
+from transduce.errors import FolderError, SaveError
 from transduce.training.journal import Journal, read_journal
 
 
@@ -59,9 +61,27 @@ def test_a_line_that_a_crash_cut_is_left_out_and_the_next_one_is_whole(tmp_path)
         assert steps(path) == [*kept, ("update", 3)]
 
 
+NO_EVENTS = (
+    b"\xff\xfe",
+    b"[1]",
+    b"7",
+    b'{"step": 3}',
+    b"",
+    b'{"event": "resume"}',
+    b'{"event": "resume", "step": "3"}',
+    b'{"event": "resume", "step": -1}',
+    b'{"event": "update", "step": true}',
+    b'{"event": [], "step": 1}',
+    b'{"event": "update", "step": NaN}',
+    b'{"event": "update", "step": 1' + 5_000 * b"0" + b"}",
+    b'{"event": "update", "step": 1, "x": ' + 100_000 * b"[" + b"}",
+    b'{"event": "update", "step": 1, "x": "' + (1 << 20) * b"x" + b'"}',
+)
+
+
 def test_lines_that_are_no_events_are_left_out(tmp_path):
     path = tmp_path / "log.jsonl"
-    path.write_bytes(b'\xff\xfe\n[1]\n7\n{"step": 3}\n\n{"event": "update", "step": 1}\n')
+    path.write_bytes(b"\n".join(NO_EVENTS) + b'\n{"event": "update", "step": 1}\n')
     assert steps(path) == [("update", 1)]
 
 
@@ -93,3 +113,17 @@ def test_a_full_disk_costs_lines_but_never_the_training(tmp_path):
         (3, 2),
         (4, None),
     ]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+def test_a_journal_that_is_no_regular_file_is_refused_and_nothing_waits(tmp_path, kind):
+    path = tmp_path / "log.jsonl"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        path.mkdir()
+    for use in (Journal, read_journal):
+        with pytest.raises((FolderError, SaveError), match=r"log.jsonl: (is no regular|cannot be)"):
+            use(path)

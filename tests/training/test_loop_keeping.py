@@ -211,6 +211,15 @@ def test_an_interrupted_validation_is_repeated_when_the_run_resumes(tmp_path):
     assert events(tmp_path, "validation") == [3, 6]
 
 
+def test_a_snapshot_waits_for_the_validation_of_its_step_and_stores_it(tmp_path):
+    training = training_of(steps=6, validate_every=3, snapshot_every=3, average_last=9)
+    train_folder(tmp_path, training, stop_at=3, validate=lambda _: None)
+    assert list_snapshots(tmp_path) == []
+    train_folder(tmp_path, training, validate=lambda _: ValidationResult(nats=2.0))
+    stored = [one.state()["progress"] for one in list_snapshots(tmp_path)]
+    assert [one["last_validation"]["step"] for one in stored] == [3, 6]
+
+
 def test_without_patience_all_steps_are_trained(tmp_path):
     progress, _ = train_folder(
         tmp_path,

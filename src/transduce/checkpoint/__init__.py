@@ -8,6 +8,7 @@ from transduce.checkpoint.resume import (
     has_checkpoints,
     load_newest_checkpoint,
     prune,
+    read_checkpoint_state,
     save_checkpoint,
 )
 from transduce.checkpoint.run_file import Run, create_run, extend_run, is_run, read_run
@@ -33,6 +34,7 @@ __all__ = [
     "load_newest_checkpoint",
     "model_card",
     "prune",
+    "read_checkpoint_state",
     "read_run",
     "require_matching_tensors",
     "save_checkpoint",

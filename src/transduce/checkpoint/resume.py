@@ -109,9 +109,19 @@ def load_checkpoint(run: Path, step: int, count: int | None = None) -> Checkpoin
         folder=opened.folder,
         weights=read_step_tensors(opened, WEIGHTS, count),
         moments=read_step_tensors(opened, MOMENTS, moments),
-        state=read_json(opened.read(STATE, STATE_LIMIT), opened.folder / STATE),
+        state=read_state(opened),
         hash=opened.hash,
     )
+
+
+def read_state(opened: VerifiedFolder) -> dict[str, Any]:
+    """Return the progress and environment in the state.json of a step's folder."""
+    return read_json(opened.read(STATE, STATE_LIMIT), opened.folder / STATE)
+
+
+def read_checkpoint_state(run: Path, step: int) -> dict[str, Any]:
+    """Return the state.json of a step's checkpoint without reading its tensors."""
+    return read_state(open_step(run / CHECKPOINTS, step))
 
 
 def read_step_tensors(opened: VerifiedFolder, name: str, count: int | None = None) -> Tensors:

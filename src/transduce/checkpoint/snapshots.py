@@ -1,15 +1,16 @@
-"""Snapshots: weights without moments, written at intervals for averaging    (section 6.1)"""
+"""Snapshots: weights and progress without moments, written for averaging    (section 6.1)"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from torch import Tensor
 
-from transduce.checkpoint.resume import WEIGHTS, read_step_tensors
+from transduce.checkpoint.resume import STATE, WEIGHTS, read_state, read_step_tensors
 from transduce.checkpoint.steps import SNAPSHOTS, list_steps, open_step, step_folder, write_step
 from transduce.checkpoint.weights import require_finite, to_bytes
+from transduce.durable import to_json
 
 
 @final
@@ -25,12 +26,25 @@ class Snapshot:
         found = open_step(self.folder.parent, self.step)
         return read_step_tensors(found, WEIGHTS)
 
+    def state(self) -> dict[str, Any]:
+        """Return the run's progress and environment at this step; {} in snapshots without them."""
+        found = open_step(self.folder.parent, self.step)
+        return read_state(found) if STATE in found.files else {}
 
-def save_snapshot(run: Path, step: int, weights: Mapping[str, Tensor]) -> Path:
-    """Write a snapshot of a step and sync it to the disk; return its folder."""
+
+def save_snapshot(
+    run: Path,
+    step: int,
+    weights: Mapping[str, Tensor],
+    state: Mapping[str, object] | None = None,
+) -> Path:
+    """Write a step's weights and state as a snapshot to the disk; return its folder."""
     require_finite(weights, f"step {step}")
     size = sum(tensor.nbytes for tensor in weights.values())
-    write_step(run / SNAPSHOTS, step, {WEIGHTS: lambda: to_bytes(weights)}, size)
+    files = {WEIGHTS: lambda: to_bytes(weights)}
+    if state is not None:
+        files[STATE] = lambda: to_json(state)
+    write_step(run / SNAPSHOTS, step, files, size)
     return step_folder(run / SNAPSHOTS, step)
 
 

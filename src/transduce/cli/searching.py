@@ -3,6 +3,7 @@
 import multiprocessing
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import click
 
 from transduce.cli import display
+from transduce.errors import FolderError
 from transduce.settings.fields import require
 from transduce.settings.precision import INFERENCE_PRECISIONS
 from transduce.settings.search import PENALTIES, Sampling
@@ -188,11 +190,16 @@ def warn_if_unfinished(folders: Sequence[Path]) -> None:
 
 
 def has_finished(run: Path, step: int) -> bool:
-    """Return whether the last event of a run's journal says that the run finished at a step."""
-    from transduce.training.journal import LOG, read_journal
+    """Return whether the checkpoint of a step says that early stopping ended the run there."""
+    from transduce.checkpoint import read_checkpoint_state, read_run
+    from transduce.checkpoint.steps import CHECKPOINTS, step_folder
+    from transduce.training.loop import is_finished
+    from transduce.training.progress import read_progress
 
-    last = [(event["event"], event.get("step")) for event in read_journal(run / LOG)[-1:]]
-    return last == [("finish", step)]
+    with suppress(FolderError):  # it is damaged, which is reported where it is loaded
+        state, file = read_checkpoint_state(run, step), step_folder(run / CHECKPOINTS, step)
+        return is_finished(read_progress(state, step, file), read_run(run).recipe.training)
+    return False
 
 
 def load_in_worker(models: TranslatorChoice) -> "Translator":

@@ -18,9 +18,10 @@ def command(*, folder: Path, as_json: bool) -> None:
     """Check every byte of a run, store or model folder.
 
     FOLDER may also be one checkpoint of a run. Each part is listed as good or bad, with the reason.
-    The exit code is 3 if a part is bad.
+    The exit code is 3 if a part is bad. A run's log.jsonl is not covered: it is for people and
+    pages, and no result depends on it.
     """
-    from transduce.runs.verify import verify_parts
+    from transduce.runs.verify import list_uncovered, verify_parts
 
     parts = []
     for part in verify_parts(folder):
@@ -31,6 +32,8 @@ def command(*, folder: Path, as_json: bool) -> None:
         else:
             line = f"good  {part.path}" if part.is_good else f"bad   {part.reason}"
             display.print_result(display.escape_controls(line))
+    for path in list_uncovered(folder):
+        display.print_message(f"not covered: {display.escape_controls(str(path))}")
     bad = sum(not part.is_good for part in parts)
     if bad:
         raise FolderError(f"{bad} of {len(parts)} parts are damaged", HINT, file=folder)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, final
 
 from transduce.checkpoint import load_newest_checkpoint, read_run
+from transduce.checkpoint.resume import STATE
 from transduce.checkpoint.stored_recipe import parse_stored_recipe
 from transduce.durable import (
     from_checksummed_json,
@@ -22,7 +23,6 @@ from transduce.recipes.parameters import count_parameters
 from transduce.reproduce.job import RowJob
 from transduce.runs.average import open_or_write_average
 from transduce.runs.choice import Texts, open_texts, read_corpus
-from transduce.runs.ledger import measure_cost
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.runs.run_folder import RESOLVED
 from transduce.scores.comparability import PAPER_FIGURES
@@ -32,6 +32,7 @@ from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import with_changes
 from transduce.text.moses import is_tokenised
+from transduce.training.progress import read_progress
 
 RESULT = "result.json"
 LIMIT = 1 << 20
@@ -86,7 +87,7 @@ def measure_row(
     lines = test or decode_development_set(prepared)
     found = evaluate(translator, *lines, metrics=choose_metrics(lines[1]))
     bleu, *more = [score.as_json() for score in found.scores]
-    progress, stored, cost = save.state["progress"], read_run(run), measure_cost(run)
+    stored, progress = read_run(run), read_progress(save.state, save.step, save.folder / STATE)
     resolved = {path: stored.recipe.flat_settings()[path] for path in RESOLVED}
     source, target = prepared.vocabularies
     return RowResult(
@@ -98,15 +99,15 @@ def measure_row(
         parameters=count_parameters(stored.recipe.architecture, len(source), len(target)),
         perplexity=found.perplexity.as_json(),
         bleu=bleu,
-        updates=progress["step"],
-        target_tokens=progress["target_tokens"],
-        seconds=progress["seconds"],
+        updates=progress.step,
+        target_tokens=progress.target_tokens,
+        seconds=progress.seconds,
         environment=save.state["environment"],
         data=stored.fingerprints,
         model=translator.hashes[0],
         date=today(),
         averaged=model.about["averaged"] if model else [],
-        cost=vars(cost) if cost else {},
+        cost=vars(progress.cost) if progress.cost else {},
         paper_bleu=more[0] if more else {},
     )
 

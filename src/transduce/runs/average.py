@@ -18,6 +18,7 @@ from transduce.checkpoint import (
     save_model,
 )
 from transduce.checkpoint.model_folder import KIND
+from transduce.checkpoint.resume import STATE
 from transduce.durable import VerifiedFolder, from_checksummed_json, open_folder, read_regular
 from transduce.durable.folder import require_absent
 from transduce.errors import FolderError, InputError
@@ -25,7 +26,7 @@ from transduce.runs import ledger
 from transduce.runs.run_folder import DATA, read_run_vocabularies
 from transduce.scores import Score
 from transduce.tasks import build_task
-from transduce.training.journal import LOG, read_journal
+from transduce.training.progress import Progress, read_progress
 
 PACKAGES = ("transduce", "torch", "tokenizers")
 
@@ -63,7 +64,7 @@ def write_average(run: Path, output: Path, last: int | None) -> list[int]:
     """Write the mean of a run's last snapshots as a model folder; return the snapshots' steps."""
     require_absent(output)
     recipe = read_run(run).recipe
-    steps, weights = average_snapshots(run, last)
+    steps, weights, progress = average_snapshots(run, last)
     data, vocabularies = read_data_facts(run), read_run_vocabularies(run)
     facts = CardFacts(
         description=build_task(recipe.data, vocabularies).describe(recipe.data),
@@ -74,9 +75,9 @@ def write_average(run: Path, output: Path, last: int | None) -> list[int]:
         pairs_read=data["cleaning"]["read"],
         left_out=count_left_out(data),
         versions={package: version(package) for package in PACKAGES},
-        figures=read_validation_score(run),
+        figures=list_card_scores(progress),
         size=ledger.describe_size(recipe.architecture, *map(len, vocabularies)),
-        cost=ledger.describe_cost(run),
+        cost=ledger.describe_cost(progress.cost),
     )
     card = model_card(recipe, facts)
     about = {"run": read_run(run).id, "averaged": steps}
@@ -97,32 +98,37 @@ def open_or_write_average(run: Path, last: int | None = None) -> VerifiedFolder:
     return model
 
 
-def read_validation_score(run: Path) -> list[Score]:
+def list_card_scores(progress: Progress) -> list[Score]:
     """Return a list with the score of a run's last validation, for the averaged model's card."""
-    validations = [event for event in read_journal(run / LOG) if event["event"] == "validation"]
-    return [
-        replace(
-            Score(**found["score"]),
-            test_set=f"development set, at step {found['step']:,} before averaging",
-        )
-        for found in validations[-1:]
-        if found["score"] is not None
-    ]
+    found = progress.last_validation
+    if found is None or found.score is None:
+        return []
+    name = f"development set, at step {found.step:,} before averaging"
+    return [replace(found.score, test_set=name)]
 
 
-def average_snapshots(run: Path, last: int | None) -> tuple[list[int], dict[str, Tensor]]:
-    """Return the steps of the last snapshots of a run and the mean of their weights.
+def average_snapshots(run: Path, last: int | None) -> tuple[list[int], dict[str, Tensor], Progress]:
+    """Return the steps of a run's last snapshots, the mean of their weights, the last's progress.
 
     A run in training may delete a snapshot that is being read; then newer snapshots are averaged.
     """
     chosen = take_last_snapshots(run, last)
     try:
         weights = averaged(snapshot.weights() for snapshot in chosen)
+        progress = read_snapshot_progress(chosen[-1])
     except FolderError:
         if take_last_snapshots(run, last) == chosen:
             raise
         return average_snapshots(run, last)
-    return [snapshot.step for snapshot in chosen], weights
+    return [snapshot.step for snapshot in chosen], weights, progress
+
+
+def read_snapshot_progress(snapshot: Snapshot) -> Progress:
+    """Return the run's progress at a snapshot's step; early versions stored only the step."""
+    state = snapshot.state()
+    if not state:
+        return Progress(step=snapshot.step)
+    return read_progress(state, snapshot.step, snapshot.folder / STATE)
 
 
 def take_last_snapshots(run: Path, last: int | None) -> list[Snapshot]:

@@ -6,9 +6,8 @@ adds the operations of all matrix products, counted by formula.
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict
 from pathlib import Path
-from typing import final
 
 import numpy as np
 import torch
@@ -25,7 +24,8 @@ from transduce.recipes.printed import TABLE_3 as PRINTED
 from transduce.recipes.table3 import TABLE_3
 from transduce.settings import Architecture, Recipe
 from transduce.settings.deviations import BASE, Deviation, list_deviations
-from transduce.training.journal import LOG, Journal, read_journal
+from transduce.training.cost import MachineRecord, TrainingCost
+from transduce.training.journal import LOG, Journal
 
 Lengths = Int32[np.ndarray, " N"]  # lengths in tokens of one side of N pairs
 MACHINE = "machine"  # the journal event that records the devices used from a step on
@@ -86,17 +86,6 @@ def sum_lengths(source_lengths: Lengths, target_lengths: Lengths) -> TextSize:
     return TextSize(*map(float, (n.sum(), m.sum(), n @ n, m @ m, n @ m)))
 
 
-@final
-@dataclass(frozen=True)
-class MachineRecord:
-    """A journal entry on a run's devices: number, measured speed, and operations per piece."""
-
-    device: str
-    devices: int
-    rate: float  # operations per second of one device, measured
-    per_piece: float  # training operations per target piece of this corpus, by formula
-
-
 def measure_machine(
     recipe: Recipe, text: TextSize, symbols: int, device: torch.device, n: int
 ) -> MachineRecord:
@@ -114,53 +103,14 @@ def measure_machine(
 
 
 def journal_machine(folder: Path, step: int, what: MachineRecord) -> None:
-    """Append a machine record to a run's journal, where `measure_cost` reads it."""
+    """Append a machine record to a run's journal."""
     with closing(Journal(folder / LOG)) as journal:
         journal.write(MACHINE, step=step, **asdict(what))
 
 
-@final
-@dataclass(frozen=True, kw_only=True)
-class TrainingCost:
-    """The cost of a run's training: devices, seconds, and estimated and counted operations."""
-
-    device: str  # the last device that the run used
-    devices: int
-    rate: float  # operations per second of each device, measured
-    seconds: float
-    estimated: float  # training operations, as the paper estimates them: time x devices x rate
-    counted: float  # training operations by formula: matrix products, forward and backward
-
-
-def measure_cost(folder: Path) -> TrainingCost | None:
-    """Compute a run's training cost so far from its journal; None before the first update."""
-    now: MachineRecord | None = None
-    seconds = estimated = counted = 0.0
-    for event in read_journal(folder / LOG):
-        if event["event"] == MACHINE:
-            now = MachineRecord(
-                **{field.name: event[field.name] for field in fields(MachineRecord)}
-            )
-        elif event["event"] == "update" and now is not None:
-            estimated += (event["seconds"] - seconds) * now.devices * now.rate
-            counted += event["target_tokens"] * now.per_piece
-            seconds = float(event["seconds"])
-    if not estimated or now is None:
-        return None
-    return TrainingCost(
-        device=now.device,
-        devices=now.devices,
-        rate=now.rate,
-        seconds=seconds,
-        estimated=estimated,
-        counted=counted,
-    )
-
-
-def describe_cost(folder: Path) -> list[str]:
+def describe_cost(run: TrainingCost | None) -> list[str]:
     """Return sentences on a run's hardware and training cost, compared with the paper's."""
-    run = measure_cost(folder)
-    if run is None:
+    if run is None or not run.estimated:
         return []
     return [
         f"hardware: {run.devices} x {run.device}, {run.rate:.1e} operations/s measured on each; "

@@ -7,7 +7,7 @@ store/:  the prepared corpus itself, unless the run uses a corpus in another fol
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
@@ -20,6 +20,7 @@ from transduce.checkpoint import (
     read_run,
     require_matching_tensors,
 )
+from transduce.checkpoint.resume import STATE
 from transduce.checkpoint.run_file import RUN_FILE
 from transduce.checkpoint.steps import CHECKPOINTS, SNAPSHOTS, require_no_link
 from transduce.corpus.batch import Batch
@@ -47,7 +48,7 @@ from transduce.training.journal import LOG, Journal
 from transduce.training.loop import TrainingJob, train
 from transduce.training.memory import estimate_micro_batch_tokens
 from transduce.training.optimiser import Optimiser
-from transduce.training.progress import Progress
+from transduce.training.progress import Progress, read_progress
 from transduce.vocabulary.files import LEXICON, SHARED, SOURCE, TARGET, Vocabularies
 
 DATA = "data.json"
@@ -224,6 +225,7 @@ def train_run(
         text = sum_lengths(prepared.train.source_lengths, prepared.train.target_lengths)
         what = measure_machine(recipe, text, len(target), select_device(), group.world_size)
         journal_machine(folder, progress.step, what)
+        job = replace(job, machine=what)
     group.broadcast(job.optimiser.state_tensors)
     job.optimiser.refresh_compute_weights()
     return train(job, progress, callbacks, group)
@@ -261,7 +263,7 @@ def restore_checkpoint(
             require_matching_tensors(checkpoint.weights, expected, file=checkpoint.folder),
             require_matching_tensors(checkpoint.moments, moments, file=checkpoint.folder),
         )
-        progress = Progress.from_json(checkpoint.state["progress"])
+        progress = read_progress(checkpoint.state, checkpoint.step, checkpoint.folder / STATE)
         changed = environment_changes(
             checkpoint.state["environment"],
             describe_environment(

@@ -15,14 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from transduce.checkpoint.card import markdown_table
+from transduce.errors import InputError
 from transduce.recipes.choice import find_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
-from transduce.training.journal import LOG, read_journal
 
 if TYPE_CHECKING:
     from transduce.runs.choice import Texts
+    from transduce.runs.training_run import TrainingRun
     from transduce.training.callbacks import TrainingCallbacks
 
 STORE = "store"
@@ -83,14 +84,14 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
         run = folder / name_combination(combination)
         if callbacks is not None:
             callbacks.on_message(f"{run.name} ({number} of {len(combinations)})")
-        train_one(
+        done = train_one(
             run,
             recipe=start,
             store=folder / STORE,
             settings={**combination},
             callbacks=callbacks,
         )
-        rows.append(read_best_validation(run, combination))
+        rows.append(build_row(done, combination))
     return sorted(rows, key=rank_row)
 
 
@@ -118,24 +119,16 @@ def name_combination(combination: Mapping[str, Value]) -> str:
     )
 
 
-def read_best_validation(run: Path, combination: Mapping[str, Value]) -> SweepRow:
-    """Return a run's row from the best validation in its journal; refuse a run without any."""
-    events = [event for event in read_journal(run / LOG) if event["event"] == "validation"]
-    require(
-        bool(events),
-        f"{run} has no validation to compare by",
-        "name a development set, and a training.validate_every of at most training.steps",
-    )
-    best = min(events, key=rank_event)
-    score = best["score"] or {}
-    perplexity = math.exp(best["nats"])
-    name, value = score.get("name", ""), score.get("value")
-    return SweepRow(combination, run, best["step"], perplexity, value, name)
-
-
-def rank_event(event: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the sort key of a validation event: the higher score first, then the lower loss."""
-    return -(event["score"] or {}).get("value", 0.0), event["nats"]
+def build_row(run: "TrainingRun", combination: Mapping[str, Value]) -> SweepRow:
+    """Return a run's row from its best validation; refuse a run without any."""
+    best = run.progress.best_validation
+    if best is None:
+        fact = f"{run.folder} has no validation to compare by"
+        hint = "name a development set, and a training.validate_every of at most training.steps"
+        raise InputError(fact, hint)
+    score, perplexity = best.score, math.exp(min(best.nats, 700.0))
+    name, value = (score.name, score.value) if score else ("", None)
+    return SweepRow(combination, run.folder, best.step, perplexity, value, name)
 
 
 def rank_row(row: SweepRow) -> tuple[float, float]:

@@ -1,5 +1,6 @@
 """`transduce.verify`: check that every byte of a run, store or model folder is as written."""
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +18,7 @@ from transduce.runs.average import read_data_facts
 from transduce.runs.prepared_corpus import INPUTS_FILE, STORE, open_prepared
 from transduce.runs.run_folder import DATA, read_run_vocabularies
 from transduce.settings.fields import require
+from transduce.training.journal import LOG
 
 # a part's path, and a function that raises FolderError if the part is damaged
 Check = tuple[Path, Callable[[], object]]
@@ -37,7 +39,8 @@ def verify(folder: Path | str) -> list[VerifiedPart]:
 
         damaged = [part for part in transduce.verify("run") if not part.is_good]
 
-    A damaged part raises no error; `VerifiedPart.reason` names the file that was changed.
+    A damaged part raises no error; `VerifiedPart.reason` names the file that was changed. A run's
+    log.jsonl is no part: lines are appended to it, and no checksum covers them.
     """
     return list(verify_parts(Path(folder)))
 
@@ -62,6 +65,11 @@ def list_checks(folder: Path) -> Iterator[Check]:
         yield folder, partial(open_prepared, folder)
     else:
         yield folder, partial(verify_folder, folder)
+
+
+def list_uncovered(folder: Path) -> list[Path]:
+    """Return the files of a run that no checksum covers: the log, which people and pages read."""
+    return [folder / LOG] if is_run(folder) and os.path.lexists(folder / LOG) else []
 
 
 def list_run_checks(folder: Path) -> Iterator[Check]:

@@ -5,16 +5,21 @@ resumes at step n, earlier lines about steps after n are obsolete: their updates
 crash. `read_journal` omits obsolete lines, and lines that a crash has cut.
 """
 
+import errno
 import io
 import json
 import math
 import os
+import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, final
 
+from transduce.durable.strict_json import parse_json
+from transduce.durable.verified import open_regular
 from transduce.durable.write_errors import raise_save_errors
+from transduce.training.log_lines import MAX_LINE_BYTES, read_line_blocks
 
 LOG = "log.jsonl"
 
@@ -30,7 +35,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         with raise_save_errors(path):
             self.is_line_cut, self.lost_lines = not ends_with_newline(path), 0
-            self.file = io.FileIO(str(path), "a", opener=open_without_following_links)
+            self.file = io.FileIO(str(path), "a", opener=open_for_appending)
 
     def write(self, event: str, **values: Any) -> None:  # noqa: ANN401 - any JSON value
         """Append one event as a line of JSON, with these values and the time in UTC."""
@@ -52,9 +57,13 @@ class Journal:
         self.file.close()
 
 
-def open_without_following_links(path: str, flags: int) -> int:
-    """Open a file and return its descriptor; raise OSError if the path is a symbolic link."""
-    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+def open_for_appending(path: str, flags: int) -> int:
+    """Open a regular file and return its descriptor; raise OSError for links, pipes and devices."""
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "this is no regular file")
 
 
 def is_not_finite(value: object) -> bool:
@@ -64,11 +73,12 @@ def is_not_finite(value: object) -> bool:
 
 def ends_with_newline(path: Path) -> bool:
     """Return whether a file ends with a newline; an absent or empty file counts as if it did."""
-    if not path.exists() or path.stat().st_size == 0:
+    if not os.path.lexists(path):
         return True
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"
+    with open_regular(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        stream.seek(max(0, size - 1))
+        return not size or stream.read(1) == b"\n"
 
 
 def read_journal(path: Path) -> list[dict[str, Any]]:
@@ -76,19 +86,36 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
     kept: list[dict[str, Any]] = []
     for event in read_all_events(path):
         if event["event"] == "resume":
-            kept = [e for e in kept if e.get("step", 0) <= event["step"]]
+            kept = [one for one in kept if one["step"] <= event["step"]]
         kept.append(event)
     return kept
 
 
 def read_all_events(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield all events of a journal, also those that a resume made obsolete; skip broken lines."""
-    if not path.exists():
+    """Yield all events of a journal, also those that a resume made obsolete.
+
+    Lines that are no event with a step are skipped, also lines over 1 MB. FolderError if the
+    journal is no regular file.
+    """
+    if not os.path.lexists(path):
         return
-    for line in path.read_bytes().split(b"\n"):
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict) and "event" in event:
-            yield event
+    with open_regular(path) as stream:
+        for block in read_line_blocks(stream):
+            for line in block.lines.split(b"\n"):
+                event = parse_event(line)
+                if event is not None:
+                    yield event
+
+
+def parse_event(line: bytes) -> dict[str, Any] | None:
+    """Return the event in a line of a journal, or None if it is no event with a step."""
+    if len(line) > MAX_LINE_BYTES:
+        return None
+    try:
+        event = parse_json(line)
+    except ValueError:
+        return None
+    match event:
+        case {"event": str(), "step": int(step)} if type(step) is int and step >= 0:
+            return event
+    return None

@@ -15,6 +15,7 @@ from transduce.machine.environment import describe_environment
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
 from transduce.training.callbacks import TrainingCallbacks
+from transduce.training.cost import MachineRecord
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
 from transduce.training.journal import LOG, Journal
 from transduce.training.optimiser import Optimiser
@@ -40,6 +41,7 @@ class TrainingJob:
     batches: Callable[[int], Sequence[Batch]]  # returns the micro-batches of a step (first: 1)
     # scores the development set, or returns None if a signal interrupts it
     validate: Callable[[Transformer], ValidationResult | None] | None = None
+    machine: MachineRecord | None = None  # the devices that the cost is counted by, on rank 0
 
 
 def train(
@@ -78,7 +80,7 @@ def run_updates(
             break
         prefetched = prefetch_batches(job, step + 1)  # while a GPU computes this update
         update = queued.read()
-        progress = progress.after_update(update, time.monotonic() - began)
+        progress = progress.after_update(update, time.monotonic() - began, job.machine)
         progress = group.run_on_rank_0(after_update, progress, update)
         require_finite_updates(progress, training)
     return progress
@@ -179,23 +181,32 @@ class CheckpointManager:
 
     def validate_if_due(self, progress: Progress) -> Progress:
         """Validate every `training.validate_every` steps and at the end; return the progress."""
-        job, training, step = self.job, self.job.training, progress.step
-        due = step % training.validate_every == 0 or step == training.steps
-        if job.validate is None or not due or progress.validated_step == step:
+        job = self.job
+        if job.validate is None or not self.must_validate(progress):
             return progress
         result = job.validate(job.model)
         if result is None:
             return progress
         progress = progress.after_validation(result)
-        self.journal.write("validation", step=step, **dataclasses.asdict(result))
+        self.journal.write("validation", step=progress.step, **dataclasses.asdict(result))
         self.callbacks.on_validation(result, progress)
         return progress
 
+    def must_validate(self, progress: Progress) -> bool:
+        """Return whether a validation is due at this step and was not finished yet."""
+        step, training = progress.step, self.job.training
+        due = step % training.validate_every == 0 or step == training.steps
+        return self.job.validate is not None and due and progress.validated_step != step
+
     def snapshot_if_due(self, progress: Progress) -> None:
-        """Write a snapshot if the step is the last, or a multiple of `training.snapshot_every`."""
+        """Write a snapshot if the step is the last, or a multiple of `training.snapshot_every`.
+
+        A validation that a signal interrupted comes first, after a resume: a snapshot stores it.
+        """
         step, training = progress.step, self.job.training
         due = step > 0 and (step % training.snapshot_every == 0 or is_finished(progress, training))
-        if due and not has_snapshot(self.job.folder, step):
+        waits = self.must_validate(progress)
+        if due and not waits and not has_snapshot(self.job.folder, step):
             self.try_to_write("snapshot", progress)
 
     def checkpoint_if_due(self, progress: Progress) -> None:
@@ -240,10 +251,10 @@ class CheckpointManager:
     def write(self, kind: str, progress: Progress) -> None:
         """Write a snapshot (weights) or checkpoint (weights and moments), then delete old ones."""
         folder, optimiser = self.job.folder, self.job.optimiser
+        state = {"progress": progress.as_json(), "environment": self.environment}
         if kind == "snapshot":
-            save_snapshot(folder, progress.step, optimiser.named_weights)
+            save_snapshot(folder, progress.step, optimiser.named_weights, state)
         else:
-            state = {"progress": progress.as_json(), "environment": self.environment}
             save_checkpoint(
                 folder, progress.step, optimiser.named_weights, optimiser.moments, state
             )

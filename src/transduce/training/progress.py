@@ -1,12 +1,19 @@
 """The progress of a run, which is its entire state apart from weights and Adam's moments."""
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, final
 
+from transduce.durable.records import parse_record
+from transduce.errors import FolderError
 from transduce.scores import Score
+from transduce.training.cost import MachineRecord, TrainingCost, add_update_cost
 from transduce.training.update import Update
+
+EDITED = "the folder is damaged or was edited: take it from its source again"
 
 
 @final
@@ -16,6 +23,22 @@ class ValidationResult:
 
     nats: float  # -log P per target token, without smoothing; e^nats is the perplexity
     score: Score | None = None  # such as BLEU, on the set's first lines; None if not computed
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Validation:
+    """A finished validation as checkpoints and snapshots store it: step, loss and score."""
+
+    step: int
+    nats: float  # -log P per target token, without smoothing
+    score: Score | None = None  # without its details
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """The sort key of a run's validations: the better score first, then the lower loss."""
+        sign = -1 if self.score is None or self.score.higher_is_better else 1
+        return sign * (self.score.value if self.score else 0.0), self.nats
 
 
 @final
@@ -32,9 +55,16 @@ class Progress:
     best_nats: float = 0.0  # the lowest nats of all validations; 0 before the first
     validations_without_improvement: int = 0
     validated_step: int = 0  # step of the last finished validation
+    last_validation: Validation | None = None
+    best_validation: Validation | None = None  # that with the best score, then the lowest loss
+    cost: TrainingCost | None = None  # None if the machine's speed was not measured
 
-    def after_update(self, update: Update, seconds: float) -> "Progress":
-        """Return the progress after one more update that took this many seconds."""
+    def after_update(
+        self, update: Update, seconds: float, machine: MachineRecord | None = None
+    ) -> "Progress":
+        """Return the progress after one more update that took this many seconds on a machine."""
+        tokens = update.target_tokens
+        cost = add_update_cost(self.cost, machine, tokens, seconds) if machine else self.cost
         return replace(
             self,
             step=update.step,
@@ -43,13 +73,19 @@ class Progress:
             seconds=self.seconds + seconds,
             skipped=self.skipped + (not update.applied),
             nonfinite_in_a_row=0 if update.applied else self.nonfinite_in_a_row + 1,
+            cost=cost,
         )
 
     def after_validation(self, result: ValidationResult) -> "Progress":
         """Return the progress after a validation, with its best loss or patience count updated."""
         validated = replace(self, validated_step=self.step)
-        if not self.best_nats or result.nats < self.best_nats:
-            return replace(validated, best_nats=result.nats, validations_without_improvement=0)
+        if math.isfinite(result.nats):  # files hold no other numbers
+            score = result.score and replace(result.score, details={})
+            last = Validation(step=self.step, nats=result.nats, score=score)
+            best = min((self.best_validation or last, last), key=lambda one: one.rank)
+            validated = replace(validated, last_validation=last, best_validation=best)
+            if not self.best_nats or result.nats < self.best_nats:
+                return replace(validated, best_nats=result.nats, validations_without_improvement=0)
         return replace(
             validated, validations_without_improvement=self.validations_without_improvement + 1
         )
@@ -59,6 +95,20 @@ class Progress:
         return dataclasses.asdict(self)
 
     @staticmethod
-    def from_json(values: Mapping[str, Any]) -> "Progress":
-        """Return the progress stored in state.json: the inverse of `as_json`."""
-        return Progress(**values)
+    def from_json(values: object) -> "Progress":
+        """Return the progress stored in state.json; ValueError if a field is not as written."""
+        return parse_record(Progress, values)
+
+
+def read_progress(state: Mapping[str, Any], step: int, file: Path) -> Progress:
+    """Return the progress in a state.json; FolderError if it is not that of the folder's step."""
+    try:
+        progress = Progress.from_json(state.get("progress"))
+    except ValueError as fault:
+        raise FolderError(f"holds no progress of a run: {fault}", EDITED, file=file) from fault
+    last, best = progress.last_validation, progress.best_validation
+    steps = [progress.validated_step, *(one.step for one in (last, best) if one)]
+    if progress.step != step or max(steps) > step:
+        fact = f"says step {max(progress.step, *steps):,}, and its folder is of step {step:,}"
+        raise FolderError(fact, EDITED, file=file)
+    return progress

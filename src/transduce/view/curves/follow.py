@@ -9,7 +9,7 @@ from typing import final
 from transduce.durable.verified import open_regular
 from transduce.errors import InputError
 from transduce.training.journal import LOG
-from transduce.view.curves.log_lines import UNREADABLE
+from transduce.training.log_lines import UNREADABLE
 from transduce.view.curves.read_log import (
     LogPart,
     empty_part,

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float64
 from transduce.durable.verified import open_regular
 from transduce.errors import InputError
 from transduce.training.journal import LOG
-from transduce.view.curves.log_lines import read_line_blocks
+from transduce.training.log_lines import read_line_blocks
 from transduce.view.curves.run_log import (
     MARKS,
     MAX_STEP,

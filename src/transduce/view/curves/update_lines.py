@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-from transduce.view.curves.log_lines import MAX_LINE_BYTES
+from transduce.training.log_lines import MAX_LINE_BYTES
 
 NUMBER = rb"(?:-?\d++(?:\.\d++)?+(?:[eE][-+]?+\d++)?+|null)"
 # the fields of an update that are drawn, in the order of the pattern's groups

@@ -1,0 +1,66 @@
+"""Frozen dataclasses read back from JSON, with the types and ranges of their fields checked."""
+
+import dataclasses
+import functools
+import sys
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+Record = TypeVar("Record")
+LARGEST = {int: 2**63 - 1, float: sys.float_info.max}
+
+
+def parse_record(kind: type[Record], values: object) -> Record:
+    """Build a dataclass from a JSON object; ValueError for a field that is wrong or unknown.
+
+    Numbers must be finite and not negative. A field that is missing takes its default.
+    """
+    if not isinstance(values, dict):
+        raise ValueError(f"{kind.__name__} is no JSON object")
+    hints = field_types(kind)
+    for name in values:
+        if name not in hints:
+            raise ValueError(f"{name[:40]!r} is unknown")
+    parsed = {name: parse_field(name, hints[name], value) for name, value in values.items()}
+    try:
+        return kind(**parsed)
+    except TypeError:
+        missing = sorted(required_fields(kind) - parsed.keys())
+        raise ValueError(f"{', '.join(missing)} is missing") from None
+
+
+@functools.cache
+def field_types(kind: type) -> Mapping[str, Any]:
+    """Return the type of each field of a dataclass by name."""
+    hints = typing.get_type_hints(kind)
+    return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
+
+
+def required_fields(kind: type) -> set[str]:
+    """Return the names of a dataclass's fields that have no default."""
+    missing = dataclasses.MISSING
+    return {
+        field.name
+        for field in dataclasses.fields(kind)
+        if field.default is missing and field.default_factory is missing
+    }
+
+
+def parse_field(name: str, wanted: Any, value: Any) -> Any:  # noqa: ANN401 - values of JSON
+    """Return a field's value from its JSON value; ValueError if it is not of the wanted type."""
+    if isinstance(wanted, types.UnionType):  # a type or None
+        if value is None:
+            return None
+        wanted = typing.get_args(wanted)[0]
+    if dataclasses.is_dataclass(wanted):
+        return parse_record(wanted, value)
+    if wanted is float and type(value) is int and abs(value) <= LARGEST[int]:
+        value = float(value)
+    wanted = dict if typing.get_origin(wanted) is Mapping else wanted
+    if type(value) is not wanted:
+        raise ValueError(f"{name} is {repr(value)[:40]}")
+    if wanted in (int, float) and not 0 <= value <= LARGEST[wanted]:
+        raise ValueError(f"{name} is {repr(value)[:40]}")
+    return value
