@@ -194,3 +194,58 @@ def test_the_fingerprint_tells_the_vocabulary(store_of):
     store = store_of(PAIRS)
     other = with_manifest(store, lambda values: values["vocabularies"].update(target="other"))
     assert Store.open(other).fingerprint != store.fingerprint
+
+
+def resealed(store, **changes):
+    """The same store, its checksums right, with other numbers in some files."""
+    verified = open_folder(store.folder, "store")
+    other = store.folder.with_name("resealed")
+    with atomic_folder(other, kind="store", about=verified.about) as writer:
+        for name in FILES:
+            kind = "<u2" if name.endswith("ids") else "<u8"
+            values = np.frombuffer(verified.read(name), kind).copy()
+            changes.get(name, lambda _: None)(values)
+            writer.write(name, values.tobytes())
+    return other
+
+
+def set_value(place, value):
+    return lambda values: values.__setitem__(place, value)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "fact"),
+    [
+        ("source.ids", set_value(0, 258), "source.ids: expected ids below 258, found 258"),
+        ("target.ids", set_value(3, 65_535), "target.ids: expected ids below 258, found 65,535"),
+        ("source.ids", set_value(-1, 7), "source.ids: expected 0 at the end of every sentence"),
+        ("source.offsets", set_value(0, 1), "source.offsets: expected offsets that rise from 0"),
+        ("target.offsets", set_value(1, 2**63), "expected offsets that rise from 0"),
+        ("target.offsets", set_value(2, 9), "expected offsets that rise from 0"),
+    ],
+)
+def test_resealed_ids_beyond_the_vocabulary_and_broken_offsets_are_refused(
+    store_of, name, change, fact
+):
+    other = resealed(store_of(PAIRS), **{name: change})
+    with pytest.raises(FolderError, match=fact):
+        Store.open(other)
+
+
+@pytest.mark.parametrize("size", [0, -5, 2**40])
+def test_a_manifest_with_an_impossible_vocabulary_is_refused(store_of, size):
+    other = with_manifest(store_of(PAIRS), lambda values: values["symbols"].update(source=size))
+    with pytest.raises(FolderError, match="no usable counts of symbols and pairs"):
+        Store.open(other)
+
+
+@pytest.mark.parametrize("text", [b"a\tb\n", 3 * b"a\tb\n" + b"no tab\n", 4 * b"a\tb\tc\n"])
+def test_resealed_texts_that_are_no_pairs_are_refused(store_of, text):
+    store = store_of(PAIRS, keeps_texts=True)
+    verified = open_folder(store.folder, "store")
+    with atomic_folder(store.folder.with_name("o"), kind="store", about=verified.about) as writer:
+        for name in FILES:
+            writer.write(name, verified.read(name))
+        writer.write("pairs.tsv", text)
+    with pytest.raises(FolderError, match=r"pairs\.tsv: expected "):
+        Store.open(store.folder.with_name("o")).read_texts()

@@ -9,6 +9,7 @@ from jaxtyping import Int, Int32, UInt, UInt64
 
 from transduce.durable import VerifiedFolder
 from transduce.errors import FolderError
+from transduce.vocabulary import END
 
 # N: sentences · T: tokens of all sentences together · P: sentences of a batch
 
@@ -41,7 +42,7 @@ def id_type(symbols: int) -> np.dtype[np.unsignedinteger]:
 
 
 def open_side(verified: VerifiedFolder, side: str, symbols: int, pairs: int) -> Side:
-    """Open one side of a store, memory-mapped, after checking its files' sizes and sha256."""
+    """Open one side of a store, memory-mapped, after checking its files and what they hold."""
     ids = map_file(verified.verified_path(f"{side}.ids"), id_type(symbols))
     offsets = map_file(verified.verified_path(f"{side}.offsets"), OFFSETS)
     file = verified.folder / f"{side}.offsets"
@@ -50,7 +51,20 @@ def open_side(verified: VerifiedFolder, side: str, symbols: int, pairs: int) -> 
     )
     end = int(offsets[-1])
     require_consistent(end == len(ids), file, f"{len(ids):,} ids", f"{end:,}")
+    rises = bool(offsets[0] == 0 and (offsets[1:] > offsets[:-1]).all())
+    require_consistent(rises, file, "offsets that rise from 0", "others")
+    require_known_ids(ids, offsets, symbols, verified.folder / f"{side}.ids")
     return Side(np.diff(offsets).astype(np.int32), offsets, ids)
+
+
+def require_known_ids(
+    ids: UInt[np.ndarray, " T"], offsets: UInt64[np.ndarray, " _"], symbols: int, file: Path
+) -> None:
+    """Raise FolderError for an id outside the vocabulary, or a sentence that END does not close."""
+    highest = int(ids.max())
+    require_consistent(highest < symbols, file, f"ids below {symbols:,}", f"{highest:,}")
+    is_closed = bool((ids[offsets[1:] - 1] == END).all())
+    require_consistent(is_closed, file, f"{END} at the end of every sentence", "other ids")
 
 
 def map_file(file: Path, kind: "np.dtype[np.unsignedinteger]") -> "UInt[np.ndarray, ' _']":

@@ -18,7 +18,7 @@ from typing import Any, final
 import numpy as np
 from jaxtyping import Int, Int32
 
-from transduce.corpus.side import DAMAGED_HINT, SIDES, Side, open_side
+from transduce.corpus.side import DAMAGED_HINT, SIDES, Side, open_side, require_consistent
 from transduce.durable import VerifiedFolder, open_folder
 from transduce.errors import FolderError
 from transduce.settings import Data
@@ -26,6 +26,7 @@ from transduce.vocabulary import Vocabulary
 
 KIND = "store"
 TEXTS = "pairs.tsv"
+MAX_SYMBOLS = 1 << 31
 BUDGETS = ("source_tokens", "target_tokens")  # settings that do not affect a store's content
 
 
@@ -70,9 +71,13 @@ class Store:
 
         Stores of training data have no texts.
         """
-        content = open_folder(self.folder, KIND).read(TEXTS).decode()
-        lines = content.split("\n")[:-1]
-        return [(source, target) for source, target in (line.split("\t") for line in lines)]
+        file, content = self.folder / TEXTS, open_folder(self.folder, KIND).read(TEXTS)
+        lines = content.decode(errors="replace").split("\n")[:-1]
+        require_consistent(len(lines) == len(self), file, f"{len(self):,} lines", f"{len(lines):,}")
+        pairs = [line.split("\t") for line in lines]
+        is_plain = all(len(pair) == 2 for pair in pairs)
+        require_consistent(is_plain, file, "a source, a tab and a target on every line", "others")
+        return [(source, target) for source, target in pairs]
 
     def __len__(self) -> int:
         return len(self.source.lengths)
@@ -122,7 +127,7 @@ def read_counts(verified: VerifiedFolder) -> tuple[dict[str, int], int]:
         case {
             "symbols": {"source": int(source), "target": int(target)},
             "pairs": {"kept": int(kept)},
-        }:
+        } if 0 < source <= MAX_SYMBOLS and 0 < target <= MAX_SYMBOLS and kept > 0:
             return {"source": source, "target": target}, kept
     file = verified.folder / "manifest.json"
     raise FolderError("has no usable counts of symbols and pairs", DAMAGED_HINT, file=file)

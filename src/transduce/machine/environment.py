@@ -3,8 +3,12 @@
 import platform
 from collections.abc import Mapping
 from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
 import torch
+
+from transduce.errors import FolderError
 
 LABELS = {
     "transduce": "transduce",
@@ -49,6 +53,15 @@ def cpu_model_name() -> str:
     except OSError:
         names = []
     return names[0] if names else platform.processor() or platform.machine()
+
+
+def read_environment(state: Mapping[str, Any], file: Path) -> dict[str, str]:
+    """Return the environment in a checkpoint's state.json; FolderError if it holds no texts."""
+    match state.get("environment"):
+        case dict(found) if all(isinstance(value, str) for value in found.values()):
+            return found
+    fact, hint = "holds no environment of a run", "take the folder from its source again"
+    raise FolderError(fact, hint, file=file)
 
 
 def environment_changes(saved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:

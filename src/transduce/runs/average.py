@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 from torch import Tensor
 
@@ -19,6 +19,8 @@ from transduce.checkpoint import (
 )
 from transduce.checkpoint.model_folder import KIND
 from transduce.checkpoint.resume import STATE
+from transduce.corpus.facts import DataFacts, parse_data_facts
+from transduce.corpus.side import DAMAGED_HINT
 from transduce.durable import VerifiedFolder, from_checksummed_json, open_folder, read_regular
 from transduce.durable.folder import require_absent
 from transduce.errors import FolderError, InputError
@@ -71,9 +73,9 @@ def write_average(run: Path, output: Path, last: int | None) -> list[int]:
         parameters=sum(weight.numel() for weight in weights.values()),
         updates=steps[-1],
         averaged=steps,
-        text=data["inputs"]["train"],
-        pairs_read=data["cleaning"]["read"],
-        left_out=count_left_out(data),
+        text=data.inputs["train"],
+        pairs_read=data.read,
+        left_out=data.left_out,
         versions={package: version(package) for package in PACKAGES},
         figures=list_card_scores(progress),
         size=ledger.describe_size(recipe.architecture, *map(len, vocabularies)),
@@ -92,7 +94,7 @@ def open_or_write_average(run: Path, last: int | None = None) -> VerifiedFolder:
         write_average(run, output, last)
     steps = [snapshot.step for snapshot in take_last_snapshots(run, last)]
     model = open_folder(output, KIND)
-    if model.about["averaged"] != steps:
+    if model.about.get("averaged") != steps:
         fact = f"is the mean of other steps than {steps[0]:,} to {steps[-1]:,}"
         raise FolderError(fact, "delete the folder: the same command makes it anew", file=output)
     return model
@@ -149,12 +151,10 @@ def take_last_snapshots(run: Path, last: int | None) -> list[Snapshot]:
     return found[-(last or read_run(run).recipe.training.average_last) :]
 
 
-def read_data_facts(run: Path) -> dict[str, Any]:
+def read_data_facts(run: Path) -> DataFacts:
     """Read the data.json of a run: the input files and pair counts of its corpus."""
-    return from_checksummed_json(read_regular(run / DATA, 1 << 24), run / DATA)
-
-
-def count_left_out(data: dict[str, Any]) -> dict[str, int]:
-    """Return how many pairs were left out of a corpus, by reason; `data` is from its data.json."""
-    dropped = {reason: found["count"] for reason, found in data["cleaning"]["dropped"].items()}
-    return dropped | {"too many pieces": data["pairs"]["too_long"]}
+    file = run / DATA
+    facts = parse_data_facts(from_checksummed_json(read_regular(file, 1 << 24), file), file)
+    if "train" not in facts.inputs:
+        raise FolderError("names no training text", DAMAGED_HINT, file=file)
+    return facts

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import final
 
 from transduce.corpus.build import Origin, build_store
+from transduce.corpus.facts import parse_data_facts
+from transduce.corpus.side import SIDES, require_consistent
 from transduce.corpus.store import BUDGETS, Store, build_provenance
 from transduce.durable import (
     ensure_folder,
@@ -24,6 +26,8 @@ from transduce.durable import (
     to_checksummed_json,
     write_atomically,
 )
+from transduce.durable.folder import MANIFEST
+from transduce.durable.records import parse_record
 from transduce.errors import FolderError, InputError
 from transduce.runs.output_folder import require_own_folder
 from transduce.runs.texts import Pair, Pairs, clean_pairs, take_pairs
@@ -84,7 +88,19 @@ def open_prepared(folder: Path) -> PreparedCorpus:
     for split, fingerprint in inputs.items():
         stores[split] = Store.open(folder / split)
         stores[split].require_provenance(build_provenance({split: fingerprint}, vocabularies, data))
+        require_sizes(stores[split], vocabularies, data)
     return PreparedCorpus(folder, data, vocabularies, stores["train"], stores.get("dev"))
+
+
+def require_sizes(store: Store, vocabularies: Vocabularies, data: Data) -> None:
+    """Raise FolderError if a store's sizes are not those of its vocabularies and settings."""
+    file = store.folder / MANIFEST
+    parse_data_facts(store.about, file)
+    found, wanted = store.about["symbols"], dict(zip(SIDES, map(len, vocabularies), strict=True))
+    require_consistent(found == wanted, file, f"symbols {wanted}", str(found))
+    longest = int(max(store.source_lengths.max(), store.target_lengths.max()))
+    expected = f"sentences of at most {data.max_length:,} ids"
+    require_consistent(longest <= data.max_length, file, expected, f"{longest:,}")
 
 
 def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
@@ -149,10 +165,17 @@ def read_declared_inputs(folder: Path) -> tuple[Data, dict[str, str]]:
         raise FolderError("is no prepared corpus", "`transduce prepare` makes one", file=folder)
     values = from_checksummed_json(read_regular(file, 1 << 20), file)
     try:
-        return Data(**values["data"]), dict(values["inputs"])
-    except (KeyError, TypeError, ValueError, InputError) as error:
-        fact = "is not as it was written"
+        data, inputs = parse_record(Data, values.get("data")), values.get("inputs")
+    except (ValueError, InputError) as error:
+        fact = f"is not as it was written: {error}"
         raise FolderError(fact, "delete the folder and prepare it again", file=file) from error
+    match inputs:
+        case {"train": str(), **more} if all(
+            name == "dev" and isinstance(value, str) for name, value in more.items()
+        ):
+            return data, inputs
+    fact = "names no training text, or a text other than train and dev"
+    raise FolderError(fact, "delete the folder and prepare it again", file=file)
 
 
 def learn_vocabularies(

@@ -20,7 +20,7 @@ from transduce.checkpoint import (
     read_run,
     require_matching_tensors,
 )
-from transduce.checkpoint.resume import STATE
+from transduce.checkpoint.resume import MOMENTS, STATE
 from transduce.checkpoint.run_file import RUN_FILE
 from transduce.checkpoint.steps import CHECKPOINTS, SNAPSHOTS, require_no_link
 from transduce.corpus.batch import Batch
@@ -30,7 +30,11 @@ from transduce.durable import ensure_folder, to_checksummed_json, write_atomical
 from transduce.errors import FolderError, InputError
 from transduce.machine.cpus import available_cpus
 from transduce.machine.device import select_device
-from transduce.machine.environment import describe_environment, environment_changes
+from transduce.machine.environment import (
+    describe_environment,
+    environment_changes,
+    read_environment,
+)
 from transduce.machine.memory import device_memory
 from transduce.model.transformer import build_transformer
 from transduce.recipes.parameters import count_recipe_parameters
@@ -47,8 +51,8 @@ from transduce.training.distributed.process_group import SINGLE_PROCESS, Process
 from transduce.training.journal import LOG, Journal
 from transduce.training.loop import TrainingJob, train
 from transduce.training.memory import estimate_micro_batch_tokens
-from transduce.training.optimiser import Optimiser
-from transduce.training.progress import Progress, read_progress
+from transduce.training.optimiser import UPDATES, Optimiser
+from transduce.training.progress import EDITED, Progress, read_progress
 from transduce.vocabulary.files import LEXICON, SHARED, SOURCE, TARGET, Vocabularies
 
 DATA = "data.json"
@@ -264,13 +268,22 @@ def restore_checkpoint(
             require_matching_tensors(checkpoint.moments, moments, file=checkpoint.folder),
         )
         progress = read_progress(checkpoint.state, checkpoint.step, checkpoint.folder / STATE)
+        require_update_count(checkpoint)
         changed = environment_changes(
-            checkpoint.state["environment"],
+            read_environment(checkpoint.state, checkpoint.folder / STATE),
             describe_environment(
                 select_device(), reduction=group.reduction, processes=group.world_size
             ),
         )
     return RunStart(progress=progress, parameters=parameters, rejected=rejected, changed=changed)
+
+
+def require_update_count(checkpoint: Checkpoint) -> None:
+    """Raise FolderError if Adam's count of updates is none, or above the checkpoint's step."""
+    updates = checkpoint.moments[UPDATES].item()
+    if updates not in range(checkpoint.step + 1):
+        fact = f"counts {updates:g} updates, and its folder is of step {checkpoint.step:,}"
+        raise FolderError(fact, EDITED, file=checkpoint.folder / MOMENTS)
 
 
 def build_feed(recipe: Recipe, prepared: PreparedCorpus) -> Callable[[int], list[Batch]]:

@@ -16,6 +16,8 @@ from torch import Tensor, nn
 
 from transduce.settings import Training
 
+UPDATES = "updates"  # the name of Adam's number of updates among the moments
+
 
 @final
 class Optimiser:
@@ -102,7 +104,7 @@ class Optimiser:
     def moments(self) -> dict[str, Tensor]:
         """Adam's two moment estimates of every weight, by name, and the number of updates."""
         state = self.adam.state[self.weights]
-        named = {"updates": state["step"]}
+        named = {UPDATES: state["step"]}
         for kind in ("exp_avg", "exp_avg_sq"):
             views = self.as_parameter_views(state[kind])
             named |= {f"{kind}.{n}": view for n, view in zip(self.names, views, strict=True)}
