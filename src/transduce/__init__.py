@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from transduce.scores.spans.files import score_tags
     from transduce.view.attention.attend import attend
     from transduce.view.curves.curves import curves
+    from transduce.view.explainer.explain import explain
 
     __version__: str
 
@@ -39,6 +40,7 @@ __all__ = [
     "average",
     "curves",
     "evaluate",
+    "explain",
     "fetch",
     "load",
     "prepare",
@@ -59,6 +61,7 @@ FUNCTIONS = MappingProxyType(  # the module that each public function is defined
         "average": "transduce.runs.average",
         "curves": "transduce.view.curves.curves",
         "evaluate": "transduce.inference.evaluate",
+        "explain": "transduce.view.explainer.explain",
         "fetch": "transduce.runs.fetch",
         "load": "transduce.inference.load",
         "prepare": "transduce.runs.prepare",

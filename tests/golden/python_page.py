@@ -29,6 +29,7 @@ RETURNED = (  # classes that the public functions take or return
     "transduce.scores.score:Score",
     "transduce.settings.recipe:Recipe",
     "transduce.view.attention.attend:Attention",
+    "transduce.view.explainer.explain:Explainer",
     "transduce.view.attention.record:AttentionView",
     "transduce.errors:TransduceError",
 )

@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "parse": "Parse the sentences of INPUT with MODEL into constituency trees (section 6.3).",
         "tag": "Label every token of the sentences of INPUT with MODEL.",
         "attend": "Show what each head of MODEL attends to in TEXT and its output: an HTML page.",
+        "explain": "Write a page in which MODEL runs: type a sentence, and follow every step.",
         "likelihood": "Compute the probability of each line of TARGET, given SOURCE, by MODEL.",
         "evaluate": "Translate SOURCE with MODEL and score the result against REFERENCE.",
         "reproduce": "Measure a table of the paper, and print it with the paper's numbers.",

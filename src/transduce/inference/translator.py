@@ -170,6 +170,11 @@ class Translator:
         attend = importlib.import_module("transduce.view.attention.attend").attend
         return attend(self, text, target)
 
+    def explain(self, *texts: Any, **settings: Any) -> Any:  # noqa: ANN401 - checked by `transduce.explain`
+        """Return a page in which this model runs, every step visible: see `transduce.explain`."""
+        explain = importlib.import_module("transduce.view.explainer.explain").explain
+        return explain(self, *texts, **settings)
+
     def searching(self, **changes: int | float | str) -> "Translator":
         """Return a translator with other settings of the beam search, such as `beam=8`."""
         require_known("searching", changes, Search)

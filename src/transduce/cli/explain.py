@@ -1,0 +1,55 @@
+"""`transduce explain`: a page in which a small model runs, every step visible."""
+
+from pathlib import Path
+
+import click
+
+from transduce.cli import display, options
+from transduce.errors import InputError
+from transduce.view.explainer.limits import MAX_WEIGHTS
+
+
+@click.command("explain")
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("texts", nargs=-1, metavar="[TEXT]...")
+@options.output
+@click.option("--exact", is_flag=True, help="Store weights in 32 bits, instead of 16.")
+@click.option(
+    "--max-weights",
+    type=click.IntRange(min=1),
+    default=MAX_WEIGHTS,
+    show_default=True,
+    help="Refuse a model of more weights, which would be slow in a page.",
+)
+@options.quiet
+def command(
+    *,
+    model: Path,
+    texts: tuple[str, ...],
+    output: Path | None,
+    exact: bool,
+    max_weights: int,
+    quiet: bool,
+) -> None:
+    """Write a page in which MODEL runs: type a sentence, and follow every step.
+
+    MODEL is a model folder, or a run: its page has the untrained model and earlier ones, too. Each
+    TEXT is a sentence that the page offers. The page is one file that needs no network.
+
+    \b
+    transduce explain model -o explainer.html
+    transduce explain run "A dog runs." -o explainer.html
+    """
+    if output is None:
+        raise InputError("nothing says where the page goes", "-o explainer.html")
+    if output.suffix != ".html":
+        raise InputError(f"{output} is not .html", "-o explainer.html")
+    options.require_writable(output)
+    from transduce.view.explainer.explain import explain
+
+    found = explain(
+        model, *texts, max_weights=max_weights, numbers="float32" if exact else "float16"
+    )
+    found.write_page(output)
+    if not quiet:
+        display.print_message(f"the page: {output} ({len(found.page) / 1e6:.1f} MB)")

@@ -1,0 +1,1 @@
+"""The explainer: one page in which a small trained model runs, every step visible."""

@@ -1,0 +1,175 @@
+"""PyTorch's own numbers for one sentence, by the names that a page gives its intermediates.
+
+A page compares itself with them when it is opened, and tests compare all of them.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transduce.model.attention.mask import AttentionMask
+from transduce.model.transformer import Transformer
+from transduce.packed import Packed
+from transduce.vocabulary import BEGIN
+
+# T query tokens · S key tokens · H heads · K = d_k
+
+Rows = dict[str, Tensor]  # by name, a matrix with a row for each position
+Hook = Callable[[nn.Module, tuple[Any, ...], Tensor], None]
+
+
+@torch.no_grad()
+def trace_model(model: Transformer, source: Sequence[int], output: Sequence[int]) -> Rows:
+    """Return all named intermediates of a model for source ids and an output that ends with END.
+
+    Names are those of the page, such as "encoder.1.self.q", "decoder.2.cross.weights.3", "logits".
+    """
+    found: Rows = {}
+    kernel = model.eval().kernel
+    with hooks(model, found):
+        try:
+            model.kernel = name_kernel(found, "encoder", len(model.encoder))
+            memory = model.encode(Packed.from_sentences([source]))
+            model.kernel = name_kernel(found, "decoder", len(model.decoder))
+            inputs = Packed.from_sentences([[BEGIN, *output[:-1]]])
+            states = model.decode(inputs, memory)
+        finally:
+            model.kernel = kernel
+    for stack, rows in (("encoder", memory.states), ("decoder", states)):
+        found[f"{stack}.output"] = rows
+    found["logits"] = model.logits(states)
+    found["probabilities"] = found["logits"].softmax(dim=1)
+    return found
+
+
+@contextmanager
+def hooks(model: Transformer, found: Rows) -> Iterator[None]:
+    """Record the outputs of a model's modules in `found` while the context is open."""
+    handles = [
+        module.register_forward_hook(hook)
+        for module, hook in [*list_embedding_hooks(model, found), *list_layer_hooks(model, found)]
+    ]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def list_embedding_hooks(model: Transformer, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:
+    """Yield the hooks of embeddings and positions; a shared embedding is called source first."""
+    sides = iter(("source", "target"))
+
+    def record_embedding(_: nn.Module, _inputs: tuple[Any, ...], rows: Tensor) -> None:
+        found[f"{next(sides)}.embedding"] = rows
+
+    for embedding in dict.fromkeys((model.source, model.target)):
+        yield embedding, record_embedding
+    for side, positions in (("source", model.source_positions), ("target", model.target_positions)):
+
+        def record_position(
+            _: nn.Module, _inputs: tuple[Any, ...], rows: Tensor, side: str = side
+        ) -> None:
+            found[f"{side}.position"] = rows
+            found[f"{side}.input"] = found[f"{side}.embedding"] + rows
+
+        yield positions, record_position
+
+
+def list_layer_hooks(model: Transformer, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:
+    """Yield the hooks of all sub-layers with their residuals and norms."""
+    for stack in ("encoder", "decoder"):
+        for number, layer in enumerate(getattr(model, stack), start=1):
+            yield from hook_attention(f"{stack}.{number}.self", layer.self_attention, found)
+            yield from hook_residual(f"{stack}.{number}.self", layer.add_self, found)
+            if stack == "decoder":
+                yield from hook_attention(f"{stack}.{number}.cross", layer.cross_attention, found)
+                yield from hook_residual(f"{stack}.{number}.cross", layer.add_cross, found)
+            name = f"{stack}.{number}.ff"
+            yield layer.feed_forward.outer, record_call(found, f"{name}.inner", f"{name}.output")
+            yield from hook_residual(name, layer.add_feed_forward, found)
+
+
+def hook_attention(name: str, attention: Any, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:  # noqa: ANN401 - self- or cross-attention
+    """Yield the hooks of W^O and of the projections to queries, keys and values."""
+    yield attention.output, record_call(found, f"{name}.joined", f"{name}.output")
+    if hasattr(attention, "query"):
+        yield attention.query, record_parts(found, [f"{name}.q"], [attention.query.weight.shape[0]])
+        names = [f"{name}.{letter}" for letter in "kv"]
+        yield attention.key_value, record_parts(found, names, attention.parts)
+    else:
+        names = [f"{name}.{letter}" for letter in "qkv"]
+        yield attention.query_key_value, record_parts(found, names, attention.parts)
+
+
+def hook_residual(name: str, residual: Any, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:  # noqa: ANN401 - PostNorm or PreNorm
+    """Yield the hooks of a residual: the sum, and the norm before or after it."""
+    is_post = type(residual).__name__ == "PostNorm"
+    first = f"{name}.sum" if is_post else ""
+    yield residual.norm, record_call(found, first, f"{name}.norm")
+    if not is_post:
+        yield residual, record_call(found, "", f"{name}.sum")
+
+
+def record_call(found: Rows, given: str, result: str) -> Hook:
+    """Return a hook that records a module's first input and its result under these names."""
+
+    def record(_: nn.Module, inputs: tuple[Any, ...], rows: Tensor) -> None:
+        if given:
+            found[given] = inputs[0].clone()
+        found[result] = rows
+
+    return record
+
+
+def record_parts(found: Rows, names: Sequence[str], widths: Sequence[int]) -> Hook:
+    """Return a hook that records parts of a module's result, each with its name and width."""
+
+    def record(_: nn.Module, _inputs: tuple[Any, ...], rows: Tensor) -> None:
+        found.update(zip(names, rows.split(list(widths), dim=1), strict=True))
+
+    return record
+
+
+def name_kernel(found: Rows, stack: str, layers: int) -> Any:  # noqa: ANN401 - an AttentionKernel
+    """Return an attention kernel that records scores and weights of each head of a stack."""
+    kinds = {True: "self", False: "self" if stack == "encoder" else "cross"}
+    counts = dict.fromkeys(kinds.values(), 0)
+
+    def build(
+        _queries: Sequence[int], _keys: Sequence[int], mask: AttentionMask, _device: torch.device
+    ) -> Callable[..., Tensor]:
+        def attend(
+            q: Float[Tensor, "T H K"],
+            k: Float[Tensor, "S H K"],
+            v: Float[Tensor, "S H d_v"],
+            _dropout: float = 0.0,
+        ) -> Tensor:
+            kind = kinds[mask.causal]
+            counts[kind] = counts[kind] % layers + 1
+            allowed = mask.compute_allowed(torch.arange(len(q)), torch.arange(len(k)))
+            scores = torch.einsum("thk,shk->hts", q, k) / math.sqrt(q.shape[-1])
+            scores = scores.masked_fill(~allowed, -math.inf)
+            weights = scores.softmax(dim=-1)
+            for head, (some, shares) in enumerate(zip(scores, weights, strict=True), start=1):
+                name = f"{stack}.{counts[kind]}.{kind}"
+                found[f"{name}.scores.{head}"], found[f"{name}.weights.{head}"] = some, shares
+            return torch.einsum("hts,shv->thv", weights, v)
+
+        return attend
+
+    return build
+
+
+def sample_rows(rows: Mapping[str, Tensor], columns: int = 4) -> dict[str, list[float]]:
+    """Return a few numbers of the last row of each intermediate, for a page to check itself by."""
+    sampled = {name: matrix[-1] for name, matrix in rows.items() if ".scores." not in name}
+    return {
+        name: [float(f"{x:.7g}") for x in row[:: max(1, len(row) // columns)].tolist()]
+        for name, row in sampled.items()
+    }

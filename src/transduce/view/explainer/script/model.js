@@ -1,0 +1,226 @@
+// The Transformer    (section 3). What is computed is a list of rows, one for each position. Every
+// intermediate has a name, such as "encoder.1.self.q"; `trace` keeps the rows of those names. `off`
+// is a set of names that are switched off: a head "encoder.1.self.2", a sub-layer "encoder.1.ff", its
+// residual "encoder.1.ff.residual", "source.position", "target.position", or the "mask".
+
+/** Returns a model of sizes and weights, each {data, shape}, by the names that Python gives them. */
+function buildModel(sizes, weights) {
+  const target = weights["target.weight"], source = weights["source.weight"] ?? target;
+  return { sizes, weights, embeddings: { source, target }, output: weights["output.weight"] ?? target };
+}
+
+/** Returns the numbers of the layers. */
+const layerNumbers = model => Array.from({ length: model.sizes.layers }, (_, i) => i + 1);
+
+/** Returns PE(pos)    (section 3.5), or the learned vector of a position    (Table 3, row E) */
+function positionVector(model, side, position) {
+  const { d_model, positions } = model.sizes, learned = model.weights[`${side}_positions.weight`];
+  if (positions === "learned") return learned.data.slice(position * d_model, (position + 1) * d_model);
+  return Float32Array.from({ length: d_model }, (_, j) => {
+    const angle = position / 10000 ** ((2 * (j >> 1)) / d_model);
+    return j % 2 ? Math.cos(angle) : Math.sin(angle);
+  });
+}
+
+/** Returns √d_model E(w) + PE(pos) of each id    (sections 3.4 and 3.5) */
+function embed(model, side, ids, first, { off, keep }) {
+  const { data } = model.embeddings[side], { d_model } = model.sizes, scale = Math.sqrt(d_model);
+  const words = ids.map(id => data.slice(id * d_model, (id + 1) * d_model).map(x => x * scale));
+  const places = ids.map((_, i) => positionVector(model, side, first[i]));
+  if (off.has(`${side}.position`)) places.forEach(place => place.fill(0));
+  const rows = addRows(words, places);
+  keep(`${side}.embedding`, words);
+  keep(`${side}.position`, places);
+  keep(`${side}.input`, rows);
+  return rows;
+}
+
+/** Applies a sub-layer with its residual and norm, as the recipe orders them    (section 3.1) */
+function residual(model, name, rows, norm, context, subLayer) {
+  const { off, keep } = context, [gain, bias] = ["weight", "bias"].map(part => model.weights[`${norm}.norm.${part}`]);
+  const pre = model.sizes.norm === "pre", inner = pre ? layerNorm(rows, gain, bias) : rows;
+  if (pre) keep(`${name}.norm`, inner);
+  const found = subLayer(inner), silent = off.has(name) || off.has(name.split(".", 2).join("."));
+  if (silent) found.forEach(row => row.fill(0));
+  keep(`${name}.output`, found);
+  const sums = off.has(`${name}.residual`) && !silent ? found : addRows(rows, found);
+  keep(`${name}.sum`, sums);
+  if (pre) return sums;
+  const normed = layerNorm(sums, gain, bias);
+  keep(`${name}.norm`, normed);
+  return normed;
+}
+
+/** Returns max(0, x W1 + b1) W2 + b2    (section 3.3, equation 2) */
+function feedForward(model, path, name, rows, { keep }) {
+  const part = (which, kind) => model.weights[`${path}.feed_forward.${which}.${kind}`];
+  const inner = relu(linear(rows, part("inner", "weight"), part("inner", "bias")));
+  keep(`${name}.inner`, inner);
+  return linear(inner, part("outer", "weight"), part("outer", "bias"));
+}
+
+/** Returns softmax(q Kᵀ / √d_k) V of one query for all heads    (section 3.2.1, equation 1) */
+function attend(model, name, query, { keys, values, allowed }, { off, keepHead }) {
+  const { heads, d_k, d_v } = model.sizes, joined = new Float32Array(heads * d_v), scale = 1 / Math.sqrt(d_k);
+  for (let h = 0; h < heads; h++) {
+    const q = query.subarray(h * d_k, (h + 1) * d_k);
+    const scores = Float32Array.from(keys, (key, j) => (allowed(j) ? dot(q, key, h * d_k) * scale : -Infinity)), weights = softmax(scores);
+    keepHead(`${name}.scores.${h + 1}`, scores);
+    keepHead(`${name}.weights.${h + 1}`, weights);
+    if (off.has(`${name}.${h + 1}`)) continue;
+    values.forEach((value, j) => {
+      for (let k = h * d_v; weights[j] && k < (h + 1) * d_v; k++) joined[k] += weights[j] * value[k];
+    });
+  }
+  return joined;
+}
+
+/** Returns rows of columns begin to end. */
+const columns = (rows, begin, end) => rows.map(row => row.subarray(begin, end));
+
+/** Returns queries, keys and values of rows by one matrix that holds W^Q, W^K and W^V. */
+function project(model, path, name, rows, { keep }) {
+  const { heads, d_k, d_v } = model.sizes, wide = heads * d_k, all = linear(rows, model.weights[`${path}.query_key_value.weight`]);
+  const [q, k, v] = [columns(all, 0, wide), columns(all, wide, 2 * wide), columns(all, 2 * wide, 2 * wide + heads * d_v)];
+  for (const [letter, part] of [["q", q], ["k", k], ["v", v]]) keep(`${name}.${letter}`, part);
+  return [q, k, v];
+}
+
+/** Returns a rule that lets position i read position j within a neighbourhood of r    (section 4) */
+const near = (r, i, j) => r === 0 || Math.abs(i - j) <= (r - 1) / 2;
+
+/** Returns the encoder's output z1 .. zn of ids that end with END; stops after each layer. */
+function* encode(model, ids, context) {
+  let rows = embed(model, "source", ids, ids.map((_, i) => i), context);
+  for (const n of layerNumbers(model)) {
+    const path = `encoder.${n - 1}`, self = `encoder.${n}.self`;
+    rows = residual(model, self, rows, `${path}.add_self`, context, x => {
+      const [q, keys, values] = project(model, `${path}.self_attention`, self, x, context);
+      const joined = q.map((query, i) => attend(model, self, query, { keys, values, allowed: j => near(model.sizes.encoder_neighbourhood, i, j) }, context.at(i)));
+      context.keep(`${self}.joined`, joined);
+      return linear(joined, model.weights[`${path}.self_attention.output.weight`]);
+    });
+    rows = residual(model, `encoder.${n}.ff`, rows, `${path}.add_feed_forward`, context, x => feedForward(model, path, `encoder.${n}.ff`, x, context));
+    yield n;
+  }
+  return finalNorm(model, "encoder", rows, context);
+}
+
+/** Normalises the output of a stack if the sub-layers normalise before they compute. */
+function finalNorm(model, stack, rows, { keep }) {
+  const name = `${stack}_final_norm`, normed = model.sizes.norm === "pre" ? layerNorm(rows, model.weights[`${name}.weight`], model.weights[`${name}.bias`]) : rows;
+  keep(`${stack}.output`, normed);
+  return normed;
+}
+
+/** Returns keys and values of the encoder's output for the cross-attention of each layer. */
+function projectMemory(model, memory, context) {
+  const { heads, d_k, d_v } = model.sizes, wide = heads * d_k;
+  return layerNumbers(model).map(n => {
+    const both = linear(memory, model.weights[`decoder.${n - 1}.cross_attention.key_value.weight`]);
+    const [keys, values] = [columns(both, 0, wide), columns(both, wide, wide + heads * d_v)];
+    context.keep(`decoder.${n}.cross.k`, keys);
+    context.keep(`decoder.${n}.cross.v`, values);
+    return { keys, values, allowed: () => true };
+  });
+}
+
+/** Returns a hypothesis without any piece: its ids, and keys and values of each layer. */
+const emptyCache = model => layerNumbers(model).map(() => ({ keys: [], values: [] }));
+
+/** Appends one piece to each hypothesis {ids, cache}; returns the decoder's output for it. */
+function* decodeStep(model, memory, hypotheses, context) {
+  const fresh = hypotheses.map(one => ({ ...one, cache: one.cache.map(({ keys, values }) => ({ keys: [...keys], values: [...values] })) }));
+  const positions = fresh.map(one => one.ids.length - 1);
+  const rows = embed(model, "target", fresh.map(one => one.ids.at(-1)), positions, context);
+  const output = yield* decodeRows(model, memory, rows, fresh.map((one, i) => ({ cache: one.cache, position: positions[i] })), context);
+  return [output, fresh.map(one => one.cache)];
+}
+
+/** Computes the decoder for all positions of one hypothesis, each of which may read later ones. */
+function* decodeUnmasked(model, memory, ids, context) {
+  const cache = emptyCache(model), rows = embed(model, "target", ids, ids.map((_, i) => i), context);
+  return yield* decodeRows(model, memory, rows, ids.map((_, position) => ({ cache, position })), context);
+}
+
+/** Returns the decoder's output for rows, each at a position of a hypothesis with its cache. */
+function* decodeRows(model, memory, rows, places, context) {
+  let x = rows;
+  for (const n of layerNumbers(model)) {
+    x = decoderLayer(model, n, x, memory[n - 1], places, context);
+    yield n;
+  }
+  return finalNorm(model, "decoder", x, context);
+}
+
+/** Returns the output of decoder layer n: masked self-attention, cross-attention, feed-forward. */
+function decoderLayer(model, n, rows, memory, places, context) {
+  const path = `decoder.${n - 1}`, [self, cross, ff] = ["self", "cross", "ff"].map(part => `decoder.${n}.${part}`), r = model.sizes.decoder_neighbourhood;
+  const open = context.off.has("mask");
+  let x = residual(model, self, rows, `${path}.add_self`, context, y => {
+    const [q, k, v] = project(model, `${path}.self_attention`, self, y, context);
+    places.forEach(({ cache, position }, i) => {
+      cache[n - 1].keys[position] = k[i];
+      cache[n - 1].values[position] = v[i];
+    });
+    const joined = q.map((query, i) => {
+      const { cache, position } = places[i], allowed = j => (open || j <= position) && near(r, position, j);
+      return attend(model, self, query, { ...cache[n - 1], allowed }, context.at(i));
+    });
+    context.keep(`${self}.joined`, joined);
+    return linear(joined, model.weights[`${path}.self_attention.output.weight`]);
+  });
+  x = residual(model, cross, x, `${path}.add_cross`, context, y => {
+    const q = linear(y, model.weights[`${path}.cross_attention.query.weight`]);
+    context.keep(`${cross}.q`, q);
+    const joined = q.map((query, i) => attend(model, cross, query, memory, context.at(i)));
+    context.keep(`${cross}.joined`, joined);
+    return linear(joined, model.weights[`${path}.cross_attention.output.weight`]);
+  });
+  return residual(model, ff, x, `${path}.add_feed_forward`, context, y => feedForward(model, path, ff, y, context));
+}
+
+/** Returns the logits of the next piece for each row    (section 3.4) */
+function computeLogits(model, rows, { keep }) {
+  const logits = linear(rows, model.output);
+  keep("logits", logits);
+  return logits;
+}
+
+/** Returns a context that keeps nothing. */
+function silentContext(off = new Set()) {
+  const context = { off, keep: () => {}, keepHead: () => {}, at: () => context };
+  return context;
+}
+
+/** Returns a context that appends the rows of each name to `trace`, an object of lists of rows. */
+function tracingContext(trace, off = new Set()) {
+  const append = (name, rows) => (trace[name] = [...(trace[name] ?? []), ...rows]);
+  const context = { off, keep: append, keepHead: (name, row) => append(name, [row]), at: () => context };
+  return context;
+}
+
+/** Returns the names and rows of all intermediates for source ids and an output with END. */
+function* traceModel(model, source, output, off) {
+  const trace = {}, context = tracingContext(trace, off), memory = projectMemory(model, yield* encode(model, source, context), context);
+  const inputs = [BEGIN, ...output.slice(0, -1)];
+  if (off.has("mask")) computeLogits(model, yield* decodeUnmasked(model, memory, inputs, context), context);
+  else {
+    let cache = emptyCache(model);
+    for (let t = 1; t <= inputs.length; t++) {
+      const [rows, [next]] = yield* decodeStep(model, memory, [{ ids: inputs.slice(0, t), cache }], context);
+      computeLogits(model, rows, context);
+      cache = next;
+    }
+  }
+  trace.probabilities = trace.logits.map(softmax);
+  return trace;
+}
+
+/** Runs a generator to its end at once. */
+function finish(generator) {
+  for (;;) {
+    const { done, value } = generator.next();
+    if (done) return value;
+  }
+}

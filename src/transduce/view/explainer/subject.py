@@ -1,0 +1,39 @@
+"""Checks whether a model can run in a page: its kind, its size, its precision."""
+
+import torch
+
+from transduce.errors import InputError
+from transduce.inference.translator import Translator
+from transduce.settings.fields import require
+from transduce.tasks.text import TextToText
+
+INSTEAD = "transduce attend MODEL TEXT -o page.html shows its attention"
+
+
+def require_explainable(translator: Translator, max_weights: int) -> None:
+    """Refuse an ensemble, another task or layer than the page computes, or too large a model."""
+    if len(translator.models) > 1:
+        fact = f"the explainer shows one model, and this is {len(translator.models)}"
+        raise InputError(fact, "load one model of the ensemble")
+    (model,) = translator.models
+    require(
+        isinstance(translator.task, TextToText),
+        f"the explainer translates, and this model's task is {translator.recipe.data.task}",
+        INSTEAD,
+    )
+    require(
+        model.sizes.mixing == "self-attention",
+        f"this model has no self-attention: architecture.mixing is {model.sizes.mixing}",
+        INSTEAD,
+    )
+    count = sum(weight.numel() for weight in model.parameters())
+    require(
+        count <= max_weights,
+        f"this model has {count:,} weights, and the explainer runs at most {max_weights:,}",
+        f"{INSTEAD}; --max-weights {count} lets it try",
+    )
+    require(
+        model.output.weight.dtype == torch.float32,
+        "the explainer stores weights itself, and these are already rounded to bfloat16",
+        "load the model in float32",
+    )

@@ -1,0 +1,88 @@
+"""The weights of a checkpoint as a block of a page: float16, int8 or float32, compressed.
+
+A page computes with the weights as it stores them, so that whoever compares must use those, too:
+`StoredWeights.tensors` are the numbers that the page reads.
+"""
+
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, final
+
+import numpy as np
+import torch
+from jaxtyping import Float32
+from torch import Tensor
+
+from transduce.settings.fields import require
+
+HALF_LIMIT = 65_504.0  # the largest float16
+Encoded = tuple[bytes, Float32[np.ndarray, "..."]]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StoredWeights:
+    """A checkpoint as a page holds it: the compressed block, its layout, the numbers it holds."""
+
+    block: bytes
+    layout: list[dict[str, Any]]  # name, shape, type, offset and size of each tensor
+    tensors: Mapping[str, Tensor]  # the weights that the page computes with
+
+
+def encode_halves(values: Float32[np.ndarray, "..."]) -> Encoded:
+    """Return numbers as float16, all high bytes before all low ones, and as float32 again."""
+    halves = values.astype("<f2")
+    pairs = halves.reshape(-1).view(np.uint8).reshape(-1, 2)
+    return pairs[:, ::-1].T.tobytes(), halves.astype(np.float32)
+
+
+def encode_bytes(values: Float32[np.ndarray, "..."]) -> Encoded:
+    """Return numbers as a float32 scale for each row and a signed byte each, and as float32."""
+    rows = values.reshape(len(values), -1)
+    scales = (np.abs(rows).max(axis=1, keepdims=True) / 127).astype("<f4")
+    signed = np.rint(rows / np.where(scales > 0, scales, 1)).astype(np.int8)
+    held = (signed.astype(np.float64) * scales).astype(np.float32)
+    return scales.tobytes() + signed.tobytes(), held.reshape(values.shape)
+
+
+def encode_floats(values: Float32[np.ndarray, "..."]) -> Encoded:
+    """Return numbers as little-endian float32, exactly."""
+    return values.astype("<f4").tobytes(), values
+
+
+ENCODINGS: Mapping[str, Callable[[Float32[np.ndarray, "..."]], Encoded]] = MappingProxyType(
+    {"float16": encode_halves, "int8": encode_bytes, "float32": encode_floats}
+)
+
+
+def store_weights(weights: Mapping[str, Tensor], number: str) -> StoredWeights:
+    """Return weights as a block of a page, with "float16", "int8" or "float32" numbers.
+
+    Vectors such as biases keep 16 bits when matrices have 8. A tensor that float16 cannot hold is
+    stored as float32.
+    """
+    require(number in ENCODINGS, f"unknown numbers {number!r}", f"known: {', '.join(ENCODINGS)}")
+    layout, parts, held, offset = [], [], dict[str, Tensor](), 0
+    for name, tensor in weights.items():
+        values = tensor.detach().float().cpu().contiguous().numpy()
+        kind = choose_number(values, number)
+        content, stored = ENCODINGS[kind](values)
+        layout.append(
+            {"name": name, "shape": list(values.shape), "type": kind}
+            | {"offset": offset, "size": len(content)}
+        )
+        parts.append(content)
+        held[name] = torch.from_numpy(stored.copy())
+        offset += len(content)
+    return StoredWeights(zlib.compress(b"".join(parts), 9), layout, MappingProxyType(held))
+
+
+def choose_number(values: Float32[np.ndarray, "..."], wanted: str) -> str:
+    """Return the numbers that a tensor is stored in: those wanted, or finer ones it needs."""
+    if wanted == "int8" and values.ndim < 2:
+        wanted = "float16"
+    if wanted == "float16" and values.size and float(np.abs(values).max()) > HALF_LIMIT:
+        return "float32"
+    return wanted

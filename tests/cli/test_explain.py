@@ -1,0 +1,37 @@
+"""transduce explain: the page of a model, and what is refused."""
+
+import pytest
+
+TEXT = "the dog sees a cat."
+
+
+def test_a_page_of_a_model_and_the_sentences_that_it_offers(call, babbler, tmp_path):
+    ended = call("explain", babbler, TEXT, "a cat.", "-o", tmp_path / "page.html")
+    assert (ended.code, ended.stdout) == (0, "")
+    assert ended.stderr.startswith(f"the page: {tmp_path / 'page.html'} (")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert f'"texts":["{TEXT}","a cat."]' in page
+
+
+def test_weights_in_32_bits_make_a_larger_page(call, babbler, tmp_path):
+    for name, options in {"a": (), "b": ("--exact", "--quiet")}.items():
+        ended = call("explain", babbler, TEXT, "-o", tmp_path / f"{name}.html", *options)
+    assert ended.stderr == ""
+    sizes = [(tmp_path / f"{name}.html").stat().st_size for name in "ab"]
+    assert sizes[0] < sizes[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "nothing says where the page goes"),
+        (("-o", "page.svg"), "page.svg is not .html"),
+        (("-o", "nowhere/page.html"), "no such folder"),
+        (("-o", "page.html", "--max-weights", "100"), "the explainer runs at most 100"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(call, babbler, options, message):
+    ended = call("explain", babbler, TEXT, *options)
+    assert ended.code == 2
+    assert message in ended.stderr

@@ -1,0 +1,39 @@
+"""What tests of the explainer do in a browser again and again."""
+
+from tests.view.browser import Browser
+
+from transduce.inference.translator import Translator
+from transduce.view.explainer.explain import explain
+
+READY = "window.transduce && transduce.page.ready"
+TRACE = """
+const [source, output, off] = arguments, { page, traceModel, finish } = transduce;
+const trace = finish(traceModel(page.models[0], source, output, new Set(off)));
+const rows = (row) => Array.from(row, (x) => (Number.isFinite(x) ? x : null));
+return Object.fromEntries(Object.entries(trace).map(([name, all]) => [name, all.map(rows)]));
+"""
+SEARCH = """
+const [texts, changes, off] = arguments;
+const { page, header, beamSearch, finish, encodeSource } = transduce;
+const settings = { ...header.search, ...changes }, silent = new Set(off);
+return texts.map((text) => {
+  const found = finish(beamSearch(page.models[0], encodeSource(text), settings, silent));
+  return { ids: found.best.ids, score: found.best.score, steps: found.steps.map(one => one.live) };
+});
+"""
+
+
+def open_explainer(browser: Browser, translator: Translator, *texts: str, **settings):
+    """Open the page of a translator and wait until it has shown its example."""
+    browser.open_text(explain(translator, *texts, **settings).page)
+    browser.wait(READY)
+
+
+def trace(browser: Browser, source, output, off=()):
+    """Return all intermediates that the page computes: by name, a list of rows."""
+    return browser.run(TRACE, source, output, list(off))
+
+
+def search(browser: Browser, texts, off=(), **changes):
+    """Return what the page's beam search finds for texts, with the live hypotheses of each step."""
+    return browser.run(SEARCH, list(texts), changes, list(off))

@@ -1,0 +1,89 @@
+"""What Python users get: a page in a notebook or a file, or why there is none."""
+
+import html
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from tests.inference.random_models import ensemble_of
+from tests.view.explainer.samples import ODD, PAPERS, TEXT, make_translator
+
+import transduce
+from transduce.errors import InputError
+from transduce.view.explainer.weights import store_weights
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return make_translator(PAPERS)
+
+
+@pytest.fixture(scope="module")
+def explainer(translator):
+    return translator.explain(TEXT)
+
+
+def test_a_notebook_shows_the_page_in_a_sandboxed_frame(explainer, tmp_path):
+    path = explainer.write_page(tmp_path / "page.html")
+    assert path.read_text(encoding="utf-8") == explainer.page
+    shown = explainer._repr_html_()
+    assert shown.startswith('<iframe sandbox="allow-scripts allow-downloads"')
+    assert html.escape(explainer.page, quote=True) in shown
+
+
+def test_equal_models_give_equal_bytes(translator, explainer):
+    assert transduce.explain(translator, TEXT).page == explainer.page
+    assert transduce.explain(translator, "a dog").page != explainer.page
+
+
+def test_hostile_texts_are_in_the_data_only_and_escaped(explainer, translator):
+    hostile = translator.explain("</script><script>alert(1)</script>").page
+    assert hostile.count("<") == explainer.page.count("<")
+    hostile.encode("utf-8")
+
+
+def test_a_model_too_large_says_the_limit_and_offers_the_attention_page(translator):
+    with pytest.raises(InputError, match="at most 1,000") as refused:
+        translator.explain(TEXT, max_weights=1_000)
+    assert "transduce attend" in str(refused.value.hint)
+
+
+def test_other_models_are_refused_with_the_reason(translator):
+    with pytest.raises(InputError, match="shows one model, and this is 2"):
+        ensemble_of(translator, translator).explain(TEXT)
+    convolution = make_translator(replace(ODD, mixing="convolution"))
+    with pytest.raises(InputError, match="no self-attention"):
+        convolution.explain(TEXT)
+
+
+@pytest.mark.parametrize(("text", "reason"), [(3, "must be a string"), ("  ", "is empty")])
+def test_what_is_no_text_is_refused(translator, text, reason):
+    with pytest.raises(InputError, match=reason):
+        translator.explain(text)
+
+
+def test_a_text_longer_than_the_page_reads_is_refused(translator):
+    with pytest.raises(InputError, match="at most 48"):
+        translator.explain("x" * 60)
+
+
+@pytest.mark.parametrize(("number", "bound"), [("float16", 5e-4), ("int8", 4e-3), ("float32", 0.0)])
+def test_stored_weights_are_close_to_the_models(number, bound):
+    """float16 keeps 11 bits of a number, int8 a 127th of half the largest number of a row."""
+    weights = {"matrix": torch.randn(7, 30), "vector": torch.randn(11)}
+    stored = store_weights(weights, number)
+    for name, tensor in weights.items():
+        far = (stored.tensors[name] - tensor).abs()
+        assert bool((far <= bound * tensor.abs().amax(dim=-1, keepdim=True)).all())
+    assert [one["size"] for one in stored.layout] == {
+        "float16": [420, 22],
+        "int8": [7 * 4 + 210, 22],
+        "float32": [840, 44],
+    }[number]
+
+
+def test_what_float16_cannot_hold_is_stored_in_32_bits():
+    stored = store_weights({"big": torch.tensor([[1e6, 1.0]])}, "float16")
+    assert stored.layout[0]["type"] == "float32"
+    assert np.array_equal(stored.tensors["big"].numpy(), [[1e6, 1.0]])

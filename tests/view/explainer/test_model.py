@@ -1,0 +1,68 @@
+"""The model in the page computes what PyTorch computes with the same stored weights."""
+
+import numpy as np
+import pytest
+from tests.view.explainer.opened import open_explainer, search, trace
+from tests.view.explainer.samples import SHAPES, TEXT, make_translator
+
+from transduce.inference.decoders import build_decoder
+from transduce.search import trace_beam_search
+from transduce.view.explainer.header import build_stored_model
+from transduce.view.explainer.reference import trace_model
+from transduce.view.explainer.weights import store_weights
+from transduce.vocabulary import END
+
+pytestmark = pytest.mark.slow
+TOLERANCE = 1e-4
+
+
+def stored_model(translator):
+    weights = store_weights(translator.models[0].named_weights(), "float16")
+    return build_stored_model(translator, weights)
+
+
+def as_array(rows, width, missing):
+    """Return rows as an array; what an earlier position cannot read is missing at the end."""
+    full = [[*row, *[missing] * (width - len(row))] for row in rows]
+    return np.array([[-np.inf if x is None else x for x in row] for row in full])
+
+
+def assert_equal(found, expected):
+    assert np.array_equal(np.isinf(found), np.isinf(expected))
+    finite = np.isfinite(expected)
+    assert np.abs(found[finite] - expected[finite]).max() <= TOLERANCE
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_intermediate_is_equal_to_pytorchs(browser, shape):
+    translator = make_translator(SHAPES[shape])
+    open_explainer(browser, translator, TEXT)
+    (source,) = translator.task.encode_sources([TEXT])
+    (output,) = translator.task.encode_targets(["a woman runs now"])
+    expected = trace_model(stored_model(translator), source, output)
+    found = trace(browser, source, output)
+    assert found.keys() == expected.keys()
+    assert len({name.partition(".")[2].lstrip("0123456789.") for name in found}) >= 15
+    for name, rows in expected.items():
+        missing = -np.inf if ".scores." in name else 0.0
+        assert_equal(as_array(found[name], rows.shape[1], missing), rows.numpy())
+    assert browser.console() == []
+    assert browser.requests() == []
+
+
+TEXTS = [TEXT, "a", "red", "the the the the the", "größer!", "x" * 30, "who runs not", "dog woman"]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_search_finds_the_outputs_and_the_beams_of_python(browser, shape):
+    translator = make_translator(SHAPES[shape], seed=3)
+    open_explainer(browser, translator, TEXT)
+    decoder = build_decoder([stored_model(translator)])
+    settings = translator.recipe.search
+    sources = translator.task.encode_sources([translator.task.normalise(text) for text in TEXTS])
+    for found, source in zip(search(browser, TEXTS), sources, strict=True):
+        expected = trace_beam_search(decoder, source, settings, 1)
+        assert found["ids"] == [*expected.best.ids, END]
+        assert found["score"] == pytest.approx(expected.best.score, abs=TOLERANCE)
+        beams = [[list(one.ids) for one in step] for step in expected.steps]
+        assert [[one["ids"] for one in step] for step in found["steps"]] == beams
