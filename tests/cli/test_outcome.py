@@ -3,6 +3,7 @@
 import errno
 import inspect
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -201,7 +202,7 @@ def started(*arguments: str, **options) -> Any:  # a process, whose pipes are th
         [sys.executable, *arguments],
         env=environment,
         stdout=options.pop("stdout", subprocess.PIPE),
-        stderr=subprocess.PIPE,
+        stderr=options.pop("stderr", subprocess.PIPE),
         text=True,
         encoding="utf-8",
         **options,
@@ -222,7 +223,11 @@ main.main()
 
 @pytest.mark.parametrize(
     ("number", "code", "fact"),
-    [(signal.SIGINT, 130, INTERRUPTED), (signal.SIGTERM, 143, TERMINATED)],
+    [
+        (signal.SIGINT, 130, INTERRUPTED),
+        (signal.SIGTERM, 143, TERMINATED),
+        (signal.SIGHUP, 129, TERMINATED),
+    ],
 )
 def test_a_signal_ends_a_command_with_a_sentence(number, code, fact):
     with started("-c", WAITING) as process:
@@ -230,6 +235,27 @@ def test_a_signal_ends_a_command_with_a_sentence(number, code, fact):
         process.send_signal(number)
         assert process.communicate() == ("", f"{fact}{HINT}done\n")
     assert process.returncode == code
+
+
+def test_under_nohup_a_closed_terminal_ends_nothing():
+    ignoring = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+    with started("-c", ignoring + WAITING) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGTERM)
+        assert process.communicate() == ("", f"{TERMINATED}{HINT}done\n")
+    assert process.returncode == 143
+
+
+def test_a_terminal_that_is_gone_is_not_written_to():
+    control, terminal = pty.openpty()
+    with started("-c", WAITING, stderr=terminal) as process:
+        os.close(terminal)
+        assert process.stdout.readline() == "ready\n"
+        os.close(control)  # the terminal hangs up
+        process.send_signal(signal.SIGHUP)
+        process.communicate()
+    assert process.returncode == 129
 
 
 def test_a_reader_that_leaves_ends_a_command_quietly():

@@ -2,9 +2,19 @@
 
 import json
 import shutil
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from tests.cli.language import write
+from tests.training.run import train_folder
+from tests.training.tiny import training_of
+
+from transduce.checkpoint import create_run
+from transduce.cli.outcome import Terminated
+from transduce.cli.searching import TranslatorChoice, load_in_worker, warn_if_unfinished
+from transduce.settings import Recipe
+from transduce.training.progress import ValidationResult
 
 FAST = ("--extra-length=1",)
 LINES = b"the dog sees a cat.\n\na woman\nwho runs now\n"
@@ -188,9 +198,29 @@ def test_the_step_is_reported_that_is_taken_of_an_unfinished_run(call, trained, 
         ended = call(*command)
         assert ended.code == 0
         assert f"{trained} is not finished: using step 19 of 20\n" in ended.stderr
-    with (trained / "log.jsonl").open("a") as log:  # as after early stopping
+    with (trained / "log.jsonl").open("a") as log:  # no result depends on it
         log.write('{"event": "finish", "step": 19}\n')
-    assert not any("is not finished" in call(*command).stderr for command in commands)
-    with (trained / "log.jsonl").open("a") as log:  # as of a run that was made longer
-        log.write('{"event": "resume", "step": 19}\n')
     assert all("is not finished" in call(*command).stderr for command in commands)
+
+
+def test_a_run_that_early_stopping_ended_is_finished(tmp_path, capsys):
+    training = training_of(steps=9, validate_every=1, patience=1)
+    create_run(tmp_path, replace(Recipe(name="tiny"), training=training), {})
+    train_folder(tmp_path, training, stop_at=1, validate=lambda _: ValidationResult(nats=1.0))
+    warn_if_unfinished([tmp_path])
+    assert f"{tmp_path} is not finished: using step 1 of 9\n" in capsys.readouterr().err
+    train_folder(tmp_path, training, validate=lambda _: ValidationResult(nats=1.0))
+    warn_if_unfinished([tmp_path])
+    assert capsys.readouterr().err == ""
+
+
+def test_a_worker_whose_command_is_gone_before_it_loads_ends_quietly(monkeypatch):
+    def is_orphan(_):
+        raise Terminated
+
+    parent = SimpleNamespace(pid=1)
+    monkeypatch.setattr("transduce.cli.signals.die_with_parent", is_orphan)
+    monkeypatch.setattr("multiprocessing.parent_process", lambda: parent)
+    with pytest.raises(SystemExit) as end:  # which multiprocessing prints nothing about
+        load_in_worker(TranslatorChoice((), {}, None, 1, "float32", strict=False))
+    assert end.value.code == 143

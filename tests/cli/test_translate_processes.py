@@ -120,7 +120,7 @@ def test_a_killed_command_leaves_nobody_behind(babbler):
     process.stdin.flush()
     pids = two_at_work(process)
     process.kill()
-    process.communicate()
+    assert process.communicate()[1] == b""
     assert gone(pids)
 
 

@@ -10,8 +10,8 @@ from tests.journeys.commands import COLD, tiny
 
 pytestmark = pytest.mark.slow
 INTERRUPT, TERMINATE = signal.SIGINT, signal.SIGTERM
-CODES = {INTERRUPT: 130, TERMINATE: 143}
-WORDS = {INTERRUPT: "interrupted", TERMINATE: "terminated"}
+CODES = {INTERRUPT: 130, TERMINATE: 143, signal.SIGHUP: 129}
+WORDS = {INTERRUPT: "interrupted", TERMINATE: "terminated", signal.SIGHUP: "terminated"}
 BUSY = {
     "training__checkpoint_minutes": 0.0001,
     "training__snapshot_every": 1,

@@ -6,14 +6,14 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
-from types import MappingProxyType
+from types import FrameType, MappingProxyType
 from typing import NoReturn
 
 import click
 
 from transduce.cli.group import Commands
-from transduce.cli.outcome import Terminated, run
-from transduce.cli.standard_streams import replace_closed_streams
+from transduce.cli.outcome import TerminalClosed, Terminated, run
+from transduce.cli.standard_streams import detach_from_terminal, replace_closed_streams
 from transduce.machine.process_settings import use_passive_waiting
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
@@ -65,8 +65,8 @@ HELP = """Attention Is All You Need, as software: from two text files to a trans
 
 Results go to standard output, all else to standard error. Exit codes: 0 done, 1 a fault of
 transduce, 2 wrong usage or unusable input, 3 a damaged or foreign folder, 4 an output cannot be
-written, 5 training diverged, 6 folder in use, 7 lost a process, 8 not enough memory, 130
-interrupted, 141 output pipe closed, 143 terminated.
+written, 5 training diverged, 6 folder in use, 7 lost a process, 8 not enough memory, 129 terminal
+closed, 130 interrupted, 141 output pipe closed, 143 terminated.
 """
 
 
@@ -93,8 +93,10 @@ def main() -> NoReturn:
         if isinstance(stream, io.TextIOWrapper):  # write UTF-8 in every locale
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
     signal.signal(signal.SIGTERM, terminate)
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # nohup ignores it
+        signal.signal(signal.SIGHUP, terminate)
     code = run(transduce, sys.argv[1:])
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # do not interrupt Python's shutdown
     if "RANK" in os.environ:  # this is one of several processes
         # All output is written. A thread of torch.distributed may still need the interpreter to
@@ -103,6 +105,9 @@ def main() -> NoReturn:
     sys.exit(code)
 
 
-def terminate(*_: object) -> NoReturn:
-    """Raise Terminated on SIGTERM, so that locks and temporary files are released as on Ctrl-C."""
+def terminate(number: int, _frame: FrameType | None) -> NoReturn:
+    """Raise an error on SIGTERM and SIGHUP, so that locks are released and temporary files go."""
+    if number == signal.SIGHUP:
+        detach_from_terminal()
+        raise TerminalClosed
     raise Terminated

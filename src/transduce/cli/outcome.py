@@ -31,6 +31,14 @@ COMPLETION = "_TRANSDUCE_COMPLETE"  # set by the shell when the tab key is press
 class Terminated(KeyboardInterrupt):
     """Raised by SIGTERM, and handled like the KeyboardInterrupt of Ctrl-C."""
 
+    exit_code = 143
+
+
+class TerminalClosed(Terminated):
+    """Raised by SIGHUP: the terminal was closed, or the connection to it lost."""
+
+    exit_code = 129
+
 
 def run(command: click.Command, arguments: Sequence[str]) -> int:
     """Run a command and return its exit code; its error, if any, is printed on standard error."""
@@ -67,9 +75,9 @@ def _report_error(error: Exception | KeyboardInterrupt) -> int:
         case click.ClickException() as known:
             _print_error(*_describe_usage_error(known))
             return 2
-        case Terminated():
+        case Terminated() as end:
             _print_error("terminated before it was done", RERUN_HINT)
-            return 143
+            return end.exit_code
         case KeyboardInterrupt() | click.Abort():
             _print_error("interrupted before it was done", RERUN_HINT)
             return 130

@@ -204,13 +204,17 @@ def has_finished(run: Path, step: int) -> bool:
 
 def load_in_worker(models: TranslatorChoice) -> "Translator":
     """Load the models in a worker process that has one thread and ends with its parent."""
+    from transduce.cli.outcome import Terminated
     from transduce.cli.signals import die_with_parent
     from transduce.machine.process_settings import keep_freed_memory, use_threads
 
     parent = multiprocessing.parent_process()
     assert parent is not None
     assert parent.pid is not None
-    die_with_parent(parent.pid)
+    try:
+        die_with_parent(parent.pid)
+    except Terminated as end:
+        raise SystemExit(end.exit_code) from end  # which multiprocessing ends with quietly
     keep_freed_memory()
     use_threads(1)
     return models.load()

@@ -9,18 +9,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from transduce.cli.outcome import Terminated
+from transduce.cli.outcome import TerminalClosed, Terminated
+from transduce.cli.standard_streams import detach_from_terminal
 from transduce.training.distributed.requests import SignalRequests
 
 SIGNAL_AT_DEATH = 1  # the value of PR_SET_PDEATHSIG in Linux
 STOP_MESSAGE = "stopping: the update in progress is dropped, the last finished one is saved"
+ENDS = {
+    signal.SIGINT: KeyboardInterrupt,
+    signal.SIGTERM: Terminated,
+    signal.SIGHUP: TerminalClosed,
+}
 CHECKPOINT_MESSAGE = "saving a checkpoint when the update in progress is finished"
 
 
 def import_with_signals_deferred(name: str) -> None:
-    """Import a module, and delay SIGINT and SIGTERM until the import is complete."""
+    """Import a module, and delay the signals that end a command until the import is complete."""
     received: list[int] = []
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    numbers = ending_signals()
     before = {one: signal.signal(one, lambda number, _: received.append(number)) for one in numbers}
     try:
         importlib.import_module(name)
@@ -29,6 +35,12 @@ def import_with_signals_deferred(name: str) -> None:
             signal.signal(number, handler)
     if received:
         signal.raise_signal(received[0])
+
+
+def ending_signals() -> tuple[signal.Signals, ...]:
+    """Return the signals that end a command; SIGHUP is none under nohup, which ignores it."""
+    has_terminal = signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
+    return (signal.SIGINT, signal.SIGTERM, *((signal.SIGHUP,) if has_terminal else ()))
 
 
 def die_with_parent(parent: int) -> None:
@@ -48,17 +60,19 @@ def ignore_checkpoint_signal() -> None:
 
 @contextmanager
 def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
-    """Pass SIGUSR1 and the first SIGINT or SIGTERM to `handle`; raise an error at the second."""
+    """Pass SIGUSR1 and the first signal that ends to `handle`; raise an error at the second."""
     received: list[int] = []
 
     def receive(number: int, _: FrameType | None) -> None:
         if number != signal.SIGUSR1:
+            if number == signal.SIGHUP:
+                detach_from_terminal()
             if received:
-                raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+                raise ENDS[number]
             received.append(number)
         handle(number)
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
+    numbers = (*ending_signals(), signal.SIGUSR1)
     before = {number: signal.signal(number, receive) for number in numbers}
     try:
         yield

@@ -2,6 +2,7 @@
 
 import io
 import os
+import select
 import sys
 from typing import final
 
@@ -23,6 +24,17 @@ def replace_closed_streams() -> None:
         sys.stderr = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     if sys.stdout is None:
         sys.stdout = ClosedOutput()
+
+
+def detach_from_terminal() -> None:
+    """Discard what is printed from now on to a terminal, which was closed: writing would fail."""
+    poll = select.poll()
+    for number in (1, 2):
+        poll.register(number, 0)
+    hung_up = {number for number, event in poll.poll(0) if event & select.POLLHUP}
+    for number in (1, 2):
+        if number in hung_up or os.isatty(number):
+            os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), number)
 
 
 @final

@@ -60,9 +60,10 @@ def command(  # noqa: PLR0913 - one for each option
 
     The same command again resumes from the last checkpoint, with results equal to the bit on the
     same machine. With a higher training.steps it continues a finished run to that step.
-    Ctrl-C and SIGTERM stop the run after a checkpoint of the last finished update; SIGUSR1 writes a
-    checkpoint while the run continues. `transduce average` writes a model folder from a run;
-    `transduce translate` also accepts a run folder, whose newest checkpoint it uses.
+    Ctrl-C, SIGTERM and a closed terminal stop the run after a checkpoint of the last finished
+    update; SIGUSR1 writes a checkpoint while the run continues. `transduce average` writes a model
+    folder from a run; `transduce translate` also accepts a run folder, whose newest checkpoint it
+    uses.
 
     \b
     transduce train --source a.en --target a.de --dev-source d.en --dev-target d.de -o RUN

@@ -5,8 +5,9 @@ import os
 import re
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 LEFTOVER = re.compile(r"\.(tmp|trash)-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
@@ -78,3 +79,44 @@ def is_abandoned(path: Path) -> bool:
     finally:
         os.close(descriptor)
     return True
+
+
+@contextmanager
+def private_folder(prefix: str) -> Iterator[Path]:
+    """Create a temporary folder that only this user can open, and delete it at the end.
+
+    Folders of this prefix that killed processes of this user left are deleted, too.
+    """
+    delete_abandoned_folders(prefix)
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=prefix))
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        mark_alive(descriptor)
+        if folder.exists():  # no other process took it for abandoned before it was marked
+            break
+        os.close(descriptor)
+    try:
+        yield folder
+    finally:
+        os.close(descriptor)
+        delete(folder)
+
+
+def delete_abandoned_folders(prefix: str) -> None:
+    """Delete this user's temporary folders of a prefix that no living process has marked."""
+    for entry in list_entries(Path(tempfile.gettempdir())):
+        if entry.name.startswith(prefix):
+            with suppress(OSError):
+                delete_if_abandoned(entry)
+
+
+def delete_if_abandoned(folder: Path) -> None:
+    """Delete a folder of this user that no process has marked; OSError if it is another's."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(folder, flags)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(descriptor).st_uid == os.getuid():
+            delete(folder)
+    finally:
+        os.close(descriptor)

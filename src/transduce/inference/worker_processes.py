@@ -87,8 +87,8 @@ def start_workers(load: Load[Model], workers: int) -> Iterator[list[Worker[Model
 
 @contextmanager
 def block_interrupts() -> Iterator[None]:
-    """Delay Ctrl-C until a with block ends; processes started inside it never receive Ctrl-C."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Delay Ctrl-C and SIGHUP until a with block ends; processes started inside never get them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     try:
         yield
     finally:

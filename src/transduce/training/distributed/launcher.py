@@ -6,25 +6,24 @@ loopback interface only.
 """
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import final
 
+from transduce.durable.temporary import private_folder
 from transduce.errors import LostProcessError
 from transduce.training.distributed.rank import ProcessRank
 
 POLL_SECONDS = 0.05
+FOLDER = "transduce-launcher-"  # how the name of a temporary folder begins
 GRACE_SECONDS = 5.0  # how long to wait for the exit code of a lost process
 LOST = LostProcessError.exit_code
-SHARED_ENDS = (0, 5, 130, 143)  # exit codes that all processes have if one process has them
+SHARED_ENDS = (0, 5, 129, 130, 143)  # exit codes that all processes have if one process has them
 # exit codes with which rank 0 ends after printing the reason
 EXPLAINED_ENDS = (*SHARED_ENDS, 2, 3, 4, 6, 141)
 RESUME_HINT = (
@@ -35,33 +34,35 @@ RESUME_HINT = (
 @contextmanager
 def launch_processes(count: int) -> Iterator["ProcessSupervisor"]:
     """Start `count` processes of this command, one per rank; on exit, kill those still running."""
-    folder = Path(tempfile.mkdtemp(prefix="transduce-"))
+    started: list[subprocess.Popen[bytes]] = []
+    with private_folder(FOLDER) as folder:
+        try:
+            for number in range(count):
+                rank = ProcessRank(
+                    rank=number,
+                    world_size=count,
+                    local_rank=number,
+                    local_size=count,
+                    rendezvous_file=folder / "rendezvous",
+                    parent=os.getpid(),
+                )
+                started.append(start_process(rank))
+            yield ProcessSupervisor(started)
+        finally:
+            for process in started:
+                process.kill()
+                process.wait()
+
+
+def start_process(rank: ProcessRank) -> "subprocess.Popen[bytes]":
+    """Start this same command as one process of several, which communicate on loopback only."""
     loopback = next(name for _, name in socket.if_nameindex() if name.startswith("lo"))
     interfaces = {"GLOO_SOCKET_IFNAME": loopback, "NCCL_SOCKET_IFNAME": loopback}
-    started: list[subprocess.Popen[bytes]] = []
-    try:
-        for number in range(count):
-            rank = ProcessRank(
-                rank=number,
-                world_size=count,
-                local_rank=number,
-                local_size=count,
-                rendezvous_file=folder / "rendezvous",
-                parent=os.getpid(),
-            )
-            started.append(
-                subprocess.Popen(
-                    [sys.executable, *sys.orig_argv[1:]],
-                    env={**os.environ, **interfaces, **rank.as_environment()},
-                    start_new_session=True,  # Ctrl-C reaches only this process, which forwards it
-                )
-            )
-        yield ProcessSupervisor(started)
-    finally:
-        for process in started:
-            process.kill()
-            process.wait()
-        shutil.rmtree(folder, ignore_errors=True)
+    return subprocess.Popen(
+        [sys.executable, *sys.orig_argv[1:]],
+        env={**os.environ, **interfaces, **rank.as_environment()},
+        start_new_session=True,  # Ctrl-C reaches only the launcher, which forwards it
+    )
 
 
 @final

@@ -1,0 +1,70 @@
+"""Temporary folders: private, deleted at the end, and deleted later if a process was killed."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+from transduce.durable.temporary import private_folder
+
+PREFIX = "transduce-test-"
+HOLDING = f"""
+import sys, time
+from transduce.durable.temporary import private_folder
+with private_folder({PREFIX!r}) as folder:
+    (folder / "rendezvous").write_text("x")
+    print(folder, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_tmpdir(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+
+
+def held():
+    """A process that holds a folder, and the folder's path."""
+    process = subprocess.Popen([sys.executable, "-c", HOLDING], stdout=subprocess.PIPE, text=True)
+    return process, process.stdout.readline().strip()
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_private_folder_is_this_user_s_alone_and_gone_at_the_end(tmp_path):
+    with private_folder(PREFIX) as folder:
+        assert folder.parent == tmp_path
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        (folder / "file").touch()
+    assert names(tmp_path) == []
+
+
+def test_what_a_killed_process_left_goes_at_the_next_start_and_a_living_one_s_stays(tmp_path):
+    living, kept = held()
+    killed, left = held()
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    assert os.path.exists(left)  # noqa: PTH110 - a path that was printed
+    with private_folder(PREFIX) as folder:
+        assert names(tmp_path) == sorted([folder.name, os.path.basename(kept)])  # noqa: PTH119
+    living.terminate()
+    living.communicate()
+
+
+def test_links_and_other_names_are_left_alone(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/file").touch()
+    (tmp_path / f"{PREFIX}link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / f"{PREFIX}file").touch()
+    before = names(tmp_path)
+    with private_folder(PREFIX):
+        pass
+    assert names(tmp_path) == before
+    assert names(tmp_path / "elsewhere") == ["file"]
