@@ -32,6 +32,7 @@ from transduce.errors import FolderError, InputError
 from transduce.runs.output_folder import require_own_folder
 from transduce.runs.texts import Pair, Pairs, clean_pairs, take_pairs
 from transduce.settings import Data
+from transduce.settings.fields import require
 from transduce.tasks import build_task, find_task_kind
 from transduce.text.clean import Cleaner
 from transduce.vocabulary import Vocabulary, learn_vocabulary
@@ -196,7 +197,13 @@ def learn_vocabularies(
 
 def learn_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> Vocabulary:
     """Learn the vocabulary of the source (side 0) or target (1), or of both if shared."""
-    symbols = find_task_kind(data).target_symbols
+    kind = find_task_kind(data)
+    symbols = kind.target_symbols
+    require(
+        data.vocabulary != "word" or kind.is_tokenised,
+        f"a vocabulary of words needs tokenised text, which {data.task} does not have",
+        "--set data.vocabulary=byte-pair",
+    )
     if side == 1 and symbols is not None:
         pairs = read_kept_pairs(train, data, on_progress)
         return learn_closed_list(symbols(data, target) for _, target in pairs)

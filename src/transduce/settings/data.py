@@ -14,6 +14,7 @@ from transduce.settings.fields import (
 
 TASKS = ("translation", "copy", "reverse", "sort", "parsing", "tagging")
 LINEARISATIONS = ("xx", "tags", "t2t")
+VOCABULARIES = ("byte-pair", "word-piece", "word")
 LABEL_SCHEMES = ("raw", "bio", "iob1")
 
 
@@ -34,7 +35,9 @@ class Data:
     source_language: str = from_paper("en", "5.1", "the source language is English")
     target_language: str = from_paper("de", "5.1", "the target language is German")
     vocabulary: str = from_paper(
-        "byte-pair", "5.1", "byte-pair encoding; word-pieces for English to French"
+        "byte-pair",
+        "5.1",
+        "byte-pair encoding; word-pieces for English to French; word: words of tokenised text",
     )
     vocabulary_size: int = from_paper(37_000, "5.1", "about 37,000 symbols")
     shared_vocabulary: bool = from_paper(True, "5.1", "source and target share one vocabulary")
@@ -68,7 +71,12 @@ class Data:
         require_one_of(self, "linearisation", LINEARISATIONS)
         require_one_of(self, "label_scheme", LABEL_SCHEMES)
         require(self.max_pairs >= 0, f"data.max_pairs must not be negative, it is {self.max_pairs}")
-        require_one_of(self, "vocabulary", ("byte-pair", "word-piece"))
+        require_one_of(self, "vocabulary", VOCABULARIES)
+        require(
+            self.vocabulary != "word" or not self.shared_vocabulary,
+            "source and target cannot share a vocabulary of words",
+            "--set data.shared_vocabulary=false",
+        )
         require(
             self.vocabulary_size >= 258,
             f"data.vocabulary_size must be at least 258, not {self.vocabulary_size}",

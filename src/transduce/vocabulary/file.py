@@ -1,9 +1,9 @@
 """The file of a vocabulary: a tokenizer.json that `tokenizers.Tokenizer` reads.
 
-The file's list of merges (byte-pair), pieces (word-piece) or symbols (fixed list) determines all
-other fields, ids included. A file is therefore checked by building the whole document again from
-that list: any difference, such as exchanged ids, another pre-tokenizer or a normaliser, makes the
-file invalid.
+The file's list of merges (byte-pair), pieces (word-piece) or symbols (fixed list, words) determines
+all other fields, ids included. A file is therefore checked by building the whole document again
+from that list: any difference, such as exchanged ids, another pre-tokenizer or a normaliser, makes
+the file invalid.
 """
 
 import json
@@ -24,7 +24,7 @@ def deserialise(data: bytes) -> VocabularyKind:
     """Return the vocabulary in a tokenizer.json; FolderError if `serialise` did not write it."""
     try:
         found = json.loads(data)
-        kind = MODELS[found["model"]["type"]].from_model(found["model"])
+        kind = MODELS[found["model"]["type"]](found["model"])
         expected = build_document(kind)
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         raise foreign_file_error(f"{type(error).__name__}: {error}") from None

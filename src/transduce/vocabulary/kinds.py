@@ -4,10 +4,10 @@ Byte-pair and word-piece learn the same pieces from a text and give them the sam
 encoding applies the merges to a word in the order in which they were learned. Word-piece takes the
 longest known piece at the start of the word, then of the rest, and so on (Wu et al. 2016, the
 paper's [38]). A `ClosedList` is the fixed list of the symbols in the training data, such as
-brackets with labels, and cannot encode anything else.
+brackets with labels, and cannot encode anything else. `WordLevel` is in word_level.py.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -16,10 +16,12 @@ from typing import Any, final
 from transduce.vocabulary.symbols import (
     SPECIALS,
     Merge,
+    assign_ids,
     byte_letters,
     list_symbols,
     symbol_bytes,
 )
+from transduce.vocabulary.word_level import UNKNOWN, WordLevel
 
 BYTE_LEVEL = {
     "type": "ByteLevel",
@@ -73,6 +75,10 @@ class BytePair:
     def symbol_bytes(self) -> list[bytes]:
         """Return the UTF-8 bytes that each symbol stands for, indexed by id."""
         return list_symbol_bytes(self.symbols)
+
+    def prepare(self, text: str) -> str:
+        """Return a text unchanged: its bytes are symbols, so that it can be written."""
+        return text
 
     def pre_tokenizer_json(self) -> dict[str, Any]:
         """Return the "pre_tokenizer" entry of tokenizer.json: how text is cut into words."""
@@ -133,6 +139,10 @@ class WordPiece:
         """Return the "decoder" entry of tokenizer.json: how symbols are joined to text."""
         return BYTE_LEVEL
 
+    def prepare(self, text: str) -> str:
+        """Return a text unchanged: its bytes are symbols, so that it can be written."""
+        return text
+
     def pre_tokenizer_json(self) -> dict[str, Any]:
         """Return the "pre_tokenizer" entry of tokenizer.json: how text is cut into words.
 
@@ -180,6 +190,10 @@ class ClosedList:
         """Return the UTF-8 bytes of each symbol with a blank after it, indexed by id."""
         return [b"", b"", *(f"{symbol} ".encode() for symbol in self.learned)]
 
+    def prepare(self, text: str) -> str:
+        """Return a text unchanged: a label is looked up as it is."""
+        return text
+
     def pre_tokenizer_json(self) -> dict[str, Any]:
         """Return the "pre_tokenizer" entry of tokenizer.json: text is cut at blanks."""
         pattern = {"String": " "}
@@ -195,12 +209,18 @@ class ClosedList:
         return {"type": "WordLevel", "vocab": vocab, "unk_token": "<unknown>"}
 
 
-VocabularyKind = BytePair | WordPiece | ClosedList
+VocabularyKind = BytePair | WordPiece | ClosedList | WordLevel
 KINDS: Mapping[str, type[BytePair] | type[WordPiece]] = MappingProxyType(
     {"byte-pair": BytePair, "word-piece": WordPiece}
 )
-MODELS: Mapping[str, type[BytePair] | type[WordPiece] | type[ClosedList]] = MappingProxyType(
-    {"BPE": BytePair, "WordPiece": WordPiece, "WordLevel": ClosedList}  # names in tokenizer.json
+MODELS: Mapping[str, Callable[[Any], VocabularyKind]] = MappingProxyType(
+    {  # by the names in tokenizer.json
+        "BPE": BytePair.from_model,
+        "WordPiece": WordPiece.from_model,
+        "WordLevel": lambda model: (
+            WordLevel if model["unk_token"] == UNKNOWN else ClosedList
+        ).from_model(model),
+    }
 )
 
 
@@ -208,8 +228,3 @@ def list_symbol_bytes(symbols: Sequence[str]) -> list[bytes]:
     """Return the UTF-8 bytes that each symbol of a byte-level vocabulary stands for."""
     values = {letter: byte for byte, letter in enumerate(byte_letters())}
     return [symbol_bytes(symbol, values) for symbol in symbols]
-
-
-def assign_ids(symbols: Sequence[str]) -> dict[str, int]:
-    """Return a dict from each symbol to its id, which is its index in the list."""
-    return {symbol: number for number, symbol in enumerate(symbols)}

@@ -41,3 +41,8 @@ def make_readable(piece: bytes) -> str:
 def escape_bytes(character: str) -> str:
     """Return the UTF-8 bytes of one character in hexadecimal, such as "<C2><A0>"."""
     return "".join(f"<{byte:02X}>" for byte in character.encode("utf-8", "surrogateescape"))
+
+
+def assign_ids(symbols: Sequence[str]) -> dict[str, int]:
+    """Return a dict from each symbol to its id, which is its index in the list."""
+    return {symbol: number for number, symbol in enumerate(symbols)}

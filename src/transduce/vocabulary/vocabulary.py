@@ -15,12 +15,14 @@ from transduce.vocabulary.symbols import SPECIALS, make_readable
 
 @final
 class Vocabulary:
-    """A lossless encoding of strings as token ids, such as byte-pair encoding    (section 5.1)
+    """An encoding of strings as token ids, such as byte-pair encoding    (section 5.1)
 
+    It is lossless but for a vocabulary of whole words, which writes a rare word as its class.
     `encode` does not normalise; `transduce.text.clean.normalise` does (NFC, single blanks).
     """
 
     def __init__(self, kind: VocabularyKind) -> None:
+        self._prepare = kind.prepare
         self._data = serialise(kind)
         self._tokenizer = Tokenizer.from_str(self._data.decode())
         # Encode "</s>" in a text as text, not as END; tokenizer.json cannot store this setting.
@@ -42,7 +44,9 @@ class Vocabulary:
         """Return the token ids of many texts, encoded on all cores, without END."""
         texts = list(texts)
         require_no_surrogates(texts)
-        encodings = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        encodings = self._tokenizer.encode_batch_fast(
+            [self._prepare(text) for text in texts], add_special_tokens=False
+        )
         return [encoding.ids for encoding in encodings]
 
     def decode(self, ids: Iterable[int]) -> str:

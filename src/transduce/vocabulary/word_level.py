@@ -1,0 +1,145 @@
+"""A vocabulary of whole words for tokenised text: one symbol for each word, known or not.
+
+A parser and a tagger write symbols per word. If a word were several pieces, the decoder would have
+to count words through them (docs/internals/deviations.md says what that costs a small model).
+Frequent words are symbols. Every other word is written as its class: its shape and its last
+letters, such as "<Aa*ing>", the way parsers of treebanks treat unknown words. The words of the
+training text that are no symbols are the examples from which a model learns the classes.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any, final
+
+from transduce.errors import InputError
+from transduce.vocabulary.symbols import SPECIALS, assign_ids
+
+UNKNOWN = "<unk>"  # the class of a word with no other class
+RARE = 2  # words that occur at most this often are examples when classes are chosen
+EXAMPLES = 20  # a class needs so many different rare words
+SHARE = 10  # at most a tenth of the symbols are classes
+ENDING = 3  # most letters of a class's ending
+
+
+@final
+@dataclass(frozen=True)
+class WordLevel:
+    """A word-level vocabulary with a class, by shape and ending, for each word that it lacks."""
+
+    classes: tuple[str, ...]  # the symbols with the ids 2, 3, …; the first is UNKNOWN
+    words: tuple[str, ...]  # the symbols after them, the most frequent word first
+
+    @staticmethod
+    def from_model(model: Any) -> "WordLevel":  # noqa: ANN401 - parsed JSON
+        """Build the vocabulary from tokenizer.json's "model" entry; ValueError if it is invalid."""
+        vocab = model["vocab"]
+        learned = sorted(vocab, key=vocab.__getitem__)[len(SPECIALS) :]
+        classes = tuple(symbol for symbol in learned if is_class(symbol))
+        words = tuple(learned[len(classes) :])
+        if classes[:1] != (UNKNOWN,) or any(is_class(word) for word in words):
+            raise ValueError("the classes of unknown words do not come first")
+        for symbol in learned:
+            if not symbol or " " in symbol or symbol in SPECIALS:
+                raise ValueError(f"{symbol!r} is no symbol")
+        return WordLevel(classes, words)
+
+    @cached_property
+    def symbols(self) -> list[str]:
+        """Return all symbols, indexed by id."""
+        return [*SPECIALS, *self.classes, *self.words]
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """Return the set of words that are symbols."""
+        return frozenset(self.words)
+
+    @cached_property
+    def known_classes(self) -> frozenset[str]:
+        """Return the set of classes that are symbols."""
+        return frozenset(self.classes)
+
+    def prepare(self, text: str) -> str:
+        """Return a text with every word that is no symbol replaced by its class."""
+        return " ".join(
+            word if word in self.known else self.class_of(word) for word in text.split(" ") if word
+        )
+
+    def class_of(self, word: str) -> str:
+        """Return the most specific class that the vocabulary has for a word."""
+        return next((one for one in list_classes(word) if one in self.known_classes), UNKNOWN)
+
+    def symbol_bytes(self) -> list[bytes]:
+        """Return the UTF-8 bytes of each symbol with a blank after it, indexed by id."""
+        return [b"", b"", *(f"{symbol} ".encode() for symbol in self.symbols[len(SPECIALS) :])]
+
+    def pre_tokenizer_json(self) -> dict[str, Any]:
+        """Return the "pre_tokenizer" entry of tokenizer.json: text is cut at blanks."""
+        pattern = {"String": " "}
+        return {"type": "Split", "pattern": pattern, "behavior": "Removed", "invert": False}
+
+    def decoder_json(self) -> None:
+        """Return None, the "decoder" entry of tokenizer.json that joins symbols with blanks."""
+        return
+
+    def model_json(self) -> dict[str, Any]:
+        """Return the "model" entry of tokenizer.json; `prepare` leaves it no unknown words."""
+        return {"type": "WordLevel", "vocab": assign_ids(self.symbols), "unk_token": UNKNOWN}
+
+
+def learn_word_level(lines: Iterable[str], size: int) -> WordLevel:
+    """Learn a word-level vocabulary of at most `size` symbols from lines of tokenised text.
+
+    Words that occur once are never symbols, so that every class has examples. Of equally frequent
+    words the first by alphabet are taken: equal counts give equal files.
+    """
+    counts = Counter(word for line in lines for word in line.split(" ") if word)
+    if not counts:
+        raise InputError(
+            "there is no text to learn a vocabulary from",
+            "are the files empty, or all lines left out?",
+        )
+    classes = choose_classes(counts, size // SHARE)
+    ranked = sorted(counts, key=lambda word: (-counts[word], word))
+    frequent = (word for word in ranked if counts[word] > 1 and not is_reserved(word))
+    return WordLevel(classes, tuple(islice(frequent, size - len(SPECIALS) - len(classes))))
+
+
+def choose_classes(counts: Counter[str], most: int) -> tuple[str, ...]:
+    """Return UNKNOWN and the classes that the most rare words have, at most `most` in all."""
+    rare = (word for word, count in counts.items() if count <= RARE)
+    found = Counter(one for word in rare for one in list_classes(word))
+    frequent = sorted(one for one in found if found[one] >= EXAMPLES)
+    chosen = sorted(frequent, key=lambda one: -found[one])[: max(most - 1, 0)]
+    return (UNKNOWN, *sorted(chosen))
+
+
+def list_classes(word: str) -> Iterator[str]:
+    """Yield the classes that a word could have, such as <Aa*ing>, most specific first."""
+    shape = find_shape(word)
+    letters = word.lower()
+    for length in range(min(ENDING, len(word) - 1), 0, -1):
+        if letters[-length:].isalpha():
+            yield f"<{shape}*{letters[-length:]}>"
+    yield f"<{shape}>"
+
+
+def find_shape(word: str) -> str:
+    """Return a word's shape: A, Aa or a by its case, 1 for digits, - inside; 0 is a number."""
+    digits = any(one.isdigit() for one in word)
+    if not any(one.isalpha() for one in word):
+        return "0" if digits else "."
+    case = "A" if word.isupper() and len(word) > 1 else "Aa" if word[:1].isupper() else "a"
+    return case + "1" * digits + "-" * ("-" in word[1:-1])
+
+
+def is_class(symbol: str) -> bool:
+    """Return whether a symbol is written like a class of unknown words, such as <a*ing>."""
+    return len(symbol) > 2 and symbol[0] == "<" and symbol[-1] == ">"
+
+
+def is_reserved(word: str) -> bool:
+    """Return whether a word cannot be a symbol: it is written like a class or a special symbol."""
+    return is_class(word) or word in SPECIALS
