@@ -8,7 +8,7 @@ from transduce.view.explainer.explain import explain
 READY = "window.transduce && transduce.page.ready"
 TRACE = """
 const [source, output, off] = arguments, { page, traceModel, finish } = transduce;
-const trace = finish(traceModel(page.models[0], source, output, new Set(off)));
+const trace = finish(traceModel(page.result.model, source, output, new Set(off)));
 const rows = (row) => Array.from(row, (x) => (Number.isFinite(x) ? x : null));
 return Object.fromEntries(Object.entries(trace).map(([name, all]) => [name, all.map(rows)]));
 """
@@ -17,7 +17,7 @@ const [texts, changes, off] = arguments;
 const { page, header, beamSearch, finish, encodeSource } = transduce;
 const settings = { ...header.search, ...changes }, silent = new Set(off);
 return texts.map((text) => {
-  const found = finish(beamSearch(page.models[0], encodeSource(text), settings, silent));
+  const found = finish(beamSearch(page.result.model, encodeSource(text), settings, silent));
   return { ids: found.best.ids, score: found.best.score, steps: found.steps.map(one => one.live) };
 });
 """

@@ -11,7 +11,9 @@ from tests.view.explainer.samples import ODD, PAPERS, TEXT, make_translator
 
 import transduce
 from transduce.errors import InputError
+from transduce.view.explainer.page import PARTS
 from transduce.view.explainer.weights import store_weights
+from transduce.view.page.parts import join_scripts, join_styles
 
 
 @pytest.fixture(scope="module")
@@ -87,3 +89,8 @@ def test_what_float16_cannot_hold_is_stored_in_32_bits():
     stored = store_weights({"big": torch.tensor([[1e6, 1.0]])}, "float16")
     assert stored.layout[0]["type"] == "float32"
     assert np.array_equal(stored.tensors["big"].numpy(), [[1e6, 1.0]])
+
+
+def test_script_and_style_have_at_most_100_kilobytes():
+    script, style = join_scripts(PARTS.scripts), join_styles(PARTS.styles)
+    assert len(script.encode()) + len(style.encode()) <= 100_000

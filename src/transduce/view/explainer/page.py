@@ -9,7 +9,10 @@ from transduce.view.page.document import build_page
 from transduce.view.page.parts import PageParts
 
 CORE = ("sums", "pieces", "weights", "model", "beam")
-VIEWS = ("main",)
+VIEWS = (
+    *("texts", "state", "compute", "cells", "picture", "panels", "tree", "switches"),
+    *("stages", "tour", "export", "main"),
+)
 PARTS = PageParts(
     scripts=("page/dom.js", *(f"explainer/script/{name}.js" for name in (*CORE, *VIEWS))),
     styles=("page/theme.css", "explainer/explainer.css"),

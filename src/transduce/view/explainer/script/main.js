@@ -1,45 +1,137 @@
-const header = readJson("header");
-const VOCABULARIES = { source: readVocabulary(header.vocabularies.source) };
-VOCABULARIES.target = header.vocabularies.target ? readVocabulary(header.vocabularies.target) : VOCABULARIES.source;
-const page = { models: [], ready: false };
+/** Calls a function at each event of a name on the element of an id. */
+const on = (id, name, act) => byId(id).addEventListener(name, act);
 
-/** Returns the ids of a text with END. */
-const encodeSource = text => [...encodeText(VOCABULARIES.source, normalise(text)), END];
-
-/** Returns the model of a stage, opened when it is first asked for. */
-async function openStage(number) {
-  page.models[number] ??= buildModel(header.sizes, await openWeights(header.stages[number]));
-  return page.models[number];
+/** Shows the state and what was computed for it. */
+function show() {
+  if (!page.result) return;
+  showControls();
+  showStrip("source-pieces", piecesOf("source"), "source");
+  showStrip("target-pieces", piecesOf("target"), "target");
+  showSwitches();
+  showStage();
+  showTour();
+  showPanel();
+  finishTurn();
 }
 
-/** Compares the numbers of PyTorch for the example with those of this page; returns the difference. */
-function checkExample(model) {
-  const { source, output, numbers } = header.example, trace = finish(traceModel(model, source, output, new Set()));
-  let most = 0;
-  for (const [name, expected] of Object.entries(numbers)) {
-    const row = trace[name].at(-1), stride = Math.max(1, Math.floor(row.length / 4));
-    expected.forEach((x, i) => (most = Math.max(most, Math.abs(x - row[i * stride]))));
-  }
-  return most;
+/** Brings the controls to the state. */
+function showControls() {
+  if (document.activeElement !== byId("text")) byId("text").value = state.text;
+  if (document.activeElement !== byId("prefix")) byId("prefix").value = state.prefix;
+  byId("beam").value = state.beam;
+  byId("alpha").value = state.alpha;
+  byId("alpha-value").textContent = state.alpha.toFixed(1);
+  for (const button of byId("panels").querySelectorAll("button")) button.setAttribute("aria-current", button.dataset.panel === state.panel ? "step" : "false");
+  const list = byId("panels"), now = list.querySelector("[aria-current=step]");
+  if (list.scrollWidth > list.clientWidth) list.scrollLeft = now.offsetLeft - list.clientWidth / 3;
 }
 
-async function main() {
-  byId("title").textContent = `How ${header.model.name} translates`;
-  const model = await openStage(0);
-  byId("text").value = header.example.text;
-  byId("ask").addEventListener("submit", event => {
+/** Shows the pieces of a side as buttons that choose a row. */
+function showStrip(id, pieces, side) {
+  const marked = Math.min(state[side], pieces.length - 1);
+  byId(id).replaceChildren(...pieces.map((piece, i) => {
+    const button = create("button", { type: "button", dir: "auto", "aria-pressed": i === marked, "aria-label": `${side} ${i + 1}: ${visible(piece)}` }, visible(piece));
+    button.addEventListener("click", () => moveTo(side, i));
+    return button;
+  }));
+}
+
+/** Chooses a row of a side; a number that is open goes along. */
+function moveTo(side, i) {
+  const [name, row, column] = state.cell.split(":"), follows = name && row !== undefined && sidesOf(name)[0] === side && page.result.trace[name]?.[i]?.length > column;
+  const focused = document.activeElement?.parentNode?.id;
+  change({ [side]: i, ...(follows ? { cell: `${name}:${i}:${column}` } : {}) });
+  if (focused?.endsWith("-pieces")) byId(focused).children[i]?.focus();
+}
+
+const moveRow = by => {
+  const { side } = panelNow();
+  moveTo(side, clamp(state[side] + by, 0, piecesOf(side).length - 1));
+};
+const movePanel = by => change({ panel: PANELS[clamp(PANELS.findIndex(one => one.id === state.panel) + by, 0, PANELS.length - 1)].id, cell: "" });
+
+const KEYS = {
+  ArrowLeft: () => (state.panel === "beam" ? change({ step: Math.max(0, state.step - 1) }) : moveRow(-1)),
+  ArrowRight: () => (state.panel === "beam" ? change({ step: Math.min(page.result.search.steps.length - 1, state.step + 1) }) : moveRow(1)),
+  PageUp: () => movePanel(-1), PageDown: () => movePanel(1),
+  "[": () => change({ layer: state.layer - 1, cell: "" }), "]": () => change({ layer: state.layer + 1, cell: "" }),
+  t: () => goToTour(state.tour ? 0 : 1), "<": () => state.tour && goToTour(Math.max(1, state.tour - 1)), ">": () => goToTour(state.tour + 1),
+  u: undo, d: toggleTheme, g: () => save("svg"), p: () => save("png"), Escape: () => change({ cell: "" }), "?": () => byId("help").showModal(),
+};
+
+/** Does what a key stands for, wherever the focus is but in a field. */
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea") || !page.result) return;
+  if (byId("help").open) return;
+  const digit = /^\d$/.test(event.key) ? Number(event.key) : 0;
+  if (digit && panelNow().headed) change({ head: Math.min(digit, header.sizes.heads), cell: "" });
+  else if (KEYS[event.key]) KEYS[event.key]();
+  else return;
+  event.preventDefault();
+}
+
+/** Fills what does not depend on the state. */
+function fillPage() {
+  const { sizes, model, parameters, languages, example } = header;
+  byId("title").textContent = `How ${model.name} translates`;
+  byId("about").textContent = `${languages.join(" to ")}: ${parameters.toLocaleString("en")} weights, ${sizes.layers} + ${sizes.layers} layers, d_model ${sizes.d_model}, ${sizes.heads} heads, vocabulary of ${VOCABULARIES.target.symbols.length.toLocaleString("en")}.`;
+  byId("longest").textContent = header.longest;
+  byId("deviations").textContent = header.notes.join(" ");
+  byId("examples").replaceChildren(...header.texts.map(text => create("option", { value: text })));
+  byId("panels").replaceChildren(...PANELS.map((panel, i) => {
+    const button = create("button", { type: "button", "data-panel": panel.id }, `${i + 1} ${panel.title}`);
+    button.addEventListener("click", () => change({ panel: panel.id, cell: "" }));
+    return create("li", {}, button);
+  }));
+  byId("text").maxLength = byId("prefix").maxLength = 1000;
+  byId("text").value = example.text;
+}
+
+/** Listens to what the reader does. */
+function listen() {
+  let timer = 0;
+  const typed = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => change({ text: byId("text").value, prefix: byId("prefix").value, source: 0, target: 0, step: 0, cell: "" }), 250);
+  };
+  on("text", "input", typed);
+  on("prefix", "input", typed);
+  on("ask", "submit", event => {
     event.preventDefault();
-    translate(model);
+    clearTimeout(timer);
+    change({ text: byId("text").value, prefix: byId("prefix").value });
   });
-  byId("check").textContent = `Largest difference from PyTorch: ${checkExample(model).toExponential(1)}`;
-  translate(model);
-  page.ready = true;
+  on("beam", "change", () => change({ beam: Number(byId("beam").value) }));
+  on("alpha", "input", () => change({ alpha: Number(byId("alpha").value) }));
+  on("undo", "click", undo);
+  on("all-on", "click", () => change({ off: [], prefix: "" }, { remember: true }));
+  on("begin-tour", "click", () => goToTour(1));
+  on("tour-next", "click", () => goToTour(state.tour + 1));
+  on("tour-back", "click", () => goToTour(state.tour - 1));
+  on("tour-end", "click", () => goToTour(0));
+  on("close-cell", "click", () => change({ cell: "" }));
+  for (const kind of ["svg", "png"]) on(kind, "click", () => save(kind));
+  on("theme", "click", toggleTheme);
+  on("show-help", "click", () => byId("help").showModal());
+  on("close-help", "click", () => byId("help").close());
+  document.addEventListener("keydown", onKey);
+  addEventListener("hashchange", () => change(readHash(location.hash)));
 }
 
-function translate(model) {
-  const { best } = finish(beamSearch(model, encodeSource(byId("text").value), header.search));
-  byId("translation").textContent = decodeIds(VOCABULARIES.target, best.ids);
+/** Opens the page. */
+async function main() {
+  fillPage();
+  fillStages();
+  fillSwitches();
+  listen();
+  await change(readHash(location.hash));
+  const difference = checkExample(await openStage(header.stages.length - 1));
+  byId("check").textContent = `${difference.toExponential(1)}`;
+  page.checked = difference;
 }
 
 main();
-window.transduce = { header, page, VOCABULARIES, normalise, encodeSource, decodeIds, readablePiece, openStage, traceModel, beamSearch, finish, checkExample };
+window.transduce = {
+  header, page, VOCABULARIES, PANELS, TOUR, SWITCHES, state: () => state, change, readHash, writeHash, normalise, encodeSource, encodeText, decodeIds, readablePiece,
+  openStage, traceModel, beamSearch, explainCell, finish, checkExample, buildSvg, goToTour, buildBox,
+};

@@ -1,0 +1,115 @@
+// How each number of the trace follows from numbers before it: any of them opens as its sum.
+
+/** Returns the name of the residual stream before a sub-layer such as "encoder.2.ff". */
+function streamBefore(name) {
+  const [stack, layer, part] = name.split("."), parts = stack === "encoder" ? ["self", "ff"] : ["self", "cross", "ff"], at = parts.indexOf(part);
+  const side = header.sizes.norm === "pre" ? "sum" : "norm";
+  if (at > 0) return `${stack}.${layer}.${parts[at - 1]}.${side}`;
+  return layer === "1" ? `${stack === "encoder" ? "source" : "target"}.input` : `${stack}.${layer - 1}.ff.${side}`;
+}
+
+/** Returns the name of the rows that a sub-layer reads: normed ones in pre-norm. */
+const readBefore = name => (header.sizes.norm === "pre" ? `${name}.norm` : streamBefore(name));
+
+/** Returns the sum Σ a[k] b[k] as terms, with a bias if there is one. */
+function productTerms(a, b, bias = 0) {
+  const terms = Array.from(a, (x, k) => [k + 1, x, b[k]]);
+  return { terms, bias, total: terms.reduce((sum, [, x, y]) => sum + x * y, bias) };
+}
+
+/** Returns a row of a weight matrix. */
+function weightRow(model, name, row) {
+  const { data, shape: [, width] } = model.weights[name];
+  return data.subarray(row * width, (row + 1) * width);
+}
+
+/** Returns the softmax of a row at one place as its parts. */
+function shareOf(scores, j, formula) {
+  const top = Math.max(...scores), powers = Array.from(scores, score => Math.exp(score - top)), total = powers.reduce((a, b) => a + b, 0);
+  return { formula, steps: [["score", scores[j]], ["largest score of the row", top], ["exp(score − largest)", powers[j]], ["sum of all", total]], value: powers[j] / total };
+}
+
+/** Returns LayerNorm of a row at one place as its parts. */
+function normOf(model, row, j, path) {
+  const [mean, scale] = moments(row), [gain, bias] = ["weight", "bias"].map(part => model.weights[`${path}.${part}`].data[j]);
+  return {
+    formula: "LayerNorm: (x − mean) / √(variance + 10⁻⁶) · gain + bias",
+    steps: [["x", row[j]], ["mean of the row", mean], ["1 / √(variance + 10⁻⁶)", scale], ["gain", gain], ["bias", bias]],
+    value: (row[j] - mean) * scale * gain + bias,
+  };
+}
+
+/** Returns how embeddings and positions come about. */
+function inputCell(model, trace, side, part, i, j, ids) {
+  const root = Math.sqrt(model.sizes.d_model);
+  if (part === "embedding") {
+    const weight = model.embeddings[side].data[ids[i] * model.sizes.d_model + j];
+    return { formula: "√d_model · E(w)", steps: [["E(w)", weight], ["√d_model", root]], value: weight * root };
+  }
+  if (part === "input") return sumOf("embedding + position", trace[`${side}.embedding`][i][j], trace[`${side}.position`][i][j]);
+  const value = trace[`${side}.position`][i][j], learned = model.sizes.positions === "learned", power = 10000 ** ((2 * (j >> 1)) / model.sizes.d_model);
+  if (learned) return { formula: "a learned vector", steps: [["number", value]], value };
+  const angle = i / power;
+  return { formula: j % 2 ? "PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model))" : "PE(pos, 2i) = sin(pos / 10000^(2i/d_model))", steps: [["pos", i], ["10000^(2i/d_model)", power], ["angle", angle]], value: j % 2 ? Math.cos(angle) : Math.sin(angle) };
+}
+
+const sumOf = (formula, a, b) => ({ formula, steps: [["first", a], ["second", b]], value: a + b });
+
+/** Returns how a number of an attention sub-layer comes about. */
+function attentionCell(model, trace, name, what, head, i, j) {
+  const { heads, d_k, d_v } = model.sizes, [stack, layer, kind] = name.split("."), path = `${stack}.${layer - 1}.${kind}_attention`, h = head - 1;
+  if ("qkv".includes(what)) {
+    const fromMemory = kind === "cross" && what !== "q", rows = trace[fromMemory ? "encoder.output" : readBefore(name)];
+    const first = { q: 0, k: kind === "cross" ? 0 : heads * d_k, v: (kind === "cross" ? 1 : 2) * heads * d_k }[what];
+    const matrix = kind === "self" ? "query_key_value" : what === "q" ? "query" : "key_value";
+    const found = productTerms(rows[i], weightRow(model, `${path}.${matrix}.weight`, first + j));
+    return { formula: `${what} = x W${{ q: "ᵠ", k: "ᴷ", v: "ⱽ" }[what]}`, ...found, value: found.total };
+  }
+  if (what === "scores") {
+    const part = rows => rows.subarray(h * d_k, (h + 1) * d_k), found = productTerms(part(trace[`${name}.q`][i]), part(trace[`${name}.k`][j]));
+    const shut = !Number.isFinite(trace[`${name}.scores.${head}`][i][j] ?? -Infinity);
+    return { formula: shut ? "masked: −∞, whatever q · k is" : "q · k / √d_k", ...found, divisor: Math.sqrt(d_k), value: shut ? -Infinity : found.total / Math.sqrt(d_k) };
+  }
+  if (what === "weights") return shareOf(trace[`${name}.scores.${head}`][i], j, "softmax of the row of scores");
+  if (what === "joined") {
+    const of = Math.floor(j / d_v) + 1, weights = trace[`${name}.weights.${of}`][i], silent = page.result.off.has(`${name}.${of}`);
+    const found = productTerms(weights, trace[`${name}.v`].slice(0, weights.length).map(row => row[j]));
+    return { formula: silent ? `head ${of} is off: 0` : `Σ weight · v, head ${of}`, ...found, value: silent ? 0 : found.total };
+  }
+  const found = productTerms(trace[`${name}.joined`][i], weightRow(model, `${path}.output.weight`, j));
+  return { formula: "Concat(head₁, …, head_h) Wᴼ", ...found, value: found.total };
+}
+
+/** Returns how a number of the feed-forward network comes about. */
+function forwardCell(model, trace, name, what, i, j) {
+  const [stack, layer] = name.split("."), path = `${stack}.${layer - 1}.feed_forward`, inner = what === "inner";
+  const part = inner ? "inner" : "outer", rows = trace[inner ? readBefore(name) : `${name}.inner`];
+  const found = productTerms(rows[i], weightRow(model, `${path}.${part}.weight`, j), model.weights[`${path}.${part}.bias`].data[j]);
+  return { formula: inner ? "max(0, x W₁ + b₁)" : "h W₂ + b₂", ...found, value: inner ? Math.max(0, found.total) : found.total };
+}
+
+/** Returns how number j of row i of a name comes about: {formula, terms or steps, value}. */
+function explainCell(model, trace, name, i, j, ids) {
+  const parts = name.split(".");
+  if (["source", "target"].includes(parts[0])) return inputCell(model, trace, parts[0], parts[1], i, j, ids[parts[0]]);
+  if (name === "logits") {
+    const found = productTerms(trace["decoder.output"][i], model.output.data.subarray(j * model.sizes.d_model, (j + 1) * model.sizes.d_model));
+    return { formula: "decoder output · E(w)", ...found, value: found.total };
+  }
+  if (name === "probabilities") return shareOf(trace.logits[i], j, "softmax of the logits");
+  if (parts[1] === "output") return outputCell(model, trace, parts[0], i, j);
+  const sub = parts.slice(0, 3).join("."), what = parts[3], { off } = page.result;
+  if (what === "sum") return sumOf(off.has(`${sub}.residual`) ? "the residual is off" : "x + Sublayer(x)", off.has(`${sub}.residual`) ? 0 : trace[streamBefore(sub)][i][j], trace[`${sub}.output`][i][j]);
+  const add = `${parts[0]}.${parts[1] - 1}.add_${{ self: "self", cross: "cross", ff: "feed_forward" }[parts[2]]}.norm`;
+  if (what === "norm") return normOf(model, trace[header.sizes.norm === "pre" ? streamBefore(sub) : `${sub}.sum`][i], j, add);
+  if (what === "output" && (off.has(sub) || off.has(sub.split(".", 2).join(".")))) return { formula: "this sub-layer is off: 0", steps: [], value: 0 };
+  return parts[2] === "ff" ? forwardCell(model, trace, sub, what, i, j) : attentionCell(model, trace, sub, what, Number(parts[4]), i, j);
+}
+
+/** Returns how the output of a stack comes about: it is the last layer's, normed again in pre-norm. */
+function outputCell(model, trace, stack, i, j) {
+  const last = `${stack}.${model.sizes.layers}.ff`;
+  if (header.sizes.norm === "pre") return normOf(model, trace[`${last}.sum`][i], j, `${stack}_final_norm`);
+  const value = trace[`${last}.norm`][i][j];
+  return { formula: "the output of the last layer", steps: [["number", value]], value };
+}

@@ -1,0 +1,68 @@
+// Computes what the state asks for, in slices, so that the page stays alive.
+
+const SLICE = 12; // milliseconds of computing before the page may draw
+
+/** Returns the ids of a text with END. */
+const encodeSource = text => [...encodeText(VOCABULARIES.source, normalise(text)), END];
+
+/** Returns the model of a stage, opened when it is first asked for. */
+function openStage(number) {
+  page.models[number] ??= openWeights(header.stages[number]).then(weights => buildModel(header.sizes, weights));
+  return page.models[number];
+}
+
+/** Runs a generator in slices; returns undefined if `isWanted` becomes false. */
+async function runSliced(generator, isWanted) {
+  let begun = performance.now();
+  for (;;) {
+    const { done, value } = generator.next();
+    if (done) return value;
+    if (performance.now() - begun < SLICE) continue;
+    await new Promise(resolve => setTimeout(resolve));
+    if (!isWanted()) return undefined;
+    begun = performance.now();
+  }
+}
+
+/** Returns the search of the state as {ids, off, search, text} with these names switched off. */
+async function searchNow(asked, names, isWanted) {
+  const model = await openStage(asked.stage), source = encodeSource(asked.text), off = new Set(names);
+  const settings = { ...header.search, beam: asked.beam, alpha: asked.alpha }, prefix = asked.prefix ? encodeText(VOCABULARIES.target, normalise(asked.prefix)) : [];
+  const found = await runSliced(beamSearch(model, source, settings, off, prefix), isWanted);
+  if (!found) return null;
+  return { model, source, off, search: found, settings, output: found.best?.ids ?? [END] };
+}
+
+/** Computes search and trace of the state, and the translation with all on beside it. */
+async function compute() {
+  const turn = ++page.turn, isWanted = () => turn === page.turn, asked = state, count = encodeSource(asked.text).length;
+  page.ready = false;
+  byId("busy").hidden = false;
+  const problem = count === 1 ? "Type a sentence." : count > header.longest ? `This sentence has ${count} pieces, and the page reads at most ${header.longest}.` : "";
+  byId("problem").textContent = problem;
+  if (problem) return finishTurn();
+  const result = await searchNow(asked, asked.off, isWanted), before = asked.off.length && result ? await searchNow(asked, [], isWanted) : null;
+  if (!result || !isWanted()) return undefined;
+  const trace = await runSliced(traceModel(result.model, result.source, result.output, result.off), isWanted);
+  if (!isWanted()) return undefined;
+  page.result = { ...result, trace };
+  page.before = before;
+  return show();
+}
+
+/** Says that what is shown is what was asked for. */
+function finishTurn() {
+  byId("busy").hidden = true;
+  page.ready = true;
+}
+
+/** Compares PyTorch's numbers for the example with this page's; returns the largest difference. */
+function checkExample(model) {
+  const { source, output, numbers: expected } = header.example, trace = finish(traceModel(model, source, output, new Set()));
+  let most = 0;
+  for (const [name, values] of Object.entries(expected)) {
+    const row = trace[name].at(-1), stride = Math.max(1, Math.floor(row.length / 4));
+    values.forEach((x, i) => (most = Math.max(most, Math.abs(x - row[i * stride]))));
+  }
+  return most;
+}

@@ -1,0 +1,73 @@
+// What is shown as a file: SVG or PNG of the panel.
+
+const INKS = ["--paper", "--ink", "--quiet", "--accent", "--below", "--edge"];
+const escapeXml = text => text.replace(/[<>&"]/g, c => `&#${c.charCodeAt(0)};`);
+
+/** Returns the page's colours by name. */
+function coloursNow() {
+  const colours = getComputedStyle(document.documentElement);
+  return Object.fromEntries(INKS.map(name => [name.slice(2), colours.getPropertyValue(name).trim()]));
+}
+
+/** Gives the elements of a copied picture their colours as attributes: a picture has no style sheet. */
+function paint(copy) {
+  const { paper, ink, quiet, accent, below, edge } = coloursNow(), none = "none";
+  const looks = {
+    above: { fill: accent }, below: { fill: below }, marked: { fill: none, stroke: ink }, picked: { fill: none, stroke: ink, "stroke-width": 3 },
+    line: { fill: none, stroke: quiet, "stroke-width": 1.5 }, "line best": { fill: none, stroke: accent, "stroke-width": 2.5 }, "quiet-text": { fill: quiet },
+  };
+  for (const element of copy.querySelectorAll("*")) {
+    const box = element.nodeName === "rect" && element.parentNode.nodeName === "g" ? { fill: paper, stroke: element.parentNode.classList.contains("best") ? accent : edge } : {};
+    for (const [name, value] of Object.entries({ ...looks[element.getAttribute("class")], ...box })) element.setAttribute(name, value);
+    element.removeAttribute("class");
+  }
+}
+
+/** Returns the text of an SVG element inside of a larger picture. */
+function nested(svg, x, y, width, height) {
+  const copy = svg.cloneNode(true);
+  paint(copy);
+  for (const name of ["aria-hidden", "class"]) copy.removeAttribute(name);
+  for (const [name, value] of Object.entries({ x, y, width, height })) copy.setAttribute(name, value);
+  return new XMLSerializer().serializeToString(copy);
+}
+
+/** Returns the panel as SVG: its title, equation, and each box below the other. */
+function buildSvg() {
+  const panel = panelNow(), { ink, paper } = coloursNow(), parts = [], line = (text, x, y, more = "") => parts.push(`<text x="${x}" y="${y}" ${more}>${escapeXml(text)}</text>`);
+  let y = 46, width = 560;
+  line(`${panel.title} (section ${panel.section})`, 10, 18, 'font-weight="bold"');
+  line(panel.equation, 10, 36);
+  for (const box of panel.boxes.map(buildBox)) {
+    const size = [box.wide ? 440 : 22 * Math.max(...box.rows.map(row => row.length)), (box.wide ? 20 : 22) * box.rows.length], labels = box.across ? 70 : 0;
+    line(box.title, 10, y + 14, 'font-weight="bold"');
+    piecesOf(box.side).forEach((piece, i) => line(piece, 104, y + 34 + labels + i * (size[1] / box.rows.length), 'text-anchor="end"'));
+    if (box.across) piecesOf(box.across).forEach((piece, j) => line(piece, 0, 0, `transform="translate(${126 + 22 * j} ${y + 20 + labels - 4}) rotate(-60)"`));
+    parts.push(nested(drawMatrix(box), 110, y + 20 + labels, ...size));
+    y += 34 + labels + size[1];
+    width = Math.max(width, 150 + size[0]);
+  }
+  const tree = byId("boxes").querySelector(".tree");
+  if (tree) {
+    const [wide, high] = ["width", "height"].map(name => Number(tree.getAttribute(name)));
+    parts.push(nested(tree, 10, y, wide, high));
+    [width, y] = [Math.max(width, wide + 20), y + high];
+  }
+  return `<svg xmlns="${SVG}" width="${width}" height="${y + 10}" viewBox="0 0 ${width} ${y + 10}" font-family="sans-serif" font-size="12" fill="${ink}"><rect width="100%" height="100%" fill="${paper}"/>${parts.join("")}</svg>\n`;
+}
+
+/** Returns the panel as PNG, twice as large. */
+async function buildPng() {
+  const image = new Image(), address = URL.createObjectURL(new Blob([buildSvg()], { type: "image/svg+xml" }));
+  image.src = address;
+  await image.decode();
+  const canvas = create("canvas", { width: image.width * 2, height: image.height * 2 });
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  URL.revokeObjectURL(address);
+  return new Promise(done => canvas.toBlob(done));
+}
+
+/** Saves the panel as a file of a kind. */
+async function save(kind) {
+  download(`explainer-${state.panel}.${kind}`, kind === "svg" ? buildSvg() : await buildPng(), "image/svg+xml");
+}

@@ -1,0 +1,151 @@
+// The panel in the middle: the numbers of one station of the model.
+
+/** Returns the panel of the state. */
+const panelNow = () => PANELS.find(panel => panel.id === state.panel);
+
+/** Returns the readable pieces of a side: what is read on it, in the order of the rows. */
+function piecesOf(side) {
+  const { source, output } = page.result;
+  return side === "source" ? source.map(id => readablePiece(VOCABULARIES.source, id)) : [BEGIN, ...output.slice(0, -1)].map(id => readablePiece(VOCABULARIES.target, id));
+}
+
+/** Returns the sides of the rows and, for attention, of the columns of a name. */
+function sidesOf(name) {
+  const [stack, , part, what] = name.split("."), side = stack === "encoder" || stack === "source" ? "source" : "target";
+  const rows = part === "cross" && (what === "k" || what === "v") ? "source" : side;
+  return [rows, what === "scores" || what === "weights" ? (part === "cross" ? "source" : side) : ""];
+}
+
+/** Returns the first column and the width of what a box shows of a name: a head's part, or all. */
+function columnsOf(name, wide) {
+  const { d_k, d_v } = header.sizes, what = name.split(".")[3], size = { q: d_k, k: d_k, v: d_v }[what];
+  return size ? [(state.head - 1) * size, size] : [0, wide];
+}
+
+/** Returns what a box shows: its rows, sides, marked row and picked cell. */
+function buildBox([template, title]) {
+  const name = template.replace("{l}", state.layer).replace("{h}", state.head), all = page.result.trace[name], [side, across] = sidesOf(name);
+  const [first, width] = columnsOf(name, all.at(-1).length), rows = all.map(row => row.subarray(first, Math.min(row.length, first + width)));
+  const [picked, i, j] = state.cell.split(":"), cell = picked === name && Number(i) < rows.length && j - first >= 0 && j - first < rows[i].length ? [Number(i), j - first] : null;
+  return { name, title: title.replace("{h}", state.head), rows, first, side, across, wide: !across, marked: state[side], cell };
+}
+
+/** Returns the names of rows as a list beside a picture. */
+const labelList = (pieces, marked) => create("div", { className: "labels", "aria-hidden": "true" }, ...pieces.map((piece, i) => create("span", { className: i === marked ? "label now" : "label", dir: "auto" }, visible(piece))));
+
+/** Returns a box with its title, picture and table. */
+function showBox(box) {
+  const svg = drawMatrix(box), head = create("h3", {}, box.title, create("span", { className: "quiet" }, ` ${box.rows.length} × ${Math.max(...box.rows.map(row => row.length))}`));
+  svg.addEventListener("click", event => {
+    const found = cellUnder(event, box.rows);
+    if (found) change({ cell: `${box.name}:${found[0]}:${found[1] + box.first}`, [box.side]: found[0] });
+  });
+  svg.addEventListener("mousemove", event => {
+    const found = cellUnder(event, box.rows);
+    byId("readout").textContent = found ? `${box.title}: row ${visible(piecesOf(box.side)[found[0]])}, column ${columnName(box, found[1])}: ${show5(box.rows[found[0]][found[1]])}` : "";
+  });
+  const picture = create("div", { className: box.across ? "picture across" : "picture" }, labelList(piecesOf(box.side), box.marked), svg);
+  if (box.across) picture.prepend(create("div", { className: "corner" }), labelList(piecesOf(box.across), -1));
+  const scroll = create("div", { className: "scroll" }, picture);
+  return create("section", { className: "box" }, head, scroll, boxTable(box));
+}
+
+/** Returns the name of a column: a piece, or a number. */
+const columnName = (box, j) => (box.across ? visible(piecesOf(box.across)[j] ?? "") : j + box.first + 1);
+
+/** Returns the marked row of a box as a table that is filled when it is opened. */
+function boxTable(box) {
+  const row = Math.min(box.marked, box.rows.length - 1), details = create("details", {}, create("summary", {}, `Row ${visible(piecesOf(box.side)[row])} as a table`));
+  details.addEventListener("toggle", () => {
+    if (!details.open || details.children.length > 1) return;
+    const cells = Array.from(box.rows[row], (x, j) => {
+      const open = create("button", { type: "button" }, show5(x));
+      open.addEventListener("click", () => change({ cell: `${box.name}:${row}:${j + box.first}` }));
+      return create("tr", {}, create("th", { scope: "row" }, String(columnName(box, j))), create("td", {}, open));
+    });
+    const table = create("table", {}, create("caption", {}, `${box.title}, row ${visible(piecesOf(box.side)[row])}`), create("tbody", {}, ...cells));
+    details.append(create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": `Numbers of ${box.title}` }, table));
+  });
+  return details;
+}
+
+/** Shows the panel of the state: title, texts, equation, boxes. */
+function showPanel() {
+  const panel = panelNow();
+  byId("panel-title").textContent = panel.title;
+  byId("section").textContent = panel.section ? `Section ${panel.section}` : "";
+  byId("equation").textContent = panel.equation;
+  byId("equation").hidden = !panel.equation;
+  byId("plain").textContent = panel.plain;
+  byId("exact").textContent = panel.exact;
+  fillChoices("layers", panel.layered ? header.sizes.layers : 0, "layer");
+  fillChoices("heads", panel.headed ? header.sizes.heads : 0, "head");
+  const special = { pieces: showPieces, softmax: showSoftmax, beam: showBeam }[panel.id];
+  byId("boxes").replaceChildren(...(special ? special() : panel.boxes.map(box => showBox(buildBox(box)))));
+  showCell();
+}
+
+/** Fills the buttons that choose a layer or a head. */
+function fillChoices(id, count, name) {
+  byId(id).hidden = count < 2;
+  byId(id).replaceChildren(create("span", { className: "quiet" }, name), ...numbers(count).map(i => {
+    const button = create("button", { type: "button", "aria-pressed": state[name] === i, "aria-label": `${name} ${i}` }, i);
+    button.addEventListener("click", () => change({ [name]: i, cell: "" }));
+    return button;
+  }));
+}
+
+/** Returns how the chosen source piece came about, merge by merge. */
+function showPieces() {
+  const { source } = page.result, vocabulary = VOCABULARIES.source, words = normalise(state.text).match(WORDS) ?? [], rows = words.map(word => {
+    const stages = vocabulary.kind === "byte-pair" ? mergeWord(vocabulary, toBytes(word)) : [encodeWord(vocabulary, toBytes(word))];
+    const steps = stages.map(ids => ids.map(id => readablePiece(vocabulary, id)).join(" "));
+    return create("tr", {}, create("th", { scope: "row", dir: "auto" }, visible(word)), create("td", { dir: "auto" }, steps.join(" → ")), create("td", {}, stages.at(-1).join(" ")));
+  });
+  const head = create("tr", {}, ...["word", "from its bytes to its pieces", "ids"].map(text => create("th", { scope: "col" }, text)));
+  return [create("section", { className: "box" }, create("h3", {}, `${source.length} pieces, END included; the vocabulary has ${vocabulary.symbols.length.toLocaleString("en")}`), create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": "Words and their pieces" }, create("table", {}, create("thead", {}, head), create("tbody", {}, ...rows))))];
+}
+
+/** Returns the likeliest next pieces of the chosen step as bars. */
+function showSoftmax() {
+  const { trace, output } = page.result, t = Math.min(state.target, output.length - 1), row = trace.probabilities[t];
+  const best = bestContinuations([{ logProb: 0 }], [row], 12).map(([p, , id]) => [id, p]), written = output[t];
+  if (!best.some(([id]) => id === written)) best.push([written, row[written]]);
+  const rows = best.map(([id, p]) => {
+    const open = create("button", { type: "button" }, show5(p)), bar = create("span", { className: "share" });
+    bar.style.width = `${Math.max(0.5, 100 * p)}%`;
+    open.addEventListener("click", () => change({ cell: `probabilities:${t}:${id}` }));
+    const force = create("button", { type: "button", title: "Continue the translation with this piece" }, "take");
+    force.addEventListener("click", () => change({ prefix: decodeIds(VOCABULARIES.target, [...output.slice(0, t), id]) }, { remember: true }));
+    return create("tr", {}, create("th", { scope: "row", dir: "auto", className: id === written ? "now" : "" }, readablePiece(VOCABULARIES.target, id), id === written ? " ✓" : ""), create("td", {}, open), create("td", { className: "track" }, bar), create("td", {}, id > BEGIN ? force : ""));
+  });
+  const pieces = piecesOf("target").slice(0, t + 1).join(" "), caption = create("caption", {}, `After ${pieces}`);
+  return [create("section", { className: "box full" }, create("table", { className: "bars" }, caption, create("tbody", {}, ...rows)))];
+}
+
+/** Shows how the chosen number follows from numbers before it. */
+function showCell() {
+  const [name, i, j] = state.cell.split(":"), rows = page.result.trace[name], row = rows?.[i];
+  byId("cell").hidden = !row || !(j < row.length);
+  if (byId("cell").hidden) return;
+  const ids = { source: page.result.source, target: [BEGIN, ...page.result.output.slice(0, -1)] };
+  const found = explainCell(page.result.model, page.result.trace, name, Number(i), Number(j), ids), [side, across] = sidesOf(name);
+  const column = across ? piecesOf(across)[j] : name === "probabilities" || name === "logits" ? readablePiece(VOCABULARIES.target, Number(j)) : Number(j) + 1;
+  byId("cell-title").textContent = `${name}, row ${visible(piecesOf(side)[i] ?? "")}, column ${visible(String(column))}: ${show5(row[j])}`;
+  byId("cell-formula").textContent = found.formula;
+  byId("cell-rows").replaceChildren(...(found.terms ? termRows(found) : found.steps.map(([text, x]) => create("tr", {}, create("th", { scope: "row" }, text), create("td", {}, show5(x))))));
+}
+
+const TERMS = 8; // of a sum that are shown; the others are added up
+
+/** Returns the rows of a sum: its largest terms, the others together, bias, total. */
+function termRows({ terms, bias, total, divisor, value }) {
+  const sorted = [...terms].sort(([, a, b], [, c, d]) => Math.abs(c * d) - Math.abs(a * b)), rest = sorted.slice(TERMS);
+  const line = (text, x) => create("tr", {}, create("th", { scope: "row" }, text), create("td", {}, show5(x)));
+  const rows = sorted.slice(0, TERMS).map(([k, a, b]) => line(`${show5(a)} · ${show5(b)}  (number ${k})`, a * b));
+  if (rest.length) rows.push(line(`${rest.length} smaller terms`, rest.reduce((sum, [, a, b]) => sum + a * b, 0)));
+  if (bias) rows.push(line("bias", bias));
+  rows.push(line("sum", total));
+  if (divisor) rows.push(line(`divided by ${show5(divisor)}`, total / divisor));
+  return value === total || divisor ? rows : [...rows, line("result", value)];
+}

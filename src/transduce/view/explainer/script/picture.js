@@ -1,0 +1,50 @@
+// Matrices of numbers as pictures: blue above 0, orange below, one path for each shade.
+
+const SHADES = 12;
+
+/** Returns the largest finite size of the numbers of rows. */
+const largest = rows => rows.reduce((most, row) => row.reduce((a, x) => (Number.isFinite(x) ? Math.max(a, Math.abs(x)) : a), most), 0);
+
+/** Returns the cells of rows by shade: [shade from -SHADES to SHADES, path]. */
+function shadePaths(rows, width, height, scale) {
+  const paths = new Map();
+  rows.forEach((row, i) => {
+    row.forEach((x, j) => {
+      const shade = Number.isFinite(x) && scale ? Math.round((x / scale) * SHADES) : 0;
+      if (shade) paths.set(shade, `${paths.get(shade) ?? ""}M${j * width} ${i * height}h${width}v${height}h-${width}z`);
+    });
+  });
+  return [...paths].sort(([a], [b]) => a - b);
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Returns a new SVG element. */
+function createSvg(tag, attributes, ...children) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** Returns the picture of a box {rows, wide, chosen: [row, column]} as an SVG element. */
+function drawMatrix({ rows, wide, marked, cell }) {
+  const count = Math.max(...rows.map(row => row.length)), [width, height] = wide ? [4, 20] : [22, 22];
+  const paths = shadePaths(rows, width, height, largest(rows)).map(([shade, d]) => createSvg("path", { d, class: shade > 0 ? "above" : "below", "fill-opacity": Math.abs(shade) / SHADES }));
+  const svg = createSvg("svg", { viewBox: `0 0 ${count * width} ${rows.length * height}`, preserveAspectRatio: "none", "aria-hidden": "true", class: wide ? "wide" : "square" }, ...paths);
+  if (!wide) svg.setAttribute("width", count * width);
+  svg.setAttribute("height", rows.length * height);
+  if (marked >= 0 && marked < rows.length) svg.append(createSvg("rect", { x: 0, y: marked * height, width: count * width, height, class: "marked" }));
+  if (cell) svg.append(createSvg("rect", { x: cell[1] * width, y: cell[0] * height, width, height, class: "picked" }));
+  return svg;
+}
+
+/** Returns the row and column of a box under the mouse. */
+function cellUnder(event, rows) {
+  const { left, top, width, height } = event.currentTarget.getBoundingClientRect(), count = Math.max(...rows.map(row => row.length));
+  const i = Math.floor(((event.clientY - top) / height) * rows.length), j = Math.floor(((event.clientX - left) / width) * count);
+  return i >= 0 && i < rows.length && j >= 0 && j < rows[i].length ? [i, j] : null;
+}
+
+/** Returns a number with five digits, as the page shows it. */
+const show5 = x => (x === undefined ? "" : Number.isFinite(x) ? String(Number(x.toPrecision(5))).replace("-", "−") : "−∞");

@@ -1,0 +1,94 @@
+// What the page shows, as a link describes it.
+const header = readJson("header");
+const VOCABULARIES = { source: readVocabulary(header.vocabularies.source) };
+VOCABULARIES.target = header.vocabularies.target ? readVocabulary(header.vocabularies.target) : VOCABULARIES.source;
+// models: by stage, when opened; result: what was computed last; before: the same with all on.
+const page = { models: [], result: null, before: null, turn: 0, ready: false, undo: [] };
+
+const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+const numbers = count => Array.from({ length: count }, (_, i) => i + 1);
+const PARTS = { encoder: ["self", "ff"], decoder: ["self", "cross", "ff"] };
+
+/** Returns all names that can be switched off, in the order of the page. */
+function switchNames() {
+  const { layers, heads } = header.sizes, found = ["source.position", "target.position", "mask"];
+  for (const [stack, parts] of Object.entries(PARTS))
+    for (const layer of numbers(layers)) {
+      found.push(`${stack}.${layer}`);
+      for (const part of parts) {
+        const name = `${stack}.${layer}.${part}`;
+        found.push(name, `${name}.residual`, ...(part === "ff" ? [] : numbers(heads).map(head => `${name}.${head}`)));
+      }
+    }
+  return found;
+}
+const SWITCHES = switchNames();
+
+/** Returns the state of a page that is opened without a link. */
+const firstState = () => ({
+  text: header.example.text, prefix: "", panel: "pieces", layer: 1, head: 1, source: 0, target: 0, cell: "", step: 0,
+  beam: header.search.beam, alpha: header.search.alpha, off: [], stage: header.stages.length - 1, tour: 0,
+});
+
+const LETTERS = { s: "text", f: "prefix", p: "panel", l: "layer", h: "head", q: "source", o: "target", c: "cell", n: "step", b: "beam", a: "alpha", m: "stage", t: "tour" };
+
+/** Returns a state whose values the model can have; others are brought to the nearest. */
+function clampState(state) {
+  const { layers, heads } = header.sizes, whole = (name, low, high) => (state[name] = clamp(Math.round(state[name]) || low, low, high));
+  whole("layer", 1, layers);
+  whole("head", 1, heads);
+  for (const name of ["source", "target", "step"]) whole(name, 0, 999);
+  whole("beam", 1, 8);
+  whole("stage", 0, header.stages.length - 1);
+  whole("tour", 0, TOUR.length);
+  state.alpha = clamp(Number(state.alpha) || 0, 0, 1);
+  state.off = SWITCHES.filter(name => state.off.includes(name));
+  if (!PANELS.some(panel => panel.id === state.panel)) state.panel = "pieces";
+  if (!/^[a-z]+(\.[a-z0-9]+){0,4}:\d{1,4}:\d{1,6}$/.test(state.cell)) state.cell = "";
+  state.text = state.text.slice(0, 1000);
+  state.prefix = state.prefix.slice(0, 1000);
+  return state;
+}
+
+/** Returns the state that a link's hash describes; what it says wrongly is as without a link. */
+function readHash(hash) {
+  const state = firstState(), parts = new Map(hash.slice(1).split("&").map(part => part.split("=", 2)));
+  for (const [letter, name] of Object.entries(LETTERS)) {
+    if (!parts.has(letter)) continue;
+    const text = decode(parts.get(letter) ?? "");
+    if (typeof state[name] === "string") state[name] = text;
+    else if (/^\d{1,3}(\.\d{1,3})?$/.test(text)) state[name] = Number(text);
+  }
+  state.off = decode(parts.get("x") ?? "").split(",");
+  return clampState(state);
+}
+
+/** Returns a text of a link; "" if it is damaged. */
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}
+
+/** Returns the hash of a link to a state; readHash gives the state back. */
+function writeHash(state) {
+  const first = firstState(), parts = Object.entries(LETTERS).filter(([, name]) => state[name] !== first[name]).map(([letter, name]) => `${letter}=${encodeURIComponent(state[name])}`);
+  if (state.off.length) parts.push(`x=${state.off}`);
+  return `#${parts.join("&")}`;
+}
+
+let state = null;
+
+/** Changes the state, writes the link, computes if the numbers change, and shows it. */
+function change(parts, { remember = false } = {}) {
+  const before = state;
+  if (remember) page.undo.push(before);
+  state = clampState({ ...before, ...parts });
+  try {
+    history.replaceState(null, "", writeHash(state));
+  } catch { /* a frame without an address of its own */ }
+  const computed = ["text", "prefix", "beam", "alpha", "stage", "off"].some(name => String(before?.[name]) !== String(state[name]));
+  return computed || !page.result ? compute() : show();
+}

@@ -1,0 +1,82 @@
+// The beam: every step's live hypotheses as a tree, and what became of each candidate of one step.
+
+const FATES = { live: "stays live", finished: "finished", cut: "cut" };
+
+/** Returns the readable pieces of ids. */
+const piecesText = ids => ids.map(id => readablePiece(VOCABULARIES.target, id)).join(" ");
+
+/** Returns the panel of the beam: tree, steps, candidates of the chosen step. */
+function showBeam() {
+  const { search: { steps, best } } = page.result, at = Math.min(state.step, steps.length - 1), step = steps[at];
+  const final = best ? `Best: ${decodeIds(VOCABULARIES.target, best.ids)}, score ${show5(best.score)} = ${show5(best.logProb)} / ${show5(best.logProb / best.score)}.` : "No output is finished.";
+  const move = (text, label, to) => {
+    const button = create("button", { type: "button", "aria-label": label, disabled: to < 0 || to >= steps.length }, text);
+    button.addEventListener("click", () => change({ step: to }));
+    return button;
+  };
+  const play = create("button", { type: "button", id: "play" }, page.timer ? "Stop" : "Play");
+  play.addEventListener("click", togglePlay);
+  const bar = create("p", { className: "bar" }, move("◀", "Step before", at - 1), create("span", {}, `Step ${at + 1} of ${steps.length}`), move("▶", "Next step", at + 1), play, create("span", { className: "quiet", dir: "auto" }, final));
+  const scroll = create("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Tree of the search" }, drawTree(steps, at));
+  return [create("section", { className: "box full" }, bar, scroll, candidateTable(step), doneText(step, at, steps.length))];
+}
+
+/** Plays the steps from the chosen one, one a second, or stops. */
+function togglePlay() {
+  if (page.timer) page.timer = clearInterval(page.timer);
+  else {
+    if (state.step >= page.result.search.steps.length - 1) change({ step: 0 });
+    page.timer = setInterval(() => {
+      if (state.panel !== "beam" || state.step >= page.result.search.steps.length - 1) return togglePlay();
+      return change({ step: state.step + 1 });
+    }, 1000);
+  }
+  showPanel();
+}
+
+/** Returns why the search ends after a step, or goes on. */
+function doneText({ best, bound, candidates }, at, count) {
+  const live = candidates.some(one => one.fate === "live"), text = !live ? "No hypothesis is live: the search ends." : at < count - 1 ? `The best live hypothesis can still reach ${show5(bound)}${best ? `, and the best finished one has ${show5(best.score)}` : ""}: the search goes on.` : best && bound <= best.score ? `No live hypothesis can do better than ${show5(bound)}, and the best finished one has ${show5(best.score)}: the search ends.` : "The output may not be longer: the search ends.";
+  return create("p", { className: "quiet" }, text);
+}
+
+/** Returns the candidates of a step as a table. */
+function candidateTable({ candidates, live }) {
+  const rows = candidates.map(({ parent, id, logProb, fate, score }, i) => {
+    const text = fate === "finished" ? `${FATES[fate]}: score ${show5(score)} = ${show5(logProb)} / ${show5(logProb / score)}` : fate === "cut" ? `cut: ${state.beam} better ones stay` : FATES[fate];
+    return create("tr", { className: fate }, create("td", {}, i + 1), create("td", { dir: "auto" }, piecesText(live[parent].ids), " ", create("strong", {}, readablePiece(VOCABULARIES.target, id))), create("td", {}, show5(logProb)), create("td", {}, text));
+  });
+  const head = create("tr", {}, ...["", "continuation", "log P", "what becomes of it"].map(text => create("th", { scope: "col" }, text)));
+  return create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": "Candidates of the step" }, create("table", {}, create("caption", {}, `The ${candidates.length} best continuations of ${live.length} live ${live.length === 1 ? "hypothesis" : "hypotheses"}`), create("thead", {}, head), create("tbody", {}, ...rows)));
+}
+
+const TREE = { column: 96, row: 30, top: 22 };
+
+/** Returns the tree of all steps as SVG: a column for each, a line from each hypothesis to the one it continues. */
+function drawTree(steps, at) {
+  const columns = treeColumns(steps), height = TREE.top + TREE.row * Math.max(...columns.map(column => column.length)), parts = [];
+  columns.forEach((column, t) => {
+    parts.push(createSvg("text", { x: TREE.column * t + 4, y: 14, class: "quiet-text" }, t ? String(t) : "begin"));
+    column.forEach((node, i) => {
+      const x = TREE.column * t, y = TREE.top + TREE.row * i + 13;
+      if (node.parent >= 0) parts.push(createSvg("path", { class: node.best ? "line best" : "line", d: `M${x - 16} ${TREE.top + TREE.row * node.parent + 13}L${x} ${y}` }));
+      parts.push(treeNode(node, x, y, t, at));
+    });
+  });
+  return createSvg("svg", { width: columns.length * TREE.column, height: height + 4, class: "tree", "aria-hidden": "true" }, ...parts);
+}
+
+/** Returns one hypothesis of the tree. */
+function treeNode(node, x, y, t, at) {
+  const text = node.text.length > 9 ? `${node.text.slice(0, 8)}…` : node.text, group = createSvg("g", { class: `node ${node.fate}${node.best ? " best" : ""}${t === at + 1 ? " now" : ""}` });
+  group.append(createSvg("title", {}, `${node.full}: log P ${show5(node.logProb)}, ${FATES[node.fate]}`), createSvg("rect", { x, y: y - 12, width: TREE.column - 16, height: 24, rx: 5 }), createSvg("text", { x: x + 5, y: y + 4 }, text));
+  group.addEventListener("click", () => change({ step: Math.max(0, t - 1) }));
+  return group;
+}
+
+/** Returns the hypotheses of the tree by step: live ones in their order, then finished ones. */
+function treeColumns(steps) {
+  const best = page.result.search.best?.ids ?? [], isBest = ids => ids.every((id, i) => id === best[i]);
+  const node = ({ ids, logProb, fate, parent }) => ({ text: ids.length ? readablePiece(VOCABULARIES.target, ids.at(-1)) : "<s>", full: piecesText(ids), logProb, fate, parent, best: isBest(ids) });
+  return [[node({ ids: [], logProb: 0, fate: "live", parent: -1 })], ...steps.map(({ candidates }) => [...candidates.filter(one => one.fate === "live"), ...candidates.filter(one => one.fate === "finished")].map(node))];
+}

@@ -1,0 +1,204 @@
+"""What a reader does with the explainer: types, moves, takes the tour, switches parts off."""
+
+import json
+
+import pytest
+from tests.view.explainer.opened import open_explainer
+from tests.view.explainer.samples import ODD, PAPERS, TEXT, make_translator
+from tests.view.hostile import attacks
+
+pytestmark = pytest.mark.slow
+LINKS = [
+    {
+        "panel": "attention",
+        "layer": 2,
+        "head": 3,
+        "source": 2,
+        "cell": "encoder.2.self.weights.3:2:1",
+    },
+    {"panel": "beam", "step": 3, "beam": 2, "alpha": 0.3},
+    {"panel": "softmax", "target": 2, "prefix": "a woman", "off": ["mask", "decoder.1.cross.2"]},
+    {"text": "größer & <b>#x=1</b>", "tour": 4},
+]
+
+
+@pytest.fixture
+def opened(browser):
+    """Open the page of a small model; at the end nothing may have gone wrong."""
+    browser.resize(1200, 900)
+    open_explainer(browser, make_translator(ODD), TEXT, "the red house")
+    yield browser
+    assert browser.console() == []
+    assert browser.requests() == []
+
+
+def change(browser, **parts):
+    browser.run("transduce.change(JSON.parse(arguments[0]))", json.dumps(parts))
+    browser.wait("transduce.page.ready")
+
+
+def text_of(browser, selector):
+    return browser.run("return document.querySelector(arguments[0]).textContent", selector)
+
+
+def state(browser, name):
+    return browser.run("return transduce.state()[arguments[0]]", name)
+
+
+def press(browser, *keys):
+    for key in keys:
+        browser.press(key)
+        browser.wait("transduce.page.ready")
+
+
+def test_the_page_says_how_far_it_is_from_pytorch(opened):
+    opened.wait("transduce.page.checked !== undefined")
+    assert 0 <= opened.run("return transduce.page.checked") <= 1e-4
+
+
+def test_what_is_typed_is_translated(opened):
+    before = text_of(opened, "#translation")
+    opened.click("#text")
+    opened.press("Control+a", "d", "o", "g", "Enter")
+    opened.wait("transduce.page.ready && transduce.state().text === 'dog'")
+    assert text_of(opened, "#translation") != before
+    assert opened.run("return transduce.page.result.source") == opened.run(
+        "return transduce.encodeSource('dog')"
+    )
+
+
+@pytest.mark.parametrize("typed", ["", "   ", "x" * 60])
+def test_an_empty_or_long_sentence_is_named_and_the_page_lives_on(opened, typed):
+    change(opened, text=typed)
+    assert text_of(opened, "#problem") != ""
+    change(opened, text="a dog")
+    assert text_of(opened, "#problem") == ""
+    assert text_of(opened, "#translation") != ""
+
+
+@pytest.mark.parametrize("parts", LINKS)
+def test_a_link_brings_back_what_is_shown(opened, parts):
+    change(opened, **parts)
+    shown = opened.run("return [document.body.innerText, transduce.state()]")
+    link = opened.run("return location.hash")
+    opened.run("location.hash = '#p=pieces'")
+    opened.wait("transduce.page.ready && transduce.state().panel === 'pieces'")
+    opened.run("location.hash = arguments[0]", link)
+    opened.wait(f"transduce.page.ready && transduce.writeHash(transduce.state()) === '{link}'")
+    assert opened.run("return [document.body.innerText, transduce.state()]")[1] == shown[1]
+    for name, value in parts.items():
+        assert state(opened, name) == value
+
+
+@pytest.mark.parametrize(
+    "link", ["#p=none&l=99&b=0&a=7&x=nothing&c=a", "#s=%E0%A4%A", "#&&==&q=-1"]
+)
+def test_a_damaged_link_shows_what_it_can(opened, link):
+    opened.run("location.hash = arguments[0]", link)
+    opened.wait("transduce.page.ready")
+    assert state(opened, "panel") == "pieces"
+    assert state(opened, "off") == []
+
+
+def test_keys_move_through_pieces_layers_heads_and_stations(opened):
+    press(opened, "PageDown", "PageDown", "ArrowRight", "ArrowRight", "]", "2")
+    assert [state(opened, name) for name in ("panel", "source", "layer", "head")] == [
+        "attention",
+        2,
+        2,
+        2,
+    ]
+    press(opened, "PageUp", "ArrowLeft", "[")
+    assert [state(opened, name) for name in ("panel", "source", "layer")] == ["input", 1, 1]
+
+
+def test_every_step_of_the_tour_has_its_focus(opened):
+    press(opened, "t")
+    titles = []
+    for number in range(1, opened.run("return transduce.TOUR.length") + 1):
+        assert state(opened, "tour") == number
+        titles.append(text_of(opened, "#tour-title"))
+        wanted = opened.run("return transduce.TOUR[arguments[0]][0]", number - 1)
+        assert state(opened, "panel") == wanted["panel"]
+        assert len(state(opened, "off")) == len(wanted.get("off", []))
+        assert opened.run("return document.getElementById('cell').hidden") != bool(
+            wanted.get("cell")
+        )
+        press(opened, ">")
+    assert len(set(titles)) == len(titles) >= 20
+    press(opened, "t")
+    assert state(opened, "tour") == 0
+
+
+def test_a_part_is_switched_off_and_on_again_by_hand(opened):
+    opened.run("document.getElementById('what-if').open = true")
+    opened.click("[data-name='decoder.1.cross']")
+    opened.wait("transduce.page.ready && transduce.page.before")
+    assert text_of(opened, "#off") == "Off: decoder layer 1, cross-attention."
+    assert text_of(opened, "#before-text") != text_of(opened, "#translation")
+    press(opened, "u")
+    assert state(opened, "off") == []
+    assert opened.run("return document.getElementById('before').hidden")
+
+
+def test_a_number_opens_as_its_sum_by_mouse_and_by_table(opened):
+    change(opened, panel="attention")
+    opened.click(".picture svg")
+    opened.wait("transduce.page.ready && transduce.state().cell")
+    assert "W" in text_of(opened, "#cell-formula")
+    assert "sum" in text_of(opened, "#cell-rows")
+    press(opened, "Escape")
+    opened.click(".box details summary")
+    opened.wait("document.querySelector('.box details table')")
+    assert opened.run("return document.querySelectorAll('.box details tbody tr').length") == 7
+    opened.click(".box details td button")
+    assert state(opened, "cell") == "encoder.1.self.q:3:0"
+
+
+def test_the_beam_names_what_becomes_of_each_candidate(opened):
+    change(opened, panel="beam", step=1)
+    steps = opened.run("return transduce.page.result.search.steps")
+    rows = opened.run(
+        "return [...document.querySelectorAll('#boxes tbody tr')].map(x => x.className)"
+    )
+    assert rows == [one["fate"] for one in steps[1]["candidates"]]
+    assert rows.count("live") == 4
+    press(opened, "ArrowRight")
+    assert state(opened, "step") == 2
+
+
+def test_a_picture_is_saved_as_svg_with_the_same_bytes(opened):
+    for panel in ("input", "attention", "cross", "beam"):
+        change(opened, panel=panel)
+        first = opened.run("return transduce.buildSvg()")
+        assert first == opened.run("return transduce.buildSvg()")
+        parsed = "return new DOMParser().parseFromString(arguments[0], 'image/svg+xml')"
+        assert opened.run(f"{parsed}.documentElement.nodeName", first) == "svg"
+        assert len(first) <= 200_000
+
+
+@pytest.mark.parametrize("width", [320, 390, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_station_is_wider_than_the_window(opened, width, scheme):
+    opened.resize(width, 900)
+    opened.prefer(scheme)
+    opened.run("document.getElementById('what-if').open = true")
+    for panel in opened.run("return transduce.PANELS.map((panel) => panel.id)"):
+        change(opened, panel=panel, off=["decoder.1.self.1"])
+        assert opened.run("return document.documentElement.scrollWidth") <= width, panel
+
+
+def test_hostile_sentences_are_shown_and_never_run(opened):
+    for text in attacks()[::6]:
+        change(opened, text=text[:40], prefix=text[:20], panel="softmax")
+        change(opened, panel="beam")
+    assert opened.run("return window.stolen || 0") == 0
+
+
+def test_hostile_sentences_of_the_file_are_inert(browser):
+    texts = [one for one in (text[:20].strip() for text in attacks()) if one.isprintable() and one]
+    open_explainer(browser, make_translator(PAPERS), *texts[:60])
+    options = "return [...document.querySelectorAll('#examples option')].map((one) => one.value)"
+    assert browser.run(options)[0] == browser.run("return transduce.header.texts[0]")
+    assert browser.run("return window.stolen || 0") == 0
+    assert browser.console() == []
