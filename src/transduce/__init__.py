@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from transduce import recipes, reproduce
+    from transduce.inference.align import align
+    from transduce.inference.choose_heads import choose_alignment_heads
     from transduce.inference.evaluate import evaluate
     from transduce.inference.load import load
     from transduce.runs.average import average
@@ -36,8 +38,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "__version__",
+    "align",
     "attend",
     "average",
+    "choose_alignment_heads",
     "curves",
     "evaluate",
     "explain",
@@ -57,8 +61,10 @@ __all__ = [
 
 FUNCTIONS = MappingProxyType(  # the module that each public function is defined in
     {
+        "align": "transduce.inference.align",
         "attend": "transduce.view.attention.attend",
         "average": "transduce.runs.average",
+        "choose_alignment_heads": "transduce.inference.choose_heads",
         "curves": "transduce.view.curves.curves",
         "evaluate": "transduce.inference.evaluate",
         "explain": "transduce.view.explainer.explain",

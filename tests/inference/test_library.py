@@ -112,7 +112,7 @@ def test_scores_of_lists_and_a_comparison():
 def test_workers_give_the_results_of_one_process(monkeypatch):
     server = types.SimpleNamespace(get_context=lambda _: SERVER)
     monkeypatch.setattr(worker_processes, "multiprocessing", server)
-    monkeypatch.setattr("transduce.inference.translator.WORKER_BLOCK", 2)
+    monkeypatch.setattr("transduce.inference.blocks.WORKER_BLOCK", 2)
     one = load().searching(beam=3, extra_length=5)
     several = replace(one, workers=2, reload=load)
     assert several(LINES) == one(LINES)

@@ -17,10 +17,11 @@ from tests.inference.random_models import LINES, random_translator
 from tests.processes import is_alive
 
 from transduce.errors import InputError, LostProcessError
-from transduce.inference import translator as translator_module
+from transduce.inference import blocks
 from transduce.inference import worker_processes as workers
+from transduce.inference.blocks import report_warnings, translate_in_workers
 from transduce.inference.lines import Line, number_lines
-from transduce.inference.translator import Translator, report_warnings, translate_in_workers
+from transduce.inference.translator import Translator
 
 pytestmark = [pytest.mark.workers, pytest.mark.slow]
 
@@ -51,7 +52,7 @@ def quick(monkeypatch):
     """Small blocks, and workers that begin where their imports end."""
     server = types.SimpleNamespace(get_context=lambda _: SERVER)
     monkeypatch.setattr(workers, "multiprocessing", server)
-    monkeypatch.setattr(translator_module, "WORKER_BLOCK", 5)
+    monkeypatch.setattr(blocks, "WORKER_BLOCK", 5)
     monkeypatch.setattr(workers, "AHEAD", 2)
 
 

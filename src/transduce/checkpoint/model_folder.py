@@ -8,10 +8,12 @@ from typing import Any, final
 
 from torch import Tensor
 
+from transduce.checkpoint.alignment_file import ALIGNMENT, read_alignment_heads
 from transduce.checkpoint.stored_recipe import parse_stored_recipe
 from transduce.checkpoint.weights import read_tensors, require_finite, to_bytes
-from transduce.durable import atomic_folder, open_folder, read_json, to_json
+from transduce.durable import VerifiedFolder, atomic_folder, open_folder, read_json, to_json
 from transduce.settings import Recipe
+from transduce.settings.alignment import AlignmentHeads
 from transduce.vocabulary.files import (
     LEXICON,
     LIMIT,
@@ -38,6 +40,7 @@ class LoadedModel:
     vocabularies: Vocabularies
     about: Mapping[str, Any]  # other entries of the manifest, such as the averaged steps
     hash: str  # sha256 of the manifest, which lists the sha256 of every file
+    alignment: AlignmentHeads | None = None  # chosen for word alignments after the model was made
 
 
 def save_model(
@@ -64,12 +67,26 @@ def is_model(folder: Path) -> bool:
     return any(os.path.lexists(folder / name) for name in (RECIPE, WEIGHTS))
 
 
+def open_model_folder(folder: Path) -> VerifiedFolder:
+    """Open a model folder after checking its manifest and file names."""
+    return open_folder(folder, KIND, unlisted=(ALIGNMENT,))
+
+
+def verify_model_folder(folder: Path) -> None:
+    """Check every byte of a model folder; raise FolderError for the first file that differs."""
+    found = open_model_folder(folder)
+    found.verify()
+    values = read_json(found.read(RECIPE, RECIPE_LIMIT), folder / RECIPE)
+    sizes = parse_stored_recipe(values, folder / RECIPE).architecture
+    read_alignment_heads(folder, found.hash, sizes)
+
+
 def load_model(folder: Path, count_weights: CountWeights | None = None) -> LoadedModel:
     """Read and verify a model folder; FolderError names a file with a wrong checksum.
 
     If `count_weights` is given, other numbers of weights than it returns are refused unread.
     """
-    found = open_folder(folder, KIND)
+    found = open_model_folder(folder)
     values = read_json(found.read(RECIPE, RECIPE_LIMIT), folder / RECIPE)
     recipe = parse_stored_recipe(values, folder / RECIPE)
     vocabularies = read_vocabularies(
@@ -87,4 +104,5 @@ def load_model(folder: Path, count_weights: CountWeights | None = None) -> Loade
         weights=weights,
         about=found.about,
         hash=found.hash,
+        alignment=read_alignment_heads(folder, found.hash, recipe.architecture),
     )

@@ -85,8 +85,8 @@ def score_text(
     on_warning: WarningPrinter,
 ) -> "Iterator[Output]":
     """Yield each target line with its score and log-probability; `files` are source and target."""
+    from transduce.inference.blocks import report_warnings, score_in_workers
     from transduce.inference.pairs import number_pairs
-    from transduce.inference.translator import report_warnings, score_in_workers
     from transduce.machine.process_settings import keep_freed_memory, use_threads
     from transduce.text.files import read_pairs
 

@@ -39,8 +39,9 @@ def search_lines(
     models: TranslatorChoice, text: SearchInput, processes: Processes, on_warning: WarningPrinter
 ) -> "Iterator[list[Output]]":
     """Yield the outputs of every line of an input in order, from one process or from several."""
+    from transduce.inference.blocks import report_warnings, translate_in_workers
     from transduce.inference.lines import number_lines
-    from transduce.inference.translator import BLOCK, report_warnings, translate_in_workers
+    from transduce.inference.translator import BLOCK
     from transduce.machine.process_settings import keep_freed_memory, use_threads
 
     workers = 1 if text.interactive else processes.choose(text.count_lines, models)
@@ -74,11 +75,18 @@ def format_outputs(number: int, outputs: "list[Output]", *, nbest: int, as_json:
     if as_json:
         best = [one.as_json() for one in outputs]
         return json.dumps({"line": number, "outputs": best}, ensure_ascii=False) + "\n"
+    texts = [format_output(one) for one in outputs]
     if nbest == 1:
-        return outputs[0].text + "\n"
+        return texts[0] + "\n"
     return "".join(
-        f"{number}\t{one.score:.4f}\t{one.log_prob:.4f}\t{one.text}\n" for one in outputs
+        f"{number}\t{one.score:.4f}\t{one.log_prob:.4f}\t{text}\n"
+        for one, text in zip(outputs, texts, strict=True)
     )
+
+
+def format_output(output: "Output") -> str:
+    """Return the text of an output and, if it has one, its alignment after " ||| "."""
+    return output.text if output.alignment is None else f"{output.text} ||| {output.alignment}"
 
 
 @contextmanager

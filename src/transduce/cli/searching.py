@@ -132,6 +132,8 @@ class TranslatorChoice:
     strict: bool = False
     # the task that the models must have been trained for; None for any task
     task: "type[Parsing] | type[Tagging] | None" = None
+    # layer and heads of word alignments as given; None for outputs without alignments
+    aligning: Mapping[str, Any] | None = None
 
     def load(self) -> "Translator":
         """Load the models (several as one ensemble) with the settings of the options."""
@@ -146,6 +148,8 @@ class TranslatorChoice:
             f"`transduce {loaded.task.describe(loaded.recipe.data).command}` uses it",
         )
         translator = replace(loaded.searching(**self.search), sampling_settings=self.sampling)
+        if self.aligning is not None:
+            translator = translator.aligning(**self.aligning)
         beam = translator.recipe.search.beam
         require(
             self.sampling is not None or self.nbest <= beam,

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,6 +50,11 @@ if TYPE_CHECKING:
     help="Number of outputs per line, printed with scores.",
 )
 @click.option(
+    "--align",
+    is_flag=True,
+    help="Add the links between source and output words: TEXT ||| 0-0 1-2, as `transduce align`.",
+)
+@click.option(
     "--line-buffered",
     is_flag=True,
     help="Write each line before the next is read, for programs that wait for it; slower.",
@@ -88,6 +94,7 @@ def command(
     )
     options.require_writable(output, asked["input"], asked["prefix"])
     models = choose_translator((model, *ensemble), asked, nbest)
+    models = replace(models, aligning={} if asked["align"] else None)
     warn_if_unfinished(models.folders)
     typed = str(asked["input"]) == "-" and sys.stdin is not None and sys.stdin.isatty()
     interactive = asked["line_buffered"] or typed

@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedIOBase, BufferedReader
@@ -118,8 +118,11 @@ class HashingReader:
         return self.digest.hexdigest()
 
 
-def open_folder(path: Path, kind: str) -> VerifiedFolder:
-    """Open a folder of a kind, such as "store", after checking its manifest and file names."""
+def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> VerifiedFolder:
+    """Open a folder of a kind, such as "store", after checking its manifest and file names.
+
+    `unlisted` are files that may lie there without being listed, with checksums of their own.
+    """
     manifest = path / MANIFEST
     if not os.path.lexists(manifest):
         raise FolderError(foreign_reason(path, kind), "look at the path", file=path)
@@ -130,7 +133,7 @@ def open_folder(path: Path, kind: str) -> VerifiedFolder:
         fact = f"is not a {kind} folder, but one of kind {str(found)[:40]!r}"
         raise FolderError(fact, "look at the path", file=path)
     files = read_entries(values.pop("files", None), manifest)
-    require_same_names(path, set(files))
+    require_same_names(path, set(files), {MANIFEST, *unlisted})
     return VerifiedFolder(path, kind, values, files, hashlib.sha256(data).hexdigest())
 
 
@@ -162,12 +165,12 @@ def read_entries(values: object, manifest: Path) -> dict[str, Entry]:
     return found
 
 
-def require_same_names(path: Path, listed: set[str]) -> None:
-    """Raise FolderError unless a folder's visible files are those that its manifest lists."""
+def require_same_names(path: Path, listed: set[str], unlisted: set[str]) -> None:
+    """Raise FolderError unless a folder has all listed files, and no others but `unlisted`."""
     found = {name for name in list_names(path) if not name.startswith(".")}
     for name in sorted(listed - found):
         raise FolderError("is missing, but the manifest lists it", AGAIN, file=path / name)
-    for name in sorted(found - listed - {MANIFEST}):
+    for name in sorted(found - listed - unlisted):
         raise FolderError(
             "lies here, but the manifest does not list it", "move it elsewhere", file=path / name
         )

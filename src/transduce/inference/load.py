@@ -28,6 +28,7 @@ from transduce.model.transformer import Transformer
 from transduce.recipes.parameters import count_parameters
 from transduce.runs.run_folder import read_run_vocabularies
 from transduce.settings import Recipe
+from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.fields import require
 from transduce.settings.precision import INFERENCE_PRECISIONS, InferencePrecision
 from transduce.tasks import Task, build_task
@@ -43,6 +44,7 @@ class Member:
     task: Task
     recipe: Recipe
     hash: str  # sha256 of the model's manifest
+    alignment: AlignmentHeads | None = None  # the heads that were chosen for word alignments
 
 
 def load(
@@ -76,6 +78,7 @@ def load(
         members[0].task,
         shared_recipe(members),
         hashes,
+        alignment_heads=members[0].alignment,
         strict=strict,
         on_warning=on_warning,
         workers=workers,
@@ -114,9 +117,8 @@ def load_member(folder: Path) -> Member:
         raise FolderError("is neither a model folder nor a run", hint, file=folder)
     found: LoadedModel = load_model(folder, count_weights)
     model = build_model(found.weights, found.recipe, found.vocabularies, file=folder)
-    return Member(
-        model, build_task(found.recipe.data, found.vocabularies), found.recipe, found.hash
-    )
+    task = build_task(found.recipe.data, found.vocabularies)
+    return Member(model, task, found.recipe, found.hash, found.alignment)
 
 
 def load_run(folder: Path) -> Member:

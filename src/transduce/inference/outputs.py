@@ -3,8 +3,9 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
+from transduce.inference.alignment import Alignment
 from transduce.inference.decoders import build_decoder
 from transduce.inference.lines import EncodedLine
 from transduce.inference.long_lines import LineWarning
@@ -31,12 +32,14 @@ class Output:
     text: str
     score: float
     log_prob: float
+    alignment: Alignment | None = None  # its words to those of the source, if they were asked for
 
-    def as_json(self) -> dict[str, str | float | None]:
+    def as_json(self) -> dict[str, Any]:
         """Return the fields as values for JSON, with None in place of nan."""
         numbers = {"score": self.score, "log_prob": self.log_prob}
         known = {name: None if math.isnan(one) else one for name, one in numbers.items()}
-        return {"text": self.text, **known}
+        links = {} if self.alignment is None else self.alignment.as_json()
+        return {"text": self.text, **known, **links}
 
 
 @final

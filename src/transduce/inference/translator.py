@@ -3,19 +3,25 @@
 import importlib
 import math
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, chain, pairwise
-from operator import methodcaller
 from typing import TYPE_CHECKING, Any, final, overload
 
 from transduce.errors import InputError
+from transduce.inference.align_block import add_alignments, align_block, change_heads
+from transduce.inference.alignment import Alignment
 from transduce.inference.arguments import (
     require_count,
     require_known,
     require_text,
+)
+from transduce.inference.blocks import (
+    align_in_workers,
+    report_warnings,
+    score_in_workers,
+    translate_in_workers,
 )
 from transduce.inference.lines import Line, encode_line, number_lines, split_into_blocks
 from transduce.inference.long_lines import HINT, LineWarning, OnWarning
@@ -35,11 +41,11 @@ from transduce.inference.pairs import (
     require_matches,
     score_pairs,
 )
-from transduce.inference.worker_processes import run_in_workers
 from transduce.machine.process_settings import keep_freed_memory, use_threads
 from transduce.model.transformer import Transformer
 from transduce.search import Hypothesis
 from transduce.settings import Recipe, Search
+from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.search import Sampling
 from transduce.tasks import Task
 from transduce.text.arguments import checked_lines, require_lines
@@ -49,10 +55,10 @@ if TYPE_CHECKING:
     from transduce.text.arguments import Text
 
 BLOCK = 2_000  # lines read at once; those of similar length are searched together
-WORKER_BLOCK = 250  # lines per request to a worker: few enough that all workers get requests
 PART_BITS = 20  # a random key is a line's number and, in these low bits, a part's number
 
 Texts = list[str] | tuple[str, ...]
+CARRIED = ("sampling_settings", "alignment_heads", "aligns", "strict")  # to worker processes
 UNKNOWN = (math.nan, math.nan)  # score and log P of a pair that cannot be scored
 
 
@@ -71,6 +77,8 @@ class Translator:
     recipe: Recipe  # the first model's, with the ensemble's search settings and data.max_length
     hashes: tuple[str, ...] = ()  # sha256 of each model's manifest, if it was read from a folder
     sampling_settings: Sampling | None = None  # None: beam search
+    alignment_heads: AlignmentHeads | None = None  # None: all heads of the middle layer
+    aligns: bool = False  # whether outputs have word alignments
     strict: bool = False  # whether to refuse sentences too long for the models, not split them
     on_warning: OnWarning = warn_user  # called with each warning about a line
     workers: int = 1  # processes of one thread each that share the lines
@@ -152,6 +160,28 @@ class Translator:
             results = (self.score_block(b) for b in split_into_blocks(numbered, block))
         return (output for (output,) in report_warnings(results, self.on_warning))
 
+    def align(self, source: Any, target: Any) -> Any:  # noqa: ANN401 - checked by `transduce.align`
+        """Return the word alignment of a source and a target: see `transduce.align`."""
+        from transduce.inference.align import align  # late: align.py imports this module
+
+        return align(self, source, target)
+
+    def align_pairs(
+        self, pairs: Iterable[tuple[str, str]], *, block: int = BLOCK
+    ) -> Iterator[Alignment]:
+        """Yield the word alignment of each (source, target) pair, lazily and in order.
+
+        A pair that is too long for the model has no links, and a warning.
+        """
+        require_lines("pairs", pairs)
+        numbered = number_pairs(pairs)
+        if self.workers > 1:
+            results = align_in_workers(self.worker_loader(), numbered, self.workers)
+        else:
+            results = (self.align_block(b) for b in split_into_blocks(numbered, block))
+        found = report_warnings(results, self.on_warning)
+        return (output.alignment or Alignment() for (output,) in found)
+
     def evaluate(
         self,
         source: "Text",
@@ -188,6 +218,11 @@ class Translator:
         settings: Sampling = replace(before, **changes)  # type: ignore[arg-type]
         return replace(self, sampling_settings=settings)
 
+    def aligning(self, **changes: Any) -> "Translator":  # noqa: ANN401
+        """Return a translator whose outputs have alignments, by `layer`, `heads` and `shifted`."""
+        require_known("aligning", changes, AlignmentHeads)
+        return replace(self, aligns=True, alignment_heads=change_heads(self, changes))
+
     def translate_block(self, lines: Sequence[Line], n: int) -> BlockResult:
         """Translate a block of lines in one search; return the `n` best outputs of each line."""
         encoded = [encode_line(line, self.task, self.recipe, strict=self.strict) for line in lines]
@@ -201,6 +236,8 @@ class Translator:
         found = [hypotheses[i:j] for i, j in pairwise(ends)]
         by_line = list(zip(encoded, found, strict=True))
         outputs = [join_parts(line, parts, self.task, n) for line, parts in by_line]
+        if self.aligns:
+            outputs = add_alignments(self, lines, by_line, outputs)
         faults = [collect_warnings(line, parts, self.task) for line, parts in by_line]
         return BlockResult(outputs, list(chain.from_iterable(faults)))
 
@@ -229,6 +266,10 @@ class Translator:
         ]
         return BlockResult([[output] for output in outputs], faults)
 
+    def align_block(self, pairs: Sequence[Pair]) -> BlockResult:
+        """Align each pair; a pair that is too long has no links, and a warning."""
+        return align_block(self, pairs)
+
     def worker_loader(self) -> "Callable[[], Translator]":
         """Return a function that loads this translator again in a worker process."""
         if self.reload is None:
@@ -236,46 +277,15 @@ class Translator:
                 "workers must be 1 for models that were not read from a folder",
                 "transduce.load(folder, workers=N)",
             )
-        search, sampling = self.recipe.search, self.sampling_settings
-        return partial(reload_in_worker, self.reload, search, sampling, strict=self.strict)
+        changes = {name: getattr(self, name) for name in CARRIED}
+        return partial(reload_in_worker, self.reload, self.recipe.search, changes)
 
 
 def reload_in_worker(
-    reload: Callable[[], Translator], search: Search, sampling: Sampling | None, *, strict: bool
+    reload: Callable[[], Translator], search: Search, changes: Mapping[str, Any]
 ) -> Translator:
     """Load a translator with these settings in a worker process that uses one thread."""
     keep_freed_memory()
     use_threads(1)
     found = reload()
-    recipe = replace(found.recipe, search=search)
-    return replace(found, recipe=recipe, sampling_settings=sampling, strict=strict)
-
-
-def translate_in_workers(
-    load: Callable[[], Translator], lines: Iterable[Line], n: int, workers: int
-) -> Generator[BlockResult, None, None]:
-    """Translate lines block by block, in order, in `workers` processes that each call `load`."""
-    blocks = split_into_blocks(lines, WORKER_BLOCK)
-    return run_in_workers(load, (methodcaller("translate_block", b, n) for b in blocks), workers)
-
-
-def score_in_workers(
-    load: Callable[[], Translator], pairs: Iterable[Pair], workers: int
-) -> Generator[BlockResult, None, None]:
-    """Score given targets block by block, in order, in `workers` processes that call `load`."""
-    blocks = split_into_blocks(pairs, WORKER_BLOCK)
-    return run_in_workers(load, (methodcaller("score_block", b) for b in blocks), workers)
-
-
-def report_warnings(
-    results: Generator[BlockResult, None, None], on_warning: OnWarning
-) -> Generator[list[Output], None, None]:
-    """Call `on_warning` for each warning of a block, then yield the outputs of its lines.
-
-    Closing this generator closes `results`, which ends the worker processes.
-    """
-    with closing(results):
-        for result in results:
-            for warning in result.warnings:
-                on_warning(warning)
-            yield from result.outputs
+    return replace(found, recipe=replace(found.recipe, search=search), **changes)

@@ -1,4 +1,4 @@
-"""Captures the attention weights of every layer of a model on a batch."""
+"""Captures the attention weights of a model on a batch: of every layer, or to the source only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from transduce.model.attention.kernel import BatchAttention
 from transduce.model.attention.mask import AttentionMask
 from transduce.model.attention.reference import ReferenceAttention
 from transduce.model.transformer import Transformer
@@ -55,6 +56,32 @@ def capture_attention(model: Transformer, source: Packed, inputs: Packed) -> Att
     finally:
         model.kernel = kernel
     return AttentionRecord(encoder, decoder, cross, states)
+
+
+@torch.no_grad()
+def capture_cross_attention(
+    model: Transformer, source: Packed, inputs: Packed
+) -> list[list[Tensor]]:
+    """Return the weights from target inputs to the source: [layer][sentence], [heads, t, s].
+
+    All other attention is computed by the fast kernel.
+    """
+    cross, fast = list[list[Tensor]](), model.eval().select_kernel()
+
+    def build(
+        queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
+    ) -> BatchAttention:
+        if mask.causal:
+            return fast(queries, keys, mask, device)
+        return RecordingAttention(ReferenceAttention(queries, keys, mask, device), cross)
+
+    memory, kernel = model.encode(source), model.kernel
+    try:
+        model.kernel = build
+        model.decode(inputs, memory)
+    finally:
+        model.kernel = kernel
+    return cross
 
 
 @final

@@ -17,11 +17,11 @@ from transduce.checkpoint import (
     read_run,
     save_model,
 )
-from transduce.checkpoint.model_folder import KIND
+from transduce.checkpoint.model_folder import KIND, open_model_folder
 from transduce.checkpoint.resume import STATE
 from transduce.corpus.facts import DataFacts, parse_data_facts
 from transduce.corpus.side import DAMAGED_HINT
-from transduce.durable import VerifiedFolder, from_checksummed_json, open_folder, read_regular
+from transduce.durable import VerifiedFolder, from_checksummed_json, read_regular
 from transduce.durable.folder import require_absent
 from transduce.errors import FolderError, InputError
 from transduce.runs import ledger
@@ -93,7 +93,7 @@ def open_or_write_average(run: Path, last: int | None = None) -> VerifiedFolder:
     if not output.exists():
         write_average(run, output, last)
     steps = [snapshot.step for snapshot in take_last_snapshots(run, last)]
-    model = open_folder(output, KIND)
+    model = open_model_folder(output)
     if model.about.get("averaged") != steps:
         fact = f"is the mean of other steps than {steps[0]:,} to {steps[-1]:,}"
         raise FolderError(fact, "delete the folder: the same command makes it anew", file=output)

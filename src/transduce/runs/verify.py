@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import final
 
 from transduce.checkpoint import is_run, read_run
+from transduce.checkpoint.model_folder import KIND as MODEL
+from transduce.checkpoint.model_folder import verify_model_folder
 from transduce.checkpoint.run_file import RUN_FILE
 from transduce.checkpoint.steps import KINDS, list_steps, open_step, step_folder
 from transduce.durable import open_folder, read_json, read_regular
@@ -95,4 +97,7 @@ def verify_folder(folder: Path) -> None:
     manifest = folder / MANIFEST
     if manifest.exists():
         kind = str(read_json(read_regular(manifest, MANIFEST_LIMIT), manifest).get("kind"))
-    open_folder(folder, kind).verify()
+    if kind == MODEL:
+        verify_model_folder(folder)
+    else:
+        open_folder(folder, kind).verify()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 from transduce.scores.brackets.metric import BracketF1, extract_bracket_counts
 from transduce.scores.brackets.parameters import COLLINS, BracketParameters
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from sacrebleu.metrics.chrf import CHRF
     from sacrebleu.metrics.ter import TER
 
+    from transduce.scores.alignments import AlignmentErrorRate
+
+    Scorer: TypeAlias = (
+        BLEU | CHRF | TER | ExactMatch | BracketF1 | SpanF1 | Accuracy | AlignmentErrorRate
+    )
+
 # A function that returns changed texts to be scored, and a suffix for the metric's signature.
 Preprocess = Callable[[Texts], tuple[Texts, str]]
 COUNTS = ("counts", "totals", "precisions", "bp", "sys_len", "ref_len")
@@ -34,7 +40,7 @@ class Metric:
 
     name: str
     description: str  # for --help
-    build: "Callable[[], BLEU | CHRF | TER | ExactMatch | BracketF1 | SpanF1 | Accuracy]"
+    build: "Callable[[], Scorer]"
     extract_details: "Callable[[Any], dict[str, Any]]" = (
         lambda _: {}
     )  # counts to store with a score

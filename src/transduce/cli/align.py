@@ -1,0 +1,167 @@
+"""`transduce align`: print which words of a source and a target belong together."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from transduce.cli import display, options
+from transduce.cli.attend_figure import Numbers
+from transduce.cli.line_search import FILE, open_output
+from transduce.cli.processes import Processes, count_file_lines, process_options
+from transduce.cli.searching import (
+    TranslatorChoice,
+    WarningPrinter,
+    load_in_worker,
+    precision_option,
+    strict_option,
+    warn_if_unfinished,
+)
+from transduce.settings.fields import require
+
+if TYPE_CHECKING:
+    from transduce.inference.alignment import Alignment
+    from transduce.inference.choose_heads import AlignmentChoice
+    from transduce.inference.gold_pairs import ScoredHeads
+
+
+@click.command("align")
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("source", type=FILE)
+@click.argument("target", type=FILE)
+@options.output
+@click.option("--layer", type=click.IntRange(min=1), help="Layer of the decoder, from 1.")
+@click.option("--heads", type=Numbers(), help="Heads, such as 1,4 (default: all of the layer).")
+@click.option(
+    "--unshifted",
+    is_flag=True,
+    help="Read the weights of the step that writes a word, not of the one that reads it.",
+)
+@click.option(
+    "--choose",
+    type=FILE,
+    metavar="GOLD",
+    help="Choose layer and heads by these gold links, 0-0 1p2 2-1, and store them with MODEL.",
+)
+@precision_option
+@strict_option
+@process_options
+@options.as_json
+def command(
+    *,
+    model: Path,
+    source: Path,
+    target: Path,
+    choose: Path | None,
+    processes: Processes,
+    **asked: Any,  # noqa: ANN401 - the other options
+) -> None:
+    """Align the words of SOURCE and TARGET by the attention of MODEL, line by line.
+
+    Prints a line of links for each pair, in Pharaoh's format: 0-0 1-2 links the first words, and
+    the second of SOURCE with the third of TARGET. Words are what blanks separate.
+
+    A word is linked to the word that MODEL attends to most while it reads it (Chen et al. 2020).
+    --choose finds the layer and heads with the lowest alignment error rate on pairs with gold
+    links, and stores them in the model folder; `transduce align` and `translate --align` use them
+    from then on. Without a choice all heads of the middle layer are read.
+
+    \b
+    transduce align model dev.en dev.de --choose dev.align
+    transduce align model a.en a.de -o a.align
+    """
+    given = [str(path) for path in (source, target, choose)]
+    fact = "standard input can be one of the files only"
+    require(given.count("-") < 2, fact, "name the others")
+    options.require_writable(asked["output"], source, target)
+    warn_if_unfinished((model,))
+    if choose is not None:
+        choose_and_store(model, (source, target, choose), asked)
+        return
+    choice = TranslatorChoice(
+        (model,), {}, precision=asked["precision"], strict=asked["strict"], aligning=pick(asked)
+    )
+    write_alignments(choice, (source, target), processes, asked)
+
+
+def pick(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the layer, heads and step that the options name."""
+    given = {name: asked[name] for name in ("layer", "heads") if asked[name] is not None}
+    return {**given, "shifted": False} if asked["unshifted"] else given
+
+
+def write_alignments(
+    choice: TranslatorChoice,
+    files: tuple[Path, Path],
+    processes: Processes,
+    asked: Mapping[str, Any],
+) -> None:
+    """Write the alignment of each pair of lines of two files."""
+    on_warning = WarningPrinter()
+    with open_output(asked["output"]) as file:
+        for number, one in enumerate(align_text(choice, files, processes, on_warning), start=1):
+            row = json.dumps({"line": number, **one.as_json()}) if asked["as_json"] else str(one)
+            file.write(f"{row}\n")
+    on_warning.print_count("not aligned; --strict refuses such pairs")
+
+
+def align_text(
+    choice: TranslatorChoice,
+    files: tuple[Path, Path],
+    processes: Processes,
+    on_warning: WarningPrinter,
+) -> "Iterator[Alignment]":
+    """Yield the alignment of each pair of lines of two files, from one process or from several."""
+    from transduce.inference.alignment import Alignment
+    from transduce.inference.blocks import align_in_workers, report_warnings
+    from transduce.inference.pairs import number_pairs
+    from transduce.machine.process_settings import keep_freed_memory, use_threads
+    from transduce.text.files import read_pairs
+
+    workers = processes.choose(partial(count_file_lines, files[0]), choice)
+    if workers > 1:
+        pairs, load = number_pairs(read_pairs(*files)), partial(load_in_worker, choice)
+        results = report_warnings(align_in_workers(load, pairs, workers), on_warning)
+        return (output.alignment or Alignment() for (output,) in results)
+    keep_freed_memory()
+    use_threads(processes.threads)
+    return replace(choice.load(), on_warning=on_warning).align_pairs(read_pairs(*files))
+
+
+def choose_and_store(model: Path, files: tuple[Path, Path, Path], asked: Mapping[str, Any]) -> None:
+    """Choose layer and heads by gold links, store them with the model, and print the choice."""
+    from transduce.checkpoint.alignment_file import ALIGNMENT
+    from transduce.inference.choose_heads import choose_alignment_heads
+    from transduce.machine.process_settings import keep_freed_memory
+
+    for name in ("layer", "heads", "unshifted", "output"):
+        require(not asked[name], f"--{name} and --choose exclude each other", "give one of them")
+    keep_freed_memory()
+    choice = choose_alignment_heads(model, *map(str, files))
+    for warning in choice.warnings:
+        display.print_message(f"warning: {warning}; left out")
+    lines = [json.dumps(choice.as_json())] if asked["as_json"] else format_choice(choice)
+    for line in lines:
+        display.print_result(line)
+    display.print_message(f"stored in {model / ALIGNMENT}")
+
+
+def format_choice(choice: "AlignmentChoice") -> Iterator[str]:
+    """Yield a table of each layer's best heads, then the plain mean, then the chosen heads."""
+    rows = [["layer", "heads", "AER", "precision", "recall"]]
+    rows += [format_row(str(one.heads.layer), one) for one in choice.layers]
+    plain = choice.plain
+    rows.append(format_row(f"{plain.heads.layer}, unshifted", plain))
+    yield from display.align_columns(display.align_right(rows))
+    yield f"chosen on {choice.pairs:,} pairs: {choice.best.heads}"
+
+
+def format_row(name: str, scored: "ScoredHeads") -> list[str]:
+    """Return a row of the table: a name, heads, AER, precision and recall in percent."""
+    found = scored.result
+    figures = [f"{value:.2f}" for value in (found.score, found.precision, found.recall)]
+    return [name, ",".join(map(str, scored.heads.heads)), *figures]

@@ -1,0 +1,44 @@
+"""`transduce.align`: the words of a source that the words of its target belong to."""
+
+from pathlib import Path
+from typing import Any
+
+from transduce.errors import InputError
+from transduce.inference.load import load
+from transduce.inference.translator import Translator
+from transduce.text.arguments import checked_lines, describe_value, require_lines
+
+
+def align(
+    model: Translator | Path | str,
+    source: Any,  # noqa: ANN401 - checked below, so that a wrong value has a plain error
+    target: Any,  # noqa: ANN401
+) -> Any:  # noqa: ANN401 - it depends on the texts
+    """Return which words of `source` and `target` belong together, by the model's attention.
+
+        alignment = transduce.align("model", "A dog runs.", "Ein Hund läuft.")
+        print(alignment, alignment.links)
+
+    `model` is a translator, a model folder or a run folder. For two lists of texts a list of
+    alignments is returned. The attention that is read is that of the heads which
+    `transduce.choose_alignment_heads` stored with the model, by default of all in its middle layer.
+    """
+    translator = model if isinstance(model, Translator) else load(model)
+    if isinstance(source, str) and isinstance(target, str):
+        (alignment,) = translator.align_pairs([(source, target)])
+        return alignment
+    if isinstance(source, str) or isinstance(target, str):
+        wrong = target if isinstance(source, str) else source
+        raise InputError(
+            f"source and target must be two strings or two lists, not a string and "
+            f"{describe_value(wrong)}"
+        )
+    texts = []
+    for name, text in (("source", source), ("target", target)):
+        require_lines(name, text)
+        texts.append(list(checked_lines(name, text)))
+    sources, targets = texts
+    if len(sources) != len(targets):
+        fact = f"source has {len(sources):,} lines, but target has {len(targets):,}"
+        raise InputError(fact, "line i of one must be the translation of line i of the other")
+    return list(translator.align_pairs(zip(sources, targets, strict=True)))

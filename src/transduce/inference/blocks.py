@@ -1,0 +1,55 @@
+"""Blocks of lines in worker processes, in order, and the warnings about their lines."""
+
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
+from operator import methodcaller
+from typing import TYPE_CHECKING
+
+from transduce.inference.lines import Line, split_into_blocks
+from transduce.inference.long_lines import OnWarning
+from transduce.inference.outputs import BlockResult, Output
+from transduce.inference.pairs import Pair
+from transduce.inference.worker_processes import run_in_workers
+
+if TYPE_CHECKING:
+    from transduce.inference.translator import Translator
+
+WORKER_BLOCK = 250  # lines per request to a worker: few enough that all workers get requests
+
+
+def translate_in_workers(
+    load: "Callable[[], Translator]", lines: Iterable[Line], n: int, workers: int
+) -> Generator[BlockResult, None, None]:
+    """Translate lines block by block, in order, in `workers` processes that each call `load`."""
+    blocks = split_into_blocks(lines, WORKER_BLOCK)
+    return run_in_workers(load, (methodcaller("translate_block", b, n) for b in blocks), workers)
+
+
+def score_in_workers(
+    load: "Callable[[], Translator]", pairs: Iterable[Pair], workers: int
+) -> Generator[BlockResult, None, None]:
+    """Score given targets block by block, in order, in `workers` processes that call `load`."""
+    blocks = split_into_blocks(pairs, WORKER_BLOCK)
+    return run_in_workers(load, (methodcaller("score_block", b) for b in blocks), workers)
+
+
+def align_in_workers(
+    load: "Callable[[], Translator]", pairs: Iterable[Pair], workers: int
+) -> Generator[BlockResult, None, None]:
+    """Align pairs block by block, in order, in `workers` processes that each call `load`."""
+    blocks = split_into_blocks(pairs, WORKER_BLOCK)
+    return run_in_workers(load, (methodcaller("align_block", b) for b in blocks), workers)
+
+
+def report_warnings(
+    results: Generator[BlockResult, None, None], on_warning: OnWarning
+) -> Generator[list[Output], None, None]:
+    """Call `on_warning` for each warning of a block, then yield the outputs of its lines.
+
+    Closing this generator closes `results`, which ends the worker processes.
+    """
+    with closing(results):
+        for result in results:
+            for warning in result.warnings:
+                on_warning(warning)
+            yield from result.outputs

@@ -1,0 +1,124 @@
+"""Chooses the layer and heads that align best with gold links, and stores them with the model.
+
+Of each layer the heads are ranked by the error rate of each one; then the mean of the best two is
+tried, of the best three, and so on. Weights are computed anew for both passes, so that memory does
+not grow with the number of pairs.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, final
+
+from transduce.checkpoint.alignment_file import save_alignment_heads
+from transduce.checkpoint.model_folder import is_model
+from transduce.errors import InputError
+from transduce.inference.align_block import require_alignable
+from transduce.inference.gold_pairs import Choices, GoldPairs, ScoredHeads
+from transduce.inference.load import load
+from transduce.inference.long_lines import LineWarning
+from transduce.inference.pairs import Pair, encode_pairs, find_unscorable
+from transduce.inference.translator import Translator
+from transduce.scores.alignments import parse_gold_links, read_alignments
+from transduce.scores.scoring import require_parallel
+from transduce.settings.alignment import number_heads
+from transduce.settings.fields import require
+from transduce.text.arguments import Text, read_text
+
+
+@final
+@dataclass(frozen=True)
+class AlignmentChoice:
+    """The heads of a model that align best with gold links, and what they were compared with."""
+
+    best: ScoredHeads
+    layers: tuple[ScoredHeads, ...]  # the best heads of each layer
+    plain: ScoredHeads  # for comparison: the mean of all heads of the last layer, unshifted
+    pairs: int  # the number of pairs that were aligned
+    warnings: tuple[LineWarning, ...] = ()  # on pairs too long for the model, which are left out
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the choice as plain values for JSON."""
+        both = {"best": self.best.as_json(), "plain": self.plain.as_json()}
+        return {**both, "layers": [one.as_json() for one in self.layers], "pairs": self.pairs}
+
+
+def choose_alignment_heads(
+    model: str | PathLike[str], source: Text, target: Text, gold: Text
+) -> AlignmentChoice:
+    """Choose the layer and heads that align best with gold links; store them with the model.
+
+        choice = transduce.choose_alignment_heads("model", ["a"], ["b"], ["0-0"])
+        print(choice.best.heads, choice.best.result.score)
+
+    Texts are files or lists of lines; `gold` has the links of a pair a line, `i-j` sure and `ipj`
+    possible. The choice is written to alignment.json in the model folder, and `transduce.load`
+    reads it.
+    """
+    folder = Path(model)
+    if not is_model(folder):
+        fact = "is no model folder, and heads are stored with one"
+        hint = "`transduce average` writes one; the weights of a run change as it goes on"
+        raise InputError(fact, hint, file=folder)
+    translator = load(folder)
+    choice = choose_heads(translator, source, target, gold)
+    found = choice.best.result
+    about = {"pairs": choice.pairs, "aer": found.score, "links": found.links, "sure": found.sure}
+    save_alignment_heads(folder, translator.hashes[0], choice.best.heads, about)
+    return choice
+
+
+def choose_heads(translator: Translator, source: Text, target: Text, gold: Text) -> AlignmentChoice:
+    """Return the layer and heads whose shifted attention aligns best with gold links."""
+    require_alignable(translator)
+    sizes = translator.models[0].sizes
+    pairs, warnings = read_gold_pairs(translator, source, target, gold)
+    every = number_heads(sizes)
+    single = {layer: [(head,) for head in every] for layer in range(1, sizes.layers + 1)}
+    ranked = rank_means(pairs.score(translator, single, shifted=True))
+    layers = [
+        min(found, key=order_by_error)
+        for found in pairs.score(translator, ranked, shifted=True).values()
+    ]
+    ((plain,),) = pairs.score(translator, {sizes.layers: [every]}, shifted=False).values()
+    best = min(layers, key=order_by_error)
+    return AlignmentChoice(best, tuple(layers), plain, len(pairs.pairs), tuple(warnings))
+
+
+def read_gold_pairs(
+    translator: Translator, source: Text, target: Text, gold: Text
+) -> tuple[GoldPairs, list[LineWarning]]:
+    """Return sentence pairs with their gold links, and a warning for each that is too long."""
+    ours, theirs = (
+        read_text(name, text) for name, text in (("source", source), ("target", target))
+    )
+    links = read_alignments("gold", gold, parse_gold_links)
+    for one in (theirs, links):
+        require_parallel(ours, [one])
+    numbered = [
+        Pair(number, *both) for number, both in enumerate(zip(ours, theirs, strict=True), 1)
+    ]
+    encoded = encode_pairs(numbered, translator.task)
+    warnings = {pair.number: find_unscorable(pair, translator.recipe) for pair in encoded}
+    used = [p for p in encoded if not warnings[p.number] and min(len(p.source), len(p.target)) > 1]
+    require(bool(used), "no pair has words on both sides and fits the model", "look at the files")
+    found = GoldPairs(used, [parse_gold_links(links[pair.number - 1]) for pair in used])
+    return found, [warning for warning in warnings.values() if warning]
+
+
+def rank_means(singles: Mapping[int, Sequence[ScoredHeads]]) -> Choices:
+    """Return for each layer its best head, its best two, and so on; `singles` scores each head."""
+    ranked = {
+        layer: [number for one in sorted(found, key=order_by_error) for number in one.heads.heads]
+        for layer, found in singles.items()
+    }
+    return {
+        layer: [tuple(heads[: count + 1]) for count in range(len(heads))]
+        for layer, heads in ranked.items()
+    }
+
+
+def order_by_error(scored: ScoredHeads) -> tuple[float, int]:
+    """Return a key that sorts by error rate; of equal ones fewer heads come first."""
+    return scored.result.score, len(scored.heads.heads)

@@ -1,0 +1,64 @@
+"""The layer and the heads whose cross-attention is read as a word alignment."""
+
+from dataclasses import dataclass
+from typing import final
+
+from transduce.settings.architecture import Architecture
+from transduce.settings.fields import require
+
+
+@final
+@dataclass(frozen=True)
+class AlignmentHeads:
+    """A layer of the decoder, heads of its cross-attention, and the step that is read for a piece.
+
+    If `shifted`, the links of a target piece are those of the step that reads the piece, one after
+    the step that writes it (Chen et al. 2020).
+    """
+
+    layer: int  # from 1
+    heads: tuple[int, ...]  # from 1, ascending
+    shifted: bool = True
+
+    def __str__(self) -> str:
+        name = "head" if len(self.heads) == 1 else "heads"
+        step = "" if self.shifted else ", unshifted"
+        return f"layer {self.layer}, {name} {','.join(map(str, self.heads))}{step}"
+
+    def require_in(self, sizes: Architecture) -> None:
+        """Refuse a layer or a head that a model of these sizes lacks."""
+        for name, number, most in (
+            ("layer", self.layer, sizes.layers),
+            ("head", self.heads[-1], sizes.heads),
+        ):
+            require(
+                number <= most,
+                f"there is no {name} {number} of the decoder's attention to the source",
+                f"this model has {most:,}",
+            )
+
+
+def build_alignment_heads(layer: object, heads: object, shifted: object) -> AlignmentHeads:
+    """Return heads from values of any type, such as those of a file; refuse what is no number."""
+    require(is_number(layer), f"a layer is a number from 1, not {layer!r}")
+    numbers = heads if isinstance(heads, tuple | list) else ()
+    known = bool(numbers) and all(map(is_number, numbers))
+    require(known, f"heads are numbers from 1, such as (1, 4), not {heads!r}")
+    require(isinstance(shifted, bool), f"shifted is True or False, not {shifted!r}")
+    assert isinstance(layer, int)
+    return AlignmentHeads(layer, tuple(sorted(set(numbers))), shifted=bool(shifted))
+
+
+def is_number(value: object) -> bool:
+    """Return whether a value is a whole number of at least 1."""
+    return type(value) is int and value > 0
+
+
+def build_default_heads(sizes: Architecture) -> AlignmentHeads:
+    """Return what is read without a choice: all heads of the middle layer, the third of six."""
+    return AlignmentHeads((sizes.layers + 1) // 2, number_heads(sizes))
+
+
+def number_heads(sizes: Architecture) -> tuple[int, ...]:
+    """Return the numbers of all heads of a layer, from 1."""
+    return tuple(range(1, sizes.heads + 1))

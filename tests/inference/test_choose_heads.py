@@ -1,0 +1,129 @@
+"""The choice of heads against scoring the alignments of every candidate one by one."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from tests.inference.random_models import SIZES, random_translator
+from tests.inference.random_models import WORDS as VOCABULARY
+
+from transduce.checkpoint.alignment_file import read_alignment_heads, save_alignment_heads
+from transduce.errors import FolderError, InputError
+from transduce.inference.choose_heads import choose_heads
+from transduce.model.transformer import build_transformer
+from transduce.scores.alignments import score_alignments
+from transduce.settings.alignment import AlignmentHeads
+
+SOURCE = ["the dog sees a cat.", "a woman", "who runs now and not today", "the old red house"]
+TARGET = ["a cat sees the dog", "a woman runs", "who runs today", "the red old house now"]
+GOLD = ["0-3 1p4 2-2 3-0 4-1", "0-0 1-1 1p2", "0-0 1-1 5-2", "0-0 1p2 2-1 3-3"]
+HEADS = AlignmentHeads(2, (1, 3))
+
+
+@pytest.fixture(scope="module")
+def translator():
+    """A random translator of two layers with three heads."""
+    sizes = replace(SIZES, layers=2, heads=3)
+    model = build_transformer(sizes, len(VOCABULARY), len(VOCABULARY), seed=5).eval()
+    found = random_translator()
+    return replace(found, models=(model,), recipe=replace(found.recipe, architecture=sizes))
+
+
+def error(translator, **heads):
+    return score_alignments(
+        GOLD, list(map(str, translator.aligning(**heads).align(SOURCE, TARGET)))
+    )
+
+
+def test_the_chosen_heads_have_the_lowest_error_of_all_that_are_tried(translator):
+    choice = choose_heads(translator, SOURCE, TARGET, GOLD)
+    found = []
+    for layer in (1, 2):
+        alone = {n: error(translator, layer=layer, heads=(n,)).value for n in (1, 2, 3)}
+        ranked = sorted(alone, key=alone.__getitem__)
+        found += [error(translator, layer=layer, heads=tuple(ranked[:k])).value for k in (1, 2, 3)]
+    assert choice.best.result.score == pytest.approx(min(found))
+    by_layer = [one.result.score for one in choice.layers]
+    assert by_layer == pytest.approx([min(found[:3]), min(found[3:])])
+
+
+def test_figures_of_the_choice_are_those_of_scoring_its_alignments(translator):
+    choice = choose_heads(translator, SOURCE, TARGET, GOLD)
+    for scored in (*choice.layers, choice.plain):
+        heads = scored.heads
+        score = error(translator, layer=heads.layer, heads=heads.heads, shifted=heads.shifted)
+        assert scored.as_json() | score.details == scored.as_json()
+        assert scored.result.score == score.value
+    assert choice.plain.heads == AlignmentHeads(2, (1, 2, 3), shifted=False)
+    assert json.loads(json.dumps(choice.as_json()))["pairs"] == 4
+
+
+def test_alignments_of_some_heads_as_gold_find_them_again(translator):
+    for layer, *heads in [(1, 2), (2, 3), (2, 1)]:
+        gold = list(
+            map(str, translator.aligning(layer=layer, heads=tuple(heads)).align(SOURCE, TARGET))
+        )
+        choice = choose_heads(translator, SOURCE, TARGET, gold)
+        assert choice.best.result.score == 0.0
+        assert choice.best.heads == AlignmentHeads(layer, tuple(heads))
+
+
+def test_pairs_that_are_too_long_are_left_out_and_said(translator):
+    choice = choose_heads(translator, [*SOURCE, "the dog " * 99], [*TARGET, "a"], [*GOLD, "0-0"])
+    assert (choice.pairs, choice.warnings[0].line) == (4, 5)
+    assert choice.best == choose_heads(translator, SOURCE, TARGET, GOLD).best
+
+
+@pytest.mark.parametrize(
+    ("gold", "message"),
+    [
+        (["0-0", "0-3", "", ""], "line 2: the gold link 0-3 is of words beyond the end"),
+        (["0-0", "0_1", "", ""], "gold, line 2: '0_1' is no link"),
+        (GOLD[:3], "4 lines are to be scored, but the reference has 3"),
+    ],
+)
+def test_gold_links_that_do_not_belong_to_the_pairs_are_refused(translator, gold, message):
+    with pytest.raises(InputError, match=message):
+        choose_heads(translator, SOURCE, TARGET, gold)
+
+
+def test_what_is_stored_is_read_again(tmp_path):
+    sizes = replace(SIZES, layers=2, heads=3)
+    assert read_alignment_heads(tmp_path, "abc", sizes) is None
+    for heads in (HEADS, replace(HEADS, shifted=False)):
+        save_alignment_heads(tmp_path, "abc", heads, {"aer": 25.5})
+        assert read_alignment_heads(tmp_path, "abc", sizes) == heads
+    with pytest.raises(FolderError, match="was chosen for another model"):
+        read_alignment_heads(tmp_path, "abd", sizes)
+    with pytest.raises(FolderError, match="names unusable heads: there is no layer 2"):
+        read_alignment_heads(tmp_path, "abc", SIZES)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [('"layer": 2', '"layer": 1'), ("true", "false"), ("abc", "abd"), (" 3", " 2")]
+)
+def test_a_stored_choice_that_was_edited_is_refused(tmp_path, old, new):
+    path = save_alignment_heads(tmp_path, "abc", HEADS, {})
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(FolderError, match="is not as it was written"):
+        read_alignment_heads(tmp_path, "abc", replace(SIZES, layers=2, heads=3))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"layer": "1", "heads": [1], "shifted": True},
+        {"layer": 1, "heads": ["1"], "shifted": True},
+        {"layer": 1, "heads": [], "shifted": True},
+        {"layer": 1, "heads": [1]},
+        {"layer": True, "heads": [True], "shifted": True},
+    ],
+)
+def test_a_choice_of_a_wrong_form_is_refused(tmp_path, values):
+    from transduce.durable import to_checksummed_json
+
+    (tmp_path / "alignment.json").write_bytes(to_checksummed_json({"model": "abc", **values}))
+    with pytest.raises(FolderError, match="names"):
+        read_alignment_heads(tmp_path, "abc", SIZES)
