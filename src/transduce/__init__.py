@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from transduce.scores.score_texts import score
     from transduce.scores.spans.files import score_tags
     from transduce.view.attention.attend import attend
+    from transduce.view.attention.survey.survey import survey
     from transduce.view.curves.curves import curves
     from transduce.view.explainer.explain import explain
 
@@ -54,6 +55,7 @@ __all__ = [
     "score_alignments",
     "score_tags",
     "score_trees",
+    "survey",
     "sweep",
     "train",
     "verify",
@@ -71,6 +73,7 @@ FUNCTIONS = MappingProxyType(  # the module that each public function is defined
         "fetch": "transduce.runs.fetch",
         "load": "transduce.inference.load",
         "prepare": "transduce.runs.prepare",
+        "survey": "transduce.view.attention.survey.survey",
         "sweep": "transduce.runs.sweep",
         "train": "transduce.runs.train",
         "score": "transduce.scores.score_texts",

@@ -105,3 +105,30 @@ def test_what_cannot_be_shown_is_refused(call, babbler, tmp_path, monkeypatch, o
     assert (ended.code, ended.stdout) == (2, "")
     assert fact in ended.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_survey_prints_all_heads_and_writes_a_page(call, babbler, made, tmp_path):
+    page = tmp_path / "survey.html"
+    given = ("attend", babbler, made / "d.en", "--survey", "--target", made / "d.de", "--pairs=5")
+    ended = call(*given, "-o", page)
+    assert (ended.code, ended.stderr) == (0, "")
+    first, titles, *rows = ended.stdout.splitlines()
+    assert "5 pairs" in first
+    assert titles.split()[-1] == "loss"
+    found = json.loads(call(*given, "--json").stdout)
+    assert [row.split()[:4] for row in rows] == [
+        [one["kind"], str(one["layer"]), str(one["head"]), one["tendency"]]
+        for one in found["heads"]
+    ]
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_survey_reads_pairs_and_refuses_what_is_of_one_text(call, babbler, made, tmp_path):
+    pairs = tmp_path / "pairs.tsv"
+    sides = [(made / name).read_text().splitlines() for name in ("d.en", "d.de")]
+    pairs.write_text("".join(f"{a}\t{b}\n" for a, b in zip(*sides, strict=True)))
+    given = ("attend", babbler, pairs, "--survey", "--pairs=2", "--json")
+    assert json.loads(call(*given).stdout)["pairs"] == 2
+    assert "--figure is for one text" in call(*given, "--figure=3").stderr
+    assert "is no .html" in call(*given, "-o", tmp_path / "s.svg").stderr
+    assert "--gold is for a survey" in call("attend", babbler, "a", "--gold=x", "-o=p.html").stderr

@@ -14,6 +14,7 @@ from transduce.cli.attend_figure import (
     find_figure_text,
     find_link,
 )
+from transduce.cli.attend_survey import survey_corpus, survey_options
 from transduce.cli.searching import (
     TranslatorChoice,
     beam_options,
@@ -34,7 +35,9 @@ LARGE = 20_000_000  # bytes of a page above which a message says how to make it 
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("text", required=False)
 @options.output
-@click.option("--target", help="The output to show, instead of the model's own.")
+@click.option(
+    "--target", help="The output to show, instead of the model's own; with --survey a file."
+)
 @click.option(
     "--save", type=click.Path(path_type=Path), help="A new folder for all weights and steps."
 )
@@ -49,6 +52,7 @@ LARGE = 20_000_000  # bytes of a page above which a message says how to make it 
 @click.option("--exact", is_flag=True, help="Two bytes a weight in the page, instead of one.")
 @click.option("--plain", is_flag=True, help="No compression in the page, for old browsers.")
 @figure_options
+@survey_options
 @beam_options
 @precision_option
 @options.as_json
@@ -72,12 +76,22 @@ def command(
     paper's layer and heads or from others. Heads of another model have other tasks: --find prints
     how strongly each one shows the figure's effect, and draws the strongest.
 
+    --survey surveys all heads on the pairs of a file TEXT, one pair a line with a tab between the
+    sides, or with the target sides in the file --target: what each head tends to read, entropy,
+    distance, the share of its weights on aligned words, and what the loss gains without it. Prints
+    a table; -o writes a page.
+
     \b
     transduce attend model "The dog sees a cat." -o attention.html
     transduce attend model --figure 4 --find -o figure4.svg
     """
-    require_possible(output, save, asked)
     choice = choose_translator((model,), {**asked, "strict": False}, 1)
+    if asked["survey"]:
+        options.require_writable(output)
+        warn_if_unfinished(choice.folders)
+        survey_corpus(choice, text, output, {**asked, "save": save, "quiet": quiet})
+        return
+    require_possible(output, save, asked)
     warn_if_unfinished(choice.folders)
     view = record(choice, text, asked)
     for note in () if quiet else view.notes:
@@ -95,6 +109,7 @@ def command(
 def require_possible(output: Path | None, save: Path | None, asked: dict[str, Any]) -> None:
     """Refuse options that write nothing, or that need another one."""
     require(bool(output or save or asked["find"]), "nothing to write", "-o page.html")
+    require(not asked["gold"], "--gold is for a survey", "add --survey")
     figure = bool(asked["figure"])
     require(figure or not asked["find"], "--find is for a figure", "add --figure 3")
     for name in ("layer", "heads", "word", "read"):

@@ -1,0 +1,92 @@
+"""Sums of what heads do over many sentence pairs: tendencies, entropy, distance, alignment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+from jaxtyping import Float, Float32
+
+from transduce.inference.alignment import Alignment, PairWords
+from transduce.view.attention.record import AttentionView
+from transduce.view.attention.tendencies import (
+    BROAD,
+    TENDENCIES,
+    HeadTendency,
+    compute_highest_entropy,
+    compute_tendencies,
+    label_head,
+)
+
+# L layers · H heads · Q query and K key positions · t target and s source pieces, without marks
+
+
+@final
+@dataclass
+class KindSums:
+    """Sums over queries for one kind of attention, by layer and head."""
+
+    queries: int = 0
+    highest: float = 0.0  # of the highest possible entropy
+    shares: "Float[np.ndarray, 'L H tendencies'] | float" = 0.0
+    entropy: "Float[np.ndarray, 'L H'] | float" = 0.0
+    distance: "Float[np.ndarray, 'L H'] | float" = 0.0
+
+    def add(
+        self, view: AttentionView, kind: str, heads: tuple[tuple[HeadTendency, ...], ...]
+    ) -> None:
+        """Add the heads of one kind in one sentence pair, weighted by its number of queries."""
+        weights = view.weights[kind]
+        count = weights.shape[2]
+        values = [[[one.shares[name] for name in TENDENCIES] for one in layer] for layer in heads]
+        self.shares = self.shares + count * np.array(values)
+        entropy = np.array([[one.entropy for one in layer] for layer in heads])
+        self.entropy = self.entropy + count * entropy
+        apart = measure_distance(kind, *weights.shape[2:])
+        self.distance = self.distance + (weights * apart).sum(axis=(-2, -1))
+        self.highest += float(compute_highest_entropy(view, kind).sum())
+        self.queries += count
+
+    def describe(self, layer: int, head: int) -> tuple[HeadTendency, float]:
+        """Return the tendency of a head, by index, over all queries, and its mean distance."""
+        shares = np.asarray(self.shares)[layer, head] / self.queries
+        entropy = float(np.asarray(self.entropy)[layer, head]) / self.queries
+        is_broad = entropy >= BROAD * max(self.highest / self.queries, 1.0)
+        distance = float(np.asarray(self.distance)[layer, head]) / self.queries
+        return label_head(shares, entropy, is_broad=is_broad), distance
+
+
+def measure_distance(kind: str, queries: int, keys: int) -> Float[np.ndarray, "Q K"]:
+    """Return how many pieces apart each query and key are; across texts, from the diagonal."""
+    scale = (keys - 1) / max(queries - 1, 1) if kind == "cross" else 1.0
+    apart: Float[np.ndarray, "Q K"] = np.abs(
+        np.arange(keys)[None, :] - scale * np.arange(queries)[:, None]
+    )
+    return apart
+
+
+@final
+@dataclass
+class SurveySums:
+    """Sums over sentence pairs for every kind of attention, and of weights on aligned words."""
+
+    kinds: dict[str, KindSums] = field(default_factory=dict)
+    linked: int = 0  # the number of target pieces of words that have a link
+    aligned: "Float[np.ndarray, 'L H'] | float" = 0.0  # of their weights on linked words
+
+    def add(self, view: AttentionView) -> None:
+        """Add all heads of one sentence pair."""
+        tendencies: Mapping[str, tuple[tuple[HeadTendency, ...], ...]] = compute_tendencies(view)
+        for kind, heads in tendencies.items():
+            self.kinds.setdefault(kind, KindSums()).add(view, kind, heads)
+
+    def add_aligned(
+        self, weights: Float32[np.ndarray, "L H t s"], words: PairWords, alignment: Alignment
+    ) -> None:
+        """Add the weights of each target piece on the source words that its word is linked to."""
+        linked = np.zeros((words.target[-1] + 1, words.source[-1] + 1), dtype=bool)
+        for i, j in alignment.links:
+            linked[j, i] = True
+        pieces = linked[np.ix_(words.target, words.source)]  # [t s]
+        self.aligned = self.aligned + (weights * pieces).sum(axis=(-2, -1))
+        self.linked += int(pieces.any(axis=1).sum())

@@ -1,0 +1,67 @@
+"""What a survey finds of each head, as values for a table, JSON and a page."""
+
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any, final
+
+from transduce.durable import write_atomically
+from transduce.view.attention.record import ModelName
+from transduce.view.page.data import json_block
+from transduce.view.page.document import build_page
+from transduce.view.page.parts import PageParts
+
+PARTS = PageParts(
+    scripts=("page/dom.js", "attention/survey/survey.js"),
+    styles=("page/theme.css", "attention/survey/survey.css"),
+    markup="attention/survey/survey.html",
+)
+
+
+@final
+@dataclass(frozen=True)
+class SurveyedHead:
+    """What one head does on average over all queries of the surveyed pairs."""
+
+    kind: str  # "encoder", "decoder" or "cross"
+    layer: int  # from 1
+    head: int  # from 1
+    tendency: str  # a label, such as "next"; see `HeadTendency`
+    share: float  # of its weights on what the label names, from 0 to 1
+    entropy: float  # of a query's weights, in bits
+    distance: float  # in pieces, to what is read; in cross-attention from the diagonal
+    aligned: float | None  # in cross-attention, if words are aligned: the share on aligned words
+    loss: float  # what the loss, in nats per target piece, gains without this head
+
+
+@final
+@dataclass(frozen=True)
+class HeadSurvey:
+    """The survey of a model's heads on sentence pairs.
+
+    survey = transduce.survey("model", ["A dog runs."], ["Ein Hund läuft."])
+    survey.write_page("survey.html")
+    """
+
+    model: ModelName
+    task: str
+    pairs: int  # the number of pairs that were surveyed
+    tokens: int  # the number of their target pieces, END included
+    loss: float  # with all heads, in nats per target piece
+    alignment: str  # the heads that words were aligned by, "gold", or "" for none
+    heads: tuple[SurveyedHead, ...] = field(repr=False)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the survey as plain values for JSON."""
+        return asdict(self)
+
+    def write_page(self, path: str | PathLike[str]) -> Path:
+        """Write a self-contained HTML page of the survey; return its path."""
+        write_atomically(Path(path), build_survey_page(self).encode())
+        return Path(path)
+
+
+def build_survey_page(survey: HeadSurvey) -> str:
+    """Return a survey as one HTML file without any request; equal surveys give equal bytes."""
+    block = json_block("survey", survey.as_json())
+    return build_page(f"Heads of {survey.model.name}", PARTS, [block])

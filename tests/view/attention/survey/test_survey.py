@@ -1,0 +1,146 @@
+"""The survey of heads against loops over the attention records of single pairs."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.inference.random_models import SIZES, WORDS, ensemble_of, random_translator
+from tests.view.browser import Browser
+
+import transduce
+from transduce.errors import InputError
+from transduce.model.transformer import build_transformer
+from transduce.view.attention.recorder import record_attention
+from transduce.view.attention.survey.record import HeadSurvey, SurveyedHead, build_survey_page
+from transduce.view.attention.tendencies import compute_tendencies
+
+SOURCE = ["the dog sees a cat.", "a woman", "the old red house"]
+TARGET = ["a woman who runs", "the dog", "who runs today"]
+
+
+@pytest.fixture(scope="module")
+def translator():
+    """A random translator of two layers with three heads."""
+    sizes = replace(SIZES, layers=2, heads=3)
+    model = build_transformer(sizes, len(WORDS), len(WORDS), seed=5).eval()
+    found = random_translator()
+    return replace(found, models=(model,), recipe=replace(found.recipe, architecture=sizes))
+
+
+@pytest.fixture(scope="module")
+def surveyed(translator):
+    return transduce.survey(translator, SOURCE, TARGET)
+
+
+@pytest.fixture(scope="module")
+def views(translator):
+    return [record_attention(translator, *pair) for pair in zip(SOURCE, TARGET, strict=True)]
+
+
+def test_there_is_a_row_for_every_head(surveyed):
+    rows = [(one.kind, one.layer, one.head) for one in surveyed.heads]
+    kinds = ("encoder", "decoder", "cross")
+    assert rows == [(kind, n, h) for kind in kinds for n in (1, 2) for h in (1, 2, 3)]
+    assert surveyed.pairs == 3
+
+
+def test_the_loss_is_that_of_likelihood(translator, surveyed):
+    found = list(translator.likelihood(zip(SOURCE, TARGET, strict=True)))
+    assert surveyed.loss == pytest.approx(-sum(one.log_prob for one in found) / surveyed.tokens)
+
+
+def test_entropy_and_distance_are_means_over_all_queries(surveyed, views):
+    for one in surveyed.heads:
+        entropies, distances = [], []
+        for view in views:
+            weights = view.weights[one.kind][one.layer - 1, one.head - 1]
+            rows, columns = weights.shape
+            for q, row in enumerate(weights):
+                at = q * (columns - 1) / max(rows - 1, 1) if one.kind == "cross" else q
+                distances.append(sum(w * abs(k - at) for k, w in enumerate(row)))
+            tendency = compute_tendencies(view)[one.kind][one.layer - 1][one.head - 1]
+            entropies += [tendency.entropy] * rows
+        assert one.distance == pytest.approx(np.mean(distances), abs=1e-5)
+        assert one.entropy == pytest.approx(np.mean(entropies), abs=1e-5)
+
+
+def test_the_aligned_share_is_the_weight_on_the_links_of_gold(translator, views):
+    gold = ["0-0 1p1", "", "3-2"]
+    found = transduce.survey(translator, SOURCE, TARGET, gold=gold)
+    assert found.alignment == "gold"
+    for one in (head for head in found.heads if head.kind == "cross"):
+        weights = [view.weights["cross"][one.layer - 1, one.head - 1] for view in views]
+        share, count = 0.0, 0
+        for number, links in ((0, {0: 0, 1: 1}), (2, {2: 3})):
+            ours, theirs = (words_of(text[number]) for text in (SOURCE, TARGET))
+            for t, word in enumerate(theirs):
+                if word in links:
+                    count += 1
+                    row = weights[number][t + 1]
+                    share += sum(row[s] for s, other in enumerate(ours) if other == links[word])
+        assert one.aligned == pytest.approx(share / count, abs=1e-5)
+
+
+def words_of(text):
+    """Return the index of the word of each piece, by the blanks written before its first letter."""
+    found, written = [], b""
+    for number in WORDS.encode(text):
+        piece = WORDS.piece_bytes(number)
+        found.append((written + piece[: len(piece) - len(piece.lstrip(b" "))]).count(b" "))
+        written += piece
+    return found
+
+
+def test_only_the_first_pairs_are_taken_and_progress_is_told(translator, surveyed):
+    told: list[tuple[int, int]] = []
+    one = transduce.survey(
+        translator, SOURCE, TARGET, pairs=1, on_head=lambda *counts: told.append(counts)
+    )
+    assert (one.pairs, told[-1]) == (1, (18, 18))
+    assert one.loss != surveyed.loss
+
+
+def test_a_model_without_self_attention_has_heads_to_the_source_only(translator):
+    sizes = replace(SIZES, mixing="convolution")
+    model = build_transformer(sizes, len(WORDS), len(WORDS), seed=5).eval()
+    recipe = replace(translator.recipe, architecture=sizes)
+    found = transduce.survey(replace(translator, models=(model,), recipe=recipe), SOURCE, TARGET)
+    assert {one.kind for one in found.heads} == {"cross"}
+
+
+def test_what_cannot_be_surveyed_is_refused(translator):
+    with pytest.raises(InputError, match="source has 1 lines, but target has 2"):
+        transduce.survey(translator, ["a"], ["a", "b"])
+    with pytest.raises(InputError, match="no pair has text on both sides"):
+        transduce.survey(translator, [""], ["a"])
+    with pytest.raises(InputError, match="line 1: the gold link 0-9 is of words beyond"):
+        transduce.survey(translator, ["a"], ["a"], gold=["0-9"])
+    with pytest.raises(InputError, match="gold has fewer lines"):
+        transduce.survey(translator, SOURCE, TARGET, gold=["0-0"])
+    with pytest.raises(InputError, match="a survey is of one model"):
+        transduce.survey(ensemble_of(translator, translator), SOURCE, TARGET)
+
+
+def test_the_page_holds_the_survey_and_equal_surveys_give_equal_bytes(surveyed, tmp_path):
+    pages = [surveyed.write_page(tmp_path / name).read_bytes() for name in ("a.html", "b.html")]
+    assert pages[0] == pages[1]
+    text = pages[0].decode()
+    block = text.split('id="survey">')[1].split("</script>")[0]
+    assert json.loads(block) == json.loads(json.dumps(surveyed.as_json()))
+    assert "default-src 'none'" in text
+
+
+@pytest.mark.slow
+def test_the_page_shows_every_head_and_sorts_by_a_column(browser: Browser, surveyed: HeadSurvey):
+    hostile = replace(
+        surveyed, model=replace(surveyed.model, name="</script><img src=x onerror=alert(1)>")
+    )
+    browser.open_text(build_survey_page(hostile))
+    cells = "return [...document.querySelectorAll('#rows tr')].map(r => r.lastChild.textContent)"
+    assert browser.run(cells)[1:] == [f"{one.loss:.4f}" for one in surveyed.heads]
+    browser.run("document.querySelectorAll('#rows button')[8].click()")
+    heads: list[SurveyedHead] = sorted(surveyed.heads, key=lambda one: -one.loss)
+    assert browser.run(cells)[1:] == [f"{one.loss:.4f}" for one in heads]
+    assert browser.run("return document.querySelectorAll('#grids table').length") == 3
+    assert browser.run("return document.images.length") == 0
