@@ -114,7 +114,7 @@ def rank_means(singles: Mapping[int, Sequence[ScoredHeads]]) -> Choices:
         for layer, found in singles.items()
     }
     return {
-        layer: [tuple(heads[: count + 1]) for count in range(len(heads))]
+        layer: [tuple(sorted(heads[: count + 1])) for count in range(len(heads))]
         for layer, heads in ranked.items()
     }
 
