@@ -78,6 +78,15 @@ class NotEnoughMemoryError(TransduceError):
     exit_code = 8
 
 
+def short_repr(value: object, longest: int = 60) -> str:
+    """Return a value's repr for an error message, cut after `longest` characters."""
+    try:
+        text = repr(value)
+    except ValueError:  # a number of more than 4,300 digits
+        return f"{type(value).__name__} with very many digits"
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
 def suggest_names(name: str, known: Iterable[str]) -> str:
     """Return a hint that lists the known names most similar to an unknown name, or all of them."""
     names = sorted(known)

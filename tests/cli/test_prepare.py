@@ -239,3 +239,15 @@ def test_pairs_with_tabs_give_the_same_corpus(prepare, call, corpus):
     )
     stores = [open_prepared(corpus / name).train for name in ("p", "t")]
     assert stores[0].fingerprint == stores[1].fingerprint
+
+
+def test_texts_that_are_blank_are_answered_with_a_question_and_not_with_rules(call, tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("\n \n\t\n", encoding="utf-8")
+    files = ["--source", tmp_path / "a", "--target", tmp_path / "b"]
+    ended = call("prepare", "tiny", *files, "-o", tmp_path / "p")
+    assert ended.code == 2
+    assert ended.stderr.endswith(
+        "error: no pair is left of 3, all were left out (empty side: 3)\n"
+        "hint: one side of every pair is blank: are these the right files?\n"
+    )

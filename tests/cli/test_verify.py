@@ -1,6 +1,8 @@
 """transduce verify: good and bad parts of a folder."""
 
+import errno
 import json
+import os
 
 import pytest
 
@@ -110,3 +112,31 @@ def test_a_folder_that_is_not_there_is_wrong_usage_and_not_damage(call, tmp_path
     ended = call("verify", tmp_path / "nowhere")
     assert (ended.code, ended.stdout) == (2, "")
     assert ended.stderr.startswith(f"error: {tmp_path / 'nowhere'}: no such folder\nhint: ")
+
+
+def test_a_file_is_answered_with_what_is_expected(call, model):
+    ended = call("verify", model / "README.md")
+    assert ended.code == 2
+    assert ended.stderr == (
+        f"error: {model / 'README.md'}: is a file, and folders are verified\n"
+        "hint: name a run, a store or a model folder, or a checkpoint of a run\n"
+    )
+
+
+def test_what_may_not_be_read_is_not_called_damaged(call, run, monkeypatch):
+    opened = os.open
+
+    def refuse(path, *rest, **more):
+        if str(path).endswith("checkpoints/step-00000020/state.json"):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opened(path, *rest, **more)
+
+    monkeypatch.setattr(os, "open", refuse)
+    ended = call("verify", run)
+    assert ended.code == 3
+    file = run / "checkpoints/step-00000020/state.json"
+    assert f"bad   {file}: cannot be read: Permission denied\n" in ended.stdout
+    assert ended.stderr.endswith(
+        f"error: {run}: 1 of 8 parts cannot be read\n"
+        "hint: it may be sound, but you may not read it: look at its permissions and its owner\n"
+    )

@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from transduce.durable import atomic_file, write_atomically
+from transduce.durable import atomic_file, resolve_output, write_atomically
 from transduce.durable.temporary import temporary_path, trash_path
 from transduce.errors import InputError, SaveError
 
@@ -131,3 +131,21 @@ def test_a_device_or_folder_is_not_replaced_by_a_file(tmp_path):
         with pytest.raises(InputError, match=f"{name}: is no regular file"):
             write_atomically(tmp_path / name, b"")
     assert {path.name for path in tmp_path.iterdir()} == {"pipe", "folder"}
+
+
+def test_an_output_that_is_a_link_is_written_where_the_link_leads(tmp_path):
+    target, link = tmp_path / "real/out.txt", tmp_path / "link"
+    target.parent.mkdir()
+    link.symlink_to(target)
+    for content in (b"first", b"second"):  # the first time the target is not there yet
+        write_atomically(resolve_output(link), content)
+        assert target.read_bytes() == content
+        assert link.is_symlink()
+    assert resolve_output(target) == target
+
+
+def test_a_link_in_a_circle_is_no_output(tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(InputError, match="is a link that leads back to itself"):
+        resolve_output(tmp_path / "a")

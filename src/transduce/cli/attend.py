@@ -123,10 +123,10 @@ def require_possible(output: Path | None, save: Path | None, asked: dict[str, An
 
 def write_output(view: "AttentionView", output: Path, asked: dict[str, Any]) -> None:
     """Write the page or, to a file whose name ends in .svg, the figure of the paper."""
-    from transduce.durable import write_atomically
+    from transduce.durable import resolve_output, write_atomically
 
     if output.suffix == ".svg":
-        write_atomically(output, draw_svg(view, asked).encode())
+        write_atomically(resolve_output(output), draw_svg(view, asked).encode())
         return
     link = f"{output}#{find_link(view, asked)}" if asked["figure"] else ""
     write_page(view, output, asked)
@@ -162,7 +162,7 @@ def read_one_line() -> str:
 
 def write_page(view: "AttentionView", output: Path, asked: dict[str, Any]) -> None:
     """Write the page of a record; print a message if it is very large."""
-    from transduce.durable import write_atomically
+    from transduce.durable import resolve_output, write_atomically
     from transduce.view.attention.encode import WeightEncoding
     from transduce.view.attention.page import build_attention_page
 
@@ -173,7 +173,7 @@ def write_page(view: "AttentionView", output: Path, asked: dict[str, Any]) -> No
     )
     shown = view.select_layers(asked["layers"]) if asked["layers"] else view
     page = build_attention_page(shown, encoding).encode()
-    write_atomically(output, page)
+    write_atomically(resolve_output(output), page)
     if len(page) > LARGE:
         display.print_message(
             f"{output} has {len(page) / 1e6:.0f} MB; --layers and --min make it smaller"

@@ -107,7 +107,7 @@ def translate_and_score(
 
     `files` are the source and the reference file; `scoring` is the metrics and the language.
     """
-    from transduce.durable import atomic_file
+    from transduce.durable import atomic_file, resolve_output
     from transduce.inference.evaluate import (
         build_evaluation_text,
         provenance,
@@ -124,7 +124,7 @@ def translate_and_score(
     source, reference = files
     sides = (read_text("", source), read_text("", reference)) if reference else None
     with (
-        nullcontext() if output is None else atomic_file(output) as file
+        nullcontext() if output is None else atomic_file(resolve_output(output)) as file
     ):  # an unwritable output is refused before translating
         translator = choice.load()
         lines = sides or read_test_set(str(source), None, translator.recipe.data)

@@ -94,12 +94,12 @@ def open_output(output: Path | None) -> Iterator[IO[str]]:
     """Open the output for a with block: standard output, or a file that is written atomically."""
     import io
 
-    from transduce.durable import atomic_file
+    from transduce.durable import atomic_file, resolve_output
 
     if output is None or str(output) == "-":
         yield sys.stdout
         return
-    with atomic_file(output) as raw:
+    with atomic_file(resolve_output(output)) as raw:
         text = io.TextIOWrapper(raw, encoding="utf-8", newline="\n")
         yield text
         text.flush()

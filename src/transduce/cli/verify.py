@@ -1,12 +1,18 @@
 """`transduce verify`: check that every byte of a folder is as it was written."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from transduce.cli import display, options
+from transduce.durable.verified import PERMISSION
 from transduce.errors import FolderError
+
+if TYPE_CHECKING:
+    from transduce.runs.verify import VerifiedPart
 
 HINT = "a run resumes from its newest good checkpoint; copy or make any other folder anew"
 
@@ -34,6 +40,15 @@ def command(*, folder: Path, as_json: bool) -> None:
             display.print_result(display.escape_controls(line))
     for path in list_uncovered(folder):
         display.print_message(f"not covered: {display.escape_controls(str(path))}")
-    bad = sum(not part.is_good for part in parts)
+    require_good_parts(folder, parts)
+
+
+def require_good_parts(folder: Path, parts: "Sequence[VerifiedPart]") -> None:
+    """Raise FolderError if a part is damaged, or may not be read, which is no damage."""
+    bad = [part for part in parts if not part.is_good]
+    damaged = [part for part in bad if part.may_read]
+    if damaged:
+        raise FolderError(f"{len(damaged)} of {len(parts)} parts are damaged", HINT, file=folder)
     if bad:
-        raise FolderError(f"{bad} of {len(parts)} parts are damaged", HINT, file=folder)
+        fact = f"{len(bad)} of {len(parts)} parts cannot be read"
+        raise FolderError(fact, PERMISSION, file=folder)

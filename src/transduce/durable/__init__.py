@@ -1,7 +1,13 @@
 """Files and folders that are written completely or not at all, with checksums to detect damage."""
 
 from transduce.durable.checksummed_json import from_checksummed_json, to_checksummed_json
-from transduce.durable.files import atomic_file, ensure_folder, sync_folder, write_atomically
+from transduce.durable.files import (
+    atomic_file,
+    ensure_folder,
+    resolve_output,
+    sync_folder,
+    write_atomically,
+)
 from transduce.durable.folder import FolderWriter, atomic_folder, remove_folder
 from transduce.durable.lock import lock_folder
 from transduce.durable.strict_json import parse_json, read_json, to_json
@@ -28,6 +34,7 @@ __all__ = [
     "read_json",
     "read_regular",
     "remove_folder",
+    "resolve_output",
     "sync_folder",
     "to_checksummed_json",
     "to_json",

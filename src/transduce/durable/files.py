@@ -28,6 +28,16 @@ def write_atomically(path: Path, data: bytes) -> None:
         stream.write(data)
 
 
+def resolve_output(path: Path) -> Path:
+    """Return the file that a user's output path means: the target, if the path is a link."""
+    if not path.is_symlink():
+        return path
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise InputError("is a link that leads back to itself", "choose another name", file=path)
+    return target
+
+
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """Open a binary stream whose content replaces `path` when the block ends without an error."""

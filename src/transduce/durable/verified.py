@@ -19,6 +19,7 @@ MANIFEST_LIMIT = 1 << 20
 BLOCK = 1 << 20
 REREAD_LIMIT = 1 << 30  # a larger file with a fault is refused without hashing the rest of it
 SHA256 = re.compile(r"[0-9a-f]{64}")
+PERMISSION = "it may be sound, but you may not read it: look at its permissions and its owner"
 AGAIN = "the folder is damaged or was edited: take it from its source again"
 
 
@@ -181,7 +182,7 @@ def list_names(path: Path) -> set[str]:
     try:
         return {entry.name for entry in path.iterdir()}
     except OSError as error:
-        raise FolderError(f"cannot be read: {error.strerror}", AGAIN, file=path) from error
+        raise unreadable_error(path, error) from error
 
 
 def read_regular(path: Path, limit: int) -> bytes:
@@ -203,7 +204,13 @@ def open_regular(path: Path) -> Iterator[BufferedReader]:
                 raise FolderError("is no regular file", AGAIN, file=path)
             yield stream
     except OSError as error:
-        raise FolderError(f"cannot be read: {error.strerror}", AGAIN, file=path) from error
+        raise unreadable_error(path, error) from error
+
+
+def unreadable_error(path: Path, error: OSError) -> FolderError:
+    """Build the error for a path that cannot be read; a missing permission is no damage."""
+    hint = PERMISSION if isinstance(error, PermissionError) else AGAIN
+    return FolderError(f"cannot be read: {error.strerror}", hint, file=path)
 
 
 def require_size(path: Path, entry: Entry, stream: BufferedReader) -> None:

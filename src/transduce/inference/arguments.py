@@ -13,14 +13,6 @@ def require_text(name: str, value: object) -> None:
         raise InputError(f"{name} must be a string, not {describe_value(value)}")
 
 
-def require_count(name: str, value: object) -> None:
-    """Refuse an argument that is not a whole number of at least 1."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InputError(
-            f"{name} must be a whole number of at least 1, not {describe_value(value)}"
-        )
-
-
 def require_known(name: str, changes: Mapping[str, object], settings: type) -> None:
     """Refuse a call of the method `name` if a keyword in `changes` is no field of `settings`."""
     known = [field.name for field in fields(settings)]

@@ -19,7 +19,6 @@ from transduce.checkpoint import (
     require_matching_tensors,
 )
 from transduce.errors import FolderError, InputError
-from transduce.inference.arguments import require_count
 from transduce.inference.long_lines import OnWarning
 from transduce.inference.translator import Translator, warn_user
 from transduce.machine.device import select_device
@@ -32,6 +31,7 @@ from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.fields import require
 from transduce.settings.precision import INFERENCE_PRECISIONS, InferencePrecision
 from transduce.tasks import Task, build_task
+from transduce.text.arguments import read_path, require_count
 from transduce.vocabulary.files import Vocabularies
 
 
@@ -66,7 +66,7 @@ def load(
     require_count("workers", workers)
     known = " or ".join(INFERENCE_PRECISIONS)
     require(precision in INFERENCE_PRECISIONS, f"precision must be {known}, not {precision!r}")
-    folders = [Path(one) for one in (folder, *more)]
+    folders = [read_path("folder", one) for one in (folder, *more)]
     members = [load_member(one) for one in folders]
     require_same_vocabularies(members, folders)
     for member in members:

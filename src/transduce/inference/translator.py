@@ -12,11 +12,7 @@ from typing import TYPE_CHECKING, Any, final, overload
 from transduce.errors import InputError
 from transduce.inference.align_block import add_alignments, align_block, change_heads
 from transduce.inference.alignment import Alignment
-from transduce.inference.arguments import (
-    require_count,
-    require_known,
-    require_text,
-)
+from transduce.inference.arguments import require_known, require_text
 from transduce.inference.blocks import (
     align_in_workers,
     report_warnings,
@@ -48,7 +44,7 @@ from transduce.settings import Recipe, Search
 from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.search import Sampling
 from transduce.tasks import Task
-from transduce.text.arguments import checked_lines, require_lines
+from transduce.text.arguments import checked_lines, require_count, require_lines
 
 if TYPE_CHECKING:
     from transduce.inference.evaluate import Evaluation
@@ -137,7 +133,11 @@ class Translator:
         With several workers a block has 250 lines instead, and some blocks are read ahead.
         """
         require_count("n", n)
+        require_count("block", block)
         require_lines("lines", lines)
+        if prefixes is not None:
+            require_lines("prefixes", prefixes)
+            prefixes = checked_lines("prefixes", prefixes)
         numbered = number_lines(checked_lines("lines", lines), prefixes)
         if self.workers > 1:
             results = translate_in_workers(self.worker_loader(), numbered, n, self.workers)
@@ -152,6 +152,7 @@ class Translator:
 
         A pair that cannot be scored, such as one too long, gets nan for both, and a warning.
         """
+        require_count("block", block)
         require_lines("pairs", pairs)
         numbered = number_pairs(pairs)
         if self.workers > 1:

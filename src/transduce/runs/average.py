@@ -28,6 +28,7 @@ from transduce.runs import ledger
 from transduce.runs.run_folder import DATA, read_run_vocabularies
 from transduce.scores import Score
 from transduce.tasks import build_task
+from transduce.text.arguments import read_path, require_count
 from transduce.training.progress import Progress, read_progress
 
 PACKAGES = ("transduce", "torch", "tokenizers")
@@ -55,9 +56,12 @@ def average(
     run that has fewer is refused. By default it is the recipe's `training.average_last`, or all
     snapshots if the run has fewer.
     """
-    run = Path(run)
+    run = read_path("run", run)
+    if last is not None:
+        require_count("last", last)
     if output is not None:
-        return AveragedModel(Path(output), tuple(write_average(run, Path(output), last)))
+        folder = read_path("output", output)
+        return AveragedModel(folder, tuple(write_average(run, folder, last)))
     model = open_or_write_average(run, last)
     return AveragedModel(model.folder, tuple(model.about["averaged"]))
 

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from os import PathLike, fspath
-from pathlib import Path
 from typing import TypeGuard
 
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import is_public, is_treebank
 from transduce.datasets.fetch import find_split_files
 from transduce.datasets.fetch_trees import find_treebank_file
-from transduce.errors import InputError
+from transduce.errors import InputError, short_repr
 from transduce.recipes.choice import customise_recipe
 from transduce.runs.prepared_corpus import OnProgress
 from transduce.runs.recommend import recommend_recipe
@@ -28,6 +27,7 @@ from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
 from transduce.tasks import find_task_kind
+from transduce.text.arguments import read_path
 
 PathName = str | PathLike[str]
 Texts = Pairs | PathName | tuple[PathName, PathName] | Iterable[Pair]
@@ -60,9 +60,9 @@ def open_texts(argument: str, texts: object, data: Data) -> Pairs:
         assert found is not None
         return found
     if isinstance(texts, str | PathLike):
-        return TaskFiles(Path(texts), find_task_kind(data), argument)
+        return TaskFiles(read_path(argument, texts), find_task_kind(data), argument)
     if isinstance(texts, tuple | list) and len(texts) == 2 and all(map(is_path_name, texts)):
-        return FilePair(Path(texts[0]), Path(texts[1]))
+        return FilePair(*(read_path(argument, side) for side in texts))
     if isinstance(texts, Iterable) and not isinstance(texts, bytes | Mapping):
         return collect_pairs(argument, texts, find_task_kind(data).find_mismatch)
     raise InputError(f"{argument}: {KINDS_OF_TEXTS}, not {describe_value(texts)}")
@@ -168,4 +168,4 @@ def is_path_name(value: object) -> bool:
 
 def describe_value(value: object) -> str:
     """Return the type and the first characters of a value, for an error message."""
-    return f"<{type(value).__name__} {str(value)[:40]}>"
+    return f"<{type(value).__name__} {short_repr(value, 40)}>"

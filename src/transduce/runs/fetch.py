@@ -16,6 +16,7 @@ from transduce.datasets.treebanks import Treebank
 from transduce.datasets.values import Corpus
 from transduce.durable import VerifiedFolder, lock_folder
 from transduce.settings.fields import require
+from transduce.text.arguments import read_path
 
 # called with a file name, the bytes so far, and the bytes in all (0 if unknown)
 OnDownload = Callable[[str, int, int], None]
@@ -51,9 +52,11 @@ def fetch(
         (corpus,) = transduce.fetch("newstest2014", offline=True, copies="downloads")
     """
     require(bool(names), "no corpus was named", "transduce fetch NAME; --list shows the names")
-    here = cache_folder() if cache is None else Path(cache)
+    here = cache_folder() if cache is None else read_path("cache", cache)
     network = None if offline else replace(NetworkSettings(), seconds=timeout)
-    places = DownloadSettings(here / "downloads", None if copies is None else Path(copies), network)
+    places = DownloadSettings(
+        here / "downloads", None if copies is None else read_path("copies", copies), network
+    )
     corpora = [
         part for name in names for one in find_corpora(name) for part in list_split_corpora(one)
     ]

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from os import PathLike
-from pathlib import Path
 
 from transduce.recipes.choice import find_recipe
 from transduce.runs.choice import Texts, choose_recipe, choose_texts, open_texts
@@ -15,6 +14,7 @@ from transduce.runs.prepared_corpus import (
 )
 from transduce.settings import Recipe
 from transduce.settings.recipe import Value, with_changes
+from transduce.text.arguments import read_path
 
 
 def prepare(
@@ -36,7 +36,7 @@ def prepare(
 
         corpus = transduce.prepare("store", ("a.en", "a.de"), recipe="demo")
     """
-    folder = Path(folder)
+    folder = read_path("folder", folder)
     require_corpus_folder(folder)
     report = on_progress or ignore_progress
     changes = settings or {}

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from transduce.checkpoint.card import markdown_table
-from transduce.errors import InputError
+from transduce.errors import InputError, short_repr
 from transduce.recipes.choice import find_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
+from transduce.text.arguments import describe_value, read_path
 
 if TYPE_CHECKING:
     from transduce.runs.choice import Texts
@@ -72,7 +73,7 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
     from transduce.runs.prepare import prepare
     from transduce.runs.train import train as train_one
 
-    folder, changes = Path(folder), settings or {}
+    folder, changes = read_path("folder", folder), settings or {}
     combinations = list(combine(vary))
     start = with_changes(find_recipe(recipe), changes)
     for combination in combinations:
@@ -97,8 +98,15 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
 
 def combine(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
     """Yield every combination of one value per setting; refuse settings named data.*."""
+    fact = f"vary must be lists of values by setting, not {describe_value(vary)}"
+    require(isinstance(vary, Mapping), fact, "vary={'architecture.dropout': [0.1, 0.2]}")
     require(bool(vary), "no setting varies", "vary={'architecture.dropout': [0.1, 0.2]}")
     for path, values in vary.items():
+        require(
+            isinstance(values, list | tuple),
+            f"{path} needs a list of values",
+            f"[{short_repr(values)}]",
+        )
         require(len(values) > 0, f"{path} has no values to choose from")
         require(len({*map(str, values)}) == len(values), f"{path} has one of its values twice")
         require(

@@ -14,6 +14,7 @@ from transduce.settings.fields import require
 from transduce.tasks import TaskKind
 from transduce.text.clean import Cleaner
 from transduce.text.files import read_pairs
+from transduce.text.filters import EMPTY
 
 Pair = tuple[str, str]
 GENERATED = ("phrasebook", "toy-copy", "toy-reverse", "toy-sort")  # corpora that need no files
@@ -190,11 +191,11 @@ def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair]) -> Iterator[Pair]:
     report = cleaner.report
     require(report.read > 0, "the text is empty", "look at the files")
     reasons = "; ".join(f"{reason}: {found.count:,}" for reason, found in report.dropped.items())
-    require(
-        report.kept > 0,
-        f"no pair is left of {report.read:,}, all were left out ({reasons})",
-        "look at the text, or change the rule: --set data.drop_identical=false and so on",
-    )
+    hint = "look at the text, or change the rule: --set data.drop_identical=false and so on"
+    if list(report.dropped) == [EMPTY]:
+        hint = "one side of every pair is blank: are these the right files?"
+    fact = f"no pair is left of {report.read:,}, all were left out ({reasons})"
+    require(report.kept > 0, fact, hint)
 
 
 def require_file(path: Path) -> None:

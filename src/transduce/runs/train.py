@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, final
 
@@ -15,6 +14,7 @@ from transduce.recipes.choice import customise_recipe, find_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
+from transduce.text.arguments import read_path
 
 if TYPE_CHECKING:
     from transduce.runs.choice import Texts
@@ -70,11 +70,11 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     from transduce.runs.training_run import TrainingInputs
 
     inputs = TrainingInputs(
-        folder=Path(folder),
+        folder=read_path("folder", folder),
         recipe=named,
         train=train,
         dev=dev,
-        store=None if store is None else Path(store),
+        store=None if store is None else read_path("store", store),
         settings=settings or {},
     )
     with restored_threads():

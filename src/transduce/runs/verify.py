@@ -20,6 +20,7 @@ from transduce.runs.average import read_data_facts
 from transduce.runs.prepared_corpus import INPUTS_FILE, STORE, open_prepared
 from transduce.runs.run_folder import DATA, read_run_vocabularies
 from transduce.settings.fields import require
+from transduce.text.arguments import read_path
 from transduce.training.journal import LOG
 
 # a part's path, and a function that raises FolderError if the part is damaged
@@ -34,6 +35,7 @@ class VerifiedPart:
     path: Path
     is_good: bool
     reason: str = ""
+    may_read: bool = True  # whether this user has the permission to read it
 
 
 def verify(folder: Path | str) -> list[VerifiedPart]:
@@ -44,17 +46,20 @@ def verify(folder: Path | str) -> list[VerifiedPart]:
     A damaged part raises no error; `VerifiedPart.reason` names the file that was changed. A run's
     log.jsonl is no part: lines are appended to it, and no checksum covers them.
     """
-    return list(verify_parts(Path(folder)))
+    return list(verify_parts(read_path("folder", folder)))
 
 
 def verify_parts(folder: Path) -> Iterator[VerifiedPart]:
     """Yield a verdict on each part of a folder as soon as the part is verified."""
-    require(folder.exists(), f"{folder}: no such folder", "name a run, a store or a model folder")
+    hint = "name a run, a store or a model folder, or a checkpoint of a run"
+    require(folder.exists(), f"{folder}: no such folder", hint)
+    require(folder.is_dir(), f"{folder}: is a file, and folders are verified", hint)
     for path, check in list(list_checks(folder)):
         try:
             check()
         except FolderError as error:
-            yield VerifiedPart(path, is_good=False, reason=error.fact)
+            may_read = not isinstance(error.__cause__, PermissionError)
+            yield VerifiedPart(path, is_good=False, reason=error.fact, may_read=may_read)
         else:
             yield VerifiedPart(path, is_good=True)
 

@@ -78,7 +78,7 @@ def find_current_name(stored: str) -> str:
 
 def hash_lines(lines: Sequence[str]) -> str:
     """Return the sha256 of the lines joined by newlines."""
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    return hashlib.sha256("\n".join(lines).encode(errors="surrogatepass")).hexdigest()
 
 
 def keep_letters_and_digits(line: str) -> str:

@@ -11,6 +11,7 @@ from transduce.settings.fields import (
     require_one_of,
     require_positive,
     require_probability,
+    require_types,
 )
 
 POSITIONS = ("sinusoidal", "learned")
@@ -67,6 +68,7 @@ class Architecture:
     )
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_positive(self, "layers", "d_model", "d_ff", "heads", "d_k", "d_v", "max_positions")
         require_at_most(self, 65_536, "d_model", "d_ff", "d_k", "d_v", "max_positions")
         require_at_most(self, 1_000, "layers", "heads")

@@ -10,6 +10,7 @@ from transduce.settings.fields import (
     require_at_most,
     require_one_of,
     require_positive,
+    require_types,
 )
 
 TASKS = ("translation", "copy", "reverse", "sort", "parsing", "tagging")
@@ -55,6 +56,7 @@ class Data:
     drop_duplicates: bool = our_choice(True, "drop repeated pairs, detected by a hash")
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_positive(
             self,
             "source_tokens",

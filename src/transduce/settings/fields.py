@@ -2,10 +2,12 @@
 
 import dataclasses
 import math
+import typing
 from typing import Any
 
-from transduce.errors import InputError
+from transduce.errors import InputError, short_repr
 
+TYPE_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 LONGEST_NUMBER = 15  # digits that an error message shows
 
 
@@ -23,6 +25,17 @@ def require(holds: bool, fact: str, hint: str = "") -> None:  # noqa: FBT001 - a
     """Raise InputError unless `holds` is true; `fact` states the fault and `hint` the remedy."""
     if not holds:
         raise InputError(fact, hint)
+
+
+def require_types(owner: object) -> None:
+    """Raise InputError unless each field of `owner` has its type; a float may be a whole number."""
+    for field in dataclasses.fields(owner):  # type: ignore[arg-type]  # settings are dataclasses
+        value, wanted = getattr(owner, field.name), field.type
+        fits = type(value) is wanted or (wanted is float and type(value) is int)
+        fits = fits and not (type(value) is int and not -(2**63) <= value < 2**63)
+        found = format_number(value) if type(value) is int else short_repr(value)
+        name = TYPE_NAMES[typing.cast("type", wanted)]
+        require(fits, f"{field_path(owner, field.name)} must be {name}, not {found}")
 
 
 def require_positive(owner: object, *names: str) -> None:

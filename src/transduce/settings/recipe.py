@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
-from transduce.errors import InputError, suggest_names
+from transduce.errors import InputError, short_repr, suggest_names
 from transduce.settings.architecture import Architecture
 from transduce.settings.data import Data
-from transduce.settings.fields import format_number, from_paper, require
+from transduce.settings.fields import TYPE_NAMES, format_number, from_paper, require
 from transduce.settings.search import Search
 from transduce.settings.training import Training
 
@@ -35,6 +35,11 @@ class Recipe:
     because: str = from_paper("", "", "why values differ from the paper's, in a sentence")
 
     def __post_init__(self) -> None:
+        for group, kind in GROUPS.items():
+            found = getattr(self, group)
+            require(
+                isinstance(found, kind), f"{group} must be {kind.__name__}, not {short_repr(found)}"
+            )
         require(
             self.data.shared_vocabulary or self.architecture.tie_embeddings != "all",
             "architecture.tie_embeddings is 'all', but the two languages have vocabularies of "
@@ -76,11 +81,11 @@ class Recipe:
         words = {"name", "about", "because"}
         for key, value in values.items():
             if key in words:
-                require(isinstance(value, str), f"{key} must be text, not {value!r}")
+                require(isinstance(value, str), f"{key} must be text, not {short_repr(value)}")
             elif key not in GROUPS:
                 raise InputError(f"unknown setting {key!r}", suggest_names(key, [*GROUPS, *words]))
             elif not isinstance(value, Mapping):
-                raise InputError(f"{key} is a table of settings, not {value!r}")
+                raise InputError(f"{key} is a table of settings, not {short_repr(value)}")
         recipe = dataclasses.replace(recipe, **{k: v for k, v in values.items() if k in words})
         changes = {f"{n}.{k}": v for n in GROUPS if n in values for k, v in values[n].items()}
         return with_changes(recipe, changes)
@@ -88,6 +93,11 @@ class Recipe:
 
 def with_changes(recipe: Recipe, changes: Mapping[str, Value]) -> Recipe:
     """Return a copy of the recipe with changed settings, given as new values by path."""
+    require(
+        isinstance(changes, Mapping),
+        f"settings must be a table of new values by path, not {short_repr(changes)}",
+        'settings={"training.steps": 2000}',
+    )
     tables: dict[str, dict[str, Value]] = {}
     for path, value in changes.items():
         group, field = find_setting(path)
@@ -103,8 +113,9 @@ def find_setting(path: str) -> "tuple[str, dataclasses.Field[Any]]":
         for group, kind in GROUPS.items()
         for field in dataclasses.fields(kind)
     }
-    if path not in known:
-        raise InputError(f"unknown setting {path!r}", suggest_names(path, known))
+    if not isinstance(path, str) or path not in known:
+        hint = suggest_names(path if isinstance(path, str) else "", known)
+        raise InputError(f"unknown setting {short_repr(path)}", hint)
     return known[path]
 
 
@@ -120,11 +131,8 @@ def cast_value(path: str, value: object) -> Value:
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if type(value) is not wanted or (isinstance(value, float) and not math.isfinite(value)):
-        raise InputError(f"{path} must be {TYPE_NAMES[wanted]}, not {repr(value)[:60]}")
+        raise InputError(f"{path} must be {TYPE_NAMES[wanted]}, not {short_repr(value)}")
     return typing.cast("Value", value)
-
-
-TYPE_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 
 
 def parse_value(text: str) -> Value:

@@ -11,6 +11,7 @@ from transduce.settings.fields import (
     require_at_most,
     require_one_of,
     require_positive,
+    require_types,
 )
 
 PENALTIES = {  # the score of a hypothesis of n symbols, END included
@@ -47,6 +48,7 @@ class Search:
     )
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_positive(self, "beam", "extra_length", "batch_size", "max_openings")
         require_at_most(self, 10_000, "beam", "max_openings")  # a beam of 21 is the paper's widest
         require_at_most(self, 100_000, "extra_length", "batch_size")
@@ -70,6 +72,7 @@ class Sampling:
     seed: int = 1
 
     def __post_init__(self) -> None:
+        require_types(self)
         low = "near 0 every draw is the likeliest symbol: search with a beam of 1 for that"
         fact = f"sampling.temperature must be a number above 0, not {self.temperature}"
         require(0 < self.temperature < math.inf, fact, low)

@@ -11,6 +11,7 @@ from transduce.settings.fields import (
     require_one_of,
     require_positive,
     require_probability,
+    require_types,
 )
 
 SMOOTHINGS = ("szegedy", "t2t")
@@ -68,6 +69,7 @@ class Training:
     )
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_positive(
             self,
             "steps",

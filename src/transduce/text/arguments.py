@@ -1,21 +1,48 @@
 """Reading and checking of the Python API's text arguments: a file's path, or a list of lines."""
 
+import errno
+import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from transduce.errors import InputError
+from transduce.errors import InputError, short_repr
 from transduce.text.files import read_lines
 
 Text = str | Path | Sequence[str]  # the path of a file, or a list of lines
-MAX_CHARACTERS = 60  # longest repr of a value in an error message; a longer one is cut
 
 
 def describe_value(value: object) -> str:
     """Return a value's shortened repr and its type name, for an error message."""
-    text = repr(value)
-    short = text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
-    return f"{short} ({type(value).__name__})"
+    return f"{short_repr(value)} ({type(value).__name__})"
+
+
+def require_count(name: str, value: object) -> None:
+    """Refuse an argument that is not a whole number of at least 1."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= sys.maxsize:
+        raise InputError(
+            f"{name} must be a whole number of at least 1, not {describe_value(value)}"
+        )
+
+
+def read_path(name: str, value: object) -> Path:
+    """Return the argument called `name` as a path; InputError if no file can have this path."""
+    if not isinstance(value, str | PathLike):
+        raise InputError(f"{name} must be a path, not {describe_value(value)}")
+    try:
+        path = Path(value)
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        reason = os.strerror(error.errno or errno.EIO).lower()
+        fact = f"{name} cannot be reached: {describe_value(str(value))}: {reason}"
+        raise InputError(fact, "check the path and its permissions") from None
+    except (ValueError, TypeError):  # a NUL byte, half a surrogate pair, or bytes
+        raise InputError(f"{name} is no path: {describe_value(value)}") from None
+    return path
 
 
 def read_text(name: str, text: Text) -> list[str]:
@@ -24,7 +51,7 @@ def read_text(name: str, text: Text) -> list[str]:
     `name` is the name of the caller's argument that holds the text.
     """
     if isinstance(text, str | Path):
-        return list(read_lines(text))
+        return list(read_lines(text if str(text) == "-" else read_path(name or "the text", text)))
     require_lines(name, text)
     return list(checked_lines(name, text))
 

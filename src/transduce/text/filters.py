@@ -6,12 +6,14 @@ from typing import final
 
 from transduce.settings import Data
 
+EMPTY = "empty side"
+
 
 def exclusion_reason(source: str, target: str, data: Data) -> str:
     """Return why the data settings exclude a normalised sentence pair, or "" if they keep it."""
     shorter, longer = sorted((len(source), len(target)))
     if not shorter:
-        return "empty side"
+        return EMPTY
     if longer > data.max_characters:
         return "too many characters"
     if longer > data.max_length_ratio * shorter:

@@ -1,12 +1,13 @@
 """Scoring of tagged text in files: `transduce.score_tags`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from transduce.errors import InputError
+from transduce.errors import InputError, short_repr
 from transduce.scores.bootstrap import SAMPLES, SEED, Comparison, compare_outputs
 from transduce.scores.metrics import METRICS, build_span_metric
 from transduce.scores.spans.report import SpanReport, score_spans
+from transduce.text.arguments import read_path
 from transduce.text.tags import TaggedSentence, read_tagged
 
 Tagged = str | Path | Sequence[TaggedSentence]
@@ -51,7 +52,13 @@ def compare_tags(
 
 def read_sentences(text: Tagged) -> list[TaggedSentence]:
     """Read tagged sentences from a two-column file, or return a given list of them as it is."""
-    return list(read_tagged(text) if isinstance(text, str | Path) else text)
+    if isinstance(text, str | Path):
+        return list(read_tagged(read_path("tagged text", text)))
+    found = list(text) if isinstance(text, Iterable) else [text]
+    for one in found:
+        if not isinstance(one, TaggedSentence):
+            raise InputError(f"a tagged text is a file or tagged sentences, not {short_repr(one)}")
+    return found
 
 
 def require_equal_tokens(gold: Sequence[TaggedSentence], output: Sequence[TaggedSentence]) -> None:

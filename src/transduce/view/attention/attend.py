@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, final
 
-from transduce.durable import write_atomically
+from transduce.durable import resolve_output, write_atomically
 from transduce.errors import InputError, suggest_names
 from transduce.inference.load import load
 from transduce.inference.translator import Translator
@@ -37,7 +37,7 @@ class Attention:
 
     def write_page(self, path: str | PathLike[str]) -> Path:
         """Write a self-contained HTML page of all weights; return its path."""
-        write_atomically(Path(path), build_attention_page(self.record).encode())
+        write_atomically(resolve_output(Path(path)), build_attention_page(self.record).encode())
         return Path(path)
 
     def save(self, folder: str | PathLike[str]) -> Path:

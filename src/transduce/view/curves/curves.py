@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
-from transduce.durable.files import write_atomically
+from transduce.durable.files import resolve_output, write_atomically
 from transduce.errors import InputError
 from transduce.settings.fields import require
+from transduce.text.arguments import read_path
 from transduce.view.curves.points import RunCurve, compute_points, encode_csv
 from transduce.view.curves.read_log import read_run_log
 from transduce.view.curves.run_log import RunLog
@@ -29,16 +30,18 @@ def curves(
         (curve,) = transduce.curves("run", output="curves.html")
         losses = [point.perplexity for point in curve.points]
     """
-    if output is not None:
-        require_curves_output(Path(output))
-    logs = read_logs([Path(run) for run in runs])
+    file = None if output is None else read_path("output", output)
+    if file is not None:
+        require_curves_output(file)
+    logs = read_logs([read_path("runs", run) for run in runs])
     for folder, log in logs.values():
         require_updates(folder, log)
     found = tuple(
         RunCurve(name, folder, tuple(compute_points(log))) for name, (folder, log) in logs.items()
     )
-    if output is not None:
-        write_atomically(Path(output), encode_curves(Path(output).suffix, found, logs, full=full))
+    if file is not None:
+        data = encode_curves(file.suffix, found, logs, full=full)
+        write_atomically(resolve_output(file), data)
     return found
 
 

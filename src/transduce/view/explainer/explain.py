@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, final
 
-from transduce.durable import write_atomically
+from transduce.durable import resolve_output, write_atomically
 from transduce.errors import InputError
 from transduce.inference.load import load
 from transduce.inference.translator import Translator
@@ -34,7 +34,7 @@ class Explainer:
 
     def write_page(self, path: str | PathLike[str]) -> Path:
         """Write the page, one file that requests nothing; return its path."""
-        write_atomically(Path(path), self.page.encode())
+        write_atomically(resolve_output(Path(path)), self.page.encode())
         return Path(path)
 
     def _repr_html_(self) -> str:

@@ -1,0 +1,92 @@
+"""Wrong types and values in Python calls: a TransduceError, never another one, never silence."""
+
+import math
+import warnings
+from itertools import islice
+from pathlib import Path
+
+import jaxtyping
+import pytest
+from tests.inference.random_models import random_translator
+
+import transduce
+from transduce.checkpoint import save_model
+from transduce.errors import TransduceError
+from transduce.vocabulary.files import Vocabularies
+
+MODEL = random_translator()
+ABSURD = [
+    *(None, 0, -1, 1.5, math.nan, math.inf, 10**400, 10**5000, True),
+    *("", "a\0b", "x" * 5_000, "nope", "\ud800", b"x", Path("/proc/self/mem")),
+    *([], [5], [None], ["\ud800"], [("a", "b", "c")], [("a", 5)], {}, {"x": 1}, {1}, (1, 2)),
+    *(object(), object, len, iter([1])),
+]
+CALLS = {
+    "average": ({"run": "r", "output": "o", "last": 1}, transduce.average),
+    "verify": ({"folder": "m"}, transduce.verify),
+    "load": ({"folder": "m", "precision": "float32", "workers": 1}, transduce.load),
+    "prepare": (
+        {"folder": "p", "train": ("a", "b"), "dev": ("a", "b"), "settings": {"x": 1}},
+        lambda **given: transduce.prepare(recipe="demo", **given),
+    ),
+    "sweep": (
+        {"folder": "s", "train": ("a", "b"), "settings": {}, "vary": {"training.seed": [1]}},
+        lambda **given: transduce.sweep(recipe="demo", **given),
+    ),
+    "curves": ({"runs": "r"}, lambda runs: transduce.curves(runs, output="x.html")),
+    "evaluate": (
+        {"source": ["a"], "reference": ["b"], "metrics": ["bleu"], "language": "de"},
+        MODEL.evaluate,
+    ),
+    "score": ({"a": ["x"], "b": ["y"]}, lambda a, b: transduce.score(a, b)),
+    "score_metrics": ({"metrics": ["bleu"]}, lambda **m: transduce.score(["x"], ["y"], **m)),
+    "score_tags": ({"gold": [], "output": []}, transduce.score_tags),
+    "score_trees": ({"gold": [], "output": []}, transduce.score_trees),
+    "attend": ({"text": "a", "target": None}, MODEL.attend),
+    "call": ({"text": "a", "prefix": None}, MODEL.__call__),
+    "nbest": ({"text": "a", "n": 1, "prefix": None}, MODEL.nbest),
+    "lines": ({"lines": ["a"], "n": 1, "block": 2, "prefixes": None}, MODEL.nbest_lines),
+    "likelihood": ({"pairs": [("a", "b")], "block": 1}, MODEL.likelihood),
+    "searching": (
+        {"beam": 1, "alpha": 0.6, "extra_length": 2, "gamma": 0.0, "penalty": "gnmt"},
+        lambda **given: MODEL.searching(**given)("a"),
+    ),
+    "sampling": (
+        {"temperature": 1.0, "top_k": 1, "top_p": 1.0, "seed": 1},
+        lambda **given: MODEL.sampling(**given)("a"),
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def like_a_user(tmp_path, monkeypatch):
+    """In a folder with a model and two texts, without the tests' checks of types."""
+    monkeypatch.chdir(tmp_path)
+    weights = MODEL.models[0].named_weights()
+    vocabularies = Vocabularies(MODEL.task.source, MODEL.task.target)
+    save_model(tmp_path / "m", weights, MODEL.recipe, vocabularies, "")
+    (tmp_path / "a").write_text("a dog\n", encoding="utf-8")
+    (tmp_path / "b").write_text("ein Hund\n", encoding="utf-8")
+    jaxtyping.config.update("jaxtyping_disable", True)
+
+
+@pytest.mark.parametrize(("given", "call"), CALLS.values(), ids=CALLS)
+def test_an_absurd_argument_is_used_or_refused_in_a_sentence(given, call):
+    warnings.simplefilter("ignore")
+    for name in given:
+        for value in ABSURD:
+            if (name, value) == ("train", None):
+                continue  # the recipe's own corpus, which takes its time
+            try:
+                found = call(**{**given, name: value})
+                if hasattr(found, "__next__"):
+                    list(islice(found, 3))
+            except TransduceError:
+                continue
+
+
+@pytest.mark.parametrize("block", [0, -1, True, 2.0, None, 10**30])
+def test_a_block_of_no_lines_is_refused(block):
+    for call in (MODEL.nbest_lines, MODEL.likelihood):
+        with pytest.raises(TransduceError, match="block must be a whole number of at least 1"):
+            call([], block=block)
