@@ -1,6 +1,7 @@
 """What the loop keeps and when, and what it does when it cannot."""
 
 import math
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -218,6 +219,32 @@ def test_a_snapshot_waits_for_the_validation_of_its_step_and_stores_it(tmp_path)
     train_folder(tmp_path, training, validate=lambda _: ValidationResult(nats=2.0))
     stored = [one.state()["progress"] for one in list_snapshots(tmp_path)]
     assert [one["last_validation"]["step"] for one in stored] == [3, 6]
+
+
+@pytest.mark.parametrize("change", ["moved", "deleted", "replaced"])
+def test_a_run_folder_that_is_not_there_any_more_ends_the_run_at_once(tmp_path, change):
+    folder, steps = tmp_path / "run", []
+
+    def batches_of(number):
+        steps.append(number)
+        if number == 4:
+            if change == "deleted":
+                shutil.rmtree(folder)
+            else:
+                folder.rename(tmp_path / "elsewhere")
+            if change == "replaced":
+                folder.mkdir()
+        return batches(number)
+
+    folder.mkdir()
+    training = training_of(steps=9, checkpoint_minutes=ALWAYS)
+    with pytest.raises(SaveError, match="was moved or deleted while it was trained") as caught:
+        train_folder(folder, training, batches=batches_of)
+    assert caught.value.hint == "put it back: the same command resumes from step 3"
+    assert steps == [1, 2, 3, 4]
+    if change == "moved":
+        (tmp_path / "elsewhere").rename(folder)
+        assert train_folder(folder, training)[0].step == 9
 
 
 def test_without_patience_all_steps_are_trained(tmp_path):

@@ -78,6 +78,10 @@ def prepare_corpus(
     for split, pairs in (("train", train), ("dev", dev)):
         if pairs is not None and not (folder / split).is_dir():
             encode_split(folder / split, vocabularies, data, pairs, inputs[split], on_progress)
+            if pairs.fingerprint() != inputs[split]:
+                remove_parts(folder)
+                fact = f"the text changed while it was read: {split}"
+                raise InputError(fact, "prepare it again when nothing writes to it any more")
     return open_prepared(folder)
 
 

@@ -124,6 +124,15 @@ def deadline_after(minutes: float) -> float:
     return time.monotonic() + 60 * minutes
 
 
+def folder_identity(folder: Path) -> tuple[int, int] | None:
+    """Return the device and inode of a folder, which renaming keeps; None if it is not there."""
+    try:
+        found = folder.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 @final
 class CheckpointManager:
     """Manager of rank 0's work after each update: journal, validation, snapshots, checkpoints."""
@@ -147,12 +156,19 @@ class CheckpointManager:
             min(FIRST_CHECKPOINT_MINUTES, job.training.checkpoint_minutes)
         )
         self.failures = {"snapshot": 0, "checkpoint": 0}  # failed writes in a row
+        self.identity = folder_identity(job.folder)
 
     def after_update(self, progress: Progress, update: Update | None) -> Progress:
         """Log an update, then validate, snapshot and checkpoint if due; return the progress.
 
         After a resume there is no update: it is None.
         """
+        if folder_identity(self.job.folder) != self.identity:
+            raise SaveError(
+                "was moved or deleted while it was trained",
+                f"put it back: the same command resumes from step {self.checkpointed_step}",
+                file=self.job.folder,
+            )
         if update is not None:
             self.log_update(update, progress)
             self.callbacks.on_update(update, progress)
