@@ -239,3 +239,17 @@ def test_it_answers_without_heavy_libraries(option):
     assert "multi30k" in ended.stdout or "transduce fetch" in ended.stdout
     loaded = set(ended.stderr.split())
     assert {"torch", "numpy", "tokenizers", "sacrebleu", "rich", "urllib3"} & loaded == set()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        *(("--timeout", "nan"), ("--timeout", "inf"), ("--timeout", "1e30"), ("--timeout", "0")),
+        *(("--limit", "nan"), ("--limit", "inf"), ("--limit", "-1"), ("--limit", "1e400")),
+    ],
+)
+def test_an_absurd_limit_is_wrong_usage(call, tmp_path, option, value):
+    ended = call("fetch", "newstest2014", "--cache", tmp_path, option, value)
+    assert ended.code == 2
+    assert ended.stderr.startswith("error: ")
+    assert len(ended.stderr.splitlines()) <= 2

@@ -14,7 +14,7 @@ import pytest
 
 from transduce.datasets.fetch import fetch_corpus, find_split_files
 from transduce.datasets.languages import SHORT_CODES
-from transduce.datasets.mtdata import parse_corpus_name, resolve_splits
+from transduce.datasets.mtdata import parse_corpus_name, read_entries, resolve_splits
 from transduce.errors import InputError
 
 DE, EN = b"Ein Hund.\nEine Katze.\n", b"A dog.\nA cat.\n"
@@ -243,3 +243,48 @@ def test_languages_have_the_two_letters_of_the_standard():
 )
 def test_a_name_says_its_languages(name, languages):
     assert parse_corpus_name(f"mtdata/{name}").languages == languages
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("mtdata/../../x-a-b-deu-eng", "mtdata/..-a-b-deu-eng", "mtdata/a/b-c-d-deu-eng"),
+        *("mtdata/a-b-c-deu-../../x", "mtdata/a-b-c-deu-eng\n", "mtdata/a-b-c-\x00-eng"),
+        *("mtdata/" + "a" * 300 + "-b-c-deu-eng", "mtdata/a-b-c-deu-.", "mtdata//-b-c-deu-eng"),
+    ],
+)
+def test_a_name_that_could_leave_the_cache_is_refused(name):
+    with pytest.raises(InputError, match="names no corpus of two languages"):
+        parse_corpus_name(name)
+
+
+GOOD_LINE = {
+    "did": "G-n-1-deu-eng",
+    "url": "http://127.0.0.1/a.zip",
+    "ext": "zip",
+    "filename": "a.zip",
+}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"url": []}, {"url": 5}, {"url": [5, 6]}, {"url": None}, {"ext": None}, {"ext": 7}),
+        *({"url": "http://x/y", "filename": "../../x"}, {"cols": ["a"]}, {"cols": [-1, 0]}),
+        *({"in_paths": [5]}, {"in_paths": 5}, {"in_ext": 5}, {"url": "http://x/a\0.zip"}),
+        *({"cols": [10**30, 0]}, {"did": 5}, {"did": ["x-deu-eng"]}),
+    ],
+)
+def test_a_malformed_entry_of_the_index_has_a_sentence(tmp_path, change):
+    file = tmp_path / "mtdata.index.0.jsonl"
+    line = json.dumps(GOOD_LINE | change | {"pair": "x-deu-eng"})
+    file.write_text(f"{line}\n", encoding="utf-8")
+    with pytest.raises(InputError, match="is no line of mtdata's index"):
+        list(read_entries(file, "deu-eng"))
+
+
+def test_an_index_line_of_deep_nesting_has_a_sentence(tmp_path):
+    file = tmp_path / "mtdata.index.0.jsonl"
+    file.write_text('{"pair": "x-deu-eng", "x": ' + "[" * 100_000, encoding="utf-8")
+    with pytest.raises(InputError, match="is no line of mtdata's index"):
+        list(read_entries(file, "deu-eng"))

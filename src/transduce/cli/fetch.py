@@ -41,14 +41,22 @@ FOLDER = click.Path(path_type=Path)
     default=NetworkSettings.seconds,
     help="Seconds without data before a connection counts as broken.",
 )
+@click.option(
+    "--limit",
+    type=click.FloatRange(min=0, min_open=True),
+    default=NetworkSettings.largest / 1e9,
+    show_default=True,
+    help="GB that a file may have whose size is not known in advance.",
+)
 @options.as_json
 @options.quiet
-def command(
+def command(  # noqa: PLR0913 - one parameter for each option
     *,
     names: Sequence[str],
     listing: bool,
     offline: bool,
     timeout: float,
+    limit: float,
     as_json: bool,
     quiet: bool,
     **folders: Path | None,
@@ -77,6 +85,7 @@ def command(
             copies=folders["copies"],
             offline=offline,
             timeout=timeout,
+            limit=limit,
             on_progress=on_progress,
             on_corpus=partial(print_corpus, as_json=as_json, quiet=quiet),
         )

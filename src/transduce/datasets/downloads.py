@@ -10,14 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from transduce.datasets.exchange import RefusedError
 from transduce.datasets.partial import NOTE_LIMIT, PartialDownload
-from transduce.datasets.transfer import (
-    CHUNK,
-    DownloadProgress,
-    NetworkSettings,
-    RefusedError,
-    transfer,
-)
+from transduce.datasets.transfer import CHUNK, DownloadProgress, NetworkSettings, transfer
 from transduce.datasets.values import Download
 from transduce.durable import (
     ensure_folder,
@@ -89,7 +84,9 @@ def find_earlier_download(what: Download, folder: Path) -> VerifiedFile | None:
         sha256 = verify_file(what, path)
     except (FolderError, OSError, RefusedError):
         return None  # not downloaded yet, or damaged and to be downloaded again
-    return VerifiedFile(path, sha256, str(note["address"])) if note["content"] == sha256 else None
+    if note.get("content") != sha256:
+        return None
+    return VerifiedFile(path, sha256, str(note.get("address")))
 
 
 def download_file(
@@ -137,6 +134,8 @@ def verify_file(what: Download, path: Path) -> str:
     """Return a file's sha256; raise RefusedError if its size or checksum is not the known one."""
     sha256, md5 = hashlib.sha256(), hashlib.md5(usedforsecurity=False)
     size = path.stat().st_size
+    if not size:
+        raise RefusedError("is empty")
     if what.size and size != what.size:
         raise RefusedError(f"has {size:,} bytes, not {what.size:,}")
     with path.open("rb") as file:

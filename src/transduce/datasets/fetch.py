@@ -25,10 +25,10 @@ from transduce.datasets.downloads import (
 from transduce.datasets.tmx import OTHER_LANGUAGES_HINT
 from transduce.datasets.transfer import DownloadProgress
 from transduce.datasets.treebanks import Treebank
-from transduce.datasets.unpack import read_text_lines
+from transduce.datasets.unpack import DAMAGED_HINT, read_text_lines
 from transduce.datasets.values import WHOLE, Corpus, Pair, Part, Split, Text, TextPair
 from transduce.durable import FolderWriter, VerifiedFolder, atomic_folder, open_folder
-from transduce.errors import InputError
+from transduce.errors import FolderError, InputError
 
 KIND = "corpus"
 MAX_NAMED = 10  # the most missing files that an error message names
@@ -58,7 +58,7 @@ def find_split_files(
     elsewhere = dict(find_corpus(name, languages).other_splits)
     lies_in, split = (elsewhere[split], "test") if split in elsewhere else (name, split)
     folder = open_corpus(lies_in, languages, cache, name_to_fetch=name)
-    have = folder.about["splits"]
+    have = read_splits(folder)
     if split not in have and split in ("train", "test"):
         split = WHOLE
     if split not in have:
@@ -84,6 +84,16 @@ def open_fetched(corpus: Corpus | Treebank, cache: Path, name_to_fetch: str) -> 
         fact = f"the corpus {corpus.name} is not here: {folder} does not exist"
         raise InputError(fact, f"transduce fetch {name_to_fetch}")
     return open_folder(folder, KIND)
+
+
+def read_splits(folder: VerifiedFolder) -> dict[str, Any]:
+    """Return the splits in the manifest of a fetched corpus; FolderError if they are malformed."""
+    match folder.about.get("splits"):
+        case dict(splits) if all(
+            isinstance(one, dict) and type(one.get("lines")) is int for one in splits.values()
+        ):
+            return splits
+    raise FolderError("names no splits", "delete it, and fetch it again", file=folder.folder)
 
 
 def fetch_corpus(
@@ -166,7 +176,7 @@ def find_files(
 ) -> dict[Text, VerifiedFile]:
     """Find or download the files of both texts of a pair; return a dict from text to file.
 
-    A download without a known checksum is deleted if it cannot be unpacked.
+    A download without a known checksum is deleted if it cannot be read, or has no line.
     """
     texts = (text_pair.source, text_pair.target)
     files = {
@@ -176,12 +186,21 @@ def find_files(
         path = files[text.download].path
         try:
             if not text.download.has_checksum:
-                next(read_text_lines(text, path), None)
+                require_readable(text, path)
         except InputError as error:
             if path.parent == settings.folder and error.hint != OTHER_LANGUAGES_HINT:
                 delete_download(path)
             raise
     return {text: files[text.download] for text in texts}
+
+
+def require_readable(text: Text, path: Path) -> None:
+    """Read a text to its end; raise InputError if it cannot be unpacked, or has no line of text."""
+    has_text = False
+    for line in read_text_lines(text, path):
+        has_text = has_text or bool(line.strip())
+    if not has_text:
+        raise InputError("has no line of text", DAMAGED_HINT, file=path)
 
 
 def write_split(

@@ -20,6 +20,7 @@ from transduce.datasets.fetch import (
     missing_files_error,
     open_fetched,
     open_verified,
+    read_splits,
     record_mismatch,
 )
 from transduce.datasets.transfer import DownloadProgress
@@ -51,7 +52,7 @@ def find_treebank_file(name: str, split: str, cache: Path) -> Path | None:
     treebank, form = split_treebank_name(name)
     folder = open_fetched(find_treebank(treebank), cache, treebank)
     file = f"{split}.{FILES[form]}"
-    return folder.verified_path(file) if split in folder.about["splits"] else None
+    return folder.verified_path(file) if split in read_splits(folder) else None
 
 
 def fetch_treebank(

@@ -6,8 +6,8 @@ other. The index has no hashes, sizes or licences and differs by version: the ma
 corpus names the version of the index.
 """
 
-import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,9 +28,12 @@ from transduce.datasets.values import (
     TextPair,
     strip_newlines,
 )
-from transduce.errors import InputError, suggest_names
+from transduce.durable import parse_json
+from transduce.errors import InputError, short_repr, suggest_names
 
 PREFIX = "mtdata/"
+PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+]*")  # a part of a name, and so of a folder's path
+LONGEST_NAME = 150
 INDEX = "mtdata.index.*.jsonl"
 WRITES_IT = "`uvx mtdata index` writes it"
 # readers of the file formats that have one file for each language
@@ -53,9 +56,10 @@ class Entry:
 def parse_corpus_name(name: str) -> Corpus:
     """Build a corpus without splits from an mtdata name; raise InputError for a malformed name."""
     segment_text = name.removeprefix(PREFIX).split("-")
-    if len(segment_text) != 5:  # group, name, version, and both languages
+    is_plain = len(name) <= LONGEST_NAME and all(map(PLAIN.fullmatch, segment_text))
+    if len(segment_text) != 5 or not is_plain:  # group, name, version, and both languages
         raise InputError(
-            f"{name} names no corpus of two languages",
+            f"{short_repr(name)} names no corpus of two languages",
             "such as mtdata/Statmt-news_commentary-16-deu-eng",
         )
     source, target = shorten_code(segment_text[3]), shorten_code(segment_text[4])
@@ -82,7 +86,8 @@ def resolve_splits(corpus: Corpus) -> Corpus:
 def find_index() -> Path:
     """Return the path of the newest index file that mtdata has written on this machine."""
     folder = Path(os.environ.get("MTDATA") or "~/.mtdata").expanduser()
-    found = max(folder.glob(INDEX), key=lambda path: path.stat().st_mtime, default=None)
+    files = filter(Path.is_file, folder.glob(INDEX))
+    found = max(files, key=lambda path: path.stat().st_mtime, default=None)
     if found is None:
         fact = f"mtdata's index is not here: {folder} has no {INDEX}"
         raise InputError(fact, WRITES_IT)
@@ -107,24 +112,30 @@ def read_entries(path: Path, languages: str) -> Iterator[Entry]:
             if ending in line:
                 try:
                     yield parse_entry(line)
-                except (ValueError, TypeError, KeyError, AttributeError) as error:
+                except (ValueError, TypeError, LookupError, AttributeError) as error:
                     fact = "is no line of mtdata's index"
                     raise InputError(fact, WRITES_IT, file=path, line=number) from error
 
 
 def parse_entry(line: str) -> Entry:
     """Parse one JSON line of mtdata's index into an Entry."""
-    texts = json.loads(line)
+    texts = parse_json(line.encode())
     addresses = texts["url"] if isinstance(texts["url"], list) else [texts["url"]]
     is_named = len(addresses) > 1 or addresses[0].endswith(texts["ext"].rpartition(".")[2])
     name = "" if is_named else texts["filename"]
     downloads = [Download((one,), file_name=name) for one in addresses]
     members = texts.get("in_paths") or [""]
+    columns = texts.get("cols") or [0, 1]
+    words = [texts["did"], texts["ext"], texts.get("in_ext") or "", name, *addresses, *members]
+    if not all(isinstance(word, str) and "\0" not in word for word in words) or "/" in name:
+        raise ValueError("its parts are not texts")
+    if not all(type(column) is int and 0 <= column < 1_000 for column in columns):
+        raise ValueError("its columns are no numbers")
     return Entry(
         texts["did"],
         [(download, member) for download in downloads for member in members],
         texts.get("in_ext") or texts["ext"].partition(".")[0],
-        texts.get("cols") or [0, 1],
+        columns,
     )
 
 

@@ -3,35 +3,26 @@
 import http.client
 import re
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import final
 
+from transduce.datasets.exchange import (
+    BrokenError,
+    RangeError,
+    RefusedError,
+    Watchdog,
+    open_response,
+)
 from transduce.datasets.partial import PartialDownload
+from transduce.datasets.values import Download
+from transduce.settings.fields import require
 
 CHUNK = 1 << 20
-RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
+RANGE = re.compile(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18}|\*)")
+SIZE = re.compile(r"[0-9]{1,18}")  # a longer number of bytes is not believed
+VERSION = re.compile(r"[\x20-\x7e]{0,1000}")  # an ETag or a date; others are not sent back
 DownloadProgress = Callable[[str, int, int], None]  # takes a name, bytes so far, bytes in total
-
-
-class BrokenError(Exception):
-    """An error of a connection or server after which another attempt may succeed."""
-
-
-class RangeError(BrokenError):
-    """The error that the server's file ends before the byte at which the download should resume."""
-
-
-class RefusedError(Exception):
-    """The error that an address does not give the expected file, however often it is tried."""
-
-
-# HTTP statuses after which another attempt may succeed; all others are final.
-STATUS_ERRORS = dict.fromkeys((408, 425, 429, 500, 502, 503, 504), BrokenError)
-STATUS_ERRORS[http.client.REQUESTED_RANGE_NOT_SATISFIABLE] = RangeError
 
 
 @final
@@ -43,6 +34,12 @@ class NetworkSettings:
     slowest: int = 1_024  # minimum bytes per second, mean over `seconds`; slower counts as broken
     attempts: int = 4  # consecutive attempts without progress before giving up
     pause: float = 1.0  # seconds before the second attempt, doubled before each further one
+    largest: int = 20_000_000_000  # bytes of a file whose size is not known in advance
+
+    def __post_init__(self) -> None:
+        fact = f"the timeout must be a number of seconds up to 86,400, not {self.seconds!r}"
+        is_number = isinstance(self.seconds, int | float)
+        require(is_number and 0 < self.seconds <= 86_400, fact, "60 is the default")
 
 
 def transfer(
@@ -71,52 +68,34 @@ def transfer_once(
     start, version = part.find_resume_point(address)
     if start and start == part.what.size:
         return
-    with open_response(build_request(address, start, version), network) as answer:
+    watchdog = Watchdog(network.seconds)
+    with open_response(address, build_headers(start, version), watchdog) as answer:
         received, total = read_extent(answer, start, part)
+        require_within_limit(total, part.what, network)
         version = answer.headers.get("ETag") or answer.headers.get("Last-Modified") or ""
+        version = version if VERSION.fullmatch(version) else ""
         with part.append(received, address, version) as add:
             for chunk in read_paced(answer, network):
+                watchdog.extend()
                 add(chunk)
                 received += len(chunk)
                 progress(part.what.name, received, total)
                 if total and received > total:
                     raise RefusedError(f"the server gives more than {total:,} bytes")
+                require_within_limit(received, part.what, network)
+            watchdog.finish()  # what follows depends on this machine's disk
     if received < total:
         raise BrokenError(f"the connection ended after {received:,} of {total:,} bytes")
 
 
-def build_request(address: str, start: int, version: str) -> urllib.request.Request:
-    """Build a request for a file from byte `start`, or from 0 if its version has changed."""
-    request = urllib.request.Request(address)
-    request.add_header("Accept-Encoding", "identity")
-    request.add_header("User-Agent", "transduce")
+def build_headers(start: int, version: str) -> dict[str, str]:
+    """Build the headers that ask for a file from byte `start`, or 0 if its version has changed."""
+    headers = {"Accept-Encoding": "identity", "User-Agent": "transduce"}
     if start:
-        request.add_header("Range", f"bytes={start}-")
+        headers["Range"] = f"bytes={start}-"
         if version and not version.startswith("W/"):  # weak ETags do not identify the bytes
-            request.add_header("If-Range", version)
-    return request
-
-
-@contextmanager
-def open_response(
-    request: urllib.request.Request, network: NetworkSettings
-) -> Iterator[http.client.HTTPResponse]:
-    """Send a request and open its response; every failure is a BrokenError or RefusedError."""
-    if request.type not in ("http", "https"):
-        raise RefusedError("is no address of the web")
-    try:
-        with urllib.request.urlopen(request, timeout=network.seconds) as answer:
-            yield answer
-    except urllib.error.HTTPError as error:
-        error.close()
-        raise STATUS_ERRORS.get(error.code, RefusedError)(f"the server answered {error}") from None
-    except TimeoutError:
-        raise BrokenError(f"the server was silent for {network.seconds:g} seconds") from None
-    except urllib.error.URLError as error:
-        reason = error.reason.strerror if isinstance(error.reason, OSError) else error.reason
-        raise BrokenError(f"no connection ({reason or error.reason})") from None
-    except (OSError, http.client.HTTPException) as error:
-        raise BrokenError(f"the connection broke off ({type(error).__name__})") from None
+            headers["If-Range"] = version
+    return headers
 
 
 def read_extent(
@@ -126,8 +105,8 @@ def read_extent(
 
     `start` is the byte that was asked for; a response may also begin at byte 0.
     """
-    length_header = answer.headers.get("Content-Length") or ""
-    length = int(length_header) if length_header.isdecimal() else 0
+    stated = answer.headers.get("Content-Length") or ""
+    length = int(stated) if SIZE.fullmatch(stated) else 0
     received, total = 0, length
     if answer.status == http.client.PARTIAL_CONTENT:
         found = RANGE.fullmatch(answer.headers.get("Content-Range") or "")
@@ -138,6 +117,15 @@ def read_extent(
     if known and total and total != known:
         raise RefusedError(f"the file has {total:,} bytes there, not {known:,}")
     return received, total or known
+
+
+def require_within_limit(count: int, what: Download, network: NetworkSettings) -> None:
+    """Raise RefusedError if a file of unknown size has more bytes than the limit for such files."""
+    if not what.size and count > network.largest:
+        raise RefusedError(
+            f"has more than {network.largest / 1e9:g} GB, and its size is not known: --limit "
+            "allows more"
+        )
 
 
 def read_paced(answer: http.client.HTTPResponse, network: NetworkSettings) -> Iterator[bytes]:

@@ -49,7 +49,7 @@ class Download:
     @property
     def cache_name(self) -> str:
         """The file's name in the folder of downloads, made unique by a hash of its address."""
-        return f"{hashlib.sha256(self.addresses[0].encode()).hexdigest()[:8]}-{self.name}"
+        return f"{hashlib.sha256(self.addresses[0].encode()).hexdigest()[:8]}-{self.name[-100:]}"
 
     @property
     def has_checksum(self) -> bool:

@@ -18,7 +18,7 @@ from transduce.checkpoint import (
     read_run,
     require_matching_tensors,
 )
-from transduce.errors import FolderError, InputError
+from transduce.errors import FolderError, InputError, short_repr
 from transduce.inference.long_lines import OnWarning
 from transduce.inference.translator import Translator, warn_user
 from transduce.machine.device import select_device
@@ -65,7 +65,8 @@ def load(
     """
     require_count("workers", workers)
     known = " or ".join(INFERENCE_PRECISIONS)
-    require(precision in INFERENCE_PRECISIONS, f"precision must be {known}, not {precision!r}")
+    fact = f"precision must be {known}, not {short_repr(precision)}"
+    require(precision in INFERENCE_PRECISIONS, fact)
     folders = [read_path("folder", one) for one in (folder, *more)]
     members = [load_member(one) for one in folders]
     require_same_vocabularies(members, folders)

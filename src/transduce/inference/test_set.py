@@ -5,7 +5,7 @@ from pathlib import Path
 
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import is_treebank
-from transduce.datasets.fetch import find_split_files, open_corpus
+from transduce.datasets.fetch import find_split_files, open_corpus, read_splits
 from transduce.datasets.fetch_trees import find_treebank_file
 from transduce.errors import InputError
 from transduce.settings import Data
@@ -65,6 +65,6 @@ def find_fetched(name: str, data: Data) -> tuple[Path, Path]:
     languages, cache = (data.source_language, data.target_language), cache_folder()
     texts = find_split_files(corpus, split or "test", languages, cache)
     if texts is None:
-        have = open_corpus(corpus, languages, cache).about["splits"]
+        have = read_splits(open_corpus(corpus, languages, cache))
         raise InputError(f"{corpus} has no split {split or 'test'}", f"it has {', '.join(have)}")
     return texts

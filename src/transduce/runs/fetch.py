@@ -9,12 +9,13 @@ from typing import final
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import find_corpora, list_split_corpora
 from transduce.datasets.downloads import DownloadSettings
-from transduce.datasets.fetch import fetch_corpus
+from transduce.datasets.fetch import fetch_corpus, read_splits
 from transduce.datasets.fetch_trees import fetch_treebank
 from transduce.datasets.transfer import NetworkSettings
 from transduce.datasets.treebanks import Treebank
 from transduce.datasets.values import Corpus
 from transduce.durable import VerifiedFolder, lock_folder
+from transduce.errors import short_repr
 from transduce.settings.fields import require
 from transduce.text.arguments import read_path
 
@@ -33,12 +34,13 @@ class FetchedCorpus:
     warnings: tuple[str, ...]  # differences from the expected sizes or counts
 
 
-def fetch(
+def fetch(  # noqa: PLR0913 - one parameter for each choice of the caller
     *names: str,
     cache: str | PathLike[str] | None = None,
     copies: str | PathLike[str] | None = None,
     offline: bool = False,
     timeout: float = NetworkSettings.seconds,
+    limit: float = NetworkSettings.largest / 1e9,
     on_progress: OnDownload | None = None,
     on_corpus: Callable[[FetchedCorpus], None] | None = None,
 ) -> tuple[FetchedCorpus, ...]:
@@ -47,13 +49,17 @@ def fetch(
     `names` are names that `transduce fetch --list` shows. `cache` is $TRANSDUCE_CACHE or this
     platform's cache folder by default. A corpus that the cache holds is not fetched again. `copies`
     is a folder of files that were downloaded before. `timeout` is how many seconds without data
-    make a connection count as broken. `on_corpus` is called with each corpus once it is fetched.
+    make a connection count as broken. `limit` is how many GB a file whose size is not known in
+    advance may have. `on_corpus` is called with each corpus once it is fetched.
 
         (corpus,) = transduce.fetch("newstest2014", offline=True, copies="downloads")
     """
     require(bool(names), "no corpus was named", "transduce fetch NAME; --list shows the names")
     here = cache_folder() if cache is None else read_path("cache", cache)
-    network = None if offline else replace(NetworkSettings(), seconds=timeout)
+    fact = f"the limit must be a number of GB up to 1,000,000, not {short_repr(limit)}"
+    require(isinstance(limit, int | float) and 0 < limit <= 1e6, fact, "20 is the default")
+    settings = replace(NetworkSettings(), seconds=timeout, largest=int(limit * 1e9))
+    network = None if offline else settings
     places = DownloadSettings(
         here / "downloads", None if copies is None else read_path("copies", copies), network
     )
@@ -84,8 +90,8 @@ def describe_folder(corpus: Corpus | Treebank, folder: VerifiedFolder) -> Fetche
     return FetchedCorpus(
         corpus=corpus,
         folder=folder.folder,
-        lines={name: split["lines"] for name, split in folder.about["splits"].items()},
-        warnings=tuple(folder.about["unlike"]),
+        lines={name: split["lines"] for name, split in read_splits(folder).items()},
+        warnings=tuple(map(str, folder.about.get("unlike", ()))),
     )
 
 

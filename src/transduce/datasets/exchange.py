@@ -1,0 +1,218 @@
+"""One HTTP exchange under a time limit that no server can stretch, by http and https only."""
+
+import http.client
+import os
+import socket
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from types import MappingProxyType
+from typing import Any, final
+from urllib.parse import urlsplit
+
+PROTOCOLS = ("http", "https")
+LONGEST_REASON = 160  # characters of a server's words that an error message shows
+CHECKS = 10  # how often within its time limit an exchange is looked at
+
+
+class BrokenError(Exception):
+    """An error of a connection or server after which another attempt may succeed."""
+
+
+class RangeError(BrokenError):
+    """The error that the server's file ends before the byte at which the download should resume."""
+
+
+class RefusedError(Exception):
+    """The error that an address does not give the expected file, however often it is tried."""
+
+
+# HTTP statuses after which another attempt may succeed; all others are final.
+STATUS_ERRORS: Mapping[int, type[Exception]] = MappingProxyType(
+    dict.fromkeys((408, 425, 429, 500, 502, 503, 504), BrokenError)
+    | {http.client.REQUESTED_RANGE_NOT_SATISFIABLE: RangeError}
+)
+
+
+@final
+class Watchdog:
+    """A limit on the time between signs of progress, after which all connections are cut.
+
+    The timeouts of sockets count from byte to byte: a server that sends one byte at a time, in
+    headers or between chunks, would never reach them.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.deadline = time.monotonic() + seconds
+        self.has_expired = False
+        self.is_over = threading.Event()
+        self.sockets: list[socket.socket] = []
+
+    def connect(self, *arguments: Any, **options: Any) -> socket.socket:  # noqa: ANN401
+        """Open a connection as `socket.create_connection` does, and remember it."""
+        found = socket.create_connection(*arguments, **options)
+        self.sockets.append(socket.socket(fileno=os.dup(found.fileno())))
+        return found
+
+    def extend(self) -> None:
+        """Begin the time limit anew: there was progress."""
+        self.deadline = time.monotonic() + self.seconds
+
+    def finish(self) -> None:
+        """End the limit: all that was asked for has come."""
+        self.is_over.set()
+
+    def watch(self) -> None:
+        """Cut all connections at the deadline, unless the exchange is over before."""
+        while not self.is_over.wait(self.seconds / CHECKS):
+            if time.monotonic() > self.deadline:
+                self.has_expired = True
+                for one in tuple(self.sockets):
+                    with suppress(OSError):
+                        one.shutdown(socket.SHUT_RDWR)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Watch in a thread of its own during a with block."""
+        thread = threading.Thread(target=self.watch, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self.is_over.set()
+            thread.join()
+            for one in self.sockets:
+                one.close()
+
+
+@final
+class WatchedHTTP(urllib.request.HTTPHandler):
+    """Handler of http addresses whose connections a watchdog may cut."""
+
+    def __init__(self, watchdog: Watchdog) -> None:
+        super().__init__()
+        self.watchdog = watchdog
+
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        """Open an http address."""
+        return self.do_open(self.connection, req)
+
+    def connection(self, host: str, **options: Any) -> http.client.HTTPConnection:  # noqa: ANN401
+        """Return a connection that the watchdog knows."""
+        found = http.client.HTTPConnection(host, **options)
+        found._create_connection = self.watchdog.connect  # type: ignore[attr-defined]  # noqa: SLF001
+        return found
+
+
+@final
+class WatchedHTTPS(urllib.request.HTTPSHandler):
+    """Handler of https addresses whose connections a watchdog may cut."""
+
+    def __init__(self, watchdog: Watchdog) -> None:
+        super().__init__()
+        self.watchdog = watchdog
+
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        """Open an https address."""
+        return self.do_open(self.connection, req)
+
+    def connection(self, host: str, **options: Any) -> http.client.HTTPSConnection:  # noqa: ANN401
+        """Return a connection that the watchdog knows."""
+        found = http.client.HTTPSConnection(host, **options)
+        found._create_connection = self.watchdog.connect  # type: ignore[attr-defined]  # noqa: SLF001
+        return found
+
+
+@final
+class WebRedirects(urllib.request.HTTPRedirectHandler):
+    """Handler of redirects that follows them to addresses of the web only."""
+
+    def redirect_request(
+        self,
+        req: Any,
+        fp: Any,
+        code: int,
+        msg: str,
+        headers: Any,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        """Return the request of a redirect; RefusedError if it leads out of the web."""
+        if urlsplit(newurl).scheme not in PROTOCOLS:
+            raise RefusedError("the server leads to what is no address of the web")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+@contextmanager
+def open_response(
+    address: str, headers: Mapping[str, str], watchdog: Watchdog
+) -> Iterator[http.client.HTTPResponse]:
+    """Ask for an address and open the response; every failure is a BrokenError or RefusedError."""
+    try:
+        with watchdog.running():
+            with send_request(address, headers, watchdog) as answer:
+                yield answer
+            if watchdog.has_expired:
+                raise TimeoutError
+    except (BrokenError, RefusedError):
+        if watchdog.has_expired:
+            raise silent_error(watchdog) from None
+        raise
+    except urllib.error.HTTPError as error:
+        error.close()
+        fact = f"the server answered {shorten_reason(error)}"
+        raise STATUS_ERRORS.get(error.code, RefusedError)(fact) from None
+    except (OSError, http.client.HTTPException) as error:
+        raise broken_error(error, watchdog) from None
+
+
+def send_request(
+    address: str, headers: Mapping[str, str], watchdog: Watchdog
+) -> http.client.HTTPResponse:
+    """Send a request and return the response; RefusedError if an address is malformed."""
+    try:
+        if urlsplit(address).scheme not in PROTOCOLS:
+            raise RefusedError("is no address of the web")
+        opener = urllib.request.OpenerDirector()
+        for handler in (
+            urllib.request.ProxyHandler(),
+            WatchedHTTP(watchdog),
+            WatchedHTTPS(watchdog),
+            WebRedirects(),
+            urllib.request.HTTPDefaultErrorHandler(),
+            urllib.request.HTTPErrorProcessor(),
+        ):
+            opener.add_handler(handler)
+        request = urllib.request.Request(address, headers=dict(headers))
+        response = opener.open(request, timeout=watchdog.seconds)
+    except (ValueError, OverflowError, http.client.InvalidURL):  # also for hosts of long labels
+        if watchdog.has_expired:
+            raise TimeoutError from None
+        raise RefusedError("this address, or the one it leads to, is malformed") from None
+    assert isinstance(response, http.client.HTTPResponse)
+    return response
+
+
+def broken_error(error: Exception, watchdog: Watchdog) -> BrokenError:
+    """Build the BrokenError for a failure of a connection."""
+    reason = error.reason if isinstance(error, urllib.error.URLError) else error
+    if watchdog.has_expired or isinstance(reason, TimeoutError):
+        return silent_error(watchdog)
+    if isinstance(error, urllib.error.URLError):
+        known = reason.strerror if isinstance(reason, OSError) else None
+        return BrokenError(f"no connection ({shorten_reason(known or reason)})")
+    return BrokenError(f"the connection broke off ({type(error).__name__})")
+
+
+def silent_error(watchdog: Watchdog) -> BrokenError:
+    """Build the BrokenError for a server that sent too little for too long."""
+    return BrokenError(f"the server was silent for {watchdog.seconds:g} seconds")
+
+
+def shorten_reason(reason: object) -> str:
+    """Return a server's words on one line, cut if they are long."""
+    text = " ".join(str(reason).split())
+    return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
