@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import MappingProxyType
-from typing import Any, final
+from typing import IO, Any, final
 from urllib.parse import urlsplit
 
 PROTOCOLS = ("http", "https")
@@ -133,11 +133,11 @@ class WebRedirects(urllib.request.HTTPRedirectHandler):
 
     def redirect_request(
         self,
-        req: Any,
-        fp: Any,
+        req: urllib.request.Request,
+        fp: IO[bytes],
         code: int,
         msg: str,
-        headers: Any,
+        headers: http.client.HTTPMessage,
         newurl: str,
     ) -> urllib.request.Request | None:
         """Return the request of a redirect; RefusedError if it leads out of the web."""

@@ -174,6 +174,7 @@ class Translator:
 
         A pair that is too long for the model has no links, and a warning.
         """
+        require_count("block", block)
         require_lines("pairs", pairs)
         numbered = number_pairs(pairs)
         if self.workers > 1:
