@@ -209,8 +209,8 @@ def resealed(store, **changes):
     return other
 
 
-def set_value(place, value):
-    return lambda values: values.__setitem__(place, value)
+def set_value(index, value):
+    return lambda values: values.__setitem__(index, value)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ class Line:
     """One connection: what a lie writes to, and whether the test is over."""
 
     connection: socket.socket
-    is_over: threading.Event
+    has_ended: threading.Event
     request: str = ""
 
     def send(self, *parts: bytes) -> None:
@@ -23,7 +23,7 @@ class Line:
 
     def drip(self, part: bytes, seconds: float = 0.03) -> None:
         """Send a part again and again until the test is over."""
-        while not self.is_over.wait(seconds):
+        while not self.has_ended.wait(seconds):
             self.connection.sendall(part)
 
 
@@ -33,7 +33,7 @@ class Liar:
 
     address: str = ""
     lies: dict[str, Lie] = field(default_factory=dict)
-    is_over: threading.Event = field(default_factory=threading.Event)
+    has_ended: threading.Event = field(default_factory=threading.Event)
 
     def answer(self, connection: socket.socket) -> None:
         with connection, suppress(OSError):
@@ -41,7 +41,7 @@ class Liar:
             while b"\r\n\r\n" not in request:
                 request += connection.recv(4_096) or b"\r\n\r\n"
             path = request.split(b" ")[1].decode("latin1")
-            self.lies[path](Line(connection, self.is_over, request.decode("latin1")))
+            self.lies[path](Line(connection, self.has_ended, request.decode("latin1")))
 
 
 @contextmanager
@@ -62,6 +62,6 @@ def liar() -> Iterator[Liar]:
         try:
             yield here
         finally:
-            here.is_over.set()
+            here.has_ended.set()
             server.shutdown(socket.SHUT_RDWR)
             thread.join()

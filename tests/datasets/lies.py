@@ -30,7 +30,7 @@ def flood(start, part):
 
     def lie(line):
         line.send(start)
-        while not line.is_over.is_set():
+        while not line.has_ended.is_set():
             line.send(part)
 
     return lie
@@ -85,7 +85,7 @@ LIES = {
     "a dripping status": (drip_after(b"HTTP/1.1 200 ", b"O"), "silent for"),
     "dripping 100 Continue": (drip_after(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), "silent for"),
     "a dripping body": (drip_after(OK + LENGTH, b"x"), "the server gave|silent for"),
-    "silence": (lambda line: line.is_over.wait(), "silent for"),
+    "silence": (lambda line: line.has_ended.wait(), "silent for"),
     "silence after headers": (drip_after(OK + LENGTH, b""), "silent for"),
     "a thousand headers": (say(OK + b"X: y\r\n" * 1_000 + LENGTH + CONTENT), "broke off"),
     "a header without end": (flood(OK + b"X: ", X), "broke off"),

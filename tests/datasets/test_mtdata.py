@@ -215,7 +215,7 @@ def test_a_name_without_two_languages_is_refused(name):
     [
         (memory(unit(FR="Rien.", EN="Nothing.")), "no unit of it is in de and in en"),
         (MEMORY[:-20], "cannot be unpacked"),
-        (b"", "cannot be unpacked"),
+        (b"", "is empty"),
         (b'<?xml version="1.0" encoding="gb2312"?><tmx/>', "cannot be unpacked"),
         (b'<?xml version="1.0" encoding="unicode"?><tmx/>', "cannot be unpacked"),
     ],

@@ -31,6 +31,7 @@ def own_tmpdir(tmp_path, monkeypatch):
 def held():
     """A process that holds a folder, and the folder's path."""
     process = subprocess.Popen([sys.executable, "-c", HOLDING], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
     return process, process.stdout.readline().strip()
 
 

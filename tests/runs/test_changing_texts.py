@@ -15,7 +15,8 @@ def test_a_text_that_changes_while_it_is_read_is_noticed_at_the_end(tmp_path, si
     for name in ("source", "target"):
         text = "".join(f"{line} {name}\n" for line in LINES)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    pair, reported = FilePair(tmp_path / "source", tmp_path / "target"), []
+    pair = FilePair(tmp_path / "source", tmp_path / "target")
+    reported: list[str] = []
 
     def append(what, _):
         if what == "encoding train" and not reported:

@@ -5,7 +5,7 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import FrameType
 
@@ -15,7 +15,7 @@ from transduce.training.distributed.requests import SignalRequests
 
 SIGNAL_AT_DEATH = 1  # the value of PR_SET_PDEATHSIG in Linux
 STOP_MESSAGE = "stopping: the update in progress is dropped, the last finished one is saved"
-ENDS = {
+ENDS: Mapping[int, type[KeyboardInterrupt]] = {
     signal.SIGINT: KeyboardInterrupt,
     signal.SIGTERM: Terminated,
     signal.SIGHUP: TerminalClosed,

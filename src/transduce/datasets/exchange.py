@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import MappingProxyType
-from typing import IO, Any, final
+from typing import Any, final
 from urllib.parse import urlsplit
 
 PROTOCOLS = ("http", "https")
@@ -49,7 +49,7 @@ class Watchdog:
         self.seconds = seconds
         self.deadline = time.monotonic() + seconds
         self.has_expired = False
-        self.is_over = threading.Event()
+        self.has_ended = threading.Event()
         self.sockets: list[socket.socket] = []
 
     def connect(self, *arguments: Any, **options: Any) -> socket.socket:  # noqa: ANN401
@@ -64,11 +64,11 @@ class Watchdog:
 
     def finish(self) -> None:
         """End the limit: all that was asked for has come."""
-        self.is_over.set()
+        self.has_ended.set()
 
     def watch(self) -> None:
         """Cut all connections at the deadline, unless the exchange is over before."""
-        while not self.is_over.wait(self.seconds / CHECKS):
+        while not self.has_ended.wait(self.seconds / CHECKS):
             if time.monotonic() > self.deadline:
                 self.has_expired = True
                 for one in tuple(self.sockets):
@@ -83,14 +83,14 @@ class Watchdog:
         try:
             yield
         finally:
-            self.is_over.set()
+            self.has_ended.set()
             thread.join()
             for one in self.sockets:
                 one.close()
 
 
 @final
-class WatchedHTTP(urllib.request.HTTPHandler):
+class LimitedHTTP(urllib.request.HTTPHandler):
     """Handler of http addresses whose connections a watchdog may cut."""
 
     def __init__(self, watchdog: Watchdog) -> None:
@@ -109,7 +109,7 @@ class WatchedHTTP(urllib.request.HTTPHandler):
 
 
 @final
-class WatchedHTTPS(urllib.request.HTTPSHandler):
+class LimitedHTTPS(urllib.request.HTTPSHandler):
     """Handler of https addresses whose connections a watchdog may cut."""
 
     def __init__(self, watchdog: Watchdog) -> None:
@@ -134,7 +134,7 @@ class WebRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self,
         req: urllib.request.Request,
-        fp: IO[bytes],
+        fp: Any,  # noqa: ANN401 - a response, which urllib declares as a file
         code: int,
         msg: str,
         headers: http.client.HTTPMessage,
@@ -179,8 +179,8 @@ def send_request(
         opener = urllib.request.OpenerDirector()
         for handler in (
             urllib.request.ProxyHandler(),
-            WatchedHTTP(watchdog),
-            WatchedHTTPS(watchdog),
+            LimitedHTTP(watchdog),
+            LimitedHTTPS(watchdog),
             WebRedirects(),
             urllib.request.HTTPDefaultErrorHandler(),
             urllib.request.HTTPErrorProcessor(),

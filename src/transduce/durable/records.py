@@ -5,8 +5,8 @@ import functools
 import sys
 import types
 import typing
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Hashable, Mapping
+from typing import Any, TypeVar, cast
 
 Record = TypeVar("Record")
 LARGEST = {int: 2**63 - 1, float: sys.float_info.max}
@@ -19,7 +19,7 @@ def parse_record(kind: type[Record], values: object) -> Record:
     """
     if not isinstance(values, dict):
         raise ValueError(f"{kind.__name__} is no JSON object")
-    hints = field_types(kind)
+    hints = field_types(cast("Hashable", kind))
     for name in values:
         if name not in hints:
             raise ValueError(f"{name[:40]!r} is unknown")
@@ -32,7 +32,7 @@ def parse_record(kind: type[Record], values: object) -> Record:
 
 
 @functools.cache
-def field_types(kind: type) -> Mapping[str, Any]:
+def field_types(kind: type[Any]) -> Mapping[str, Any]:
     """Return the type of each field of a dataclass by name."""
     hints = typing.get_type_hints(kind)
     return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
@@ -55,7 +55,7 @@ def parse_field(name: str, wanted: Any, value: Any) -> Any:  # noqa: ANN401 - va
             return None
         wanted = typing.get_args(wanted)[0]
     if dataclasses.is_dataclass(wanted):
-        return parse_record(wanted, value)
+        return parse_record(cast("type[Any]", wanted), value)
     if wanted is float and type(value) is int and abs(value) <= LARGEST[int]:
         value = float(value)
     wanted = dict if typing.get_origin(wanted) is Mapping else wanted

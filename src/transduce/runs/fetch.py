@@ -57,7 +57,7 @@ def fetch(  # noqa: PLR0913 - one parameter for each choice of the caller
     require(bool(names), "no corpus was named", "transduce fetch NAME; --list shows the names")
     here = cache_folder() if cache is None else read_path("cache", cache)
     fact = f"the limit must be a number of GB up to 1,000,000, not {short_repr(limit)}"
-    require(isinstance(limit, int | float) and 0 < limit <= 1e6, fact, "20 is the default")
+    require(is_number(limit) and 0 < limit <= 1e6, fact, "20 is the default")
     settings = replace(NetworkSettings(), seconds=timeout, largest=int(limit * 1e9))
     network = None if offline else settings
     places = DownloadSettings(
@@ -93,6 +93,11 @@ def describe_folder(corpus: Corpus | Treebank, folder: VerifiedFolder) -> Fetche
         lines={name: split["lines"] for name, split in read_splits(folder).items()},
         warnings=tuple(map(str, folder.about.get("unlike", ()))),
     )
+
+
+def is_number(value: object) -> bool:
+    """Return whether a value is a whole or a floating-point number."""
+    return isinstance(value, int | float)
 
 
 def ignore_event(*_: object) -> None:

@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
+from typing import cast, final
 
 from transduce.corpus.build import Origin, build_store
 from transduce.corpus.facts import parse_data_facts
@@ -175,10 +175,10 @@ def read_declared_inputs(folder: Path) -> tuple[Data, dict[str, str]]:
         fact = f"is not as it was written: {error}"
         raise FolderError(fact, "delete the folder and prepare it again", file=file) from error
     match inputs:
-        case {"train": str(), **more} if all(
+        case {"train": str(train), **more} if all(
             name == "dev" and isinstance(value, str) for name, value in more.items()
         ):
-            return data, inputs
+            return data, {"train": train, **cast("dict[str, str]", more)}
     fact = "names no training text, or a text other than train and dev"
     raise FolderError(fact, "delete the folder and prepare it again", file=file)
 

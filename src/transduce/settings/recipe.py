@@ -106,7 +106,7 @@ def with_changes(recipe: Recipe, changes: Mapping[str, Value]) -> Recipe:
     return dataclasses.replace(recipe, **inner)
 
 
-def find_setting(path: str) -> "tuple[str, dataclasses.Field[Any]]":
+def find_setting(path: object) -> "tuple[str, dataclasses.Field[Any]]":
     """Return the group and dataclass field of a setting; refuse a path that names no setting."""
     known = {
         f"{group}.{field.name}": (group, field)

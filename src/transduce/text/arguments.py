@@ -4,6 +4,7 @@ import errno
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -32,17 +33,15 @@ def read_path(name: str, value: object) -> Path:
     if not isinstance(value, str | PathLike):
         raise InputError(f"{name} must be a path, not {describe_value(value)}")
     try:
-        path = Path(value)
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        pass
+        with suppress(FileNotFoundError, NotADirectoryError):
+            os.lstat(value)
+        return Path(value)
     except OSError as error:
         reason = os.strerror(error.errno or errno.EIO).lower()
         fact = f"{name} cannot be reached: {describe_value(str(value))}: {reason}"
         raise InputError(fact, "check the path and its permissions") from None
     except (ValueError, TypeError):  # a NUL byte, half a surrogate pair, or bytes
         raise InputError(f"{name} is no path: {describe_value(value)}") from None
-    return path
 
 
 def read_text(name: str, text: Text) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from transduce.errors import InputError, short_repr
 from transduce.scores.bootstrap import SAMPLES, SEED, Comparison, compare_outputs
@@ -50,11 +51,11 @@ def compare_tags(
     ]
 
 
-def read_sentences(text: Tagged) -> list[TaggedSentence]:
+def read_sentences(text: object) -> list[TaggedSentence]:
     """Read tagged sentences from a two-column file, or return a given list of them as it is."""
     if isinstance(text, str | Path):
         return list(read_tagged(read_path("tagged text", text)))
-    found = list(text) if isinstance(text, Iterable) else [text]
+    found: list[Any] = list(text) if isinstance(text, Iterable) else [text]
     for one in found:
         if not isinstance(one, TaggedSentence):
             raise InputError(f"a tagged text is a file or tagged sentences, not {short_repr(one)}")
