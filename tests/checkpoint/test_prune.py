@@ -10,6 +10,7 @@ from tests.checkpoint.samples import flip, folder, require_step, weights, write_
 from transduce.checkpoint import (
     averaged,
     create_run,
+    list_milestones,
     list_snapshots,
     load_newest_checkpoint,
     prune,
@@ -78,3 +79,26 @@ def test_a_damaged_snapshot_is_named(run):
     flip(snapshot.folder / "model.safetensors", 150)
     with pytest.raises(FolderError, match=r"step-00000001/model\.safetensors: is not as it was"):
         snapshot.weights()
+
+
+def test_early_snapshots_of_a_small_model_stay_as_milestones_at_steps_that_double(run):
+    for step in range(1, 41):
+        save_snapshot(run, step, weights(step))
+        assert prune(run, 3) == []
+    assert kept(run, "snapshots") == [38, 39, 40]
+    assert kept(run, "milestones") == [1, 2, 4, 8, 16, 32]
+    assert [snapshot.step for snapshot in list_snapshots(run)] == [38, 39, 40]
+    for milestone in list_milestones(run):
+        assert all(
+            torch.equal(tensor, weights(milestone.step)[name])
+            for name, tensor in milestone.weights().items()
+        )
+
+
+def test_snapshots_of_a_large_model_are_deleted(run, monkeypatch):
+    monkeypatch.setattr("transduce.checkpoint.milestones.MAX_BYTES", 1)
+    for step in (1, 2, 3):
+        save_snapshot(run, step, weights(step))
+    assert prune(run, 1) == []
+    assert kept(run, "snapshots") == [3]
+    assert list_milestones(run) == []

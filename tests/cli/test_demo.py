@@ -40,6 +40,9 @@ def test_it_prepares_trains_averages_and_shows(demo, tmp_path):
     assert "transduce average" not in ended.stderr  # it does that by itself, of one snapshot alone
     assert "sentences held out:\n  BLEU " in ended.stdout
     assert (tmp_path / "demo" / "model" / "README.md").is_file()
+    page = tmp_path / "demo" / "explainer.html"
+    assert said[-1] == f"follow it step by step, in a browser: {page}"
+    assert '"name":"untrained"' in page.read_text(encoding="utf-8")
     again = demo()
     assert again.stdout == ended.stdout
     assert again.stderr.startswith("going on from step 2 of ")

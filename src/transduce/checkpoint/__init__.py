@@ -12,7 +12,13 @@ from transduce.checkpoint.resume import (
     save_checkpoint,
 )
 from transduce.checkpoint.run_file import Run, create_run, extend_run, is_run, read_run
-from transduce.checkpoint.snapshots import Snapshot, has_snapshot, list_snapshots, save_snapshot
+from transduce.checkpoint.snapshots import (
+    Snapshot,
+    has_snapshot,
+    list_milestones,
+    list_snapshots,
+    save_snapshot,
+)
 from transduce.checkpoint.weights import require_matching_tensors
 
 __all__ = [
@@ -29,6 +35,7 @@ __all__ = [
     "has_snapshot",
     "is_model",
     "is_run",
+    "list_milestones",
     "list_snapshots",
     "load_model",
     "load_newest_checkpoint",

@@ -7,6 +7,7 @@ from typing import Any, final
 
 from torch import Tensor
 
+from transduce.checkpoint.milestones import keep_milestones
 from transduce.checkpoint.steps import (
     CHECKPOINTS,
     SNAPSHOTS,
@@ -131,7 +132,10 @@ def read_step_tensors(opened: VerifiedFolder, name: str, count: int | None = Non
 
 
 def prune(run: Path, snapshots: int) -> list[str]:
-    """Delete all but the last 2 checkpoints and `snapshots` snapshots; return error messages."""
+    """Delete all but the last 2 checkpoints and `snapshots` snapshots; return error messages.
+
+    Old snapshots that are milestones are moved to their own folder instead.
+    """
     assert snapshots > 0, "the last snapshot is never deleted"
     parent = run / CHECKPOINTS
     try:
@@ -142,4 +146,6 @@ def prune(run: Path, snapshots: int) -> list[str]:
     if old:  # if both of the last two are damaged, keep the newest intact checkpoint
         intact = next((step for step in reversed(steps) if is_intact(parent, step)), None)
         old = [step for step in old if step != intact]
-    return remove_steps(parent, old) + remove_steps(run / SNAPSHOTS, old_snapshots)
+    return remove_steps(parent, old) + remove_steps(
+        run / SNAPSHOTS, keep_milestones(run, old_snapshots)
+    )

@@ -8,7 +8,14 @@ from typing import Any, final
 from torch import Tensor
 
 from transduce.checkpoint.resume import STATE, WEIGHTS, read_state, read_step_tensors
-from transduce.checkpoint.steps import SNAPSHOTS, list_steps, open_step, step_folder, write_step
+from transduce.checkpoint.steps import (
+    MILESTONES,
+    SNAPSHOTS,
+    list_steps,
+    open_step,
+    step_folder,
+    write_step,
+)
 from transduce.checkpoint.weights import require_finite, to_bytes
 from transduce.durable import to_json
 
@@ -54,6 +61,15 @@ def has_snapshot(run: Path, step: int) -> bool:
 
 
 def list_snapshots(run: Path) -> list[Snapshot]:
-    """Return all snapshots of a run, oldest first."""
-    parent = run / SNAPSHOTS
+    """Return all snapshots of a run for averaging, oldest first."""
+    return list_snapshots_in(run / SNAPSHOTS)
+
+
+def list_milestones(run: Path) -> list[Snapshot]:
+    """Return the early snapshots that a run has kept as milestones, oldest first."""
+    return list_snapshots_in(run / MILESTONES)
+
+
+def list_snapshots_in(parent: Path) -> list[Snapshot]:
+    """Return all snapshots in a folder, oldest first."""
     return [Snapshot(step, step_folder(parent, step)) for step in list_steps(parent)]

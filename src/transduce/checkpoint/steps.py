@@ -19,9 +19,9 @@ from transduce.durable.write_errors import raise_save_errors
 from transduce.errors import FolderError, SaveError
 
 STEP = re.compile(r"step-([0-9]{8,})")
-CHECKPOINTS, SNAPSHOTS = "checkpoints", "snapshots"
+CHECKPOINTS, SNAPSHOTS, MILESTONES = "checkpoints", "snapshots", "milestones"
 # by name of the parent folder, the kind of its subfolders, which their manifests name
-KINDS = {CHECKPOINTS: "checkpoint", SNAPSHOTS: "snapshot"}
+KINDS = {CHECKPOINTS: "checkpoint", SNAPSHOTS: "snapshot", MILESTONES: "snapshot"}
 # by file name, functions that return the file's bytes; called one at a time to save memory
 FileMakers = Mapping[str, Callable[[], bytes]]
 

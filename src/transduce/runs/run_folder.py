@@ -1,6 +1,6 @@
 """A training run in its folder: begun by the first call and resumed by later calls.
 
-run.json, lock, log.jsonl, checkpoints/, snapshots/:  written by the run
+run.json, lock, log.jsonl, checkpoints/, snapshots/, milestones/:  written by the run
 vocabulary.json, data.json:  copied from the prepared corpus
 store/:  the prepared corpus itself, unless the run uses a corpus in another folder
 """
@@ -22,7 +22,7 @@ from transduce.checkpoint import (
 )
 from transduce.checkpoint.resume import MOMENTS, STATE
 from transduce.checkpoint.run_file import RUN_FILE
-from transduce.checkpoint.steps import CHECKPOINTS, SNAPSHOTS, require_no_link
+from transduce.checkpoint.steps import CHECKPOINTS, MILESTONES, SNAPSHOTS, require_no_link
 from transduce.corpus.batch import Batch
 from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
@@ -63,6 +63,7 @@ OURS = (
     LOG,
     CHECKPOINTS,
     SNAPSHOTS,
+    MILESTONES,
     STORE,
     CURVES,
     DATA,
@@ -115,7 +116,7 @@ def begin_or_resume_run(
 def require_run_folder(folder: Path) -> None:
     """Refuse a folder that holds files but no run, or a run with parts that are symbolic links."""
     require_own_folder(folder, RUN_FILE, OURS, "run")
-    for name in (CHECKPOINTS, SNAPSHOTS):
+    for name in (CHECKPOINTS, SNAPSHOTS, MILESTONES):
         require_no_link(folder / name)
 
 

@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, final
 
+from transduce.checkpoint import is_run
 from transduce.durable import resolve_output, write_atomically
 from transduce.errors import InputError
 from transduce.inference.load import load
@@ -14,7 +15,12 @@ from transduce.text.arguments import describe_value
 from transduce.view.explainer.header import build_header, choose_texts, compute_example
 from transduce.view.explainer.limits import MAX_WEIGHTS
 from transduce.view.explainer.page import build_explainer_page
-from transduce.view.explainer.stage import read_trained_stage
+from transduce.view.explainer.stage import (
+    Curve,
+    Stage,
+    read_run_stages,
+    read_trained_stage,
+)
 from transduce.view.explainer.subject import require_explainable
 from transduce.view.explainer.weights import store_weights
 
@@ -55,8 +61,9 @@ def explain(
 
         transduce.explain("model").write_page("explainer.html")
 
-    `model` is a translator, a model folder or a run folder; `texts` are sentences that the page
-    offers. Weights are stored in 16 bits, or exactly with `numbers="float32"`. A model of more than
+    `model` is a translator, a model folder or a run folder, whose page has earlier stages of the
+    training, too; `texts` are sentences that the page offers. Weights are stored in 16 bits, or
+    exactly with `numbers="float32"`; those of earlier stages in 8. A model of more than
     `max_weights` weights is refused.
     """
     for text in texts:
@@ -65,10 +72,23 @@ def explain(
     translator = model if isinstance(model, Translator) else load(model)
     require_explainable(translator, max_weights)
     offered = choose_texts(translator, texts)
-    stage = read_trained_stage(translator)
-    stored = store_weights(stage.weights, numbers)
-    example = compute_example(translator, stored, offered[0])
-    about = {"name": stage.name, "step": stage.step, "numbers": numbers}
-    return Explainer(
-        build_explainer_page(build_header(translator, offered, example), [(about, stored)])
+    run = Path(model) if not isinstance(model, Translator) and is_run(Path(model)) else None
+    stages, curve = (
+        ([read_trained_stage(translator)], []) if run is None else read_run_stages(run, translator)
     )
+    return Explainer(build_page_of(translator, offered, stages, curve, numbers))
+
+
+def build_page_of(
+    translator: Translator, texts: list[str], stages: list[Stage], curve: Curve, numbers: str
+) -> str:
+    """Return the page of a translator at its stages; earlier stages are stored in 8 bits."""
+    kinds = ["int8"] * (len(stages) - 1) + [numbers]
+    stored = [store_weights(stage.weights, kind) for stage, kind in zip(stages, kinds, strict=True)]
+    example = compute_example(translator, stored[-1], texts[0])
+    about = [
+        {"name": stage.name, "step": stage.step, "numbers": kind}
+        for stage, kind in zip(stages, kinds, strict=True)
+    ]
+    header = {**build_header(translator, texts, example), "curve": curve}
+    return build_explainer_page(header, list(zip(about, stored, strict=True)))

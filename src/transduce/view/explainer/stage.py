@@ -1,12 +1,27 @@
 """Stages of a model: its weights at steps of its training, as the explainer shows them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import final
 
 from torch import Tensor
 
+from transduce.checkpoint import (
+    Snapshot,
+    list_milestones,
+    list_snapshots,
+    load_newest_checkpoint,
+    require_matching_tensors,
+)
+from transduce.errors import InputError
 from transduce.inference.translator import Translator
+from transduce.model.transformer import build_transformer
+from transduce.view.curves.points import mean, split_evenly
+from transduce.view.curves.read_log import read_run_log
+
+CURVE_POINTS = 200  # of the loss curve in the page
+Curve = list[list[float | int]]  # [step, loss in nats a piece], by step
 
 
 @final
@@ -22,3 +37,72 @@ class Stage:
 def read_trained_stage(translator: Translator) -> Stage:
     """Return the weights of a translator's only model as its trained stage."""
     return Stage("trained", None, translator.models[0].named_weights())
+
+
+def read_run_stages(run: Path, translator: Translator) -> tuple[list[Stage], Curve]:
+    """Return a run's stages, untrained to trained, and its loss curve.
+
+    Between them stand the milestone whose loss is nearest to half of what was lost in training,
+    and the one nearest to half of the updates, if the run has kept any.
+    """
+    curve = read_loss_curve(run)
+    trained = read_trained_stage(translator)
+    checkpoint, _ = load_newest_checkpoint(run)
+    if checkpoint is not None:
+        trained = replace(trained, step=checkpoint.step)
+    steps = choose_milestones([*list_milestones(run), *list_snapshots(run)], curve, trained.step)
+    shapes = {name: tuple(tensor.shape) for name, tensor in trained.weights.items()}
+    between = [
+        Stage(name, found.step, require_matching_tensors(found.weights(), shapes, file=run))
+        for name, found in steps
+    ]
+    return [build_untrained_stage(translator), *between, trained], curve
+
+
+def build_untrained_stage(translator: Translator) -> Stage:
+    """Return the weights before the first update, which follow from the recipe's seed."""
+    recipe, task = translator.recipe, translator.task
+    model = build_transformer(
+        recipe.architecture, len(task.source), len(task.target), recipe.training.seed
+    )
+    return Stage("untrained", 0, model.named_weights())
+
+
+def read_loss_curve(run: Path) -> Curve:
+    """Return at most 200 points of a run's training loss; [] for a run without a readable log."""
+    try:
+        updates = read_run_log(run).updates
+    except InputError:
+        return []
+    pairs = zip(updates.step.tolist(), updates.nats.tolist(), strict=True)
+    finite = [pair for pair in pairs if pair[1] == pair[1]]
+    if not finite:
+        return []
+    groups = split_evenly(finite, min(CURVE_POINTS, len(finite)))
+    points = [
+        [round(mean([step for step, _ in some])), round(mean([nats for _, nats in some]), 4)]
+        for some in groups
+    ]
+    points[0][0], points[-1][0] = finite[0][0], finite[-1][0]
+    return points
+
+
+def choose_milestones(
+    found: Sequence[Snapshot], curve: Curve, last: int | None
+) -> list[tuple[str, Snapshot]]:
+    """Return the snapshots that are shown between the untrained and the trained model, named."""
+    earlier = [one for one in found if last is None or one.step < last]
+    if not earlier or not curve:
+        return []
+    middle = (curve[0][1] + curve[-1][1]) / 2
+    loss = {one.step: find_nearest_loss(curve, one.step) for one in earlier}
+    early = min(earlier, key=lambda one: abs(loss[one.step] - middle))
+    half = min(earlier, key=lambda one: abs(2 * one.step - (last or curve[-1][0])))
+    if early.step >= half.step:
+        return [("half-trained", half)]
+    return [("early", early), ("half-trained", half)]
+
+
+def find_nearest_loss(curve: Curve, step: int) -> float:
+    """Return the loss at the point of a curve that is nearest to a step."""
+    return float(min(curve, key=lambda point: abs(point[0] - step))[1])

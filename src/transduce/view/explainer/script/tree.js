@@ -46,7 +46,7 @@ function candidateTable({ candidates, live }) {
     const text = fate === "finished" ? `${FATES[fate]}: score ${show5(score)} = ${show5(logProb)} / ${show5(logProb / score)}` : fate === "cut" ? `cut: ${state.beam} better ones stay` : FATES[fate];
     return create("tr", { className: fate }, create("td", {}, i + 1), create("td", { dir: "auto" }, piecesText(live[parent].ids), " ", create("strong", {}, readablePiece(VOCABULARIES.target, id))), create("td", {}, show5(logProb)), create("td", {}, text));
   });
-  const head = create("tr", {}, ...["", "continuation", "log P", "what becomes of it"].map(text => create("th", { scope: "col" }, text)));
+  const head = create("tr", {}, ...["rank", "continuation", "log P", "what becomes of it"].map(text => create("th", { scope: "col" }, text)));
   return create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": "Candidates of the step" }, create("table", {}, create("caption", {}, `The ${candidates.length} best continuations of ${live.length} live ${live.length === 1 ? "hypothesis" : "hypotheses"}`), create("thead", {}, head), create("tbody", {}, ...rows)));
 }
 

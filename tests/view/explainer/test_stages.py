@@ -1,0 +1,89 @@
+"""The page of a run: untrained, earlier and trained stages on the loss curve."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from tests.view.curves.logs import loss, update, write_log
+
+from transduce.checkpoint.snapshots import Snapshot
+from transduce.view.explainer.explain import explain
+from transduce.view.explainer.stage import choose_milestones, read_loss_curve
+
+
+@pytest.fixture
+def run(tmp_path):
+    return write_log(tmp_path / "run", [update(step) for step in range(1, 1001)])
+
+
+def test_the_loss_curve_has_at_most_200_points_from_the_first_update_to_the_last(run):
+    curve = read_loss_curve(run)
+    assert len(curve) == 200
+    assert (curve[0][0], curve[-1][0]) == (1, 1000)
+    for step, nats in curve[1:-1]:
+        assert nats == pytest.approx(loss(step), abs=0.05)
+
+
+def test_a_run_without_a_log_has_no_curve(tmp_path):
+    assert read_loss_curve(tmp_path) == []
+
+
+def snapshots(*steps):
+    return [Snapshot(step, Path()) for step in steps]
+
+
+@pytest.mark.parametrize(
+    ("steps", "chosen"),
+    [
+        ((50, 100, 200, 400, 800, 950), [("early", 100), ("half-trained", 400)]),
+        ((100,), [("half-trained", 100)]),
+        ((400, 800), [("half-trained", 400)]),
+        ((1000,), []),
+        ((), []),
+    ],
+)
+def test_between_stand_the_milestones_at_half_the_loss_and_at_half_the_updates(steps, chosen):
+    """The loss falls by half in the first hundred of a thousand updates."""
+    curve = [[1, 8.0], [50, 6.0], [100, 4.4], [200, 2.5], [400, 1.5], [800, 1.1], [1000, 1.0]]
+    found = choose_milestones(snapshots(*steps), curve, 1000)
+    assert [(name, one.step) for name, one in found] == chosen
+
+
+def test_the_page_of_a_run_has_its_stages_and_the_newest_weights_in_16_bits(trained_run):
+    page = explain(trained_run, "the dog").page
+    header = json.loads(re.search(r'id="header">(.*?)</script>', page)[1])
+    stages = header["stages"]
+    assert [one["name"] for one in stages] == ["untrained", "early", "half-trained", "trained"]
+    assert [one["numbers"] for one in stages] == ["int8", "int8", "int8", "float16"]
+    assert [one["step"] for one in stages] == [0, 2, 4, 8]
+    assert [step for step, _ in header["curve"]] == list(range(1, 9))
+    assert page == explain(trained_run, "the dog").page
+
+
+@pytest.mark.slow
+def test_each_stage_is_opened_by_its_button(browser, trained_run):
+    browser.open_text(explain(trained_run, "the dog").page)
+    browser.wait("window.transduce && transduce.page.ready")
+    outputs = []
+    for stage in (1, 2, 3, 4):
+        browser.click(f"#stage-buttons button:nth-child({stage})")
+        browser.wait(f"transduce.page.ready && transduce.state().stage === {stage - 1}")
+        outputs.append(browser.run("return transduce.page.result.search.best.score"))
+        dots = "return [...document.querySelectorAll('.dot')].map(x => x.classList.contains('now'))"
+        assert browser.run(dots).index(True) == stage - 1
+    assert len(set(outputs)) == 4
+    assert browser.console() == []
+
+
+def test_the_untrained_stage_is_the_model_before_its_first_update(trained_run):
+    from transduce.inference.load import load
+    from transduce.model.transformer import build_transformer
+    from transduce.view.explainer.stage import build_untrained_stage
+
+    translator = load(trained_run)
+    sizes, count = translator.recipe.architecture, len(translator.task.source)
+    fresh = build_transformer(sizes, count, count, translator.recipe.training.seed).named_weights()
+    found = build_untrained_stage(translator).weights
+    assert all(torch.equal(found[name], tensor) for name, tensor in fresh.items())
