@@ -21,7 +21,8 @@ NAMES = ("</s>", "<s>", "(A", "XX", ")A", "<unk>", ")B", "(B")  # of tiny trees
 def build_symbols(names):
     labels = sorted({name[1:] for name in names})
     kinds = tuple(KINDS.get(name[0], TreeSymbolKind.OTHER) for name in names)
-    return TreeSymbols(kinds, tuple(labels.index(name[1:]) for name in names))
+    numbers = tuple(int(name[2:]) if name[2:].isdigit() else 0 for name in names)
+    return TreeSymbols(kinds, tuple(labels.index(name[1:]) for name in names), numbers)
 
 
 def tree(words, limit, max_open=2, names=NAMES):
@@ -115,6 +116,19 @@ def test_legal_sets_are_those_of_the_plain_rule_and_other_rows_do_no_harm():
             for plain, symbol in zip(rules, ids, strict=True)
         ]
     assert compared > 1_500
+
+
+def test_a_word_symbol_with_a_number_is_allowed_at_the_words_of_this_number_alone():
+    """Three numbers for five words: 1 2 3 1 2; the rows of two sentences join and exchange."""
+    names = ("</s>", "<s>", "(A", ")A", "XX1", "XX2", "XX3")
+    first, second = tree(5, 12, names=names), tree(2, 12, names=names)
+    state = TreeConstraint.start_batch([first], CPU).advance(torch.tensor([2]))
+    for number in (1, 2, 3):
+        assert state.allowed(7)[0, 4:].tolist() == [number == one for one in (1, 2, 3)]
+        state = state.advance(torch.tensor([3 + number]))
+    other = TreeConstraint.start_batch([second], CPU).advance(torch.tensor([2]))
+    both = state.concatenate(other.advance(torch.tensor([4]))).reorder(torch.tensor([1, 0]))
+    assert both.allowed(7)[:, 4:].tolist() == [[False, True, False], [True, False, False]]
 
 
 def test_stacks_hold_the_deepest_trees_and_no_symbol_overruns_them():

@@ -14,7 +14,13 @@ from transduce.search import END
 from transduce.settings import Data, Search
 from transduce.settings.recipe import with_changes
 from transduce.tasks import PARSING, build_task
-from transduce.tasks.parsing import build_parsing, linearise_line, tagged_words, to_tree
+from transduce.tasks.parsing import (
+    build_parsing,
+    list_target_symbols,
+    tagged_words,
+    to_tree,
+)
+from transduce.text.trees.symbols import FORMS
 from transduce.text.trees.write import format_tree
 from transduce.vocabulary import learn_vocabulary
 from transduce.vocabulary.files import Vocabularies
@@ -194,10 +200,10 @@ def test_a_sentence_with_brackets_belongs_to_a_tree_that_escapes_them(task):
     assert PARSING.find_mismatch("( x )", task.fallback("( x )")) == ""
 
 
-@pytest.mark.parametrize("form", ["xx", "tags", "t2t"])
+@pytest.mark.parametrize("form", FORMS)
 def test_every_linearisation_comes_back_and_is_searched_with_its_constraint(form):
     data = Data(task="parsing", linearisation=form, shared_vocabulary=False)
-    symbols = learn_closed_list([linearise_line(data, TREE)])
+    symbols = learn_closed_list([list_target_symbols(data, TREE)])
     lexicon = learn_tag_lexicon([tagged_words(TREE)])
     vocabularies = Vocabularies(learn_vocabulary([WORDS] * 3, 262), symbols, lexicon)
     task = build_parsing(data, vocabularies)

@@ -39,9 +39,12 @@ class TreeSymbols:
 
     kinds: tuple[TreeSymbolKind, ...]
     labels: tuple[int, ...]  # equal for opening and closing symbols of one label
+    # The number of the word that a symbol stands for, from 1; 0: any word. After the highest
+    # number the words are numbered from 1 again.
+    numbers: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        assert len(self.kinds) == len(self.labels)
+        assert len(self.kinds) == len(self.labels) == len(self.numbers)
 
 
 @final
@@ -75,14 +78,15 @@ class TreeConstraint:
         trees = require_kind(constraints, cls)
         symbols = trees[0].symbols
         assert all(tree.symbols == symbols for tree in trees)
-        kinds, labels = torch.tensor([symbols.kinds, symbols.labels], device=device)
+        table = torch.tensor([symbols.kinds, symbols.labels, symbols.numbers], device=device)
+        kinds, labels, numbers = table
         given = torch.tensor([[t.words, t.limit, t.max_open] for t in trees], device=device)
         words, limits, max_open = given.unbind(dim=1)
         nothing = torch.zeros_like(words)
         columns = max(tree.max_depth for tree in trees) + 1
         stack = torch.zeros(len(trees), columns, dtype=torch.int32, device=device)
-        rows = TreeRows(words, limits, nothing, nothing, max_open, stack)
-        return TreeState(kinds, labels, rows)
+        rows = TreeRows(words, limits, nothing, nothing, max_open, nothing, stack)
+        return TreeState(kinds, labels, numbers, max(symbols.numbers), rows)
 
 
 class TreeRows(NamedTuple):
@@ -93,6 +97,7 @@ class TreeRows(NamedTuple):
     depth: Int[Tensor, " R"]  # d, the number of open constituents
     opened: Int[Tensor, " R"]  # constituents opened since the last word
     max_open: Int[Tensor, " R"]  # the largest `opened` that is allowed
+    words_read: Int[Tensor, " R"]  # the number of words written
     stack: Int[Tensor, "R D"]  # the labels of the d open constituents; later columns are unused
 
 
@@ -103,6 +108,8 @@ class TreeState:
 
     kinds: Int[Tensor, " V"]  # the `TreeSymbolKind` of each symbol
     labels: Int[Tensor, " V"]  # the constituent label of each symbol
+    numbers: Int[Tensor, " V"]  # the number of the word that a symbol stands for; 0: any word
+    highest: int  # the highest number, after which 1 follows; 0: words have no numbers
     rows: TreeRows
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"]:
@@ -113,7 +120,7 @@ class TreeState:
         another.
         """
         assert symbols == len(self.kinds)
-        words, left, depth, opened, max_open, stack = self.rows
+        words, left, depth, opened, max_open, read, stack = self.rows
         has_words = words > 0
         may_open = has_words & (opened < max_open) & (left >= words + depth + 3)
         may_close = (opened == 0) & (depth > has_words.int())  # the root closes after all words
@@ -122,12 +129,14 @@ class TreeState:
         top = stack.gather(1, (depth - 1).clamp(min=0)[:, None])  # [R 1]
         allowed = by_kind[:, self.kinds]  # [R V]
         allowed &= (self.labels == top) | (self.kinds != TreeSymbolKind.CLOSE)
+        if self.highest:
+            allowed &= (self.numbers == 0) | (self.numbers == read[:, None] % self.highest + 1)
         allowed[:, END] = (words == 0) & (depth == 0)
         return allowed
 
     def advance(self, ids: Int[Tensor, " R"]) -> "TreeState":
         """Advance the tree constraint by the symbol id that each row appends."""
-        words, left, depth, opened, max_open, stack = self.rows
+        words, left, depth, opened, max_open, read, stack = self.rows
         kinds, labels = self.kinds[ids], self.labels[ids]
         opens, is_word = (kinds == TreeSymbolKind.OPEN).int(), kinds == TreeSymbolKind.WORD
         closes = (kinds == TreeSymbolKind.CLOSE).int()
@@ -138,6 +147,7 @@ class TreeState:
             (depth + opens - closes).clamp(0, stack.shape[1] - 1),
             (opened + opens).masked_fill(is_word, 0),
             max_open,
+            read + is_word.int(),
             stack.scatter(1, depth[:, None], labels[:, None].to(stack.dtype)),
         )
         return replace(self, rows=rows)

@@ -14,7 +14,7 @@ from transduce.settings.fields import (
 )
 
 TASKS = ("translation", "copy", "reverse", "sort", "parsing", "tagging")
-LINEARISATIONS = ("xx", "tags", "t2t")
+LINEARISATIONS = ("xx", "numbered", "tags", "t2t")
 VOCABULARIES = ("byte-pair", "word-piece", "word")
 LABEL_SCHEMES = ("raw", "bio", "iob1")
 
@@ -27,7 +27,8 @@ class Data:
     task: str = our_choice("translation", "how text is encoded, outputs decoded and scored")
     linearisation: str = our_choice(
         "xx",
-        "parsing: trees as symbols (NP XX )NP with xx, (NP NN )NP with tags, NP NN /NP with t2t",
+        "parsing: trees as symbols (NP XX )NP with xx, (NP XX1 )NP with numbered words, "
+        "(NP NN )NP with tags, NP NN /NP with t2t",
     )
     label_scheme: str = our_choice(
         "raw", "tagging: labels stand for themselves (raw) or for spans (bio, iob1)"

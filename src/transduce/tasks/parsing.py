@@ -27,7 +27,14 @@ from transduce.text.trees.clean import TreeReport, clean_tree
 from transduce.text.trees.linearise import linearise
 from transduce.text.trees.read import parse_tree, read_trees
 from transduce.text.trees.repair import Repair, repair_symbols
-from transduce.text.trees.symbols import Form, classify_symbols, closed_labels
+from transduce.text.trees.symbols import (
+    NUMBERED_SYMBOLS,
+    WORD_SYMBOLS,
+    Form,
+    Symbol,
+    classify_symbols,
+    closed_labels,
+)
 from transduce.text.trees.tree import SymbolKind, Tree, flat_tree
 from transduce.text.trees.write import format_tree
 from transduce.text.words import escape_brackets, normalise_blanks, split_words, to_source_text
@@ -122,7 +129,13 @@ class Parsing:
         return TreeSymbols(
             (*others, *(kinds[one.kind] for one in symbols)),
             (*(0 for _ in others), *(labels[one.label] for one in symbols)),
+            (*(0 for _ in others), *map(self.word_number, symbols)),
         )
+
+    def word_number(self, symbol: Symbol) -> int:
+        """Return the number of the words that a symbol stands for, from 1; 0 if it is any word."""
+        is_numbered = self.form == "numbered" and symbol.kind is SymbolKind.WORD
+        return NUMBERED_SYMBOLS.index(symbol.label) + 1 if is_numbered else 0
 
     def constraint(self, line: str, search: Search) -> "TreeConstraint":
         """Return the constraint that the output is a tree over exactly the words of a sentence."""
@@ -219,9 +232,10 @@ def find_word_mismatch(line: str, tree: str) -> str:
     )
 
 
-def linearise_line(data: Data, line: str) -> list[str]:
-    """Convert a bracketed tree to target symbols, in the form that `data.linearisation` names."""
-    return linearise(to_tree(line), cast("Form", data.linearisation))
+def list_target_symbols(data: Data, line: str) -> list[str]:
+    """Return the symbols of a bracketed tree in `data.linearisation`, and all its word symbols."""
+    form = cast("Form", data.linearisation)
+    return [*linearise(to_tree(line), form), *WORD_SYMBOLS.get(form, ())]
 
 
 def tagged_words(line: str) -> Iterable[tuple[str, str]]:
@@ -240,6 +254,6 @@ PARSING = TaskKind(
     find_mismatch=find_word_mismatch,
     source_text=to_source_text,
     is_tokenised=True,
-    target_symbols=linearise_line,
+    target_symbols=list_target_symbols,
     tagged_words=tagged_words,
 )

@@ -1,5 +1,7 @@
 """Random trees as nested tuples, and what is written of them by plain recursion: the slow twin."""
 
+from itertools import cycle
+
 from hypothesis import strategies as st
 
 WORDS = st.sampled_from(["the", "dog", "U.K.", "a\u00a0b", "1\\/2", "-LRB-", "naïve", "%", "XX"])
@@ -32,12 +34,13 @@ def leaves(node):
     return [node] if is_leaf(node) else [leaf for child in node[1] for leaf in leaves(child)]
 
 
-def linearised(node, form):
+def linearised(node, form, numbers=None):
     """The symbols of a node by the definition."""
     label, inside = node
+    numbers = cycle(range(1, 65)) if numbers is None else numbers
     if is_leaf(node):
-        return ["XX" if form == "xx" else label]
-    middle = [symbol for child in inside for symbol in linearised(child, form)]
+        return [{"xx": "XX", "numbered": f"XX{next(numbers)}"}.get(form, label)]
+    middle = [symbol for child in inside for symbol in linearised(child, form, numbers)]
     opening, closing = (label, f"/{label}") if form == "t2t" else (f"({label}", f"){label}")
     return [opening, *middle, closing]
 

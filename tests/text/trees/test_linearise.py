@@ -19,14 +19,14 @@ from transduce.text.trees.symbols import (
     classify_symbols,
     collect_symbols,
 )
-from transduce.text.trees.tree import SymbolKind
+from transduce.text.trees.tree import SymbolKind, flat_tree
 
 GUM_SPLITS = ("dev", "test", "test2", "train")
 FIELDS: dict[Form, str] = {"xx": "xx", "tags": "tagged", "t2t": "t2t"}
 T2T_LABELS, T2T_TAGS = st.sampled_from(["S", "NP", "X"]), st.sampled_from(["NN", ".", "``"])
 
 
-@given(st.sampled_from(["xx", "tags"]), nested_trees())
+@given(st.sampled_from(["xx", "numbered", "tags"]), nested_trees())
 def test_a_linearised_tree_is_what_recursion_gives_and_comes_back(form, nested):
     tree = parse_tree(brackets(nested))
     symbols = linearise(tree, form)
@@ -44,6 +44,22 @@ def test_the_form_of_tensor2tensor_comes_back_without_tags_given(nested):
 def test_without_tags_the_form_xx_gives_xx():
     tree = delinearise(["(S", "XX", "XX", ")S"], ["a", "b"], "xx")
     assert tree == parse_tree("(S (XX a) (XX b))")
+
+
+def test_words_are_numbered_from_1_to_64_again_and_again():
+    words = [f"w{index}" for index in range(130)]
+    symbols = linearise(flat_tree(words, ["NN"] * 130), "numbered")
+    assert [symbols[index] for index in (1, 64, 65, 128, 129)] == [
+        "XX1",
+        "XX64",
+        "XX1",
+        "XX64",
+        "XX1",
+    ]
+    with pytest.raises(InputError, match=r"symbol 2 \(XX2\): it has a wrong number"):
+        delinearise(["(S", "XX2", ")S"], ["a"], "numbered")
+    with pytest.raises(InputError, match="the form numbered has no symbol 'XX65'"):
+        classify_symbol("XX65", "numbered")
 
 
 def test_all_fixtures_are_linearised_as_expected(shared):
@@ -149,11 +165,11 @@ def test_symbols_have_a_kind_and_a_label():
 
 def test_a_list_of_symbols_in_which_a_tag_equals_a_label_is_refused():
     trees = [parse_tree("(S (X (NN a)))"), parse_tree("(S (X a))")]
-    with pytest.raises(InputError, match="cannot tell these tags from brackets: X\nhint: the form"):
+    with pytest.raises(InputError, match="cannot tell these tags from brackets: X\nhint: the o"):
         collect_symbols(trees, "t2t")
     assert collect_symbols(trees, "tags") == ["NN", "X", "(S", "(X", ")S", ")X"]
     assert collect_symbols(trees, "xx") == ["XX", "(S", "(X", ")S", ")X"]
-    with pytest.raises(InputError, match="listed twice: X\nhint: the form"):
+    with pytest.raises(InputError, match="listed twice: X\nhint: the o"):
         classify_symbols(["X", "X", "/X"], "t2t")
     with pytest.raises(InputError, match="missing: label X"):
         classify_symbols(["XX", "(X"], "xx")

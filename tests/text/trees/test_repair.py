@@ -15,6 +15,7 @@ from transduce.text.trees.symbols import FORMS
 
 SYMBOLS = {
     "xx": ["XX", "(S", ")S", "(NP", ")NP", "</s>"],
+    "numbered": ["XX1", "XX2", "(S", ")S", "(NP", ")NP", "XX"],
     "tags": ["NN", ".", "(S", ")S", "(NP", ")NP"],
     "t2t": ["NN", ".", "S", "/S", "NP", "/NP"],
 }

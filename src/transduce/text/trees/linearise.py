@@ -1,16 +1,20 @@
 """Linearisation of a tree as a sequence of symbols, and its strict inverse    (section 6.3)"""
 
 from collections.abc import Collection, Sequence
+from itertools import cycle, islice
 
 from transduce.errors import InputError
+from transduce.settings.fields import require
 from transduce.text.trees.build import TreeBuilder
 from transduce.text.trees.symbols import (
     BRACKETS,
     WORD_SYMBOL,
+    WORD_SYMBOLS,
     Form,
     Symbol,
     classify_symbol,
     closed_labels,
+    has_wrong_number,
     require_no_clash,
 )
 from transduce.text.trees.tree import SymbolKind, Tree, require_one_per_word
@@ -20,7 +24,7 @@ def linearise(tree: Tree, form: Form) -> list[str]:
     """Return a tree as a list of symbols, such as (S (NP XX )NP (VP XX )VP )S in the form xx."""
     require_no_clash(set(tree.labels), set(tree.tags), form)
     before, after = BRACKETS[form]
-    words = (WORD_SYMBOL,) * len(tree.words) if form == "xx" else tree.tags
+    words = list(islice(cycle(WORD_SYMBOLS.get(form, tree.tags)), len(tree.words)))
     symbols = {
         SymbolKind.OPEN: [before + label for label in tree.labels],
         SymbolKind.WORD: words,
@@ -38,7 +42,7 @@ def delinearise(
 ) -> Tree:
     """Return the tree that a list of symbols describes over the words; InputError if malformed.
 
-    In the forms tags and t2t the symbols hold the part-of-speech tags; in the form xx they are
+    In the forms tags and t2t the symbols hold the part-of-speech tags; in the others these are
     `tags`, by default XX for each word. Only the form t2t needs `labels`, the constituent labels;
     by default these are all X with a closing symbol /X.
     """
@@ -51,9 +55,10 @@ def delinearise(
         try:
             symbol = classify_symbol(text, form, labels)
             require_legal(symbol, builder, len(words))
+            require(not has_wrong_number(symbol, len(builder.words), form), "it has a wrong number")
         except InputError as error:
             raise InputError(f"symbol {number} ({text}): {error.fact}", error.hint) from None
-        apply_symbol(symbol, builder, words, tags if form == "xx" else None)
+        apply_symbol(symbol, builder, words, tags if form in WORD_SYMBOLS else None)
     require_complete(builder, len(words))
     return builder.build()
 

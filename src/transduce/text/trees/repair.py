@@ -18,10 +18,12 @@ from typing import Any, final
 from transduce.errors import InputError
 from transduce.text.trees.symbols import (
     WORD_SYMBOL,
+    WORD_SYMBOLS,
     Form,
     Symbol,
     classify_symbol,
     closed_labels,
+    has_wrong_number,
 )
 from transduce.text.trees.tree import Constituent, SymbolKind, Tree, require_one_per_word
 
@@ -34,6 +36,7 @@ class Repair:
     symbols_dropped: int = 0  # symbols that the linearisation does not have
     openings_added: int = 0
     closings_added: int = 0
+    numbers_ignored: int = 0  # numbers of word symbols that are not the next word's
     labels_ignored: int = 0  # labels of closing brackets that differ from the opening label
     words_dropped: int = 0
     words_added: int = 0
@@ -75,12 +78,15 @@ def repair_symbols(
     state = RepairState(len(words))
     for text in symbols:
         try:
-            state.read(classify_symbol(text, form, known))
+            symbol = classify_symbol(text, form, known)
         except InputError:
             state.repair.symbols_dropped += 1
+            continue
+        state.repair.numbers_ignored += has_wrong_number(symbol, len(state.tags), form)
+        state.read(symbol)
     state.close_all()
     constituents = add_root(state, root)
-    read = given if form == "xx" else (*state.tags, *given[len(state.tags) :])
+    read = given if form in WORD_SYMBOLS else (*state.tags, *given[len(state.tags) :])
     labels_, starts, ends = zip(*constituents, strict=True)
     return Tree(tuple(words), read, labels_, starts, ends), state.repair
 

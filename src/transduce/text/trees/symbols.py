@@ -1,25 +1,34 @@
-"""The symbols of a linearised tree in each of three forms, and the kinds of symbols.
+"""The symbols of a linearised tree in each of four forms, and the kinds of symbols.
 
-    xx     (S (NP XX )NP (VP XX )VP )S          Vinyals, Kaiser et al. (2015); the default
-    tags   (S (NP PRP )NP (VP VBZ )VP )S        the tag of each word in place of XX
-    t2t    S NP PRP /NP VP VBZ /VP /S           tensor2tensor
+    xx         (S (NP XX )NP (VP XX )VP )S          Vinyals, Kaiser et al. (2015); the default
+    numbered   (S (NP XX1 )NP (VP XX2 )VP )S        the number of each word, from 1 to 64 in turn
+    tags       (S (NP PRP )NP (VP VBZ )VP )S        the tag of each word in place of XX
+    t2t        S NP PRP /NP VP VBZ /VP /S           tensor2tensor
 
 The n-th symbol of kind WORD stands for the n-th word. In the form t2t, labels and tags share one
 name space: a bare symbol X is a label if the list of all symbols has /X.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal, NamedTuple, get_args
 
 from transduce.errors import InputError
 from transduce.text.trees.tree import SymbolKind, Tree
 
-Form = Literal["xx", "tags", "t2t"]
+Form = Literal["xx", "numbered", "tags", "t2t"]
 FORMS: tuple[Form, ...] = get_args(Form)
 WORD_SYMBOL = "XX"
+# After the 64th word the numbers begin again, so that long sentences have no rare symbols.
+NUMBERED_SYMBOLS = tuple(f"{WORD_SYMBOL}{number}" for number in range(1, 65))
 # What precedes the label in an opening and in a closing symbol.
-BRACKETS = {"xx": ("(", ")"), "tags": ("(", ")"), "t2t": ("", "/")}
+BRACKETS = {form: ("", "/") if form == "t2t" else ("(", ")") for form in FORMS}
+
+# The symbols for words, by the forms that have no tags.
+WORD_SYMBOLS: Mapping[Form, Sequence[str]] = MappingProxyType(
+    {"xx": (WORD_SYMBOL,), "numbered": NUMBERED_SYMBOLS}
+)
 
 
 class Symbol(NamedTuple):
@@ -42,8 +51,8 @@ def classify_symbol(symbol: str, form: Form, labels: Collection[str] = ()) -> Sy
         return Symbol(SymbolKind.OPEN, symbol[1:])
     if symbol.startswith(")"):
         return Symbol(SymbolKind.CLOSE, symbol[1:])
-    if form == "xx" and symbol != WORD_SYMBOL:
-        raise InputError(f"the form xx has no symbol {symbol!r}")
+    if symbol not in WORD_SYMBOLS.get(form, (symbol,)):
+        raise InputError(f"the form {form} has no symbol {symbol!r}")
     return Symbol(SymbolKind.WORD, symbol)
 
 
@@ -63,6 +72,12 @@ def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
     return classified
 
 
+def has_wrong_number(symbol: Symbol, index: int, form: Form) -> bool:
+    """Return whether a word symbol of the form numbered is not that of the word with this index."""
+    numbered = form == "numbered" and symbol.kind is SymbolKind.WORD
+    return numbered and symbol.label != NUMBERED_SYMBOLS[index % len(NUMBERED_SYMBOLS)]
+
+
 def closed_labels(symbols: Iterable[str]) -> set[str]:
     """Return each label X whose closing symbol in the form t2t, /X, is among the symbols."""
     return {symbol[1:] for symbol in symbols if symbol.startswith("/") and len(symbol) > 1}
@@ -76,14 +91,14 @@ def collect_symbols(trees: Iterable[Tree], form: Form) -> list[str]:
         tags.update(tree.tags)
     require_no_clash(labels, tags, form)
     before, after = BRACKETS[form]
-    words = [WORD_SYMBOL] if form == "xx" else sorted(tags)
+    words = WORD_SYMBOLS.get(form, sorted(tags))
     ordered = sorted(labels)
     return [*words, *(before + one for one in ordered), *(after + one for one in ordered)]
 
 
 def require_no_clash(labels: Collection[str], tags: Collection[str], form: Form) -> None:
     """Raise InputError if a part-of-speech tag would be taken for an opening or closing symbol."""
-    if form == "xx":
+    if form in WORD_SYMBOLS:
         return
     taken = {tag for tag in tags if classify_symbol(tag, form, labels).kind is not SymbolKind.WORD}
     if taken:
@@ -95,4 +110,4 @@ def require_no_clash(labels: Collection[str], tags: Collection[str], form: Form)
 
 def clash_hint(form: Form) -> str:
     """Return an error's hint to use another form than t2t, or "" if the form is not t2t."""
-    return "the forms xx and tags keep labels and tags apart" if form == "t2t" else ""
+    return "the other forms keep labels and tags apart" if form == "t2t" else ""
