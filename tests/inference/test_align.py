@@ -49,7 +49,7 @@ def align_by_loops(translator, source, target, layer, heads, *, shifted):
     weights = record_attention(translator, source, target).weights["cross"][layer - 1]
     mean = sum(weights[head - 1] for head in heads) / len(heads)
     ours, theirs = words_of_pieces(source), words_of_pieces(target)
-    links, strongest = set(), {}
+    links, strongest = set[tuple[int, int]](), dict[tuple[int, int], float]()
     for t, target_word in enumerate(theirs):
         row = mean[t + 1 if shifted else t]
         best = max(range(len(ours)), key=lambda s: row[s])

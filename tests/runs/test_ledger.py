@@ -1,5 +1,7 @@
 """The ledger of a run: differences, size, cost."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -112,8 +114,7 @@ def progress_of(*updates):
 
 
 def machine(**facts):
-    known = {"device": "a thing", "devices": 1, "rate": 1e9, "per_piece": 1e6}
-    return MachineRecord(**(known | facts))
+    return replace(MachineRecord("a thing", devices=1, rate=1e9, per_piece=1e6), **facts)
 
 
 def test_cost_is_time_x_devices_x_rate_of_whatever_computed_then():
