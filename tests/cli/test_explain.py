@@ -15,8 +15,8 @@ def test_a_page_of_a_model_and_the_sentences_that_it_offers(call, babbler, tmp_p
 
 
 def test_weights_in_32_bits_make_a_larger_page(call, babbler, tmp_path):
-    for name, options in {"a": (), "b": ("--exact", "--quiet")}.items():
-        ended = call("explain", babbler, TEXT, "-o", tmp_path / f"{name}.html", *options)
+    call("explain", babbler, TEXT, "-o", tmp_path / "a.html")
+    ended = call("explain", babbler, TEXT, "-o", tmp_path / "b.html", "--exact", "--quiet")
     assert ended.stderr == ""
     sizes = [(tmp_path / f"{name}.html").stat().st_size for name in "ab"]
     assert sizes[0] < sizes[1]

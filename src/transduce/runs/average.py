@@ -121,7 +121,7 @@ def average_snapshots(run: Path, last: int | None) -> tuple[list[int], dict[str,
     chosen = take_last_snapshots(run, last)
     try:
         weights = averaged(snapshot.weights() for snapshot in chosen)
-        progress = read_snapshot_progress(chosen[-1])
+        progress = [read_snapshot_progress(snapshot) for snapshot in chosen][-1]
     except FolderError:
         if take_last_snapshots(run, last) == chosen:
             raise

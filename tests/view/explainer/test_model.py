@@ -39,6 +39,7 @@ def test_every_intermediate_is_equal_to_pytorchs(browser, shape):
     open_explainer(browser, translator, TEXT)
     (source,) = translator.task.encode_sources([TEXT])
     (output,) = translator.task.encode_targets(["a woman runs now"])
+    assert output is not None
     expected = trace_model(stored_model(translator), source, output)
     found = trace(browser, source, output)
     assert found.keys() == expected.keys()

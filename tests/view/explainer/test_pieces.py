@@ -34,7 +34,7 @@ def test_pieces_and_text_are_those_of_python(browser, kind):
     texts = [*attacks(), *make_texts(10_000)]
     task = translator.task
     encoded = task.encode_sources([task.normalise(text) for text in texts])
-    expected = [[ids, task.decode(ids)] for ids in encoded]
+    expected = [[ids, task.decode(ids, "")] for ids in encoded]
     found = []
     for first in range(0, len(texts), 2_000):
         found += browser.run(PIECES, json.dumps(texts[first : first + 2_000]))

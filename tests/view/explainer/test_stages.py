@@ -53,7 +53,8 @@ def test_between_stand_the_milestones_at_half_the_loss_and_at_half_the_updates(s
 
 def test_the_page_of_a_run_has_its_stages_and_the_newest_weights_in_16_bits(trained_run):
     page = explain(trained_run, "the dog").page
-    header = json.loads(re.search(r'id="header">(.*?)</script>', page)[1])
+    (text,) = re.findall(r'id="header">(.*?)</script>', page)
+    header = json.loads(text)
     stages = header["stages"]
     assert [one["name"] for one in stages] == ["untrained", "early", "half-trained", "trained"]
     assert [one["numbers"] for one in stages] == ["int8", "int8", "int8", "float16"]

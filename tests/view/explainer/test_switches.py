@@ -106,7 +106,7 @@ def test_without_the_mask_the_search_reads_later_places(browser):
     take_out(model, "mask")
     (source,) = translator.task.encode_sources([TEXT])
     ((found),) = search(browser, [TEXT], ["mask"], beam=1)
-    ids = []
+    ids = list[int]()
     while ids[-1:] != [0] and len(ids) < len(found["ids"]):
         ids.append(int(compute_logits(model, source, [*ids, 0])[-1].argmax()))
     assert found["ids"][:-1] == ids[: len(found["ids"]) - 1]
