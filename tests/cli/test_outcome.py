@@ -129,8 +129,9 @@ def test_a_path_that_cannot_be_reached_is_no_fault_of_ours(call):
     name = "n" * 300
     ended = call("translate", name)
     assert ended.code == 2
-    assert ended.stderr == (
-        f"error: {name}: file name too long\nhint: check the path and its permissions\n"
+    assert ended.stderr.startswith("error: folder 'nnnnn")
+    assert ended.stderr.endswith(
+        "… cannot be reached: file name too long\nhint: check the path and its permissions\n"
     )
     assert call(command=failing(PermissionError(errno.EACCES, "no", "shut/x"))).stderr == (
         "error: shut/x: permission denied\nhint: check the path and its permissions\n"
@@ -220,6 +221,9 @@ main.transduce = wait
 main.main()
 """
 
+# Tests may run under nohup, where SIGHUP is ignored from the start.
+LISTENING = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
+
 
 @pytest.mark.parametrize(
     ("number", "code", "fact"),
@@ -230,7 +234,7 @@ main.main()
     ],
 )
 def test_a_signal_ends_a_command_with_a_sentence(number, code, fact):
-    with started("-c", WAITING) as process:
+    with started("-c", LISTENING + WAITING) as process:
         assert process.stdout.readline() == "ready\n"
         process.send_signal(number)
         assert process.communicate() == ("", f"{fact}{HINT}done\n")
@@ -249,7 +253,7 @@ def test_under_nohup_a_closed_terminal_ends_nothing():
 
 def test_a_terminal_that_is_gone_is_not_written_to():
     control, terminal = pty.openpty()
-    with started("-c", WAITING, stderr=terminal) as process:
+    with started("-c", LISTENING + WAITING, stderr=terminal) as process:
         os.close(terminal)
         assert process.stdout.readline() == "ready\n"
         os.close(control)  # the terminal hangs up

@@ -136,20 +136,20 @@ def test_an_unconstrained_search_is_repaired_told_and_counted(parse):
 
 
 def test_a_sentence_too_long_is_a_flat_tree_counted_and_the_others_go_on(parse):
-    text = "dog " * 400 + "\nthe dog\n"
+    text = "dog " * 1_100 + "\nthe dog\n"
     ended = parse("--json", text=text)
     first, second = [json.loads(line)["outputs"][0] for line in ended.stdout.splitlines()]
-    assert first["text"] == f"(TOP (S {'(NN dog) ' * 400}".strip() + "))"
+    assert first["text"] == f"(TOP (S {'(NN dog) ' * 1_100}".strip() + "))"
     assert (first["score"], first["log_prob"]) == (None, None)
     assert words_of(second["text"]) == "the dog"
     assert ended.stderr.splitlines() == [
-        "warning: line 1: a sentence of 1,201 pieces, and this model takes 1,024; not searched",
+        "warning: line 1: a sentence of 1,101 pieces, and this model takes 1,024; not searched",
         "warning: 1 line is longer than the model takes: a flat tree stands for each; "
         "--strict refuses such lines",
     ]
     strict = parse("--strict", text=text)
     assert strict.code == 2
-    assert strict.stderr.startswith("error: line 1: a sentence of 1,201 pieces")
+    assert strict.stderr.startswith("error: line 1: a sentence of 1,101 pieces")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ PARTS = [
     "checkpoints/step-00000020",
     "snapshots/step-00000015",
     "snapshots/step-00000020",
+    "milestones/step-00000005",
+    "milestones/step-00000010",
     "store",
 ]
 
@@ -41,7 +43,7 @@ def test_python_gets_the_same_parts_as_values(run):
     (run / PARTS[4] / "state.json").unlink()
     parts = transduce.verify(run)
     assert [part.path for part in parts] == [run / part for part in PARTS]
-    assert [part.is_good for part in parts] == [True] * 4 + [False] + [True] * 3
+    assert [part.is_good for part in parts] == [True] * 4 + [False] + [True] * 5
     assert "state.json: is missing" in parts[4].reason
     assert {part.reason for part in parts if part.is_good} == {""}
 
@@ -55,9 +57,9 @@ def test_one_changed_byte_is_found_and_the_other_parts_stay_good(call, run):
     assert ended.code == 3
     lines = ended.stdout.splitlines()
     assert lines[3].startswith(f"bad   {file}: is not as it was written: expected sha256 ")
-    assert [line[:4] for line in lines] == ["good"] * 3 + ["bad "] + ["good"] * 4
+    assert [line[:4] for line in lines] == ["good"] * 3 + ["bad "] + ["good"] * 6
     assert ended.stderr.startswith(
-        f"not covered: {run / 'log.jsonl'}\nerror: {run}: 1 of 8 parts are damaged\n"
+        f"not covered: {run / 'log.jsonl'}\nerror: {run}: 1 of 10 parts are damaged\n"
         "hint: a run resumes from its newest good checkpoint"
     )
 
@@ -137,6 +139,6 @@ def test_what_may_not_be_read_is_not_called_damaged(call, run, monkeypatch):
     file = run / "checkpoints/step-00000020/state.json"
     assert f"bad   {file}: cannot be read: Permission denied\n" in ended.stdout
     assert ended.stderr.endswith(
-        f"error: {run}: 1 of 8 parts cannot be read\n"
+        f"error: {run}: 1 of 10 parts cannot be read\n"
         "hint: it may be sound, but you may not read it: look at its permissions and its owner\n"
     )

@@ -38,7 +38,7 @@ def read_path(name: str, value: object) -> Path:
         return Path(value)
     except OSError as error:
         reason = os.strerror(error.errno or errno.EIO).lower()
-        fact = f"{name} cannot be reached: {describe_value(str(value))}: {reason}"
+        fact = f"{name} {short_repr(str(value))} cannot be reached: {reason}"
         raise InputError(fact, "check the path and its permissions") from None
     except (ValueError, TypeError):  # a NUL byte, half a surrogate pair, or bytes
         raise InputError(f"{name} is no path: {describe_value(value)}") from None
