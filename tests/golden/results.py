@@ -59,7 +59,8 @@ def score_tables(found: Mapping[str, Any]) -> Iterator[str]:
     if "perplexity" in found:
         ppl = found["perplexity"]
         rows.append(("PPL a piece", f"{ppl['per_piece']:.3f}", f"{ppl['pieces']:,} pieces"))
-        rows.append(("PPL a word", f"{ppl['per_word']:.2f}", f"{ppl['words']:,} words"))
+        if ppl["per_word"] is not None:
+            rows.append(("PPL a word", f"{ppl['per_word']:.2f}", f"{ppl['words']:,} words"))
     yield markdown_table(("score", "value", "how"), rows)
     yield provenance(found)
 
@@ -74,6 +75,17 @@ def provenance(found: Mapping[str, Any]) -> str:
         f"{found['precision']}; {found['date']}, {where['processor']}, {where['threads']} threads, "
         f"transduce {where['transduce']}, torch {where['torch']}."
     )
+
+
+def score_name(row: Mapping[str, str]) -> str:
+    """Return the name of a run's score, which files of early versions do not say."""
+    return row.get("score_name") or "BLEU"
+
+
+def format_score(row: Mapping[str, str]) -> str:
+    """Return the score of a validation with one decimal, or "" if none was computed."""
+    value = row.get("score", row.get("bleu"))
+    return f"{float(value):.1f}" if value else ""
 
 
 def learning_curve(file: Path) -> str:
@@ -92,6 +104,6 @@ def learning_curve(file: Path) -> str:
     cells = [
         ("minutes", *(f"{float(row['seconds']) / 60:.0f}" for row in chosen)),
         ("perplexity a piece", *(f"{float(row['perplexity']):.2f}" for row in chosen)),
-        ("BLEU", *(f"{float(row['bleu']):.1f}" if row["bleu"] else "" for row in chosen)),
+        (score_name(chosen[-1]), *(format_score(row) for row in chosen)),
     ]
     return f"{took}\n\n{markdown_table(head, cells)}"
