@@ -128,11 +128,8 @@ def test_a_full_disk_is_no_fault_of_ours(call):
 def test_a_path_that_cannot_be_reached_is_no_fault_of_ours(call):
     name = "n" * 300
     ended = call("translate", name)
-    assert ended.code == 2
-    assert ended.stderr.startswith("error: folder 'nnnnn")
-    assert ended.stderr.endswith(
-        "… cannot be reached: file name too long\nhint: check the path and its permissions\n"
-    )
+    assert (ended.code, ended.stdout) == (2, "")
+    assert "… cannot be reached: file name too long\nhint: check the path" in ended.stderr
     assert call(command=failing(PermissionError(errno.EACCES, "no", "shut/x"))).stderr == (
         "error: shut/x: permission denied\nhint: check the path and its permissions\n"
     )
@@ -225,14 +222,12 @@ main.main()
 LISTENING = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
 
 
-@pytest.mark.parametrize(
-    ("number", "code", "fact"),
-    [
-        (signal.SIGINT, 130, INTERRUPTED),
-        (signal.SIGTERM, 143, TERMINATED),
-        (signal.SIGHUP, 129, TERMINATED),
-    ],
-)
+SIGNALS = [(signal.SIGINT, 130, INTERRUPTED)] + [
+    (number, 128 + number, TERMINATED) for number in (signal.SIGTERM, signal.SIGHUP)
+]
+
+
+@pytest.mark.parametrize(("number", "code", "fact"), SIGNALS)
 def test_a_signal_ends_a_command_with_a_sentence(number, code, fact):
     with started("-c", LISTENING + WAITING) as process:
         assert process.stdout.readline() == "ready\n"
