@@ -6,7 +6,7 @@ import torch
 
 from transduce.inference.translator import Translator
 from transduce.model.initialise import initialise
-from transduce.model.transformer import Transformer
+from transduce.model.transformer import Transformer, build_transformer
 from transduce.settings import Architecture, Data, Recipe, Search
 from transduce.tasks import build_task
 from transduce.vocabulary import learn_vocabulary
@@ -30,6 +30,14 @@ def random_translator(seed: int = 1, *, longest: int = 24) -> Translator:
     data = Data(max_length=longest)
     recipe = Recipe(name="random", architecture=SIZES, data=data, search=SEARCH)
     return Translator((model.eval(),), build_task(recipe.data, Vocabularies(WORDS, WORDS)), recipe)
+
+
+def translator_of_six_heads(seed: int = 5) -> Translator:
+    """Return a translator of two layers with three heads, weights as training begins."""
+    sizes = replace(SIZES, layers=2, heads=3)
+    model = build_transformer(sizes, len(WORDS), len(WORDS), seed=seed).eval()
+    found = random_translator()
+    return replace(found, models=(model,), recipe=replace(found.recipe, architecture=sizes))
 
 
 def ensemble_of(*translators: Translator) -> Translator:

@@ -5,13 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.inference.random_models import LINES, SIZES, ensemble_of, random_translator
+from tests.inference.random_models import (
+    LINES,
+    ensemble_of,
+    random_translator,
+    translator_of_six_heads,
+)
 from tests.inference.random_models import WORDS as VOCABULARY
 
 import transduce
 from transduce.errors import InputError
 from transduce.inference.alignment import Alignment, PairWords
-from transduce.model.transformer import build_transformer
 from transduce.text.clean import normalise
 from transduce.view.attention.recorder import record_attention
 
@@ -26,10 +30,7 @@ PAIRS = [
 @pytest.fixture(scope="module")
 def translator():
     """A random translator of two layers with three heads."""
-    sizes = replace(SIZES, layers=2, heads=3)
-    model = build_transformer(sizes, len(VOCABULARY), len(VOCABULARY), seed=5).eval()
-    found = random_translator()
-    return replace(found, models=(model,), recipe=replace(found.recipe, architecture=sizes))
+    return translator_of_six_heads()
 
 
 def words_of_pieces(text):

@@ -4,13 +4,11 @@ import json
 from dataclasses import replace
 
 import pytest
-from tests.inference.random_models import SIZES, random_translator
-from tests.inference.random_models import WORDS as VOCABULARY
+from tests.inference.random_models import SIZES, translator_of_six_heads
 
 from transduce.checkpoint.alignment_file import read_alignment_heads, save_alignment_heads
 from transduce.errors import FolderError, InputError
 from transduce.inference.choose_heads import choose_heads
-from transduce.model.transformer import build_transformer
 from transduce.scores.alignments import score_alignments
 from transduce.settings.alignment import AlignmentHeads
 
@@ -23,10 +21,7 @@ HEADS = AlignmentHeads(2, (1, 3))
 @pytest.fixture(scope="module")
 def translator():
     """A random translator of two layers with three heads."""
-    sizes = replace(SIZES, layers=2, heads=3)
-    model = build_transformer(sizes, len(VOCABULARY), len(VOCABULARY), seed=5).eval()
-    found = random_translator()
-    return replace(found, models=(model,), recipe=replace(found.recipe, architecture=sizes))
+    return translator_of_six_heads()
 
 
 def error(translator, **heads):

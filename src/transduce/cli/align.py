@@ -2,8 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +10,11 @@ import click
 from transduce.cli import display, options
 from transduce.cli.attend_figure import Numbers
 from transduce.cli.line_search import FILE, open_output
-from transduce.cli.processes import Processes, count_file_lines, process_options
+from transduce.cli.pair_search import run_on_files
+from transduce.cli.processes import Processes, process_options
 from transduce.cli.searching import (
     TranslatorChoice,
     WarningPrinter,
-    load_in_worker,
     precision_option,
     strict_option,
     warn_if_unfinished,
@@ -24,7 +22,6 @@ from transduce.cli.searching import (
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
-    from transduce.inference.alignment import Alignment
     from transduce.inference.choose_heads import AlignmentChoice
     from transduce.inference.gold_pairs import ScoredHeads
 
@@ -101,35 +98,16 @@ def write_alignments(
     asked: Mapping[str, Any],
 ) -> None:
     """Write the alignment of each pair of lines of two files."""
+    from transduce.inference.alignment import Alignment
+
     on_warning = WarningPrinter()
+    found = run_on_files(choice, "align_block", files, processes, on_warning)
     with open_output(asked["output"]) as file:
-        for number, one in enumerate(align_text(choice, files, processes, on_warning), start=1):
+        for number, output in enumerate(found, start=1):
+            one = output.alignment or Alignment()
             row = json.dumps({"line": number, **one.as_json()}) if asked["as_json"] else str(one)
             file.write(f"{row}\n")
     on_warning.print_count("not aligned; --strict refuses such pairs")
-
-
-def align_text(
-    choice: TranslatorChoice,
-    files: tuple[Path, Path],
-    processes: Processes,
-    on_warning: WarningPrinter,
-) -> "Iterator[Alignment]":
-    """Yield the alignment of each pair of lines of two files, from one process or from several."""
-    from transduce.inference.alignment import Alignment
-    from transduce.inference.blocks import align_in_workers, report_warnings
-    from transduce.inference.pairs import number_pairs
-    from transduce.machine.process_settings import keep_freed_memory, use_threads
-    from transduce.text.files import read_pairs
-
-    workers = processes.choose(partial(count_file_lines, files[0]), choice)
-    if workers > 1:
-        pairs, load = number_pairs(read_pairs(*files)), partial(load_in_worker, choice)
-        results = report_warnings(align_in_workers(load, pairs, workers), on_warning)
-        return (output.alignment or Alignment() for (output,) in results)
-    keep_freed_memory()
-    use_threads(processes.threads)
-    return replace(choice.load(), on_warning=on_warning).align_pairs(read_pairs(*files))
 
 
 def choose_and_store(model: Path, files: tuple[Path, Path, Path], asked: Mapping[str, Any]) -> None:

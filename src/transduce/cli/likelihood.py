@@ -1,31 +1,25 @@
 """`transduce likelihood`: compute the probability that a model gives to given translations."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from transduce.cli import display, options
-from transduce.cli.processes import Processes, count_file_lines, process_options
+from transduce.cli.pair_search import run_on_files
+from transduce.cli.processes import Processes, process_options
 from transduce.cli.searching import (
     TranslatorChoice,
     WarningPrinter,
     ensemble_option,
     gamma_option,
-    load_in_worker,
     precision_option,
     strict_option,
     warn_if_unfinished,
 )
 from transduce.settings.fields import require
 from transduce.settings.search import PENALTIES
-
-if TYPE_CHECKING:
-    from transduce.inference.outputs import Output
 
 PENALTY = ("alpha", "gamma", "penalty")
 
@@ -69,32 +63,11 @@ def command(
     )
     warn_if_unfinished(choice.folders)
     on_warning = WarningPrinter()
-    for number, one in enumerate(score_text(choice, (source, target), processes, on_warning), 1):
+    found = run_on_files(choice, "score_block", (source, target), processes, on_warning)
+    for number, one in enumerate(found, start=1):
         if as_json:
             row = {"line": number, **one.as_json()}
             display.print_result(json.dumps(row, ensure_ascii=False))
         else:
             display.print_result(f"{one.score:.4f}\t{one.log_prob:.4f}\t{one.text}")
     on_warning.print_count("not scored (nan); --strict refuses such pairs")
-
-
-def score_text(
-    models: TranslatorChoice,
-    files: tuple[Path, Path],
-    processes: Processes,
-    on_warning: WarningPrinter,
-) -> "Iterator[Output]":
-    """Yield each target line with its score and log-probability; `files` are source and target."""
-    from transduce.inference.blocks import report_warnings, score_in_workers
-    from transduce.inference.pairs import number_pairs
-    from transduce.machine.process_settings import keep_freed_memory, use_threads
-    from transduce.text.files import read_pairs
-
-    workers = processes.choose(partial(count_file_lines, files[0]), models)
-    if workers > 1:
-        pairs, load = number_pairs(read_pairs(*files)), partial(load_in_worker, models)
-        results = report_warnings(score_in_workers(load, pairs, workers), on_warning)
-        return (output for (output,) in results)
-    keep_freed_memory()
-    use_threads(processes.threads)
-    return replace(models.load(), on_warning=on_warning).likelihood(read_pairs(*files))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from operator import methodcaller
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from transduce.inference.lines import Line, split_into_blocks
 from transduce.inference.long_lines import OnWarning
@@ -14,6 +14,7 @@ from transduce.inference.worker_processes import run_in_workers
 if TYPE_CHECKING:
     from transduce.inference.translator import Translator
 
+PairMethod = Literal["score_block", "align_block"]  # what a translator does with a block of pairs
 WORKER_BLOCK = 250  # lines per request to a worker: few enough that all workers get requests
 
 
@@ -25,20 +26,12 @@ def translate_in_workers(
     return run_in_workers(load, (methodcaller("translate_block", b, n) for b in blocks), workers)
 
 
-def score_in_workers(
-    load: "Callable[[], Translator]", pairs: Iterable[Pair], workers: int
+def run_pairs_in_workers(
+    load: "Callable[[], Translator]", method: PairMethod, pairs: Iterable[Pair], workers: int
 ) -> Generator[BlockResult, None, None]:
-    """Score given targets block by block, in order, in `workers` processes that call `load`."""
+    """Score or align pairs block by block, in order, in `workers` processes that call `load`."""
     blocks = split_into_blocks(pairs, WORKER_BLOCK)
-    return run_in_workers(load, (methodcaller("score_block", b) for b in blocks), workers)
-
-
-def align_in_workers(
-    load: "Callable[[], Translator]", pairs: Iterable[Pair], workers: int
-) -> Generator[BlockResult, None, None]:
-    """Align pairs block by block, in order, in `workers` processes that each call `load`."""
-    blocks = split_into_blocks(pairs, WORKER_BLOCK)
-    return run_in_workers(load, (methodcaller("align_block", b) for b in blocks), workers)
+    return run_in_workers(load, (methodcaller(method, b) for b in blocks), workers)
 
 
 def report_warnings(

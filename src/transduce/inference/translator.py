@@ -14,9 +14,9 @@ from transduce.inference.align_block import add_alignments, align_block, change_
 from transduce.inference.alignment import Alignment
 from transduce.inference.arguments import require_known, require_text
 from transduce.inference.blocks import (
-    align_in_workers,
+    PairMethod,
     report_warnings,
-    score_in_workers,
+    run_pairs_in_workers,
     translate_in_workers,
 )
 from transduce.inference.lines import Line, encode_line, number_lines, split_into_blocks
@@ -152,14 +152,7 @@ class Translator:
 
         A pair that cannot be scored, such as one too long, gets nan for both, and a warning.
         """
-        require_count("block", block)
-        require_lines("pairs", pairs)
-        numbered = number_pairs(pairs)
-        if self.workers > 1:
-            results = score_in_workers(self.worker_loader(), numbered, self.workers)
-        else:
-            results = (self.score_block(b) for b in split_into_blocks(numbered, block))
-        return (output for (output,) in report_warnings(results, self.on_warning))
+        return self.run_on_pairs("score_block", pairs, block)
 
     def align(self, source: Any, target: Any) -> Any:  # noqa: ANN401 - checked by `transduce.align`
         """Return the word alignment of a source and a target: see `transduce.align`."""
@@ -174,15 +167,25 @@ class Translator:
 
         A pair that is too long for the model has no links, and a warning.
         """
+        found = self.run_on_pairs("align_block", pairs, block)
+        return (output.alignment or Alignment() for output in found)
+
+    def run_on_pairs(
+        self, method: PairMethod, pairs: Iterable[tuple[str, str]], block: int = BLOCK
+    ) -> Iterator[Output]:
+        """Yield the target of each (source, target) pair, scored or aligned, lazily and in order.
+
+        With several workers a block has 250 pairs instead of `block`.
+        """
         require_count("block", block)
         require_lines("pairs", pairs)
         numbered = number_pairs(pairs)
         if self.workers > 1:
-            results = align_in_workers(self.worker_loader(), numbered, self.workers)
+            results = run_pairs_in_workers(self.worker_loader(), method, numbered, self.workers)
         else:
-            results = (self.align_block(b) for b in split_into_blocks(numbered, block))
-        found = report_warnings(results, self.on_warning)
-        return (output.alignment or Alignment() for (output,) in found)
+            run = getattr(self, method)
+            results = (run(some) for some in split_into_blocks(numbered, block))
+        return (output for (output,) in report_warnings(results, self.on_warning))
 
     def evaluate(
         self,

@@ -45,7 +45,7 @@ CRAFT = replace(
             ),
             search=Search(beam=4, alpha=0.3, extra_length=300),
         ),
-        # The longest sentence of CRAFT: 376 words, 594 pieces.
+        # The longest tree of CRAFT: 376 words and 566 brackets, 943 symbols with END.
         {**TREE_DATA, "data.max_length": 1_024, "data.linearisation": "numbered"},
     ),
     name="craft",

@@ -14,11 +14,13 @@ from types import MappingProxyType
 from typing import Any, final
 
 from transduce.vocabulary.symbols import (
+    BLANK_SPLIT,
     SPECIALS,
     Merge,
     assign_ids,
     byte_letters,
     list_symbols,
+    list_word_bytes,
     symbol_bytes,
 )
 from transduce.vocabulary.word_level import UNKNOWN, WordLevel
@@ -188,7 +190,7 @@ class ClosedList:
 
     def symbol_bytes(self) -> list[bytes]:
         """Return the UTF-8 bytes of each symbol with a blank after it, indexed by id."""
-        return [b"", b"", *(f"{symbol} ".encode() for symbol in self.learned)]
+        return list_word_bytes(self.symbols)
 
     def prepare(self, text: str) -> str:
         """Return a text unchanged: a label is looked up as it is."""
@@ -196,8 +198,7 @@ class ClosedList:
 
     def pre_tokenizer_json(self) -> dict[str, Any]:
         """Return the "pre_tokenizer" entry of tokenizer.json: text is cut at blanks."""
-        pattern = {"String": " "}
-        return {"type": "Split", "pattern": pattern, "behavior": "Removed", "invert": False}
+        return BLANK_SPLIT
 
     def decoder_json(self) -> None:
         """Return None, the "decoder" entry of tokenizer.json that joins symbols with blanks."""

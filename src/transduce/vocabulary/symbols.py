@@ -11,6 +11,13 @@ from collections.abc import Sequence
 END, BEGIN, BYTES = 0, 1, 256
 SPECIALS = ("</s>", "<s>")
 Merge = tuple[str, str]
+# The "pre_tokenizer" entry of tokenizer.json that cuts text at blanks.
+BLANK_SPLIT = {
+    "type": "Split",
+    "pattern": {"String": " "},
+    "behavior": "Removed",
+    "invert": False,
+}
 
 
 def byte_letters() -> list[str]:
@@ -28,6 +35,11 @@ def list_symbols(merges: Sequence[Merge]) -> list[str]:
 def symbol_bytes(symbol: str, values: dict[str, int]) -> bytes:
     """Return a symbol's bytes by a map from letters to bytes; return b"" for END and BEGIN."""
     return b"" if symbol in SPECIALS else bytes(values[letter] for letter in symbol)
+
+
+def list_word_bytes(symbols: Sequence[str]) -> list[bytes]:
+    """Return the bytes of whole words: each with a blank after it, none for END and BEGIN."""
+    return [b"" if symbol in SPECIALS else f"{symbol} ".encode() for symbol in symbols]
 
 
 def make_readable(piece: bytes) -> str:

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any, final
 
 from transduce.errors import InputError
-from transduce.vocabulary.symbols import SPECIALS, assign_ids
+from transduce.vocabulary.symbols import BLANK_SPLIT, SPECIALS, assign_ids, list_word_bytes
 
 UNKNOWN = "<unk>"  # the class of a word with no other class
 RARE = 2  # words that occur at most this often are examples when classes are chosen
@@ -73,12 +73,11 @@ class WordLevel:
 
     def symbol_bytes(self) -> list[bytes]:
         """Return the UTF-8 bytes of each symbol with a blank after it, indexed by id."""
-        return [b"", b"", *(f"{symbol} ".encode() for symbol in self.symbols[len(SPECIALS) :])]
+        return list_word_bytes(self.symbols)
 
     def pre_tokenizer_json(self) -> dict[str, Any]:
         """Return the "pre_tokenizer" entry of tokenizer.json: text is cut at blanks."""
-        pattern = {"String": " "}
-        return {"type": "Split", "pattern": pattern, "behavior": "Removed", "invert": False}
+        return BLANK_SPLIT
 
     def decoder_json(self) -> None:
         """Return None, the "decoder" entry of tokenizer.json that joins symbols with blanks."""

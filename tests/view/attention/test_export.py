@@ -65,7 +65,7 @@ def test_png_is_as_large_as_asked_for(browser):
     open_view(browser, VIEW, "v=rows&q=2")
     script = """
     const done = arguments[0];
-    transduce.buildPng(3).then(async (blob) => {
+    transduce.buildPng(transduce.buildSvg(), 3).then(async (blob) => {
       const bitmap = await createImageBitmap(blob);
       done([blob.type, bitmap.width, bitmap.height]);
     });

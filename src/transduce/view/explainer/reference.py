@@ -13,6 +13,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from transduce.model.attention.mask import AttentionMask
+from transduce.model.residual import PostNorm
 from transduce.model.transformer import Transformer
 from transduce.packed import Packed
 from transduce.vocabulary import BEGIN
@@ -109,7 +110,7 @@ def hook_attention(name: str, attention: Any, found: Rows) -> Iterator[tuple[nn.
 
 def hook_residual(name: str, residual: Any, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:  # noqa: ANN401 - PostNorm or PreNorm
     """Yield the hooks of a residual: the sum, and the norm before or after it."""
-    is_post = type(residual).__name__ == "PostNorm"
+    is_post = isinstance(residual, PostNorm)
     first = f"{name}.sum" if is_post else ""
     yield residual.norm, record_call(found, first, f"{name}.norm")
     if not is_post:

@@ -33,6 +33,17 @@ function visible(text) {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, code);
 }
 
+/** Returns an SVG picture as PNG, `scale` times as large. */
+async function buildPng(svg, scale) {
+  const image = new Image(), address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  image.src = address;
+  await image.decode();
+  const canvas = create("canvas", { width: image.width * scale, height: image.height * scale });
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  URL.revokeObjectURL(address);
+  return new Promise((done) => canvas.toBlob(done));
+}
+
 /** Saves content as a file of the user. */
 function download(name, content, type) {
   const address = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));

@@ -5,7 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.inference.random_models import SIZES, WORDS, ensemble_of, random_translator
+from tests.inference.random_models import (
+    SIZES,
+    WORDS,
+    ensemble_of,
+    translator_of_six_heads,
+)
 from tests.view.browser import Browser
 
 import transduce
@@ -22,10 +27,7 @@ TARGET = ["a woman who runs", "the dog", "who runs today"]
 @pytest.fixture(scope="module")
 def translator():
     """A random translator of two layers with three heads."""
-    sizes = replace(SIZES, layers=2, heads=3)
-    model = build_transformer(sizes, len(WORDS), len(WORDS), seed=5).eval()
-    found = random_translator()
-    return replace(found, models=(model,), recipe=replace(found.recipe, architecture=sizes))
+    return translator_of_six_heads()
 
 
 @pytest.fixture(scope="module")

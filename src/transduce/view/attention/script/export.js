@@ -74,19 +74,8 @@ function buildCsv() {
   return rows.join("\r\n") + "\r\n";
 }
 
-/** Returns an SVG picture as PNG, `scale` times as large. */
-async function buildPng(scale) {
-  const image = new Image(), address = URL.createObjectURL(new Blob([buildSvg()], { type: "image/svg+xml" }));
-  image.src = address;
-  await image.decode();
-  const canvas = create("canvas", { width: image.width * scale, height: image.height * scale });
-  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-  URL.revokeObjectURL(address);
-  return new Promise(done => canvas.toBlob(done));
-}
-
 /** Saves what is shown as a file of a kind. */
 async function save(kind) {
-  const build = { svg: buildSvg, csv: buildCsv, png: () => buildPng(Number(byId("zoom").value)) }[kind];
+  const build = { svg: buildSvg, csv: buildCsv, png: () => buildPng(buildSvg(), Number(byId("zoom").value)) }[kind];
   download(`attention-${state.kind}-layer${state.layer}.${kind}`, await build());
 }

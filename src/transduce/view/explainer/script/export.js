@@ -56,18 +56,7 @@ function buildSvg() {
   return `<svg xmlns="${SVG}" width="${width}" height="${y + 10}" viewBox="0 0 ${width} ${y + 10}" font-family="sans-serif" font-size="12" fill="${ink}"><rect width="100%" height="100%" fill="${paper}"/>${parts.join("")}</svg>\n`;
 }
 
-/** Returns the panel as PNG, twice as large. */
-async function buildPng() {
-  const image = new Image(), address = URL.createObjectURL(new Blob([buildSvg()], { type: "image/svg+xml" }));
-  image.src = address;
-  await image.decode();
-  const canvas = create("canvas", { width: image.width * 2, height: image.height * 2 });
-  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-  URL.revokeObjectURL(address);
-  return new Promise(done => canvas.toBlob(done));
-}
-
 /** Saves the panel as a file of a kind. */
 async function save(kind) {
-  download(`explainer-${state.panel}.${kind}`, kind === "svg" ? buildSvg() : await buildPng(), "image/svg+xml");
+  download(`explainer-${state.panel}.${kind}`, kind === "svg" ? buildSvg() : await buildPng(buildSvg(), 2), "image/svg+xml");
 }

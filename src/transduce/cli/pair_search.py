@@ -1,0 +1,40 @@
+"""Scores or aligns the pairs of lines of two files, in one process or in several."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from transduce.cli.processes import Processes, count_file_lines
+from transduce.cli.searching import TranslatorChoice, WarningPrinter, load_in_worker
+
+if TYPE_CHECKING:
+    from transduce.inference.blocks import PairMethod
+    from transduce.inference.outputs import Output
+
+
+def run_on_files(
+    choice: TranslatorChoice,
+    method: "PairMethod",
+    files: tuple[Path, Path],
+    processes: Processes,
+    on_warning: WarningPrinter,
+) -> "Iterator[Output]":
+    """Yield each line of a target file, scored or aligned with its line of a source file.
+
+    The lines are worked on by worker processes, if `processes` chooses several for them.
+    """
+    from transduce.inference.blocks import report_warnings, run_pairs_in_workers
+    from transduce.inference.pairs import number_pairs
+    from transduce.machine.process_settings import keep_freed_memory, use_threads
+    from transduce.text.files import read_pairs
+
+    pairs, load = read_pairs(*files), partial(load_in_worker, choice)
+    workers = processes.choose(partial(count_file_lines, files[0]), choice)
+    if workers > 1:
+        results = run_pairs_in_workers(load, method, number_pairs(pairs), workers)
+        return (output for (output,) in report_warnings(results, on_warning))
+    keep_freed_memory()
+    use_threads(processes.threads)
+    return replace(choice.load(), on_warning=on_warning).run_on_pairs(method, pairs)
