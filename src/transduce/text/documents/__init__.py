@@ -1,0 +1,1 @@
+"""Documents as templates around sentences: plain text, HTML, PO, XLIFF and SubRip subtitles."""

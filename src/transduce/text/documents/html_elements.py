@@ -1,0 +1,34 @@
+"""Which of HTML's elements are translated, have no content, or may leave out their end tag."""
+
+CODE = """script style pre code kbd samp var tt textarea svg math template iframe object
+    noembed noframes xmp plaintext listing"""
+EMPTY = "area base br col embed hr img input link meta param source track wbr"
+BLOCK = """address article aside blockquote details div dl fieldset figcaption figure footer form h1
+    h2 h3 h4 h5 h6 header hgroup hr main menu nav ol p pre search section table ul"""
+UNTRANSLATED = frozenset(CODE.split())
+VOID = frozenset(EMPTY.split())  # have neither content nor an end tag
+CELL_ENDS = ("td", "th", "tr", "tbody", "tfoot")
+CLOSED_BY = {  # an element whose end tag may be left out, and the start tags that end it
+    "p": frozenset(BLOCK.split()),
+    "li": ("li",),
+    "dt": ("dt", "dd"),
+    "dd": ("dt", "dd"),
+    "option": ("option", "optgroup"),
+    "td": CELL_ENDS,
+    "th": CELL_ENDS,
+    "tr": ("tr", "tbody", "tfoot"),
+}
+
+
+def is_element_translated(tag: str, attributes: dict[str, str | None], *, inherited: bool) -> bool:
+    """Return whether the text of an element is translated; `inherited` is its parent's answer."""
+    wish = attributes.get("translate", "inherit")
+    if wish is None or wish.lower() in ("", "yes"):
+        return tag not in UNTRANSLATED
+    is_excluded = "notranslate" in (attributes.get("class") or "").split()
+    return inherited and wish.lower() != "no" and tag not in UNTRANSLATED and not is_excluded
+
+
+def is_closed_by(element: str, tag: str) -> bool:
+    """Return whether the start of `tag` ends an open element whose end tag may be left out."""
+    return tag in CLOSED_BY.get(element, ())

@@ -1,0 +1,73 @@
+"""Splitting of running text into sentences, with everything that stands between them.
+
+Unlike `text.sentences`, which splits one normalised line, this keeps the text as it is: what
+is no sentence (white space, invisible characters, a number or a row of dots without a letter) stays
+where it was when the translated sentences are joined.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from transduce.text.clean import INVISIBLE
+from transduce.text.sentences import can_end_sentence, can_start_sentence
+
+WORD = re.compile(r"\S+")
+LINE_END = re.compile("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+
+
+@final
+@dataclass(frozen=True)
+class SplitText:
+    """The sentences of a text, and the strings before, between and after them."""
+
+    sentences: tuple[str, ...]
+    between: tuple[str, ...]  # one more than sentences
+
+    def join(self, translations: Sequence[str]) -> str:
+        """Return the text with each sentence replaced by its translation."""
+        pairs = zip(self.between, translations, strict=False)
+        return "".join([part for pair in pairs for part in pair] + [self.between[-1]])
+
+
+def split_text(text: str, *, at_line_ends: bool = True) -> SplitText:
+    """Split a text into its sentences; a line's end also ends a sentence if `at_line_ends`."""
+    return cut(text, find_sentences(text, WORD, at_line_ends=at_line_ends))
+
+
+def cut(text: str, spans: Iterator[tuple[int, int]]) -> SplitText:
+    """Return the parts of a text in the given spans as its sentences."""
+    sentences, between, end = list[str](), list[str](), 0
+    for start, stop in spans:
+        between.append(text[end:start])
+        sentences.append(text[start:stop])
+        end = stop
+    return SplitText(tuple(sentences), (*between, text[end:]))
+
+
+def find_sentences(
+    text: str,
+    word: re.Pattern[str],
+    *,
+    at_line_ends: bool,
+    read: Callable[[str], str] = str,
+) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each sentence with a letter; a match of `word` is one word of it.
+
+    `read` turns a word as it is written, such as `Caf&eacute;.`, into the word that is meant.
+    """
+    start, end, before, has_letter = 0, 0, "", False
+    for match in word.finditer(text):
+        here = INVISIBLE.sub("", read(match.group())).strip()
+        if not here:
+            continue
+        line_ends = at_line_ends and LINE_END.search(text, end, match.start())
+        if not before or line_ends or (can_end_sentence(before) and can_start_sentence(here)):
+            if has_letter:
+                yield start, end
+            start, has_letter = match.start(), False
+        end, before = match.end(), here
+        has_letter = has_letter or any(map(str.isalpha, here))
+    if has_letter:
+        yield start, end

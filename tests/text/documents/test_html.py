@@ -1,0 +1,90 @@
+"""HTML: sentences out, translations in, and not one byte of markup changed."""
+
+import html
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transduce.text.documents.html import split_html
+
+PAGE = """<!DOCTYPE html>
+<html lang=en><head><title>A  title. More&nbsp;title.</title>
+<style>p > b {color: red}</style></head><body><!-- Not <b>me</b> -->
+<p translate=no>Keep <b>me</b>.<p class="x y">Hello <b>wor&shy;ld</b>! It costs &lt; 6 &euro; now.
+Yes
+ or no? 1990. &nbsp;<br/>a < b<pre>as is</pre> <code>x<i>y</code> and <A HREF='a>b'>&eacute;nd</A>
+<span class="z notranslate">no <i translate=yes>but me</i> no</span> &copy; <input value="Val">
+<script>var a = "<b>Not me.</b>";</script></div><![CDATA[Not me]]><?php echo "Not me"; ?></body> &
+"""
+SENTENCES = [
+    "A  title.", "More\xa0title.", "Hello", "wor\xadld", "It costs < 6 € now.", "Yes\n or no?",
+    "a < b", "and", "énd", "but me",
+]  # fmt: skip
+TRANSLATED = """<!DOCTYPE html>
+<html lang=en><head><title>@ @</title>
+<style>p > b {color: red}</style></head><body><!-- Not <b>me</b> -->
+<p translate=no>Keep <b>me</b>.<p class="x y">@ <b>@</b>! @
+@ 1990. &nbsp;<br/>@<pre>as is</pre> <code>x<i>y</code> @ <A HREF='a>b'>@</A>
+<span class="z notranslate">no <i translate=yes>@</i> no</span> &copy; <input value="Val">
+<script>var a = "<b>Not me.</b>";</script></div><![CDATA[Not me]]><?php echo "Not me"; ?></body> &
+"""
+TAGS = """<p> </p> <b> </b> <br> <i translate=no> <i translate=yes> </i> <pre> </pre> <script>
+    </script> <!-- --> <! <? <![ ]]> <a <a$ </ </a href="> &amp; &nbsp; &#x; & < > " ' = <li>
+    <table> <![if <textarea> </textarea> <title> </title> <svg/> <!doctype"""
+MARKUP = st.sampled_from([*TAGS.split(), "One. Two", " ", "\n", "ä", "\0", "\u2028", "\r\n"])
+
+
+def test_text_nodes_are_split_into_sentences():
+    assert list(split_html(PAGE).sentences) == SENTENCES
+
+
+def test_a_document_that_is_not_changed_comes_back_byte_for_byte():
+    split = split_html(PAGE)
+    assert split.join(split.sentences) == PAGE
+
+
+def test_only_text_is_changed():
+    split = split_html(PAGE)
+    assert split.join(["@"] * len(SENTENCES)) == TRANSLATED
+
+
+def test_a_translation_cannot_become_markup():
+    split = split_html("<p>One.</p>")
+    joined = split.join(["<script>alert(1)</script> & \0"])
+    assert joined == "<p>&lt;script&gt;alert(1)&lt;/script&gt; &amp; \ufffd</p>"
+
+
+@pytest.mark.parametrize("tag", ["script", "style", "pre", "code", "textarea", "svg", "template"])
+def test_code_and_its_like_are_not_translated(tag):
+    assert split_html(f"<{tag}>One <b>two</b></{tag}>three").sentences == ("three",)
+    assert split_html(f"<{tag}>One").sentences == ()
+
+
+@pytest.mark.parametrize(
+    ("fragment", "sentences"),
+    [
+        ("<b translate=no>a</b>b", ["b"]),
+        ("<ul translate='NO'><li>a<li translate>b<li>c</ul>d", ["b", "d"]),
+        ("<p translate=no>a<p>b", ["b"]),
+        ("<td translate=no>a<td>b<tr><td>c", ["b", "c"]),
+        ("<br translate=no>a<img translate=no />b", ["a", "b"]),
+        ("<b translate=no>a</i>b</b>c", ["c"]),
+        ("<b translate=no><i>a</b>b", ["b"]),
+        ("<pre translate=yes>a", []),
+    ],
+)
+def test_what_the_author_excludes_is_not_translated(fragment, sentences):
+    assert list(split_html(fragment).sentences) == sentences
+
+
+@given(st.lists(MARKUP).map("".join))
+def test_any_tag_soup_comes_back(soup):
+    split = split_html(soup)
+    assert split.join(split.sentences) == soup
+    assert all(any(map(str.isalpha, html.unescape(one))) for one in split.sentences)
+
+
+def test_thousands_of_open_elements_need_no_recursion():
+    soup = "<b>" * 2_000 + "<i>x" * 2_000 + "</u></i>" * 2_000 + "</b>" * 2_000 + "end"
+    assert list(split_html(soup).sentences) == ["x"] * 2_000 + ["end"]

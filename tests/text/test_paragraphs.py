@@ -1,0 +1,50 @@
+"""Running text as sentences, and what stands between them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transduce.text.clean import normalise
+from transduce.text.paragraphs import split_text
+from transduce.text.sentences import split_sentences
+
+ANYTHING = st.text(st.characters(codec="utf-8") | st.sampled_from(" .\n\tAbß5?\u200b\xa0"))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("Ja. Nein.\n\n  Mr. Smith\nwent on.", ["Ja.", "Nein.", "Mr. Smith", "went on."]),
+        ("One line\r\nand another\u2028and more", ["One line", "and another", "and more"]),
+        ("No end", ["No end"]),
+        ("***\n420. 3.5\t\n* One.", ["* One."]),
+        ("\u200b \u200b Ja.\u200b Nein.", ["Ja.\u200b", "Nein."]),
+        ("  \n ", []),
+        ("", []),
+    ],
+)
+def test_what_is_no_sentence_stands_between_them(text, sentences):
+    split = split_text(text)
+    assert list(split.sentences) == sentences
+    assert split.join(split.sentences) == text
+    assert len(split.between) == len(sentences) + 1
+    marked = split.join([f"<{sentence}>" for sentence in sentences])
+    assert marked.count("<") == len(sentences)
+
+
+def test_a_line_end_is_a_blank_on_request():
+    split = split_text("Mr. Smith\nwent. He\n\ncame.", at_line_ends=False)
+    assert split.sentences == ("Mr. Smith\nwent.", "He\n\ncame.")
+
+
+@given(ANYTHING)
+def test_any_text_comes_back_from_its_sentences(text):
+    split = split_text(text)
+    assert split.join(split.sentences) == text
+
+
+@given(st.text("aB.?! 5\xa0\u200b\t"))
+def test_sentences_are_those_of_the_normalised_text(text):
+    found = [normalise(one) for one in split_text(text, at_line_ends=False).sentences]
+    wanted = split_sentences(normalise(text))
+    assert found == [one for one in wanted if any(map(str.isalpha, one))]
