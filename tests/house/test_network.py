@@ -1,4 +1,4 @@
-"""Two files use the network, for `transduce.fetch` and its command only, and one listens."""
+"""Two files use the network, for `transduce.fetch` and its command only, and two listen."""
 
 import ast
 from pathlib import Path
@@ -43,8 +43,14 @@ def test_it_is_asked_for_by_fetch_alone():
     assert names == {"cli/fetch.py", "runs/fetch.py", "datasets/downloads.py"}
 
 
-def test_one_file_of_the_package_listens_and_only_on_this_machine():
-    listening = {"http.server", "socketserver", "asyncio", "wsgiref"}
+def test_one_page_and_one_package_listen_and_at_first_only_on_this_machine():
+    listening = {"http.server", "socketserver", "asyncio", "wsgiref", "uvicorn"}
     files = [path for path in PACKAGE.rglob("*.py") if imported(path) & listening]
-    assert [str(path.relative_to(PACKAGE)) for path in files] == ["view/curves/server.py"]
-    assert 'ADDRESS = "127.0.0.1"' in files[0].read_text(encoding="utf-8")
+    names = {str(path.relative_to(PACKAGE)) for path in files}
+    assert {name for name in names if not name.startswith("serve/")} == {
+        "view/curves/server.py",
+        "cli/serve.py",
+    }
+    page, settings = PACKAGE / "view/curves/server.py", PACKAGE / "serve/server.py"
+    assert 'ADDRESS = "127.0.0.1"' in page.read_text(encoding="utf-8")
+    assert 'host: str = "127.0.0.1"' in settings.read_text(encoding="utf-8")

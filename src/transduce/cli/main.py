@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "tag": "Label every token of the sentences of INPUT with MODEL.",
         "attend": "Show what each head of MODEL attends to in TEXT and its output: an HTML page.",
         "explain": "Write a page in which MODEL runs: type a sentence, and follow every step.",
+        "serve": "Translate over HTTP with MODELS, one for each pair of languages, until Ctrl-C.",
         "align": "Align the words of SOURCE and TARGET by the attention of MODEL, line by line.",
         "likelihood": "Compute the probability of each line of TARGET, given SOURCE, by MODEL.",
         "evaluate": "Translate SOURCE with MODEL and score the result against REFERENCE.",

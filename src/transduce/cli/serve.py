@@ -1,0 +1,124 @@
+"""`transduce serve`: translations over HTTP, as LibreTranslate's clients ask for them."""
+
+import asyncio
+import importlib.util
+import ipaddress
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from transduce.cli import display
+from transduce.cli.processes import Processes, process_options
+from transduce.cli.searching import (
+    SEARCH,
+    beam_options,
+    precision_option,
+    warn_if_unfinished,
+)
+from transduce.errors import InputError
+
+if TYPE_CHECKING:
+    from transduce.serve.messages import Ready
+
+
+@click.command("serve")
+@click.argument("models", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    help="The address to listen at (default: 127.0.0.1, which only this machine reaches).",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=5000,
+    help="The port to listen at (default: 5000); 0 takes a free one.",
+)
+@click.option(
+    "--api-key",
+    envvar="TRANSDUCE_API_KEY",
+    help="The key that requests must carry; better given as the variable TRANSDUCE_API_KEY.",
+)
+@click.option(
+    "--allow-host",
+    "allowed_hosts",
+    multiple=True,
+    metavar="NAME",
+    help="A name of this server, such as that of a proxy before it; may be repeated.",
+)
+@click.option(
+    "--allow-origin",
+    "allowed_origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="A web site, such as https://example.org, whose pages may use the server; may be "
+    "repeated.",
+)
+@beam_options
+@precision_option
+@process_options
+def command(
+    *,
+    models: tuple[Path, ...],
+    host: str,
+    api_key: str | None,
+    processes: Processes,
+    **asked: Any,  # noqa: ANN401 - the other options
+) -> None:
+    """Translate over HTTP with MODELS, one for each pair of languages, until Ctrl-C.
+
+    Answers requests as LibreTranslate does (POST /translate), and OpenNMT's server (POST
+    /translator/translate); /openapi.json describes all. Requests join a search that is running. A
+    model folder that is replaced while the server runs is verified, and then used.
+
+    \b
+    transduce serve model
+    curl -d q="Guten Tag." -d source=de -d target=en http://127.0.0.1:5000/translate
+    """
+    require_packages()
+    warn_if_unfinished(models)
+    if api_key is None and not is_loopback(host):
+        display.print_message(
+            f"warning: everyone who reaches {host} can use this server; --api-key asks for a key"
+        )
+    from transduce.serve.search_process import ModelChoice
+    from transduce.serve.server import ServerSettings, serve
+
+    search = {name: asked[name] for name in SEARCH if asked.get(name) is not None}
+    choices = [
+        ModelChoice(folder, search, asked["precision"], processes.threads) for folder in models
+    ]
+    settings = ServerSettings(
+        host=host,
+        port=asked["port"],
+        api_key=api_key,
+        allowed_hosts=asked["allowed_hosts"],
+        allowed_origins=asked["allowed_origins"],
+        workers=processes.workers or 1,
+    )
+    asyncio.run(serve(choices, settings, print_ready))
+
+
+def require_packages() -> None:
+    """Refuse to start without the packages that speak HTTP."""
+    for name in ("starlette", "uvicorn"):
+        if importlib.util.find_spec(name) is None:
+            raise InputError(f"a server needs the package {name}", "pip install 'transduce[serve]'")
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches an address."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def print_ready(address: str, models: "Sequence[Ready]") -> None:
+    """Print the address, and what is translated there."""
+    for one in models:
+        display.print_message(f"{one.source} to {one.target}: {one.name}, sha256 {one.hash[:12]}")
+    display.print_result(address)
+    display.flush_output()

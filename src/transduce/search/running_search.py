@@ -1,0 +1,116 @@
+"""Beam search of sources that come and go while it runs, as a server's do."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Generic, final
+
+import torch
+
+from transduce.search.beam import build_beam_strategy
+from transduce.search.beam_state import (
+    ActiveBatch,
+    merge_batches,
+    select_sentences,
+    start_batch,
+)
+from transduce.search.continuous_batching import Result, take_first_step, take_step
+from transduce.search.decoder import Decoder, State
+from transduce.settings import Search
+
+MAX_WAIT = 3  # steps of the running batch that a source waits at most for others to come with it
+SHARE = 8  # sources enter together once they are this fraction (1/8) of the running ones
+
+
+@final
+class RunningSearch(Generic[State]):
+    """A beam search that sources join and leave between steps; no result depends on the others.
+
+    A source that comes while nothing runs starts at once. Others enter in groups, within three
+    steps, because encoding sources one by one would slow down all that run.
+    """
+
+    def __init__(
+        self, decoder: Decoder[State], search: Search, *, nbest: int, max_length: int
+    ) -> None:
+        """Build an empty search for sources of at most `max_length` symbols, END included."""
+        longest = [range(max_length)]  # a source that only its length matters of
+        self.strategy = build_beam_strategy(decoder, longest, search, nbest)
+        self.decoder, self.search = decoder, search
+        self.waiting: dict[int, Sequence[int]] = {}
+        self.active: ActiveBatch[State] | None = None
+        self.steps_waited = 0
+
+    @property
+    def running(self) -> int:
+        """The number of sources that are being decoded."""
+        return len(self.active.beams.sentences) if self.active else 0
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to decode."""
+        return not self.waiting and self.active is None
+
+    def add(self, sources: Mapping[int, Sequence[int]]) -> None:
+        """Add sources, each under a number of its own, under which its result will be."""
+        self.waiting.update(sources)
+
+    def drop(self, numbers: Collection[int]) -> None:
+        """Remove sources, waiting or running, whose results are no longer wanted."""
+        for number in numbers:
+            self.waiting.pop(number, None)
+        if self.active is None:
+            return
+        present = self.active.beams.sentences.tolist()
+        kept = [row for row, number in enumerate(present) if number not in numbers]
+        if len(kept) < len(present):
+            self.active = self.select(kept) if kept else None
+
+    @torch.inference_mode()
+    def select(self, kept: Sequence[int]) -> ActiveBatch[State]:
+        """Return the running batch with only the given sentences (rows of the beams)."""
+        assert self.active
+        beams = self.active.beams
+        rows = torch.arange(beams.last_ids.numel(), device=beams.last_ids.device)
+        chosen = rows.view(len(beams.sentences), -1)[list(kept)].flatten()
+        state = self.decoder.reorder(self.active.decoder_state, chosen)
+        return ActiveBatch(state, select_sentences(beams, kept))
+
+    def clear(self) -> list[int]:
+        """Remove all sources and return their numbers."""
+        running = self.active.beams.sentences.tolist() if self.active else []
+        numbers = [*self.waiting, *running]
+        self.waiting, self.active = {}, None
+        return numbers
+
+    @torch.inference_mode()
+    def step(self) -> list[Result]:
+        """Do one step of the model, for new sources or for all that run; return what is done."""
+        if self.should_admit():
+            return self.admit()
+        if self.active is None:
+            return []
+        self.steps_waited += bool(self.waiting)
+        self.active, results = take_step(self.decoder, self.active, self.strategy)
+        return results
+
+    def should_admit(self) -> bool:
+        """Return whether waiting sources enter now."""
+        free = self.search.batch_size - self.running
+        if not self.waiting or free <= 0:
+            return False
+        enough = min(free, len(self.waiting)) * SHARE >= self.running
+        return enough or self.steps_waited >= MAX_WAIT
+
+    def admit(self) -> list[Result]:
+        """Let sources in, those that came first, and do their first step; return what is done."""
+        free = self.search.batch_size - self.running
+        numbers = list(self.waiting)[:free]
+        sources = [self.waiting.pop(number) for number in numbers]
+        self.steps_waited = 0
+        fresh = start_batch(self.decoder, sources, range(len(sources)), self.search, self.strategy)
+        named = torch.tensor(numbers, device=self.decoder.device)
+        fresh = ActiveBatch(fresh.decoder_state, fresh.beams._replace(sentences=named))
+        new, results = take_first_step(self.decoder, fresh, self.strategy)
+        if self.active and new:
+            new = merge_batches(self.decoder, self.active, new)
+        self.active = new or self.active
+        return results

@@ -1,0 +1,1 @@
+"""A translation server: HTTP in front, searches that requests join in processes behind."""

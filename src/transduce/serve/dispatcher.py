@@ -1,0 +1,246 @@
+"""Shares the sentences of all requests for one model out to its search processes, in turn."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import count
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import TYPE_CHECKING, Any, final
+
+from transduce.errors import FolderError, LostProcessError
+from transduce.serve.messages import (
+    Answer,
+    AttentionRequest,
+    Cancel,
+    Failed,
+    Found,
+    Order,
+    Page,
+    Ready,
+    Sentence,
+    Unloadable,
+)
+from transduce.serve.refusal import Refusal, bad_request, unavailable
+from transduce.serve.search_client import SearchClient
+
+if TYPE_CHECKING:
+    from transduce.serve.search_process import Load
+
+Work = Sentence | AttentionRequest
+Start = Callable[["Load"], tuple["Connection[Order, Answer]", BaseProcess | None]]
+TRIES = 2  # searches of a sentence, if the process of the first one ended
+FIRST_DELAY, LONGEST_DELAY = 0.1, 30.0  # seconds before an ended process is started again
+
+
+@final
+@dataclass(eq=False)
+class Job:
+    """The sentences of one request: those that wait, and the answers to the others so far."""
+
+    orders: Sequence[Work]
+    waiting: deque[Work]
+    finished: "asyncio.Future[list[Found | Page]]"
+    answers: dict[int, Found | Page] = field(default_factory=dict)
+
+    def fail(self, error: Exception) -> None:
+        """End the job with an error, unless it has ended."""
+        if not self.finished.done():
+            self.finished.set_exception(error)
+
+
+@final
+@dataclass(eq=False)
+class Assignment:
+    """A sentence in a search process, whose job it belongs to, and how often it was begun."""
+
+    job: Job
+    order: Work
+    client: SearchClient
+    tries: int
+
+
+@final
+class Dispatcher:
+    """One model's search processes and the jobs that wait for them.
+
+    Free places get a sentence of each job in turn, so that a long text delays no short one.
+    """
+
+    def __init__(self, load: "Load", start: Start, workers: int = 1) -> None:
+        self.load, self.start_process, self.workers = load, start, workers
+        self.facts: Ready | None = None
+        self.clients: dict[SearchClient, set[int]] = {}  # and the sentences in each
+        self.starting: dict[SearchClient, asyncio.Future[Ready]] = {}
+        self.turns = deque[Job]()  # jobs with waiting sentences
+        self.jobs = set[Job]()
+        self.assigned: dict[int, Assignment] = {}
+        self.tries: dict[int, int] = {}  # of sentences whose process ended
+        self.numbers = count(1)
+        self.losses = self.restarts = 0
+        self.is_closed = False
+        self.tasks = set[asyncio.Task[Any]]()
+
+    @property
+    def waiting(self) -> int:
+        """The number of sentences that are in no search yet."""
+        return sum(len(job.waiting) for job in self.turns)
+
+    async def start(self) -> Ready:
+        """Start all processes; return the facts of the model when they have loaded it."""
+        return (await asyncio.gather(*(self.start_one() for _ in range(self.workers))))[0]
+
+    async def start_one(self) -> Ready:
+        """Start a process and wait until it has loaded the model; raise its error if it cannot."""
+        pipe, process = await asyncio.to_thread(self.start_process, self.load)
+        client = SearchClient(pipe, process, self.take, self.lose)
+        self.starting[client] = asyncio.get_running_loop().create_future()
+        self.facts = await self.starting[client]
+        self.clients[client] = set()
+        self.feed()
+        return self.facts
+
+    def submit(self, orders: Sequence[Work]) -> Job:
+        """Queue the sentences of a request; their numbers are given here."""
+        orders = [replace(one, number=next(self.numbers)) for one in orders]
+        job = Job(orders, deque(orders), asyncio.get_running_loop().create_future())
+        self.jobs.add(job)
+        self.turns.append(job)
+        self.feed()
+        self.complete(job)
+        return job
+
+    def feed(self) -> None:
+        """Give free places of the processes to waiting sentences, one of each job in turn."""
+        while self.turns:
+            client = self.find_free_client()
+            if client is None:
+                return
+            job = self.turns.popleft()
+            if not job.waiting:
+                continue
+            order = job.waiting.popleft()
+            tries = self.tries.get(order.number, 0)
+            self.assigned[order.number] = Assignment(job, order, client, tries)
+            self.clients[client].add(order.number)
+            client.send(order)
+            if job.waiting:
+                self.turns.append(job)
+
+    def find_free_client(self) -> SearchClient | None:
+        """Return the process with the fewest sentences, or None if all are full."""
+        if not self.clients or self.facts is None:
+            return None
+        client = min(self.clients, key=lambda one: len(self.clients[one]))
+        return client if len(self.clients[client]) < self.facts.capacity else None
+
+    def take(self, client: SearchClient, answer: Answer) -> None:
+        """Take an answer: that a process is ready or cannot load, or that of a sentence."""
+        match answer:
+            case Ready():
+                self.starting.pop(client).set_result(answer)
+            case Unloadable():
+                starting = self.starting.pop(client)
+                client.close()
+                starting.set_exception(FolderError(answer.fact, answer.hint))
+            case _:
+                self.take_result(client, answer)
+
+    def take_result(self, client: SearchClient, answer: Found | Page | Failed) -> None:
+        """Keep the answer to a sentence, unless it was cancelled, and use the place it leaves."""
+        self.clients[client].discard(answer.number)
+        self.tries.pop(answer.number, None)
+        self.losses = 0
+        assignment = self.assigned.pop(answer.number, None)
+        if assignment is not None:
+            job = assignment.job
+            if isinstance(answer, Failed):
+                self.cancel(job)
+                job.fail(build_refusal(answer))
+            else:
+                job.answers[answer.number] = answer
+                self.complete(job)
+        self.feed()
+
+    def complete(self, job: Job) -> None:
+        """End a job whose sentences are all answered."""
+        if len(job.answers) == len(job.orders):
+            self.jobs.discard(job)
+            if not job.finished.done():
+                job.finished.set_result([job.answers[one.number] for one in job.orders])
+
+    def cancel(self, job: Job) -> None:
+        """Take a job's sentences out of the queue and out of the searches."""
+        self.jobs.discard(job)
+        job.waiting.clear()
+        with suppress(ValueError):
+            self.turns.remove(job)
+        gone: dict[SearchClient, set[int]] = {}
+        for order in job.orders:
+            self.tries.pop(order.number, None)
+            assignment = self.assigned.pop(order.number, None)
+            if assignment is not None:
+                self.clients.get(assignment.client, set()).discard(order.number)
+                gone.setdefault(assignment.client, set()).add(order.number)
+        for client, numbers in gone.items():
+            client.send(Cancel(frozenset(numbers)))
+        if gone:
+            self.feed()
+
+    def lose(self, client: SearchClient) -> None:
+        """Begin the sentences of an ended process again elsewhere, and start another process."""
+        if client in self.starting:
+            fact = "a search process ended while it loaded the model"
+            self.starting.pop(client).set_exception(LostProcessError(fact, "is there memory?"))
+            return
+        for number in sorted(self.clients.pop(client, ()), reverse=True):
+            assignment = self.assigned.pop(number)
+            self.tries[number] = assignment.tries + 1
+            if self.tries[number] >= TRIES:
+                self.cancel(assignment.job)
+                assignment.job.fail(unavailable("the search ended unexpectedly"))
+            elif assignment.job in self.jobs:
+                assignment.job.waiting.appendleft(assignment.order)
+                if assignment.job not in self.turns:
+                    self.turns.appendleft(assignment.job)
+        if not self.is_closed:
+            task = asyncio.ensure_future(self.restart())
+            self.tasks.add(task)
+            task.add_done_callback(self.tasks.discard)
+        self.feed()
+
+    async def restart(self) -> None:
+        """Start a process in place of one that ended, later and later if it does not last."""
+        while not self.is_closed:
+            await asyncio.sleep(min(FIRST_DELAY * 2**self.losses, LONGEST_DELAY))
+            self.losses += 1
+            self.restarts += 1
+            with suppress(FolderError, LostProcessError):
+                await self.start_one()
+                return
+
+    def refuse_all(self, error: Refusal) -> None:
+        """End all jobs with a refusal."""
+        for job in list(self.jobs):
+            self.cancel(job)
+            job.fail(error)
+
+    async def close(self) -> None:
+        """End all processes; jobs that are left are refused."""
+        self.is_closed = True
+        self.refuse_all(unavailable("the server stops"))
+        for task in self.tasks:
+            task.cancel()
+        clients = [*self.clients, *self.starting]
+        for client in clients:
+            client.close()
+        await asyncio.gather(*(asyncio.to_thread(client.end) for client in clients))
+
+
+def build_refusal(answer: Failed) -> Refusal:
+    """Return the refusal of a request of which a sentence could not be translated."""
+    if answer.is_ours:
+        return unavailable(f"this text could not be translated: {answer.fact}")
+    return bad_request(answer.fact)

@@ -1,0 +1,154 @@
+"""What holds for every request: host and origin, headers, errors without a trace, counts."""
+
+import ipaddress
+import logging
+import time
+import traceback
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from http import HTTPStatus
+from typing import Any, final
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from transduce.serve.metrics import Metrics
+from transduce.serve.refusal import ClientGone, Refusal
+
+Scope = dict[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LOG = logging.getLogger("transduce.serve")
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "frame-ancestors 'none'",
+}
+OWN_SITES = ("", "none", "same-origin")  # values of Sec-Fetch-Site
+
+
+@final
+class Guard:
+    """The outermost application: it checks each request, and turns every error into JSON.
+
+    A name of host other than localhost or an address, by which a web page could reach this server
+    after it changed what its name means, must be in `hosts`; "*" allows all. A web page of another
+    origin must be in `origins`.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        metrics: Metrics,
+        paths: Collection[str],
+        *,
+        hosts: Collection[str] = (),
+        origins: Collection[str] = (),
+    ) -> None:
+        self.app, self.metrics, self.paths = app, metrics, paths
+        self.hosts, self.origins = {host.lower() for host in hosts}, set(origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request of HTTP; pass on the messages about the server's life."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            await self.answer(scope, receive, send)
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check a request and let the application answer it; count it with its status."""
+        started, headers = time.monotonic(), Headers(scope=scope)
+        status = 0
+
+        async def send_guarded(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                self.add_headers(MutableHeaders(scope=message), headers)
+            await send(message)
+
+        try:
+            self.require_host(headers)
+            self.require_origin(headers)
+            answer = Response(status_code=204) if self.is_preflight(scope, headers) else self.app
+            await answer(scope | {"app": self.app}, receive, send_guarded)
+        except Refusal as refusal:
+            await send_refusal(refusal, scope, receive, send_guarded)
+        except HTTPException as error:  # an unknown path, or a method that it has not
+            fact = HTTPStatus(error.status_code).phrase.lower()
+            unknown = Refusal(HTTPStatus(error.status_code), fact, error.headers or {})
+            await send_refusal(unknown, scope, receive, send_guarded)
+        except ClientGone:
+            status = 499
+        except Exception as error:  # noqa: BLE001 - the client gets no trace, and the log no text
+            trace = "".join(traceback.format_tb(error.__traceback__))
+            LOG.error(  # noqa: TRY400 - the message of an error may hold text
+                "%s while answering %s\n%s", type(error).__name__, scope["path"], trace
+            )
+            if not status:
+                await send_refusal(FAULT, scope, receive, send_guarded)
+        path = scope["path"] if scope["path"] in self.paths else "other"
+        self.metrics.count_request(path, status, time.monotonic() - started)
+
+    def add_headers(self, answer: MutableHeaders, request: Headers) -> None:
+        """Add the headers of every answer, and leave for pages of an allowed origin."""
+        for name, value in HEADERS.items():
+            answer.setdefault(name, value)
+        origin = request.get("origin", "")
+        if origin in self.origins:
+            answer["Access-Control-Allow-Origin"] = origin
+            answer["Access-Control-Allow-Headers"] = "Content-Type, Authorization"
+            answer["Cross-Origin-Resource-Policy"] = "cross-origin"
+            answer.add_vary_header("Origin")
+
+    def is_preflight(self, scope: Scope, headers: Headers) -> bool:
+        """Return whether a browser asks if a page of an allowed origin may send a request."""
+        return scope["method"] == "OPTIONS" and headers.get("origin") in self.origins
+
+    def require_host(self, headers: Headers) -> None:
+        """Refuse a request for a host by a name that is not allowed."""
+        if "*" not in self.hosts and not is_known_host(headers.get("host", ""), self.hosts):
+            raise Refusal(HTTPStatus.FORBIDDEN, "this name of host is not allowed (--allow-host)")
+
+    def require_origin(self, headers: Headers) -> None:
+        """Refuse a request that a web page of another origin makes."""
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site", "")
+        if origin is not None and origin in self.origins:
+            return
+        own = urlsplit(origin or "").netloc.lower() == headers.get("host", "").lower()
+        is_navigation = headers.get("sec-fetch-mode") == "navigate" and origin is None
+        if (origin is not None and not own) or (site not in OWN_SITES and not is_navigation):
+            raise Refusal(HTTPStatus.FORBIDDEN, "this origin is not allowed (--allow-origin)")
+
+
+FAULT = Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "a fault of the server")
+
+
+async def send_refusal(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+    """Send a refusal as JSON."""
+    answer = JSONResponse({"error": refusal.fact}, refusal.status, refusal.headers)
+    await answer(scope, receive, send)
+
+
+def is_known_host(value: str, allowed: Collection[str]) -> bool:
+    """Return whether the header Host names an address, localhost, or a name that is allowed."""
+    try:
+        host = (urlsplit(f"//{value}").hostname or "").lower()
+    except ValueError:
+        return False
+    return host == "localhost" or host in allowed or is_address(host)
+
+
+def is_address(host: str) -> bool:
+    """Return whether a host is given by its address, which no web page can change."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

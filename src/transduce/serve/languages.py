@@ -1,0 +1,17 @@
+"""Names of languages by their codes, in English, for those who choose one."""
+
+NAMES = """
+ar:Arabic bg:Bulgarian ca:Catalan cs:Czech cy:Welsh da:Danish de:German el:Greek en:English
+eo:Esperanto es:Spanish et:Estonian eu:Basque fa:Persian fi:Finnish fr:French ga:Irish gl:Galician
+he:Hebrew hi:Hindi hr:Croatian hu:Hungarian hy:Armenian id:Indonesian is:Icelandic it:Italian
+ja:Japanese ka:Georgian kk:Kazakh ko:Korean la:Latin lt:Lithuanian lv:Latvian mk:Macedonian
+mt:Maltese nb:Norwegian nl:Dutch nn:Nynorsk pl:Polish pt:Portuguese ro:Romanian ru:Russian
+sk:Slovak sl:Slovenian sq:Albanian sr:Serbian sv:Swedish sw:Swahili ta:Tamil th:Thai tr:Turkish
+uk:Ukrainian ur:Urdu vi:Vietnamese zh:Chinese
+"""
+KNOWN = dict(pair.split(":") for pair in NAMES.split())
+
+
+def name_language(code: str) -> str:
+    """Return the English name of a language, or its code if the name is not known here."""
+    return KNOWN.get(code, code)

@@ -1,0 +1,122 @@
+"""The process that searches: it loads one model, and answers orders from a pipe until it closes."""
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, final
+
+from transduce.errors import TransduceError
+from transduce.serve.messages import Answer, Order, Ready, Unloadable
+
+if TYPE_CHECKING:
+    from transduce.inference.translator import Translator
+
+Load = Callable[[], "Translator"]
+
+
+@final
+@dataclass(frozen=True)
+class ModelChoice:
+    """A model folder and how it is used; called in a search process, it loads the model."""
+
+    folder: Path
+    search: MappingProxyType[str, Any] | dict[str, Any] = field(default_factory=dict)
+    precision: str = "float32"
+    threads: int = 1
+
+    def __call__(self) -> "Translator":
+        """Load and verify the model; refuse one that does not turn text into text."""
+        from transduce.inference.load import load
+        from transduce.machine.process_settings import keep_freed_memory, use_threads
+        from transduce.settings.fields import require
+        from transduce.tasks.text import TextToText
+
+        keep_freed_memory()
+        use_threads(self.threads)
+        found = load(self.folder, precision=self.precision).searching(**self.search)
+        require(
+            isinstance(found.task, TextToText),
+            f"{self.folder} is a model of the task {found.recipe.data.task}",
+            "a server translates: name a model of the task translation",
+        )
+        return found
+
+
+def start_search_process(load: Load) -> tuple["Connection[Order, Answer]", BaseProcess]:
+    """Start a process that loads a model and searches; return our end of its pipe, and it."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=run_search_process, args=(theirs, load), daemon=True)
+    process.start()
+    theirs.close()  # so that the end of either process closes the pipe
+    return ours, process
+
+
+def run_search_process(pipe: "Connection[Answer, Order]", load: Load) -> None:
+    """Search until the pipe closes; signals of the terminal and of service managers are ignored.
+
+    The server's own process handles them, and closes the pipe when all answers are out.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    with suppress(OSError):  # the server is gone
+        serve_searches(pipe, load)
+
+
+def serve_searches(pipe: "Connection[Answer, Order]", load: Load) -> None:
+    """Load a model, then do the orders from a pipe and send the answers, until it closes."""
+    from transduce.serve.search_worker import SearchWorker
+
+    try:
+        translator = load()
+    except TransduceError as error:
+        pipe.send(Unloadable(error.fact, error.hint))
+        return
+    worker = SearchWorker(translator, pipe.send)
+    pipe.send(describe_model(translator))
+    inbox = SimpleQueue[Order | None]()
+    Thread(target=read_orders, args=(pipe, inbox), daemon=True).start()
+    while True:
+        for order in take_orders(inbox, is_waiting=worker.is_idle):
+            if order is None:
+                return
+            worker.receive(order)
+        worker.step()
+
+
+def describe_model(translator: "Translator") -> Ready:
+    """Return the facts of a loaded model that the server needs."""
+    recipe, hashes = translator.recipe, translator.hashes
+    return Ready(
+        recipe.name,
+        recipe.data.source_language,
+        recipe.data.target_language,
+        hashes[0] if hashes else "",
+        recipe.search.beam,
+        recipe.search.batch_size,
+    )
+
+
+def read_orders(pipe: "Connection[Answer, Order]", inbox: "SimpleQueue[Order | None]") -> None:
+    """Move orders from the pipe to the inbox, so that the server never waits to send one."""
+    with suppress(EOFError, OSError):
+        while True:
+            inbox.put(pipe.recv())
+    inbox.put(None)
+
+
+def take_orders(inbox: "SimpleQueue[Order | None]", *, is_waiting: bool) -> Iterator[Order | None]:
+    """Yield the orders that are in the inbox; wait for the first one if `is_waiting`."""
+    with suppress(Empty):
+        if is_waiting:
+            yield inbox.get()
+        while True:
+            yield inbox.get_nowait()

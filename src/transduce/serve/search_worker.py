@@ -1,0 +1,157 @@
+"""The searches of one model, which sentences join at any step, and the sentences in them."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, final
+
+from transduce.errors import TransduceError
+from transduce.inference.decoders import build_decoder
+from transduce.inference.lines import EncodedLine, Line, encode_line
+from transduce.inference.outputs import collect_warnings, join_parts
+from transduce.inference.translator import Translator
+from transduce.search import ConstrainedDecoder, ConstrainedSource, ForcedPrefix, Hypothesis
+from transduce.search.running_search import RunningSearch
+from transduce.serve.details import describe_output
+from transduce.serve.messages import (
+    Answer,
+    AttentionRequest,
+    Cancel,
+    Failed,
+    Found,
+    Order,
+    Page,
+    Sentence,
+)
+
+FREE = ForcedPrefix(())
+
+
+@final
+@dataclass
+class OpenSentence:
+    """A sentence in the search: its parts (one, unless it is too long) and what was found."""
+
+    sentence: Sentence
+    line: EncodedLine
+    numbers: tuple[int, ...]  # of its parts
+    found: dict[int, list[Hypothesis]] = field(default_factory=dict)
+
+
+@final
+class SearchWorker:
+    """Translates sentences that come and go with one model; `send` gets every answer."""
+
+    def __init__(self, translator: Translator, send: Callable[[Answer], None]) -> None:
+        self.translator, self.send = translator, send
+        self.decoder = ConstrainedDecoder(build_decoder(translator.models))
+        self.searches: dict[int, RunningSearch[Any]] = {}  # by the number of outputs
+        self.open: dict[int, OpenSentence] = {}
+        self.sentence_of: dict[int, int] = {}  # part -> sentence
+        self.part_numbers = count()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no sentence is in any search."""
+        return all(search.is_idle for search in self.searches.values())
+
+    def receive(self, order: Order) -> None:
+        """Let a sentence join, or leave, or draw an attention page."""
+        match order:
+            case Cancel():
+                self.cancel(order.numbers)
+            case Sentence():
+                self.answer_errors(order.number, lambda: self.begin(order))
+            case AttentionRequest():
+                self.answer_errors(order.number, lambda: self.draw(order))
+
+    def answer_errors(self, number: int, act: Callable[[], None]) -> None:
+        """Call a function; send what fails in it as the answer of sentence `number`."""
+        try:
+            act()
+        except TransduceError as error:
+            self.send(Failed(number, error.fact, is_ours=False))
+        except Exception as error:  # noqa: BLE001 - one sentence must not end the others
+            self.send(Failed(number, f"{type(error).__name__} in the model"))
+
+    def begin(self, sentence: Sentence) -> None:
+        """Encode a sentence and add its parts to the search for as many outputs."""
+        translator = self.translator
+        line = Line(1, sentence.text, sentence.prefix)
+        encoded = encode_line(line, translator.task, translator.recipe, strict=False)
+        numbers = tuple(next(self.part_numbers) for _ in encoded.sources)
+        self.open[sentence.number] = OpenSentence(sentence, encoded, numbers)
+        if not numbers:
+            self.finish(sentence.number)
+            return
+        self.sentence_of |= dict.fromkeys(numbers, sentence.number)
+        sources = [
+            one if isinstance(one, ConstrainedSource) else ConstrainedSource(one, FREE)
+            for one in encoded.sources
+        ]
+        self.find_search(sentence.n).add(dict(zip(numbers, sources, strict=True)))
+
+    def find_search(self, n: int) -> RunningSearch[Any]:
+        """Return the search for `n` outputs a sentence; it is built when first asked for."""
+        if n not in self.searches:
+            recipe = self.translator.recipe
+            self.searches[n] = RunningSearch(
+                self.decoder, recipe.search, nbest=n, max_length=recipe.data.max_length
+            )
+        return self.searches[n]
+
+    def cancel(self, numbers: Collection[int]) -> None:
+        """Take sentences out of the search."""
+        gone = [self.open.pop(number) for number in numbers if number in self.open]
+        parts = {part for one in gone for part in one.numbers}
+        for part in parts:
+            self.sentence_of.pop(part, None)
+        for search in self.searches.values():
+            search.drop(parts)
+
+    def step(self) -> None:
+        """Do one step of every search, and send the answers of sentences that are done."""
+        for search in self.searches.values():
+            try:
+                results = search.step()
+            except Exception as error:  # noqa: BLE001 - the process goes on with other sentences
+                self.fail(search, error)
+                continue
+            for part, hypotheses in results:
+                self.collect(part, hypotheses)
+
+    def fail(self, search: RunningSearch[Any], error: Exception) -> None:
+        """Answer all sentences of a search with an error, and empty it."""
+        fact = error.fact if isinstance(error, TransduceError) else type(error).__name__
+        numbers = {self.sentence_of.pop(part) for part in search.clear()}
+        for number in numbers:
+            del self.open[number]
+            self.send(Failed(number, fact))
+
+    def collect(self, part: int, hypotheses: list[Hypothesis]) -> None:
+        """Keep the hypotheses of a part; when its sentence is complete, send its answer."""
+        number = self.sentence_of.pop(part)
+        found = self.open[number].found
+        found[part] = hypotheses
+        if len(found) == len(self.open[number].numbers):
+            self.answer_errors(number, lambda: self.finish(number))
+
+    def finish(self, number: int) -> None:
+        """Send the outputs of a sentence whose parts are all found."""
+        done = self.open.pop(number)
+        task, parts = self.translator.task, [done.found[one] for one in done.numbers]
+        outputs = join_parts(done.line, parts, task, done.sentence.n)
+        warnings = [one.fact for one in collect_warnings(done.line, parts, task)]
+        details = None
+        if done.sentence.is_detailed:
+            details = describe_output(self.translator, done.line, parts)
+        best = tuple((one.text, one.score, one.log_prob) for one in outputs)
+        self.send(Found(number, best, tuple(warnings), details))
+
+    def draw(self, order: AttentionRequest) -> None:
+        """Send the attention page of a text."""
+        from transduce.view.attention.attend import attend
+        from transduce.view.attention.page import build_attention_page
+
+        page = build_attention_page(attend(self.translator, order.text).record)
+        self.send(Page(order.number, page))

@@ -1,0 +1,170 @@
+"""The life of the server: it listens, answers, and stops without losing what it has accepted."""
+
+import asyncio
+import logging
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import uvicorn
+
+from transduce.errors import InputError
+from transduce.serve.app import build_app
+from transduce.serve.dispatcher import Dispatcher, Start
+from transduce.serve.limits import Limits
+from transduce.serve.messages import Ready
+from transduce.serve.protocol import with_limits
+from transduce.serve.search_process import Load, start_search_process
+from transduce.serve.service import Pair, Service
+
+MAX_HEAD = 16_384  # bytes of a request's head
+KEEP_ALIVE_SECONDS = 5
+ANSWER_SECONDS = 1.0  # left of the time to stop, in which refusals are sent
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ServerSettings:
+    """Where a server listens, whom it answers, and how much it does for one request."""
+
+    host: str = "127.0.0.1"
+    port: int = 5000
+    api_key: str | None = field(default=None, repr=False)
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    workers: int = 1  # search processes of each model
+    limits: Limits = field(default_factory=Limits)
+
+
+@final
+class QuietServer(uvicorn.Server):
+    """uvicorn's server, which leaves signals to its caller."""
+
+    def capture_signals(self) -> Any:  # noqa: ANN401 - uvicorn's context manager
+        """Capture no signal."""
+        return nullcontext()
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at an address; refuse one that cannot be used."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(2_048)
+    except OSError as error:
+        listener.close()
+        reason = error.strerror or str(error)
+        fact = f"{host}, port {port}, cannot be used: {reason.lower()}"
+        raise InputError(fact, "--port 0 takes a free one") from error
+    return listener
+
+
+async def serve(
+    loads: Sequence[Load],
+    settings: ServerSettings,
+    on_ready: Callable[[str, Sequence[Ready]], None],
+    *,
+    start: Start = start_search_process,
+    stop: asyncio.Event | None = None,
+) -> None:
+    """Load models and answer requests until SIGTERM, Ctrl-C or the event `stop`.
+
+    `on_ready` gets the address and the facts of the models.
+    """
+    stop = stop or asyncio.Event()
+    with bind(settings.host, settings.port) as listener:
+        dispatchers = [Dispatcher(load, start, settings.workers) for load in loads]
+        try:
+            facts = await asyncio.gather(*(one.start() for one in dispatchers))
+            service = Service(name_pairs(dispatchers, facts), settings.limits)
+            async with listen(service, settings, listener) as server:
+                on_ready(find_address(listener), facts)
+                await run_until(stop, server, service)
+        finally:
+            await asyncio.gather(*(one.close() for one in dispatchers))
+
+
+def name_pairs(dispatchers: Sequence[Dispatcher], facts: Sequence[Ready]) -> dict[Pair, Dispatcher]:
+    """Return the dispatcher of each language pair; refuse two models of one pair."""
+    found: dict[Pair, Dispatcher] = {}
+    for dispatcher, one in zip(dispatchers, facts, strict=True):
+        pair = one.source, one.target
+        if pair in found:
+            fact = f"two models translate {one.source} to {one.target}"
+            raise InputError(fact, "name one model for each pair of languages")
+        found[pair] = dispatcher
+    return found
+
+
+@asynccontextmanager
+async def listen(
+    service: Service, settings: ServerSettings, listener: socket.socket
+) -> AsyncIterator[QuietServer]:
+    """Answer requests at a socket during a with block; at its end, finish what was accepted."""
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+    app = build_app(
+        service,
+        api_key=settings.api_key,
+        hosts=settings.allowed_hosts,
+        origins=settings.allowed_origins,
+    )
+    config = uvicorn.Config(
+        app,
+        http=with_limits(settings.limits),
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        h11_max_incomplete_event_size=MAX_HEAD,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=int(settings.limits.stop_seconds),
+    )
+    server = QuietServer(config)
+    running = asyncio.ensure_future(server.serve([listener]))
+    try:
+        yield server
+    finally:
+        server.should_exit = True
+        await running
+
+
+async def run_until(stop: asyncio.Event, server: QuietServer, service: Service) -> None:
+    """Wait for the event or a signal; then refuse new requests, and late ones after some time."""
+    loop = asyncio.get_running_loop()
+    with signals_set(loop, stop.set):
+        await stop.wait()
+    service.is_stopping = True
+    late = service.limits.stop_seconds - ANSWER_SECONDS
+    loop.call_later(late, service.stop_searches)
+    server.should_exit = True
+
+
+@contextmanager
+def signals_set(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> Any:  # noqa: ANN401
+    """Call a function at SIGINT, SIGTERM and SIGHUP during a with block, in the main thread."""
+    import threading
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    for number in numbers:
+        loop.add_signal_handler(number, act)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
+
+
+def find_address(listener: socket.socket) -> str:
+    """Return the address of the server's page."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"

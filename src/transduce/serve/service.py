@@ -1,0 +1,121 @@
+"""The models that a server holds, its one queue, and the way of a request through both."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any, final
+
+from transduce.serve.dispatcher import Dispatcher, Work
+from transduce.serve.fields import AUTO
+from transduce.serve.limits import Limits
+from transduce.serve.messages import Found, Page, Ready
+from transduce.serve.metrics import Metrics, write_head, write_sample
+from transduce.serve.refusal import ClientGone, Refusal, bad_request, unavailable
+
+Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+Pair = tuple[str, str]  # codes of source and target language
+
+
+@final
+class Service:
+    """Translates the sentences of requests: one dispatcher for each pair of languages."""
+
+    def __init__(self, models: Mapping[Pair, Dispatcher], limits: Limits) -> None:
+        self.models, self.limits = dict(models), limits
+        self.metrics = Metrics()
+        self.is_stopping = False
+        self.old = set[Dispatcher]()  # of replaced models, which finish their requests
+
+    @property
+    def waiting(self) -> int:
+        """The number of sentences in the queue, of all models."""
+        return sum(one.waiting for one in (*self.models.values(), *self.old))
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether every model has a process that searches."""
+        return not self.is_stopping and all(one.clients for one in self.models.values())
+
+    def find(self, source: str, target: str) -> Dispatcher:
+        """Return the dispatcher of a language pair; `auto` is the only source of a target."""
+        targets = {pair[1] for pair in self.models}
+        if target not in targets:
+            raise bad_request(f"{target[:20]} is not supported as a target language")
+        if source == AUTO:
+            sources = [pair[0] for pair in self.models if pair[1] == target]
+            if len(sources) > 1:
+                raise bad_request(f"name the source language: {' or '.join(sources)}")
+            source = sources[0]
+        if (source, target) not in self.models:
+            raise bad_request(f"{source[:20]} is not supported as a source of {target}")
+        return self.models[source, target]
+
+    async def run(
+        self, dispatcher: Dispatcher, orders: Sequence[Work], receive: Receive
+    ) -> list[Found | Page]:
+        """Return the answers to orders; refuse what comes too late or while the queue is full.
+
+        The orders leave queue and search at once if the client closes its connection.
+        """
+        if self.is_stopping or not dispatcher.clients:
+            raise unavailable("the server is about to stop" if self.is_stopping else "not ready")
+        if self.waiting >= self.limits.queue:
+            raise unavailable("too many requests are waiting")
+        job = dispatcher.submit(orders)
+        leaving = asyncio.ensure_future(wait_for_disconnect(receive))
+        try:
+            both: set[asyncio.Future[Any]] = {job.finished, leaving}
+            await asyncio.wait(
+                both,
+                timeout=self.limits.request_seconds,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            if job.finished.done():
+                return job.finished.result()
+            if leaving.done():
+                self.metrics.cancelled += 1
+                raise ClientGone
+            fact = f"no answer within {self.limits.request_seconds:.0f} seconds"
+            raise Refusal(HTTPStatus.GATEWAY_TIMEOUT, fact)
+        finally:
+            leaving.cancel()
+            with suppress(asyncio.CancelledError):
+                await leaving
+            dispatcher.cancel(job)
+
+    async def start(self) -> list[Ready]:
+        """Start all search processes; return the facts of their models."""
+        return [await one.start() for one in self.models.values()]
+
+    def stop_searches(self) -> None:
+        """Refuse all requests that are still in the queue or in a search."""
+        for one in (*self.models.values(), *self.old):
+            one.refuse_all(unavailable("the server stops"))
+
+    async def close(self) -> None:
+        """End all search processes."""
+        self.is_stopping = True
+        await asyncio.gather(*(one.close() for one in (*self.models.values(), *self.old)))
+
+    def write_gauges(self) -> list[str]:
+        """Return the present state as lines of metrics."""
+        lines = [*write_head("queue_sentences", "gauge", "sentences that wait for a search")]
+        lines += [write_sample("queue_sentences", self.waiting)]
+        running = write_head("running_sentences", "gauge", "sentences in a search")
+        ends = write_head("restarts_total", "counter", "search processes started after one ended")
+        facts = write_head("model_info", "gauge", "the models that are loaded")
+        for (source, target), one in self.models.items():
+            pair = {"source": source, "target": target}
+            running.append(write_sample("running_sentences", len(one.assigned), pair))
+            ends.append(write_sample("restarts_total", one.restarts, pair))
+            if one.facts:
+                about = {**pair, "name": one.facts.name, "sha256": one.facts.hash}
+                facts.append(write_sample("model_info", 1, about))
+        return [*lines, *running, *ends, *facts]
+
+
+async def wait_for_disconnect(receive: Receive) -> None:
+    """Return when the client of a request whose body was read closes its connection."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,91 @@
+"""The way of texts through the searches: cut into sentences, translated, put together again."""
+
+import asyncio
+from collections.abc import Sequence
+from http import HTTPStatus
+from itertools import accumulate, pairwise
+from typing import Any
+
+from transduce.serve.dispatcher import Dispatcher
+from transduce.serve.fields import TranslationFields
+from transduce.serve.messages import Found, Sentence
+from transduce.serve.refusal import Refusal
+from transduce.serve.service import Receive, Service
+from transduce.serve.texts import SplitText, split_text
+
+FEW = 2_000  # characters that are cut without another thread
+
+
+async def translate_texts(
+    service: Service, wanted: TranslationFields, receive: Receive
+) -> dict[str, Any]:
+    """Translate the texts of a request; return the answer in LibreTranslate's shape."""
+    model = service.find(wanted.source, wanted.target)
+    cuts = await cut_texts(wanted)
+    n = count_outputs(wanted, model)
+    orders = [
+        Sentence(0, text, n, wanted.prefix, wanted.detail) for cut in cuts for text in cut.sentences
+    ]
+    found = [one for one in await service.run(model, orders, receive) if isinstance(one, Found)]
+    service.metrics.sentences += len(orders)
+    service.metrics.characters += sum(map(len, wanted.texts))
+    ends = accumulate((len(cut.sentences) for cut in cuts), initial=0)
+    by_text = [found[first:end] for first, end in pairwise(ends)]
+    return build_answer(wanted, cuts, by_text)
+
+
+async def cut_texts(wanted: TranslationFields) -> list[SplitText]:
+    """Return each text of a request as sentences; long ones are cut beside the event loop."""
+    if wanted.format == "html":
+        raise Refusal(HTTPStatus.NOT_IMPLEMENTED, "HTML is not translated yet")
+    if wanted.prefix is not None:
+        return [SplitText(wanted.texts, ("", ""))]
+    if sum(map(len, wanted.texts)) <= FEW:
+        return [split_text(text) for text in wanted.texts]
+    return await asyncio.to_thread(lambda: [split_text(text) for text in wanted.texts])
+
+
+def count_outputs(wanted: TranslationFields, model: Dispatcher) -> int:
+    """Return how many outputs of each sentence are searched: one, or as many as the beam holds."""
+    assert model.facts
+    return model.facts.beam if wanted.alternatives else 1
+
+
+def build_answer(
+    wanted: TranslationFields, cuts: Sequence[SplitText], found: Sequence[Sequence[Found]]
+) -> dict[str, Any]:
+    """Return the answer to a request; its fields are lists if the request had a list of texts."""
+    pairs = list(zip(cuts, found, strict=True))
+    answer: dict[str, Any] = {"translatedText": [join_rank(cut, some, 0) for cut, some in pairs]}
+    if wanted.alternatives:
+        answer["alternatives"] = [
+            list_alternatives(cut, some, wanted.alternatives) for cut, some in pairs
+        ]
+    if wanted.detail:
+        answer["sentences"] = [
+            [describe_sentence(text, one) for text, one in zip(cut.sentences, some, strict=True)]
+            for cut, some in pairs
+        ]
+    return answer if wanted.is_list else {name: values[0] for name, values in answer.items()}
+
+
+def join_rank(cut: SplitText, found: Sequence[Found], rank: int) -> str:
+    """Return a text with the output of a rank (0 is the best) of each of its sentences."""
+    return cut.join([one.outputs[min(rank, len(one.outputs) - 1)][0] for one in found])
+
+
+def list_alternatives(cut: SplitText, found: Sequence[Found], count: int) -> list[str]:
+    """Return at most `count` translations of a text besides the best, all different."""
+    ranks = max((len(one.outputs) for one in found), default=1)
+    texts = [join_rank(cut, found, rank) for rank in range(ranks)]
+    return list(dict.fromkeys(texts))[1 : count + 1]
+
+
+def describe_sentence(text: str, found: Found) -> dict[str, Any]:
+    """Return all that is known of a sentence's translation, as values for JSON."""
+    outputs = [
+        {"text": one, "score": round(score, 4), "log_prob": round(log_prob, 4)}
+        for one, score, log_prob in found.outputs
+    ]
+    extra = found.details or {}
+    return {"source": text, "outputs": outputs, **extra, "warnings": list(found.warnings)}

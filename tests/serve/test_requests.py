@@ -1,0 +1,169 @@
+"""What clients of LibreTranslate and of OpenNMT's server send, and what they get."""
+
+import pytest
+from tests.inference.random_models import random_translator
+from tests.serve.models import load_back, load_random
+from tests.serve.running import running_server
+
+LINES = ["the dog sees a cat.", "a woman", "who runs now and not today", "the old red house"]
+
+
+@pytest.fixture(scope="module")
+def client():
+    with running_server(load_random, load_back) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return random_translator()
+
+
+def test_a_text_has_the_translation_that_the_command_gives(client, translator):
+    for line in LINES:
+        answer = client.translate(line)
+        assert answer.status == 200
+        assert answer.json == {"translatedText": translator(line)}
+
+
+def test_a_form_is_answered_as_json_is(client, translator):
+    fields = {"q": LINES[0], "source": "en", "target": "de", "format": "text", "api_key": ""}
+    assert client.form("/translate", **fields).json == {"translatedText": translator(LINES[0])}
+
+
+def test_a_form_with_parts_is_answered_too(client, translator):
+    parts = {"q": f"{LINES[0]}", "source": "en", "target": "de", "format": "text"}
+    body = "".join(
+        f'--xyz\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+        for name, value in parts.items()
+    )
+    kind = "multipart/form-data; boundary=xyz"
+    answer = client.send("POST", "/translate", f"{body}--xyz--\r\n".encode(), Content_Type=kind)
+    assert answer.json == {"translatedText": translator(LINES[0])}
+
+
+def test_a_list_has_a_list_in_order_and_an_empty_text_an_empty_one(client, translator):
+    texts = [*LINES, "", "  ", LINES[0]]
+    found = client.translate(texts).json["translatedText"]
+    assert found == [*map(translator, LINES), "", "  ", translator(LINES[0])]
+
+
+def test_sentences_are_translated_one_by_one_and_white_space_stays(client, translator):
+    text = f"\n{LINES[0]} The old house.\t\r\n\r\n  {LINES[3]}\n"
+    first, second, third = map(translator, (LINES[0], "The old house.", LINES[3]))
+    found = client.translate(text).json["translatedText"]
+    assert found == f"\n{first} {second}\t\r\n\r\n  {third}\n"
+
+
+def test_each_pair_of_languages_has_its_model(client, translator):
+    back = client.post("/translate", {"q": LINES[1], "source": "de", "target": "en"}).json
+    assert back == {"translatedText": load_back()(LINES[1])}
+    assert back["translatedText"] != translator(LINES[1])
+
+
+def test_the_language_auto_is_the_only_one_that_there_is(client, translator):
+    answer = client.translate(LINES[0], source="auto")
+    assert answer.json == {"translatedText": translator(LINES[0])}
+
+
+def test_alternatives_are_the_next_best_translations(client, translator):
+    best = list(dict.fromkeys(one.text for one in translator.nbest(LINES[0], 2)))
+    found = client.translate(LINES[0], alternatives=3).json
+    assert found == {"translatedText": best[0], "alternatives": best[1:]}
+    several = client.translate(LINES[:2], alternatives=1).json
+    assert several["alternatives"][0] == best[1:2]
+    assert len(several["alternatives"]) == 2
+
+
+def test_details_are_pieces_their_probabilities_and_links(client, translator):
+    (found,) = client.translate(LINES[0], detail=True).json["sentences"]
+    (best,) = translator.aligning().nbest(LINES[0], 1)
+    assert found["outputs"][0]["text"] == best.text
+    assert found["outputs"][0]["log_prob"] == pytest.approx(best.log_prob, abs=1e-3)
+    assert sum(found["log_probs"]) == pytest.approx(best.log_prob, abs=1e-2)
+    assert len(found["log_probs"]) == len(found["target_pieces"])
+    assert "".join(found["source_pieces"]).replace("␣", " ") == LINES[0]
+    assert best.alignment is not None
+    links = [tuple(link) for link in found["alignment"]]
+    assert links == list(best.alignment.links)
+    assert found["weights"] == pytest.approx(best.alignment.weights, abs=1e-3)
+
+
+def test_opennmt_gets_its_own_shape(client, translator):
+    body = [{"src": line, "id": 0} for line in LINES]
+    (found,) = client.post("/translator/translate", body).json
+    assert [one["tgt"] for one in found] == [*map(translator, LINES)]
+    assert [one["src"] for one in found] == LINES
+    (first,) = translator.nbest(LINES[0], 1)
+    assert found[0]["pred_score"] == pytest.approx(first.score, abs=1e-3)
+    assert found[0]["n_best"] == 1
+    other = client.post("/translator/translate", [{"src": LINES[1], "id": 1}]).json
+    assert other[0][0]["tgt"] == load_back()(LINES[1])
+
+
+def test_languages_and_settings_are_told(client):
+    assert client.get("/languages").json == [
+        {"code": "en", "name": "English", "targets": ["de"]},
+        {"code": "de", "name": "German", "targets": ["en"]},
+    ]
+    settings = client.get("/frontend/settings").json
+    assert settings["charLimit"] == 5_000
+    assert settings["keyRequired"] is False
+    assert settings["language"]["source"]["code"] == "en"
+    assert client.get("/health").json == {"status": "ok"}
+    assert client.get("/ready").json == {"ready": True}
+
+
+REFUSED = [
+    ({"source": "en", "target": "de"}, 400, "missing q"),
+    ({"q": "a", "target": "de"}, 400, "missing source"),
+    ({"q": "a", "source": "en"}, 400, "missing target"),
+    ({"q": 3, "source": "en", "target": "de"}, 400, "q must be"),
+    ({"q": ["a", None], "source": "en", "target": "de"}, 400, "q must be"),
+    ({"q": "a", "source": "fr", "target": "de"}, 400, "fr is not supported"),
+    ({"q": "a", "source": "en", "target": "fr"}, 400, "fr is not supported"),
+    ({"q": "a", "source": "en", "target": "de", "format": "pdf"}, 400, "format"),
+    ({"q": "a", "source": "en", "target": "de", "alternatives": 6}, 400, "at most 5"),
+    ({"q": "a", "source": "en", "target": "de", "alternatives": -1}, 400, "alternatives"),
+    ({"q": "a", "source": "en", "target": "de", "alternatives": True}, 400, "alternatives"),
+    ({"q": "a", "source": "en", "target": "de", "detail": "perhaps"}, 400, "detail"),
+    ({"q": "a" * 5_001, "source": "en", "target": "de"}, 413, "5,000"),
+    ({"q": ["a"] * 65, "source": "en", "target": "de"}, 413, "64"),
+    ({"q": "a" * (1 << 20), "source": "en", "target": "de"}, 413, "1,048,576"),
+    ([], 400, "object"),
+    ("q", 400, "object"),
+]
+
+
+@pytest.mark.parametrize(("body", "status", "word"), REFUSED)
+def test_a_wrong_request_is_refused_with_a_status_and_a_sentence(client, body, status, word):
+    answer = client.post("/translate", body)
+    assert (answer.status, set(answer.json)) == (status, {"error"})
+    assert word in answer.json["error"]
+
+
+def test_no_language_is_detected(client):
+    answer = client.post("/detect", {"q": "a"})
+    assert answer.status == 501
+    assert "detect" in answer.json["error"]
+
+
+def test_unknown_paths_and_methods_are_refused_with_json(client):
+    assert (client.get("/nothing").status, set(client.get("/nothing").json)) == (404, {"error"})
+    assert (client.get("/translate").status, client.get("/translate").json) == (
+        405,
+        {"error": "method not allowed"},
+    )
+
+
+def test_with_a_key_only_those_who_have_it_are_answered():
+    with running_server(api_key="open sesame") as client:
+        assert client.translate("a woman").status == 403
+        assert client.translate("a woman", api_key="open").status == 403
+        assert client.translate("a woman", api_key=["open sesame"]).status == 403
+        assert client.translate("a woman", api_key="open sesame").status == 200
+        bearer = {"Authorization": "Bearer open sesame"}
+        item = [{"src": "a woman", "id": 0}]
+        assert client.post("/translator/translate", item).status == 403
+        assert client.post("/translator/translate", item, **bearer).status == 200
+        assert client.get("/frontend/settings").json["keyRequired"] is True
