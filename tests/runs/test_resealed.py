@@ -19,7 +19,8 @@ from transduce.durable import (
 from transduce.errors import FolderError
 from transduce.runs.average import read_data_facts
 from transduce.runs.prepared_corpus import open_prepared
-from transduce.runs.run_folder import begin_or_resume_run, require_update_count, train_run
+from transduce.runs.resume_point import require_update_count
+from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.training.callbacks import TrainingCallbacks
 
 SAVED = "checkpoints/step-00000003"

@@ -57,6 +57,7 @@ class CardFacts:
     # versions by package name, of the packages used in training
     versions: Mapping[str, str] = field(default_factory=dict)
     figures: Sequence[CardScore] = ()
+    parent: str = ""  # sha256 of the model whose weights the run began with; "" if random
     size: str = ""  # a line on how the parameters add up, compared with the paper's count
     cost: Sequence[str] = ()  # lines on hardware, time and operations, compared with the paper's
 
@@ -131,6 +132,8 @@ def training_section(recipe: Recipe, facts: CardFacts) -> str:
         f"- {facts.updates:,} updates of about {recipe.data.source_tokens:,} source and "
         f"{recipe.data.target_tokens:,} target tokens, seed {recipe.training.seed}",
     ]
+    if facts.parent:
+        lines.append(f"- begun with the weights of the model with sha256 `{facts.parent}`")
     if facts.averaged:
         steps = ", ".join(f"{step:,}" for step in facts.averaged)
         lines.append(f"- the mean of {len(facts.averaged)} snapshots (section 6.1): steps {steps}")

@@ -38,6 +38,26 @@ def parallel_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def old_text_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add options that name old text, which is mixed into the new text of a trained model."""
+    for option in reversed(
+        (
+            click.option(
+                "--old-source", type=FILE, help="With --from: older text, mixed into the new."
+            ),
+            click.option("--old-target", type=FILE, help="Its translation, line by line."),
+            click.option("--old-pairs", type=FILE, help="Both in one file, separated by a tab."),
+            click.option(
+                "--old-share",
+                type=click.FloatRange(0, 1, min_open=True, max_open=True),
+                help="Old pairs among all pairs that are read; default 0.5.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
 def treebank_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add to a command the options that name files of trees and of tagged tokens."""
     for option in reversed(
@@ -80,7 +100,7 @@ def read_text_options(files: Mapping[str, Any], prefix: str) -> "Pairs | None":
     from transduce.tasks import PARSING, TAGGING, TRANSLATION
 
     dashed = "--" + prefix.replace("_", "-")
-    split = "dev" if prefix else "train"
+    split = "dev" if prefix == "dev_" else "train"
     kinds = {"pairs": TRANSLATION, "trees": PARSING, "tags": TAGGING}
     given = [side for side in SIDES if files.get(prefix + side) is not None]
     if len(given) > 1 and given != ["source", "target"]:

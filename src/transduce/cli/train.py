@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options, signals, workers
-from transduce.cli.inputs import corpus_options, read_corpus_options
+from transduce.cli.inputs import (
+    corpus_options,
+    old_text_options,
+    read_corpus_options,
+    read_text_options,
+)
 from transduce.cli.training import DisplayOptions, display_run
 from transduce.cli.workers import ProcessOptions
 from transduce.errors import InputError
@@ -20,13 +25,23 @@ from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from transduce.runs.prepared_corpus import PreparedCorpus
-    from transduce.runs.training_run import PreparedTraining, TrainingInputs, TrainingRun
+    from transduce.runs.stored_model import StoredModel
+    from transduce.runs.training_inputs import PreparedTraining, TrainingInputs
+    from transduce.runs.training_run import TrainingRun
     from transduce.training.distributed.rendezvous import Rendezvous
 
 
 @click.command("train")
 @click.argument("recipe", type=options.RecipeName(), required=False)
 @corpus_options
+@click.option(
+    "--from",
+    "parent",
+    type=click.Path(path_type=Path),
+    metavar="MODEL",
+    help="Go on from this model (or run) on new text, with its vocabulary.",
+)
+@old_text_options
 @click.option(
     "--store", type=click.Path(path_type=Path), help="A corpus that `transduce prepare` made."
 )
@@ -46,6 +61,8 @@ if TYPE_CHECKING:
 def command(  # noqa: PLR0913 - one for each option
     *,
     recipe: Recipe | None,
+    parent: Path | None,
+    old_share: float | None,
     store: Path | None,
     output: Path,
     scale: str | None,
@@ -63,11 +80,12 @@ def command(  # noqa: PLR0913 - one for each option
     Ctrl-C, SIGTERM and a closed terminal stop the run after a checkpoint of the last finished
     update; SIGUSR1 writes a checkpoint while the run continues. `transduce average` writes a model
     folder from a run; `transduce translate` also accepts a run folder, whose newest checkpoint it
-    uses.
+    uses. With --from training goes on from a model that is trained already.
 
     \b
     transduce train --source a.en --target a.de --dev-source d.en --dev-target d.de -o RUN
     transduce train table3/base --store wmt14 -o RUN --set training.steps=2000
+    transduce train --from MODEL --pairs new.tsv --old-pairs old.tsv -o RUN
     """
     signals.ignore_checkpoint_signal()
     require(
@@ -81,7 +99,7 @@ def command(  # noqa: PLR0913 - one for each option
     signals.import_with_signals_deferred("transduce.runs.training_run")
     from transduce.runs.output_folder import locked_folder
     from transduce.runs.run_folder import require_run_folder
-    from transduce.runs.training_run import TrainingInputs
+    from transduce.runs.training_inputs import TrainingInputs
 
     keep_freed_memory()
     with workers.silence_repeated_errors(processes):
@@ -98,11 +116,16 @@ def command(  # noqa: PLR0913 - one for each option
             dev=dev,
             store=store,
             settings=dict(changes),
+            parent=parent,
+            old=read_text_options(files, "old_"),
+            old_share=old_share,
         )
         wanted = DisplayOptions(quiet=quiet, live=not no_progress, tensorboard=tensorboard)
         with locked_folder(output):
             prepared = prepare(inputs, quiet=quiet)
-            run = train_with_display(output, prepared.recipe, prepared.corpus, wanted, rendezvous)
+            run = train_with_display(
+                output, prepared.recipe, prepared.corpus, wanted, rendezvous, prepared.parent
+            )
     exit_if_stopped(run)
     if not quiet:
         display.print_message(f"hint: transduce average {output} -o MODEL")
@@ -123,9 +146,10 @@ def prepare(inputs: "TrainingInputs", *, quiet: bool) -> "PreparedTraining":
     """Choose a recipe and prepare its corpus; print reasons for the recipe, and pair counts."""
     from transduce.checkpoint import is_run
     from transduce.cli.prepare import describe_corpus
-    from transduce.runs.training_run import prepare_training
+    from transduce.runs.training_inputs import prepare_training
 
-    names_something = inputs.recipe or inputs.train or inputs.store or is_run(inputs.folder)
+    named = (inputs.recipe, inputs.train, inputs.store, inputs.parent)
+    names_something = any(named) or is_run(inputs.folder)
     if not names_something:
         raise InputError(
             "neither a recipe nor a text was named",
@@ -145,8 +169,9 @@ def train_with_display(
     corpus: "PreparedCorpus",
     wanted: DisplayOptions,
     rendezvous: "Rendezvous | None" = None,
+    parent: "StoredModel | None" = None,
 ) -> "TrainingRun":
-    """Train a run with a display of its progress; signals can stop it."""
+    """Train a run, perhaps on from a parent's weights, with a display; signals can stop it."""
     from transduce.runs.training_run import RunHooks, run_training
 
     hooks = RunHooks(
@@ -154,7 +179,7 @@ def train_with_display(
         receive_requests=signals.signals_as_requests,
         rendezvous=rendezvous,
     )
-    return run_training(folder, recipe, corpus, hooks)
+    return run_training(folder, recipe, corpus, hooks, parent)
 
 
 def exit_if_stopped(run: "TrainingRun") -> None:

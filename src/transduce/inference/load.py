@@ -7,32 +7,19 @@ from os import PathLike
 from pathlib import Path
 from typing import final
 
-from torch import Tensor
-
-from transduce.checkpoint import (
-    LoadedModel,
-    is_model,
-    is_run,
-    load_model,
-    load_newest_checkpoint,
-    read_run,
-    require_matching_tensors,
-)
-from transduce.errors import FolderError, InputError, short_repr
+from transduce.errors import InputError, short_repr
 from transduce.inference.long_lines import OnWarning
 from transduce.inference.translator import Translator, warn_user
 from transduce.machine.device import select_device
 from transduce.model.decoding.inference_weights import prepare_for_inference
 from transduce.model.transformer import Transformer
-from transduce.recipes.parameters import count_parameters
-from transduce.runs.run_folder import read_run_vocabularies
+from transduce.runs.stored_model import build_stored_model, read_stored_model
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.fields import require
 from transduce.settings.precision import INFERENCE_PRECISIONS, InferencePrecision
 from transduce.tasks import Task, build_task
 from transduce.text.arguments import read_path, require_count
-from transduce.vocabulary.files import Vocabularies
 
 
 @final
@@ -109,47 +96,7 @@ def shared_recipe(members: Sequence[Member]) -> Recipe:
 
 def load_member(folder: Path) -> Member:
     """Load one model folder, or the newest checkpoint of one run folder."""
-    if is_run(folder):
-        return load_run(folder)
-    if not folder.is_dir():
-        raise InputError("no such folder", "name a model folder or a run", file=folder)
-    if not is_model(folder):
-        hint = "name a folder that `transduce average` or `transduce train` wrote"
-        raise FolderError("is neither a model folder nor a run", hint, file=folder)
-    found: LoadedModel = load_model(folder, count_weights)
-    model = build_model(found.weights, found.recipe, found.vocabularies, file=folder)
+    found = read_stored_model(folder)
+    model = build_stored_model(found).to(select_device()).eval()
     task = build_task(found.recipe.data, found.vocabularies)
     return Member(model, task, found.recipe, found.hash, found.alignment)
-
-
-def load_run(folder: Path) -> Member:
-    """Load the newest checkpoint of a run folder; raise FolderError if it is damaged."""
-    run = read_run(folder)
-    vocabularies = read_run_vocabularies(folder)
-    count = count_weights(run.recipe, vocabularies)
-    checkpoint, rejected = load_newest_checkpoint(folder, count)
-    if checkpoint is None:
-        raise InputError("this run has no checkpoint yet", "train it first", file=folder)
-    if rejected:  # loading an older checkpoint would hide the damage
-        raise FolderError(rejected[0][1], "`transduce train` resumes from an older checkpoint")
-    model = build_model(checkpoint.weights, run.recipe, vocabularies, file=folder)
-    return Member(model, build_task(run.recipe.data, vocabularies), run.recipe, checkpoint.hash)
-
-
-def count_weights(recipe: Recipe, vocabularies: Vocabularies) -> int:
-    """Return by formula how many weights the recipe's model has with these vocabularies."""
-    source, target = vocabularies
-    return count_parameters(recipe.architecture, len(source), len(target))
-
-
-def build_model(
-    weights: dict[str, Tensor], recipe: Recipe, vocabularies: Vocabularies, *, file: Path
-) -> Transformer:
-    """Build the recipe's model with the given weights on the fastest device, in evaluation mode."""
-    source, target = vocabularies
-    model = Transformer(recipe.architecture, len(source), len(target))
-    expected = {name: tuple(weight.shape) for name, weight in model.named_weights().items()}
-    weights = require_matching_tensors(weights, expected, file=file)
-    for name, weight in model.named_weights().items():
-        weight.copy_(weights[name])
-    return model.to(select_device()).eval()

@@ -48,7 +48,7 @@ def choose_trees(recipe: Recipe, train: object, dev: object, test: Path | str | 
         "table4/wsj, craft or gum, for example",
     )
     train_trees, dev_trees = choose_texts(recipe.data, train, dev)
-    gold = train_trees.gold if isinstance(train_trees, MixedPairs) else train_trees
+    gold = train_trees.main if isinstance(train_trees, MixedPairs) else train_trees
     folder = gold.path if isinstance(gold, TaskFiles) else None
     is_penn = folder is not None and folder.is_dir() and has_penn_sections(folder)
     require(

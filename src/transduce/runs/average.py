@@ -25,7 +25,8 @@ from transduce.durable import VerifiedFolder, from_checksummed_json, read_regula
 from transduce.durable.folder import require_absent
 from transduce.errors import FolderError, InputError
 from transduce.runs import ledger
-from transduce.runs.run_folder import DATA, read_run_vocabularies
+from transduce.runs.run_folder import DATA
+from transduce.runs.stored_model import read_run_vocabularies
 from transduce.scores import Score
 from transduce.tasks import build_task
 from transduce.text.arguments import read_path, require_count
@@ -69,7 +70,8 @@ def average(
 def write_average(run: Path, output: Path, last: int | None) -> list[int]:
     """Write the mean of a run's last snapshots as a model folder; return the snapshots' steps."""
     require_absent(output)
-    recipe = read_run(run).recipe
+    begun = read_run(run)
+    recipe = begun.recipe
     steps, weights, progress = average_snapshots(run, last)
     data, vocabularies = read_data_facts(run), read_run_vocabularies(run)
     facts = CardFacts(
@@ -82,11 +84,13 @@ def write_average(run: Path, output: Path, last: int | None) -> list[int]:
         left_out=data.left_out,
         versions={package: version(package) for package in PACKAGES},
         figures=list_card_scores(progress),
+        parent=begun.fingerprints.get(ledger.PARENT, ""),
         size=ledger.describe_size(recipe.architecture, *map(len, vocabularies)),
         cost=ledger.describe_cost(progress.cost),
     )
     card = model_card(recipe, facts)
-    about = {"run": read_run(run).id, "averaged": steps}
+    about = {"run": begun.id, "averaged": steps}
+    about |= {ledger.PARENT: facts.parent} if facts.parent else {}
     save_model(output, weights, recipe, vocabularies, card, about=about)
     return steps
 

@@ -82,7 +82,7 @@ def require_texts_of_task(argument: str, texts: Pairs, data: Data) -> Pairs:
 
 def find_dev_split(train: Pairs) -> Pairs | None:
     """Return the development split of a treebank folder, such as section 22; None without one."""
-    gold = train.gold if isinstance(train, MixedPairs) else train
+    gold = train.main if isinstance(train, MixedPairs) else train
     if not isinstance(gold, TaskFiles) or not gold.path.is_dir():
         return None
     found = replace(gold, split="dev")

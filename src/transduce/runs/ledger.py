@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from jaxtyping import Int32
 
+from transduce.checkpoint import Run
 from transduce.checkpoint.card import format_value
 from transduce.machine.environment import describe_environment
 from transduce.machine.rate import measure_matmul_rate
@@ -28,6 +29,7 @@ from transduce.training.cost import MachineRecord, TrainingCost
 from transduce.training.journal import LOG, Journal
 
 Lengths = Int32[np.ndarray, " N"]  # lengths in tokens of one side of N pairs
+PARENT = "parent"  # the name of the parent's sha256 among a run's fingerprints
 MACHINE = "machine"  # the journal event that records the devices used from a step on
 # numbers of symbols that give the parameter counts that Table 3 prints
 BIG_SYMBOLS = "35,368 to 36,344"
@@ -51,6 +53,12 @@ def describe_deviations(recipe: Recipe) -> list[str]:
     if not here:
         return [f"the paper's own: {own}", *why]
     return [f"made from the paper's {own}", f"not as there: {here}", *why]
+
+
+def describe_parent(run: Run) -> list[str]:
+    """Return a sentence on the model that a run goes on from, none if its weights were random."""
+    found = run.fingerprints.get(PARENT)
+    return [] if found is None else [f"goes on from the weights of the model with sha256 {found}"]
 
 
 def format_deviations(found: Sequence[Deviation]) -> str:

@@ -69,11 +69,21 @@ class PreparedCorpus:
 
 
 def prepare_corpus(
-    folder: Path, data: Data, train: Pairs, dev: Pairs | None, on_progress: OnProgress
+    folder: Path,
+    data: Data,
+    train: Pairs,
+    dev: Pairs | None,
+    on_progress: OnProgress,
+    given: Vocabularies | None = None,
 ) -> PreparedCorpus:
-    """Clean, encode and store a parallel text in a folder, and open the prepared corpus."""
+    """Clean, encode and store a parallel text in a folder, and open the prepared corpus.
+
+    The text is encoded with the `given` vocabularies, by default with ones learned from it.
+    """
     inputs = {"train": train.fingerprint()} | ({"dev": dev.fingerprint()} if dev else {})
     declare_inputs(folder, data, inputs)
+    if given is not None:
+        write_vocabularies(folder, given)
     vocabularies = learn_vocabularies(folder, data, train, on_progress)
     for split, pairs in (("train", train), ("dev", dev)):
         if pairs is not None and not (folder / split).is_dir():
@@ -181,6 +191,16 @@ def read_declared_inputs(folder: Path) -> tuple[Data, dict[str, str]]:
             return data, {"train": train, **cast("dict[str, str]", more)}
     fact = "names no training text, or a text other than train and dev"
     raise FolderError(fact, "delete the folder and prepare it again", file=file)
+
+
+def write_vocabularies(folder: Path, given: Vocabularies) -> None:
+    """Write vocabularies into a corpus folder; refuse a folder that has others already."""
+    for name, content in given.files().items():
+        if not (folder / name).exists():
+            write_atomically(folder / name, content)
+        elif read_regular(folder / name, LIMIT) != content:
+            fact = "was prepared with a vocabulary of its own"
+            raise InputError(fact, OTHER_FOLDER, file=folder)
 
 
 def learn_vocabularies(

@@ -112,6 +112,13 @@ def build_schedule(steps: int) -> dict[str, Value]:
     return {
         "training.steps": steps,
         "training.warmup": max(200, min(4_000, steps // 2)),
+        **list_intervals(steps),
+    }
+
+
+def list_intervals(steps: int) -> dict[str, Value]:
+    """Return settings for the steps between snapshots and between validations of a run."""
+    return {
         "training.snapshot_every": max(20, steps // 50),
         "training.validate_every": max(100, steps // 20),
     }

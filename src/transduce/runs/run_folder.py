@@ -6,41 +6,37 @@ store/:  the prepared corpus itself, unless the run uses a corpus in another fol
 """
 
 from collections.abc import Callable
-from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import final
 
 from transduce.checkpoint import (
-    Checkpoint,
     create_run,
     extend_run,
     is_run,
-    load_newest_checkpoint,
     read_run,
-    require_matching_tensors,
 )
-from transduce.checkpoint.resume import MOMENTS, STATE
 from transduce.checkpoint.run_file import RUN_FILE
 from transduce.checkpoint.steps import CHECKPOINTS, MILESTONES, SNAPSHOTS, require_no_link
 from transduce.corpus.batch import Batch
 from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
 from transduce.durable import ensure_folder, to_checksummed_json, write_atomically
-from transduce.errors import FolderError, InputError
+from transduce.errors import InputError
 from transduce.machine.cpus import available_cpus
 from transduce.machine.device import select_device
-from transduce.machine.environment import (
-    describe_environment,
-    environment_changes,
-    read_environment,
-)
 from transduce.machine.memory import device_memory
 from transduce.model.transformer import build_transformer
 from transduce.recipes.parameters import count_recipe_parameters
-from transduce.runs.ledger import journal_machine, measure_machine, sum_lengths
+from transduce.runs.adapt import (
+    require_parent_vocabularies,
+    require_same_parent,
+    save_parent_weights,
+)
+from transduce.runs.ledger import PARENT, journal_machine, measure_machine, sum_lengths
 from transduce.runs.output_folder import require_own_folder
-from transduce.runs.prepared_corpus import STORE, PreparedCorpus, read_vocabularies_in
+from transduce.runs.prepared_corpus import STORE, PreparedCorpus
+from transduce.runs.resume_point import RunStart, load_resume_point
+from transduce.runs.stored_model import StoredModel
 from transduce.runs.validation import build_validation
 from transduce.settings import Recipe
 from transduce.settings.fields import require
@@ -48,12 +44,12 @@ from transduce.settings.recipe import with_changes
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.compiling import compile_layers, require_compiler
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
-from transduce.training.journal import LOG, Journal
+from transduce.training.journal import LOG
 from transduce.training.loop import TrainingJob, train
 from transduce.training.memory import estimate_micro_batch_tokens
-from transduce.training.optimiser import UPDATES, Optimiser
-from transduce.training.progress import EDITED, Progress, read_progress
-from transduce.vocabulary.files import LEXICON, SHARED, SOURCE, TARGET, Vocabularies
+from transduce.training.optimiser import Optimiser
+from transduce.training.progress import Progress
+from transduce.vocabulary.files import LEXICON, SHARED, SOURCE, TARGET
 
 DATA = "data.json"
 CURVES = "tensorboard"
@@ -76,31 +72,29 @@ OURS = (
 RESOLVED = ("training.threads", "training.micro_batch_tokens")
 
 
-@final
-@dataclass(frozen=True, kw_only=True)
-class RunStart:
-    """A run's state at its start: progress, model size, damaged checkpoints, machine changes."""
-
-    progress: Progress
-    parameters: int  # number of the model's parameters
-    rejected: list[tuple[Path, str]]  # damaged checkpoints, each with the reason for rejecting it
-    changed: list[str]  # changes of the machine that may alter the results' last bits
-
-
 def begin_or_resume_run(
-    folder: Path, recipe: Recipe, prepared: PreparedCorpus, processes: int = 1
+    folder: Path,
+    recipe: Recipe,
+    prepared: PreparedCorpus,
+    processes: int = 1,
+    parent: StoredModel | None = None,
 ) -> Recipe:
     """Begin a run, or check that a begun one has this recipe and corpus; return its recipe.
 
     `processes` is how many processes of the run share this machine. Settings that are 0 (threads,
-    micro-batch size) are chosen to fit the machine.
+    micro-batch size) are chosen to fit the machine. `parent` is the model that the run goes on
+    from, if it does not begin with random weights.
     """
     require_memory(recipe, memory_per_process(processes))
     require_compiler(recipe.training, select_device())
     if is_run(folder):
         stored = read_run(folder)
+        require_same_parent(folder, stored, parent)
         require_same_recipe(folder, recipe, stored.recipe)
-        require_same_corpus(folder, stored.fingerprints, fingerprint_corpus(prepared))
+        corpus = {name: one for name, one in stored.fingerprints.items() if name != PARENT}
+        require_same_corpus(folder, corpus, fingerprint_corpus(prepared))
+        if parent is not None:
+            save_parent_weights(folder, stored.recipe, parent)
         if recipe.training.steps > stored.recipe.training.steps:
             return extend_run(folder, recipe.training.steps).recipe
         return stored.recipe
@@ -109,7 +103,13 @@ def begin_or_resume_run(
     for name, content in prepared.vocabularies.files().items():
         write_atomically(folder / name, content)
     write_atomically(folder / DATA, to_checksummed_json(prepared.train.about))
-    create_run(folder, recipe, fingerprint_corpus(prepared))
+    fingerprints = fingerprint_corpus(prepared)
+    if parent is None:
+        create_run(folder, recipe, fingerprints)
+    else:
+        require_parent_vocabularies(parent, prepared.vocabularies.hashes(), prepared.folder)
+        create_run(folder, recipe, fingerprints | {PARENT: parent.hash})
+        save_parent_weights(folder, recipe, parent)
     return recipe
 
 
@@ -118,20 +118,6 @@ def require_run_folder(folder: Path) -> None:
     require_own_folder(folder, RUN_FILE, OURS, "run")
     for name in (CHECKPOINTS, SNAPSHOTS, MILESTONES):
         require_no_link(folder / name)
-
-
-def read_run_vocabularies(folder: Path) -> Vocabularies:
-    """Read the vocabularies of a run; refuse files other than those the run was begun with."""
-    run = read_run(folder)
-    vocabularies = read_vocabularies_in(folder, run.recipe.data)
-    for name, found in vocabularies.hashes().items():
-        if run.fingerprints.get(name) != found:
-            raise FolderError(
-                f"the {name} vocabulary is not the one this run was begun with",
-                "put back the run's own file",
-                file=folder,
-            )
-    return vocabularies
 
 
 def require_memory(recipe: Recipe, memory: int) -> None:
@@ -234,57 +220,6 @@ def train_run(
     group.broadcast(job.optimiser.state_tensors)
     job.optimiser.refresh_compute_weights()
     return train(job, progress, callbacks, group)
-
-
-def load_resume_point(
-    job: TrainingJob, on_start: Callable[[RunStart], None], group: ProcessGroup
-) -> Progress:
-    """Restore the newest undamaged checkpoint, report it to `on_start`, return its progress."""
-    folder = job.folder
-    checkpoint, rejected = load_newest_checkpoint(folder)
-    start = restore_checkpoint(job, checkpoint, rejected, group)
-    on_start(start)
-    if (folder / LOG).exists():  # a resume event marks logged events of later steps as lost
-        with closing(Journal(folder / LOG)) as journal:
-            journal.write("resume", step=start.progress.step, changed=start.changed)
-    return start.progress
-
-
-def restore_checkpoint(
-    job: TrainingJob,
-    checkpoint: Checkpoint | None,
-    rejected: list[tuple[Path, str]],
-    group: ProcessGroup,
-) -> RunStart:
-    """Load a checkpoint, if any, into model and optimiser; return the state the run starts from."""
-    model, optimiser = job.model, job.optimiser
-    parameters = sum(weight.numel() for weight in optimiser.parameters)
-    if checkpoint is None:
-        progress, changed = Progress(), []
-    else:
-        expected = {name: tuple(weight.shape) for name, weight in model.named_weights().items()}
-        moments = {name: tuple(moment.shape) for name, moment in optimiser.moments.items()}
-        optimiser.restore(
-            require_matching_tensors(checkpoint.weights, expected, file=checkpoint.folder),
-            require_matching_tensors(checkpoint.moments, moments, file=checkpoint.folder),
-        )
-        progress = read_progress(checkpoint.state, checkpoint.step, checkpoint.folder / STATE)
-        require_update_count(checkpoint)
-        changed = environment_changes(
-            read_environment(checkpoint.state, checkpoint.folder / STATE),
-            describe_environment(
-                select_device(), reduction=group.reduction, processes=group.world_size
-            ),
-        )
-    return RunStart(progress=progress, parameters=parameters, rejected=rejected, changed=changed)
-
-
-def require_update_count(checkpoint: Checkpoint) -> None:
-    """Raise FolderError if Adam's count of updates is none, or above the checkpoint's step."""
-    updates = checkpoint.moments[UPDATES].item()
-    if updates not in range(checkpoint.step + 1):
-        fact = f"counts {updates:g} updates, and its folder is of step {checkpoint.step:,}"
-        raise FolderError(fact, EDITED, file=checkpoint.folder / MOMENTS)
 
 
 def build_feed(recipe: Recipe, prepared: PreparedCorpus) -> Callable[[int], list[Batch]]:

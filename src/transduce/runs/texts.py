@@ -87,30 +87,28 @@ class TaskFiles:
 @final
 @dataclass(frozen=True)
 class MixedPairs:
-    """Gold (annotated) training pairs mixed with silver (automatically parsed) pairs.
+    """Training pairs mixed with more pairs: gold trees with silver ones, new text with old text.
 
-    Each gold pair is followed by `ratio` silver pairs on average. The text that ends first is
+    Each main pair is followed by `ratio` added pairs on average. The text that ends first is
     repeated until the other one has been read once.
     """
 
-    gold: Pairs
-    silver: Pairs
+    main: Pairs
+    added: Pairs
     ratio: float
+    names: tuple[str, str] = ("gold", "silver")  # of both texts, for error messages
 
     def read(self) -> Iterator[Pair]:
-        """Yield gold and silver pairs: after each gold pair, `ratio` silver pairs on average."""
-        gold, silver, due = (
-            RepeatedPairs("gold", self.gold),
-            RepeatedPairs("silver", self.silver),
-            0.0,
-        )
-        while not (gold.was_read and silver.was_read):
-            yield (gold if due < 1 else silver).take()
+        """Yield main and added pairs: after each main pair, `ratio` added pairs on average."""
+        main, added = map(RepeatedPairs, self.names, (self.main, self.added))
+        due = 0.0
+        while not (main.was_read and added.was_read):
+            yield (main if due < 1 else added).take()
             due += self.ratio if due < 1 else -1.0
 
     def fingerprint(self) -> str:
-        """Return the gold fingerprint, the ratio and the silver fingerprint as one string."""
-        return f"{self.gold.fingerprint()} mixed 1:{self.ratio} {self.silver.fingerprint()}"
+        """Return the main fingerprint, the ratio and the added fingerprint as one string."""
+        return f"{self.main.fingerprint()} mixed 1:{self.ratio} {self.added.fingerprint()}"
 
 
 @final

@@ -18,7 +18,8 @@ from transduce.text.arguments import read_path
 
 if TYPE_CHECKING:
     from transduce.runs.choice import Texts
-    from transduce.runs.training_run import TrainingInputs, TrainingRun
+    from transduce.runs.training_inputs import TrainingInputs
+    from transduce.runs.training_run import TrainingRun
     from transduce.training.callbacks import TrainingCallbacks
     from transduce.training.distributed.requests import SignalRequests
     from transduce.training.progress import Progress, ValidationResult
@@ -34,6 +35,9 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     settings: Mapping[str, Value] | None = None,
     store: str | PathLike[str] | None = None,
     scale: str | None = None,
+    parent: str | PathLike[str] | None = None,
+    old: "Texts | None" = None,
+    old_share: float | None = None,
     callbacks: "TrainingCallbacks | None" = None,
     process_settings: bool = True,
 ) -> "TrainingRun":
@@ -45,6 +49,11 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     one a recipe that fits the text and the machine is chosen. `settings` overrides settings of the
     recipe, such as `{"training.steps": 200}`. `scale` names a scale, such as "laptop", that makes
     the recipe smaller. `callbacks` are called after updates and validations.
+
+    `parent` is a model folder, or a run, that training goes on from (adaptation): it decides the
+    architecture and the vocabularies, and without `recipe` all other settings but the schedule.
+    `old` is text that is mixed in, such as the parent's own, so that `old_share` of all pairs read
+    are old, by default 0.5.
 
     Calling it again resumes from the last checkpoint, equal to the bit on the same machine. An
     interrupt (Ctrl-C) saves the last finished update, then raises `KeyboardInterrupt`.
@@ -67,7 +76,7 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
         "recipe='table3/base', scale='laptop'",
     )
     named = None if recipe is None else customise_recipe(find_recipe(recipe), {}, scale)
-    from transduce.runs.training_run import TrainingInputs
+    from transduce.runs.training_inputs import TrainingInputs
 
     inputs = TrainingInputs(
         folder=read_path("folder", folder),
@@ -76,6 +85,9 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
         dev=dev,
         store=None if store is None else read_path("store", store),
         settings=settings or {},
+        parent=None if parent is None else read_path("parent", parent),
+        old=old,
+        old_share=old_share,
     )
     with restored_threads():
         return train_interruptibly(inputs, callbacks)
@@ -87,7 +99,8 @@ def train_interruptibly(
     """Prepare and train; on Ctrl-C, save the last finished update and raise KeyboardInterrupt."""
     from transduce.runs.output_folder import locked_folder
     from transduce.runs.run_folder import require_run_folder
-    from transduce.runs.training_run import RunHooks, prepare_training, run_training
+    from transduce.runs.training_inputs import prepare_training
+    from transduce.runs.training_run import RunHooks, run_training
     from transduce.training.callbacks import TrainingCallbacks, ignore_event
 
     require_run_folder(inputs.folder)
@@ -100,7 +113,7 @@ def train_interruptibly(
             observe=lambda _recipe: nullcontext(observer),
             receive_requests=observer.receive_interrupts,
         )
-        run = run_training(inputs.folder, prepared.recipe, prepared.corpus, hooks)
+        run = run_training(inputs.folder, prepared.recipe, prepared.corpus, hooks, prepared.parent)
     if run.stop_signal:
         raise KeyboardInterrupt
     return run

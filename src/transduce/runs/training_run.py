@@ -1,39 +1,30 @@
-"""A whole training, from inputs to finished run, for `transduce.train` and the commands.
+"""A whole training, from recipe and corpus to finished run, for `transduce.train` and commands.
 
-The recipe and the corpus are chosen and prepared, the run is begun or resumed in its folder, an
-observer is called on every event, and a signal stops the training.
+The run is begun or resumed in its folder, an observer is called on every event, and a signal stops
+the training.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, final, runtime_checkable
 
 from transduce.checkpoint import has_checkpoints, is_run, read_run
 from transduce.machine.device import has_fast_bfloat16, select_device
 from transduce.machine.process_settings import use_threads
-from transduce.runs.choice import choose_recipe, choose_texts, open_texts
-from transduce.runs.ledger import describe_deviations, describe_size
-from transduce.runs.prepared_corpus import (
-    STORE,
-    OnProgress,
-    PreparedCorpus,
-    open_prepared,
-    prepare_corpus,
-    require_prepared_for,
-)
+from transduce.runs.ledger import describe_deviations, describe_parent, describe_size
+from transduce.runs.prepared_corpus import STORE, PreparedCorpus, open_prepared
+from transduce.runs.resume_point import RunStart
 from transduce.runs.run_folder import (
-    RunStart,
     begin_or_resume_run,
     fingerprint_corpus,
     require_same_corpus,
     train_run,
 )
-from transduce.settings import Data, Recipe, Training
-from transduce.settings.fields import require
-from transduce.settings.recipe import Value, with_changes
+from transduce.runs.stored_model import StoredModel
+from transduce.settings import Recipe, Training
 from transduce.training.callbacks import TrainingCallbacks, ignore_event
 from transduce.training.distributed.process_group import ProcessGroup, SingleProcess
 from transduce.training.distributed.rank import ProcessRank
@@ -78,19 +69,6 @@ class RunHooks:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class TrainingInputs:
-    """The arguments of a training as its caller gave them: folder, recipe, texts, settings."""
-
-    folder: Path
-    recipe: Recipe | None = None
-    train: object = None  # a text of any kind that `open_texts` accepts
-    dev: object = None
-    store: Path | None = None  # the folder of a prepared corpus
-    settings: Mapping[str, Value] = field(default_factory=dict)
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
 class TrainingRun:
     """The result of a training: the run, trained to its end or until it was stopped."""
 
@@ -109,65 +87,20 @@ class TrainingRun:
         return f"<run {self.folder}: {state} at step {self.progress.step:,}>"
 
 
-@final
-@dataclass(frozen=True, kw_only=True)
-class PreparedTraining:
-    """A chosen recipe and a prepared corpus, ready for training."""
-
-    recipe: Recipe
-    reasons: list[str]  # why this recipe was recommended, in sentences; empty if it was given
-    corpus: PreparedCorpus
-    is_new_corpus: bool
-
-
-def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> PreparedTraining:
-    """Choose the recipe of a training, and prepare its corpus or open a prepared one."""
-    folder, recipe = inputs.folder, inputs.recipe
-    require(
-        recipe is not None or inputs.store is None or is_run(folder),
-        "a corpus alone does not say how to train",
-        "name a recipe beside --store: the one that it was prepared with",
-    )
-    if recipe is None and is_run(folder):
-        recipe = read_run(folder).recipe
-    data = with_changes(recipe or Recipe(name="none"), inputs.settings).data
-    pairs = None if inputs.train is None else open_texts("train", inputs.train, data)
-    recipe, reasons = choose_recipe(
-        recipe,
-        pairs,
-        inputs.settings,
-        has_gpu=select_device().type != "cpu",
-        on_progress=on_progress,
-    )
-    corpus, is_new = open_or_prepare(inputs, recipe.data, on_progress)
-    return PreparedTraining(recipe=recipe, reasons=reasons, corpus=corpus, is_new_corpus=is_new)
-
-
-def open_or_prepare(
-    inputs: TrainingInputs, data: Data, on_progress: OnProgress
-) -> tuple[PreparedCorpus, bool]:
-    """Return the corpus of a training, opened or prepared, and whether it was prepared now."""
-    own = inputs.folder / STORE
-    has_texts = inputs.train is not None or inputs.dev is not None
-    if inputs.store is not None:
-        require(not has_texts, "texts and a prepared corpus were named", "leave out one of them")
-        corpus = open_prepared(inputs.store)
-        require_prepared_for(corpus, data)
-        return corpus, False
-    if is_run(inputs.folder) and own.is_dir() and not has_texts:
-        return open_prepared(own), False
-    train, dev = choose_texts(data, inputs.train, inputs.dev)
-    is_new = not (own / "train").is_dir()
-    return prepare_corpus(own, data, train, dev, on_progress), is_new
-
-
 def run_training(
-    folder: Path, recipe: Recipe, corpus: PreparedCorpus, hooks: RunHooks
+    folder: Path,
+    recipe: Recipe,
+    corpus: PreparedCorpus,
+    hooks: RunHooks,
+    parent: StoredModel | None = None,
 ) -> TrainingRun:
-    """Begin or resume the run in a folder and train it to its end, or until a signal stops it."""
+    """Begin or resume the run in a folder and train it to its end, or until a signal stops it.
+
+    `parent` is the model that a new run goes on from, if it does not begin with random weights.
+    """
     was_begun = is_run(folder)
     rank = hooks.rendezvous.rank if hooks.rendezvous else ProcessRank()
-    recipe = begin_or_resume_run(folder, recipe, corpus, rank.local_size)
+    recipe = begin_or_resume_run(folder, recipe, corpus, rank.local_size, parent)
     use_threads(recipe.training.threads)
     starts: list[RunStart] = []
     with (
@@ -268,7 +201,12 @@ def report_start(
     else:
         observer.on_message(f"{recipe.name}: {start.parameters:,} parameters, in {folder}")
         symbols = map(len, corpus.vocabularies)
-        for line in (*describe_deviations(recipe), describe_size(recipe.architecture, *symbols)):
+        ledger = (
+            *describe_parent(read_run(folder)),
+            *describe_deviations(recipe),
+            describe_size(recipe.architecture, *symbols),
+        )
+        for line in ledger:
             observer.on_message(f"  {line}")
     for path, reason in start.rejected:
         observer.on_warning(f"{path.name} cannot be used: {reason}")

@@ -18,7 +18,8 @@ from transduce.durable.verified import MANIFEST_LIMIT
 from transduce.errors import FolderError
 from transduce.runs.average import read_data_facts
 from transduce.runs.prepared_corpus import INPUTS_FILE, STORE, open_prepared
-from transduce.runs.run_folder import DATA, read_run_vocabularies
+from transduce.runs.run_folder import DATA
+from transduce.runs.stored_model import read_run_vocabularies
 from transduce.settings.fields import require
 from transduce.text.arguments import read_path
 from transduce.training.journal import LOG

@@ -1,0 +1,208 @@
+"""Adaptation: a run that goes on from a trained model, its parent, on new text.
+
+The parent decides architecture and vocabularies. Its weights become the run's checkpoint of step 0,
+so that resuming works as in any other run; Adam's moments and the schedule begin anew.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+
+from transduce.checkpoint import Run, has_checkpoints, save_checkpoint
+from transduce.errors import FolderError, InputError
+from transduce.machine.device import select_device
+from transduce.machine.environment import describe_environment
+from transduce.recipes.choice import customise_recipe
+from transduce.runs.ledger import PARENT
+from transduce.runs.prepared_corpus import OnProgress
+from transduce.runs.recommend import PIECE, count_corpus, list_intervals
+from transduce.runs.stored_model import StoredModel, build_stored_model, read_stored_model
+from transduce.runs.texts import MixedPairs, Pairs
+from transduce.settings import Architecture, Data, Recipe
+from transduce.settings.fields import require
+from transduce.settings.recipe import Value, with_changes
+from transduce.training.optimiser import Optimiser
+from transduce.training.progress import Progress
+
+PASSES = 5  # over the new text
+FEWEST, MOST = 200, 20_000  # updates that are chosen
+DROPOUTS = ("dropout", "attention_dropout", "feed_forward_dropout")
+INHERITED = (  # settings that the parent decides, since its weights or ids depend on them
+    *(f"architecture.{field.name}" for field in fields(Architecture) if field.name not in DROPOUTS),
+    "data.task",
+    "data.linearisation",
+    "data.label_scheme",
+    "data.vocabulary",
+    "data.vocabulary_size",
+    "data.shared_vocabulary",
+)
+NEW_TEXT: Mapping[str, Value] = {  # settings that fit the parent's text and machine only
+    "data.corpus": "your own",
+    "data.max_pairs": 0,
+    "training.threads": 0,
+    "training.micro_batch_tokens": 0,
+}
+
+
+def read_parent(path: Path, folder: Path) -> StoredModel:
+    """Read and verify the model that a run in `folder` goes on from; refuse that very folder."""
+    require(
+        not folder.exists() or not path.exists() or not path.samefile(folder),
+        f"{folder} cannot be both the model to go on from and the new run",
+        "name another folder for the run; to resume a run, leave out the model",
+    )
+    parent = read_stored_model(path)
+    build_stored_model(parent)  # refuses tensors of another architecture
+    return parent
+
+
+def mix_old_pairs(new: Pairs, old: Pairs, share: float) -> MixedPairs:
+    """Return the new text with old text mixed in, such that `share` of all pairs read is old."""
+    require(0 < share < 1, f"the share of old pairs lies between 0 and 1, not at {share}")
+    return MixedPairs(new, old, share / (1 - share), names=("new", "old"))
+
+
+def choose_adaptation(
+    parent: StoredModel,
+    named: Recipe | None,
+    train: Pairs | Data,
+    settings: Mapping[str, Value],
+    on_progress: OnProgress,
+) -> tuple[Recipe, list[str]]:
+    """Return the recipe of an adaptation, and reasons if its schedule was chosen by the text.
+
+    Without a named recipe, the parent's is taken with a schedule of its own. `train` is the text,
+    or the settings that a prepared corpus was made with.
+    """
+    mixing: dict[str, Value] = {}
+    if isinstance(train, MixedPairs):  # the shorter text is repeated, and repeats must count
+        mixing["data.drop_duplicates"] = False
+    reasons: list[str] = []
+    if named is None:
+        recipe, reasons = continue_recipe(parent, train, mixing | dict(settings), on_progress)
+    else:
+        recipe = customise_recipe(with_changes(named, mixing), settings)
+    require_inherited(parent, recipe)
+    require(
+        not (mixing and recipe.data.drop_duplicates),
+        "old text is repeated to keep its share, and data.drop_duplicates would drop it",
+        "--set data.drop_duplicates=false",
+    )
+    return recipe, reasons
+
+
+def continue_recipe(
+    parent: StoredModel,
+    train: Pairs | Data,
+    settings: Mapping[str, Value],
+    on_progress: OnProgress,
+) -> tuple[Recipe, list[str]]:
+    """Return the parent's recipe with a schedule that fits a new text, and reasons for it."""
+    start = replace(
+        with_changes(parent.recipe, NEW_TEXT),
+        name=f"{parent.recipe.name}, adapted",
+        about="",
+        because=f"goes on from the weights of a model of {parent.recipe.name}",
+    )
+    if isinstance(train, Data):
+        start = replace(start, data=train)
+    wanted = with_changes(start, settings)
+    require_inherited(parent, wanted)
+    if "training.steps" in settings:
+        steps = wanted.training.steps
+    else:
+        require(
+            not isinstance(train, Data),
+            "a prepared corpus alone does not say how long to train",
+            "--set training.steps=2000, or name the text in place of --store",
+        )
+        assert not isinstance(train, Data)
+        steps = count_updates(train, wanted, on_progress)
+    schedule = build_schedule(parent, steps)
+    recipe = customise_recipe(with_changes(start, schedule), settings)
+    return recipe, explain_schedule(parent, recipe)
+
+
+def count_updates(train: Pairs, recipe: Recipe, on_progress: OnProgress) -> int:
+    """Return the number of updates for 5 passes over the new part of a text, in hundreds."""
+    new, factor = (train.main, 1 + train.ratio) if isinstance(train, MixedPairs) else (train, 1.0)
+    pieces = count_corpus(new, recipe.data, on_progress).characters / PIECE * factor
+    updates = PASSES * pieces / min(recipe.data.source_tokens, recipe.data.target_tokens)
+    return int(max(FEWEST, min(MOST, updates))) // 100 * 100
+
+
+def build_schedule(parent: StoredModel, steps: int) -> dict[str, Value]:
+    """Return training settings whose highest learning rate is the parent's last one.
+
+    By equation 3 the rate of step s is factor · d_model^-0.5 · s^-0.5 after the warm-up, so that
+    another warm-up reaches the same rate with a factor that grows with its square root.
+    """
+    before = parent.recipe.training
+    reached = max(parent.updates or before.steps, before.warmup)
+    warmup = max(1, steps // 10)
+    return {
+        "training.steps": steps,
+        "training.warmup": warmup,
+        "training.learning_rate_factor": before.learning_rate_factor * (warmup / reached) ** 0.5,
+        **list_intervals(steps),
+    }
+
+
+def explain_schedule(parent: StoredModel, recipe: Recipe) -> list[str]:
+    """Return sentences on the chosen schedule of an adaptation."""
+    training = recipe.training
+    peak = training.learning_rate_factor * (recipe.architecture.d_model * training.warmup) ** -0.5
+    return [
+        f"architecture and vocabulary of {parent.folder}: {parent.recipe.name}",
+        f"{training.steps:,} updates of {recipe.data.target_tokens:,} tokens a side; the learning "
+        f"rate rises to {peak:.1e} in {training.warmup:,} of them",
+        "another choice: --set training.steps=2000 and so on",
+    ]
+
+
+def require_inherited(parent: StoredModel, recipe: Recipe) -> None:
+    """Refuse a recipe with another architecture, vocabulary or task than the parent's."""
+    theirs, ours = parent.recipe.flat_settings(), recipe.flat_settings()
+    for path in INHERITED:
+        if theirs[path] != ours[path]:
+            raise InputError(
+                f"{path} is {theirs[path]} in {parent.folder} and {ours[path]} here",
+                "architecture and vocabulary come from the model to go on from: leave this "
+                "setting out, or train a new model",
+            )
+
+
+def require_parent_vocabularies(parent: StoredModel, found: Mapping[str, str], file: Path) -> None:
+    """Refuse a prepared corpus whose vocabularies are not the parent's."""
+    if parent.vocabularies.hashes() != found:
+        raise InputError(
+            f"was prepared with another vocabulary than that of {parent.folder}",
+            "name the text, which is then encoded with that model's vocabulary",
+            file=file,
+        )
+
+
+def require_same_parent(folder: Path, run: Run, parent: StoredModel | None) -> None:
+    """Refuse to resume a run with another parent, or without the parent if no step was saved."""
+    begun = run.fingerprints.get(PARENT)
+    if parent is not None and parent.hash != begun:
+        fact = f"this run goes on from a model with sha256 {begun}, not {parent.hash}"
+        if begun is None:
+            fact = "this run was begun with random weights, not from a model"
+        hint = "leave out the model to resume the run, or choose another folder"
+        raise InputError(fact, hint, file=folder)
+    if begun is not None and parent is None and not has_checkpoints(folder):
+        fact = f"has no checkpoint, and goes on from a model with sha256 {begun}"
+        raise FolderError(fact, "name that model again: --from MODEL", file=folder)
+
+
+def save_parent_weights(folder: Path, recipe: Recipe, parent: StoredModel) -> None:
+    """Write the parent's weights as a run's checkpoint of step 0, unless it has checkpoints."""
+    if has_checkpoints(folder):
+        return
+    optimiser = Optimiser(build_stored_model(parent), recipe.training)
+    state = {
+        "progress": Progress().as_json(),
+        "environment": describe_environment(select_device()),
+    }
+    save_checkpoint(folder, 0, optimiser.named_weights, optimiser.moments, state)

@@ -1,0 +1,93 @@
+"""Where a run begins or resumes: its newest intact checkpoint, loaded into model and optimiser."""
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from transduce.checkpoint import (
+    Checkpoint,
+    load_newest_checkpoint,
+    require_matching_tensors,
+)
+from transduce.checkpoint.resume import MOMENTS, STATE
+from transduce.errors import FolderError
+from transduce.machine.device import select_device
+from transduce.machine.environment import (
+    describe_environment,
+    environment_changes,
+    read_environment,
+)
+from transduce.training.distributed.process_group import ProcessGroup
+from transduce.training.journal import LOG, Journal
+from transduce.training.loop import TrainingJob
+from transduce.training.optimiser import UPDATES
+from transduce.training.progress import EDITED, Progress, read_progress
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class RunStart:
+    """A run's state at its start: progress, model size, damaged checkpoints, machine changes."""
+
+    progress: Progress
+    parameters: int  # number of the model's parameters
+    rejected: list[tuple[Path, str]]  # damaged checkpoints, each with the reason for rejecting it
+    changed: list[str]  # changes of the machine that may alter the results' last bits
+
+
+def load_resume_point(
+    job: TrainingJob, on_start: Callable[[RunStart], None], group: ProcessGroup
+) -> Progress:
+    """Restore the newest undamaged checkpoint, report it to `on_start`, return its progress."""
+    folder = job.folder
+    checkpoint, rejected = load_newest_checkpoint(folder)
+    start = restore_checkpoint(job, checkpoint, rejected, group)
+    on_start(start)
+    if (folder / LOG).exists():  # a resume event marks logged events of later steps as lost
+        with closing(Journal(folder / LOG)) as journal:
+            journal.write("resume", step=start.progress.step, changed=start.changed)
+    return start.progress
+
+
+def restore_checkpoint(
+    job: TrainingJob,
+    checkpoint: Checkpoint | None,
+    rejected: list[tuple[Path, str]],
+    group: ProcessGroup,
+) -> RunStart:
+    """Load a checkpoint, if any, into model and optimiser; return the state the run starts from."""
+    model, optimiser = job.model, job.optimiser
+    parameters = sum(weight.numel() for weight in optimiser.parameters)
+    if checkpoint is None:
+        progress, changed = Progress(), []
+    else:
+        expected = {name: tuple(weight.shape) for name, weight in model.named_weights().items()}
+        moments = {name: tuple(moment.shape) for name, moment in optimiser.moments.items()}
+        optimiser.restore(
+            require_matching_tensors(checkpoint.weights, expected, file=checkpoint.folder),
+            require_matching_tensors(checkpoint.moments, moments, file=checkpoint.folder),
+        )
+        progress = read_progress(checkpoint.state, checkpoint.step, checkpoint.folder / STATE)
+        require_update_count(checkpoint)
+        changed = list_changes(checkpoint, group) if checkpoint.step else []
+    return RunStart(progress=progress, parameters=parameters, rejected=rejected, changed=changed)
+
+
+def require_update_count(checkpoint: Checkpoint) -> None:
+    """Raise FolderError if Adam's count of updates is none, or above the checkpoint's step."""
+    updates = checkpoint.moments[UPDATES].item()
+    if updates not in range(checkpoint.step + 1):
+        fact = f"counts {updates:g} updates, and its folder is of step {checkpoint.step:,}"
+        raise FolderError(fact, EDITED, file=checkpoint.folder / MOMENTS)
+
+
+def list_changes(checkpoint: Checkpoint, group: ProcessGroup) -> list[str]:
+    """Return the changes of the machine since a checkpoint that may alter the last bits."""
+    return environment_changes(
+        read_environment(checkpoint.state, checkpoint.folder / STATE),
+        describe_environment(
+            select_device(), reduction=group.reduction, processes=group.world_size
+        ),
+    )

@@ -1,0 +1,116 @@
+"""Trained weights in a folder: those of a model folder, or of a run's newest checkpoint."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import final
+
+from torch import Tensor
+
+from transduce.checkpoint import (
+    is_model,
+    is_run,
+    load_model,
+    load_newest_checkpoint,
+    read_run,
+    require_matching_tensors,
+)
+from transduce.errors import FolderError, InputError
+from transduce.model.transformer import Transformer
+from transduce.recipes.parameters import count_parameters
+from transduce.runs.prepared_corpus import read_vocabularies_in
+from transduce.settings import Recipe
+from transduce.settings.alignment import AlignmentHeads
+from transduce.vocabulary.files import Vocabularies
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StoredModel:
+    """The weights of a folder with their recipe and vocabularies, every byte verified."""
+
+    folder: Path
+    weights: dict[str, Tensor] = field(repr=False)
+    recipe: Recipe
+    vocabularies: Vocabularies
+    hash: str  # sha256 of the manifest, which lists the sha256 of every file
+    updates: int  # of the training that the weights come from; 0 if the folder does not say
+    alignment: AlignmentHeads | None = None  # the heads that were chosen for word alignments
+
+
+def read_stored_model(folder: Path) -> StoredModel:
+    """Read and verify a model folder, or the newest checkpoint of a run folder."""
+    if is_run(folder):
+        return read_run_model(folder)
+    if not folder.is_dir():
+        raise InputError("no such folder", "name a model folder or a run", file=folder)
+    if not is_model(folder):
+        hint = "name a folder that `transduce average` or `transduce train` wrote"
+        raise FolderError("is neither a model folder nor a run", hint, file=folder)
+    found = load_model(folder, count_weights)
+    return StoredModel(
+        folder=folder,
+        weights=found.weights,
+        recipe=found.recipe,
+        vocabularies=found.vocabularies,
+        hash=found.hash,
+        updates=last_step(found.about.get("averaged")),
+        alignment=found.alignment,
+    )
+
+
+def read_run_model(folder: Path) -> StoredModel:
+    """Read the newest checkpoint of a run folder; raise FolderError if it is damaged."""
+    run = read_run(folder)
+    vocabularies = read_run_vocabularies(folder)
+    checkpoint, rejected = load_newest_checkpoint(folder, count_weights(run.recipe, vocabularies))
+    if checkpoint is None:
+        raise InputError("this run has no checkpoint yet", "train it first", file=folder)
+    if rejected:  # loading an older checkpoint would hide the damage
+        raise FolderError(rejected[0][1], "`transduce train` resumes from an older checkpoint")
+    return StoredModel(
+        folder=folder,
+        weights=checkpoint.weights,
+        recipe=run.recipe,
+        vocabularies=vocabularies,
+        hash=checkpoint.hash,
+        updates=checkpoint.step,
+    )
+
+
+def read_run_vocabularies(folder: Path) -> Vocabularies:
+    """Read the vocabularies of a run; refuse files other than those the run was begun with."""
+    run = read_run(folder)
+    vocabularies = read_vocabularies_in(folder, run.recipe.data)
+    for name, found in vocabularies.hashes().items():
+        if run.fingerprints.get(name) != found:
+            raise FolderError(
+                f"the {name} vocabulary is not the one this run was begun with",
+                "put back the run's own file",
+                file=folder,
+            )
+    return vocabularies
+
+
+def last_step(averaged: object) -> int:
+    """Return the last of a manifest's averaged steps, 0 if it names none."""
+    match averaged:
+        case [*_, int(last)] if last > 0:
+            return last
+    return 0
+
+
+def count_weights(recipe: Recipe, vocabularies: Vocabularies) -> int:
+    """Return by formula how many weights the recipe's model has with these vocabularies."""
+    source, target = vocabularies
+    return count_parameters(recipe.architecture, len(source), len(target))
+
+
+def build_stored_model(stored: StoredModel) -> Transformer:
+    """Build a stored recipe's model with its weights; refuse tensors of other names or shapes."""
+    source, target = stored.vocabularies
+    model = Transformer(stored.recipe.architecture, len(source), len(target))
+    expected = {name: tuple(weight.shape) for name, weight in model.named_weights().items()}
+    weights = require_matching_tensors(stored.weights, expected, file=stored.folder)
+    for name, weight in model.named_weights().items():
+        weight.copy_(weights[name])
+    return model

@@ -1,0 +1,168 @@
+"""The arguments of a training, and the recipe and corpus that are chosen and prepared by them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import final
+
+from transduce.checkpoint import is_run, read_run
+from transduce.machine.device import select_device
+from transduce.recipes.choice import customise_recipe
+from transduce.runs.adapt import (
+    choose_adaptation,
+    mix_old_pairs,
+    read_parent,
+    require_same_parent,
+)
+from transduce.runs.choice import choose_recipe, choose_texts, open_texts
+from transduce.runs.prepared_corpus import (
+    STORE,
+    OnProgress,
+    PreparedCorpus,
+    open_prepared,
+    prepare_corpus,
+    require_prepared_for,
+)
+from transduce.runs.stored_model import StoredModel
+from transduce.runs.texts import Pairs
+from transduce.settings import Data, Recipe
+from transduce.settings.fields import require
+from transduce.settings.recipe import Value, with_changes
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TrainingInputs:
+    """The arguments of a training as its caller gave them: folder, recipe, texts, settings."""
+
+    folder: Path
+    recipe: Recipe | None = None
+    train: object = None  # a text of any kind that `open_texts` accepts
+    dev: object = None
+    store: Path | None = None  # the folder of a prepared corpus
+    settings: Mapping[str, Value] = field(default_factory=dict)
+    parent: Path | None = None  # the folder of a model to go on from
+    old: object = None  # text to mix into the new one, so that the parent's skills are kept
+    old_share: float | None = None  # of all pairs read; by default a half
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PreparedTraining:
+    """A chosen recipe and a prepared corpus, ready for training."""
+
+    recipe: Recipe
+    reasons: list[str]  # why this recipe was recommended, in sentences; empty if it was given
+    corpus: PreparedCorpus
+    is_new_corpus: bool
+    parent: StoredModel | None = None  # the model whose weights the run begins with
+
+
+def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> PreparedTraining:
+    """Choose the recipe of a training, and prepare its corpus or open a prepared one."""
+    require_consistent_inputs(inputs)
+    if inputs.parent is not None:
+        return prepare_adaptation(inputs, inputs.parent, on_progress)
+    folder, recipe = inputs.folder, inputs.recipe
+    require(
+        recipe is not None or inputs.store is None or is_run(folder),
+        "a corpus alone does not say how to train",
+        "name a recipe beside --store: the one that it was prepared with",
+    )
+    if recipe is None and is_run(folder):
+        recipe = read_run(folder).recipe
+    data = with_changes(recipe or Recipe(name="none"), inputs.settings).data
+    pairs = None if inputs.train is None else open_texts("train", inputs.train, data)
+    recipe, reasons = choose_recipe(
+        recipe,
+        pairs,
+        inputs.settings,
+        has_gpu=select_device().type != "cpu",
+        on_progress=on_progress,
+    )
+    corpus, is_new = open_or_prepare(inputs, recipe.data, on_progress)
+    return PreparedTraining(recipe=recipe, reasons=reasons, corpus=corpus, is_new_corpus=is_new)
+
+
+def require_consistent_inputs(inputs: TrainingInputs) -> None:
+    """Refuse texts beside a prepared corpus, and old text without a model or without its share."""
+    texts = (inputs.train, inputs.dev, inputs.old)
+    require(
+        inputs.store is None or all(text is None for text in texts),
+        "texts and a prepared corpus were named",
+        "leave out one of them",
+    )
+    require(
+        inputs.old is None or (inputs.parent is not None and inputs.train is not None),
+        "old text is mixed into new text when a trained model goes on",
+        "name the model and the new text: --from MODEL --pairs FILE",
+    )
+    require(
+        inputs.old is not None or inputs.old_share is None,
+        "a share of old text was named, but no old text",
+        "--old-pairs FILE",
+    )
+
+
+def prepare_adaptation(
+    inputs: TrainingInputs, folder: Path, on_progress: OnProgress
+) -> PreparedTraining:
+    """Choose the recipe of a run that goes on from the model in `folder`, and its corpus."""
+    parent = read_parent(folder, inputs.folder)
+    is_begun = is_run(inputs.folder)
+    if is_begun:
+        require_same_parent(inputs.folder, read_run(inputs.folder), parent)
+    require(
+        is_begun or inputs.train is not None or inputs.store is not None,
+        "a model goes on with new text, and none was named",
+        "--pairs FILE, or --source FILE --target FILE",
+    )
+    known = None if inputs.store is None else open_prepared(inputs.store).data
+    start = inputs.recipe or (read_run(inputs.folder).recipe if is_begun else parent.recipe)
+    texts = None if inputs.train is None else open_new_and_old(inputs, start.data)
+    if is_begun and inputs.recipe is None:
+        recipe, reasons = customise_recipe(start, inputs.settings), list[str]()
+    else:
+        train = known if texts is None else texts[0]
+        assert train is not None
+        recipe, reasons = choose_adaptation(
+            parent, inputs.recipe, train, inputs.settings, on_progress
+        )
+    corpus, is_new = open_or_prepare(inputs, recipe.data, on_progress, texts, parent)
+    return PreparedTraining(
+        recipe=recipe, reasons=reasons, corpus=corpus, is_new_corpus=is_new, parent=parent
+    )
+
+
+def open_new_and_old(inputs: TrainingInputs, data: Data) -> tuple[Pairs, Pairs | None]:
+    """Open the new text, with old text mixed in if it is named, and the development set."""
+    train, dev = choose_texts(data, inputs.train, inputs.dev)
+    if inputs.old is None:
+        return train, dev
+    share = 0.5 if inputs.old_share is None else inputs.old_share
+    return mix_old_pairs(train, open_texts("old", inputs.old, data), share), dev
+
+
+def open_or_prepare(
+    inputs: TrainingInputs,
+    data: Data,
+    on_progress: OnProgress,
+    texts: tuple[Pairs, Pairs | None] | None = None,
+    parent: StoredModel | None = None,
+) -> tuple[PreparedCorpus, bool]:
+    """Return the corpus of a training, opened or prepared, and whether it was prepared now.
+
+    `texts` are the training text and the development set, if they are open already. With a
+    `parent` they are encoded with its vocabularies.
+    """
+    own = inputs.folder / STORE
+    if inputs.store is not None:
+        corpus = open_prepared(inputs.store)
+        require_prepared_for(corpus, data)
+        return corpus, False
+    if is_run(inputs.folder) and own.is_dir() and inputs.train is None and inputs.dev is None:
+        return open_prepared(own), False
+    train, dev = texts or choose_texts(data, inputs.train, inputs.dev)
+    is_new = not (own / "train").is_dir()
+    vocabularies = None if parent is None else parent.vocabularies
+    return prepare_corpus(own, data, train, dev, on_progress, vocabularies), is_new
