@@ -79,8 +79,7 @@ def command(  # noqa: PLR0913 - one for each option
     same machine. With a higher training.steps it continues a finished run to that step.
     Ctrl-C, SIGTERM and a closed terminal stop the run after a checkpoint of the last finished
     update; SIGUSR1 writes a checkpoint while the run continues. `transduce average` writes a model
-    folder from a run; `transduce translate` also accepts a run folder, whose newest checkpoint it
-    uses. With --from training goes on from a model that is trained already.
+    folder from a run; `transduce translate` also accepts a run and uses its newest checkpoint.
 
     \b
     transduce train --source a.en --target a.de --dev-source d.en --dev-target d.de -o RUN
