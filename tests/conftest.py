@@ -39,5 +39,5 @@ def shared() -> Path:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Types and shapes are checked at every call, but where tests go the same ways all day."""
-    long = item.get_closest_marker("slow") or item.get_closest_marker("soak")
-    jaxtyping.config.update("jaxtyping_disable", long is not None)
+    long = any(map(item.get_closest_marker, ("slow", "soak", "browser")))
+    jaxtyping.config.update("jaxtyping_disable", long)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from transduce.view.attention.attend import attend
     from transduce.view.attention.survey.survey import survey
     from transduce.view.curves.curves import curves
+    from transduce.view.drawings.draw import draw_positions, draw_rate
     from transduce.view.explainer.explain import explain
 
     __version__: str
@@ -44,6 +45,8 @@ __all__ = [
     "average",
     "choose_alignment_heads",
     "curves",
+    "draw_positions",
+    "draw_rate",
     "evaluate",
     "explain",
     "fetch",
@@ -68,6 +71,8 @@ FUNCTIONS = MappingProxyType(  # the module that each public function is defined
         "average": "transduce.runs.average",
         "choose_alignment_heads": "transduce.inference.choose_heads",
         "curves": "transduce.view.curves.curves",
+        "draw_positions": "transduce.view.drawings.draw",
+        "draw_rate": "transduce.view.drawings.draw",
         "evaluate": "transduce.inference.evaluate",
         "explain": "transduce.view.explainer.explain",
         "fetch": "transduce.runs.fetch",

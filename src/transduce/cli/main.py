@@ -36,6 +36,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "evaluate": "Translate SOURCE with MODEL and score the result against REFERENCE.",
         "reproduce": "Measure a table of the paper, and print it with the paper's numbers.",
         "recipes": "List, show and compare recipes, with the paper's value of each setting.",
+        "draw": "Draw the positional encoding or the learning rate of a RECIPE as SVG.",
         "score": "Score translations, trees, labels or word alignments.",
         "verify": "Check every byte of a run, store or model folder.",
     }

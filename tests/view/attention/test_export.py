@@ -10,7 +10,7 @@ import pytest
 from tests.view.attention.opened import list_lines, open_view
 from tests.view.attention.samples import make_view
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.browser
 VIEW = make_view()
 SPACE = "{http://www.w3.org/2000/svg}"
 PATH = re.compile(r"M(\S+) (\S+)L(\S+) (\S+)")

@@ -7,7 +7,7 @@ from tests.view.attention.opened import open_view
 from tests.view.attention.samples import make_view
 from tests.view.hostile import HANDLERS, MARK, TAGS, attacks
 
-pytestmark = pytest.mark.soak
+pytestmark = [pytest.mark.browser, pytest.mark.soak]
 TEXTS = "return [...document.querySelectorAll('#readers .unit')].map((one) => one.textContent);"
 
 

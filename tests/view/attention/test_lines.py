@@ -16,7 +16,7 @@ from tests.view.hostile import attacks
 
 from transduce.view.attention.encode import WeightEncoding
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.browser
 VIEW = make_view()
 ALL = range(1, 9)
 

@@ -13,6 +13,7 @@ from transduce.model.capture import capture_attention
 from transduce.model.transformer import build_transformer
 from transduce.packed import Packed
 from transduce.search import BEGIN, beam_search
+from transduce.settings.alignment import AlignmentHeads
 from transduce.text.clean import normalise
 from transduce.view.attention.recorder import record_attention
 
@@ -42,6 +43,13 @@ def with_sizes(**changes):
 def test_the_output_is_the_models_own(translator, view):
     assert normalise(view.output.text) == translator(TEXT)
     assert not view.is_given
+
+
+def test_the_view_names_the_heads_by_which_the_model_aligns_words(translator, view):
+    assert view.alignment == AlignmentHeads(1, (1, 2))
+    chosen = translator.aligning(heads=(2,), shifted=False)
+    expected = AlignmentHeads(1, (2,), shifted=False)
+    assert record_attention(chosen, TEXT, "a woman").alignment == expected
 
 
 def test_the_capturing_pass_computes_what_the_fast_kernel_computes(translator):

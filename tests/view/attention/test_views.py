@@ -1,5 +1,7 @@
 """The other views, the keys and the link, in a browser."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.view.attention.opened import (
@@ -15,8 +17,9 @@ from tests.view.attention.opened import (
 from tests.view.attention.samples import make_view
 
 from transduce.cli.attend_figure import find_link
+from transduce.settings.alignment import AlignmentHeads
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.browser
 VIEW = make_view()
 BOX = "return document.getElementById(arguments[0]).getBoundingClientRect().toJSON()"
 TINTS = """
@@ -74,9 +77,45 @@ def test_the_alignment_reads_the_step_after_a_word_was_written(browser):
     assert int(np.argmax([float(one or 0) for one in tints])) == pairs[2][0]
 
 
-def test_words_join_pieces_keys_summed_and_readers_averaged(browser):
-    from dataclasses import replace
+CHOSEN = AlignmentHeads(3, (2, 8))
 
+
+def test_the_alignment_opens_with_the_heads_that_the_model_aligns_by(browser):
+    view = replace(VIEW, alignment=CHOSEN)
+    weights = view.weights["cross"][2, [1, 7]].mean(axis=0)
+    pairs = [(int(weights[i + 1, :-1].argmax()), i) for i in range(len(view.output.pieces) - 1)]
+    expected = " ".join(f"{s}-{t}" for s, t in sorted(pairs))
+    text = "return document.getElementById('readout').textContent"
+    for link, wanted in (("v=align", (3, [2, 8])), ("v=align&l=2", (2, [*range(1, 9)]))):
+        open_view(browser, view, link)
+        assert (state(browser, "layer"), state(browser, "heads")) == wanted
+        assert browser.run(text).endswith(f": {expected}") == (link == "v=align")
+    open_view(browser, view, "k=dec&l=6&h=1")
+    click(browser, "[data-value=align]")
+    assert (state(browser, "layer"), state(browser, "heads")) == (3, [2, 8])
+    assert browser.run(text).endswith(f": {expected}")
+    press(browser, "a", "[")
+    link = browser.run("return location.hash.slice(1)")
+    follow(browser, "k=enc")
+    follow(browser, link)
+    assert (state(browser, "layer"), state(browser, "heads")) == (2, [*range(1, 9)])
+
+
+def test_unshifted_heads_read_the_step_that_writes_a_word(browser):
+    open_view(browser, replace(VIEW, alignment=AlignmentHeads(1, (4,), shifted=False)), "v=align")
+    weights = VIEW.weights["cross"][0, 3, :-1, :-1]
+    pairs = sorted((int(row.argmax()), i) for i, row in enumerate(weights))
+    text = browser.run("return document.getElementById('readout').textContent")
+    assert text.endswith(": " + " ".join(f"{s}-{t}" for s, t in pairs))
+
+
+def test_a_page_without_the_layer_of_the_alignment_keeps_its_own(browser):
+    open_view(browser, replace(VIEW, alignment=CHOSEN).select_layers([1, 6]), "l=6&h=2")
+    click(browser, "[data-value=align]")
+    assert (state(browser, "layer"), state(browser, "heads")) == (6, [2])
+
+
+def test_words_join_pieces_keys_summed_and_readers_averaged(browser):
     from transduce.view.attention.record import Word
 
     words = (Word(0, 2, "TheLawwill"), *(Word(i, i, str(i)) for i in range(3, 14)))

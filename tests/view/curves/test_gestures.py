@@ -9,7 +9,7 @@ from tests.view.curves.logs import loss, update, write_log
 
 import transduce
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.browser
 
 
 def test_a_panel_is_read_and_moved_by_keys(opened):

@@ -9,7 +9,7 @@ from tests.view.curves.serving import serve
 
 from transduce.training.journal import LOG
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 READY = "window.transduce && window.transduce.app.frames > 0"
 RUN = "window.transduce.app.runs[0]"
 

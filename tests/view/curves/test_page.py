@@ -21,7 +21,7 @@ from tests.view.curves.logs import loss, read_updates, update, write_log
 import transduce
 from transduce.view.curves import cells
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.browser
 
 
 def test_each_update_of_each_run_is_drawn_where_the_log_has_it(opened):

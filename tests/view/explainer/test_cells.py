@@ -4,7 +4,7 @@ import pytest
 from tests.view.explainer.opened import open_explainer
 from tests.view.explainer.samples import SHAPES, TEXT, make_translator
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.browser
 COMPARE = """
 const { page, explainCell } = transduce, { model, trace, source, output } = page.result;
 const ids = { source, target: [1, ...output.slice(0, -1)] }, far = {};

@@ -7,7 +7,7 @@ from tests.view.explainer.opened import open_explainer
 from tests.view.explainer.samples import ODD, PAPERS, TEXT, make_translator
 from tests.view.hostile import attacks
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.browser
 LINKS = [
     {
         "panel": "attention",
@@ -112,6 +112,7 @@ def test_keys_move_through_pieces_layers_heads_and_stations(opened):
     assert [state(opened, name) for name in ("panel", "source", "layer")] == ["input", 1, 1]
 
 
+@pytest.mark.slow
 def test_every_step_of_the_tour_has_its_focus(opened):
     press(opened, "t")
     titles = []
@@ -177,6 +178,7 @@ def test_a_picture_is_saved_as_svg_with_the_same_bytes(opened):
         assert len(first) <= 200_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [320, 390, 1440])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_station_is_wider_than_the_window(opened, width, scheme):
@@ -188,6 +190,7 @@ def test_no_station_is_wider_than_the_window(opened, width, scheme):
         assert opened.run("return document.documentElement.scrollWidth") <= width, panel
 
 
+@pytest.mark.slow
 def test_hostile_sentences_are_shown_and_never_run(opened):
     for text in attacks()[::6]:
         change(opened, text=text[:40], prefix=text[:20], panel="softmax")

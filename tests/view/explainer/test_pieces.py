@@ -8,7 +8,7 @@ from tests.view.explainer.opened import open_explainer
 from tests.view.explainer.samples import PAPERS, TEXT, make_translator
 from tests.view.hostile import attacks
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PIECES = """
 const { encodeSource, normalise, decodeIds, VOCABULARIES } = transduce;
 const both = (text) => [encodeSource(text), decodeIds(VOCABULARIES.source, encodeSource(text))];

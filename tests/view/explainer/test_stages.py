@@ -2,15 +2,21 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
 from tests.view.curves.logs import loss, update, write_log
 
-from transduce.checkpoint.snapshots import Snapshot
+from transduce.checkpoint.snapshots import Snapshot, list_snapshots
+from transduce.inference.load import load
 from transduce.view.explainer.explain import explain
-from transduce.view.explainer.stage import choose_milestones, read_loss_curve
+from transduce.view.explainer.stage import (
+    choose_milestones,
+    load_trained_stage,
+    read_loss_curve,
+)
 
 
 @pytest.fixture
@@ -51,18 +57,38 @@ def test_between_stand_the_milestones_at_half_the_loss_and_at_half_the_updates(s
     assert [(name, one.step) for name, one in found] == chosen
 
 
-def test_the_page_of_a_run_has_its_stages_and_the_newest_weights_in_16_bits(trained_run):
+def test_the_trained_stage_is_the_mean_of_the_last_snapshots(trained_run):
+    six, eight = [one.weights() for one in list_snapshots(trained_run)][-2:]
+    translator, stage = load_trained_stage(trained_run)
+    for name, weight in stage.weights.items():
+        mean = ((six[name].double() + eight[name].double()) / 2).float()
+        assert torch.equal(weight, mean)
+        assert torch.equal(translator.models[0].named_weights()[name], mean)
+    assert any(not torch.equal(stage.weights[name], eight[name]) for name in eight)
+
+
+def test_a_run_without_a_snapshot_shows_its_newest_checkpoint(trained_run, tmp_path):
+    shutil.copytree(trained_run, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run/snapshots")
+    translator, stage = load_trained_stage(tmp_path / "run")
+    assert (stage.name, stage.step) == ("trained", 8)
+    assert translator.hashes == load(trained_run).hashes
+
+
+def test_the_page_of_a_run_has_its_stages_and_the_trained_weights_in_16_bits(trained_run):
     page = explain(trained_run, "the dog").page
     (text,) = re.findall(r'id="header">(.*?)</script>', page)
     header = json.loads(text)
     stages = header["stages"]
-    assert [one["name"] for one in stages] == ["untrained", "early", "half-trained", "trained"]
+    names = ["untrained", "early", "half-trained", "trained (mean of 2 snapshots)"]
+    assert [one["name"] for one in stages] == names
     assert [one["numbers"] for one in stages] == ["int8", "int8", "int8", "float16"]
     assert [one["step"] for one in stages] == [0, 2, 4, 8]
     assert [step for step, _ in header["curve"]] == list(range(1, 9))
     assert page == explain(trained_run, "the dog").page
 
 
+@pytest.mark.browser
 @pytest.mark.slow
 def test_each_stage_is_opened_by_its_button(browser, trained_run):
     browser.open_text(explain(trained_run, "the dog").page)
@@ -79,7 +105,6 @@ def test_each_stage_is_opened_by_its_button(browser, trained_run):
 
 
 def test_the_untrained_stage_is_the_model_before_its_first_update(trained_run):
-    from transduce.inference.load import load
     from transduce.model.transformer import build_transformer
     from transduce.view.explainer.stage import build_untrained_stage
 

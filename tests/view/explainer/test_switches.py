@@ -12,7 +12,7 @@ from torch import nn
 from transduce.model.attention.mask import AttentionMask
 from transduce.packed import Packed
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SIZES = {"post": ODD, "pre": replace(ODD, norm="pre")}
 PARTS = {"self": "self_attention", "cross": "cross_attention", "ff": "feed_forward"}
 CASES = [

@@ -58,7 +58,7 @@ def utf16_codes(text):
     return [low + 256 * high for low, high in zip(encoded[::2], encoded[1::2], strict=True)]
 
 
-@pytest.mark.slow
+@pytest.mark.browser
 def test_the_browser_reads_hostile_data_back_and_runs_none_of_it(browser):
     strings = attacks()
     data = [json_block("strings", strings), base64_block("bytes", bytes(range(256)))]
@@ -75,7 +75,7 @@ def test_the_browser_reads_hostile_data_back_and_runs_none_of_it(browser):
     assert browser.console() == []
 
 
-@pytest.mark.slow
+@pytest.mark.browser
 def test_a_page_without_the_escapes_runs_them(browser):
     """The control: the same strings, in a page that writes them as they are."""
     unsafe = f"<!doctype html><meta charset=utf-8><p>{'</p><p>'.join(attacks()[:60])}"
@@ -83,7 +83,7 @@ def test_a_page_without_the_escapes_runs_them(browser):
     assert browser.run("return window.stolen || 0") > 10
 
 
-@pytest.mark.slow
+@pytest.mark.browser
 def test_the_policy_refuses_another_script_and_every_request(browser):
     changed = page().replace("</body>", "<script>window.stolen = 1</script></body>")
     changed = changed.replace("</body>", '<img src="https://example.invalid/x.png"></body>')

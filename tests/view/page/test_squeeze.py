@@ -16,6 +16,13 @@ from transduce.view.page.squeeze import squeeze_script, squeeze_style
         ("x.replace(/[ /]  '/g, a / b);\n", "x.replace(/[ /]  '/g,a/b);\n"),
         ("if (a) {\n  b();\n  c = d\n    ? 1 : 2;\n}\nf();\n", "if(a){b();c=d?1:2}\nf();\n"),
         ("a = b\n  c()\n", "a=b\nc()\n"),
+        ("const a = 1; const b = (c, d); const [e] = f;\n", "const a=1,b=(c,d),[e]=f;\n"),
+        ("b(); const c = 1; let d = 2; const e = 3;\n", "b();const c=1;let d=2;const e=3;\n"),
+        ("for (const a of b) c(); const d = 1;\n", "for(const a of b)c();const d=1;\n"),
+        (
+            "const a = () => { b(); const c = 1; }; const d = 1;\n",
+            "const a=()=>{b();const c=1},d=1;\n",
+        ),
         ("const u = 'https://x';\n", "const u='https://x';\n"),
     ],
 )

@@ -117,6 +117,7 @@ def build_header(view: AttentionView, encoding: WeightEncoding) -> dict[str, Any
         "task": view.task,
         "given": view.is_given,
         "notes": list(view.notes),
+        "alignment": asdict(view.alignment) if view.alignment else None,
         "source": describe_sequence(view.source),
         "input": describe_sequence(view.input),
         "output": describe_sequence(view.output),

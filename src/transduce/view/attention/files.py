@@ -11,7 +11,8 @@ import safetensors.numpy
 
 from transduce.checkpoint.weights import read_tensors
 from transduce.durable import atomic_folder, open_folder, read_json, to_json
-from transduce.errors import FolderError
+from transduce.errors import FolderError, InputError
+from transduce.settings.alignment import AlignmentHeads, build_alignment_heads
 from transduce.view.attention.record import (
     AttentionView,
     BeamHypothesis,
@@ -48,7 +49,7 @@ def load_record(folder: str | PathLike[str]) -> AttentionView:
     weights = MappingProxyType({name: tensor.numpy() for name, tensor in tensors.items()})
     try:
         return parse_record(values, weights)
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, InputError) as error:
         raise FolderError(f"is no attention record: {error}", DAMAGED, file=path) from error
 
 
@@ -63,8 +64,14 @@ def parse_record(values: Mapping[str, Any], weights: Mapping[str, Any]) -> Atten
         steps=tuple(parse_step(step) for step in values["steps"]),
         is_given=values["is_given"],
         notes=tuple(values["notes"]),
+        alignment=parse_heads(values.get("alignment")),
         **sequences,
     )
+
+
+def parse_heads(values: Mapping[str, Any] | None) -> AlignmentHeads | None:
+    """Build the heads for word alignments from parsed JSON; None if a record has none."""
+    return None if values is None else build_alignment_heads(**values)
 
 
 def parse_sequence(values: Mapping[str, Any]) -> PieceSequence:

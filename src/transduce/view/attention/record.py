@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from transduce.errors import InputError
+from transduce.settings.alignment import AlignmentHeads
 
 # L layers · H heads · Q query positions · K key positions
 
@@ -101,6 +102,7 @@ class AttentionView:
     steps: tuple[OutputStep, ...]  # one for each piece of the output
     is_given: bool  # whether the output was given, instead of found by the model's search
     notes: tuple[str, ...] = ()  # sentences that a reader of the weights should know
+    alignment: AlignmentHeads | None = None  # the heads by which the model aligns words, if it does
 
     def queries(self, kind: str) -> PieceSequence:
         """Return the sequence whose positions read, in a kind of attention."""

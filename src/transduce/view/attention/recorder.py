@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float32
 
 from transduce.errors import InputError
+from transduce.inference.align_block import find_heads
 from transduce.inference.decoders import build_decoder
 from transduce.inference.pairs import Pair, require_matches
 from transduce.inference.translator import PART_BITS, Translator
@@ -19,6 +20,7 @@ from transduce.search import trace_beam_search, with_constraints
 from transduce.settings import Architecture, Data
 from transduce.settings.fields import require
 from transduce.tasks import constrain_source, find_task_kind
+from transduce.tasks.text import TextToText
 from transduce.view.attention.record import AttentionView, ModelName, OutputStep
 from transduce.view.attention.steps import (
     ALTERNATIVES,
@@ -125,6 +127,7 @@ def build_view(translator: Translator, source: list[int], output: EncodedOutput)
         weights=stack_weights(record),
         steps=add_beams(steps, output, translator),
         is_given=not output.beams,
+        alignment=find_heads(translator) if isinstance(task, TextToText) else None,
     )
 
 

@@ -18,6 +18,7 @@ from transduce.view.explainer.page import build_explainer_page
 from transduce.view.explainer.stage import (
     Curve,
     Stage,
+    load_trained_stage,
     read_run_stages,
     read_trained_stage,
 )
@@ -61,21 +62,23 @@ def explain(
 
         transduce.explain("model").write_page("explainer.html")
 
-    `model` is a translator, a model folder or a run folder, whose page has earlier stages of the
-    training, too; `texts` are sentences that the page offers. Weights are stored in 16 bits, or
-    exactly with `numbers="float32"`; those of earlier stages in 8. A model of more than
-    `max_weights` weights is refused.
+    `model` is a translator, a model folder or a run folder, whose page shows the mean of its last
+    snapshots and earlier stages of the training; `texts` are sentences that the page offers.
+    Weights are stored in 16 bits, or exactly with `numbers="float32"`; those of earlier stages in
+    8. A model of more than `max_weights` weights is refused.
     """
     for text in texts:
         if not isinstance(text, str):
             raise InputError(f"a text must be a string, not {describe_value(text)}")
-    translator = model if isinstance(model, Translator) else load(model)
+    run = None if isinstance(model, Translator) or not is_run(Path(model)) else Path(model)
+    if run is None:
+        translator = model if isinstance(model, Translator) else load(model)
+        trained = read_trained_stage(translator)
+    else:
+        translator, trained = load_trained_stage(run)
     require_explainable(translator, max_weights)
     offered = choose_texts(translator, texts)
-    run = Path(model) if not isinstance(model, Translator) and is_run(Path(model)) else None
-    stages, curve = (
-        ([read_trained_stage(translator)], []) if run is None else read_run_stages(run, translator)
-    )
+    stages, curve = ([trained], []) if run is None else read_run_stages(run, translator, trained)
     return Explainer(build_page_of(translator, offered, stages, curve, numbers))
 
 

@@ -15,10 +15,13 @@ from transduce.checkpoint import (
     require_matching_tensors,
 )
 from transduce.errors import InputError
+from transduce.inference.load import build_model, load
 from transduce.inference.translator import Translator
 from transduce.model.transformer import build_transformer
+from transduce.runs.average import average_snapshots
 from transduce.view.curves.points import mean, split_evenly
 from transduce.view.curves.read_log import read_run_log
+from transduce.vocabulary.files import Vocabularies
 
 CURVE_POINTS = 200  # of the loss curve in the page
 Curve = list[list[float | int]]  # [step, loss in nats a piece], by step
@@ -39,17 +42,31 @@ def read_trained_stage(translator: Translator) -> Stage:
     return Stage("trained", None, translator.models[0].named_weights())
 
 
-def read_run_stages(run: Path, translator: Translator) -> tuple[list[Stage], Curve]:
+def load_trained_stage(run: Path) -> tuple[Translator, Stage]:
+    """Load a run with the mean of its last snapshots, as `transduce average` writes it.
+
+    A run without any snapshot is loaded with its newest checkpoint.
+    """
+    translator = load(run)
+    stage = read_trained_stage(translator)
+    if not list_snapshots(run):
+        checkpoint, _ = load_newest_checkpoint(run)
+        return translator, replace(stage, step=checkpoint.step if checkpoint else None)
+    steps, weights, _ = average_snapshots(run, None)
+    vocabularies = Vocabularies(translator.task.source, translator.task.target)
+    model = build_model(weights, translator.recipe, vocabularies, file=run)
+    translator = replace(translator, models=(model,), hashes=(), reload=None)
+    name = f"trained (mean of {len(steps)} snapshots)" if len(steps) > 1 else "trained"
+    return translator, replace(read_trained_stage(translator), name=name, step=steps[-1])
+
+
+def read_run_stages(run: Path, translator: Translator, trained: Stage) -> tuple[list[Stage], Curve]:
     """Return a run's stages, untrained to trained, and its loss curve.
 
     Between them stand the milestone whose loss is nearest to half of what was lost in training,
     and the one nearest to half of the updates, if the run has kept any.
     """
     curve = read_loss_curve(run)
-    trained = read_trained_stage(translator)
-    checkpoint, _ = load_newest_checkpoint(run)
-    if checkpoint is not None:
-        trained = replace(trained, step=checkpoint.step)
     steps = choose_milestones([*list_milestones(run), *list_snapshots(run)], curve, trained.step)
     shapes = {name: tuple(tensor.shape) for name, tensor in trained.weights.items()}
     between = [

@@ -1,5 +1,5 @@
 /** Returns the element of an id. */
-const byId = (id) => document.getElementById(id);
+const byId = id => document.getElementById(id);
 
 /** Returns a new element with properties and children; strings become text, never markup. */
 function create(tag, properties = {}, ...children) {
@@ -13,12 +13,12 @@ function create(tag, properties = {}, ...children) {
 }
 
 /** Returns the value of a JSON data block. */
-const readJson = (id) => JSON.parse(byId(id).textContent);
+const readJson = id => JSON.parse(byId(id).textContent);
 
 /** Returns the bytes of a base64 text. */
 function readBase64(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  return Uint8Array.from(atob(text), character => character.charCodeAt(0));
 }
 
 /** Returns the inflated bytes of a zlib stream. */
@@ -29,7 +29,7 @@ async function inflate(bytes) {
 
 /** Returns a text with control, format and lone surrogate characters as codes such as [U+202E]. */
 function visible(text) {
-  const code = (c) => `[U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}]`;
+  const code = c => `[U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}]`;
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, code);
 }
 
@@ -41,7 +41,7 @@ async function buildPng(svg, scale) {
   const canvas = create("canvas", { width: image.width * scale, height: image.height * scale });
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(address);
-  return new Promise((done) => canvas.toBlob(done));
+  return new Promise(done => canvas.toBlob(done));
 }
 
 /** Saves content as a file of the user. */

@@ -33,7 +33,24 @@ def squeeze_script(script: str) -> str:
             kept.pop()
         if text:
             kept.append(text)
-    return "".join(kept[1:])
+    return "".join(join_constants(kept[1:]))
+
+
+def join_constants(tokens: list[str]) -> list[str]:
+    """Return tokens with `const a=1;const b=2` as `const a=1,b=2`, within a block and a line."""
+    kept, first = list[str](), [""]  # first: the word that begins the statement, by bracket depth
+    for token in tokens:
+        if token == "const" and kept[-1:] == [";"] and first[-1] == "const":
+            kept[-1] = ","
+        elif not (token == " " and kept[-1:] == [","]):
+            kept.append(token)
+        if token in ("(", "[", "{"):
+            first.append("")
+        elif token in (")", "]", "}") and len(first) > 1:
+            first.pop()
+        elif kept[-2:-1] in ([";"], ["{"], ["\n"], []) or kept[-1] == "\n":
+            first[-1] = token
+    return kept
 
 
 def squeeze_blank(before: str, blank: str, after: str) -> str:

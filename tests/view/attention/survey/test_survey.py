@@ -133,7 +133,7 @@ def test_the_page_holds_the_survey_and_equal_surveys_give_equal_bytes(surveyed, 
     assert "default-src 'none'" in text
 
 
-@pytest.mark.slow
+@pytest.mark.browser
 def test_the_page_shows_every_head_and_sorts_by_a_column(browser: Browser, surveyed: HeadSurvey):
     hostile = replace(
         surveyed, model=replace(surveyed.model, name="</script><img src=x onerror=alert(1)>")

@@ -13,8 +13,8 @@ function kindChange(kind) {
   return { kind, view, readers: [], read: [], heads: heads.length ? heads : allHeads(kind) };
 }
 
-/** Returns what changes with the view: an alignment is of encoder-decoder attention. */
-const viewChange = view => (view === "align" && state.kind !== "cross" ? { ...kindChange("cross"), view } : { view });
+/** Returns what changes with the view: an alignment is of encoder-decoder attention, by its own heads. */
+const viewChange = view => (view !== "align" || state.view === view ? { view } : { ...(state.kind === "cross" ? {} : kindChange("cross")), ...ALIGNED, view });
 
 /** Turns a head on or off; when the last one goes off, all are on. */
 function toggleHead(head) {

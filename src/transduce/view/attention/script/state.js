@@ -24,6 +24,9 @@ function firstState() {
   };
 }
 
+// The layer and the heads of the model's word alignments, if the page has that layer.
+const ALIGNED = KINDS.cross?.layers.includes(header.alignment?.layer) ? header.alignment : {};
+
 /** Returns the distinct numbers of a text such as "5,6" that lie in 1 to high. */
 function readList(text, high) {
   const found = /^\d{1,5}(,\d{1,5})*$/.test(text) ? text.split(",").map(Number) : [];
@@ -37,10 +40,10 @@ function readHash(hash) {
   const named = SHORT[text("k")];
   if (KINDS[named]) state.kind = named;
   if (VIEWS.includes(text("v"))) state.view = text("v");
-  if (state.view === "align") state.kind = "cross";
+  if (state.view === "align") Object.assign(state, { kind: "cross" }, ALIGNED);
   const kind = KINDS[state.kind], heads = readList(text("h"), kind.heads);
   if (/^\d{1,3}$/.test(text("l"))) state.layer = nearest(kind.layers, Number(text("l")));
-  state.heads = heads.length ? heads : numbers(kind.heads);
+  state.heads = heads.length ? heads : state.view === "align" && state.layer === ALIGNED.layer ? ALIGNED.heads : numbers(kind.heads);
   for (const [letter, name] of Object.entries(FLAGS)) state[name] = text(letter) === "1";
   if (/^[01]?(\.\d{1,4})?$/.test(text("t")) && text("t")) state.threshold = clamp(Number(text("t")), 0, 0.5);
   state.step = readList(text("o"), header.steps.length)[0] ?? 0;
@@ -52,7 +55,7 @@ function readHash(hash) {
 function writeHash(state) {
   const all = state.heads.length === KINDS[state.kind].heads;
   const parts = {
-    k: Object.keys(SHORT).find(name => SHORT[name] === state.kind), l: state.layer, v: state.view, h: all ? "" : state.heads,
+    k: Object.keys(SHORT).find(name => SHORT[name] === state.kind), l: state.layer, v: state.view, h: all && state.view !== "align" ? "" : state.heads,
     q: state.readers.map(one => one + 1), r: state.read.map(one => one + 1), t: Number(state.threshold.toFixed(4)), o: state.step || "",
   };
   for (const [letter, name] of Object.entries(FLAGS)) if (state[name]) parts[letter] = 1;

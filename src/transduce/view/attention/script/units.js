@@ -32,7 +32,7 @@ async function buildShown(state) {
   const { rows: height, columns: width } = KINDS[state.kind], rows = shownUnits(state, "readers"), columns = shownUnits(state, "read");
   const values = await openLayer(state.kind, state.layer);
   // An alignment reads the step at which a word is the decoder's input, one after it was written.
-  const shift = state.view === "align" ? 1 : 0;
+  const shift = state.view === "align" && ALIGNED.shifted !== false ? 1 : 0;
   const sizes = { rows, columns, width, height, shift };
   let shown = state.heads.map(number => ({ number, values: joinUnits(values, (number - 1) * height * width, sizes) }));
   if (state.mean) shown = [{ number: 0, values: average(shown.map(head => head.values)) }];

@@ -39,7 +39,7 @@ function* nextLogProbs(model, memory, live, context) {
     return [computeLogits(model, rows, context).map(logSoftmax), caches];
   }
   const rows = [];
-  for (const one of live) rows.push((yield* decodeUnmasked(model, memory, [BEGIN, ...one.ids], context)).at(-1));
+  for (const one of live) rows.push((yield* decodeAll(model, memory, [BEGIN, ...one.ids], context)).at(-1));
   return [computeLogits(model, rows, context).map(logSoftmax), live.map(one => one.cache)];
 }
 

@@ -137,8 +137,8 @@ function* decodeStep(model, memory, hypotheses, context) {
   return [output, fresh.map(one => one.cache)];
 }
 
-/** Computes the decoder for all positions of one hypothesis, each of which may read later ones. */
-function* decodeUnmasked(model, memory, ids, context) {
+/** Computes the decoder for all positions of one hypothesis at once; the mask says what each reads. */
+function* decodeAll(model, memory, ids, context) {
   const cache = emptyCache(model), rows = embed(model, "target", ids, ids.map((_, i) => i), context);
   return yield* decodeRows(model, memory, rows, ids.map((_, position) => ({ cache, position })), context);
 }
@@ -203,15 +203,10 @@ function tracingContext(trace, off = new Set()) {
 /** Returns the names and rows of all intermediates for source ids and an output with END. */
 function* traceModel(model, source, output, off) {
   const trace = {}, context = tracingContext(trace, off), memory = projectMemory(model, yield* encode(model, source, context), context);
-  const inputs = [BEGIN, ...output.slice(0, -1)];
-  if (off.has("mask")) computeLogits(model, yield* decodeUnmasked(model, memory, inputs, context), context);
-  else {
-    let cache = emptyCache(model);
-    for (let t = 1; t <= inputs.length; t++) {
-      const [rows, [next]] = yield* decodeStep(model, memory, [{ ids: inputs.slice(0, t), cache }], context);
-      computeLogits(model, rows, context);
-      cache = next;
-    }
+  const rows = yield* decodeAll(model, memory, [BEGIN, ...output.slice(0, -1)], context);
+  for (const row of rows) {
+    computeLogits(model, [row], context);
+    yield;
   }
   trace.probabilities = trace.logits.map(softmax);
   return trace;

@@ -1,0 +1,1 @@
+"""Drawings of the paper's formulas as SVG: the positional encoding and the learning rate."""

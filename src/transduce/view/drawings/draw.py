@@ -1,0 +1,68 @@
+"""`transduce.draw_positions` and `transduce.draw_rate`: formulas of the paper as SVG."""
+
+from typing import Any
+
+from transduce.errors import InputError
+from transduce.recipes.choice import find_recipe
+from transduce.settings import Recipe
+from transduce.settings.fields import require
+from transduce.text.arguments import describe_value, require_count
+from transduce.view.attention.figures.colours import CATEGORY10
+
+BASE = "table3/base"
+POSITIONS = 100
+MAX_POSITIONS = 2_000  # the file of more would have many megabytes
+
+
+def draw_positions(
+    recipe: Any = BASE,  # noqa: ANN401 - checked below, so that a wrong value has a plain error
+    *,
+    positions: Any = POSITIONS,  # noqa: ANN401
+) -> str:
+    """Return the positional encoding of a recipe's d_model as SVG    (section 3.5)
+
+        svg = transduce.draw_positions("demo", positions=60)
+
+    A recipe whose positions are learned is refused: nothing is known of them before the training.
+    """
+    from transduce.view.drawings.positions import draw_sinusoids
+
+    require_count("positions", positions)
+    fact = f"positions must be at most {MAX_POSITIONS:,}, not {positions:,}"
+    require(positions <= MAX_POSITIONS, fact)
+    chosen = read_recipe(recipe)
+    require(
+        chosen.architecture.positions == "sinusoidal",
+        f"{chosen.name} learns its positions: no formula gives them",
+        f"a recipe with sinusoids, such as {BASE}",
+    )
+    return draw_sinusoids(chosen.architecture.d_model, positions)
+
+
+def draw_rate(*recipes: Any, steps: Any = None) -> str:  # noqa: ANN401
+    """Return the learning rates of recipes by training step as SVG    (equation 3)
+
+        svg = transduce.draw_rate("table3/base", "table3/big", steps=20_000)
+
+    Without a recipe the paper's base model is drawn. The last step is `steps`, by default five
+    times the longest warm-up or the end of the longest training, whichever comes first.
+    """
+    from transduce.view.drawings.rate import draw_rates
+
+    if steps is not None:
+        require_count("steps", steps)
+        require(steps > 1, "steps must be at least 2, not 1")
+    chosen = [read_recipe(one) for one in recipes or (BASE,)]
+    most = len(CATEGORY10)
+    fact = f"at most {most} recipes have a colour of their own, and these are {len(chosen)}"
+    require(len(chosen) <= most, fact)
+    return draw_rates(chosen, steps)
+
+
+def read_recipe(recipe: Any) -> Recipe:  # noqa: ANN401 - checked here
+    """Return a recipe that is given as a value, by name, or as a file."""
+    if isinstance(recipe, Recipe):
+        return recipe
+    if not isinstance(recipe, str):
+        raise InputError(f"a recipe is a name, a file or a Recipe, not {describe_value(recipe)}")
+    return find_recipe(recipe)

@@ -1,0 +1,75 @@
+"""Draws equation 3: the learning rate of recipes by training step    (section 5.3)"""
+
+from collections.abc import Sequence
+
+from transduce.settings import Recipe
+from transduce.training.schedule import scaled_learning_rate
+from transduce.view.attention.figures.colours import CATEGORY10
+from transduce.view.drawings.axes import Axis, Frame, Number, build_svg, draw_text
+
+WIDTH, HEIGHT = 720, 360
+LEFT, RIGHT, TOP, LOW = 64, 690, 70, 300
+POINTS = 240  # of each line after its warm-up
+WARMUPS = 5  # by default the drawing ends after so many times the longest warm-up
+
+
+def draw_rates(recipes: Sequence[Recipe], steps: int | None = None) -> str:
+    """Return the learning rates of recipes as SVG, from step 1 to `steps`.
+
+    By default the last step is five times the longest warm-up, or the longest training if that
+    is shorter.
+    """
+    last = steps or choose_last_step(recipes)
+    peaks = [rate_at(recipe, min(last, recipe.training.warmup)) for recipe in recipes]
+    across = Axis(0, last, LEFT, RIGHT, "training step")
+    up = Axis(0, 1.1 * max(peaks), LOW, TOP, "learning rate")
+    frame = Frame(across, up, write_up=write_rate)
+    lines = [
+        frame.draw_line(compute_points(recipe, last), colour)
+        for recipe, colour in zip(recipes, CATEGORY10, strict=False)
+    ]
+    title = "Learning rate by equation 3: d_model^−0.5 · min(step^−0.5, step · warmup^−1.5)"
+    names = [describe(recipe, peak) for recipe, peak in zip(recipes, peaks, strict=True)]
+    labels = [
+        draw_text(name, RIGHT, TOP + 18 * (number + 1), anchor="end", fill=CATEGORY10[number])
+        for number, name in enumerate(names)
+    ]
+    heading = draw_text(title, LEFT, 28, bold=True)
+    elements = [heading, *frame.draw(), *lines, *labels]
+    return build_svg((WIDTH, HEIGHT), title, "; ".join(names), elements)
+
+
+def choose_last_step(recipes: Sequence[Recipe]) -> int:
+    """Return the last step that is drawn by default."""
+    longest = max(recipe.training.steps for recipe in recipes)
+    warmup = max(recipe.training.warmup for recipe in recipes)
+    return max(2, min(longest, WARMUPS * warmup))
+
+
+def compute_points(recipe: Recipe, last: int) -> list[tuple[Number, Number]]:
+    """Return steps and rates: the warm-up is a straight line, then points at even distances."""
+    peak = min(last, recipe.training.warmup)
+    after = [peak + (last - peak) * number / POINTS for number in range(1, POINTS + 1)]
+    steps = sorted({1, peak, *(round(step) for step in after)})
+    return [(step, rate_at(recipe, step)) for step in steps]
+
+
+def rate_at(recipe: Recipe, step: int) -> float:
+    """Return a recipe's learning rate at a step."""
+    return scaled_learning_rate(step, recipe.architecture, recipe.training)
+
+
+def describe(recipe: Recipe, peak: Number) -> str:
+    """Return a recipe's name with what decides its learning rate, and the highest rate drawn."""
+    training = recipe.training
+    factor = training.learning_rate_factor
+    times = f" × {factor:g}" if factor != 1 else ""
+    return (
+        f"{recipe.name}: d_model {recipe.architecture.d_model:,}, warmup {training.warmup:,}"
+        f"{times}, at most {peak:.2g}"
+    )
+
+
+def write_rate(value: Number) -> str:
+    """Return a learning rate as text, such as 0.0004."""
+    return f"{value:.6f}".rstrip("0").rstrip(".") or "0"

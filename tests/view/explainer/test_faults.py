@@ -1,0 +1,62 @@
+"""A page whose model computes something else says so: its self-check sees each planted fault."""
+
+import pytest
+from tests.view.explainer.opened import READY
+from tests.view.explainer.samples import ODD, TEXT, make_translator
+from tests.view.explainer.test_model import TOLERANCE
+
+from transduce.view.explainer.explain import explain
+from transduce.view.page import parts
+
+pytestmark = pytest.mark.browser
+# By name: a part of the page's script, and what stands there instead.
+FAULTS = {
+    "mask one later": ("(open || j <= position)", "(open || j <= position + 1)"),
+    "mask one earlier": ("(open || j <= position)", "(open || j < Math.max(position, 1))"),
+    "queries are keys": ("[q, keys, values] = project(", "[keys, q, values] = project("),
+    "no scale of scores": ("scale = 1 / Math.sqrt(d_k)", "scale = 1"),
+    "no scale of embeddings": ("scale = Math.sqrt(d_model)", "scale = 1"),
+    "sine is cosine": ("return j % 2 ? Math.cos", "return j % 2 === 0 ? Math.cos"),
+    "positions from one": (
+        "positionVector(model, side, first[i])",
+        "positionVector(model, side, first[i] + 1)",
+    ),
+    "norm before the sum": (
+        "normed = layerNorm(sums, gain, bias)",
+        "normed = addRows(rows, layerNorm(found, gain, bias))",
+    ),
+    "no cut at zero": ("x > 0 ? x : 0", "x"),
+    "values of another head": ("* value[k]", "* value[(k + d_v) % value.length]"),
+}
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return make_translator(ODD)
+
+
+def open_and_check(browser, translator):
+    """Open the page of a translator; return its largest difference from PyTorch's numbers."""
+    browser.open_text(explain(translator, TEXT).page)
+    browser.wait(f"{READY} && transduce.page.checked !== undefined")
+    return browser.run("const { checked } = transduce.page; return isNaN(checked) ? 1e9 : checked")
+
+
+def test_a_page_without_a_fault_is_close_to_pytorch(browser, translator):
+    assert open_and_check(browser, translator) <= TOLERANCE
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_self_check_sees_a_planted_fault(browser, translator, monkeypatch, fault):
+    right, wrong = FAULTS[fault]
+    read, planted = parts.read_part, []
+
+    def read_with_fault(path):
+        text = read(path)
+        if right in text:
+            planted.append(path)
+        return text.replace(right, wrong)
+
+    monkeypatch.setattr(parts, "read_part", read_with_fault)
+    assert open_and_check(browser, translator) > 100 * TOLERANCE
+    assert len(planted) == 1
