@@ -1,8 +1,12 @@
 """Blanks and comments of script and style: what is left means the same."""
 
+from pathlib import Path
+
 import pytest
 
-from transduce.view.page.squeeze import squeeze_script, squeeze_style
+from transduce.view.page.squeeze import SCRIPT_TOKEN, squeeze_script, squeeze_style
+
+VIEW = Path(__file__).parents[3] / "src/transduce/view"
 
 
 @pytest.mark.parametrize(
@@ -28,6 +32,15 @@ from transduce.view.page.squeeze import squeeze_script, squeeze_style
 )
 def test_strings_and_patterns_stay_and_blanks_that_mean_nothing_go(script, squeezed):
     assert squeeze_script(script) == squeezed
+
+
+@pytest.mark.parametrize("path", sorted(VIEW.rglob("*.js")), ids=lambda path: path.stem)
+def test_no_template_literal_holds_another_one(path):
+    """Squeezing would take the outer one for two, and remove blanks from what is between them."""
+    script = path.read_text(encoding="utf-8")
+    texts = [one["text"] for one in SCRIPT_TOKEN.finditer(script) if one["text"]]
+    for text in (text for text in texts if text.startswith("`")):
+        assert all("}" in part for part in text.split("${")[1:]), text
 
 
 def test_a_style_sheet_keeps_its_blanks_between_words():

@@ -34,7 +34,8 @@ function formatDuration(seconds) {
   const [name, size] = units[first];
   const [next, part] = units[first + 1];
   const rest = Math.floor((seconds % size) / part);
-  return `${Math.floor(seconds / size)} ${name}${rest ? ` ${rest} ${next}` : ""}`;
+  const whole = `${Math.floor(seconds / size)} ${name}`;
+  return rest ? `${whole} ${rest} ${next}` : whole;
 }
 
 /** Returns round numbers between two values, about `count` of them. */

@@ -11,17 +11,16 @@ from transduce.checkpoint import (
     Snapshot,
     list_milestones,
     list_snapshots,
-    load_newest_checkpoint,
     require_matching_tensors,
 )
 from transduce.errors import InputError
-from transduce.inference.load import build_model, load
+from transduce.inference.load import load
 from transduce.inference.translator import Translator
 from transduce.model.transformer import build_transformer
 from transduce.runs.average import average_snapshots
+from transduce.runs.stored_model import build_stored_model, read_run_model
 from transduce.view.curves.points import mean, split_evenly
 from transduce.view.curves.read_log import read_run_log
-from transduce.vocabulary.files import Vocabularies
 
 CURVE_POINTS = 200  # of the loss curve in the page
 Curve = list[list[float | int]]  # [step, loss in nats a piece], by step
@@ -47,14 +46,12 @@ def load_trained_stage(run: Path) -> tuple[Translator, Stage]:
 
     A run without any snapshot is loaded with its newest checkpoint.
     """
-    translator = load(run)
+    translator, stored = load(run), read_run_model(run)
     stage = read_trained_stage(translator)
     if not list_snapshots(run):
-        checkpoint, _ = load_newest_checkpoint(run)
-        return translator, replace(stage, step=checkpoint.step if checkpoint else None)
+        return translator, replace(stage, step=stored.updates)
     steps, weights, _ = average_snapshots(run, None)
-    vocabularies = Vocabularies(translator.task.source, translator.task.target)
-    model = build_model(weights, translator.recipe, vocabularies, file=run)
+    model = build_stored_model(replace(stored, weights=weights)).eval()
     translator = replace(translator, models=(model,), hashes=(), reload=None)
     name = f"trained (mean of {len(steps)} snapshots)" if len(steps) > 1 else "trained"
     return translator, replace(read_trained_stage(translator), name=name, step=steps[-1])

@@ -50,7 +50,7 @@ function drawRows() {
     return create("th", { scope: "col", "aria-sort": state }, button);
   });
   const rows = heads.map(one =>
-    create("tr", {}, ...COLUMNS.map(name => create("td", {}, format(name, one[name])))));
+    create("tr", {}, ...COLUMNS.map(name => create("td", { className: typeof one[name] === "string" ? "text" : "" }, format(name, one[name])))));
   byId("rows").replaceChildren(create("table", {}, create("tr", {}, ...titles), ...rows));
 }
 
