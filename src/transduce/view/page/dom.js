@@ -53,8 +53,6 @@ function download(name, content, type) {
 
 /** Changes between light and dark, from what is visible now. */
 function toggleTheme() {
-  const root = document.documentElement;
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const now = root.dataset.theme || (dark ? "dark" : "light");
-  root.dataset.theme = now === "dark" ? "light" : "dark";
+  const { dataset } = document.documentElement, { matches } = matchMedia("(prefers-color-scheme: dark)");
+  dataset.theme = (dataset.theme || (matches ? "dark" : "light")) === "dark" ? "light" : "dark";
 }

@@ -36,7 +36,8 @@ function togglePlay() {
 
 /** Returns why the search ends after a step, or goes on. */
 function doneText({ best, bound, candidates }, at, count) {
-  const live = candidates.some(one => one.fate === "live"), text = !live ? "No hypothesis is live: the search ends." : at < count - 1 ? `The best live hypothesis can still reach ${show5(bound)}${best ? `, and the best finished one has ${show5(best.score)}` : ""}: the search goes on.` : best && bound <= best.score ? `No live hypothesis can do better than ${show5(bound)}, and the best finished one has ${show5(best.score)}: the search ends.` : "The output may not be longer: the search ends.";
+  const finished = best ? `, and the best finished one has ${show5(best.score)}` : "";
+  const live = candidates.some(one => one.fate === "live"), text = !live ? "No hypothesis is live: the search ends." : at < count - 1 ? `The best live hypothesis can still reach ${show5(bound)}${finished}: the search goes on.` : best && bound <= best.score ? `No live hypothesis can do better than ${show5(bound)}, and the best finished one has ${show5(best.score)}: the search ends.` : "The output may not be longer: the search ends.";
   return create("p", { className: "quiet" }, text);
 }
 
