@@ -18,7 +18,7 @@ const readJson = id => JSON.parse(byId(id).textContent);
 /** Returns the bytes of a base64 text. */
 function readBase64(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-  return Uint8Array.from(atob(text), character => character.charCodeAt(0));
+  return Uint8Array.from(atob(text), c => c.charCodeAt(0));
 }
 
 /** Returns the inflated bytes of a zlib stream. */
