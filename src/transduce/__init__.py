@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from transduce import recipes, reproduce
+    from transduce.exports.export import export
     from transduce.inference.align import align
     from transduce.inference.choose_heads import choose_alignment_heads
     from transduce.inference.evaluate import evaluate
@@ -49,6 +50,7 @@ __all__ = [
     "draw_rate",
     "evaluate",
     "explain",
+    "export",
     "fetch",
     "load",
     "prepare",
@@ -75,6 +77,7 @@ FUNCTIONS = MappingProxyType(  # the module that each public function is defined
         "draw_rate": "transduce.view.drawings.draw",
         "evaluate": "transduce.inference.evaluate",
         "explain": "transduce.view.explainer.explain",
+        "export": "transduce.exports.export",
         "fetch": "transduce.runs.fetch",
         "load": "transduce.inference.load",
         "prepare": "transduce.runs.prepare",

@@ -35,6 +35,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "likelihood": "Compute the probability of each line of TARGET, given SOURCE, by MODEL.",
         "evaluate": "Translate SOURCE with MODEL and score the result against REFERENCE.",
         "reproduce": "Measure a table of the paper, and print it with the paper's numbers.",
+        "export": "Write MODEL as files that another program loads, and compare the outputs.",
         "recipes": "List, show and compare recipes, with the paper's value of each setting.",
         "draw": "Draw the positional encoding or the learning rate of a RECIPE as SVG.",
         "score": "Score translations, trees, labels or word alignments.",

@@ -1,0 +1,13 @@
+"""Weights in 8 bits: every row of a matrix is scaled so that its largest value becomes 127."""
+
+import numpy as np
+from jaxtyping import Float, Int8
+
+
+def quantise_rows(
+    matrix: Float[np.ndarray, "m n"],
+) -> tuple[Int8[np.ndarray, "m n"], Float[np.ndarray, " m"]]:
+    """Return a matrix rounded to 8 bits, and each row's scale: weight ≈ number / scale."""
+    largest = np.abs(matrix).max(axis=1)
+    scale = (127 / np.where(largest == 0, 127, np.maximum(largest, 1e-35))).astype(np.float32)
+    return np.rint(matrix * scale[:, None]).astype(np.int8), scale

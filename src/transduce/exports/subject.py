@@ -1,0 +1,31 @@
+"""Checks whether a model can be exported at all: its task, its layers, its vocabulary."""
+
+from transduce.errors import InputError
+from transduce.exports.tokenizer import find_model_type
+from transduce.inference.load import Member
+from transduce.settings.fields import require
+from transduce.tasks.text import TextToText
+
+KNOWN_VOCABULARIES = ("BPE", "WordPiece")
+HERE = "use it with transduce itself"
+
+
+def require_exportable(member: Member) -> None:
+    """Refuse a model that no other program computes, or whose text no other program would cut."""
+    sizes, data = member.recipe.architecture, member.recipe.data
+    require(
+        isinstance(member.task, TextToText),
+        f"this model's task is {data.task}: no other program has the symbols and the constraint "
+        "of its search, so that its outputs would be wrong",
+        HERE,
+    )
+    fact = f"architecture.mixing is {sizes.mixing}: other programs compute self-attention only"
+    require(sizes.mixing == "self-attention", fact, HERE)
+    for name in ("encoder_neighbourhood", "decoder_neighbourhood"):
+        if r := getattr(sizes, name):
+            fact = f"architecture.{name} is {r}: other programs attend to all positions"
+            raise InputError(fact, HERE)
+    for vocabulary in (member.task.source, member.task.target):
+        kind = find_model_type(vocabulary)
+        fact = "a vocabulary of whole words needs word classes that no other program computes"
+        require(kind in KNOWN_VOCABULARIES, fact, HERE)

@@ -1,0 +1,133 @@
+"""Export to CTranslate2: weights, vocabularies, and tokenizers that give its users its tokens."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, final
+
+from transduce.durable import FolderWriter, to_json
+from transduce.exports.ctranslate2_file import serialise_variables
+from transduce.exports.ctranslate2_variables import name_variables
+from transduce.exports.target import EngineOutput, Target
+from transduce.exports.tokenizer import build_tokenizer_json
+from transduce.exports.weights import collect_weights
+from transduce.inference.load import Member
+from transduce.model.residual import NORM_EPSILON
+from transduce.vocabulary import BEGIN, END, Vocabulary
+from transduce.vocabulary.symbols import SPECIALS
+
+CONFIG = {
+    "add_source_bos": False,
+    "add_source_eos": True,  # sources end with END, which the tokenizer does not write
+    "bos_token": SPECIALS[BEGIN],
+    "decoder_start_token": SPECIALS[BEGIN],
+    "eos_token": SPECIALS[END],
+    "layer_norm_epsilon": NORM_EPSILON,
+    "multi_query_attention": False,
+    "unk_token": "<unk>",  # none of ours: every text has symbols
+}
+
+
+def write_ctranslate2(member: Member, writer: FolderWriter, precision: str) -> None:
+    """Write a model's folder for CTranslate2."""
+    write_ctranslate2_weights(member, writer, precision)
+    write_symbols(writer, member.task.source.symbols, member.task.target.symbols)
+    for name, vocabulary in name_tokenizers(member).items():
+        writer.write(name, build_tokenizer_json(vocabulary))
+
+
+def write_ctranslate2_weights(member: Member, writer: FolderWriter, precision: str) -> None:
+    """Write model.bin and config.json."""
+    variables = name_variables(collect_weights(member.model), precision=precision)
+    with writer.open("model.bin") as stream:
+        for part in serialise_variables(variables):
+            stream.write(part)
+    writer.write("config.json", to_json(CONFIG))
+
+
+def write_symbols(writer: FolderWriter, source: Sequence[str], target: Sequence[str]) -> None:
+    """Write the symbols in the order of their ids: one file if source and target are equal."""
+    if list(source) == list(target):
+        writer.write("shared_vocabulary.json", to_json(list(source)))
+        return
+    writer.write("source_vocabulary.json", to_json(list(source)))
+    writer.write("target_vocabulary.json", to_json(list(target)))
+
+
+def name_tokenizers(member: Member) -> dict[str, Vocabulary]:
+    """Return the model's vocabularies by the names of their files: one if they are shared."""
+    source, target = member.task.source, member.task.target
+    if source.hash == target.hash:
+        return {"tokenizer.json": source}
+    return {"source.tokenizer.json": source, "target.tokenizer.json": target}
+
+
+def list_differences(member: Member) -> list[str]:
+    """Return what CTranslate2 does not do as this model's own search."""
+    search, sizes = member.recipe.search, member.recipe.architecture
+    found = [
+        "its max_decoding_length is 256 for every source; here an output may have the source's "
+        f"length + {search.extra_length} symbols",
+        "its min_decoding_length is 1: no output is empty there",
+        "long lines are not split into sentences there",
+    ]
+    if search.penalty != "none":
+        found.insert(
+            0,
+            f"its length penalty is log P / |Y|^alpha, not search.penalty={search.penalty}: the "
+            "searches are equal with beam_size=1 or length_penalty=0",
+        )
+    if sizes.positions == "learned":
+        found.append(
+            f"inputs and outputs have at most {sizes.max_positions} symbols (learned positions)"
+        )
+    return found
+
+
+@final
+class CTranslate2Engine:
+    """CTranslate2 with an exported folder loaded, on one thread."""
+
+    def __init__(self, folder: Path, member: Member, compute_type: str = "default") -> None:
+        import ctranslate2  # type: ignore[import-not-found]
+        from tokenizers import Tokenizer
+
+        self.name = f"ctranslate2 {ctranslate2.__version__}"
+        self.translator: Any = ctranslate2.Translator(
+            str(folder), compute_type=compute_type, intra_threads=1
+        )
+        names = list(name_tokenizers(member))
+        self.source, self.target = (
+            Tokenizer.from_file(str(folder / name)) for name in (names[0], names[-1])
+        )
+        self.ids = self.target.get_vocab()
+        self.source.encode_special_tokens = True  # a text with "</s>" in it does not end there
+
+    def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:
+        """Return the best output of each line without a length penalty, by beams of this width."""
+        found = self.translator.translate_batch(
+            [self.source.encode(line, add_special_tokens=False).tokens for line in lines],
+            beam_size=beam,
+            length_penalty=0,
+            min_decoding_length=0,
+            max_decoding_length=max_length,
+            return_scores=True,
+        )
+        texts = [self.decode(one.hypotheses[0]) for one in found]
+        return [EngineOutput(text, one.scores[0]) for text, one in zip(texts, found, strict=True)]
+
+    def decode(self, symbols: Sequence[str]) -> str:
+        """Return the text of a target sentence's symbols."""
+        ids = [self.ids[symbol] for symbol in symbols]
+        text: str = self.target.decode(ids, skip_special_tokens=True)
+        return text
+
+
+CTRANSLATE2 = Target(
+    name="ctranslate2",
+    precisions=("float32", "int8"),
+    write=write_ctranslate2,
+    find_unsupported=lambda _: "",
+    list_differences=list_differences,
+    open_engine=CTranslate2Engine,
+    install="pip install ctranslate2",
+)

@@ -1,0 +1,172 @@
+"""A model's weights by role, as numpy arrays in the layout that other programs expect."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transduce.model.layers import DecoderLayer, EncoderLayer
+from transduce.model.positions import LearnedPositions, compute_sinusoids
+from transduce.model.transformer import Transformer
+from transduce.settings import Architecture
+
+Array = Float[np.ndarray, "..."]
+POSITIONS = 2048  # rows of an exported table of sinusoids
+
+
+@final
+@dataclass(frozen=True)
+class Affine:
+    """A matrix of shape [outputs inputs] and a bias, or the gain and bias of a norm."""
+
+    weight: Array
+    bias: Array
+
+
+@final
+@dataclass(frozen=True)
+class Attention:
+    """The four matrices of multi-head attention, each [outputs inputs], and the sub-layer's norm.
+
+    Each head is `Weights.head_width` wide in queries, keys and values.
+    """
+
+    query: Array
+    key: Array
+    value: Array
+    output: Array
+    norm: Affine
+
+
+@final
+@dataclass(frozen=True)
+class Layer:
+    """One encoder or decoder layer; an encoder layer has no cross-attention."""
+
+    self_attention: Attention
+    cross_attention: Attention | None
+    inner: Affine
+    outer: Affine
+    feed_forward_norm: Affine
+
+
+@final
+@dataclass(frozen=True)
+class Stack:
+    """The encoder or the decoder: embedding, table of positions, layers, norm after them if any."""
+
+    embedding: Array
+    positions: Array
+    layers: tuple[Layer, ...]
+    final_norm: Affine | None
+
+
+@final
+@dataclass(frozen=True)
+class Weights:
+    """All weights of a model; tied matrices are one object."""
+
+    encoder: Stack
+    decoder: Stack
+    projection: Array
+    heads: int
+    head_width: int
+
+
+def collect_weights(model: Transformer, head_width: int | None = None) -> Weights:
+    """Collect a model's weights, its heads padded with zeros to `head_width`, or to one width.
+
+    Padding changes no output: zeros in queries and keys add nothing to their products, and the
+    queries are scaled so that dividing by √head_width equals dividing by √d_k.
+    """
+    width = head_width or max(model.sizes.d_k, model.sizes.d_v)
+    collector = Collector(model.sizes, width)
+    matrices = {id(one): to_numpy(one.weight) for one in (model.source, model.target, model.output)}
+    encoder = Stack(
+        matrices[id(model.source)],
+        tabulate_positions(model.source_positions, model.sizes),
+        tuple(collector.collect_layer(layer) for layer in model.encoder),
+        collect_norm(model.encoder_final_norm),
+    )
+    decoder = Stack(
+        matrices[id(model.target)],
+        tabulate_positions(model.target_positions, model.sizes),
+        tuple(collector.collect_layer(layer) for layer in model.decoder),
+        collect_norm(model.decoder_final_norm),
+    )
+    return Weights(encoder, decoder, matrices[id(model.output)], model.sizes.heads, width)
+
+
+@final
+@dataclass(frozen=True)
+class Collector:
+    """Collects the layers of a model whose heads are to have one width."""
+
+    sizes: Architecture
+    width: int
+
+    def collect_layer(self, layer: EncoderLayer | DecoderLayer) -> Layer:
+        """Return the weights of one layer of either stack."""
+        own: Any = layer.self_attention
+        parts = [to_numpy(part) for part in own.query_key_value.weight.split(own.parts)]
+        feed_forward, cross = layer.feed_forward, None
+        if isinstance(layer, DecoderLayer):
+            other = layer.cross_attention
+            keys_values = [to_numpy(part) for part in other.key_value.weight.split(other.parts)]
+            cross = self.pad([to_numpy(other.query.weight), *keys_values], other, layer.add_cross)
+        return Layer(
+            self.pad(parts, own, layer.add_self),
+            cross,
+            collect_linear(feed_forward.inner),
+            collect_linear(feed_forward.outer),
+            require_norm(layer.add_feed_forward.norm),
+        )
+
+    def pad(self, parts: list[Array], attention: Any, residual: Any) -> Attention:  # noqa: ANN401
+        """Return the weights of one attention sub-layer with heads of the wanted width."""
+        query, key, value = (self.pad_rows(part) for part in parts)
+        output = np.ascontiguousarray(self.pad_rows(to_numpy(attention.output.weight).T).T)
+        scaled = query if self.width == self.sizes.d_k else query * self.scale
+        return Attention(scaled, key, value, output, require_norm(residual.norm))
+
+    @property
+    def scale(self) -> np.float32:
+        """The factor √(head width / d_k) that makes up for a wider head's smaller scaling."""
+        return np.float32(math.sqrt(self.width / self.sizes.d_k))
+
+    def pad_rows(self, matrix: Array) -> Array:
+        """Return a matrix of heads · d_k rows with rows of zeros after those of each head."""
+        by_head = matrix.reshape(self.sizes.heads, -1, matrix.shape[1])
+        missing = self.width - by_head.shape[1]
+        padded = np.pad(by_head, ((0, 0), (0, missing), (0, 0)))
+        return padded.reshape(self.sizes.heads * self.width, -1)
+
+
+def tabulate_positions(positions: nn.Module, sizes: Architecture) -> Array:
+    """Return the learned positions, or the first 2,048 rows of the sinusoids."""
+    if isinstance(positions, LearnedPositions):
+        return to_numpy(positions.weight)
+    return compute_sinusoids(POSITIONS, sizes.d_model).float().numpy()
+
+
+def collect_norm(norm: nn.Module) -> Affine | None:
+    """Return the gain and bias of a norm, or None for the identity."""
+    return require_norm(norm) if isinstance(norm, nn.LayerNorm) else None
+
+
+def require_norm(norm: nn.LayerNorm) -> Affine:
+    """Return the gain and bias of a norm."""
+    return Affine(to_numpy(norm.weight), to_numpy(norm.bias))
+
+
+def collect_linear(linear: Any) -> Affine:  # noqa: ANN401 - torch gives layers as modules
+    """Return the matrix and bias of a linear map."""
+    return Affine(to_numpy(linear.weight), to_numpy(linear.bias))
+
+
+def to_numpy(weight: Tensor) -> Array:
+    """Return a weight as a contiguous numpy array in float32."""
+    return np.ascontiguousarray(weight.detach().float().cpu().numpy())

@@ -1,0 +1,69 @@
+"""Small models of many shapes with random weights, whose outputs end by themselves."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from tests.inference.random_models import SIZES
+
+from transduce.checkpoint.model_folder import save_model
+from transduce.inference.load import Member
+from transduce.model.transformer import Transformer, build_transformer
+from transduce.settings import Architecture, Data, Recipe, Search
+from transduce.tasks import build_task
+from transduce.vocabulary import Vocabulary, learn_vocabulary
+from transduce.vocabulary.files import Vocabularies
+
+TEXT = ["the dog sees a cat.", "a woman runs", "who runs now and not today", "der Hund läuft über"]
+WORDS = learn_vocabulary(TEXT * 9, 300)
+PIECES = learn_vocabulary(TEXT * 9, 290, kind="word-piece")
+
+
+def random_member(
+    sizes: Architecture = SIZES,
+    source: Vocabulary = WORDS,
+    target: Vocabulary | None = None,
+    **data: object,
+) -> Member:
+    """Return a model with random weights and the recipe that it would be stored with."""
+    vocabularies = Vocabularies(source, target or source)
+    model = build_transformer(sizes, len(source), len(vocabularies.target), seed=1).eval()
+    roughen(model)
+    settings = Data(max_length=40, **data)  # type: ignore[arg-type]
+    search = Search(beam=3, extra_length=5)
+    recipe = Recipe(name="random", architecture=sizes, data=settings, search=search)
+    return Member(model, build_task(settings, vocabularies), recipe, "0" * 64)
+
+
+def roughen(model: Transformer) -> None:
+    """Draw weights, gains and biases anew, so that no zero or one hides a mistake."""
+    draws = torch.Generator().manual_seed(7)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            noise = torch.randn(weight.shape, generator=draws)
+            if weight.ndim == 2:
+                weight.copy_(0.4 * noise)
+            else:
+                weight.copy_((1.0 if "norm" in name and "weight" in name else 0.0) + 0.2 * noise)
+        model.output.weight[0] *= 3  # END, so that outputs end
+
+
+def shapes() -> dict[str, Architecture]:
+    """Return the shapes that exports must carry over, by name."""
+    return {
+        "post-norm": replace(SIZES, layers=2),
+        "pre-norm": replace(SIZES, layers=2, norm="pre"),
+        "narrow keys": replace(SIZES, d_k=4, d_v=6),
+        "narrow values": replace(SIZES, d_k=8, d_v=4),
+        "wide heads": replace(SIZES, d_k=12, d_v=12),
+        "tied target": replace(SIZES, tie_embeddings="target"),
+        "untied": replace(SIZES, tie_embeddings="none"),
+        "learned": replace(SIZES, positions="learned", max_positions=64),
+    }
+
+
+def save_member(member: Member, folder: Path) -> Path:
+    """Write a member as a model folder; return the folder."""
+    vocabularies = Vocabularies(member.task.source, member.task.target)
+    save_model(folder, member.model.named_weights(), member.recipe, vocabularies, "card")
+    return folder

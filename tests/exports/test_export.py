@@ -1,0 +1,115 @@
+"""`transduce.export`: what is refused, what is said, and that nothing half-written stays."""
+
+from dataclasses import replace
+
+import pytest
+from tests.exports.random_members import random_member, save_member, shapes
+from tests.inference.random_models import SIZES
+
+import transduce
+from transduce.errors import InputError, SaveError
+from transduce.exports import export as module
+from transduce.exports.proof import make_up_lines, prove, require_proven
+from transduce.exports.subject import require_exportable
+from transduce.exports.target import EngineOutput
+from transduce.inference.outputs import search_sources
+
+LINES = ["the dog", "a woman", "who runs", "the cat", "now runs", "a dog"]  # few lengths: fast
+
+
+class Twin:
+    """An engine that answers as the model does, but for a wrong text every `wrong` lines."""
+
+    name = "twin 1"
+
+    def __init__(self, member, wrong=0, off=0.0):
+        self.member, self.wrong, self.off, self.asked = member, wrong, off, 0
+
+    def translate(self, lines, beam, max_length):
+        member = self.member
+        search = replace(member.recipe.search, beam=beam, penalty="none")
+        sources = member.task.encode_sources([member.task.normalise(line) for line in lines])
+        assert {len(one) - 1 + search.extra_length for one in sources} == {max_length}
+        return [
+            self.answer(best) for best, *_ in search_sources((member.model,), sources, search, 1)
+        ]
+
+    def answer(self, best):
+        self.asked += 1
+        wrong = self.wrong and self.asked % self.wrong == 0
+        text = "wrong" if wrong else self.member.task.decode(best.ids, "")
+        return EngineOutput(text, best.log_prob + self.off)
+
+
+def test_a_proof_counts_equal_texts_and_the_differences_of_their_log_probabilities():
+    member = random_member()
+    lines = [*LINES, "", "the dog " * 40]
+    found = prove(member, Twin(member, wrong=3, off=0.25), lines, "lines")
+    assert [one.beam for one in found.comparisons] == [1, 3]
+    assert found.left_out == 2
+    for one in found.comparisons:
+        assert 0 < one.equal < one.lines
+        assert one.lines + one.unfinished == len(lines) - found.left_out
+        assert one.largest_difference == pytest.approx(0.25, abs=1e-4)
+        assert one.mean_difference == pytest.approx(0.25, abs=1e-4)
+
+
+def test_made_up_lines_are_the_same_each_time_and_are_not_all_empty():
+    member = random_member()
+    assert make_up_lines(member) == make_up_lines(member)
+    assert len(set(make_up_lines(member))) > 40
+
+
+def test_an_engine_that_translates_otherwise_proves_nothing():
+    member = random_member()
+    require_proven(prove(member, Twin(member), LINES, "lines"))
+    with pytest.raises(SaveError, match="does not translate as this model does"):
+        require_proven(prove(member, Twin(member, wrong=2), LINES, "lines"))
+
+
+def test_a_failed_proof_leaves_no_folder(tmp_path, monkeypatch):
+    folder = save_member(random_member(), tmp_path / "model")
+    target = module.TARGETS["ctranslate2"]
+    broken = replace(target, open_engine=lambda _, member: Twin(member, wrong=1))
+    monkeypatch.setitem(module.TARGETS, "ctranslate2", broken)
+    with pytest.raises(SaveError):
+        transduce.export(folder, to="ctranslate2", output=tmp_path / "out", prove=LINES)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_an_export_says_what_differs_and_is_not_written_twice(tmp_path, monkeypatch):
+    folder = save_member(random_member(), tmp_path / "model")
+    twin = replace(module.TARGETS["ctranslate2"], open_engine=lambda _, member: Twin(member))
+    monkeypatch.setitem(module.TARGETS, "ctranslate2", twin)
+    found = transduce.export(
+        folder, to="ctranslate2", output=tmp_path / "out", prove=["the dog", "a cat."]
+    )
+    assert any("length penalty" in one for one in found.differences)
+    assert found.proof is not None
+    assert found.as_json()["proof"]["engine"] == "twin 1"
+    with pytest.raises(InputError, match="exists already"):
+        transduce.export(folder, to="ctranslate2", output=tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"mixing": "convolution"}, "self-attention only"),
+        ({"encoder_neighbourhood": 3}, "attend to all positions"),
+    ],
+)
+def test_layers_that_no_other_program_computes_are_refused(changes, why):
+    with pytest.raises(InputError, match=why):
+        require_exportable(random_member(replace(SIZES, **changes)))
+
+
+def test_unknown_targets_and_precisions_are_refused_before_anything_is_read(tmp_path):
+    with pytest.raises(InputError, match="did you mean ctranslate2"):
+        transduce.export("nowhere", to="ctranslate", output=tmp_path / "out")
+    with pytest.raises(InputError, match="precision must be float32 or int8"):
+        transduce.export("nowhere", to="ctranslate2", output=tmp_path / "o", precision="int4")
+
+
+def test_every_shape_that_can_be_exported_passes_the_check():
+    for sizes in shapes().values():
+        require_exportable(random_member(sizes))

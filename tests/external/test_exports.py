@@ -1,0 +1,63 @@
+"""The programs that models are exported to, each in its own environment, load and prove them."""
+
+import json
+import subprocess
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+from tests.exports.random_members import random_member, save_member, shapes
+
+pytestmark = pytest.mark.external
+SOURCES = Path(__file__).parents[2] / "src"
+LINES = ["the dog sees a cat.", "a woman runs", "who runs now", "der Hund läuft über </s> ▁x"]
+ENGINES = {"ctranslate2": ("ctranslate2",)}
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def engine(request, tmp_path_factory):
+    """An environment that sees this one's packages, torch among them, and one engine more."""
+    folder = tmp_path_factory.mktemp("env")
+    venv.create(folder, with_pip=True)
+    python = folder / "bin/python"
+    ask = [python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"]
+    theirs = subprocess.run(ask, check=True, capture_output=True, text=True).stdout.strip()
+    ours = sysconfig.get_paths()["purelib"]
+    Path(theirs, "ours.pth").write_text(f"import site; site.addsitedir({ours!r})\n", "utf-8")
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, *ENGINES[request.param]], check=True)
+    return request.param, python
+
+
+def export(python, *arguments):
+    ended = subprocess.run(
+        [python, "-m", "transduce", "export", *map(str, arguments), "--json"],
+        env={"PYTHONPATH": str(SOURCES), "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(ended.stdout)
+
+
+@pytest.mark.parametrize("name", shapes())
+def test_the_program_translates_as_the_model_does(engine, tmp_path, name):
+    target, python = engine
+    model = save_member(random_member(shapes()[name]), tmp_path / "model")
+    lines = tmp_path / "lines"
+    lines.write_text("\n".join(LINES * 4), encoding="utf-8")
+    found = export(python, model, "--to", target, "-o", tmp_path / "out", "--prove", lines)
+    for one in found["proof"]["comparisons"]:
+        assert one["equal"] == one["lines"] > 0
+        assert one["largest_difference"] < 1e-4
+
+
+def test_the_program_runs_weights_in_8_bits(engine, tmp_path):
+    target, python = engine
+    if target != "ctranslate2":
+        pytest.skip("skipped: float32 only")
+    model = save_member(random_member(), tmp_path / "model")
+    found = export(python, model, "--to", target, "-o", tmp_path / "out", "--precision", "int8")
+    assert found["proof"]["comparisons"]
