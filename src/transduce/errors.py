@@ -7,14 +7,25 @@
     ├── NotFiniteError        5  loss or gradients are not finite in several updates in a row
     ├── InUseError            6  another process works in this folder
     ├── LostProcessError      7  a process of a distributed run ended before the run was finished
-    └── NotEnoughMemoryError  8  memory ran out, or a limit on it was reached
+    └── NotEnoughMemoryError  8  memory, open files or threads ran out, or a limit was reached
 
 A failed `assert` is a bug of this package; it keeps its traceback and has exit code 1.
 """
 
 import difflib
+import errno
+import re
 from collections.abc import Iterable
 from pathlib import Path
+
+OUT_OF_MEMORY = re.compile("can't allocate memory|not enough memory|out of memory|bad_alloc")
+NO_THREADS = re.compile("can't start new thread|ThreadPoolBuildError|thread constructor failed")
+MEMORY_HINT = (
+    "try smaller updates (data.source_tokens, data.target_tokens), a smaller beam or --batch-size, "
+    "or fewer --workers"
+)
+FILES_HINT = "raise the limit (`ulimit -n`), or try fewer --workers"
+THREADS_HINT = "raise the limit (`ulimit -u`), or try fewer --workers and training.threads"
 
 
 class TransduceError(Exception):
@@ -73,9 +84,32 @@ class LostProcessError(TransduceError):
 
 
 class NotEnoughMemoryError(TransduceError):
-    """The error that memory ran out, or a limit on it was reached (exit code 8)."""
+    """The error that memory, open files or threads ran out (exit code 8)."""
 
     exit_code = 8
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether an error of Python, the system or torch says that memory ran out."""
+    match error:
+        case OSError():
+            return error.errno == errno.ENOMEM
+        case RuntimeError():
+            return bool(OUT_OF_MEMORY.search(str(error)))
+        case _:
+            return isinstance(error, MemoryError)
+
+
+def find_exhaustion(error: BaseException) -> NotEnoughMemoryError | None:
+    """Return the error (exit code 8) for memory, open files or threads that ran out, else None."""
+    if is_out_of_memory(error):
+        return NotEnoughMemoryError("there is not enough memory", MEMORY_HINT)
+    number = error.errno if isinstance(error, OSError) else None
+    if number in (errno.EMFILE, errno.ENFILE):
+        return NotEnoughMemoryError("too many files are open", FILES_HINT)
+    if number == errno.EAGAIN or NO_THREADS.search(str(error)):
+        return NotEnoughMemoryError("no more threads or processes can be started", THREADS_HINT)
+    return None
 
 
 def short_repr(value: object, longest: int = 60) -> str:

@@ -3,14 +3,13 @@
 import pytest
 import torch
 
-from transduce.errors import InputError
+from transduce.errors import InputError, is_out_of_memory
 from transduce.recipes.scale import PAPER, TOY
 from transduce.recipes.table2 import ROWS
 from transduce.recipes.table3 import TABLE_3
 from transduce.reproduce import job as job_module
 from transduce.reproduce.job import (
     JobSelection,
-    is_out_of_memory,
     plan_jobs,
     require_row_fits_memory,
 )

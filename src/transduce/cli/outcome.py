@@ -2,7 +2,6 @@
 
 import errno
 import os
-import re
 import traceback
 from collections.abc import Sequence
 
@@ -10,20 +9,16 @@ import click
 
 from transduce.cli import display
 from transduce.errors import (
+    FolderError,
     InputError,
-    NotEnoughMemoryError,
     SaveError,
     TransduceError,
+    find_exhaustion,
     suggest_names,
 )
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 RERUN_HINT = "the same command starts again; a run or a prepared corpus resumes from what is done"
-OUT_OF_MEMORY = re.compile("can't allocate memory|not enough memory|out of memory|bad_alloc")
-MEMORY_HINT = (
-    "try smaller updates (data.source_tokens, data.target_tokens), a smaller beam or --batch-size, "
-    "or fewer --workers"
-)
 UNREACHABLE = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP)
 COMPLETION = "_TRANSDUCE_COMPLETE"  # set by the shell when the tab key is pressed
 
@@ -91,8 +86,9 @@ def _report_error(error: Exception | KeyboardInterrupt) -> int:
 
 def convert_system_error(error: BaseException) -> BaseException:
     """Return an error of the system, such as a full disk, as a TransduceError, others unchanged."""
-    if is_out_of_memory(error):
-        return NotEnoughMemoryError("there is not enough memory", MEMORY_HINT)
+    reason = error.__context__ if isinstance(error, InputError | FolderError) else error
+    if reason and (exhaustion := find_exhaustion(reason)):  # a file could not even be opened
+        return exhaustion
     if not isinstance(error, OSError):
         return error
     if error.errno in FULL:
@@ -102,17 +98,6 @@ def convert_system_error(error: BaseException) -> BaseException:
         reason = os.strerror(error.errno).lower()
         return InputError(f"{error.filename}: {reason}", "check the path and its permissions")
     return error
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether an error of Python, the system or torch says that memory ran out."""
-    match error:
-        case OSError():
-            return error.errno == errno.ENOMEM
-        case RuntimeError():
-            return bool(OUT_OF_MEMORY.search(str(error)))
-        case _:
-            return isinstance(error, MemoryError)
 
 
 def _print_error(fact: str, hint: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any, final
 
 from transduce.durable.checksummed_json import from_checksummed_json
 from transduce.durable.folder import MANIFEST, PLAIN_NAME
-from transduce.errors import FolderError
+from transduce.errors import FolderError, TransduceError, find_exhaustion
 
 MANIFEST_LIMIT = 1 << 20
 BLOCK = 1 << 20
@@ -207,8 +207,14 @@ def open_regular(path: Path) -> Iterator[BufferedReader]:
         raise unreadable_error(path, error) from error
 
 
-def unreadable_error(path: Path, error: OSError) -> FolderError:
-    """Build the error for a path that cannot be read; a missing permission is no damage."""
+def unreadable_error(path: Path, error: OSError) -> TransduceError:
+    """Build the error for a path that cannot be read.
+
+    A missing permission is no damage. Memory or open files that ran out are no FolderError, after
+    which a run would take an older checkpoint.
+    """
+    if exhaustion := find_exhaustion(error):
+        return exhaustion
     hint = PERMISSION if isinstance(error, PermissionError) else AGAIN
     return FolderError(f"cannot be read: {error.strerror}", hint, file=path)
 

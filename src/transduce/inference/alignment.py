@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float32
 from torch import Tensor
 
 from transduce.corpus.shard import split_update
+from transduce.inference.halving import Batch, compute_in_batches
 from transduce.model.capture import capture_cross_attention
 from transduce.model.transformer import Transformer
 from transduce.packed import Packed
@@ -104,12 +105,16 @@ def capture_steps(
         return
     ours, theirs = (np.array(list(map(len, side)), np.int64) for side in (sources, targets))
     tokens = max(TOKENS, int((ours + theirs).max()))
-    for batch in split_update(np.arange(len(sources)), ours, theirs, tokens):
+
+    def compute(batch: Batch) -> list[list[Tensor]]:
         source, target = (
             Packed.from_sentences([side[n] for n in batch]).to(device)
             for side in (sources, targets)
         )
-        layers = capture_cross_attention(model, source, target.shift_right(BEGIN))
+        return capture_cross_attention(model, source, target.shift_right(BEGIN))
+
+    batches = split_update(np.arange(len(sources)), ours, theirs, tokens)
+    for batch, layers in compute_in_batches(batches, compute):
         for index, weights in zip(batch.tolist(), zip(*layers, strict=True), strict=True):
             rows = slice(1, None) if shifted else slice(None, -1)
             yield index, [layer[:, rows, :-1].float() for layer in weights]

@@ -8,6 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transduce.corpus.shard import split_update
+from transduce.inference.halving import Batch, compute_in_batches
 from transduce.model.transformer import Transformer
 from transduce.packed import Packed
 from transduce.search.ensemble import log_mean_exp
@@ -30,12 +31,16 @@ def target_log_probs(
     """
     totals = [0.0] * len(sources)
     first, second = (np.array(list(map(len, side)), np.int64) for side in (sources, targets))
-    for batch in split_update(np.arange(len(sources)), first, second, tokens):
+
+    def compute(batch: Batch) -> Float[Tensor, " T"]:
         source, target = (
             Packed.from_sentences([side[n] for n in batch]) for side in (sources, targets)
         )
-        by_token = log_mean_exp([token_log_probs(model, source, target) for model in models])
-        sentences = by_token.cpu().double().split(target.lengths)
+        return log_mean_exp([token_log_probs(model, source, target) for model in models]).cpu()
+
+    batches = split_update(np.arange(len(sources)), first, second, tokens)
+    for batch, by_token in compute_in_batches(batches, compute):
+        sentences = by_token.double().split(second[batch].tolist())
         for index, sentence in zip(batch.tolist(), sentences, strict=True):
             totals[index] = float(sentence.sum())
     return totals

@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any, Generic, TypeVar, final
 
-from transduce.errors import LostProcessError, TransduceError
+from transduce.errors import LostProcessError, TransduceError, find_exhaustion
 
 AHEAD = 8  # requests per worker that may be taken from the input while the oldest is unfinished
 
@@ -111,6 +111,10 @@ def serve_requests(
             answer = request(model)
         except TransduceError as error:
             answer = Failure(type(error), error.fact, error.hint)
+        except Exception as error:
+            if not (exhaustion := find_exhaustion(error)):
+                raise
+            answer = Failure(type(exhaustion), exhaustion.fact, exhaustion.hint)
         try:
             pipe.send(answer)
         except OSError:

@@ -21,8 +21,6 @@ from transduce.settings.recipe import Value, with_changes
 
 ROWS = "rows"
 SEED = "training.seed"
-# Words by which torch's errors of memory are recognised.
-OUT_OF_MEMORY = ("DefaultCPUAllocator", "not enough memory", "out of memory")
 
 
 @final
@@ -89,11 +87,6 @@ def plan_jobs(table: str, recipes: Mapping[str, Recipe], selection: JobSelection
 def build_row_recipe(recipe: Recipe, selection: JobSelection) -> Recipe:
     """Return a row's recipe at the selected scale, with the selected changes of settings."""
     return with_changes(scaled(recipe, selection.scale), selection.changes)
-
-
-def is_out_of_memory(error: Exception) -> bool:
-    """Return whether an error of Python or torch means that memory ran out."""
-    return isinstance(error, MemoryError) or any(words in str(error) for words in OUT_OF_MEMORY)
 
 
 def require_row_fits_memory(job: RowJob) -> None:

@@ -7,10 +7,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from transduce.durable import ensure_folder
-from transduce.errors import InputError, InUseError, TransduceError
+from transduce.errors import InputError, InUseError, TransduceError, is_out_of_memory
 from transduce.reproduce.job import (
     RowJob,
-    is_out_of_memory,
     plan_jobs,
     require_row_fits_memory,
 )

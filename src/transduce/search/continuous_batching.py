@@ -3,12 +3,12 @@
 import math
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import torch
 
-from transduce.errors import NotFiniteError
+from transduce.errors import NotEnoughMemoryError, NotFiniteError, is_out_of_memory
 from transduce.search.beam_state import (
     ActiveBatch,
     BeamState,
@@ -22,6 +22,9 @@ from transduce.search.beam_state import (
 from transduce.search.decoder import END, Decoder, State
 from transduce.search.length_score import LengthScore
 from transduce.settings import Search
+
+TOO_LITTLE = "there is not enough memory to search a single sentence"
+TOO_LITTLE_HINT = "try a smaller beam, shorter lines, or fewer --workers"
 
 
 @final
@@ -53,9 +56,39 @@ def run_continuous_batching(
 ) -> Iterator[Result]:
     """Decode all sources, long ones first; yield (source index, hypotheses) as each one ends.
 
+    When memory runs out, the unfinished sources are decoded anew in batches of half the size.
+    """
+    order = sorted(range(len(sources)), key=lambda n: len(sources[n]), reverse=True)
+    size = min(search.batch_size, len(order))
+    while order:
+        finished: set[int] = set()
+        try:
+            for result in run_batches(
+                decoder, sources, order, replace(search, batch_size=size), strategy
+            ):
+                finished.add(result[0])
+                yield result
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            if size == 1:
+                raise NotEnoughMemoryError(TOO_LITTLE, TOO_LITTLE_HINT) from None
+        order = [index for index in order if index not in finished]
+        size = max(1, size // 2)
+
+
+def run_batches(
+    decoder: Decoder[State],
+    sources: Sequence[Sequence[int]],
+    order: Sequence[int],
+    search: Search,
+    strategy: DecodingStrategy,
+) -> Iterator[Result]:
+    """Decode the sources with these indices; yield (source index, hypotheses) as each one ends.
+
     Waiting sources enter the batch when half of its `search.batch_size` places are free.
     """
-    waiting = deque(sorted(range(len(sources)), key=lambda n: len(sources[n]), reverse=True))
+    waiting = deque(order)
     active: ActiveBatch[State] | None = None
     while waiting or active:
         free = search.batch_size - (len(active.beams.sentences) if active else 0)

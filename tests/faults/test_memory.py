@@ -1,0 +1,125 @@
+"""Memory that runs out while a text is translated, scored or aligned (row T14).
+
+`refuse` makes the allocator's error at chosen calls; that real limits raise it, and what commands
+say then, is for tests/journeys/test_exhaustion.py.
+"""
+
+import itertools
+from collections.abc import Callable
+
+import pytest
+from tests.inference.random_models import LINES, random_translator, translator_of_six_heads
+
+from transduce.errors import NotEnoughMemoryError
+from transduce.model.decoding.decoder import TransformerDecoder
+from transduce.model.transformer import Transformer
+from transduce.search import continuous_batching
+
+MESSAGE = "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"
+MANY = [*LINES, *(f"{line} 1" for line in LINES if line)]
+PAIRS = list(zip(MANY, reversed(MANY), strict=True))
+
+
+def refuse(monkeypatch, owner: type, method: str, is_too_much: Callable[..., bool]) -> list[int]:
+    """Raise the allocator's error at each call of a method that is too much; return their count."""
+    real, refused = getattr(owner, method), [0]
+
+    def call(self, *arguments):
+        if is_too_much(*arguments):
+            refused[0] += 1
+            raise RuntimeError(MESSAGE)
+        return real(self, *arguments)
+
+    monkeypatch.setattr(owner, method, call)
+    return refused
+
+
+def read(translator, lines, n=1):
+    """The outputs of each line: texts, and scores to what other batches may change."""
+    found = translator.nbest_lines(lines, n)
+    return [[(one.text, pytest.approx(one.score, abs=1e-5)) for one in best] for best in found]
+
+
+@pytest.mark.parametrize("rows", [2, 7])
+def test_a_batch_that_does_not_fit_is_halved_and_every_output_is_the_same(
+    monkeypatch, record, rows
+):
+    model = random_translator()
+    sampler = model.sampling(seed=3)
+    expected, samples = read(model, MANY, 2), read(sampler, MANY, 2)
+    refused = refuse(monkeypatch, TransformerDecoder, "step", lambda _state, ids: len(ids) > rows)
+    assert read(model, MANY, 2) == expected
+    assert read(sampler, MANY, 2) == samples
+    assert refused[0] >= 2
+    record(lines=len(MANY), batches_refused=refused[0], wrong_or_missing_lines=0)
+
+
+def test_whichever_step_fails_no_line_is_lost_or_out_of_order(monkeypatch, record):
+    model = random_translator().searching(batch_size=4, extra_length=1)
+    expected = read(model, MANY)
+    for number in itertools.count(1, 4):
+        calls = itertools.count(1)
+        with monkeypatch.context() as patch:
+            refused = refuse(
+                patch, TransformerDecoder, "step", lambda *_, n=number, c=calls: next(c) == n
+            )
+            assert read(model, MANY) == expected
+        if not refused[0]:
+            break
+    assert number > 10
+    record(faults=number // 4, wrong_or_missing_lines=0)
+
+
+def test_the_control_that_goes_on_without_the_batch_is_caught(monkeypatch, record):
+    model = random_translator().searching(batch_size=4, extra_length=1)
+    expected = read(model, MANY)
+    whole = continuous_batching.run_batches
+
+    def swallow(*arguments):
+        try:
+            yield from whole(*arguments)
+        except RuntimeError:
+            yield from (
+                (index, [continuous_batching.Hypothesis((), 0.0, 0.0)]) for index in arguments[2]
+            )
+
+    monkeypatch.setattr(continuous_batching, "run_batches", swallow)
+    calls = itertools.count(1)
+    refuse(monkeypatch, TransformerDecoder, "step", lambda *_: next(calls) == 5)
+    found = read(model, MANY)
+    wrong = sum(ours != theirs for ours, theirs in zip(found, expected, strict=True))
+    assert wrong
+    record(wrong_or_missing_lines=wrong)
+
+
+@pytest.mark.parametrize("tokens", [25])
+def test_pairs_are_scored_and_aligned_in_smaller_batches(monkeypatch, record, tokens):
+    model = translator_of_six_heads()
+    scores = [pytest.approx(one.score, abs=1e-4) for one in model.likelihood(PAIRS)]
+    links = [one.links for one in model.align_pairs(PAIRS)]
+    refused = refuse(monkeypatch, Transformer, "encode", lambda source: len(source.ids) > tokens)
+    assert [one.score for one in model.likelihood(PAIRS)] == scores
+    assert [one.links for one in model.align_pairs(PAIRS)] == links
+    assert refused[0] >= 2
+    record(pairs=len(PAIRS), batches_refused=refused[0])
+
+
+@pytest.mark.parametrize("use", ["nbest_lines", "likelihood", "align_pairs"])
+def test_a_single_line_that_does_not_fit_is_refused_with_a_sentence(monkeypatch, use):
+    model = random_translator()
+    refuse(monkeypatch, Transformer, "encode", lambda _: True)
+    with pytest.raises(NotEnoughMemoryError, match=r"not enough memory .* single"):
+        list(getattr(model, use)(MANY if use == "nbest_lines" else PAIRS))
+
+
+def test_other_errors_are_raised_at_once(monkeypatch):
+    model, calls = random_translator(), []
+
+    def fail(*_):
+        calls.append(1)
+        raise RuntimeError("shapes do not match")
+
+    monkeypatch.setattr(Transformer, "encode", fail)
+    with pytest.raises(RuntimeError, match="shapes"):
+        model(MANY)
+    assert len(calls) == 1
