@@ -14,11 +14,14 @@ A failed `assert` is a bug of this package; it keeps its traceback and has exit 
 
 import difflib
 import errno
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
-OUT_OF_MEMORY = re.compile("can't allocate memory|not enough memory|out of memory|bad_alloc")
+OUT_OF_MEMORY = re.compile(
+    "can't allocate memory|not enough memory|out of memory|bad_alloc|failed to map segment"
+)
 NO_THREADS = re.compile("can't start new thread|ThreadPoolBuildError|thread constructor failed")
 MEMORY_HINT = (
     "try smaller updates (data.source_tokens, data.target_tokens), a smaller beam or --batch-size, "
@@ -94,7 +97,7 @@ def is_out_of_memory(error: BaseException) -> bool:
     match error:
         case OSError():
             return error.errno == errno.ENOMEM
-        case RuntimeError():
+        case RuntimeError() | ImportError():
             return bool(OUT_OF_MEMORY.search(str(error)))
         case _:
             return isinstance(error, MemoryError)
@@ -105,7 +108,8 @@ def find_exhaustion(error: BaseException) -> NotEnoughMemoryError | None:
     if is_out_of_memory(error):
         return NotEnoughMemoryError("there is not enough memory", MEMORY_HINT)
     number = error.errno if isinstance(error, OSError) else None
-    if number in (errno.EMFILE, errno.ENFILE):
+    is_import = isinstance(error, ImportError) and os.strerror(errno.EMFILE) in str(error)
+    if is_import or number in (errno.EMFILE, errno.ENFILE):
         return NotEnoughMemoryError("too many files are open", FILES_HINT)
     if number == errno.EAGAIN or NO_THREADS.search(str(error)):
         return NotEnoughMemoryError("no more threads or processes can be started", THREADS_HINT)

@@ -269,7 +269,7 @@ def test_wrong_usage_is_reported(train, arguments, answer):
 def test_a_model_that_no_memory_here_can_hold_is_refused_before_it_is_made(train, corpus):
     large = ("architecture.d_model=65536", "architecture.d_ff=65536", "architecture.layers=900")
     ended = train("tiny", *(part for setting in large for part in ("--set", setting)))
-    assert ended.code == 2
+    assert ended.code == 8
     assert "error: to train this model takes more than " in ended.stderr
     assert "\nhint: a smaller architecture.d_model, or fewer" in ended.stderr
     assert not (corpus / "run" / "run.json").exists()

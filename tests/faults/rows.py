@@ -5,21 +5,9 @@ the damage. A row without a control would prove nothing.
 """
 
 import sys
-from dataclasses import dataclass
-from typing import final
 
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """A kind of fault, with its promise and the names of its tests, relative to `tests/`."""
-
-    number: str
-    fault: str
-    promise: str
-    tests: tuple[str, ...]
-    controls: tuple[str, ...]
-
+from tests.faults.row import Row
+from tests.faults.stranger_rows import STRANGER_ROWS
 
 ROWS = (
     Row(
@@ -284,6 +272,7 @@ ROWS = (
             "faults/test_clock.py::test_the_control_that_takes_the_newest_by_its_time_is_caught",
         ),
     ),
+    *STRANGER_ROWS,
 )
 
 

@@ -11,9 +11,12 @@ import pytest
 from tests.inference.random_models import LINES, random_translator, translator_of_six_heads
 
 from transduce.errors import NotEnoughMemoryError
+from transduce.inference import search_memory
+from transduce.inference.search_memory import estimate_bytes, limit_batch_size
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.transformer import Transformer
 from transduce.search import continuous_batching
+from transduce.settings import Search
 
 MESSAGE = "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"
 MANY = [*LINES, *(f"{line} 1" for line in LINES if line)]
@@ -123,3 +126,19 @@ def test_other_errors_are_raised_at_once(monkeypatch):
     with pytest.raises(RuntimeError, match="shapes"):
         model(MANY)
     assert len(calls) == 1
+
+
+def test_the_batch_is_no_larger_than_what_is_free(monkeypatch):
+    (model,), sources = random_translator().models, [[5] * n + [1] for n in range(1, 40)]
+    search = Search(beam=3)
+
+    def find_size(free):
+        monkeypatch.setattr(search_memory, "free_memory_bytes", lambda: free)
+        return limit_batch_size([model], sources, search, 3).batch_size
+
+    assert find_size(1e12) == search.batch_size
+    assert find_size(0) == 1
+    one = estimate_bytes(model, 40, search, 3)
+    assert find_size(one / 0.79) == 1
+    assert 5 <= find_size(5 * one / 0.79) <= 6
+    assert sum(estimate_bytes(model, n, search, 3) for n in range(21, 41)) < 20 * one

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from transduce.errors import InputError, is_out_of_memory
+from transduce.errors import InputError, NotEnoughMemoryError, is_out_of_memory
 from transduce.recipes.scale import PAPER, TOY
 from transduce.recipes.table2 import ROWS
 from transduce.recipes.table3 import TABLE_3
@@ -48,7 +48,9 @@ def test_a_seed_is_no_change():
 def test_a_row_that_does_not_fit_memory_is_refused_with_the_number(monkeypatch):
     monkeypatch.setattr(job_module, "memory_per_process", lambda _: 10**9)
     (job,) = plan_jobs("table3", TABLE_3, JobSelection(scale=PAPER, rows=("base",)))
-    with pytest.raises(InputError, match=r"row base: to train .* more than 1\.0 GB.*\nhint: a sma"):
+    with pytest.raises(
+        NotEnoughMemoryError, match=r"row base: to train .* more than 1\.0 GB.*\nhint: a sma"
+    ):
         require_row_fits_memory(job)
 
 

@@ -68,3 +68,18 @@ def test_nan_of_either_sign_comes_last_and_minus_infinity_before_it():
 def test_zeros_of_either_sign_are_equal():
     row = torch.tensor([[-1.0, -0.0, 0.0, -0.0]])
     assert stable_topk(row, 3)[1].tolist() == [[1, 2, 3]]
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.999])
+def test_a_nan_in_a_block_takes_no_other_symbol_of_the_block_with_it(share):
+    scores, log_probs = random_log_probs(6, 2), random_log_probs(12, 640)
+    draw = torch.rand(12, 640, generator=torch.Generator().manual_seed(5))
+    log_probs = log_probs.masked_fill(draw < share, torch.nan)
+    log_probs[:, 128:192] = torch.nan  # a whole block
+    log_probs[:, 300:500] = -torch.inf
+    values, columns = stable_topk_sums(scores, log_probs, 4)
+    everything = (scores[:, :, None] + log_probs.view(6, 2, 640)).flatten(1)
+    expected = [sorted(row, key=lambda x: -x)[:4] for row in
+                [[x for x in row if x == x] for row in everything.tolist()]]  # fmt: skip
+    assert values.tolist() == expected
+    assert torch.equal(everything.gather(1, columns), values)

@@ -86,8 +86,8 @@ def _report_error(error: Exception | KeyboardInterrupt) -> int:
 
 def convert_system_error(error: BaseException) -> BaseException:
     """Return an error of the system, such as a full disk, as a TransduceError, others unchanged."""
-    reason = error.__context__ if isinstance(error, InputError | FolderError) else error
-    if reason and (exhaustion := find_exhaustion(reason)):  # a file could not even be opened
+    origin = error.__context__ if isinstance(error, InputError | FolderError) else error
+    if origin and (exhaustion := find_exhaustion(origin)):  # a file could not even be opened
         return exhaustion
     if not isinstance(error, OSError):
         return error

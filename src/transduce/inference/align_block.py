@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from transduce.errors import InputError
 from transduce.inference.alignment import Alignment, align_sentences
+from transduce.inference.combine_parts import Combination
 from transduce.inference.lines import EncodedLine, Line
 from transduce.inference.long_lines import HINT, LineWarning
 from transduce.inference.outputs import BlockResult, Output
 from transduce.inference.pairs import Pair, encode_pairs, find_unscorable
-from transduce.search import Hypothesis
 from transduce.settings.alignment import (
     AlignmentHeads,
     build_alignment_heads,
@@ -25,7 +25,7 @@ from transduce.tasks.text import TextToText
 if TYPE_CHECKING:
     from transduce.inference.translator import Translator
 
-Parts = tuple[EncodedLine, Sequence[Sequence[Hypothesis]]]  # a line, and hypotheses of its parts
+Parts = tuple[EncodedLine, Sequence[Combination]]  # a line, and the hypotheses of each output
 
 
 def require_alignable(translator: "Translator") -> None:
@@ -110,11 +110,10 @@ def add_alignments(
 
 def pair_parts(number: int, parts: Parts, rank: int, task: Task) -> list[Pair]:
     """Return the source and the output of each part of a line; `rank` counts outputs from 0."""
-    encoded, found = parts
+    encoded, combinations = parts
     return [
-        Pair(number, text, task.decode(best[rank].ids, text))
-        for text, best in zip(encoded.texts, found, strict=True)
-        if found
+        Pair(number, text, task.decode(part.ids, text))
+        for text, part in zip(encoded.texts, combinations[rank], strict=True)
     ]
 
 

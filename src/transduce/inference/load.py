@@ -48,7 +48,8 @@ def load(
     models and uses one thread; a script with workers needs `if __name__ == "__main__":`. The
     calling process keeps its settings, such as its number of threads. A sentence too long for the
     models is split, and `on_warning` is called with a `LineWarning`, by default to issue a Python
-    warning; if `strict`, such a sentence is an error.
+    warning; if `strict`, such a sentence is an error. With `precision="bfloat16"` a few outputs of
+    1,000 depend on batch size, workers and the order of lines.
     """
     require_count("workers", workers)
     known = " or ".join(INFERENCE_PRECISIONS)

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from transduce.inference.alignment import Alignment
+from transduce.inference.combine_parts import Combination
 from transduce.inference.decoders import build_decoder
 from transduce.inference.lines import EncodedLine
 from transduce.inference.long_lines import LineWarning
+from transduce.inference.search_memory import limit_batch_size
 from transduce.model.transformer import Transformer
 from transduce.search import (
     ConstrainedSource,
@@ -59,6 +61,7 @@ def search_sources(
     indices = [unique.setdefault(deduplication_key(source), len(unique)) for source in sources]
     first = dict(zip(reversed(indices), reversed(sources), strict=True))
     distinct: Sources = [first[index] for index in range(len(unique))]
+    search = limit_batch_size(models, distinct, search, search.beam)
     decoder, distinct = with_constraints(build_decoder(models), distinct)
     found = dict(beam_search_unordered(decoder, distinct, search, nbest=n))
     return [found[index] for index in indices]
@@ -73,6 +76,7 @@ def sample_sources(
     n: int,
 ) -> list[list[Hypothesis]]:
     """Draw `n` samples for each source, with random numbers from the source's key."""
+    search = limit_batch_size(models, sources, search, n)
     decoder, sources = with_constraints(build_decoder(models), sources)
     found = dict(sample_unordered(decoder, sources, search, sampling, samples=n, keys=keys))
     return [found[index] for index in range(len(sources))]
@@ -83,35 +87,31 @@ def deduplication_key(source: Sequence[int]) -> object:
     return tuple(source), source.constraint if isinstance(source, ConstrainedSource) else None
 
 
-def join_parts(
-    line: EncodedLine, found: Sequence[Sequence[Hypothesis]], task: Task, n: int
-) -> list[Output]:
-    """Join hypotheses of a line's parts to `n` outputs: output i joins each part's i-th best.
+def join_parts(line: EncodedLine, combinations: Sequence[Combination], task: Task) -> list[Output]:
+    """Join each combination of hypotheses of a line's parts to one output.
 
     An empty line has an empty output; a line that was not searched has its fallback output.
     """
     if line.fallback is not None:
         return [Output(line.fallback, math.nan, math.nan)]
-    if not found:
+    if not line.sources:
         return [Output("", 0.0, 0.0)]
     return [
         Output(
             task.join(
-                [task.decode(best.ids, text) for best, text in zip(ranked, line.texts, strict=True)]
+                [task.decode(one.ids, text) for one, text in zip(chosen, line.texts, strict=True)]
             ),
-            sum(best.score for best in ranked),
-            sum(best.log_prob for best in ranked),
+            sum(one.score for one in chosen),
+            sum(one.log_prob for one in chosen),
         )
-        for ranked in [[part[rank] for part in found] for rank in range(min(n, *map(len, found)))]
+        for chosen in combinations
     ]
 
 
-def collect_warnings(
-    line: EncodedLine, found: Sequence[Sequence[Hypothesis]], task: Task
-) -> list[LineWarning]:
+def collect_warnings(line: EncodedLine, best: Combination, task: Task) -> list[LineWarning]:
     """Return a line's own warning, if any, and a warning for each part with a repaired output."""
     repaired = [
-        task.find_fault(part[0].ids, text) for part, text in zip(found, line.texts, strict=True)
+        task.find_fault(part.ids, text) for part, text in zip(best, line.texts, strict=True)
     ]
     warnings = [LineWarning(line.number, fault, "repaired") for fault in repaired if fault]
     return [line.warning, *warnings] if line.warning else warnings

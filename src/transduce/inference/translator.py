@@ -19,6 +19,7 @@ from transduce.inference.blocks import (
     run_pairs_in_workers,
     translate_in_workers,
 )
+from transduce.inference.combine_parts import combine_best, combine_samples
 from transduce.inference.lines import Line, encode_line, number_lines, split_into_blocks
 from transduce.inference.long_lines import HINT, LineWarning, OnWarning
 from transduce.inference.outputs import (
@@ -239,11 +240,12 @@ class Translator:
         hypotheses = self.decode_sources([part for part, _ in parts], [key for _, key in parts], n)
         ends = accumulate((len(one.sources) for one in encoded), initial=0)
         found = [hypotheses[i:j] for i, j in pairwise(ends)]
-        by_line = list(zip(encoded, found, strict=True))
-        outputs = [join_parts(line, parts, self.task, n) for line, parts in by_line]
+        combine = combine_best if self.sampling_settings is None else combine_samples
+        by_line = [(line, combine(parts, n)) for line, parts in zip(encoded, found, strict=True)]
+        outputs = [join_parts(line, chosen, self.task) for line, chosen in by_line]
         if self.aligns:
             outputs = add_alignments(self, lines, by_line, outputs)
-        faults = [collect_warnings(line, parts, self.task) for line, parts in by_line]
+        faults = [collect_warnings(line, chosen[0], self.task) for line, chosen in by_line]
         return BlockResult(outputs, list(chain.from_iterable(faults)))
 
     def decode_sources(

@@ -1,12 +1,14 @@
 """The memory that is free on the machine and in this process's control groups (Linux only)."""
 
 import math
+import resource
 from collections.abc import Iterator
 from pathlib import Path
 
 from transduce.machine.cgroups import read_limits
 
 MEMINFO = Path("/proc/meminfo")
+STATM = Path("/proc/self/statm")  # the first number is the size of the address space in pages
 GROUPS = (  # files of limit, usage and statistics; first of cgroup version 2, then of version 1
     ("memory.max", "memory.current", "memory.stat"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),
@@ -15,7 +17,15 @@ GROUPS = (  # files of limit, usage and statistics; first of cgroup version 2, t
 
 def free_memory_bytes() -> float:
     """Return the bytes of memory that can be used without swapping, or infinity if unknown."""
-    return min(available_bytes(), *free_group_bytes(), math.inf)
+    return min(available_bytes(), free_address_bytes(), *free_group_bytes(), math.inf)
+
+
+def free_address_bytes() -> float:
+    """Return what `ulimit -v` leaves of this process's address space, in bytes, or infinity."""
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if most == resource.RLIM_INFINITY or not STATM.exists():
+        return math.inf
+    return float(most - int(STATM.read_text(encoding="ascii").split()[0]) * resource.getpagesize())
 
 
 def available_bytes() -> float:

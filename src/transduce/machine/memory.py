@@ -1,6 +1,7 @@
 """The memory that this process may use on a GPU, or on the machine within its control groups."""
 
 import os
+import resource
 
 import torch
 
@@ -17,8 +18,10 @@ def device_memory(device: torch.device) -> int:
 
 
 def memory_bytes() -> int:
-    """Return the bytes of main memory, or of the lowest limit of this process's control groups."""
+    """Return the bytes of main memory, or of this process's lowest limit (`ulimit -v`, groups)."""
     limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    if (most := resource.getrlimit(resource.RLIMIT_AS)[0]) != resource.RLIM_INFINITY:
+        limits.append(most)
     for name in LIMITS:
         limits += [int(found[0]) for found in read_limits(name) if found and found[0].isdigit()]
     return min(limits)

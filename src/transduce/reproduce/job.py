@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import final
 
-from transduce.errors import InputError, suggest_names
+from transduce.errors import InputError, NotEnoughMemoryError, suggest_names
 from transduce.recipes.scale import Scale, scaled
 from transduce.recipes.table2 import match_training_cost
-from transduce.runs.run_folder import memory_per_process, require_memory
+from transduce.runs.machine_settings import memory_per_process, require_memory
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
@@ -90,8 +90,9 @@ def build_row_recipe(recipe: Recipe, selection: JobSelection) -> Recipe:
 
 
 def require_row_fits_memory(job: RowJob) -> None:
-    """Raise InputError if a job's training needs more memory than this machine has."""
+    """Raise NotEnoughMemoryError if a job's training needs more memory than this machine has."""
     try:
         require_memory(job.recipe, memory_per_process(1))
-    except InputError as fault:
-        raise InputError(f"row {job.row}: {fault.fact}", "a smaller --scale, or --rows") from None
+    except NotEnoughMemoryError as fault:
+        hint = "a smaller --scale, or --rows"
+        raise NotEnoughMemoryError(f"row {job.row}: {fault.fact}", hint) from None

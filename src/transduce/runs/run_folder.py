@@ -22,31 +22,30 @@ from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
 from transduce.durable import ensure_folder, to_checksummed_json, write_atomically
 from transduce.errors import InputError
-from transduce.machine.cpus import available_cpus
 from transduce.machine.device import select_device
-from transduce.machine.memory import device_memory
 from transduce.model.transformer import build_transformer
-from transduce.recipes.parameters import count_recipe_parameters
 from transduce.runs.adapt import (
     require_parent_vocabularies,
     require_same_parent,
     save_parent_weights,
 )
 from transduce.runs.ledger import PARENT, journal_machine, measure_machine, sum_lengths
+from transduce.runs.machine_settings import (
+    memory_per_process,
+    require_memory,
+    resolve_machine_settings,
+)
 from transduce.runs.output_folder import require_own_folder
 from transduce.runs.prepared_corpus import STORE, PreparedCorpus
 from transduce.runs.resume_point import RunStart, load_resume_point
 from transduce.runs.stored_model import StoredModel
 from transduce.runs.validation import build_validation
 from transduce.settings import Recipe
-from transduce.settings.fields import require
-from transduce.settings.recipe import with_changes
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.compiling import compile_layers, require_compiler
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
 from transduce.training.journal import LOG
 from transduce.training.loop import TrainingJob, train
-from transduce.training.memory import estimate_micro_batch_tokens
 from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
 from transduce.vocabulary.files import LEXICON, SHARED, SOURCE, TARGET
@@ -98,7 +97,7 @@ def begin_or_resume_run(
         if recipe.training.steps > stored.recipe.training.steps:
             return extend_run(folder, recipe.training.steps).recipe
         return stored.recipe
-    recipe = resolve_machine_settings(recipe, processes)
+    recipe = resolve_machine_settings(recipe, prepared, processes)
     ensure_folder(folder)
     for name, content in prepared.vocabularies.files().items():
         write_atomically(folder / name, content)
@@ -118,39 +117,6 @@ def require_run_folder(folder: Path) -> None:
     require_own_folder(folder, RUN_FILE, OURS, "run")
     for name in (CHECKPOINTS, SNAPSHOTS, MILESTONES):
         require_no_link(folder / name)
-
-
-def require_memory(recipe: Recipe, memory: int) -> None:
-    """Refuse a model whose weights, gradients and two moments alone exceed the machine's memory.
-
-    Without this check the operating system would kill a process without explanation.
-    """
-    needs = 4 * 4 * count_recipe_parameters(recipe)
-    require(
-        needs < memory,
-        f"to train this model takes more than {needs / 1e9:,.1f} GB of memory, and "
-        f"{memory / 1e9:,.1f} GB are here",
-        "a smaller architecture.d_model, or fewer architecture.layers",
-    )
-
-
-def resolve_machine_settings(recipe: Recipe, processes: int) -> Recipe:
-    """Return the recipe with this machine's threads and micro-batch size in place of 0."""
-    longest, training = recipe.data.max_length, recipe.training
-    memory = memory_per_process(processes)
-    fitting = estimate_micro_batch_tokens(recipe.architecture, longest, memory, select_device())
-    return with_changes(
-        recipe,
-        {
-            "training.threads": training.threads or max(1, available_cpus() // processes),
-            "training.micro_batch_tokens": training.micro_batch_tokens or fitting,
-        },
-    )
-
-
-def memory_per_process(processes: int) -> int:
-    """Return the bytes of memory per process: a GPU's, or an equal share of the machine's."""
-    return device_memory(select_device()) // (processes if select_device().type == "cpu" else 1)
 
 
 def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:

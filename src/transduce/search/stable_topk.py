@@ -54,7 +54,7 @@ def find_candidate_columns(
     blocks = symbols // BLOCK  # blocks of a row; symbols after the last block are always candidates
     if width * blocks <= count:
         return torch.arange(width * symbols, device=device).expand(sentences, -1)
-    maxima = log_probs[:, : blocks * BLOCK].unflatten(1, (blocks, BLOCK)).amax(dim=2)
+    maxima = find_block_maxima(log_probs[:, : blocks * BLOCK].unflatten(1, (blocks, BLOCK)))
     totals = (maxima.view(*scores.shape, blocks) + scores[:, :, None]).flatten(1)
     _, best = stable_topk(totals, count)
     firsts = best // blocks * symbols + best % blocks * BLOCK  # [S K]
@@ -62,6 +62,16 @@ def find_candidate_columns(
     ends = torch.arange(1, width + 1, device=device)[:, None] * symbols
     remainder = ends - torch.arange(symbols % BLOCK, 0, -1, device=device)
     return torch.cat([inside.flatten(1), remainder.flatten().expand(sentences, -1)], dim=1)
+
+
+def find_block_maxima(log_probs: Float[Tensor, "R blocks size"]) -> Float[Tensor, "R blocks"]:
+    """Return the highest log-probability of each block, NaN left out; NaN if all are NaN."""
+    maxima = log_probs.amax(dim=2)  # NaN where a block has one
+    if maxima.device.type == "cpu" and not maxima.isnan().any():  # no wait for a GPU
+        return maxima
+    is_nan = log_probs.isnan()
+    maxima = log_probs.masked_fill(is_nan, -torch.inf).amax(dim=2)
+    return maxima.masked_fill(is_nan.all(dim=2), torch.nan)
 
 
 def choose_columns(

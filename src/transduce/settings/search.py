@@ -37,7 +37,7 @@ class Search:
     )
     extra_length: int = from_paper(50, "6.1", "an output has at most input length + 50 symbols")
     batch_size: int = our_choice(
-        64, "number of sentences searched at once; no output depends on it"
+        64, "number of sentences searched at once; in float32 no output depends on it"
     )
 
     constrained: bool = our_choice(

@@ -1,0 +1,108 @@
+"""Chooses a run's threads and micro-batch size to fit the machine, and tries the latter out."""
+
+import gc
+
+import numpy as np
+import torch
+from jaxtyping import Int
+
+from transduce.corpus.batch import Batch
+from transduce.corpus.store import Store
+from transduce.errors import NotEnoughMemoryError, is_out_of_memory
+from transduce.machine.cpus import available_cpus
+from transduce.machine.device import select_device
+from transduce.machine.free_memory import free_memory_bytes
+from transduce.machine.memory import device_memory
+from transduce.model.transformer import build_transformer
+from transduce.recipes.parameters import count_recipe_parameters
+from transduce.runs.prepared_corpus import PreparedCorpus
+from transduce.settings import Recipe
+from transduce.settings.recipe import with_changes
+from transduce.training.memory import estimate_micro_batch_tokens, estimate_token_bytes
+from transduce.training.optimiser import Optimiser
+from transduce.training.step import queue_update
+
+WEIGHT_BYTES = 4 * 4  # a weight, its gradient and Adam's two moments, in float32
+
+
+def require_memory(recipe: Recipe, memory: int) -> None:
+    """Refuse a model whose weights, gradients and two moments alone exceed the machine's memory.
+
+    Without this check the operating system would kill a process without explanation.
+    """
+    needs = WEIGHT_BYTES * count_recipe_parameters(recipe)
+    if needs >= memory:
+        raise NotEnoughMemoryError(
+            f"to train this model takes more than {needs / 1e9:,.1f} GB of memory, and "
+            f"{memory / 1e9:,.1f} GB are here",
+            "a smaller architecture.d_model, or fewer architecture.layers",
+        )
+
+
+def memory_per_process(processes: int) -> int:
+    """Return the bytes of memory per process: a GPU's, or an equal share of the machine's."""
+    return device_memory(select_device()) // (processes if select_device().type == "cpu" else 1)
+
+
+def resolve_machine_settings(recipe: Recipe, prepared: PreparedCorpus, processes: int) -> Recipe:
+    """Return the recipe with this machine's threads and micro-batch size in place of 0."""
+    training = recipe.training
+    threads = training.threads or max(1, available_cpus() // processes)
+    recipe = with_changes(recipe, {"training.threads": threads})
+    tokens = training.micro_batch_tokens or choose_micro_batch_tokens(recipe, prepared, processes)
+    return with_changes(recipe, {"training.micro_batch_tokens": tokens})
+
+
+def choose_micro_batch_tokens(recipe: Recipe, prepared: PreparedCorpus, processes: int) -> int:
+    """Return how many tokens of a micro-batch fit in memory; half the estimate if a probe fails.
+
+    The largest micro-batch is tried out where memory may not suffice for it. One process at a time
+    is killed by the limit of a control group without an error: there the estimate alone decides.
+    """
+    longest, device = recipe.data.max_length, select_device()
+    memory = memory_per_process(processes)
+    tokens = estimate_micro_batch_tokens(recipe.architecture, longest, memory, device)
+    halved = max(2 * longest, tokens // 2)
+    if device.type == "cpu":
+        needs = WEIGHT_BYTES * count_recipe_parameters(recipe)
+        needs += tokens * estimate_token_bytes(recipe.architecture)
+        free = free_memory_bytes() / processes
+        if needs > free:
+            return halved
+        if 2 * needs < free:
+            return tokens
+    return tokens if fits_in_memory(recipe, prepared, tokens) else halved
+
+
+def fits_in_memory(recipe: Recipe, prepared: PreparedCorpus, tokens: int) -> bool:
+    """Return whether one update of the largest micro-batch of `tokens` tokens fits in memory."""
+    fits = True
+    try:
+        probe_update(recipe, prepared, tokens)
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        fits = False
+    gc.collect()  # the model and its graph refer to each other
+    if torch.cuda.is_initialized():
+        torch.cuda.empty_cache()
+    return fits
+
+
+def probe_update(recipe: Recipe, prepared: PreparedCorpus, tokens: int) -> None:
+    """Make one update of a new model on the longest pairs, `tokens` tokens, and discard it."""
+    source, target = map(len, prepared.vocabularies)
+    model = build_transformer(recipe.architecture, source, target, recipe.training.seed)
+    model.to(select_device())
+    batch = Batch.from_store(prepared.train, select_longest(prepared.train, tokens))
+    optimiser = Optimiser(model, recipe.training)
+    pending = queue_update(model, optimiser, recipe.training, 1, [batch])
+    assert pending is not None
+    pending.read()
+
+
+def select_longest(store: Store, tokens: int) -> Int[np.ndarray, " P"]:
+    """Return the indices of the longest P pairs that have at most `tokens` tokens, at least one."""
+    lengths = store.source_lengths.astype(np.int64) + store.target_lengths
+    order = np.argsort(-lengths, kind="stable")
+    return order[: max(1, int((lengths[order].cumsum() <= tokens).sum()))]
