@@ -61,7 +61,7 @@ def process_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--workers",
             type=click.IntRange(min=1),
-            help="Processes of one thread each; in float32 it does not change the results (default: "
+            help="Processes of one thread each; in float32 results do not depend on it (default: "
             "one for every 1,000 lines of a file, limited by idle cores and free memory).",
         ),
     ):

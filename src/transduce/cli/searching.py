@@ -78,8 +78,8 @@ def beam_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--batch-size",
                 type=click.IntRange(min=1),
-                help="Sentences searched at once; in float32 it does not change the outputs. Halved "
-                "when memory runs out.",
+                help="Sentences searched at once; in float32 no output depends on it. Halved when "
+                "memory runs out.",
             ),
         )
     ):
