@@ -6,30 +6,28 @@ from typing import Any
 import torch
 
 from transduce.inference.align_block import add_alignments
+from transduce.inference.combine_parts import Combination
 from transduce.inference.likelihood import token_log_probs
 from transduce.inference.lines import EncodedLine, Line
 from transduce.inference.outputs import Output
 from transduce.inference.translator import Translator
 from transduce.packed import Packed
-from transduce.search import Hypothesis
 from transduce.vocabulary import END
 
 
-def describe_output(
-    translator: Translator, line: EncodedLine, parts: Sequence[Sequence[Hypothesis]]
-) -> dict[str, Any]:
+def describe_output(translator: Translator, line: EncodedLine, best: Combination) -> dict[str, Any]:
     """Return pieces, log P of each target piece with END, and word links of the best output.
 
     A line that was split has the pieces of its parts one after the other.
     """
     task = translator.task
-    targets = [[*best[0].ids, END] for best in parts]
+    targets = [[*part.ids, END] for part in best]
     sources = [list(source) for source in line.sources]
     return {
         "source_pieces": [task.source.piece(one) for ids in sources for one in ids[:-1]],
         "target_pieces": [task.target.piece(one) for ids in targets for one in ids],
         "log_probs": [round(one, 4) for one in find_log_probs(translator, sources, targets)],
-        **align_best(translator, line, parts),
+        **align_best(translator, line, best),
     }
 
 
@@ -46,14 +44,11 @@ def find_log_probs(
     return found
 
 
-def align_best(
-    translator: Translator, line: EncodedLine, parts: Sequence[Sequence[Hypothesis]]
-) -> dict[str, Any]:
+def align_best(translator: Translator, line: EncodedLine, best: Combination) -> dict[str, Any]:
     """Return the links between the words of a line and of its best output, with weights."""
-    if not parts:
+    if not best:
         return {"alignment": [], "weights": []}
     text = Line(1, " ".join(line.texts))
-    best = [list(found[:1]) for found in parts]
     empty = [[Output("", 0.0, 0.0)]]  # only the number of outputs is read
-    ((output,),) = add_alignments(translator, [text], [(line, best)], empty)
+    ((output,),) = add_alignments(translator, [text], [(line, [best])], empty)
     return output.alignment.as_json() if output.alignment else {"alignment": [], "weights": []}

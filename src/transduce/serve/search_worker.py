@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any, final
 
 from transduce.errors import TransduceError
+from transduce.inference.combine_parts import combine_best
 from transduce.inference.decoders import build_decoder
 from transduce.inference.lines import EncodedLine, Line, encode_line
 from transduce.inference.outputs import collect_warnings, join_parts
@@ -140,11 +141,12 @@ class SearchWorker:
         """Send the outputs of a sentence whose parts are all found."""
         done = self.open.pop(number)
         task, parts = self.translator.task, [done.found[one] for one in done.numbers]
-        outputs = join_parts(done.line, parts, task, done.sentence.n)
-        warnings = [one.fact for one in collect_warnings(done.line, parts, task)]
+        combinations = combine_best(parts, done.sentence.n)
+        outputs = join_parts(done.line, combinations, task)
+        warnings = [one.fact for one in collect_warnings(done.line, combinations[0], task)]
         details = None
         if done.sentence.is_detailed:
-            details = describe_output(self.translator, done.line, parts)
+            details = describe_output(self.translator, done.line, combinations[0])
         best = tuple((one.text, one.score, one.log_prob) for one in outputs)
         self.send(Found(number, best, tuple(warnings), details))
 
