@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from transduce.exports.export import export
     from transduce.inference.align import align
     from transduce.inference.choose_heads import choose_alignment_heads
+    from transduce.inference.documents import translate_document
     from transduce.inference.evaluate import evaluate
     from transduce.inference.load import load
     from transduce.runs.average import average
@@ -63,6 +64,7 @@ __all__ = [
     "survey",
     "sweep",
     "train",
+    "translate_document",
     "verify",
 ]
 
@@ -84,6 +86,7 @@ FUNCTIONS = MappingProxyType(  # the module that each public function is defined
         "survey": "transduce.view.attention.survey.survey",
         "sweep": "transduce.runs.sweep",
         "train": "transduce.runs.train",
+        "translate_document": "transduce.inference.documents",
         "score": "transduce.scores.score_texts",
         "score_alignments": "transduce.scores.alignments",
         "score_tags": "transduce.scores.spans.files",

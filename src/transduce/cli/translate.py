@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import options
+from transduce.cli.documents import (
+    document_option,
+    require_document_options,
+    suggest_format,
+    write_document,
+)
 from transduce.cli.line_search import (
     FILE,
     SearchInput,
@@ -59,6 +65,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Write each line before the next is read, for programs that wait for it; slower.",
 )
+@document_option
 @strict_option
 @process_options
 @options.as_json
@@ -80,7 +87,8 @@ def command(
     Prints one line for each input line, in order, and an empty line for an empty line. With --nbest
     N above 1 each output has its own line: number of the input line, score, log-probability, text,
     separated by tabs. A sentence longer than the model takes is split at clauses or words, with a
-    warning. An output file is written completely or not at all.
+    warning. An output file is written completely or not at all. With --format INPUT is a document,
+    whose structure stays.
     """
     require(
         not str(asked["input"]) == str(asked["prefix"]) == "-",
@@ -96,6 +104,11 @@ def command(
     models = choose_translator((model, *ensemble), asked, nbest)
     models = replace(models, aligning={} if asked["align"] else None)
     warn_if_unfinished(models.folders)
+    if asked["form"] is not None:
+        require_document_options(asked, nbest=nbest, as_json=as_json)
+        write_document(models, processes, (asked["input"], output), asked["form"])
+        return
+    suggest_format(asked["input"])
     typed = str(asked["input"]) == "-" and sys.stdin is not None and sys.stdin.isatty()
     interactive = asked["line_buffered"] or typed
     on_warning = WarningPrinter()

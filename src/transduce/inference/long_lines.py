@@ -22,9 +22,10 @@ class LineWarning:
     line: int  # line number, from 1
     fact: str  # what the warning says
     kind: WarningKind = "too long"
+    unit: str = "line"  # what is counted: lines, or the sentences of a document
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.fact}"
+        return f"{self.unit} {self.line}: {self.fact}"
 
 
 OnWarning = Callable[[LineWarning], None]

@@ -13,8 +13,8 @@ import itertools
 import lzma
 import sys
 import zlib
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import cast
 
@@ -36,16 +36,33 @@ def read_lines(path: Path | str) -> Iterator[str]:
 
 def read_byte_lines(path: Path | str) -> Iterator[bytes]:
     """Yield the lines of a text file as bytes with their line ends; "-" is standard input."""
-    name, count = display_name(path), 0
+    count = 0
+    reading = explain_read_errors(display_name(path), lambda: f"{count} lines were read; ")
+    with reading, open_unpacked(path) as file:
+        for raw in read_stream_lines(file):
+            yield raw
+            count += 1
+
+
+def read_bytes(path: Path | str, most: int) -> bytes:
+    """Return all bytes of a file, unpacked; "-" is standard input. Refuse more than `most`."""
+    name = display_name(path)
+    with explain_read_errors(name, str), open_unpacked(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise InputError(f"has more than {most >> 20} MiB", "divide it", file=name)
+    return data
+
+
+@contextmanager
+def explain_read_errors(name: str, describe_read: Callable[[], str]) -> Iterator[None]:
+    """Raise InputError for damaged and unreadable files in a block; tell what had been read."""
     try:
-        with open_unpacked(path) as file:
-            for raw in read_stream_lines(file):
-                yield raw
-                count += 1
+        yield
     except DAMAGED as error:
         raise InputError(
             f"cannot be unpacked any further ({error})",
-            f"{count} lines were read; the file is cut or damaged: fetch or pack it again",
+            f"{describe_read()}the file is cut or damaged: fetch or pack it again",
             file=name,
         ) from error
     except OSError as error:

@@ -33,7 +33,7 @@ class SplitText:
 
 def split_text(text: str, *, at_line_ends: bool = True) -> SplitText:
     """Split a text into its sentences; a line's end also ends a sentence if `at_line_ends`."""
-    return cut(text, find_sentences(text, WORD, at_line_ends=at_line_ends))
+    return cut(text, find_sentences(text, WORD, LINE_END if at_line_ends else None))
 
 
 def cut(text: str, spans: Iterator[tuple[int, int]]) -> SplitText:
@@ -48,21 +48,21 @@ def cut(text: str, spans: Iterator[tuple[int, int]]) -> SplitText:
 
 def find_sentences(
     text: str,
-    word: re.Pattern[str],
-    *,
-    at_line_ends: bool,
+    word: re.Pattern[str] = WORD,
+    line_end: re.Pattern[str] | None = None,
     read: Callable[[str], str] = str,
 ) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each sentence with a letter; a match of `word` is one word of it.
 
-    `read` turns a word as it is written, such as `Caf&eacute;.`, into the word that is meant.
+    A match of `line_end` between two words ends a sentence, too. `read` turns a word as it is
+    written, such as `Caf&eacute;.`, into the word that is meant.
     """
     start, end, before, has_letter = 0, 0, "", False
     for match in word.finditer(text):
         here = INVISIBLE.sub("", read(match.group())).strip()
         if not here:
             continue
-        line_ends = at_line_ends and LINE_END.search(text, end, match.start())
+        line_ends = line_end is not None and line_end.search(text, end, match.start())
         if not before or line_ends or (can_end_sentence(before) and can_start_sentence(here)):
             if has_letter:
                 yield start, end

@@ -5,6 +5,9 @@ CODE = """script style pre code kbd samp var tt textarea svg math template ifram
 EMPTY = "area base br col embed hr img input link meta param source track wbr"
 BLOCK = """address article aside blockquote details div dl fieldset figcaption figure footer form h1
     h2 h3 h4 h5 h6 header hgroup hr main menu nav ol p pre search section table ul"""
+INLINE = """a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q s
+    samp small span strike strong sub sup time tt u var wbr"""
+IN_SENTENCES = frozenset(INLINE.split())  # may stand inside of a sentence
 UNTRANSLATED = frozenset(CODE.split())
 VOID = frozenset(EMPTY.split())  # have neither content nor an end tag
 CELL_ENDS = ("td", "th", "tr", "tbody", "tfoot")

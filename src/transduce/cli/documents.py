@@ -1,0 +1,84 @@
+"""`transduce translate --format`: documents, whose structure stays."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from transduce.cli import display
+from transduce.cli.line_search import open_output, show_line_count
+from transduce.cli.processes import Processes
+from transduce.cli.searching import TranslatorChoice, WarningPrinter
+from transduce.settings.fields import require
+from transduce.text.documents.read import FORMATS, SUFFIXES
+
+document_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    help="Translate INPUT as a document of this format: its sentences, not its lines; all else "
+    "stays.",
+)
+
+
+def suggest_format(file: Path) -> None:
+    """Print a note if a file that is translated line by line has the name of a document."""
+    form = SUFFIXES.get(file.suffix.lower())
+    if form is not None:
+        display.print_message(
+            f"note: {file} is translated line by line; --format {form} keeps its structure"
+        )
+
+
+def require_document_options(asked: Mapping[str, Any], *, nbest: int, as_json: bool) -> None:
+    """Refuse options of `translate` that are about lines."""
+    wrong = {
+        "--nbest": nbest > 1,
+        "--json": as_json,
+        "--align": asked["align"],
+        "--prefix": asked["prefix"] is not None,
+        "--line-buffered": asked["line_buffered"],
+    }
+    for option, is_given in wrong.items():
+        require(
+            not is_given,
+            f"{option} is for lines, and --format for documents",
+            "give one of them",
+        )
+
+
+def write_document(
+    models: TranslatorChoice, processes: Processes, files: tuple[Path, Path | None], form: str
+) -> None:
+    """Translate a document into a file or to standard output, and print what was done."""
+    from transduce.inference.documents import join_outputs, parse_for, translate_sentences
+    from transduce.machine.process_settings import keep_freed_memory, use_threads
+
+    (source, output), on_warning = files, WarningPrinter()
+    keep_freed_memory()
+    use_threads(processes.threads)
+    translator = models.load()
+    document = parse_for(translator, source, form)
+    count = len(document.sentences)
+    workers = processes.choose(lambda most: min(most, count), models)
+    translator = replace(translator, workers=workers, on_warning=on_warning)
+    outputs = translate_sentences(translator, document)
+    found = join_outputs(document, show_line_count(outputs, live=output is not None))
+    with open_output(output) as file:
+        file.write(found.text)
+    on_warning.print_count("translated in parts, joined again; --strict refuses such sentences")
+    for lost in found.lost:
+        display.print_message(f"warning: {lost}")
+    display.print_message(describe(found.sentences, found.kept, len(found.lost)))
+
+
+def describe(sentences: int, kept: int, lost: int) -> str:
+    """Return a sentence on how much of a document was translated."""
+    parts = [f"{sentences:,} {'sentence' if sentences == 1 else 'sentences'} translated"]
+    if kept:
+        parts.append(f"{kept:,} {'entry was' if kept == 1 else 'entries were'} translated before")
+    if lost:
+        parts.append(f"{lost:,} lost placeholders and {'is' if lost == 1 else 'are'} marked")
+    return "; ".join(parts)

@@ -1,0 +1,90 @@
+"""`transduce.translate_document`: text is translated, and the document around it stays."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, final
+
+from transduce.inference.load import load
+from transduce.inference.long_lines import LineWarning
+from transduce.inference.outputs import Output
+from transduce.inference.translator import Translator
+from transduce.settings.fields import require
+from transduce.tasks.text import TextToText
+from transduce.text.arguments import read_path
+from transduce.text.documents.document import Document
+from transduce.text.documents.inline import Links
+from transduce.text.documents.read import Request, read_document
+
+
+@final
+@dataclass(frozen=True)
+class TranslatedDocument:
+    """A translated document as text, and what was done."""
+
+    text: str
+    sentences: int  # that were translated
+    kept: int  # entries that had a translation before, which stays
+    lost: tuple[str, ...]  # entries that lost placeholders, with what is missing; marked for review
+
+
+def translate_document(
+    model: Translator | Path | str,
+    document: Any,  # noqa: ANN401 - checked below, so that a wrong value has a plain error
+    form: Any,  # noqa: ANN401
+) -> TranslatedDocument:
+    """Translate the text of a document, and keep its structure.
+
+        found = transduce.translate_document("model", b"<p>A <b>dog</b> runs.</p>", "html")
+        print(found.text, found.sentences)
+
+    `model` is a translator, a model folder or a run folder. `document` is a file, or bytes, which
+    are the document itself. `form` is "text", "html", "po", "xliff" or "srt". Inline tags are
+    placed by word alignments. An ensemble has none: there each text between tags is translated for
+    itself.
+    """
+    translator = model if isinstance(model, Translator) else load(model)
+    found = parse_for(translator, document, form)
+    return join_outputs(found, translate_sentences(translator, found))
+
+
+def parse_for(translator: Translator, document: Path | str | bytes, form: str) -> Document:
+    """Read a document of the format `form` for a translator, which must translate text."""
+    require(
+        isinstance(translator.task, TextToText),
+        f"this model's task is {translator.recipe.data.task}, and documents are translated",
+        "name a model that translates",
+    )
+    if not isinstance(document, bytes) and str(document) != "-":
+        document = read_path("document", document)
+    language = translator.recipe.data.target_language
+    return read_document(document, form, Request(len(translator.models) == 1, language))
+
+
+def translate_sentences(translator: Translator, document: Document) -> Iterator[list[Output]]:
+    """Yield the outputs of each sentence, aligned if there are inline tags to be placed."""
+    on_warning = translator.on_warning
+
+    def warn(warning: LineWarning) -> None:
+        on_warning(replace(warning, unit="sentence"))
+
+    translator = replace(translator, on_warning=warn)
+    if document.has_inline_markup:
+        translator = translator.aligning()
+    return translator.nbest_lines(document.sentences)
+
+
+def join_outputs(document: Document, outputs: Iterable[list[Output]]) -> TranslatedDocument:
+    """Put the best output of each sentence in its place in the document."""
+    best = [output for output, *_ in outputs]
+    links = [rank_links(output) for output in best] if document.has_inline_markup else []
+    joined = document.join([output.text for output in best], links)
+    return TranslatedDocument(joined.text, len(best), document.kept, joined.lost)
+
+
+def rank_links(output: Output) -> Links:
+    """Return the links of an output's alignment, those of the largest weight first."""
+    if output.alignment is None:
+        return ()
+    pairs = zip(output.alignment.weights, output.alignment.links, strict=True)
+    return [link for _, link in sorted(pairs, key=lambda pair: -pair[0])]

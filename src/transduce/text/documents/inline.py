@@ -1,0 +1,179 @@
+"""Placing of a sentence's inline markup in its translation, by links between their words.
+
+Every target word belongs to the source word that it is linked to most surely. A pair of tags
+encloses the longest run of target words that belong to words inside of the pair, so that pairs
+never cross. Markup that is no pair goes to the word after it in the source. Nothing is lost.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, final
+
+from transduce.text.clean import INVISIBLE
+from transduce.text.documents.pieces import Piece, pair_tags
+
+Links = Sequence[tuple[int, int]]  # (source word, target word), counted from 0, surest first
+Side = Literal["before", "after"]
+Slot = tuple[Side, int]  # beside which target word
+PUNCTUATION = ".,;:!?…'\"()[]{}«»„“”‚‘’¿¡،؛؟。、！？（）"
+
+
+@final
+@dataclass(frozen=True)
+class Place:
+    """Where a piece of markup stands among the words of the source, counted from 0."""
+
+    piece: Piece
+    last: int  # the word that ends before it or that it stands in; -1 if there is none
+    first: int  # the word that begins after it or that it stands in
+    follows_blank: bool  # whether a blank, or nothing, stands before it
+    stands_free: bool  # whether it is no tag, and blanks stand on both sides
+    hugs: bool  # whether a punctuation mark stands outside of this tag without a blank between
+
+
+def place_markup(
+    pieces: Sequence[Piece], translation: str, links: Links, escape: Callable[[str], str]
+) -> str:
+    """Return a translation, escaped, with the inline markup of its source's pieces."""
+    places, words = find_places(pieces), translation.split()
+    if not places:
+        return escape(translation)
+    if not words:
+        return "".join(place.piece.raw for place in places)
+    count = len("".join(piece.raw for piece in pieces if piece.kind == "text").split())
+    slots = assign_slots(places, find_owners(links, max(count, 1), len(words)))
+    marked = [MarkedWord() for _ in words]
+    for place, (side, word) in zip(places, slots, strict=True):
+        marked[word].add(place, side)
+    return " ".join(one.write(word, escape) for one, word in zip(marked, words, strict=True))
+
+
+@final
+@dataclass
+class MarkedWord:
+    """The markup around a target word, outside and inside of its punctuation marks."""
+
+    before: str = ""
+    head: str = ""  # after opening punctuation
+    tail: str = ""  # before closing punctuation
+    after: str = ""
+
+    def add(self, place: Place, side: Side) -> None:
+        """Add a piece of markup on one side, inside of what was added there before."""
+        blank = " " if place.stands_free else ""
+        if side == "after" and place.hugs and not self.after:
+            self.tail += place.piece.raw
+        elif side == "after":
+            self.after += blank + place.piece.raw
+        elif self.head or (place.hugs and place.piece.kind == "open"):
+            self.head += place.piece.raw + blank
+        else:
+            self.before += place.piece.raw + blank
+
+    def write(self, word: str, escape: Callable[[str], str]) -> str:
+        """Return the word, escaped, with its markup."""
+        core = word.strip(PUNCTUATION) or word
+        first, last = word.split(core, 1)
+        inside = self.head + escape(core) + self.tail
+        return self.before + escape(first) + inside + escape(last) + self.after
+
+
+def find_places(pieces: Sequence[Piece]) -> list[Place]:
+    """Return the places of the markup in a sentence."""
+    places, words, before = list[Place](), 0, " "
+    for piece, after in zip(pieces, find_next_characters(pieces), strict=True):
+        in_word = not before.isspace()
+        if piece.kind != "text":
+            first = words - 1 if in_word and not after.isspace() else words
+            hugged = {"open": before, "close": after}.get(piece.kind, " ")
+            free = piece.kind == "empty" and not in_word and after.isspace()
+            places.append(Place(piece, words - 1, first, not in_word, free, hugged in PUNCTUATION))
+        elif text := INVISIBLE.sub("", piece.raw):
+            words += len(text.split()) - (in_word and not text[0].isspace())
+            before = text[-1]
+    return places
+
+
+def find_next_characters(pieces: Sequence[Piece]) -> list[str]:
+    """Return for each piece the next visible character after it, a blank at the end."""
+    after, found = " ", list[str]()
+    for piece in reversed(pieces):
+        found.append(after)
+        if piece.kind == "text" and (text := INVISIBLE.sub("", piece.raw)):
+            after = text[0]
+    return found[::-1]
+
+
+def find_owners(links: Links, count: int, size: int) -> list[int | None]:
+    """Return for each of `size` target words the one of `count` source words that it belongs to.
+
+    Without any links the words are taken to be in the same order.
+    """
+    owners: list[int | None] = [None] * size
+    for source, target in links:
+        if source < count and target < size and owners[target] is None:
+            owners[target] = source
+    if links:
+        return owners
+    return [target * count // size for target in range(size)]
+
+
+def assign_slots(places: Sequence[Place], owners: list[int | None]) -> list[Slot]:
+    """Return for each piece of markup the target word that it stands before or after."""
+    partners = pair_tags([place.piece for place in places])
+    pairs = [(index, end) for index, end in sorted(partners.items()) if index < end]
+    insides = {pair: range(places[pair[0]].first, places[pair[1]].last + 1) for pair in pairs}
+    for inside in insides.values():
+        claim_word(inside, owners)
+    slots = [find_slot(place, owners) for place in places]
+    outer = [(len(places), (0, len(owners)))]  # open pairs: index of the end, and target words
+    for pair in pairs:
+        while pair[0] > outer[-1][0]:
+            outer.pop()
+        limits = outer[-1][1]
+        run = find_longest_run(owners, insides[pair], limits)
+        if run is not None:
+            slots[pair[0]], slots[pair[1]] = ("before", run[0]), ("after", run[1] - 1)
+        elif insides[pair]:
+            slots[pair[0]] = slots[pair[1]] = ("before", limits[0])
+        else:
+            slots[pair[1]] = slots[pair[0]]
+        outer.append((pair[1], run or (limits[0], limits[0] + 1)))
+    return slots
+
+
+def claim_word(inside: range, owners: list[int | None]) -> None:
+    """Give the source words inside of a pair of tags a target word, if they have none."""
+    if inside and not any(owner is not None and owner in inside for owner in owners):
+        known = [owner for owner in owners if owner is not None]
+        target = inside.start * len(owners) // (max([*known, inside[-1]]) + 1)
+        owners[target] = inside.start
+
+
+def find_longest_run(
+    owners: Sequence[int | None], inside: range, limits: tuple[int, int]
+) -> tuple[int, int] | None:
+    """Return start and end of the longest run of target words that belong to words `inside`.
+
+    Words that belong to none may stand in the run. None if there is no such word in the limits.
+    """
+    best, start, end = None, None, 0
+    for target in range(*limits):
+        owner = owners[target]
+        if owner is not None and owner not in inside:
+            start = None
+        elif owner is not None:
+            start, end = target if start is None else start, target + 1
+            if best is None or end - start > best[1] - best[0]:
+                best = start, end
+    return best
+
+
+def find_slot(place: Place, owners: Sequence[int | None]) -> Slot:
+    """Return the slot of markup that is no pair: beside the words that it stands between."""
+    ours = [target for target, owner in enumerate(owners) if owner == place.last]
+    if ours and not place.follows_blank:
+        return "after", ours[-1]
+    later = [(owner, target) for target, owner in enumerate(owners) if owner is not None]
+    following = [one for one in later if one[0] >= place.first]
+    return ("before", min(following)[1]) if following else ("after", len(owners) - 1)

@@ -1,0 +1,173 @@
+"""Text with markup, split into sentences that carry the inline markup inside of them.
+
+For the split every piece of markup is one character that the text does not contain, so that
+sentences are found as in plain text. A boundary, such as a paragraph's tag, ends a sentence.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import final
+
+from transduce.errors import InputError
+from transduce.text.documents.inline import Links, place_markup
+from transduce.text.documents.pieces import Piece, pair_tags
+from transduce.text.paragraphs import SplitText, cut, find_sentences
+
+PRIVATE = range(0xF0000, 0xFFFFE)  # characters for private use
+
+
+@final
+@dataclass(frozen=True)
+class SplitMarkup:
+    """The sentences of a text with markup, and everything else, as written, between them."""
+
+    sentences: tuple[str, ...]  # as read: without markup and character references
+    written: SplitText  # as written in the document
+    pieces: tuple[tuple[Piece, ...], ...]  # of each sentence; texts are as read
+    escape: Callable[[str], str]
+
+    @property
+    def has_inline_markup(self) -> bool:
+        """Return whether any sentence has markup inside, which `join` places by links of words."""
+        return any(len(pieces) > 1 for pieces in self.pieces)
+
+    def join(self, translations: Sequence[str], links: Sequence[Links] = ()) -> str:
+        """Return the text with each sentence replaced by its translation, escaped.
+
+        A sentence whose translation equals it stays as it was written. Markup inside of a sentence
+        is placed by the sentence's links from source to target words, the surest first.
+        """
+        links = links or [()] * len(translations)
+        old = zip(self.sentences, self.written.sentences, self.pieces, strict=True)
+        return self.written.join(
+            [
+                raw if new == sentence else place_markup(pieces, new, linked, self.escape)
+                for (sentence, raw, pieces), new, linked in zip(
+                    old, translations, links, strict=True
+                )
+            ]
+        )
+
+
+@final
+@dataclass(frozen=True)
+class Template:
+    """A text with markup as one string in which each piece of markup is one character."""
+
+    flat: str
+    markup: list[Piece]
+    positions: list[int]  # in `flat`, of each piece of markup
+    word: re.Pattern[str]  # a word, or a blank, in `flat`
+    boundary: re.Pattern[str]  # markup that ends a sentence
+    mark: str  # the character of all other markup
+    read: Callable[[str], str]  # turns text as written into the text that is meant
+
+    def read_word(self, text: str) -> str:
+        """Return a word as it is meant, without the inline markup in it."""
+        return self.read(text.replace(self.mark, ""))
+
+
+def split_markup(
+    pieces: Sequence[Piece],
+    read: Callable[[str], str],
+    escape: Callable[[str], str],
+    blank: str = r"\s",
+) -> SplitMarkup:
+    """Split pieces of text and markup into sentences.
+
+    `read` turns text as written into the text that is meant, `escape` does the reverse, and
+    `blank` is the pattern of a blank as written.
+    """
+    template = build_template(pieces, read, blank)
+    found = find_sentences(template.flat, template.word, template.boundary, template.read_word)
+    flat = cut(template.flat, chain.from_iterable(balance(template, span) for span in found))
+    parts = expand(
+        template, chain.from_iterable(zip(flat.between, (*flat.sentences, ""), strict=True))
+    )
+    raws = ["".join(piece.raw for piece in part) for part in parts]
+    inner = [
+        tuple(Piece("text", read(piece.raw)) if piece.kind == "text" else piece for piece in part)
+        for part in parts[1:-1:2]
+    ]
+    sentences = ["".join(one.raw for one in part if one.kind == "text") for part in inner]
+    written = SplitText(tuple(raws[1:-1:2]), tuple(raws[::2]))
+    return SplitMarkup(tuple(sentences), written, tuple(inner), escape)
+
+
+def build_template(pieces: Sequence[Piece], read: Callable[[str], str], blank: str) -> Template:
+    """Replace each piece of markup by a character for private use that no text contains."""
+    used = set().union(*(piece.raw for piece in pieces if piece.kind == "text"))
+    free = list(islice((chr(code) for code in PRIVATE if chr(code) not in used), 2))
+    if len(free) < 2:
+        raise InputError(f"has all {len(PRIVATE):,} characters for private use", "is this a text?")
+    boundary, mark = free
+    symbols = {"boundary": boundary, "open": mark, "close": mark, "empty": mark}
+    flat = "".join(symbols.get(piece.kind, piece.raw) for piece in pieces)
+    return Template(
+        flat,
+        [piece for piece in pieces if piece.kind != "text"],
+        [match.start() for match in re.finditer(f"[{boundary}{mark}]", flat)],
+        re.compile(rf"{blank}|(?:(?!{blank})[^{boundary}])+", re.DOTALL),
+        re.compile(boundary),
+        mark,
+        read,
+    )
+
+
+def balance(template: Template, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """Yield a sentence without the markup at its ends that does not belong to its inside.
+
+    If a tag inside has no partner in the sentence, the texts between its markup are yielded.
+    """
+    first, last = (bisect_left(template.positions, edge) for edge in span)
+    markup, positions = template.markup[first:last], template.positions[first:last]
+    partners = pair_tags(markup)
+    (start, end), inside = trim(span, positions, partners)
+    if all(index in partners or markup[index].kind == "empty" for index in inside):
+        yield start, end
+        return
+    cuts = [positions[index] for index in inside]
+    edges = [start, *(edge for at in cuts for edge in (at, at + 1)), end]
+    for left, right in zip(edges[::2], edges[1::2], strict=True):
+        text = template.flat[left:right]
+        for one in find_sentences(text, template.word, template.boundary, template.read):
+            yield left + one[0], left + one[1]
+
+
+def trim(
+    span: tuple[int, int], positions: Sequence[int], partners: Mapping[int, int]
+) -> tuple[tuple[int, int], range]:
+    """Return a span without the markup at its ends, and the indices of the markup left in it.
+
+    A tag stays if its partner is inside.
+    """
+    start, end = span
+    low, high = 0, len(positions)
+    while low < high:
+        at_start, at_end = positions[low] == start, positions[high - 1] == end - 1
+        encloses = at_start and at_end and partners.get(low) == high - 1
+        if encloses:
+            start, low, end, high = start + 1, low + 1, end - 1, high - 1
+        elif at_start and low not in partners:
+            start, low = start + 1, low + 1
+        elif at_end and high - 1 not in partners:
+            end, high = end - 1, high - 1
+        else:
+            break
+    return (start, end), range(low, high)
+
+
+def expand(template: Template, parts: Iterator[str]) -> list[list[Piece]]:
+    """Return the pieces of each part of the flat text, in order."""
+    markup, marks = iter(template.markup), f"([{template.boundary.pattern}{template.mark}])"
+    return [
+        [
+            next(markup) if index % 2 else Piece("text", text)
+            for index, text in enumerate(re.split(marks, part))
+            if text
+        ]
+        for part in parts
+    ]

@@ -1,0 +1,31 @@
+"""The value `Piece`: a stretch of text or of markup in a document, as it is written there."""
+
+from dataclasses import dataclass
+from typing import Literal, final
+
+Kind = Literal["text", "open", "close", "empty", "boundary"]
+
+
+@final
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of a document: text, an inline tag, other inline markup, or what ends a sentence.
+
+    Inline markup that is no tag of a pair, such as an image, is "empty". `name` is the tag's.
+    """
+
+    kind: Kind
+    raw: str
+    name: str = ""
+
+
+def pair_tags(markup: list[Piece]) -> dict[int, int]:
+    """Return the index of the partner of each opening and closing tag that has one."""
+    partners, pending = dict[int, int](), list[int]()
+    for index, piece in enumerate(markup):
+        if piece.kind == "open":
+            pending.append(index)
+        elif piece.kind == "close" and pending and markup[pending[-1]].name == piece.name:
+            partners[index] = pending.pop()
+            partners[partners[index]] = index
+    return partners

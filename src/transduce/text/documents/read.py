@@ -1,0 +1,81 @@
+"""Reading of documents: their bytes, within limits, and the parser of each format."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import final
+
+from transduce.errors import InputError, short_repr, suggest_names
+from transduce.text.documents.document import Document, Joined, build_document
+from transduce.text.documents.html import split_html
+from transduce.text.files import decode_line, display_name, read_bytes
+from transduce.text.paragraphs import split_text
+
+MAX_BYTES = 16 << 20  # of a document, which is held in memory
+MARK = "\ufeff"  # a byte-order mark
+
+
+@final
+@dataclass(frozen=True)
+class Request:
+    """What a format's parser is told: whether words can be linked, and the target's language."""
+
+    inline: bool = False  # whether a sentence may go on across inline tags, placed by links
+    language: str = ""  # of the translation, such as "de"
+    name: str = "the document"  # for error messages
+
+
+Parse = Callable[[str, Request], Document]
+
+
+def parse_text(text: str, _: Request) -> Document:
+    """Parse plain text."""
+    return build_document(split_text(text))
+
+
+def parse_html(text: str, request: Request) -> Document:
+    """Parse HTML."""
+    return build_document(split_html(text, inline=request.inline))
+
+
+FORMATS: Mapping[str, Parse] = MappingProxyType({"text": parse_text, "html": parse_html})
+SUFFIXES: Mapping[str, str] = MappingProxyType(
+    {".htm": "html", ".html": "html", ".xhtml": "html", ".po": "po", ".pot": "po",
+     ".xlf": "xliff", ".xliff": "xliff", ".srt": "srt"}
+)  # fmt: skip
+
+
+def read_document(document: Path | str | bytes, form: object, request: Request) -> Document:
+    """Read a document in a format: a file, "-" for standard input, or its bytes."""
+    if not isinstance(form, str) or form not in FORMATS:
+        raise InputError(f"unknown format {short_repr(form)}", suggest_names(str(form), FORMATS))
+    name = "the document" if isinstance(document, bytes) else display_name(document)
+    data = document if isinstance(document, bytes) else read_bytes(document, MAX_BYTES)
+    if len(data) > MAX_BYTES:
+        raise InputError(f"has more than {MAX_BYTES >> 20} MiB", "divide it", file=name)
+    text = decode(data, name)
+    mark = MARK if text.startswith(MARK) else ""
+    found = FORMATS[form](text.removeprefix(mark), replace(request, name=name))
+    if not mark:
+        return found
+    return replace(found, join=lambda new, links: restore_mark(found.join(new, links)))
+
+
+def restore_mark(joined: Joined) -> Joined:
+    """Return a translated document with a byte-order mark at its start."""
+    return replace(joined, text=MARK + joined.text)
+
+
+def decode(data: bytes, name: str) -> str:
+    """Return bytes as text; refuse what is not UTF-8, and binary files, with the line."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        number = data.count(b"\n", 0, error.start)
+        decode_line(data.split(b"\n")[number], name, number + 1)
+        raise
+    if "\0" in text:
+        number = text.count("\n", 0, text.index("\0")) + 1
+        raise InputError("a NUL character", "is this a text?", file=name, line=number)
+    return text

@@ -1,0 +1,53 @@
+"""transduce translate --format: a document for a document."""
+
+import pytest
+
+FAST = ("--beam=1", "--extra-length=1")
+PAGE = b"<h1>A dog</h1>\n<p>The <b>dog</b> runs. It sees a cat.</p><code>now</code>\r\n"
+
+
+def test_the_structure_of_a_page_stays(call, babbler):
+    ended = call("translate", babbler, "--format=html", *FAST, stdin=PAGE)
+    assert (ended.code, ended.stderr) == (0, "3 sentences translated\n")
+    assert ended.stdout.startswith("<h1>")
+    assert ended.stdout.endswith("</p><code>now</code>\r\n")
+    assert "<b>" in ended.stdout
+    assert "dog" not in ended.stdout
+
+
+def test_a_document_may_be_written_to_a_file(call, babbler, tmp_path):
+    (tmp_path / "in.html").write_bytes(PAGE)
+    wanted = call("translate", babbler, "--format=html", *FAST, stdin=PAGE).stdout
+    ended = call(
+        "translate", babbler, tmp_path / "in.html", "--format=html", *FAST, "-o", tmp_path / "out"
+    )
+    assert (ended.code, ended.stdout) == (0, "")
+    assert (tmp_path / "out").read_bytes().decode() == wanted
+
+
+def test_line_by_line_stays_the_default_with_a_note(call, babbler, tmp_path):
+    (tmp_path / "in.html").write_bytes(PAGE)
+    ended = call("translate", babbler, tmp_path / "in.html", *FAST)
+    assert ended.code == 0
+    assert ended.stdout.count("\n") == 2
+    assert ended.stderr == (
+        f"note: {tmp_path}/in.html is translated line by line; --format html keeps its structure\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "option", ["--nbest=2", "--json", "--align", "--prefix=x", "--line-buffered"]
+)
+def test_options_about_lines_are_refused(call, babbler, option):
+    ended = call("translate", babbler, "--format=text", option, *FAST, stdin=b"a")
+    assert ended.code == 2
+    name = option.split("=")[0]
+    assert f"error: {name} is for lines, and --format for documents\n" in ended.stderr
+
+
+def test_a_failure_leaves_an_older_output_unchanged(call, babbler, tmp_path):
+    (tmp_path / "out").write_text("precious")
+    ended = call("translate", babbler, "--format=text", "-o", tmp_path / "out", stdin=b"a\xff")
+    assert ended.code == 2
+    assert "standard input, line 1: not UTF-8" in ended.stderr
+    assert (tmp_path / "out").read_text() == "precious"
