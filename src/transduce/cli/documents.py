@@ -69,16 +69,16 @@ def write_document(
     with open_output(output) as file:
         file.write(found.text)
     on_warning.print_count("translated in parts, joined again; --strict refuses such sentences")
-    for lost in found.lost:
-        display.print_message(f"warning: {lost}")
-    display.print_message(describe(found.sentences, found.kept, len(found.lost)))
+    for doubt in found.for_review:
+        display.print_message(f"warning: {doubt}")
+    display.print_message(describe(found.sentences, found.kept, len(found.for_review)))
 
 
-def describe(sentences: int, kept: int, lost: int) -> str:
+def describe(sentences: int, kept: int, doubtful: int) -> str:
     """Return a sentence on how much of a document was translated."""
     parts = [f"{sentences:,} {'sentence' if sentences == 1 else 'sentences'} translated"]
     if kept:
         parts.append(f"{kept:,} {'entry was' if kept == 1 else 'entries were'} translated before")
-    if lost:
-        parts.append(f"{lost:,} lost placeholders and {'is' if lost == 1 else 'are'} marked")
+    if doubtful:
+        parts.append(f"{doubtful:,} {'is' if doubtful == 1 else 'are'} marked for review")
     return "; ".join(parts)

@@ -12,9 +12,9 @@ from transduce.inference.translator import Translator
 from transduce.settings.fields import require
 from transduce.tasks.text import TextToText
 from transduce.text.arguments import read_path
-from transduce.text.documents.document import Document
+from transduce.text.documents.document import Document, Request
 from transduce.text.documents.inline import Links
-from transduce.text.documents.read import Request, read_document
+from transduce.text.documents.read import read_document
 
 
 @final
@@ -25,7 +25,7 @@ class TranslatedDocument:
     text: str
     sentences: int  # that were translated
     kept: int  # entries that had a translation before, which stays
-    lost: tuple[str, ...]  # entries that lost placeholders, with what is missing; marked for review
+    for_review: tuple[str, ...]  # entries that are marked for review: which, and why
 
 
 def translate_document(
@@ -44,19 +44,19 @@ def translate_document(
     itself.
     """
     translator = model if isinstance(model, Translator) else load(model)
+    if not isinstance(document, bytes):
+        document = read_path("document", document)
     found = parse_for(translator, document, form)
     return join_outputs(found, translate_sentences(translator, found))
 
 
-def parse_for(translator: Translator, document: Path | str | bytes, form: str) -> Document:
+def parse_for(translator: Translator, document: Path | bytes, form: object) -> Document:
     """Read a document of the format `form` for a translator, which must translate text."""
     require(
         isinstance(translator.task, TextToText),
         f"this model's task is {translator.recipe.data.task}, and documents are translated",
         "name a model that translates",
     )
-    if not isinstance(document, bytes) and str(document) != "-":
-        document = read_path("document", document)
     language = translator.recipe.data.target_language
     return read_document(document, form, Request(len(translator.models) == 1, language))
 
@@ -79,7 +79,7 @@ def join_outputs(document: Document, outputs: Iterable[list[Output]]) -> Transla
     best = [output for output, *_ in outputs]
     links = [rank_links(output) for output in best] if document.has_inline_markup else []
     joined = document.join([output.text for output in best], links)
-    return TranslatedDocument(joined.text, len(best), document.kept, joined.lost)
+    return TranslatedDocument(joined.text, len(best), document.kept, joined.for_review)
 
 
 def rank_links(output: Output) -> Links:

@@ -1,7 +1,7 @@
 """Splitting of running text into sentences, with everything that stands between them.
 
 Unlike `text.sentences`, which splits one normalised line, this keeps the text as it is: what
-is no sentence (white space, invisible characters, a number or a row of dots without a letter) stays
+is no sentence (white space, invisible characters, the dash of a list, numbers without a word) stays
 where it was when the translated sentences are joined.
 """
 
@@ -14,6 +14,7 @@ from transduce.text.clean import INVISIBLE
 from transduce.text.sentences import can_end_sentence, can_start_sentence
 
 WORD = re.compile(r"\S+")
+BULLETS = "-–—*•·●▪■►▶#>|_~=+"  # a word of these, at the start of a sentence, is no part of it
 LINE_END = re.compile("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -63,10 +64,13 @@ def find_sentences(
         if not here:
             continue
         line_ends = line_end is not None and line_end.search(text, end, match.start())
-        if not before or line_ends or (can_end_sentence(before) and can_start_sentence(here)):
+        if line_ends or (can_end_sentence(before) and can_start_sentence(here)):
             if has_letter:
                 yield start, end
-            start, has_letter = match.start(), False
+            before, has_letter = "", False
+        if not before and not here.strip(BULLETS):
+            continue
+        start = start if before else match.start()
         end, before = match.end(), here
         has_letter = has_letter or any(map(str.isalpha, here))
     if has_letter:

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from typing import final
 
 from transduce.text.documents.inline import Links
-from transduce.text.documents.markup import SplitMarkup
-from transduce.text.paragraphs import SplitText
 
 Join = Callable[[Sequence[str], Sequence[Links]], "Joined"]
 
@@ -14,10 +12,10 @@ Join = Callable[[Sequence[str], Sequence[Links]], "Joined"]
 @final
 @dataclass(frozen=True)
 class Joined:
-    """A translated document, and what each entry that lost placeholders has lost."""
+    """A translated document, and which of its entries are marked for review, with the reason."""
 
     text: str
-    lost: tuple[str, ...] = ()
+    for_review: tuple[str, ...] = ()
 
 
 @final
@@ -35,10 +33,14 @@ class Document:
     kept: int = 0  # entries that had a translation, which stays
 
 
-def build_document(split: SplitText | SplitMarkup) -> Document:
-    """Build a document of a split text."""
-    if isinstance(split, SplitText):
-        return Document(split.sentences, lambda new, _: Joined(split.join(new)))
-    return Document(
-        split.sentences, lambda new, links: Joined(split.join(new, links)), split.has_inline_markup
-    )
+@final
+@dataclass(frozen=True)
+class Request:
+    """What the parser of a format is told besides the text."""
+
+    inline: bool = False  # whether a sentence may go on across inline tags, placed by links
+    language: str = ""  # of the translation, such as "de"
+    name: str = "the document"  # for error messages
+
+
+Parse = Callable[[str, Request], Document]

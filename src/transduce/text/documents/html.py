@@ -8,16 +8,19 @@ the other elements of `UNTRANSLATED`, of `translate="no"` and of the class `notr
 import html
 import re
 from collections import Counter
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from itertools import accumulate, pairwise
 from typing import final
 
+from transduce.text.documents.document import Document, Joined, Request
 from transduce.text.documents.html_elements import (
     IN_SENTENCES,
     VOID,
     is_closed_by,
     is_element_translated,
 )
+from transduce.text.documents.inline import Links
 from transduce.text.documents.markup import SplitMarkup, split_markup
 from transduce.text.documents.pieces import Kind, Piece
 from transduce.text.xml import escape_xml
@@ -43,6 +46,16 @@ def split_html(document: str, *, inline: bool = False) -> SplitMarkup:
         if start < end
     ]
     return split_markup(pieces, html.unescape, escape_xml, BLANK)
+
+
+def parse_html(text: str, request: Request) -> Document:
+    """Parse an HTML document."""
+    split = split_html(text, inline=request.inline)
+
+    def join(translations: Sequence[str], links: Sequence[Links]) -> Joined:
+        return Joined(split.join(translations, links))
+
+    return Document(split.sentences, join, split.has_inline_markup)
 
 
 @final

@@ -20,7 +20,7 @@ PUNCTUATION = ".,;:!?…'\"()[]{}«»„“”‚‘’¿¡،؛؟。、！？（
 
 @final
 @dataclass(frozen=True)
-class Place:
+class Anchor:
     """Where a piece of markup stands among the words of the source, counted from 0."""
 
     piece: Piece
@@ -31,20 +31,20 @@ class Place:
     hugs: bool  # whether a punctuation mark stands outside of this tag without a blank between
 
 
-def place_markup(
+def insert_markup(
     pieces: Sequence[Piece], translation: str, links: Links, escape: Callable[[str], str]
 ) -> str:
     """Return a translation, escaped, with the inline markup of its source's pieces."""
-    places, words = find_places(pieces), translation.split()
-    if not places:
+    anchors, words = find_anchors(pieces), translation.split()
+    if not anchors:
         return escape(translation)
     if not words:
-        return "".join(place.piece.raw for place in places)
+        return "".join(anchor.piece.raw for anchor in anchors)
     count = len("".join(piece.raw for piece in pieces if piece.kind == "text").split())
-    slots = assign_slots(places, find_owners(links, max(count, 1), len(words)))
+    slots = assign_slots(anchors, find_owners(links, max(count, 1), len(words)))
     marked = [MarkedWord() for _ in words]
-    for place, (side, word) in zip(places, slots, strict=True):
-        marked[word].add(place, side)
+    for anchor, (side, word) in zip(anchors, slots, strict=True):
+        marked[word].add(anchor, side)
     return " ".join(one.write(word, escape) for one, word in zip(marked, words, strict=True))
 
 
@@ -58,17 +58,17 @@ class MarkedWord:
     tail: str = ""  # before closing punctuation
     after: str = ""
 
-    def add(self, place: Place, side: Side) -> None:
+    def add(self, anchor: Anchor, side: Side) -> None:
         """Add a piece of markup on one side, inside of what was added there before."""
-        blank = " " if place.stands_free else ""
-        if side == "after" and place.hugs and not self.after:
-            self.tail += place.piece.raw
+        blank = " " if anchor.stands_free else ""
+        if side == "after" and anchor.hugs and not self.after:
+            self.tail += anchor.piece.raw
         elif side == "after":
-            self.after += blank + place.piece.raw
-        elif self.head or (place.hugs and place.piece.kind == "open"):
-            self.head += place.piece.raw + blank
+            self.after += blank + anchor.piece.raw
+        elif self.head or (anchor.hugs and anchor.piece.kind == "open"):
+            self.head += anchor.piece.raw + blank
         else:
-            self.before += place.piece.raw + blank
+            self.before += anchor.piece.raw + blank
 
     def write(self, word: str, escape: Callable[[str], str]) -> str:
         """Return the word, escaped, with its markup."""
@@ -78,20 +78,22 @@ class MarkedWord:
         return self.before + escape(first) + inside + escape(last) + self.after
 
 
-def find_places(pieces: Sequence[Piece]) -> list[Place]:
-    """Return the places of the markup in a sentence."""
-    places, words, before = list[Place](), 0, " "
+def find_anchors(pieces: Sequence[Piece]) -> list[Anchor]:
+    """Return the anchors of the markup in a sentence."""
+    anchors, words, before = list[Anchor](), 0, " "
     for piece, after in zip(pieces, find_next_characters(pieces), strict=True):
         in_word = not before.isspace()
         if piece.kind != "text":
             first = words - 1 if in_word and not after.isspace() else words
             hugged = {"open": before, "close": after}.get(piece.kind, " ")
             free = piece.kind == "empty" and not in_word and after.isspace()
-            places.append(Place(piece, words - 1, first, not in_word, free, hugged in PUNCTUATION))
+            anchors.append(
+                Anchor(piece, words - 1, first, not in_word, free, hugged in PUNCTUATION)
+            )
         elif text := INVISIBLE.sub("", piece.raw):
             words += len(text.split()) - (in_word and not text[0].isspace())
             before = text[-1]
-    return places
+    return anchors
 
 
 def find_next_characters(pieces: Sequence[Piece]) -> list[str]:
@@ -118,15 +120,15 @@ def find_owners(links: Links, count: int, size: int) -> list[int | None]:
     return [target * count // size for target in range(size)]
 
 
-def assign_slots(places: Sequence[Place], owners: list[int | None]) -> list[Slot]:
+def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Slot]:
     """Return for each piece of markup the target word that it stands before or after."""
-    partners = pair_tags([place.piece for place in places])
+    partners = pair_tags([anchor.piece for anchor in anchors])
     pairs = [(index, end) for index, end in sorted(partners.items()) if index < end]
-    insides = {pair: range(places[pair[0]].first, places[pair[1]].last + 1) for pair in pairs}
+    insides = {pair: range(anchors[pair[0]].first, anchors[pair[1]].last + 1) for pair in pairs}
     for inside in insides.values():
         claim_word(inside, owners)
-    slots = [find_slot(place, owners) for place in places]
-    outer = [(len(places), (0, len(owners)))]  # open pairs: index of the end, and target words
+    slots = [find_slot(anchor, owners) for anchor in anchors]
+    outer = [(len(anchors), (0, len(owners)))]  # open pairs: index of the end, and target words
     for pair in pairs:
         while pair[0] > outer[-1][0]:
             outer.pop()
@@ -169,11 +171,11 @@ def find_longest_run(
     return best
 
 
-def find_slot(place: Place, owners: Sequence[int | None]) -> Slot:
+def find_slot(anchor: Anchor, owners: Sequence[int | None]) -> Slot:
     """Return the slot of markup that is no pair: beside the words that it stands between."""
-    ours = [target for target, owner in enumerate(owners) if owner == place.last]
-    if ours and not place.follows_blank:
+    ours = [target for target, owner in enumerate(owners) if owner == anchor.last]
+    if ours and not anchor.follows_blank:
         return "after", ours[-1]
     later = [(owner, target) for target, owner in enumerate(owners) if owner is not None]
-    following = [one for one in later if one[0] >= place.first]
+    following = [one for one in later if one[0] >= anchor.first]
     return ("before", min(following)[1]) if following else ("after", len(owners) - 1)

@@ -12,7 +12,7 @@ from itertools import chain, islice
 from typing import final
 
 from transduce.errors import InputError
-from transduce.text.documents.inline import Links, place_markup
+from transduce.text.documents.inline import Links, insert_markup
 from transduce.text.documents.pieces import Piece, pair_tags
 from transduce.text.paragraphs import SplitText, cut, find_sentences
 
@@ -44,7 +44,7 @@ class SplitMarkup:
         old = zip(self.sentences, self.written.sentences, self.pieces, strict=True)
         return self.written.join(
             [
-                raw if new == sentence else place_markup(pieces, new, linked, self.escape)
+                raw if new == sentence else insert_markup(pieces, new, linked, self.escape)
                 for (sentence, raw, pieces), new, linked in zip(
                     old, translations, links, strict=True
                 )

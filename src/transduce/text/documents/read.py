@@ -1,52 +1,32 @@
 """Reading of documents: their bytes, within limits, and the parser of each format."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import final
 
 from transduce.errors import InputError, short_repr, suggest_names
-from transduce.text.documents.document import Document, Joined, build_document
-from transduce.text.documents.html import split_html
+from transduce.text.documents.document import Document, Joined, Parse, Request
+from transduce.text.documents.html import parse_html
+from transduce.text.documents.plain import parse_text
+from transduce.text.documents.po import parse_po
+from transduce.text.documents.srt import parse_srt
 from transduce.text.files import decode_line, display_name, read_bytes
-from transduce.text.paragraphs import split_text
 
 MAX_BYTES = 16 << 20  # of a document, which is held in memory
 MARK = "\ufeff"  # a byte-order mark
 
 
-@final
-@dataclass(frozen=True)
-class Request:
-    """What a format's parser is told: whether words can be linked, and the target's language."""
-
-    inline: bool = False  # whether a sentence may go on across inline tags, placed by links
-    language: str = ""  # of the translation, such as "de"
-    name: str = "the document"  # for error messages
-
-
-Parse = Callable[[str, Request], Document]
-
-
-def parse_text(text: str, _: Request) -> Document:
-    """Parse plain text."""
-    return build_document(split_text(text))
-
-
-def parse_html(text: str, request: Request) -> Document:
-    """Parse HTML."""
-    return build_document(split_html(text, inline=request.inline))
-
-
-FORMATS: Mapping[str, Parse] = MappingProxyType({"text": parse_text, "html": parse_html})
+FORMATS: Mapping[str, Parse] = MappingProxyType(
+    {"text": parse_text, "html": parse_html, "po": parse_po, "srt": parse_srt}
+)
 SUFFIXES: Mapping[str, str] = MappingProxyType(
     {".htm": "html", ".html": "html", ".xhtml": "html", ".po": "po", ".pot": "po",
      ".xlf": "xliff", ".xliff": "xliff", ".srt": "srt"}
 )  # fmt: skip
 
 
-def read_document(document: Path | str | bytes, form: object, request: Request) -> Document:
+def read_document(document: Path | bytes, form: object, request: Request) -> Document:
     """Read a document in a format: a file, "-" for standard input, or its bytes."""
     if not isinstance(form, str) or form not in FORMATS:
         raise InputError(f"unknown format {short_repr(form)}", suggest_names(str(form), FORMATS))

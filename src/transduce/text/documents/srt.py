@@ -1,0 +1,122 @@
+"""SubRip subtitles: numbers and times stay; the lines of a cue are joined, translated and wrapped.
+
+A sentence ends with its cue, even if its text goes on in the next one, because each cue has its
+time. A cue in which a line begins with a dash has several speakers: its lines are translated one by
+one. Tags such as <i> and {\\an8} stay.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import final
+
+from transduce.errors import InputError
+from transduce.text.documents.document import Document, Joined, Request
+from transduce.text.documents.inline import Links
+from transduce.text.documents.markup import SplitMarkup, split_markup
+from transduce.text.documents.pieces import Kind, Piece
+from transduce.text.documents.wrapping import wrap_evenly
+
+TIME = r"\d{1,3}:\d\d:\d\d[,.]\d{1,3}"
+TIMES = re.compile(rf"\s*{TIME}\s*-->\s*{TIME}(?:\s.*)?")
+TAG = re.compile(r"(</?(?:[biu]|font)(?:\s[^<>]*)?>|\{\\[^{}]*\})", re.IGNORECASE)
+WORD = re.compile(r"(?:<[^<>]*>|\{\\[^{}]*\}|\S)+")  # no blank in a tag parts words
+NAME = re.compile(r"</?([a-z]+)", re.IGNORECASE)
+SPEAKER = re.compile(r"\s*(?:<[^<>]*>|\{\\[^{}]*\})*\s*[-–—]")
+WIDTH = 42  # characters of a subtitle's line, as most guides have it
+
+
+@final
+@dataclass(frozen=True)
+class Cue:
+    """The lines of a cue that are translated together, and how they stand in the file."""
+
+    raw: str
+    split: SplitMarkup
+    line_end: str  # between its lines
+    lines: int
+
+    def join(self, translations: Sequence[str], links: Sequence[Links]) -> str:
+        """Return the cue's text with its translations, in as many lines as before, or more."""
+        if tuple(translations) == self.split.sentences:
+            return self.raw
+        text = self.split.join(translations, links)
+        count = max(self.lines, math.ceil(measure(text) / WIDTH))
+        return self.line_end.join(wrap_evenly(WORD.findall(text), count, measure))
+
+
+def measure(text: str) -> int:
+    """Return how many characters of a text are shown."""
+    return len(TAG.sub("", text))
+
+
+def parse_srt(text: str, request: Request) -> Document:
+    """Parse the cues of a SubRip file."""
+    parts = split_cues(text, request)
+    cues = [part for part in parts if isinstance(part, Cue)]
+    ends = list(accumulate((len(cue.split.sentences) for cue in cues), initial=0))
+
+    def join(translations: Sequence[str], links: Sequence[Links]) -> Joined:
+        links = links or [()] * len(translations)
+        spans = iter(map(slice, ends, ends[1:]))
+        new = [
+            part if isinstance(part, str) else part.join(translations[span], links[span])
+            for part in parts
+            for span in ([slice(0)] if isinstance(part, str) else [next(spans)])
+        ]
+        return Joined("".join(new))
+
+    sentences = tuple(sentence for cue in cues for sentence in cue.split.sentences)
+    has_inline = any(cue.split.has_inline_markup for cue in cues)
+    return Document(sentences, join, has_inline)
+
+
+def split_cues(text: str, request: Request) -> list[str | Cue]:
+    """Return the parts of a file in order: texts of cues, and what stands between them."""
+    parts, cue, in_cue = list[str | Cue](), "", False
+    for number, line in enumerate(re.findall(r"[^\n]*\n|[^\n]+", text), start=1):
+        content = line.strip()
+        is_time = TIMES.fullmatch(content) is not None
+        if in_cue and is_time:
+            fact = "times where a cue's text goes on"
+            raise InputError(fact, "part cues by a blank line", file=request.name, line=number)
+        if in_cue and content:
+            cue += line
+            continue
+        if not (is_time or not content or content.isdecimal()):
+            fact = "neither the number nor the times of a cue"
+            hint = "cues are a number, a line such as 00:01:02,000 --> 00:01:04,500, and text"
+            raise InputError(fact, hint, file=request.name, line=number)
+        parts += [*build_cues(cue, request), line]
+        cue, in_cue = "", is_time
+    return [*parts, *build_cues(cue, request)]
+
+
+def build_cues(text: str, request: Request) -> Iterator[str | Cue]:
+    """Yield the parts of a cue's text: all of it as one part, or each speaker's line."""
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    groups = [[line] for line in lines] if any(map(SPEAKER.match, lines[1:])) else [lines]
+    for group in groups:
+        whole = "".join(group)
+        raw = whole.rstrip("\r\n")
+        line_end = "\r\n" if "\r\n" in raw else "\n"
+        split = split_markup(find_pieces(raw, request), str, str)
+        yield Cue(raw, split, line_end, len(group))
+        yield whole[len(raw) :]
+
+
+def find_pieces(text: str, request: Request) -> list[Piece]:
+    """Return the tags and the text between them in a cue."""
+    pieces = list[Piece]()
+    for index, raw in enumerate(TAG.split(text)):
+        kind: Kind = "text"
+        if index % 2 and not request.inline:
+            kind = "boundary"
+        elif index % 2:
+            kind = "close" if raw.startswith("</") else "open" if raw[0] == "<" else "empty"
+        if raw:
+            name = NAME.match(raw)
+            pieces.append(Piece(kind, raw, name[1].lower() if name else ""))
+    return pieces

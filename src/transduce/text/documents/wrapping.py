@@ -1,0 +1,35 @@
+"""Wrapping of words into lines."""
+
+from collections.abc import Callable, Sequence
+
+Measure = Callable[[str], int]  # how many characters of a line a word takes
+
+
+def wrap(
+    words: Sequence[str], width: int, measure: Measure = len, indents: tuple[int, int] = (0, 0)
+) -> list[str]:
+    """Join words to lines of at most `width` characters, unless a word is longer.
+
+    `indents` is the room to leave in the first line and in the others.
+    """
+    lines, room = list[list[str]](), 0
+    for word in words:
+        length = measure(word)
+        if not lines or length + 1 > room:
+            room = width + 1 - indents[bool(lines)]
+            lines.append([])
+        lines[-1].append(word)
+        room -= length + 1
+    return [" ".join(line) for line in lines]
+
+
+def wrap_evenly(words: Sequence[str], count: int, measure: Measure = len) -> list[str]:
+    """Join words to at most `count` lines whose longest is as short as possible."""
+    low, high = 1, sum(map(measure, words)) + len(words)
+    while low < high:
+        middle = (low + high) // 2
+        if len(wrap(words, middle, measure)) > count:
+            low = middle + 1
+        else:
+            high = middle
+    return wrap(words, high, measure)

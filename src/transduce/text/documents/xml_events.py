@@ -1,0 +1,113 @@
+"""XML as a list of events, each with the stretch of the document that it stands for.
+
+Python's own parser (expat) finds them, so that a document can be cut and never has to be written
+anew. A document type, which could define entities, is refused; nothing is ever loaded.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, final
+from xml.parsers import expat
+
+from transduce.errors import InputError
+
+MAX_DEPTH = 256  # elements inside of one another
+Kind = Literal["start", "end", "text", "cdata", "other"]
+
+
+@final
+@dataclass(frozen=True)
+class Event:
+    """A start tag, an end tag, text or something else, as it is written.
+
+    An element without content, such as <x/>, is a start that is written so and an end of no length.
+    """
+
+    kind: Kind
+    raw: str
+    name: str = ""  # of the element, without prefix
+    attributes: Mapping[str, str] | None = None  # of a start tag, by name without namespace
+    data: str = ""  # the text that is meant
+
+
+def read_events(document: str, file: str) -> list[Event]:
+    """Return the events of an XML document in order; their `raw` texts make up the document."""
+    reader = Reader(file)
+    data = document.encode("utf-8")
+    try:
+        reader.parser.Parse(data, True)  # noqa: FBT003 - the parser's signature
+    except expat.ExpatError as error:
+        fact = f"is not well-formed XML ({expat.ErrorString(error.code)})"
+        hint = "`xmllint --noout FILE` checks such files"
+        raise InputError(fact, hint, file=file, line=error.lineno) from None
+    ends = [start for start, _ in reader.found[1:]] + [len(data)]
+    for number, ((start, event), (following, _)) in enumerate(pairwise(reader.found)):
+        if event.kind == "start" and start == following:  # <x/>
+            ends[number] = ends[number + 1]
+            reader.found[number + 1] = ends[number], reader.found[number + 1][1]
+    return [
+        Event(one.kind, data[start:end].decode("utf-8"), one.name, one.attributes, one.data)
+        for (start, one), end in zip(reader.found, ends, strict=True)
+    ]
+
+
+@final
+class Reader:
+    """A parser that notes every event with the offset at which it starts."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.found = list[tuple[int, Event]]()
+        self.depth = 0
+        self.in_cdata = False
+        self.parser = parser = expat.ParserCreate("UTF-8", namespace_separator=" ")
+        parser.StartElementHandler = self.start
+        parser.EndElementHandler = self.end
+        parser.CharacterDataHandler = self.text
+        parser.StartCdataSectionHandler = lambda: self.mark_cdata(begins=True)
+        parser.EndCdataSectionHandler = lambda: self.mark_cdata(begins=False)
+        parser.XmlDeclHandler = self.declare
+        parser.StartDoctypeDeclHandler = self.refuse_document_type
+        parser.DefaultHandler = lambda _: self.add(Event("other", ""))
+
+    def add(self, event: Event) -> None:
+        """Note an event at the parser's position."""
+        self.found.append((self.parser.CurrentByteIndex, event))
+
+    def error(self, fact: str, hint: str) -> InputError:
+        """Build an error that names the parser's line."""
+        return InputError(fact, hint, file=self.file, line=self.parser.CurrentLineNumber)
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Note a start tag; refuse elements that are nested too deeply."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.error(f"elements are nested more than {MAX_DEPTH} deep", "")
+        plain = {key.split(" ")[-1]: value for key, value in attributes.items()}
+        self.add(Event("start", "", name.split(" ")[-1], plain))
+
+    def end(self, name: str) -> None:
+        """Note an end tag."""
+        self.depth -= 1
+        self.add(Event("end", "", name.split(" ")[-1]))
+
+    def text(self, data: str) -> None:
+        """Note text."""
+        self.add(Event("cdata" if self.in_cdata else "text", "", data=data))
+
+    def mark_cdata(self, *, begins: bool) -> None:
+        """Note where a CDATA section begins or ends."""
+        self.in_cdata = begins
+        self.add(Event("other", ""))
+
+    def declare(self, _version: str, encoding: str | None, _standalone: int) -> None:
+        """Note the XML declaration; refuse another encoding than the one that is written."""
+        if encoding is not None and encoding.lower() not in ("utf-8", "us-ascii"):
+            fact = f"says that its encoding is {encoding}"
+            raise self.error(fact, "convert it to UTF-8, and change its first line")
+        self.add(Event("other", ""))
+
+    def refuse_document_type(self, *_: object) -> None:
+        """Refuse a document type, whose entities could be without end or load other files."""
+        raise self.error("has a document type, which could define entities", "take it out")
