@@ -52,7 +52,7 @@ class WithoutFloat64(TorchDispatchMode):
 @pytest.fixture
 def apples(monkeypatch):
     """Use the precision of sums that Apple's GPU has, on this CPU."""
-    for module in (loss, step, validation_loss, noise):
+    for module in (device, loss, step, validation_loss, noise):
         monkeypatch.setattr(module, "accumulation_dtype", lambda _device: torch.float32)
 
 

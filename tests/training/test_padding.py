@@ -81,3 +81,11 @@ def test_a_micro_batch_of_more_tokens_is_padded_to_the_next_multiple():
     torch.testing.assert_close(found, gradient, rtol=0, atol=1e-12)
     wide = batch_of([40, 40], seed=1).pad_to_multiple(64)
     assert [len(side.ids) for side in (wide.source, wide.target)] == [128, 128]
+
+
+def test_padding_sentences_are_no_longer_than_the_positions_a_model_learned():
+    training = training_of(precision="bfloat16")
+    model, optimiser = fresh(training, positions="learned", max_positions=10)
+    assert take_update(model, optimiser, training, 1, PAIRS[:1]) is not None
+    padded = PAIRS[0].pad_to_multiple(64, longest=10)
+    assert max(max(side.lengths) for side in (padded.source, padded.target)) == 10

@@ -29,20 +29,20 @@ class Batch:
         """Read the P pairs with these indices from a store as one batch."""
         return Batch(gather_packed(store.source, indices), gather_packed(store.target, indices))
 
-    def pad_to_multiple(self, multiple: int) -> "Batch":
+    def pad_to_multiple(self, multiple: int, longest: int = PADDING_SENTENCE_TOKENS) -> "Batch":
         """Append padding sentences until each side's token count is a multiple of `multiple`.
 
-        Padding sentences are added in pairs, one on each side. No other sentence attends to a
-        padding sentence, and the loss ignores its tokens.
+        Padding sentences are added in pairs, one on each side, of at most `longest` tokens. No
+        other sentence attends to a padding sentence, and the loss ignores its tokens.
         """
         sides = (self.source, self.target)
         lacking = [-len(side.ids) % multiple for side in sides]
         if not any(lacking):
             return self
         # every padding pair needs at least one token on each side
-        while min(lacking) < count_padding_sentences(lacking):
+        while min(lacking) < count_padding_sentences(lacking, longest):
             lacking[lacking.index(min(lacking))] += multiple
-        pairs = count_padding_sentences(lacking)
+        pairs = count_padding_sentences(lacking, longest)
         return Batch(
             *(
                 side.append_padding_sentences(split_evenly(n, pairs))
@@ -55,9 +55,9 @@ class Batch:
         return Batch(self.source.to(device), self.target.to(device))
 
 
-def count_padding_sentences(lacking: list[int]) -> int:
+def count_padding_sentences(lacking: list[int], longest: int) -> int:
     """Return how many padding sentences each side needs, given how many tokens each side lacks."""
-    return -(-max(lacking) // PADDING_SENTENCE_TOKENS)
+    return -(-max(lacking) // longest)
 
 
 def split_evenly(number: int, count: int) -> list[int]:

@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
+from transduce.packed import move_to_device
 from transduce.search.decoder import BEGIN, END, Decoder, State
 from transduce.settings import Search
 
@@ -83,9 +84,9 @@ def start_batch(
     dead = torch.full((count, width + strategy.finished_kept), -torch.inf, device=device)
     tokens = torch.full((*dead.shape, max(limits)), END, device=device)
     live = torch.arange(strategy.initially_live, device=device)
-    max_lengths = torch.tensor(limits, device=device)
+    max_lengths = move_to_device(torch.tensor(limits), device)
     beams = BeamState(
-        sentences=torch.tensor(sentences, device=device),
+        sentences=move_to_device(torch.tensor(sentences), device),
         lengths=torch.zeros_like(max_lengths),
         max_lengths=max_lengths,
         last_ids=torch.full((count, width), BEGIN, device=device),
@@ -112,7 +113,7 @@ def merge_batches(
 
 def select_sentences(beams: BeamState, rows: Sequence[int]) -> BeamState:
     """Return the given sentences' beams (rows), with tokens cut to their highest length limit."""
-    index = torch.tensor(rows, device=beams.last_ids.device)
+    index = move_to_device(torch.tensor(rows), beams.last_ids.device)
     selected = BeamState(*(tensor[index] for tensor in beams))
     return resize_tokens(selected, int(selected.max_lengths.max()))
 

@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
+from transduce.packed import move_to_device
 from transduce.search.decoder import Decoder, State
 
 # R rows: one per hypothesis · V symbols
@@ -74,7 +75,7 @@ class ForcedPrefix:
         prefixes = [prefix.ids for prefix in require_kind(constraints, cls)]
         longest = max(map(len, prefixes))
         rows = [[*ids, *[FREE] * (longest - len(ids))] for ids in prefixes]
-        return PrefixState(torch.tensor(rows, dtype=torch.long, device=device))
+        return PrefixState(move_to_device(torch.tensor(rows, dtype=torch.long), device))
 
 
 @final

@@ -9,6 +9,8 @@ from typing import final
 import torch
 
 from transduce.errors import NotEnoughMemoryError, NotFiniteError, is_out_of_memory
+from transduce.machine.device import read_tensors
+from transduce.packed import move_to_device
 from transduce.search.beam_state import (
     ActiveBatch,
     BeamState,
@@ -155,15 +157,14 @@ def compact_sentences(done: Sequence[bool]) -> list[int]:
 
 def collect_results(beams: BeamState, done: Sequence[int]) -> list[Result]:
     """Copy the results of the finished sentences, given as row indices `done`, from the device."""
-    sentences = beams.sentences[done].tolist()
-    scores = beams.finished_scores[done].tolist()
-    log_probs = beams.finished_log_probs[done].tolist()
-    tokens = beams.finished_tokens[done].tolist()
+    rows = move_to_device(torch.tensor(done), beams.sentences.device)
+    finished = (beams.finished_tokens, beams.finished_scores, beams.finished_log_probs)
+    sentences, *finished_lists = read_tensors([one[rows] for one in (beams.sentences, *finished)])
     results = []
-    for sentence, *finished in zip(sentences, tokens, scores, log_probs, strict=True):
+    for sentence, *of_sentence in zip(sentences, *finished_lists, strict=True):
         found = [
             Hypothesis(tuple(ids[: ids.index(END)]), score, log_prob)
-            for ids, score, log_prob in zip(*finished, strict=True)
+            for ids, score, log_prob in zip(*of_sentence, strict=True)
             if score > -math.inf
         ]
         if not found:

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from transduce.packed import move_to_device
 from transduce.search.constraints import Constraint, ConstraintState, require_kind
 from transduce.search.decoder import END
 
@@ -57,8 +58,8 @@ class LabelConstraint:
         sequences = require_kind(constraints, cls)
         symbols = sequences[0].symbols
         assert all(sequence.symbols == symbols for sequence in sequences)
-        kinds, entities = torch.tensor([symbols.kinds, symbols.entities], device=device)
-        words = torch.tensor([sequence.words for sequence in sequences], device=device)
+        kinds, entities = move_to_device(torch.tensor([symbols.kinds, symbols.entities]), device)
+        words = move_to_device(torch.tensor([sequence.words for sequence in sequences]), device)
         rows = LabelRows(words, torch.full_like(words, NO_ENTITY))
         return LabelState(kinds, entities, rows)
 

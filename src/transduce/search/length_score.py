@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transduce.packed import move_to_device
 from transduce.settings import Search
 
 
@@ -52,8 +53,8 @@ class LengthScore:
         terms_of = LENGTH_TERMS[search.penalty]
         terms = [terms_of(max(n, 1), search) for n in range(max_length + 1)]
         tables = torch.tensor(terms, dtype=dtype).T
-        best = tables.cummax(dim=1).values
-        return cls(*(table.to(device) for table in (*tables, *best)))
+        both = torch.cat([tables, tables.cummax(dim=1).values])
+        return cls(*move_to_device(both, device or both.device))
 
     def score(
         self, log_probs: Float[Tensor, "*#shape"], lengths: Int[Tensor, "*#shape"]

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transduce.packed import move_to_device
 from transduce.search.beam_state import BeamState, DecodingStrategy, StepResult
 from transduce.search.continuous_batching import (
     Result,
@@ -44,7 +45,8 @@ def sample_unordered(
     require(samples > 0, f"{samples} samples are asked for", "ask for 1 or more")
     numbers = range(len(sources)) if keys is None else keys
     seed = key_from_seed(sampling.seed, decoder.device)
-    source_keys = derive_key(seed, torch.tensor(numbers, dtype=torch.long, device=decoder.device))
+    keys_on_host = torch.tensor(numbers, dtype=torch.long)
+    source_keys = derive_key(seed, move_to_device(keys_on_host, decoder.device))
     length_score = tabulate_length_score(decoder, sources, search)
     expand = partial(
         append_samples, sampling=sampling, source_keys=source_keys, length_score=length_score

@@ -15,6 +15,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
+from transduce.packed import move_to_device
 from transduce.search.constraints import Constraint, ConstraintState, require_kind
 from transduce.search.decoder import END
 from transduce.settings.fields import require
@@ -78,10 +79,10 @@ class TreeConstraint:
         trees = require_kind(constraints, cls)
         symbols = trees[0].symbols
         assert all(tree.symbols == symbols for tree in trees)
-        table = torch.tensor([symbols.kinds, symbols.labels, symbols.numbers], device=device)
-        kinds, labels, numbers = table
-        given = torch.tensor([[t.words, t.limit, t.max_open] for t in trees], device=device)
-        words, limits, max_open = given.unbind(dim=1)
+        table = torch.tensor([symbols.kinds, symbols.labels, symbols.numbers])
+        kinds, labels, numbers = move_to_device(table, device)
+        given = torch.tensor([[t.words, t.limit, t.max_open] for t in trees])
+        words, limits, max_open = move_to_device(given, device).unbind(dim=1)
         nothing = torch.zeros_like(words)
         columns = max(tree.max_depth for tree in trees) + 1
         stack = torch.zeros(len(trees), columns, dtype=torch.int32, device=device)

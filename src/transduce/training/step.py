@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import torch
 
-from transduce.corpus.batch import Batch
+from transduce.corpus.batch import PADDING_SENTENCE_TOKENS, Batch
 from transduce.machine.device import accumulation_dtype
 from transduce.model.transformer import Transformer
 from transduce.settings import Training
@@ -73,7 +73,8 @@ def batch_loss(
     """Return a micro-batch's summed loss against smoothed labels, and its summed -log p(target)."""
     weight = model.output.weight
     multiple = TOKEN_MULTIPLE if training.precision == "bfloat16" else 1
-    padded = batch.pad_to_multiple(training.pad_to_tokens or multiple)
+    longest = min(PADDING_SENTENCE_TOKENS, model.sizes.max_positions)
+    padded = batch.pad_to_multiple(training.pad_to_tokens or multiple, longest)
     memory = model.encode(padded.source)
     states = model.decode(padded.target.shift_right(BEGIN), memory)
     mass = smoothing_mass(training.label_smoothing, training.smoothing_form, len(weight))

@@ -19,7 +19,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
+from transduce.machine.device import read_tensors
 from transduce.model.decoding.layer_cache import UNLIMITED_REACH
+from transduce.packed import move_to_device
 
 # N layers · S sentences · W rows of each, R = S W · H heads · s source positions · c slots
 # K = d_k · h heads with keys of k and values of v numbers, as the layer's `cache_shape` says
@@ -68,18 +70,21 @@ class KVCache:
     def keep_sentences(self, sentences: Int[Tensor, " S2"]) -> "KVCache":
         """Return the cache of the given sentences (indices), moving only those with a new index."""
         count, mask, lengths = len(sentences), self.memory_mask[sentences], self.lengths[sentences]
-        sources = round_up_slots(int((mask == 0).sum(dim=-1).max()))
-        indices = torch.arange(count, device=sentences.device)
-        indices = indices[sentences != indices]
-        for side in (self.keys, self.values, self.memory_keys, self.memory_values):
-            side[:, indices] = side[:, sentences[indices]]
+        source_lengths = (mask == 0).sum(dim=-1).flatten()
+        kept, tokens, source_tokens = read_tensors([sentences, lengths, source_lengths])
+        sources = round_up_slots(max(source_tokens))
+        changed = torch.tensor([new for new, old in enumerate(kept) if new != old])
+        if len(changed):
+            indices = move_to_device(changed, sentences.device)
+            for side in (self.keys, self.values, self.memory_keys, self.memory_values):
+                side[:, indices] = side[:, sentences[indices]]
         return KVCache(
             keys=self.keys[:, :count],
             values=self.values[:, :count],
             visible=self.visible[sentences],
             positions=self.positions[sentences],
             lengths=lengths,
-            max_length=int(lengths.max()),
+            max_length=max(tokens),
             memory_keys=self.memory_keys[:, :count, :, :sources],
             memory_values=self.memory_values[:, :count, :, :sources],
             memory_mask=mask[..., :sources],

@@ -16,6 +16,7 @@ from transduce.model.decoding.layer_cache import (
     build_additive_mask,
 )
 from transduce.model.transformer import EncoderOutput, Transformer
+from transduce.packed import move_to_device
 
 # S sentences · R rows, one per hypothesis · T source tokens of all sentences · s source positions
 
@@ -25,7 +26,8 @@ def start_cache(model: Transformer, memory: EncoderOutput) -> KVCache:
     lengths = torch.tensor(memory.lengths)
     real = torch.arange(round_up_slots(max(memory.lengths))) < lengths[:, None]  # [S s]
     device = memory.states.device
-    cells, real = real.flatten().nonzero()[:, 0].to(device), real.to(device)
+    cells = move_to_device(real.flatten().nonzero()[:, 0], device)
+    real = move_to_device(real, device)
     per_layer = [
         layer.cross_attention.project_keys_values(memory.states) for layer in model.decoder
     ]

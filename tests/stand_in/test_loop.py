@@ -1,0 +1,75 @@
+"""The training loop and a process among several on a GPU, up to what they exchange."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from tests.stand_in.device import CUDA
+from tests.stand_in.updates import small_trainee
+from tests.training.tiny import batches
+
+from transduce.training.distributed import gradient_exchange, torch_group
+from transduce.training.distributed.process_group import SINGLE_PROCESS
+from transduce.training.distributed.rank import ProcessRank
+from transduce.training.distributed.requests import SignalRequests
+from transduce.training.distributed.torch_group import TorchProcessGroup
+from transduce.training.loop import TrainingJob, run_updates
+from transduce.training.progress import Progress
+
+READ = "training/update.py:PendingUpdate.read"
+AGREE = "training/distributed/torch_group.py:TorchProcessGroup.exchange_requests"
+
+
+def test_the_next_updates_batches_are_read_before_the_host_waits(tmp_path):
+    """While the device computes; from the third update on as from the first."""
+    waits = {}
+    with small_trainee(steps=4, precision="bfloat16") as trainee:
+
+        def read(step):
+            waits[step] = len(trainee.record.waits)
+            return batches(step)
+
+        trainee.record.clear()
+        job = TrainingJob(
+            folder=tmp_path,
+            model=trainee.model,
+            optimiser=trainee.optimiser,
+            training=trainee.training,
+            batches=read,
+        )
+        run_updates(job, Progress(), SINGLE_PROCESS, lambda progress, _: progress)
+        assert trainee.record.waits_by_place() == {READ: 4}
+    assert waits == {1: 0, 2: 0, 3: 1, 4: 2}
+
+
+@pytest.fixture
+def exchanged(monkeypatch):
+    """What the first of two processes exchanges; the other one has computed nothing."""
+    found = []
+
+    def exchange(tensor, sender=0):
+        found.append((str(tensor.device), tensor.numel()))
+        if sender:
+            tensor.zero_()
+
+    monkeypatch.setattr(gradient_exchange, "all_reduce", exchange)
+    monkeypatch.setattr(gradient_exchange, "broadcast", exchange)
+    monkeypatch.setattr(torch_group, "all_reduce", exchange)
+    two = SimpleNamespace(get_world_size=lambda: 2, get_rank=lambda: 0)
+    monkeypatch.setattr(gradient_exchange, "processes", two)
+    return found
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_gradients_are_exchanged_on_the_device_and_agreement_on_the_cpu(exact, exchanged):
+    """The host waits for the losses that all must know, nowhere else."""
+    rank = ProcessRank(rank=0, world_size=2, local_rank=0, local_size=2, rendezvous_file=None)
+    group = TorchProcessGroup(rank, SignalRequests(), 60.0, exact=exact)
+    with small_trainee(precision="bfloat16") as trainee:
+        queued = trainee.queue(1, group)
+        assert trainee.record.waits_by_place() == {AGREE: 2}
+        weights = trainee.optimiser.weights.numel()
+        assert torch.isfinite(queued.gradient_norm).item()
+    gradients = [(str(CUDA), weights)] * (2 if exact else 1)
+    agreement = [("cpu", 2 * 2 + 2 * 2)]
+    assert exchanged == (gradients + agreement if exact else agreement + gradients)

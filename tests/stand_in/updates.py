@@ -1,0 +1,71 @@
+"""Updates of a small model on the stand-in device, and of the paper's models in shapes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from benchmarks.on_gpu.scale import lengths
+from tests.model.tiny import sizes
+from tests.stand_in.device import CUDA, stand_in_device
+from tests.stand_in.record import Record
+from tests.training.tiny import SYMBOLS, batches, training_of
+
+from transduce.corpus.batch import Batch
+from transduce.model.transformer import Transformer, build_transformer
+from transduce.packed import Packed
+from transduce.settings import Architecture, Training
+from transduce.training.distributed.process_group import SINGLE_PROCESS
+from transduce.training.optimiser import Optimiser
+from transduce.training.step import queue_update
+
+PAPER_SYMBOLS = 37_000  # section 5.1
+PAPER_TOKENS = 25_000  # of an update, a side
+
+
+@dataclass
+class Trainee:
+    """A model with its optimiser on the stand-in device, and the record of what that did."""
+
+    model: Transformer
+    optimiser: Optimiser
+    training: Training
+    record: Record
+
+    def queue(self, step: int, group=SINGLE_PROCESS, batches=batches):
+        """Queue one update and keep only its own calls in the record."""
+        self.record.clear()
+        given = batches(step)
+        return queue_update(self.model, self.optimiser, self.training, step, given, group)
+
+
+@contextmanager
+def small_trainee(changes: dict[str, Any] | None = None, **settings: object) -> Iterator[Trainee]:
+    """Context manager of a stand-in device with a small model on it; `changes` are its sizes."""
+    training = training_of(**settings)
+    with stand_in_device() as record:
+        architecture = sizes(**({"layers": 1} | (changes or {})))
+        model = build_transformer(architecture, SYMBOLS, SYMBOLS, 3).to(CUDA)
+        yield Trainee(model, Optimiser(model, training), training, record)
+
+
+@contextmanager
+def paper_trainee(architecture: Architecture, **settings: object) -> Iterator[Trainee]:
+    """Context manager of a stand-in device of shapes only, with a model of the paper on it."""
+    training = Training(**settings)
+    with stand_in_device("meta") as record:
+        with torch.device("meta"):
+            model = Transformer(architecture, PAPER_SYMBOLS, PAPER_SYMBOLS)
+        model = model.to(CUDA)
+        yield Trainee(model, Optimiser(model, training), training, record)
+
+
+def paper_batch(_step: int) -> list[Batch]:
+    """The paper's update as one micro-batch: sentences of 28 tokens in the mean."""
+    sides = lengths(PAPER_TOKENS, 28, 0.5, 1)
+    return [Batch(*(Packed(torch.zeros(sum(n), dtype=torch.long), tuple(n)) for n in sides))]
+
+
+BASE = Architecture()
+BIG = replace(BASE, d_model=1024, d_ff=4096, heads=16, dropout=0.3)
