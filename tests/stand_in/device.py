@@ -17,7 +17,7 @@ from tests.stand_in.operators import (
     is_composite,
     waits_for_numbers,
 )
-from tests.stand_in.record import Call, Record, calling_place
+from tests.stand_in.record import Call, Record, calling_function
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -149,7 +149,7 @@ class StandInOperators(TorchDispatchMode):
         """Refuse a CPU tensor; a GPU takes one only if it is a single number or an index."""
         foreign = [x for x in given if not isinstance(x, StandInTensor) and x.ndim]
         if foreign and func not in INDEXING:
-            raise WrongDeviceError(f"{func}: a CPU tensor at {calling_place()}")
+            raise WrongDeviceError(f"{func}: a CPU tensor at {calling_function()}")
         if foreign:
             self.note(self.record.waits, func, foreign)
 
@@ -169,7 +169,7 @@ class StandInOperators(TorchDispatchMode):
         floating = [x for x in tensors if x.dtype.is_floating_point]
         dtypes = frozenset(x.dtype for x in floating)
         largest = max((x.numel() for x in floating), default=0)
-        calls.append(Call(name, calling_place(), dtypes, largest))
+        calls.append(Call(name, calling_function(), dtypes, largest))
 
 
 class StandInFunctions(TorchFunctionMode):

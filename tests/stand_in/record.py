@@ -21,7 +21,7 @@ class Call(NamedTuple):
     """One operator that a GPU would compute with at least one kernel."""
 
     name: str
-    place: str  # file and function of the package that called it
+    caller: str  # file and function of the package that called it
     dtypes: frozenset[torch.dtype]  # of the floating-point tensors that it read or wrote
     largest: int  # elements of the largest of these
 
@@ -37,9 +37,9 @@ class Record:
     peak_bytes: int = 0
     storages: set[int] = field(default_factory=set)
 
-    def waits_by_place(self) -> dict[str, int]:
+    def waits_by_caller(self) -> dict[str, int]:
         """Return how often the host waited for the device, by the function that made it wait."""
-        return dict(Counter(call.place for call in self.waits))
+        return dict(Counter(call.caller for call in self.waits))
 
     def products(self) -> list[Call]:
         """Return the products of matrices, and the attention."""
@@ -69,7 +69,7 @@ class Record:
         weakref.finalize(storage, free)
 
 
-def calling_place() -> str:
+def calling_function() -> str:
     """Return the innermost function of the package on the stack, as "file.py:function".
 
     Functions that only copy tensors stand for those that call them.

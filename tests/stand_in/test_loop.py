@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from tests.stand_in.device import CUDA
-from tests.stand_in.updates import small_trainee
+from tests.stand_in.updates import small_training
 from tests.training.tiny import batches
 
 from transduce.training.distributed import gradient_exchange, torch_group
@@ -23,22 +23,22 @@ AGREE = "training/distributed/torch_group.py:TorchProcessGroup.exchange_requests
 def test_the_next_updates_batches_are_read_before_the_host_waits(tmp_path):
     """While the device computes; from the third update on as from the first."""
     waits = {}
-    with small_trainee(steps=4, precision="bfloat16") as trainee:
+    with small_training(steps=4, precision="bfloat16") as traced:
 
         def read(step):
-            waits[step] = len(trainee.record.waits)
+            waits[step] = len(traced.record.waits)
             return batches(step)
 
-        trainee.record.clear()
+        traced.record.clear()
         job = TrainingJob(
             folder=tmp_path,
-            model=trainee.model,
-            optimiser=trainee.optimiser,
-            training=trainee.training,
+            model=traced.model,
+            optimiser=traced.optimiser,
+            training=traced.training,
             batches=read,
         )
         run_updates(job, Progress(), SINGLE_PROCESS, lambda progress, _: progress)
-        assert trainee.record.waits_by_place() == {READ: 4}
+        assert traced.record.waits_by_caller() == {READ: 4}
     assert waits == {1: 0, 2: 0, 3: 1, 4: 2}
 
 
@@ -65,10 +65,10 @@ def test_gradients_are_exchanged_on_the_device_and_agreement_on_the_cpu(exact, e
     """The host waits for the losses that all must know, nowhere else."""
     rank = ProcessRank(rank=0, world_size=2, local_rank=0, local_size=2, rendezvous_file=None)
     group = TorchProcessGroup(rank, SignalRequests(), 60.0, exact=exact)
-    with small_trainee(precision="bfloat16") as trainee:
-        queued = trainee.queue(1, group)
-        assert trainee.record.waits_by_place() == {AGREE: 2}
-        weights = trainee.optimiser.weights.numel()
+    with small_training(precision="bfloat16") as traced:
+        queued = traced.queue(1, group)
+        assert traced.record.waits_by_caller() == {AGREE: 2}
+        weights = traced.optimiser.weights.numel()
         assert torch.isfinite(queued.gradient_norm).item()
     gradients = [(str(CUDA), weights)] * (2 if exact else 1)
     agreement = [("cpu", 2 * 2 + 2 * 2)]

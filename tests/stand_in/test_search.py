@@ -58,16 +58,16 @@ def test_outputs_are_those_of_a_cpu_and_the_host_waits_only_at_named_points(work
     assert ids_of(found) == ids_of(plain)
     for one, other in zip(found, plain, strict=True):
         assert [h.score for h in one] == pytest.approx([h.score for h in other], rel=1e-4)
-    waits = record.waits_by_place()
+    waits = record.waits_by_caller()
     assert set(waits) <= ALLOWED
-    assert all(waits.get(place, 0) <= len(SOURCES) for place in RETIRING)
+    assert all(waits.get(caller, 0) <= len(SOURCES) for caller in RETIRING)
     assert waits.get(EVICTION, 0) <= waits[STEP] / 2
 
 
 def test_an_ensemble_waits_at_the_same_points():
     plain, found, record = search_on_both(search_ensemble, seeds=(3, 4))
     assert ids_of(found) == ids_of(plain)
-    assert set(record.waits_by_place()) <= ALLOWED
+    assert set(record.waits_by_caller()) <= ALLOWED
 
 
 @pytest.fixture(scope="module")
@@ -82,9 +82,9 @@ def test_in_bfloat16_all_products_are(in_bfloat16):
         kinds = call.dtypes - ({torch.float32} if call.name in ATTENTION else set())
         assert kinds == {torch.bfloat16}, call
     assert {call.name for call in record.products()} >= ATTENTION - {"_varlen_attn_backward"}
-    assert set(record.waits_by_place()) <= ALLOWED
+    assert set(record.waits_by_caller()) <= ALLOWED
 
 
 def test_no_operator_of_a_step_computes_in_float64_but_what_is_read(in_bfloat16):
-    wide = {call.place for call in in_bfloat16.calls if torch.float64 in call.dtypes}
+    wide = {call.caller for call in in_bfloat16.calls if torch.float64 in call.dtypes}
     assert wide == {RESULTS, KEPT}

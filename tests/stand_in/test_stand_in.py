@@ -8,7 +8,7 @@ from tests.stand_in.device import CUDA, WrongDeviceError, stand_in_device
 from tests.stand_in.searches import search_on_both
 from tests.stand_in.test_search import ALLOWED, force
 from tests.stand_in.test_update import require_bfloat16
-from tests.stand_in.updates import small_trainee
+from tests.stand_in.updates import small_training
 from torch import Tensor
 
 from transduce.model.linear import Linear
@@ -28,9 +28,9 @@ def planted_item(monkeypatch):
 
 def test_a_planted_item_is_found_in_an_update(monkeypatch):
     planted_item(monkeypatch)
-    with small_trainee() as trainee:
-        trainee.queue(1)
-        assert trainee.record.waits_by_place() == {"training/step.py:batch_loss": 2}
+    with small_training() as traced:
+        traced.queue(1)
+        assert traced.record.waits_by_caller() == {"training/step.py:batch_loss": 2}
 
 
 def test_a_planted_nonzero_is_found_in_a_search(monkeypatch):
@@ -41,7 +41,7 @@ def test_a_planted_nonzero_is_found_in_a_search(monkeypatch):
         lambda beams, score: is_done(beams, score) | (len(beams.lengths.nonzero()) < 0),
     )
     _, _, record = search_on_both(force)
-    assert set(record.waits_by_place()) - ALLOWED == {"search/beam.py:expand_beams"}
+    assert set(record.waits_by_caller()) - ALLOWED == {"search/beam.py:expand_beams"}
 
 
 def test_a_planted_cpu_tensor_is_refused(monkeypatch):
@@ -51,8 +51,8 @@ def test_a_planted_cpu_tensor_is_refused(monkeypatch):
         "forward",
         lambda self, positions, longest: encode(self, positions, longest) + torch.zeros(8),
     )
-    with small_trainee() as trainee, pytest.raises(WrongDeviceError, match="embed"):
-        trainee.queue(1)
+    with small_training() as traced, pytest.raises(WrongDeviceError, match="embed"):
+        traced.queue(1)
 
 
 def test_a_planted_product_in_float32_is_found(monkeypatch):
@@ -60,10 +60,10 @@ def test_a_planted_product_in_float32_is_found(monkeypatch):
         return (x.float() @ self.weight.float().T).to(x)
 
     monkeypatch.setattr(Linear, "forward", multiply)
-    with small_trainee(precision="bfloat16") as trainee:
-        trainee.queue(1)
+    with small_training(precision="bfloat16") as traced:
+        traced.queue(1)
         with pytest.raises(AssertionError, match="float32"):
-            require_bfloat16(trainee.record)
+            require_bfloat16(traced.record)
 
 
 WAITING = {

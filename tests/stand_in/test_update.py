@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 from tests.stand_in.operators import ATTENTION
-from tests.stand_in.updates import BASE, BIG, paper_batch, paper_trainee, small_trainee
+from tests.stand_in.updates import BASE, BIG, paper_batch, paper_training, small_training
 from tests.training.tiny import batches, fresh, take_update, training_of
 
 BFLOAT16 = {"precision": "bfloat16"}
@@ -29,8 +29,8 @@ ARCHITECTURES = {
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 def test_the_losses_are_those_of_a_cpu(settings):
     """Of two updates, so that gradients and Adam are right, too."""
-    with small_trainee(**settings) as trainee:
-        ours = [trainee.queue(step).read() for step in (1, 2)]
+    with small_training(**settings) as traced:
+        ours = [traced.queue(step).read() for step in (1, 2)]
     training = training_of(**settings)
     model, optimiser = fresh(training)
     plain = [take_update(model, optimiser, training, step, batches(step)) for step in (1, 2)]
@@ -42,20 +42,20 @@ def test_the_losses_are_those_of_a_cpu(settings):
 
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 def test_the_host_waits_only_where_an_update_is_read(settings):
-    with small_trainee({"dropout": 0.1}, **settings) as trainee:
-        queued = trainee.queue(1)
-        assert trainee.record.waits_by_place() == {}
-        assert trainee.record.copies, "token ids come from pinned memory"
+    with small_training({"dropout": 0.1}, **settings) as traced:
+        queued = traced.queue(1)
+        assert traced.record.waits_by_caller() == {}
+        assert traced.record.copies, "token ids come from pinned memory"
         queued.read()
-        assert trainee.record.waits_by_place() == {READ: 1}
+        assert traced.record.waits_by_caller() == {READ: 1}
 
 
 @pytest.mark.parametrize("changes", ARCHITECTURES.values(), ids=ARCHITECTURES)
 def test_other_architectures_wait_nowhere_and_multiply_in_bfloat16(changes):
-    with small_trainee({"dropout": 0.1} | changes, **BFLOAT16) as trainee:
-        queued = trainee.queue(1)
-        assert trainee.record.waits_by_place() == {}
-        require_bfloat16(trainee.record)
+    with small_training({"dropout": 0.1} | changes, **BFLOAT16) as traced:
+        queued = traced.queue(1)
+        assert traced.record.waits_by_caller() == {}
+        require_bfloat16(traced.record)
         assert math.isfinite(queued.read().loss)
 
 
@@ -68,11 +68,11 @@ def require_bfloat16(record):
 
 
 def test_in_bfloat16_only_loss_and_optimiser_compute_in_float32():
-    with small_trainee({"dropout": 0.1}, **BFLOAT16) as trainee:
-        trainee.queue(1)
-        wide = {call.place for call in trainee.record.calls if torch.float32 in call.dtypes}
-        double = {call.place for call in trainee.record.calls if torch.float64 in call.dtypes}
-    files = {place.split(":")[0] for place in wide | double}
+    with small_training({"dropout": 0.1}, **BFLOAT16) as traced:
+        traced.queue(1)
+        wide = {call.caller for call in traced.record.calls if torch.float32 in call.dtypes}
+        double = {call.caller for call in traced.record.calls if torch.float64 in call.dtypes}
+    files = {caller.split(":")[0] for caller in wide | double}
     assert files == {
         "training/loss.py",
         "training/step.py",
@@ -89,15 +89,15 @@ def test_in_bfloat16_only_loss_and_optimiser_compute_in_float32():
 
 
 def test_an_update_that_is_not_finite_changes_nothing_and_nobody_waits():
-    with small_trainee() as trainee:
-        trainee.queue(1).read()
-        before = [tensor.cpu() for tensor in trainee.optimiser.state_tensors]
+    with small_training() as traced:
+        traced.queue(1).read()
+        before = [tensor.cpu() for tensor in traced.optimiser.state_tensors]
         with torch.no_grad():
-            trainee.model.decoder[0].add_self.norm.bias[0] = math.nan
-        queued = trainee.queue(2)
-        assert trainee.record.waits_by_place() == {}
+            traced.model.decoder[0].add_self.norm.bias[0] = math.nan
+        queued = traced.queue(2)
+        assert traced.record.waits_by_caller() == {}
         assert not queued.read().applied
-        after = [tensor.cpu() for tensor in trainee.optimiser.state_tensors[1:]]
+        after = [tensor.cpu() for tensor in traced.optimiser.state_tensors[1:]]
     for one, other in zip(after, before[1:], strict=True):
         assert torch.equal(one, other)
 
@@ -110,10 +110,10 @@ def test_operators_and_memory_of_the_papers_update(architecture, held, peak):
 
     Every operator is at least one kernel; whoever adds or saves some says so here.
     """
-    with paper_trainee(architecture, **BFLOAT16, pad_to_tokens=25_600) as trainee:
-        record, before = trainee.record, trainee.record.bytes
-        trainee.queue(1, batches=paper_batch)
-        assert record.waits_by_place() == {}
+    with paper_training(architecture, **BFLOAT16, pad_to_tokens=25_600) as traced:
+        record, before = traced.record, traced.record.bytes
+        traced.queue(1, batches=paper_batch)
+        assert record.waits_by_caller() == {}
         assert (len(record.calls), len(record.copies)) == (824, 11)
         assert before / 1e9 == pytest.approx(held, abs=0.01)
         assert record.peak_bytes / 1e9 == pytest.approx(peak, abs=0.01)

@@ -25,7 +25,7 @@ PAPER_TOKENS = 25_000  # of an update, a side
 
 
 @dataclass
-class Trainee:
+class TracedTraining:
     """A model with its optimiser on the stand-in device, and the record of what that did."""
 
     model: Transformer
@@ -41,24 +41,26 @@ class Trainee:
 
 
 @contextmanager
-def small_trainee(changes: dict[str, Any] | None = None, **settings: object) -> Iterator[Trainee]:
+def small_training(
+    changes: dict[str, Any] | None = None, **settings: object
+) -> Iterator[TracedTraining]:
     """Context manager of a stand-in device with a small model on it; `changes` are its sizes."""
     training = training_of(**settings)
     with stand_in_device() as record:
         architecture = sizes(**({"layers": 1} | (changes or {})))
         model = build_transformer(architecture, SYMBOLS, SYMBOLS, 3).to(CUDA)
-        yield Trainee(model, Optimiser(model, training), training, record)
+        yield TracedTraining(model, Optimiser(model, training), training, record)
 
 
 @contextmanager
-def paper_trainee(architecture: Architecture, **settings: object) -> Iterator[Trainee]:
+def paper_training(architecture: Architecture, **settings: object) -> Iterator[TracedTraining]:
     """Context manager of a stand-in device of shapes only, with a model of the paper on it."""
     training = Training(**settings)
     with stand_in_device("meta") as record:
         with torch.device("meta"):
             model = Transformer(architecture, PAPER_SYMBOLS, PAPER_SYMBOLS)
         model = model.to(CUDA)
-        yield Trainee(model, Optimiser(model, training), training, record)
+        yield TracedTraining(model, Optimiser(model, training), training, record)
 
 
 def paper_batch(_step: int) -> list[Batch]:
