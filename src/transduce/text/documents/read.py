@@ -11,6 +11,7 @@ from transduce.text.documents.html import parse_html
 from transduce.text.documents.plain import parse_text
 from transduce.text.documents.po import parse_po
 from transduce.text.documents.srt import parse_srt
+from transduce.text.documents.xliff import parse_xliff
 from transduce.text.files import decode_line, display_name, read_bytes
 
 MAX_BYTES = 16 << 20  # of a document, which is held in memory
@@ -18,7 +19,7 @@ MARK = "\ufeff"  # a byte-order mark
 
 
 FORMATS: Mapping[str, Parse] = MappingProxyType(
-    {"text": parse_text, "html": parse_html, "po": parse_po, "srt": parse_srt}
+    {"text": parse_text, "html": parse_html, "po": parse_po, "xliff": parse_xliff, "srt": parse_srt}
 )
 SUFFIXES: Mapping[str, str] = MappingProxyType(
     {".htm": "html", ".html": "html", ".xhtml": "html", ".po": "po", ".pot": "po",

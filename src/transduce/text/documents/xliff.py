@@ -1,0 +1,138 @@
+"""XLIFF 1.2 and 2: each source that has no target yet gets one; all else keeps its bytes.
+
+A target says that a machine wrote it: in version 1.2 its state is "needs-review-translation" with
+the qualifier "mt-suggestion"; in version 2 the state of its segment is "translated", or stays
+"initial" if its text has other placeholders, such as %s, than its source.
+"""
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import final
+
+from transduce.text.documents.document import Document, Joined, Request
+from transduce.text.documents.inline import Links
+from transduce.text.documents.markup import SplitMarkup, split_markup
+from transduce.text.documents.placeholders import compare_placeholders
+from transduce.text.documents.xliff_units import Unit, Xliff, find_pieces, read_xliff
+from transduce.text.documents.xml_events import read_events
+from transduce.text.xml import escape_xml
+
+ATTRIBUTE = re.compile(r"""(\s+)([^\s=/>"']+)(\s*=\s*)("[^"]*"|'[^']*')""")
+TAG_NAME = re.compile(r"<([^\s/>]+)")
+LANGUAGE = {"1": "target-language", "2": "trgLang"}  # attributes by version
+SUGGESTION = {"state": "needs-review-translation", "state-qualifier": "mt-suggestion"}
+
+
+@final
+@dataclass(frozen=True)
+class Gap:
+    """A unit without a translation, and its source split into sentences."""
+
+    unit: Unit
+    split: SplitMarkup
+
+
+def parse_xliff(text: str, request: Request) -> Document:
+    """Parse an XLIFF document."""
+    found = read_xliff(read_events(text, request.name), request.name)
+    wanted = [unit for unit in found.units if unit.translated and found.is_missing(unit)]
+    gaps = [Gap(unit, split_source(found, unit, request)) for unit in wanted]
+    ends = list(accumulate((len(gap.split.sentences) for gap in gaps), initial=0))
+
+    def join(translations: Sequence[str], links: Sequence[Links]) -> Joined:
+        links = links or [()] * len(translations)
+        spans = [slice(*ends) for ends in pairwise(ends)]
+        return fill(found, gaps, [(translations[one], links[one]) for one in spans], request)
+
+    return Document(
+        tuple(one for gap in gaps for one in gap.split.sentences),
+        join,
+        any(gap.split.has_inline_markup for gap in gaps),
+        kept=sum(unit.translated for unit in found.units) - len(gaps),
+    )
+
+
+def split_source(found: Xliff, unit: Unit, request: Request) -> SplitMarkup:
+    """Split the source of a unit, in version 1.2 the segmented one if there is one."""
+    part = "seg-source" if "seg-source" in unit.parts else "source"
+    pieces = find_pieces(found.content(unit, part), inline=request.inline)
+    return split_markup(pieces, html.unescape, escape_xml)
+
+
+def fill(
+    found: Xliff,
+    gaps: Sequence[Gap],
+    translations: Sequence[tuple[Sequence[str], Sequence[Links]]],
+    request: Request,
+) -> Joined:
+    """Return the document with a target in each gap, and what is to be reviewed."""
+    written, doubts = [event.raw for event in found.events], list[str]()
+    for gap, (texts, links) in zip(gaps, translations, strict=True):
+        both = zip(gap.split.sentences, texts, strict=True)
+        doubt = "; ".join(filter(None, (compare_placeholders(*pair) for pair in both)))
+        if doubt:
+            doubts.append(f"{describe_unit(found, gap.unit)}: the target {doubt}")
+        put_target(found, written, gap.unit, gap.split.join(texts, links))
+        if found.version == "2" and not doubt:
+            tag = found.events[gap.unit.start].raw
+            written[gap.unit.start] = set_attributes(tag, {"state": "translated"})
+    for number in found.files if gaps and request.language else ():
+        attributes = found.events[number].attributes or {}
+        if LANGUAGE[found.version] not in attributes:
+            language = {LANGUAGE[found.version]: request.language}
+            written[number] = set_attributes(written[number], language)
+    return Joined("".join(written), tuple(doubts))
+
+
+def describe_unit(found: Xliff, unit: Unit) -> str:
+    """Return the name of a unit for a message: its line and its id."""
+    line = sum(event.raw.count("\n") for event in found.events[: unit.start]) + 1
+    name = (found.events[unit.start].attributes or {}).get("id")
+    return f"line {line}" if name is None else f"line {line}, {name}"
+
+
+def put_target(found: Xliff, written: list[str], unit: Unit, content: str) -> None:
+    """Write a target into its element, or into a new one after the source, in its own line."""
+    state: Mapping[str, str] = SUGGESTION if found.version == "1" else {}
+    if "target" in unit.parts:
+        inside = unit.parts["target"]
+        tag = re.sub(r"\s*/>$", ">", written[inside.start])
+        written[inside.start] = set_attributes(tag, state) + content
+        name = name_of(tag)
+        for number in inside[1:]:
+            written[number] = ""
+        written[inside.stop - 1] = f"</{name}>"
+        return
+    last = unit.parts.get("seg-source", unit.parts["source"]).stop - 1
+    source = unit.parts["source"].start
+    name = re.sub("source$", "target", name_of(found.events[source].raw))
+    before = "".join(event.raw for event in found.events[max(0, source - 3) : source])
+    indent = before[len(before.rstrip()) :]
+    tag = set_attributes(f"<{name}>", state)
+    written[last] += f"{indent}{tag}{content}</{name}>"
+
+
+def name_of(tag: str) -> str:
+    """Return the name in a tag as it is written, with its prefix."""
+    match = TAG_NAME.match(tag)
+    assert match is not None
+    return match[1]
+
+
+def set_attributes(tag: str, values: Mapping[str, str]) -> str:
+    """Return a start tag with some attributes set."""
+    missing = dict(values)
+
+    def change(match: re.Match[str]) -> str:
+        value = missing.pop(match[2], None)
+        return match[0] if value is None else f'{match[1]}{match[2]}{match[3]}"{value}"'
+
+    end = len(name_of(tag)) + 1
+    close = re.search(r"\s*/?>$", tag)
+    assert close is not None
+    attributes = ATTRIBUTE.sub(change, tag[end : close.start()])
+    added = "".join(f' {name}="{html.escape(value)}"' for name, value in missing.items())
+    return tag[:end] + attributes + added + close[0]
