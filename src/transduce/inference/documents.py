@@ -1,5 +1,6 @@
 """`transduce.translate_document`: text is translated, and the document around it stays."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,8 @@ from transduce.text.arguments import read_path
 from transduce.text.documents.document import Document, Request
 from transduce.text.documents.inline import Links
 from transduce.text.documents.read import read_document
+
+LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[a-zA-Z0-9-]+)?")
 
 
 @final
@@ -58,6 +61,8 @@ def parse_for(translator: Translator, document: Path | bytes, form: object) -> D
         "name a model that translates",
     )
     language = translator.recipe.data.target_language
+    if not LANGUAGE_CODE.fullmatch(language):  # the model's language was never named
+        language = ""
     return read_document(document, form, Request(len(translator.models) == 1, language))
 
 
