@@ -28,7 +28,7 @@ OLD = """<?xml version="1.0" encoding="UTF-8"?>
     </group></body>
   </file>
 </xliff>
-"""  # noqa: E501
+"""
 NEW = """<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" srcLang="en">
  <file id="f"><unit id="u"><originalData><data id="d">Not me</data></originalData>
   <segment id="1"><source>Go <pc id="1">home</pc><ph id="2"/> now. %s files.</source></segment>
