@@ -30,7 +30,7 @@ def random_member(
     model = build_transformer(sizes, len(source), len(vocabularies.target), seed=1).eval()
     roughen(model)
     settings = Data(max_length=40, **data)  # type: ignore[arg-type]
-    search = Search(beam=3, extra_length=5)
+    search = Search(beam=3, extra_length=30)
     recipe = Recipe(name="random", architecture=sizes, data=settings, search=search)
     return Member(model, build_task(settings, vocabularies), recipe, "0" * 64)
 
@@ -45,7 +45,9 @@ def roughen(model: Transformer) -> None:
                 weight.copy_(0.4 * noise)
             else:
                 weight.copy_((1.0 if "norm" in name and "weight" in name else 0.0) + 0.2 * noise)
-        model.output.weight[0] *= 3  # END, so that outputs end
+        last = model.decoder[-1].add_feed_forward.norm
+        bias = last.bias if model.sizes.norm == "post" else model.decoder_final_norm.bias
+        model.output.weight[0] = bias * (6 / bias.square().sum())  # END, so that outputs end
 
 
 def shapes() -> dict[str, Architecture]:
@@ -58,7 +60,7 @@ def shapes() -> dict[str, Architecture]:
         "wide heads": replace(SIZES, d_k=12, d_v=12),
         "tied target": replace(SIZES, tie_embeddings="target"),
         "untied": replace(SIZES, tie_embeddings="none"),
-        "learned": replace(SIZES, positions="learned", max_positions=64),
+        "learned": replace(SIZES, positions="learned", max_positions=80),
     }
 
 

@@ -14,7 +14,7 @@ from transduce.cli import display, options
 @click.option(
     "--to",
     required=True,
-    type=click.Choice(["ctranslate2"]),
+    type=click.Choice(["ctranslate2", "huggingface"]),
     help="The program that is to load it.",
 )
 @click.option(
@@ -25,7 +25,7 @@ from transduce.cli import display, options
     type=click.Choice(["float32", "int8"]),
     default="float32",
     show_default=True,
-    help="Number format of the weights; int8 for ctranslate2 and argos.",
+    help="Number format of the weights; int8 for ctranslate2.",
 )
 @click.option(
     "--prove",

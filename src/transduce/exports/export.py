@@ -11,11 +11,12 @@ from transduce.exports.proof import LINES, Proof, make_up_lines, prove, require_
 from transduce.exports.subject import require_exportable
 from transduce.exports.target import Target
 from transduce.exports.to_ctranslate2 import CTRANSLATE2
+from transduce.exports.to_huggingface import HUGGINGFACE
 from transduce.inference.load import Member, load_member
 from transduce.settings.fields import require
 from transduce.text.arguments import Text, read_path, read_text
 
-TARGETS = {target.name: target for target in (CTRANSLATE2,)}
+TARGETS = {target.name: target for target in (CTRANSLATE2, HUGGINGFACE)}
 KIND = "export"
 
 
@@ -108,6 +109,7 @@ def prove_folder(
     try:
         engine = target.open_engine(writer.folder, member)
     except ImportError as error:
-        return None, f"{error.name} is not installed here, so the export is not proved"
+        fact = f"{error.name} is not installed here, so the export is not proved"
+        return None, f"{fact}: {target.install}"
     text = "random pieces" if lines is None else f"{len(lines):,} lines"
     return prove(member, engine, make_up_lines(member) if lines is None else lines, text), ""

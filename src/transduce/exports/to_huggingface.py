@@ -1,0 +1,219 @@
+"""Export to Hugging Face: a MarianMTModel and a fast tokenizer, for `transformers`."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, final
+
+import safetensors.numpy
+
+from transduce.durable import FolderWriter, to_json
+from transduce.exports.huggingface_weights import name_marian_weights
+from transduce.exports.target import EngineOutput, Target
+from transduce.exports.tokenizer import build_tokenizer_json
+from transduce.exports.weights import POSITIONS, collect_weights
+from transduce.inference.load import Member
+from transduce.vocabulary import BEGIN, END
+from transduce.vocabulary.file import special_token_json
+from transduce.vocabulary.symbols import SPECIALS
+
+PADDING = "<pad>"
+LIMIT = 512  # symbols of an output, the default of the exported generation_config.json
+
+
+def write_huggingface(member: Member, writer: FolderWriter, _precision: str) -> None:
+    """Write a model's folder for `transformers`."""
+    sizes = member.recipe.architecture
+    weights = name_marian_weights(collect_weights(member.model, sizes.d_model // sizes.heads))
+    writer.write("model.safetensors", safetensors.numpy.save(weights, {"format": "pt"}))
+    writer.write("config.json", to_json(build_config(member)))
+    writer.write("generation_config.json", to_json(build_generation_config(member)))
+    writer.write("tokenizer.json", build_fast_tokenizer(member))
+    writer.write("tokenizer_config.json", to_json(build_tokenizer_config(member)))
+    writer.write("README.md", build_card(member).encode())
+
+
+def build_config(member: Member) -> dict[str, Any]:
+    """Return config.json, the sizes of the MarianMTModel; padding is the symbol after ours."""
+    sizes, symbols = member.recipe.architecture, len(member.task.target)
+    both = {"layers": sizes.layers, "attention_heads": sizes.heads, "ffn_dim": sizes.d_ff}
+    stacks = {f"{side}_{k}": v for side in ("encoder", "decoder") for k, v in both.items()}
+    return stacks | {
+        "architectures": ["MarianMTModel"],
+        "model_type": "marian",
+        "activation_function": "relu",
+        "d_model": sizes.d_model,
+        "dropout": sizes.dropout,
+        "attention_dropout": sizes.attention_dropout,
+        "activation_dropout": sizes.feed_forward_dropout,
+        "scale_embedding": True,
+        "static_position_embeddings": True,
+        "max_position_embeddings": POSITIONS,
+        "vocab_size": symbols + 1,
+        "decoder_vocab_size": symbols + 1,
+        "share_encoder_decoder_embeddings": sizes.tie_embeddings == "all",
+        "tie_word_embeddings": sizes.tie_embeddings != "none",
+        "is_encoder_decoder": True,
+        "dtype": "float32",
+        **name_special_ids(member),
+        "forced_eos_token_id": None,
+    }
+
+
+def name_special_ids(member: Member) -> dict[str, int]:
+    """Return the ids of the special symbols by the names of their settings."""
+    return {
+        "eos_token_id": END,
+        "bos_token_id": BEGIN,
+        "decoder_start_token_id": BEGIN,
+        "pad_token_id": len(member.task.target),
+    }
+
+
+def build_generation_config(member: Member) -> dict[str, Any]:
+    """Return generation_config.json: the recipe's beam, and |Y|^alpha as the nearest penalty."""
+    search = member.recipe.search
+    penalties = {"gnmt": search.alpha, "average": 1.0}
+    return {
+        **name_special_ids(member),
+        "num_beams": search.beam,
+        "length_penalty": penalties.get(search.penalty, 0.0),
+        "max_length": LIMIT,
+    }
+
+
+def build_fast_tokenizer(member: Member) -> bytes:
+    """Return tokenizer.json with padding after our symbols, and END added to every text."""
+    padding = special_token_json(len(member.task.target), PADDING)
+    specials = [special_token_json(number, name) for number, name in enumerate(SPECIALS)]
+    end = {"SpecialToken": {"id": SPECIALS[END], "type_id": 0}}
+    template = {
+        "type": "TemplateProcessing",
+        "single": [{"Sequence": {"id": "A", "type_id": 0}}, end],
+        "pair": [
+            {"Sequence": {"id": "A", "type_id": 0}},
+            {"Sequence": {"id": "B", "type_id": 0}},
+            end,
+        ],
+        "special_tokens": {
+            SPECIALS[END]: {"id": SPECIALS[END], "ids": [END], "tokens": [SPECIALS[END]]}
+        },
+    }
+    changes = {"post_processor": template, "added_tokens": [*specials, padding]}
+    return build_tokenizer_json(member.task.source, **changes)
+
+
+def build_tokenizer_config(member: Member) -> dict[str, Any]:
+    """Return tokenizer_config.json: the class, the special symbols, the longest source."""
+    return {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "eos_token": SPECIALS[END],
+        "bos_token": SPECIALS[BEGIN],
+        "pad_token": PADDING,
+        "split_special_tokens": True,  # "</s>" in a text stays text
+        "clean_up_tokenization_spaces": False,
+        "model_max_length": member.recipe.data.max_length,
+        "model_input_names": ["input_ids", "attention_mask"],
+    }
+
+
+def build_card(member: Member) -> str:
+    """Return README.md: the front matter that the hub reads, and how to use the model."""
+    data = member.recipe.data
+    source, target = data.source_language, data.target_language
+    return (
+        f"---\nlibrary_name: transformers\npipeline_tag: translation\nlanguage:\n- {source}\n"
+        f"- {target}\n---\n# {source} to {target}\n\n"
+        f"A Transformer of the recipe {member.recipe.name}, exported by transduce.\n\n"
+        "```python\nfrom transformers import AutoTokenizer, MarianMTModel\n```\n"
+    )
+
+
+def find_unsupported(member: Member) -> str:
+    """Return why MarianMTModel cannot compute a model, or an empty string."""
+    sizes = member.recipe.architecture
+    width, rest = divmod(sizes.d_model, sizes.heads)
+    facts = {
+        "MarianMTModel normalises after each sub-layer, and architecture.norm is pre": (
+            sizes.norm == "pre"
+        ),
+        "MarianMTModel forgets learned positions when it is saved, and this model has them": (
+            sizes.positions == "learned"
+        ),
+        f"MarianMTModel's heads have d_model / heads = {sizes.d_model / sizes.heads:g} features, "
+        f"and this model's have d_k = {sizes.d_k}, d_v = {sizes.d_v}": (
+            bool(rest) or max(sizes.d_k, sizes.d_v) > width
+        ),
+        "a fast tokenizer has one vocabulary, and this model has two": (
+            member.task.source.hash != member.task.target.hash
+        ),
+    }
+    return next((fact for fact, holds in facts.items() if holds), "")
+
+
+def list_differences(member: Member) -> list[str]:
+    """Return what `transformers` does not do as this model's own search."""
+    search = member.recipe.search
+    found = [
+        "its norms add 1e-5 to the variance and ours 1e-6, which changes log P in the fifth digit",
+        f"its outputs have at most {LIMIT} symbols (generation_config.json); here the source's "
+        f"length + {search.extra_length}",
+        "long lines are not split into sentences there",
+    ]
+    if search.penalty != "none":
+        found.insert(
+            0,
+            f"its length penalty is log P / |Y|^alpha, not search.penalty={search.penalty}: the "
+            "searches are equal with num_beams=1 or length_penalty=0",
+        )
+    return found
+
+
+@final
+class HuggingFaceEngine:
+    """`transformers` with an exported folder loaded."""
+
+    def __init__(self, folder: Path, _member: Member) -> None:
+        import torch
+        import transformers  # type: ignore[import-not-found]
+
+        self.name = f"transformers {transformers.__version__}"
+        self.inference_mode = torch.inference_mode
+        self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(str(folder))
+        self.model: Any = transformers.MarianMTModel.from_pretrained(str(folder)).eval()
+
+    def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:
+        """Return the best output of each line without a length penalty, by beams of this width."""
+        inputs = self.tokenizer(list(lines), return_tensors="pt", padding=True)
+        with self.inference_mode():
+            found = self.model.generate(
+                **inputs,
+                num_beams=beam,
+                length_penalty=0.0,
+                early_stopping=False,
+                do_sample=False,
+                max_new_tokens=max_length,
+                max_length=None,
+                output_scores=True,
+                return_dict_in_generate=True,
+            )
+            indices = found.beam_indices if beam > 1 else None
+            steps = self.model.compute_transition_scores(
+                found.sequences, found.scores, indices, normalize_logits=beam == 1
+            )
+        texts = self.tokenizer.batch_decode(found.sequences, skip_special_tokens=True)
+        return [
+            EngineOutput(text, sum(one for one in row if math.isfinite(one)))
+            for text, row in zip(texts, steps.tolist(), strict=True)
+        ]
+
+
+HUGGINGFACE = Target(
+    name="huggingface",
+    precisions=("float32",),
+    write=write_huggingface,
+    find_unsupported=find_unsupported,
+    list_differences=list_differences,
+    open_engine=HuggingFaceEngine,
+    install="pip install transformers",
+)
