@@ -42,14 +42,14 @@ class Twin:
 
 
 def test_a_proof_counts_equal_texts_and_the_differences_of_their_log_probabilities():
-    member = random_member()
+    member = random_member(shapes()["narrow keys"])
     lines = [*LINES, "", "the dog " * 40]
     found = prove(member, Twin(member, wrong=3, off=0.25), lines, "lines")
     assert [one.beam for one in found.comparisons] == [1, 3]
     assert found.left_out == 2
     for one in found.comparisons:
         assert 0 < one.equal < one.lines
-        assert one.lines + one.unfinished == len(lines) - found.left_out
+        assert one.lines + one.unfinished * (one.beam > 1) == len(lines) - found.left_out
         assert one.largest_difference == pytest.approx(0.25, abs=1e-4)
         assert one.mean_difference == pytest.approx(0.25, abs=1e-4)
 

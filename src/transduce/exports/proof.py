@@ -29,10 +29,10 @@ class Comparison:
     equal: int
     largest_difference: float  # of log P, over the lines with equal texts
     mean_difference: float
-    unfinished: int  # lines left out: their outputs reach the limit of the length
+    unfinished: int  # lines whose log P is left out: their outputs reach the limit of the length
 
     def __str__(self) -> str:
-        unfinished = f", {self.unfinished} without an end left out" if self.unfinished else ""
+        unfinished = f", {self.unfinished} without an end" if self.unfinished else ""
         return (
             f"beam {self.beam}: {self.equal:,} of {self.lines:,} texts equal, log P differs by "
             f"{self.mean_difference:.1e} in the mean, {self.largest_difference:.1e} at most"
@@ -92,27 +92,37 @@ def encode(member: Member, line: str) -> Source:
 
 
 def compare(member: Member, engine: Engine, sources: Sequence[Source], beam: int) -> Comparison:
-    """Compare the best outputs of a search of one width without a length penalty."""
+    """Compare the best outputs of a search of one width without a length penalty.
+
+    At the limit of the length our search adds the end and its probability, and others do not: then
+    log P is not compared, nor is the text of a beam, which that probability orders.
+    """
     ours = translate(member, [source.ids for source in sources], beam)
     theirs = list[EngineOutput]()
     for limit, group in groupby(sources, key=lambda source: source.limit):
         lines = [source.line for source in group]  # sources of one length
         theirs += engine.translate(lines, beam, limit)
-    triples = zip(sources, ours, theirs, strict=True)
-    ended = [(own, other) for source, own, other in triples if len(own.ids) < source.limit]
+    pairs = list(zip(sources, ours, theirs, strict=True))
+    ended = [pair for pair in pairs if len(pair[1].ids) < pair[0].limit]
+    compared = pairs if beam == 1 else ended
     differences = [
         abs(own.log_prob - other.log_prob)
-        for own, other in ended
-        if member.task.decode(own.ids, "") == normalise(other.text)
+        for _, own, other in ended
+        if is_equal(member, own, other)
     ]
     return Comparison(
         beam,
-        lines=len(ended),
-        equal=len(differences),
+        lines=len(compared),
+        equal=sum(is_equal(member, own, other) for _, own, other in compared),
         largest_difference=max(differences, default=0.0),
         mean_difference=sum(differences) / max(len(differences), 1),
-        unfinished=len(ours) - len(ended),
+        unfinished=len(pairs) - len(ended),
     )
+
+
+def is_equal(member: Member, own: Hypothesis, other: EngineOutput) -> bool:
+    """Return whether a hypothesis has the text of another program's output."""
+    return member.task.decode(own.ids, "") == normalise(other.text)
 
 
 def translate(member: Member, sources: list[list[int]], beam: int) -> list[Hypothesis]:
