@@ -27,7 +27,7 @@ function drawGrids() {
 function buildGrid(heads, name, most) {
   const width = Math.max(...heads.map(one => one.head)), rows = [];
   const titles = Array.from({ length: width }, (_, n) => create("th", { scope: "col" }, `head ${n + 1}`));
-  rows.push(create("tr", {}, create("th", { scope: "col" }, ""), ...titles));
+  rows.push(create("tr", {}, create("td"), ...titles));
   for (let at = 0; at < heads.length; at += width) {
     const cells = heads.slice(at, at + width).map(one => {
       const cell = create("td", { title: one.tendency }, format(name, one[name]));

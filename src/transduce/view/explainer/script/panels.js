@@ -46,7 +46,8 @@ function showBox(box) {
   });
   const picture = create("div", { className: box.across ? "picture across" : "picture" }, labelList(piecesOf(box.side), box.marked), svg);
   if (box.across) picture.prepend(create("div", { className: "corner" }), labelList(piecesOf(box.across), -1));
-  const scroll = create("div", { className: "scroll" }, picture);
+  const region = box.across ? { tabIndex: 0, role: "region", "aria-label": `Picture of ${box.title}` } : {};
+  const scroll = create("div", { className: "scroll", ...region }, picture);
   return create("section", { className: "box" }, head, scroll, boxTable(box));
 }
 
