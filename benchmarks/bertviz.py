@@ -34,10 +34,9 @@ layers = [torch.from_numpy(layer[None]) for layer in numpy.load(sys.argv[1])]
 print(head_view(layers, json.load(open(sys.argv[2])), html_action="return").data)
 """
 DRAWN = """
-const done = arguments[0];
+const [done] = arguments, end = () => done(performance.now());
 const again = () => {
-  if (document.querySelector("#attention line")) requestAnimationFrame(() => done(performance.now()));
-  else requestAnimationFrame(again);
+  requestAnimationFrame(document.querySelector("#attention line") ? end : again);
 };
 again();
 """
@@ -63,14 +62,9 @@ def fetch_libraries(folder: Path) -> dict[str, Path]:
     """Unpack the libraries from npm; return the file of each by its address in the page."""
     found = {}
     for name, (path, address) in LIBRARIES.items():
-        packed = subprocess.run(
-            ["npm", "pack", name, "--silent"],
-            cwd=folder,
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        with tarfile.open(folder / packed.stdout.strip()) as archive:
+        command = ["npm", "pack", name, "--silent"]
+        packed = subprocess.check_output(command, cwd=folder, text=True).strip()
+        with tarfile.open(folder / packed) as archive:
             script = archive.extractfile(f"package/{path}")
             assert script is not None
             found[address] = folder / f"{name.split('@')[0]}.js"
