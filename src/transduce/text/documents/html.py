@@ -27,6 +27,7 @@ from transduce.text.xml import escape_xml
 
 Attributes = list[tuple[str, str | None]]
 BLANK = r"\s|&nbsp;|&#160;|&#[xX][aA]0;"
+SplitHtml = SplitMarkup  # what `split_html` returns
 MARKUP_START = re.compile("<[a-zA-Z/!?]")
 
 
