@@ -114,7 +114,7 @@ class ServerThread(threading.Thread):
     async def live(self) -> None:
         await serve(
             self.loads,
-            ServerSettings(port=0, **self.settings),
+            ServerSettings(**{"port": 0, **self.settings}),
             lambda address, _: self.ready.put(address),
             start=self.start_searches,
             stop=self.asked,

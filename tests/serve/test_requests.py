@@ -55,6 +55,33 @@ def test_sentences_are_translated_one_by_one_and_white_space_stays(client, trans
     assert found == f"\n{first} {second}\t\r\n\r\n  {third}\n"
 
 
+def test_in_html_only_text_is_translated_and_markup_stays(client, translator):
+    text = f"<p class='a'>{LINES[0]} <b>{LINES[3]}</b></p>\n<script>{LINES[1]}</script>&nbsp;"
+    first, second = (translator(line).replace("&", "&amp;") for line in (LINES[0], LINES[3]))
+    expected = text.replace(LINES[0], first).replace(LINES[3], second)
+    assert client.translate(text, format="html").json == {"translatedText": expected}
+
+
+def test_the_page_is_filled_for_those_without_script(client):
+    found = client.form("/", q=f"{LINES[0]} & <b>", source="en", target="de").body.decode()
+    assert f">{LINES[0]} &amp; &lt;b&gt;</textarea>" in found
+    assert '<option value="de" selected>German</option>' in found
+    assert b"</textarea>" in client.get("/").body
+
+
+def test_the_page_of_a_text_is_what_the_command_attend_writes(client):
+    found = client.form("/attention", q=LINES[0], source="en", target="de").body.decode()
+    assert "Attention of random" in found
+    assert client.form("/attention", q=LINES[0] * 99, source="en", target="de").status == 413
+
+
+def test_a_prefix_is_the_beginning_of_the_translation(client, translator):
+    found = client.translate(LINES[0], prefix="a cat").json
+    assert found == {"translatedText": translator(LINES[0], prefix="a cat")}
+    assert found["translatedText"].startswith("a cat")
+    assert client.translate([LINES[0], LINES[1]], prefix="a cat").status == 400
+
+
 def test_each_pair_of_languages_has_its_model(client, translator):
     back = client.post("/translate", {"q": LINES[1], "source": "de", "target": "en"}).json
     assert back == {"translatedText": load_back()(LINES[1])}

@@ -98,7 +98,7 @@ def command(
         allowed_origins=asked["allowed_origins"],
         workers=processes.workers or 1,
     )
-    asyncio.run(serve(choices, settings, print_ready))
+    asyncio.run(serve(choices, settings, print_ready, on_message=display.print_message))
 
 
 def require_packages() -> None:

@@ -1,28 +1,27 @@
 """The routes of the server: which path answers what."""
 
 import hmac
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Any, final
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, Router
 
-from transduce.serve.body import read_fields, read_json
+from transduce.serve.body import read_fields, read_json, too_large
 from transduce.serve.dispatcher import Dispatcher
 from transduce.serve.fields import check_translation
 from transduce.serve.guard import App, Guard
 from transduce.serve.languages import name_language
-from transduce.serve.messages import Sentence
+from transduce.serve.messages import AttentionRequest, Page, Sentence
 from transduce.serve.opennmt import build_opennmt_answer, check_opennmt
 from transduce.serve.refusal import Refusal
 from transduce.serve.service import Service
 from transduce.serve.translate import translate_texts
-
-Endpoint = Callable[[Request], Awaitable[Response]]
+from transduce.view.translation.page import Form, PageSettings, TranslationPage
 
 
 @final
@@ -31,21 +30,39 @@ class Routes:
 
     def __init__(self, service: Service, api_key: str | None = None) -> None:
         self.service, self.api_key = service, api_key
+        self.page = self.build_page()
 
-    def list(self) -> dict[str, tuple[str, Endpoint]]:
-        """Return each path with its method and function."""
-        return {
-            "/translate": ("POST", self.translate),
-            "/translator/translate": ("POST", self.translate_as_opennmt),
-            "/languages": ("GET", self.languages),
-            "/detect": ("POST", self.detect),
-            "/health": ("GET", self.health),
-            "/ready": ("GET", self.ready),
-            "/frontend/settings": ("GET", self.frontend_settings),
-            "/metrics": ("GET", self.metrics),
-            "/openapi.json": ("GET", self.openapi),
-            "/spec": ("GET", self.openapi),
-        }
+    def build_page(self) -> TranslationPage:
+        """Return the page that this server answers with at /."""
+        pairs, limits = list(self.service.models), self.service.limits
+        codes = {code for pair in pairs for code in pair}
+        return TranslationPage(
+            PageSettings(
+                pairs,
+                {code: name_language(code) for code in sorted(codes)},
+                limits.characters,
+                limits.texts,
+                needs_key=self.api_key is not None,
+            )
+        )
+
+    def list_routes(self) -> list[Route]:
+        """Return the route of each path."""
+        return [
+            Route("/", self.show_page, methods=["GET", "POST"]),
+            Route("/translate", self.translate, methods=["POST"]),
+            Route("/translator/translate", self.translate_as_opennmt, methods=["POST"]),
+            Route("/attention", self.attention, methods=["POST"]),
+            Route("/languages", self.languages),
+            Route("/detect", self.detect, methods=["POST"]),
+            Route("/frontend/settings", self.frontend_settings),
+            Route("/health", self.health),
+            Route("/ready", self.ready),
+            Route("/metrics", self.metrics),
+            Route("/openapi.json", self.openapi),
+            Route("/spec", self.openapi),
+            Route("/favicon.ico", self.picture, include_in_schema=False),
+        ]
 
     def require_key(self, request: Request, fields: Mapping[str, Any]) -> None:
         """Refuse a request without the server's key, if it has one."""
@@ -82,6 +99,34 @@ class Routes:
         if not 0 <= number < len(models):
             raise Refusal(HTTPStatus.NOT_FOUND, f"no model has the id {number}")
         return models[number]
+
+    async def show_page(self, request: Request) -> Response:
+        """Return the page; a form that a browser without JavaScript sends is translated in it."""
+        if request.method != "POST":
+            return HTMLResponse(self.page.write(Form()))
+        fields = await read_fields(request, self.service.limits)
+        self.require_key(request, fields)
+        wanted = check_translation(fields, self.service.limits)
+        found = await translate_texts(self.service, wanted, request.receive)
+        text, translation = "\n".join(wanted.texts), found["translatedText"]
+        form = Form(text, str(translation), wanted.source, wanted.target)
+        return HTMLResponse(self.page.write(form))
+
+    async def attention(self, request: Request) -> Response:
+        """Return the page of what the model attends to in a text and its translation."""
+        fields = await read_fields(request, self.service.limits)
+        self.require_key(request, fields)
+        wanted = check_translation(fields, self.service.limits)
+        model = self.service.find(wanted.source, wanted.target)
+        text = " ".join(wanted.texts)
+        if len(text) > self.service.limits.drawn_characters:
+            raise too_large(
+                f"a picture is of at most {self.service.limits.drawn_characters} characters"
+            )
+        orders = [AttentionRequest(0, text)]
+        (page,) = await self.service.run(model, orders, request.receive)
+        assert isinstance(page, Page)
+        return HTMLResponse(page.html)
 
     async def languages(self, _request: Request) -> Response:
         """List the source languages, each with its targets."""
@@ -134,6 +179,10 @@ class Routes:
         text = self.service.metrics.write(self.service.write_gauges())
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
+    async def picture(self, _request: Request) -> Response:
+        """Say that there is no picture for the tabs of a browser, which asks for one."""
+        return Response(status_code=HTTPStatus.NO_CONTENT)
+
     async def openapi(self, _request: Request) -> Response:
         """Return the description of this interface."""
         return Response(read_openapi(), media_type="application/json")
@@ -152,15 +201,13 @@ def build_app(
     origins: Sequence[str] = (),
 ) -> App:
     """Build the application of a service that was started; it closes the service at its end."""
-    routes = Routes(service, api_key).list()
+    routes = Routes(service, api_key).list_routes()
 
     @asynccontextmanager
     async def close_service(_app: object) -> AsyncIterator[None]:
         yield
         await service.close()
 
-    router = Router(
-        [Route(path, answer, methods=[how]) for path, (how, answer) in routes.items()],
-        lifespan=close_service,
-    )
-    return Guard(router, service.metrics, set(routes), hosts=hosts, origins=origins)
+    router = Router(routes, lifespan=close_service)
+    paths = {route.path for route in routes}
+    return Guard(router, service.metrics, paths, hosts=hosts, origins=origins)

@@ -45,11 +45,6 @@ class Job:
     finished: "asyncio.Future[list[Found | Page]]"
     answers: dict[int, Found | Page] = field(default_factory=dict)
 
-    def fail(self, error: Exception) -> None:
-        """End the job with an error, unless it has ended."""
-        if not self.finished.done():
-            self.finished.set_exception(error)
-
 
 @final
 @dataclass(eq=False)
@@ -157,8 +152,7 @@ class Dispatcher:
         if assignment is not None:
             job = assignment.job
             if isinstance(answer, Failed):
-                self.cancel(job)
-                job.fail(build_refusal(answer))
+                self.fail(job, build_refusal(answer))
             else:
                 job.answers[answer.number] = answer
                 self.complete(job)
@@ -171,8 +165,15 @@ class Dispatcher:
             if not job.finished.done():
                 job.finished.set_result([job.answers[one.number] for one in job.orders])
 
+    def fail(self, job: Job, error: Refusal) -> None:
+        """End a job with a refusal, unless it has ended."""
+        if not job.finished.done():
+            job.finished.set_exception(error)
+        self.cancel(job)
+
     def cancel(self, job: Job) -> None:
-        """Take a job's sentences out of the queue and out of the searches."""
+        """End a job: take its sentences out of the queue and out of the searches."""
+        job.finished.cancel()  # does nothing if it is finished
         self.jobs.discard(job)
         job.waiting.clear()
         with suppress(ValueError):
@@ -199,8 +200,7 @@ class Dispatcher:
             assignment = self.assigned.pop(number)
             self.tries[number] = assignment.tries + 1
             if self.tries[number] >= TRIES:
-                self.cancel(assignment.job)
-                assignment.job.fail(unavailable("the search ended unexpectedly"))
+                self.fail(assignment.job, unavailable("the search ended unexpectedly"))
             elif assignment.job in self.jobs:
                 assignment.job.waiting.appendleft(assignment.order)
                 if assignment.job not in self.turns:
@@ -224,8 +224,7 @@ class Dispatcher:
     def refuse_all(self, error: Refusal) -> None:
         """End all jobs with a refusal."""
         for job in list(self.jobs):
-            self.cancel(job)
-            job.fail(error)
+            self.fail(job, error)
 
     async def close(self) -> None:
         """End all processes; jobs that are left are refused."""

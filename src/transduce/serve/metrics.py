@@ -59,7 +59,7 @@ def write_total(name: str, value: int, text: str) -> list[str]:
     return [*write_head(name, "counter", text), write_sample(name, value)]
 
 
-def write_sample(name: str, value: float, labels: Labels | None = None) -> str:
+def write_sample(name: str, value: int | float, labels: Labels | None = None) -> str:
     """Return the line of one sample."""
     inner = ",".join(f'{key}="{escape_label(str(one))}"' for key, one in (labels or {}).items())
     return f"transduce_{name}{{{inner}}} {value}" if inner else f"transduce_{name} {value}"

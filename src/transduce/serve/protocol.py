@@ -41,7 +41,7 @@ class DeadlineProtocol(H11Protocol):
 
     def is_between_requests(self) -> bool:
         """Return whether no request is complete enough to be answered."""
-        return self.cycle is None or self.cycle.response_complete
+        return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]
 
     def await_head(self) -> None:
         """Close the connection if the head of a request is not complete in time."""
@@ -77,9 +77,13 @@ class DeadlineProtocol(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's sentence is plain text
         """Answer what is no HTTP with JSON, and close the connection."""
-        kind = (b"content-type", b"application/json"), (b"connection", b"close")
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", b"%d" % len(NO_HTTP)),
+            (b"connection", b"close"),
+        ]
         events = (
-            h11.Response(status_code=400, headers=list(kind), reason=b"Bad Request"),
+            h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),
             h11.Data(data=NO_HTTP),
             h11.EndOfMessage(),
         )

@@ -4,9 +4,10 @@ import asyncio
 import logging
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, final
 
 import uvicorn
@@ -17,9 +18,11 @@ from transduce.serve.dispatcher import Dispatcher, Start
 from transduce.serve.limits import Limits
 from transduce.serve.messages import Ready
 from transduce.serve.protocol import with_limits
-from transduce.serve.search_process import Load, start_search_process
+from transduce.serve.replacement import FolderWatch
+from transduce.serve.search_process import Load, ModelChoice, start_search_process
 from transduce.serve.service import Pair, Service
 
+LOG = logging.getLogger("transduce.serve")
 MAX_HEAD = 16_384  # bytes of a request's head
 KEEP_ALIVE_SECONDS = 5
 ANSWER_SECONDS = 1.0  # left of the time to stop, in which refusals are sent
@@ -71,10 +74,11 @@ async def serve(
     *,
     start: Start = start_search_process,
     stop: asyncio.Event | None = None,
+    on_message: Callable[[str], None] = LOG.warning,
 ) -> None:
     """Load models and answer requests until SIGTERM, Ctrl-C or the event `stop`.
 
-    `on_ready` gets the address and the facts of the models.
+    `on_ready` gets the address and the facts of the models, `on_message` what happens to them.
     """
     stop = stop or asyncio.Event()
     with bind(settings.host, settings.port) as listener:
@@ -84,9 +88,29 @@ async def serve(
             service = Service(name_pairs(dispatchers, facts), settings.limits)
             async with listen(service, settings, listener) as server:
                 on_ready(find_address(listener), facts)
-                await run_until(stop, server, service)
+                watch = FolderWatch(service, list_folders(service), on_message)
+                async with running(watch.run()):
+                    await run_until(stop, server, service)
         finally:
             await asyncio.gather(*(one.close() for one in dispatchers))
+
+
+def list_folders(service: Service) -> dict[Pair, Path]:
+    """Return the folder of each pair whose model is loaded from one."""
+    loads = {pair: one.load for pair, one in service.models.items()}
+    return {pair: load.folder for pair, load in loads.items() if isinstance(load, ModelChoice)}
+
+
+@asynccontextmanager
+async def running(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Do work beside a with block, at whose end it is cancelled."""
+    task = asyncio.ensure_future(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
 
 
 def name_pairs(dispatchers: Sequence[Dispatcher], facts: Sequence[Ready]) -> dict[Pair, Dispatcher]:

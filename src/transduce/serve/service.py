@@ -9,8 +9,8 @@ from typing import Any, final
 from transduce.serve.dispatcher import Dispatcher, Work
 from transduce.serve.fields import AUTO
 from transduce.serve.limits import Limits
-from transduce.serve.messages import Found, Page, Ready
-from transduce.serve.metrics import Metrics, write_head, write_sample
+from transduce.serve.messages import Found, Page
+from transduce.serve.metrics import Metrics, write_head, write_sample, write_total
 from transduce.serve.refusal import ClientGone, Refusal, bad_request, unavailable
 
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -24,7 +24,7 @@ class Service:
     def __init__(self, models: Mapping[Pair, Dispatcher], limits: Limits) -> None:
         self.models, self.limits = dict(models), limits
         self.metrics = Metrics()
-        self.is_stopping = False
+        self.is_stopping, self.replaced = False, 0
         self.old = set[Dispatcher]()  # of replaced models, which finish their requests
 
     @property
@@ -84,9 +84,15 @@ class Service:
                 await leaving
             dispatcher.cancel(job)
 
-    async def start(self) -> list[Ready]:
-        """Start all search processes; return the facts of their models."""
-        return [await one.start() for one in self.models.values()]
+    async def swap(self, pair: Pair, new: Dispatcher) -> None:
+        """Use another dispatcher for a pair from now on; the old one finishes what it has begun."""
+        old, self.models[pair] = self.models[pair], new
+        self.replaced += 1
+        self.old.add(old)
+        while old.jobs and not old.is_closed:
+            await asyncio.wait({job.finished for job in old.jobs})
+        await old.close()
+        self.old.discard(old)
 
     def stop_searches(self) -> None:
         """Refuse all requests that are still in the queue or in a search."""
@@ -112,7 +118,8 @@ class Service:
             if one.facts:
                 about = {**pair, "name": one.facts.name, "sha256": one.facts.hash}
                 facts.append(write_sample("model_info", 1, about))
-        return [*lines, *running, *ends, *facts]
+        swaps = write_total("replaced_total", self.replaced, "models replaced while running")
+        return [*lines, *running, *ends, *swaps, *facts]
 
 
 async def wait_for_disconnect(receive: Receive) -> None:

@@ -2,17 +2,17 @@
 
 import asyncio
 from collections.abc import Sequence
-from http import HTTPStatus
 from itertools import accumulate, pairwise
 from typing import Any
 
 from transduce.serve.dispatcher import Dispatcher
 from transduce.serve.fields import TranslationFields
 from transduce.serve.messages import Found, Sentence
-from transduce.serve.refusal import Refusal
 from transduce.serve.service import Receive, Service
-from transduce.serve.texts import SplitText, split_text
+from transduce.text.documents.html import SplitHtml, split_html
+from transduce.text.paragraphs import SplitText, split_text
 
+CutText = SplitText | SplitHtml
 FEW = 2_000  # characters that are cut without another thread
 
 
@@ -34,15 +34,14 @@ async def translate_texts(
     return build_answer(wanted, cuts, by_text)
 
 
-async def cut_texts(wanted: TranslationFields) -> list[SplitText]:
+async def cut_texts(wanted: TranslationFields) -> list[CutText]:
     """Return each text of a request as sentences; long ones are cut beside the event loop."""
-    if wanted.format == "html":
-        raise Refusal(HTTPStatus.NOT_IMPLEMENTED, "HTML is not translated yet")
     if wanted.prefix is not None:
         return [SplitText(wanted.texts, ("", ""))]
+    split = split_html if wanted.format == "html" else split_text
     if sum(map(len, wanted.texts)) <= FEW:
-        return [split_text(text) for text in wanted.texts]
-    return await asyncio.to_thread(lambda: [split_text(text) for text in wanted.texts])
+        return [split(text) for text in wanted.texts]
+    return await asyncio.to_thread(lambda: [split(text) for text in wanted.texts])
 
 
 def count_outputs(wanted: TranslationFields, model: Dispatcher) -> int:
@@ -52,7 +51,7 @@ def count_outputs(wanted: TranslationFields, model: Dispatcher) -> int:
 
 
 def build_answer(
-    wanted: TranslationFields, cuts: Sequence[SplitText], found: Sequence[Sequence[Found]]
+    wanted: TranslationFields, cuts: Sequence[CutText], found: Sequence[Sequence[Found]]
 ) -> dict[str, Any]:
     """Return the answer to a request; its fields are lists if the request had a list of texts."""
     pairs = list(zip(cuts, found, strict=True))
@@ -69,12 +68,12 @@ def build_answer(
     return answer if wanted.is_list else {name: values[0] for name, values in answer.items()}
 
 
-def join_rank(cut: SplitText, found: Sequence[Found], rank: int) -> str:
+def join_rank(cut: CutText, found: Sequence[Found], rank: int) -> str:
     """Return a text with the output of a rank (0 is the best) of each of its sentences."""
     return cut.join([one.outputs[min(rank, len(one.outputs) - 1)][0] for one in found])
 
 
-def list_alternatives(cut: SplitText, found: Sequence[Found], count: int) -> list[str]:
+def list_alternatives(cut: CutText, found: Sequence[Found], count: int) -> list[str]:
     """Return at most `count` translations of a text besides the best, all different."""
     ranks = max((len(one.outputs) for one in found), default=1)
     texts = [join_rank(cut, found, rank) for rank in range(ranks)]

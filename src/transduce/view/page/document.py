@@ -17,7 +17,7 @@ def build_page(title: str, parts: PageParts, data: Sequence[DataBlock], language
     give equal bytes.
     """
     script, style = join_scripts(parts.scripts), join_styles(parts.styles)
-    policy = build_policy(script, style, parts.connect)
+    policy = build_policy(script, style, parts)
     assert "</script" not in script.lower()
     assert "<!--" not in script
     assert "</style" not in style.lower()
@@ -37,10 +37,10 @@ def build_page(title: str, parts: PageParts, data: Sequence[DataBlock], language
     )
 
 
-def build_policy(script: str, style: str, connect: str) -> str:
-    """Return a content security policy that allows this script and this style, and no request.
+def build_policy(script: str, style: str, parts: PageParts) -> str:
+    """Return a content security policy that allows this script and style, and no other request.
 
-    `connect` is what the script may connect to, such as 'none'.
+    What the script may connect to and where forms may be sent is said by the page's parts.
     """
     return "; ".join(
         [
@@ -48,9 +48,9 @@ def build_policy(script: str, style: str, connect: str) -> str:
             f"script-src '{hash_source(script)}'",
             f"style-src '{hash_source(style)}'",
             "img-src data: blob:",
-            f"connect-src {connect}",
+            f"connect-src {parts.connect}",
             "base-uri 'none'",
-            "form-action 'none'",
+            f"form-action {parts.forms}",
         ]
     )
 

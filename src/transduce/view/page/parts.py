@@ -19,6 +19,7 @@ class PageParts:
     styles: tuple[str, ...]
     markup: str
     connect: str = "'none'"  # what the script may connect to: "'self'" for its own server
+    forms: str = "'none'"  # where forms may be sent
 
 
 def read_part(path: str) -> str:

@@ -1,0 +1,77 @@
+"""Replaces a model while the server runs, when its folder holds another one that verifies."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import final
+
+from transduce.durable import read_regular
+from transduce.durable.folder import MANIFEST
+from transduce.durable.verified import MANIFEST_LIMIT
+from transduce.errors import FolderError, TransduceError
+from transduce.serve.dispatcher import Dispatcher
+from transduce.serve.service import Pair, Service
+
+SECONDS_BETWEEN_LOOKS = 1.0
+OnMessage = Callable[[str], None]
+
+
+@final
+class FolderWatch:
+    """Looks at the manifests of model folders; a changed one is loaded, verified, then used.
+
+    A folder that cannot be used changes nothing: the model that was loaded from it stays in use.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        folders: Mapping[Pair, Path],
+        on_message: OnMessage,
+    ) -> None:
+        self.service, self.on_message = service, on_message
+        loaded = {pair: service.models[pair].facts for pair in folders}
+        self.folders = {  # a run folder has no manifest of its own: it is not watched
+            pair: folder
+            for pair, folder in folders.items()
+            if (facts := loaded[pair]) and facts.hash == hash_manifest(folder)
+        }
+        self.refused = dict[Pair, str]()  # the manifests that could not be used
+
+    async def run(self) -> None:
+        """Look at all folders again and again, until the task is cancelled."""
+        while True:
+            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+            for pair, folder in self.folders.items():
+                found, facts = await asyncio.to_thread(hash_manifest, folder), None
+                facts = self.service.models[pair].facts
+                if found and facts and found not in (facts.hash, self.refused.get(pair)):
+                    await self.replace(pair, folder, found)
+
+    async def replace(self, pair: Pair, folder: Path, found: str) -> None:
+        """Start searches with the model that a folder holds now; use them if all is well."""
+        old = self.service.models[pair]
+        new = Dispatcher(old.load, old.start_process, old.workers)
+        try:
+            facts = await new.start()
+            if (facts.source, facts.target) != pair:
+                fact = f"translates {facts.source} to {facts.target}"
+                raise FolderError(fact, "name it in another server", file=folder)
+        except TransduceError as error:
+            self.refused[pair] = found
+            self.on_message(f"warning: the model stays as it was: {error.fact}")
+            await new.close()
+            return
+        self.on_message(
+            f"{pair[0]} to {pair[1]}: {facts.name}, sha256 {facts.hash[:12]}, is used now"
+        )
+        await self.service.swap(pair, new)
+
+
+def hash_manifest(folder: Path) -> str:
+    """Return the sha256 of a folder's manifest, or "" if there is none that can be read."""
+    try:
+        return hashlib.sha256(read_regular(folder / MANIFEST, MANIFEST_LIMIT)).hexdigest()
+    except (FolderError, OSError):
+        return ""

@@ -1,0 +1,84 @@
+"""The page on which one types and sees the translation: one file, which asks only its server."""
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from transduce.view.page.data import json_block
+from transduce.view.page.document import build_page
+from transduce.view.page.parts import PageParts
+
+SCRIPTS = ("texts", "state", "answers", "words", "choices", "controls", "main")
+PARTS = PageParts(
+    scripts=("page/dom.js", *(f"translation/script/{name}.js" for name in SCRIPTS)),
+    styles=("page/theme.css", "translation/translation.css"),
+    markup="translation/translation.html",
+    connect="'self'",
+    forms="'self'",
+)
+MARKS = ("<!--sources-->", "<!--targets-->", "<!--text-->", "<!--translation-->")
+
+
+@final
+@dataclass(frozen=True)
+class PageSettings:
+    """What the page must know of its server: pairs of languages, their names, limits, the key."""
+
+    pairs: Sequence[tuple[str, str]]
+    names: Mapping[str, str]  # of languages, by code
+    characters: int  # that a text may have
+    texts: int  # that a request may have
+    needs_key: bool = False
+
+
+@final
+@dataclass(frozen=True)
+class Form:
+    """What stands in the page's form, for browsers without JavaScript."""
+
+    text: str = ""
+    translation: str = ""
+    source: str = ""
+    target: str = ""
+
+
+@final
+class TranslationPage:
+    """The page of a server; the parts between what a form holds are built once."""
+
+    def __init__(self, settings: PageSettings) -> None:
+        self.settings = settings
+        header = {
+            "pairs": [list(pair) for pair in settings.pairs],
+            "names": dict(settings.names),
+            "characters": settings.characters,
+            "texts": settings.texts,
+            "needsKey": settings.needs_key,
+        }
+        rest, self.parts = build_page("Translate", PARTS, [json_block("server", header)]), []
+        for mark in MARKS:  # a mark cannot occur in the data, which has no `<`
+            part, _, rest = rest.partition(mark)
+            self.parts.append(part)
+        self.parts.append(rest)
+
+    def write(self, form: Form) -> str:
+        """Return the page with a form's text, its translation and its languages."""
+        sources = list(dict.fromkeys(source for source, _ in self.settings.pairs))
+        targets = list(dict.fromkeys(target for _, target in self.settings.pairs))
+        filled = (
+            self.write_options(sources, form.source),
+            self.write_options(targets, form.target),
+            html.escape(form.text),
+            html.escape(form.translation),
+        )
+        both = zip(self.parts[1:], filled, strict=True)
+        return self.parts[0] + "".join(text + part for part, text in both)
+
+    def write_options(self, codes: Sequence[str], chosen: str) -> str:
+        """Return the options of a choice of languages."""
+        return "".join(
+            f'<option value="{html.escape(code)}"{" selected" if code == chosen else ""}>'
+            f"{html.escape(self.settings.names.get(code, code))}</option>"
+            for code in codes
+        )

@@ -1,0 +1,50 @@
+/** Sends a request for translations; returns the answer, or throws what the server says. */
+async function ask(fields, signal) {
+  const body = JSON.stringify({ ...fields, ...pair(), detail: true, api_key: byId("key").value });
+  const response = await fetch("translate", { method: "POST", headers: { "Content-Type": "application/json" }, body, signal });
+  const answer = await response.json();
+  if (!response.ok) throw new Error(answer.error);
+  return answer;
+}
+
+/** Translates the lines that are not known yet, and shows all, unless something was typed meanwhile. */
+async function translate() {
+  clearTimeout(state.timer);
+  const number = ++state.number, lines = byId("text").value.split("\n");
+  state.abort?.abort();
+  state.abort = new AbortController();
+  const missing = [...new Set(lines.filter(line => line.trim() && !cache.has(keyOf(line))))];
+  const keys = missing.map(keyOf);
+  byId("output").classList.toggle("late", missing.length > 0);
+  try {
+    for (let at = 0; at < missing.length; at += SERVER.texts) {
+      const some = missing.slice(at, at + SERVER.texts);
+      const found = await ask({ q: some }, state.abort.signal);
+      some.forEach((_, i) => keep(keys[at + i], { text: found.translatedText[i], sentences: found.sentences[i] }));
+    }
+    if (number === state.number) show(lines);
+  } catch (error) {
+    if (number !== state.number || error.name === "AbortError") return;
+    say(error instanceof TypeError ? "The server cannot be reached." : error.message);
+  }
+}
+
+/** Translates soon, or at once where a sentence ends. */
+function translateSoon() {
+  const { value } = byId("text");
+  clearTimeout(state.timer);
+  showLeft();
+  if (ENDS.test(value)) translate();
+  else state.timer = setTimeout(translate, WAIT);
+}
+
+/** Shows the translation of lines that are all known. */
+function show(lines) {
+  const answers = lines.map(line => cache.get(keyOf(line)) || { text: line, sentences: [] });
+  state.lines = lines.map((line, i) => ({ line, answer: answers[i] }));
+  byId("output").classList.remove("late");
+  drawOutput();
+  drawMirror();
+  closeChoices();
+  say([...new Set(answers.flatMap(one => one.sentences.flatMap(sentence => sentence.warnings)))].join("; "));
+}

@@ -1,0 +1,73 @@
+/** Shows how many characters are left. */
+function showLeft() {
+  byId("left").textContent = `${(SERVER.characters - byId("text").value.length).toLocaleString("en")} characters left`;
+}
+
+/** Lists the targets of the source chosen, and says which language each box holds. */
+function showTargets() {
+  const { source, target } = pair();
+  const targets = SERVER.pairs.filter(one => one[0] === source).map(one => one[1]);
+  byId("target").replaceChildren(...targets.map(code => create("option", { value: code, selected: code === target }, SERVER.names[code] || code)));
+  byId("text").lang = source;
+  byId("output").lang = pair().target;
+  byId("swap").disabled = !SERVER.pairs.some(([from, to]) => from === pair().target && to === source);
+}
+
+/** Swaps the languages, and takes the translation as the text. */
+function swap() {
+  const { source, target } = pair(), text = state.lines.map(one => one.answer.text).join("\n");
+  byId("source").value = target;
+  showTargets();
+  byId("target").value = source;
+  showTargets();
+  byId("text").value = text;
+  translate();
+}
+
+/** Empties both boxes. */
+function clear() {
+  byId("text").value = "";
+  byId("text").focus();
+  showLeft();
+  translate();
+}
+
+/** Puts text and languages into the address; what follows # is sent to no server. */
+function share() {
+  location.hash = new URLSearchParams({ ...pair(), q: byId("text").value }).toString();
+  say("The address of this page now holds the text.");
+}
+
+/** Takes text and languages from the address. */
+function readHash() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const known = SERVER.pairs.some(([from, to]) => from === given.get("source") && to === given.get("target"));
+  if (known) {
+    byId("source").value = given.get("source");
+    showTargets();
+    byId("target").value = given.get("target");
+  }
+  if (given.has("q")) byId("text").value = given.get("q").slice(0, SERVER.characters);
+}
+
+/** Copies the translation. */
+async function copy() {
+  try {
+    await navigator.clipboard.writeText(state.lines.map(one => one.answer.text).join("\n"));
+    say("Copied.");
+  } catch {
+    getSelection().selectAllChildren(byId("output"));
+    say("Ctrl+C copies what is selected.");
+  }
+}
+
+/** Goes from word to word of the translation with arrows, and asks with Enter. */
+function onOutputKey(event) {
+  const words = [...byId("output").querySelectorAll(".word")];
+  const now = words.findIndex(one => one.classList.contains("here"));
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  if (step && words.length) mark(placeOf(words[Math.max(0, Math.min(words.length - 1, now + step))]), 1);
+  else if (event.key === "Enter" && now >= 0) openChoices(placeOf(words[now]));
+  else return;
+  event.preventDefault();
+}

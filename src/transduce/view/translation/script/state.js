@@ -1,0 +1,19 @@
+/** The lines that were translated, by languages and text, oldest first; and which answer is newest. */
+const cache = new Map();
+const state = { number: 0, abort: null, timer: 0, lines: [], word: null };
+
+/** Returns the languages chosen. */
+const pair = () => ({ source: byId("source").value, target: byId("target").value });
+
+/** Returns the name under which a line is kept. */
+const keyOf = line => JSON.stringify([pair().source, pair().target, line]);
+
+/** Keeps the answer to a line; the oldest goes when there are many. */
+function keep(key, answer) {
+  cache.delete(key);
+  cache.set(key, answer);
+  if (cache.size > CACHED) cache.delete(cache.keys().next().value);
+}
+
+/** Says something below the texts. */
+const say = text => { byId("status").textContent = text; };

@@ -1,0 +1,9 @@
+/** What the page knows of its server. */
+const SERVER = readJson("server");
+const WAIT = 250; // milliseconds after a key
+const ENDS = /[.!?…。！？\n]$/;
+const CACHED = 400; // lines
+const SURE = 0.8, UNSURE = 0.5; // a word's probability: three levels
+
+/** Returns the words of a text as the server counts them: what blanks separate. */
+const wordsOf = text => text.split(/\s+/u).filter(Boolean);

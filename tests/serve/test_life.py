@@ -1,0 +1,171 @@
+"""Under load, over capacity, when clients leave and searches end: nothing crossed, nothing lost."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from tests.inference.random_models import LINES, random_translator
+from tests.serve.fake_search import FakeSearch
+from tests.serve.models import load_back, load_nothing, load_random
+from tests.serve.running import running_server
+
+from transduce.errors import FolderError, InputError
+from transduce.serve import dispatcher
+from transduce.serve.limits import Limits
+
+WORDS = " ".join(LINES).replace(".", "").split()
+
+
+def unique_lines(count):
+    return [f"{WORDS[n % 17]} {WORDS[(7 * n + 3) % 17]} {n}" for n in range(count)]
+
+
+def test_parallel_clients_get_the_answers_to_their_own_texts():
+    lines = unique_lines(36)
+    expected = random_translator()(lines)
+    assert len(set(expected)) > 20  # a few are equal: the model is small
+    with running_server() as client, ThreadPoolExecutor(12) as pool:
+        answers = list(pool.map(client.translate, lines))
+        assert client.measure("sentences_total") == 36
+    assert [one.json["translatedText"] for one in answers] == expected
+
+
+def test_a_long_text_holds_up_no_short_one():
+    search = FakeSearch(is_open=False)
+    with running_server(start=search) as client, ThreadPoolExecutor(2) as pool:
+        long = pool.submit(client.translate, "\n".join(unique_lines(30)))
+        search.wait_for(3)
+        short = pool.submit(client.translate, "short")
+        wait_until(client, "queue_sentences", 28)
+        search.gate.set()
+        assert short.result().json == {"translatedText": "[short]"}
+        found = "\n".join(f"[{line}]" for line in unique_lines(30))
+        assert long.result().json == {"translatedText": found}
+    assert search.seen.index("short") <= 4
+
+
+def wait_until(client, metric, value):
+    """Wait until a metric has a value."""
+    for _ in range(400):
+        if client.measure(metric) == value:
+            return
+        threading.Event().wait(0.02)
+    raise AssertionError(f"{metric}: {client.measure(metric)}, not {value}")
+
+
+def test_over_capacity_requests_are_refused_at_once_and_all_accepted_ones_are_answered():
+    search = FakeSearch(is_open=False)
+    running = running_server(start=search, limits=Limits(queue=5))
+    with running as client, ThreadPoolExecutor(20) as pool:
+        accepted = [pool.submit(client.translate, line) for line in unique_lines(8)]
+        wait_until(client, "queue_sentences", 5)
+        refused = [client.translate(line) for line in unique_lines(4)]
+        health = client.get("/health")
+        search.gate.set()
+        answers = [one.result() for one in accepted]
+    assert {one.status for one in refused} == {503}
+    assert {one.headers["retry-after"] for one in refused} == {"2"}
+    assert health.status == 200
+    assert [one.json["translatedText"] for one in answers] == [f"[{n}]" for n in unique_lines(8)]
+
+
+def test_what_a_client_that_leaves_has_asked_for_is_no_longer_searched():
+    search = FakeSearch(is_open=False)
+    with running_server(start=search) as client:
+        body = b'{"q": ["a1", "b1", "c1", "d1", "e1"], "source": "en", "target": "de"}'
+        head = f"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
+        with client.connect() as connection:
+            connection.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + body)
+            search.wait_for(3)
+        search.wait_for(1)
+        assert len(search.cancelled) == 3
+        wait_until(client, "running_sentences", 0)
+        assert client.measure("queue_sentences") == 0
+        assert client.measure("cancelled_total") == 1
+        search.gate.set()
+        assert client.translate("next").json == {"translatedText": "[next]"}
+    assert search.seen == ["a1", "b1", "c1", "next"]
+
+
+def test_what_takes_too_long_is_refused_and_no_longer_searched():
+    search = FakeSearch(is_open=False)
+    with running_server(start=search, limits=Limits(request_seconds=0.1)) as client:
+        answer = client.translate("slow")
+        assert (answer.status, set(answer.json)) == (504, {"error"})
+        search.wait_for(2)
+        assert len(search.cancelled) == 1
+        search.gate.set()
+        assert client.translate("quick").status in (200, 504)
+
+
+def test_the_sentences_of_a_search_that_ends_are_searched_again():
+    search = FakeSearch(is_open=False)
+    with running_server(start=search) as client, ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(client.translate, unique_lines(5))
+        search.wait_for(3)
+        search.die()
+        search.wait_for(3)
+        search.gate.set()
+        assert asked.result().json == {"translatedText": [f"[{n}]" for n in unique_lines(5)]}
+        assert client.measure("restarts_total") == 1
+        assert client.get("/ready").status == 200
+
+
+def test_a_sentence_that_ends_two_searches_is_refused(monkeypatch):
+    monkeypatch.setattr(dispatcher, "FIRST_DELAY", 0.01)
+    search = FakeSearch(is_open=False)
+    with running_server(start=search) as client, ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(client.translate, "deadly")
+        for _ in range(2):
+            search.wait_for(1)
+            search.die()
+        assert asked.result().status == 503
+        search.gate.set()
+        wait_until(client, "restarts_total", 2)
+        assert client.translate("harmless").status in (200, 503)
+
+
+def test_a_server_that_is_stopped_answers_what_it_has_accepted():
+    search = FakeSearch(is_open=False)
+    with ThreadPoolExecutor(10) as pool:
+        with running_server(start=search) as client:
+            asked = [pool.submit(client.translate, line) for line in unique_lines(10)]
+            wait_until(client, "queue_sentences", 7)
+            client.server.stop()
+            search.gate.set()
+        answers = [one.result() for one in asked]
+    assert [one.json["translatedText"] for one in answers] == [f"[{n}]" for n in unique_lines(10)]
+
+
+def test_a_server_that_is_stopped_refuses_what_it_cannot_finish_in_time():
+    search = FakeSearch(is_open=False)
+    with ThreadPoolExecutor(5) as pool:
+        with running_server(start=search, limits=Limits(stop_seconds=1.2)) as client:
+            asked = [pool.submit(client.translate, line) for line in unique_lines(5)]
+            wait_until(client, "queue_sentences", 2)
+        answers = [one.result() for one in asked]
+    assert {one.status for one in answers} == {503}
+    assert all("stops" in one.json["error"] for one in answers)
+
+
+def test_a_model_that_cannot_be_loaded_is_an_error_of_the_command():
+    with (
+        pytest.raises(FolderError, match="somewhere: no such folder"),
+        running_server(load_nothing),
+    ):
+        pass
+
+
+def test_two_models_of_one_pair_are_refused():
+    with (
+        pytest.raises(InputError, match="two models translate en to de"),
+        running_server(load_random, load_random),
+    ):
+        pass
+
+
+def test_a_port_in_use_is_refused():
+    with running_server(start=FakeSearch()) as client:
+        second = running_server(load_back, port=client.port)
+        with pytest.raises(InputError, match="cannot be used"), second:
+            pass

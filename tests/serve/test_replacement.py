@@ -1,0 +1,80 @@
+"""A model folder that is replaced while the server runs is verified, and only then used."""
+
+import hashlib
+import shutil
+import threading
+
+import pytest
+from tests.inference.random_models import random_translator
+from tests.serve.running import running_server
+
+from transduce.checkpoint import save_model
+from transduce.inference.load import load
+from transduce.serve import replacement
+from transduce.serve.search_process import ModelChoice
+from transduce.vocabulary.files import Vocabularies
+
+LINE = "the dog sees a cat."
+
+
+def save_random(folder, seed):
+    """Write a model folder with weights drawn by a seed."""
+    found = random_translator(seed)
+    weights = found.models[0].named_weights()
+    vocabularies = Vocabularies(found.task.source, found.task.target)
+    save_model(folder, weights, found.recipe, vocabularies, "a card")
+
+
+@pytest.fixture
+def models(tmp_path, monkeypatch):
+    """Two folders with other models, and a server that looks often."""
+    monkeypatch.setattr(replacement, "SECONDS_BETWEEN_LOOKS", 0.02)
+    for number in (1, 2):
+        save_random(tmp_path / str(number), number)
+    return tmp_path / "1", tmp_path / "2"
+
+
+def hash_of(folder):
+    return hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
+
+
+def wait_for(client, text):
+    """Wait until the server's metrics hold a text."""
+    for _ in range(500):
+        if text in client.get("/metrics").body.decode():
+            return
+        threading.Event().wait(0.02)
+    raise AssertionError(text)
+
+
+def test_another_model_in_the_folder_is_used_without_a_gap(models):
+    used, other = models
+    before, after, name = load(used)(LINE), load(other)(LINE), hash_of(other)
+    assert before != after
+    with running_server(ModelChoice(used)) as client:
+        assert client.translate(LINE).json == {"translatedText": before}
+        used.rename(used.with_name("old"))
+        assert client.translate(LINE).json == {"translatedText": before}
+        other.rename(used)
+        wait_for(client, f'sha256="{name}"')
+        assert client.translate(LINE).json == {"translatedText": after}
+        assert client.measure("replaced_total") == 1
+
+
+def test_a_damaged_model_is_never_used(models, caplog):
+    used, other = models
+    before = load(used)(LINE)
+    weights = other / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-1] ^= 1
+    weights.write_bytes(content)
+    with running_server(ModelChoice(used)) as client:
+        shutil.rmtree(used)
+        other.rename(used)
+        for _ in range(500):
+            if "stays as it was" in caplog.text:
+                break
+            threading.Event().wait(0.02)
+        assert "model.safetensors" in caplog.text
+        assert client.translate(LINE).json == {"translatedText": before}
+        assert client.measure("replaced_total") == 0

@@ -1,0 +1,23 @@
+"""The translation page as text: its size, its policy, and what a form puts into it."""
+
+from transduce.view.translation.page import Form, PageSettings, TranslationPage
+
+SETTINGS = PageSettings([("en", "de"), ("de", "en")], {"en": "English"}, 5_000, 64)
+
+
+def test_the_page_is_below_forty_kilobytes_and_asks_its_own_server_only():
+    page = TranslationPage(SETTINGS).write(Form())
+    assert len(page.encode()) < 40_000
+    assert "default-src 'none'" in page
+    assert "connect-src 'self'; base-uri 'none'; form-action 'self'" in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_what_a_form_holds_is_escaped_and_no_mark_in_it_is_filled():
+    form = Form("<!--translation--></textarea>", "<script>", "de", "en")
+    page = TranslationPage(SETTINGS).write(form)
+    assert "&lt;!--translation--&gt;&lt;/textarea&gt;</textarea>" in page
+    assert ">&lt;script&gt;</div>" in page
+    assert page.count("<script>") == 1
+    assert '<option value="de" selected>de</option><option' not in page
+    assert '<option value="en">English</option><option value="de" selected>de</option>' in page
