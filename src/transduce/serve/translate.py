@@ -9,10 +9,11 @@ from transduce.serve.dispatcher import Dispatcher
 from transduce.serve.fields import TranslationFields
 from transduce.serve.messages import Found, Sentence
 from transduce.serve.service import Receive, Service
-from transduce.text.documents.html import SplitHtml, split_html
+from transduce.text.documents.html import split_html
+from transduce.text.documents.markup import SplitMarkup
 from transduce.text.paragraphs import SplitText, split_text
 
-CutText = SplitText | SplitHtml
+CutText = SplitText | SplitMarkup
 FEW = 2_000  # characters that are cut without another thread
 
 
