@@ -6,6 +6,7 @@ the damage. A row without a control would prove nothing.
 
 import sys
 
+from tests.faults.page_rows import PAGE_ROWS
 from tests.faults.row import Row
 from tests.faults.stranger_rows import STRANGER_ROWS
 
@@ -273,6 +274,7 @@ ROWS = (
         ),
     ),
     *STRANGER_ROWS,
+    *PAGE_ROWS,
 )
 
 

@@ -1,5 +1,6 @@
 """Ten thousand made-up hostile words in attention pages: each is shown as it is, none runs."""
 
+import json
 import random
 
 import pytest
@@ -7,7 +8,10 @@ from tests.view.attention.opened import open_view
 from tests.view.attention.samples import make_view
 from tests.view.hostile import HANDLERS, MARK, TAGS, attacks
 
-pytestmark = [pytest.mark.browser, pytest.mark.soak]
+from transduce.view.attention.page import build_attention_page
+from transduce.view.page import data, document
+
+pytestmark = pytest.mark.browser
 TEXTS = "return [...document.querySelectorAll('#readers .unit')].map((one) => one.textContent);"
 
 
@@ -19,6 +23,7 @@ def make_words(rng, count):
     return ["".join(rng.choices(parts, k=rng.randint(1, 6))) for _ in range(count)]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("seed", range(10))
 def test_a_thousand_words_are_shown_as_they_are_and_none_runs(browser, seed):
     words = make_words(random.Random(seed), 1000)
@@ -28,3 +33,15 @@ def test_a_thousand_words_are_shown_as_they_are_and_none_runs(browser, seed):
     assert browser.run("return window.stolen || 0") == 0
     assert browser.requests() == []
     assert browser.console() == []
+
+
+def test_the_control_with_plain_json_runs_a_word(browser, monkeypatch):
+    """Without escapes, without the check of a block and without the policy, a word is code."""
+    written = '<script type="application/json" id="{}">{}</script>'.format
+    allowed = "default-src * data: 'unsafe-inline'"
+    monkeypatch.setattr(data, "encode_json", json.dumps)
+    monkeypatch.setattr(document, "build_policy", lambda *_: allowed)
+    monkeypatch.setattr(data.DataBlock, "to_html", lambda one: written(one.identifier, one.text))
+    word = f"</script><img src=x onerror='{MARK}'>"
+    browser.open_text(build_attention_page(make_view([word], ["a"], layers=1, heads=1)))
+    browser.wait("window.stolen > 0")

@@ -57,8 +57,8 @@ function finishTurn() {
 }
 
 /** Compares PyTorch's numbers for the example with this page's; returns the largest difference. */
-function checkExample(model) {
-  const { source, output, numbers: expected } = header.example, trace = finish(traceModel(model, source, output, new Set()));
+async function checkExample(model) {
+  const { source, output, numbers: expected } = header.example, trace = await runSliced(traceModel(model, source, output, new Set()), () => true);
   let most = 0;
   for (const [name, values] of Object.entries(expected)) {
     const row = trace[name].at(-1), stride = Math.max(1, Math.floor(row.length / 4));

@@ -125,7 +125,7 @@ async function main() {
   fillSwitches();
   listen();
   await change(readHash(location.hash));
-  const difference = checkExample(await openStage(header.stages.length - 1));
+  const difference = await checkExample(await openStage(header.stages.length - 1));
   byId("check").textContent = `${difference.toExponential(1)}`;
   page.checked = difference;
 }

@@ -1,0 +1,28 @@
+"""The row of faults of pages: text that would be code."""
+
+from tests.faults.row import Row
+
+PAGE_ROWS = (
+    Row(
+        number="T18",
+        fault="pages of hostile text: words, names and links that would be markup or code",
+        promise="Text is shown as it is and never run. A page asks for nothing, and its content "
+        "security policy reports nothing. 10,000 made-up words in attention pages, in the long "
+        "form; over 200 attacks in words, titles, sentences and names of runs, in the short one.",
+        tests=(
+            "view/page/test_document.py"
+            "::test_the_browser_reads_hostile_data_back_and_runs_none_of_it",
+            "view/attention/test_lines.py"
+            "::test_hostile_words_are_shown_as_they_are_and_run_nothing",
+            "view/attention/test_fuzz.py"
+            "::test_a_thousand_words_are_shown_as_they_are_and_none_runs",
+            "view/explainer/test_page.py::test_hostile_sentences_of_the_file_are_inert",
+            "view/explainer/test_page.py::test_hostile_sentences_are_shown_and_never_run",
+            "view/curves/test_gestures.py::test_hostile_names_are_text",
+        ),
+        controls=(
+            "view/page/test_document.py::test_a_page_without_the_escapes_runs_them",
+            "view/attention/test_fuzz.py::test_the_control_with_plain_json_runs_a_word",
+        ),
+    ),
+)
