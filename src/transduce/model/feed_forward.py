@@ -10,7 +10,7 @@ from transduce.model.dropout import dropout
 from transduce.model.linear import Linear
 from transduce.settings import Architecture
 
-# T tokens of a batch, end to end
+# T tokens of a batch, end to end · R rows, one per hypothesis
 
 
 @final
@@ -25,8 +25,14 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Float[Tensor, "T d_model"]) -> Float[Tensor, "T d_model"]:
         """Compute max(0, x W1 + b1) W2 + b2 for every token    (equation 2)"""
-        hidden = self.inner(x).relu_()
+        hidden = self.inner.relu(x)
         return self.outer(dropout(hidden, self.dropout, training=self.training))
+
+    def decode_step(
+        self, x: Float[Tensor, "R d_model"], residual: Float[Tensor, "R d_model"]
+    ) -> Float[Tensor, "R d_model"]:
+        """Compute residual + max(0, x W1 + b1) W2 + b2 for R hypotheses, without dropout."""
+        return self.outer.add(self.inner.relu(x), residual)
 
     def initialise(self, generator: torch.Generator) -> None:
         """Draw W1 and W2 by Glorot's rule and set the biases to 0."""

@@ -1,6 +1,7 @@
 """The encoder layer and the decoder layer, with a residual around each sub-layer    (3.1)"""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, final, runtime_checkable
 
 from jaxtyping import Float
@@ -8,13 +9,14 @@ from torch import Tensor, nn
 
 from transduce.model.attention.kernel import BatchAttention
 from transduce.model.attention.multi_head import CrossAttention
+from transduce.model.decoding.layer_cache import CachedMemory, LayerCache
 from transduce.model.feed_forward import FeedForward
 from transduce.model.mixing.build import build_mixing
 from transduce.model.mixing.mixing import Mixing, MixingContext
 from transduce.model.residual import build_residual
 from transduce.settings import Architecture
 
-# T target tokens and S source tokens of a whole batch, end to end
+# T target tokens and S source tokens of a whole batch, end to end · R rows, one per hypothesis
 
 
 @runtime_checkable
@@ -74,6 +76,14 @@ class DecoderLayer(nn.Module):
         x = self.add_self(x, lambda y: self.self_attention(y, context))
         x = self.add_cross(x, lambda y: self.cross_attention(y, z, attend_cross))
         return self.add_feed_forward(x, self.feed_forward)
+
+    def decode_step(
+        self, x: Float[Tensor, "R d_model"], own: LayerCache, memory: CachedMemory
+    ) -> Float[Tensor, "R d_model"]:
+        """Compute the newest token's states of R hypotheses, and cache its keys and values."""
+        x = self.add_self.decode_step(x, partial(self.self_attention.decode_step, cache=own))
+        x = self.add_cross.decode_step(x, partial(self.cross_attention.decode_step, memory=memory))
+        return self.add_feed_forward.decode_step(x, self.feed_forward.decode_step)
 
     def sub_layers(self) -> Sequence[SubLayer]:
         """Return self-attention (or the layer in its place), cross-attention and feed-forward."""

@@ -1,8 +1,8 @@
-"""The linear map x Wᵀ + b, and a function that replaces all linear maps of a model.
+"""The linear map x Wᵀ + b, alone or with what follows it, and a way to replace all of a model.
 
 Every product with a weight matrix is computed by `Linear`, the output projection included; only an
-LSTM uses torch's own class. Packing or quantising a model therefore takes only a class that
-computes the same as `Linear`, and `replace_linear_operators`.
+LSTM uses torch's own class. Packing or quantising a model therefore takes only a class with the
+three methods of `LinearOperator`, and `replace_linear_operators`.
 """
 
 import math
@@ -19,9 +19,20 @@ from torch.nn import functional
 
 @runtime_checkable
 class LinearOperator(Protocol):
-    """A module that computes x Wᵀ + b: a `Linear`, or its replacement for inference."""
+    """A module that computes x Wᵀ + b: a `Linear`, or its replacement for inference.
+
+    A kernel may compute a product together with the ReLU or the residual sum that follows it.
+    """
 
     def __call__(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
+
+    def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+        """Compute max(0, x Wᵀ + b)."""
+        ...
+
+    def add(self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]) -> Float[Tensor, "R m"]:
+        """Compute residual + x Wᵀ + b."""
+        ...
 
 
 @final
@@ -43,6 +54,16 @@ class Linear(nn.Module):
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute x Wᵀ + b for R rows of n numbers each."""
         return functional.linear(x, self.weight, self.bias)
+
+    def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+        """Compute max(0, x Wᵀ + b) for R rows of n numbers each."""
+        return functional.linear(x, self.weight, self.bias).relu_()
+
+    def add(self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]) -> Float[Tensor, "R m"]:
+        """Compute residual + x Wᵀ + b for R rows of n numbers each."""
+        if self.bias is None:
+            return torch.addmm(residual, x, self.weight.t())
+        return functional.linear(x, self.weight, self.bias).add_(residual)
 
     def fill_glorot(self, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
         """Draw the weight by Glorot's rule, as one matrix or several of `parts` rows; bias 0."""
@@ -66,8 +87,12 @@ def fill_glorot(weight: Tensor, generator: torch.Generator, parts: Sequence[int]
 
 
 def replace_linear_operators(model: nn.Module, build: Callable[[Linear], nn.Module]) -> None:
-    """Replace every `Linear` in a model by `build(linear)`, in place."""
-    for module in list(model.modules()):
-        for name, child in module.named_children():
+    """Replace every `Linear` in a model by `build(linear)`, in place.
+
+    Each old weight is freed before the next one is built.
+    """
+    parents = [module for module in model.modules() if not isinstance(module, Linear)]
+    for parent in parents:
+        for name, child in list(parent.named_children()):
             if isinstance(child, Linear):
-                setattr(module, name, build(child))
+                setattr(parent, name, build(child))

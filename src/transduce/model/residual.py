@@ -14,9 +14,11 @@ from torch import Tensor, nn
 from transduce.model.dropout import dropout
 from transduce.settings import Architecture
 
-# T tokens of a batch, end to end
+# T tokens of a batch, end to end · R rows, one per hypothesis
 
 NORM_EPSILON = 1e-6
+
+AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (y, x) → x + Sublayer(y)
 
 
 @final
@@ -46,6 +48,12 @@ class PostNorm(nn.Module):
         """Compute LayerNorm(x + Dropout(Sublayer(x)))."""
         return self.norm(x + dropout(sublayer(x), self.dropout, training=self.training))
 
+    def decode_step(
+        self, x: Float[Tensor, "R d_model"], add_sublayer: AddSublayer
+    ) -> Float[Tensor, "R d_model"]:
+        """Compute LayerNorm(x + Sublayer(x)), given a function (y, x) → x + Sublayer(y)."""
+        return self.norm(add_sublayer(x, x))
+
     if TYPE_CHECKING:
         __call__ = forward
 
@@ -64,6 +72,12 @@ class PreNorm(nn.Module):
     ) -> Float[Tensor, "T d_model"]:
         """Compute x + Dropout(Sublayer(LayerNorm(x)))."""
         return x + dropout(sublayer(self.norm(x)), self.dropout, training=self.training)
+
+    def decode_step(
+        self, x: Float[Tensor, "R d_model"], add_sublayer: AddSublayer
+    ) -> Float[Tensor, "R d_model"]:
+        """Compute x + Sublayer(LayerNorm(x)), given a function (y, x) → x + Sublayer(y)."""
+        return add_sublayer(self.norm(x), x)
 
     if TYPE_CHECKING:
         __call__ = forward

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn.functional import pad
 
 from transduce.errors import InputError
 from transduce.search.beam_state import BeamState, DecodingStrategy, StepResult
@@ -38,6 +39,8 @@ class Candidates(NamedTuple):
     log_probs: Float[Tensor, "S C"]  # log P of a candidate, the sum over its symbols
     parents: Int[Tensor, "S C"]  # index in the beam of the hypothesis that a candidate extends
     symbols: Int[Tensor, "S C"]  # the symbol that a candidate appends
+    ends: Bool[Tensor, "S C"]  # whether that symbol is END
+    lengths: Int[Tensor, "S 1"]  # symbols of each candidate of a sentence
 
 
 def beam_search(
@@ -92,10 +95,11 @@ def expand_beams(
     With a beam of 1 the decoder's rows need no reordering.
     """
     candidates = find_best_continuations(beams, log_probs)
-    beams = update_finished(beams, candidates, length_score)
-    beams, parents = update_live(beams, candidates)
-    first_rows = torch.arange(len(parents), device=parents.device)[:, None] * parents.shape[1]
-    parent_rows = (first_rows + parents).flatten() if parents.shape[1] > 1 else None
+    rows = torch.arange(beams.log_probs.shape[0], device=log_probs.device)[:, None]
+    beams = update_finished(beams, candidates, rows, length_score)
+    beams, parents = update_live(beams, candidates, rows)
+    width = parents.shape[1]
+    parent_rows = (rows * width + parents).flatten() if width > 1 else None
     return StepResult(beams, parent_rows, is_done(beams, length_score))
 
 
@@ -107,62 +111,60 @@ def find_best_continuations(beams: BeamState, log_probs: Float[Tensor, "R V"]) -
     (sentences, width), symbols = beams.log_probs.shape, log_probs.shape[1]
     count = 1 if width == 1 else min(2 * width, width * symbols)
     totals, columns = stable_topk_sums(beams.log_probs, log_probs, count)
-    at_limit = (beams.lengths + 1 == beams.max_lengths)[:, None]
-    ended = torch.full_like(totals, -torch.inf)
-    ended[:, :width] = beams.log_probs + log_probs[:, END].view(sentences, width)
-    parents = torch.arange(count, device=columns.device) % width
+    lengths = beams.lengths[:, None] + 1
+    at_limit = lengths == beams.max_lengths[:, None]
+    ended = pad(
+        beams.log_probs + log_probs[:, END].view(sentences, width),
+        (0, count - width),
+        value=-torch.inf,
+    )
+    ends = torch.arange(count, device=columns.device) % width * symbols + END
+    columns = columns.where(~at_limit, ends)
+    found = columns % symbols
     return Candidates(
-        totals.where(~at_limit, ended),
-        (columns // symbols).where(~at_limit, parents),
-        (columns % symbols).masked_fill(at_limit, END),
+        totals.where(~at_limit, ended), columns // symbols, found, found == END, lengths
     )
 
 
 def update_finished(
-    beams: BeamState, candidates: Candidates, length_score: LengthScore
+    beams: BeamState, candidates: Candidates, rows: Int[Tensor, "S 1"], length_score: LengthScore
 ) -> BeamState:
     """Add each sentence's candidates that end in END to its finished hypotheses; keep the best.
 
     Of two hypotheses with equal scores the older is kept.
     """
-    ends = candidates.symbols == END
-    scores = length_score.score(candidates.log_probs, beams.lengths[:, None] + 1)
-    scores = torch.cat([beams.finished_scores, scores.where(ends, -torch.inf)], dim=1)
-    log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
+    scores = length_score.score(candidates.log_probs, candidates.lengths)
+    scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
-    scores, kept = stable_topk(scores, nbest)  # [S N]
+    scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [S N]
+    log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
     old = torch.arange(nbest, device=kept.device).expand_as(kept)
-    origins = torch.cat([old, nbest + candidates.parents], dim=1).gather(1, kept)
+    origins = torch.cat([old, candidates.parents + nbest], dim=1).gather(1, kept)
     tokens = torch.cat([beams.finished_tokens, beams.tokens], dim=1)
     return beams._replace(
         finished_scores=scores,
         finished_log_probs=log_probs.gather(1, kept),
-        finished_tokens=gather_hypotheses(tokens, origins),
+        finished_tokens=tokens[rows, origins],
     )
 
 
-def update_live(beams: BeamState, candidates: Candidates) -> tuple[BeamState, Int[Tensor, "S W"]]:
+def update_live(
+    beams: BeamState, candidates: Candidates, rows: Int[Tensor, "S 1"]
+) -> tuple[BeamState, Int[Tensor, "S W"]]:
     """Make the W best candidates without END live; return the beams, and the parents' indices.
 
     If there are fewer than W such candidates, dead hypotheses fill the beam.
     """
-    ends = candidates.symbols == END
+    ends = candidates.ends
     order = ends.sort(dim=1, stable=True).indices[:, : beams.last_ids.shape[1]]  # [S W]
     ids, parents = candidates.symbols.gather(1, order), candidates.parents.gather(1, order)
     log_probs = candidates.log_probs.masked_fill(ends, -torch.inf).gather(1, order)
     position = beams.lengths[:, None, None].expand(*ids.shape, 1)
-    tokens = gather_hypotheses(beams.tokens, parents).scatter_(2, position, ids[:, :, None])
+    tokens = beams.tokens[rows, parents].scatter_(2, position, ids[:, :, None])
     beams = beams._replace(
-        lengths=beams.lengths + 1, last_ids=ids, log_probs=log_probs, tokens=tokens
+        lengths=candidates.lengths[:, 0], last_ids=ids, log_probs=log_probs, tokens=tokens
     )
     return beams, parents
-
-
-def gather_hypotheses(
-    tokens: Int[Tensor, "S A L"], hypotheses: Int[Tensor, "S B"]
-) -> Int[Tensor, "S B L"]:
-    """Return B of each sentence's A hypotheses, each with L tokens, by their indices."""
-    return tokens[torch.arange(len(hypotheses), device=hypotheses.device)[:, None], hypotheses]
 
 
 def is_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " S"]:

@@ -3,6 +3,8 @@
 `torch.topk` breaks ties in an order that depends on its algorithm, and is slow on wide rows.
 """
 
+import functools
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -10,6 +12,7 @@ from torch import Tensor
 # S sentences · W hypotheses of each · R = S W rows, one per hypothesis · V symbols
 # C candidates of a sentence's W V columns (hypothesis-symbol pairs) · K = `count`
 
+NARROW = 128  # columns up to which a sort of all is as fast as the choice of some
 BLOCK = 64  # number of neighbouring symbols of which at first only the maximum is compared
 
 
@@ -20,8 +23,11 @@ def stable_topk(
 
     Ties go to the leftmost column, 0.0 and -0.0 are equal, NaN comes last.
     """
-    columns = torch.arange(values.shape[1], device=values.device).expand_as(values)
-    columns = choose_columns(values, columns, count)
+    if values.shape[1] <= NARROW:
+        columns = values.neg().sort(dim=1, stable=True).indices[:, :count]
+    else:
+        numbers = torch.arange(values.shape[1], device=values.device)
+        columns = choose_leftmost(values, numbers, count)
     return values.gather(1, columns), columns
 
 
@@ -32,14 +38,11 @@ def stable_topk_sums(
 
     The column of symbol v after hypothesis w is w V + v.
     """
-
-    def sum_columns(columns: Int[Tensor, "S C"]) -> Float[Tensor, "S C"]:
-        rows = columns // log_probs.shape[1]
-        return log_probs.reshape(len(scores), -1).gather(1, columns) + scores.gather(1, rows)
-
     columns = find_candidate_columns(scores, log_probs, count)
-    columns = choose_columns(sum_columns(columns), columns, count)
-    return sum_columns(columns), columns
+    symbols = log_probs.reshape(scores.shape[0], -1).gather(1, columns)
+    sums = symbols + scores.gather(1, columns // log_probs.shape[1])
+    chosen = choose_leftmost(sums, columns, count)
+    return sums.gather(1, chosen), columns.gather(1, chosen)
 
 
 def find_candidate_columns(
@@ -50,39 +53,55 @@ def find_candidate_columns(
     These are the columns of the `count` blocks with the highest maxima, and all columns outside
     blocks.
     """
-    (sentences, width), symbols, device = scores.shape, log_probs.shape[1], scores.device
+    (sentences, width), symbols = scores.shape, log_probs.shape[1]
     blocks = symbols // BLOCK  # blocks of a row; symbols after the last block are always candidates
     if width * blocks <= count:
-        return torch.arange(width * symbols, device=device).expand(sentences, -1)
-    maxima = find_block_maxima(log_probs[:, : blocks * BLOCK].unflatten(1, (blocks, BLOCK)))
-    totals = (maxima.view(*scores.shape, blocks) + scores[:, :, None]).flatten(1)
-    _, best = stable_topk(totals, count)
-    firsts = best // blocks * symbols + best % blocks * BLOCK  # [S K]
-    inside = firsts[:, :, None] + torch.arange(BLOCK, device=device)
-    ends = torch.arange(1, width + 1, device=device)[:, None] * symbols
-    remainder = ends - torch.arange(symbols % BLOCK, 0, -1, device=device)
-    return torch.cat([inside.flatten(1), remainder.flatten().expand(sentences, -1)], dim=1)
+        return torch.arange(width * symbols, device=scores.device).expand(sentences, -1)
+    by_block = log_probs[:, : blocks * BLOCK].reshape(sentences, width, blocks, BLOCK)
+    totals = (find_block_maxima(by_block) + scores[:, :, None]).flatten(1)
+    numbers, inside, outside = tabulate_blocks(width, symbols, scores.device)
+    candidates = inside[choose_leftmost(totals, numbers, count)].flatten(1)
+    if not outside.shape[0]:
+        return candidates
+    return torch.cat([candidates, outside.expand(sentences, -1)], dim=1)
 
 
-def find_block_maxima(log_probs: Float[Tensor, "R blocks size"]) -> Float[Tensor, "R blocks"]:
+def find_block_maxima(
+    log_probs: Float[Tensor, "S W blocks size"],
+) -> Float[Tensor, "S W blocks"]:
     """Return the highest log-probability of each block, NaN left out; NaN if all are NaN."""
-    maxima = log_probs.amax(dim=2)  # NaN where a block has one
+    maxima = log_probs.amax(dim=3)  # NaN where a block has one
     if maxima.device.type == "cpu" and not maxima.isnan().any():  # no wait for a GPU
         return maxima
     is_nan = log_probs.isnan()
-    maxima = log_probs.masked_fill(is_nan, -torch.inf).amax(dim=2)
-    return maxima.masked_fill(is_nan.all(dim=2), torch.nan)
+    maxima = log_probs.masked_fill(is_nan, -torch.inf).amax(dim=3)
+    return maxima.masked_fill(is_nan.all(dim=3), torch.nan)
 
 
-def choose_columns(
-    values: Float[Tensor, "S C"], columns: Int[Tensor, "S C"], count: int
+@functools.lru_cache(maxsize=8)
+def tabulate_blocks(
+    width: int, symbols: int, device: torch.device
+) -> tuple[Int[Tensor, " B"], Int[Tensor, "B block"], Int[Tensor, " rest"]]:
+    """Return the numbers 0 .. B-1 of a sentence's blocks, their columns, and the columns in none.
+
+    Every step needs them again.
+    """
+    columns = torch.arange(width * symbols, device=device).view(width, symbols)
+    whole = symbols // BLOCK * BLOCK
+    inside = columns[:, :whole].reshape(-1, BLOCK)
+    return torch.arange(inside.shape[0], device=device), inside, columns[:, whole:].flatten()
+
+
+def choose_leftmost(
+    values: Float[Tensor, "S C"], columns: Int[Tensor, "*S C"], count: int
 ) -> Int[Tensor, "S K"]:
-    """Choose, in each row, the `count` entries of `columns` with the highest `values`, best first.
+    """Return where in each row the `count` highest values are, highest first.
 
-    The high part of the sort key is the bit pattern of |value|, negated for values above 0: as an
-    integer the pattern increases with |value|. The low part is the column, so no two keys are
-    equal. NaN has the largest bits and is not above 0, so NaN comes last whatever its sign.
+    Of equal values the one with the lowest column is first. The high part of the sort key is the
+    bit pattern of |value|, negated for values above 0: as an integer the pattern increases with
+    |value|. The low part is the column, so no two keys are equal. NaN has the largest bits and is
+    not above 0, so NaN comes last whatever its sign.
     """
     bits = values.float().abs().view(torch.int32)
     keys = (torch.where(values > 0, -bits, bits).long() << 32) | columns
-    return keys.topk(count, dim=1, largest=False).values & 0xFFFFFFFF
+    return keys.topk(count, dim=1, largest=False).indices

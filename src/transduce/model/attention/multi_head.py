@@ -9,7 +9,13 @@ from torch import Tensor, nn
 
 from transduce.model.attention.kernel import AttentionKernel, BatchAttention
 from transduce.model.attention.mask import AttentionMask
-from transduce.model.decoding.layer_cache import UNLIMITED_REACH, CacheShape, LayerCache
+from transduce.model.decoding.layer_cache import (
+    UNLIMITED_REACH,
+    CachedMemory,
+    CacheShape,
+    LayerCache,
+    attend_to_cache,
+)
 from transduce.model.linear import Linear
 from transduce.model.mixing.mixing import Mixing
 from transduce.settings import Architecture
@@ -54,12 +60,24 @@ class SelfAttention(Mixing[BatchAttention]):
         return q, k, v
 
     def decode_step(
-        self, x: Float[Tensor, "R d_model"], cache: LayerCache
+        self, x: Float[Tensor, "R d_model"], residual: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Cache the newest token of each of R hypotheses; return the attention output for it."""
-        q, k, v = self.project(x)
+        """Cache the newest token of each of R hypotheses; return residual + its attention."""
+        q, k, v = self.split_by_sentence(self.query_key_value(x), cache.keys.shape[0])
         cache.append(k, v)
-        return self.output(cache.attend(q).flatten(1))
+        return self.output.add(cache.attend(q), residual)
+
+    def split_by_sentence(
+        self, qkv: Float[Tensor, "R parts"], sentences: int
+    ) -> tuple[Float[Tensor, "S H W K"], Float[Tensor, "S H W K"], Float[Tensor, "S H W d_v"]]:
+        """Split the projections of R = S W hypotheses into queries, keys and values, by head."""
+        if self.cache_shape.key_width == self.cache_shape.value_width:  # with fewer operators
+            equal = qkv.view(sentences, -1, 3, self.heads, self.cache_shape.key_width)
+            q, k, v = equal.permute(2, 0, 3, 1, 4).unbind()
+            return q, k, v
+        parts = qkv.split(self.parts, dim=1)
+        q, k, v = (p.view(sentences, -1, self.heads, p.shape[1] // self.heads) for p in parts)
+        return q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
 
     def initialise(self, generator: torch.Generator) -> None:
         """Draw W^Q, W^K, W^V, as three separate matrices, and then W^O, by Glorot's rule."""
@@ -98,6 +116,18 @@ class CrossAttention(nn.Module):
     def project_queries(self, x: Float[Tensor, "T d_model"]) -> Float[Tensor, "T H K"]:
         """Project every target token to queries, split into H heads."""
         return self.query(x).unflatten(1, (self.heads, -1))
+
+    def decode_step(
+        self,
+        x: Float[Tensor, "R d_model"],
+        residual: Float[Tensor, "R d_model"],
+        memory: CachedMemory,
+    ) -> Float[Tensor, "R d_model"]:
+        """Return residual + attention from each of R hypotheses to its own source    (3.2.3)"""
+        sentences, heads, _, width = memory.keys.shape
+        q = self.query(x).view(sentences, -1, heads, width).transpose(1, 2)  # [S H W K]
+        out = attend_to_cache(q, memory.keys, memory.values, memory.mask)
+        return self.output.add(out, residual)
 
     def project_keys_values(
         self, z: Float[Tensor, "S d_model"]

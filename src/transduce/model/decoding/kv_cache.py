@@ -61,9 +61,12 @@ class KVCache:
         dropped. Each sentence keeps its number of rows, unless all sentences had a single row.
         """
         sentences, width = self.visible.shape[:2]
-        wanted = rows[::width] // width if width > 1 else rows.unique_consecutive()
-        some = self if len(wanted) == sentences else self.keep_sentences(wanted)
-        parents = (rows % width).view(len(wanted), -1, 1)
+        if width > 1 and rows.shape[0] == sentences * width:
+            some = self
+        else:
+            wanted = rows[::width] // width if width > 1 else rows.unique_consecutive()
+            some = self if wanted.shape[0] == sentences else self.keep_sentences(wanted)
+        parents = (rows % width).view(some.visible.shape[0], -1, 1)
         visible = some.visible.gather(1, parents.expand(-1, -1, some.slot_count))
         return replace(some, visible=visible)
 
@@ -97,10 +100,11 @@ class KVCache:
         order = live.byte().argsort(dim=1, descending=True, stable=True)[:, :kept]  # [S kept]
         width = self.visible.shape[1]
         capacity = round_up_slots(kept + SPARE_STEPS * width)
+        slots = locate_slots(order, self.keys.shape, capacity)
         return replace(
             self,
-            keys=gather_slots(self.keys, order, capacity),
-            values=gather_slots(self.values, order, capacity),
+            keys=gather_slots(self.keys, slots, capacity),
+            values=gather_slots(self.values, slots, capacity),
             visible=self.visible.gather(2, order[:, None].expand(-1, width, -1)),
             positions=self.positions.gather(1, order),
         )
@@ -136,19 +140,31 @@ class KVCache:
         )
 
 
-def gather_slots(
-    side: Float[Tensor, "N S h _ k"], order: Int[Tensor, "S c"], capacity: int
-) -> Float[Tensor, "N S h capacity k"]:
-    """Copy the slots `order` of each sentence's keys or values to a new tensor with spare slots."""
-    layers, sentences, heads, before, width = side.shape
+def locate_slots(
+    order: Int[Tensor, "S kept"], shape: torch.Size, capacity: int
+) -> Int[Tensor, " indices"]:
+    """Return where each sentence's slots `order`, padded to `capacity`, lie in a layer, by head.
+
+    `shape` is that of the keys: layers, sentences, heads, slots, width.
+    """
+    sentences, heads, before = shape[1:4]
     if not order.shape[1]:
-        return side.new_zeros(layers, sentences, heads, capacity, width)
-    first = torch.arange(sentences * heads, device=side.device).view(sentences, heads, 1) * before
+        return order.flatten()
+    first = torch.arange(sentences * heads, device=order.device).view(sentences, heads, 1) * before
     padded = functional.pad(order, (0, capacity - order.shape[1]))
-    slots = (first + padded[:, None]).flatten()
+    return (first + padded[:, None]).flatten()
+
+
+def gather_slots(
+    side: Float[Tensor, "N S h _ k"], slots: Int[Tensor, " indices"], capacity: int
+) -> Float[Tensor, "N S h capacity k"]:
+    """Copy the slots of each layer's keys or values to a new tensor with spare slots."""
+    layers, sentences, heads, _, width = side.shape
     copy = side.new_empty(layers, sentences, heads, capacity, width)
-    for layer, into in zip(side, copy, strict=True):
-        torch.index_select(layer.flatten(0, 2), 0, slots, out=into.flatten(0, 2))
+    if not slots.shape[0]:
+        return copy.zero_()
+    for layer, into in zip(side.flatten(1, 3), copy.flatten(1, 3), strict=True):
+        torch.index_select(layer, 0, slots, out=into)
     return copy
 
 

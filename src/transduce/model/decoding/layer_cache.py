@@ -38,8 +38,11 @@ class StepSlots:
     @cached_property
     def mask(self) -> Float[Tensor, "S 1 W read"]:
         """The mask to add to scores: -inf for the slots that each of W hypotheses may not read."""
-        hidden = functional.pad(~self.visible, (0, self.read - self.visible.shape[2]), value=True)
-        return build_additive_mask(hidden[:, None], self.dtype)
+        sentences, width, slots = self.visible.shape
+        shape, device = (sentences, 1, width, self.read), self.visible.device
+        mask = torch.full(shape, -math.inf, dtype=self.dtype, device=device)
+        mask[:, 0, :, :slots].masked_fill_(self.visible, 0)
+        return mask
 
 
 @final
@@ -53,13 +56,18 @@ class LayerCache:
 
     keys: Float[Tensor, "S H read K"]
     values: Float[Tensor, "S H read d_v"]
+    new_keys: Float[Tensor, "S H W K"]  # the parts of `keys` and `values` for this step's tokens
+    new_values: Float[Tensor, "S H W d_v"]
     slots: StepSlots
 
-    def append(self, keys: Float[Tensor, "R H K"], values: Float[Tensor, "R H d_v"]) -> None:
-        """Write the key and value of the newest token of each of R hypotheses into the cache."""
-        _, width, slots = self.slots.visible.shape
-        for side, new in ((self.keys, keys), (self.values, values)):
-            side[:, :, slots - width : slots] = new.unflatten(0, (-1, width)).transpose(1, 2)
+    def append(self, keys: Float[Tensor, "S H W K"], values: Float[Tensor, "S H W d_v"]) -> None:
+        """Write the key and value of each hypothesis' newest token into the cache."""
+        self.new_keys.copy_(keys)
+        self.new_values.copy_(values)
+
+    def group_by_sentence(self, x: Float[Tensor, "R d"]) -> Float[Tensor, "S 1 W d"]:
+        """View a vector of each of R = S W hypotheses as the entries of a layer of one head."""
+        return x.view(self.keys.shape[0], 1, -1, x.shape[1])
 
     def read_back(self, side: Float[Tensor, "S 1 _ d"], steps: int) -> Float[Tensor, "R d"]:
         """Return the key or value (`side`) that each of R hypotheses stored `steps` steps ago.
@@ -72,21 +80,31 @@ class LayerCache:
         stored = side[:, 0].gather(1, index) * at.any(dim=2)[..., None]
         return stored.flatten(0, 1)
 
-    def attend(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R H d_v"]:
-        """Attend from each of R hypotheses to the keys and values of its history    (eq. 1)"""
+    def attend(self, q: Float[Tensor, "S H W K"]) -> Float[Tensor, "R Hd_v"]:
+        """Attend from each of R = S W hypotheses to its own history    (equation 1)"""
         return attend_to_cache(q, self.keys, self.values, self.slots.mask)
 
 
+@final
+@dataclass(frozen=True)
+class CachedMemory:
+    """One layer's keys and values of the encoder's output, for cross-attention."""
+
+    keys: Float[Tensor, "S H s K"]
+    values: Float[Tensor, "S H s d_v"]
+    mask: Float[Tensor, "S 1 1 s"]  # -inf past a source's end
+
+
 def attend_to_cache(
-    q: Float[Tensor, "R H K"],
+    q: Float[Tensor, "S H W K"],
     k: Float[Tensor, "S H s K"],
     v: Float[Tensor, "S H s d_v"],
     mask: Float[Tensor, "S 1 #W s"] | None,
-) -> Float[Tensor, "R H d_v"]:
+) -> Float[Tensor, "R Hd_v"]:
     """Attend from R hypotheses, each to the s cached positions of its sentence    (equation 1)"""
-    by_sentence = q.unflatten(0, (len(k), -1)).transpose(1, 2)  # [S H W K]
-    out = functional.scaled_dot_product_attention(by_sentence, k, v, attn_mask=mask)
-    return out.transpose(1, 2).flatten(0, 1)
+    sentences, _, width, _ = q.shape
+    out = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    return out.transpose(1, 2).reshape(sentences * width, -1)
 
 
 def build_additive_mask(hidden: Bool[Tensor, "..."], dtype: torch.dtype) -> Float[Tensor, "..."]:

@@ -1,18 +1,17 @@
 """Incremental decoding: the KV cache of encoded sources, and a decoding step for all rows."""
 
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transduce.model.attention.multi_head import CrossAttention
 from transduce.model.decoding.kv_cache import KVCache, round_up_slots
 from transduce.model.decoding.layer_cache import (
+    CachedMemory,
     LayerCache,
     StepSlots,
-    attend_to_cache,
     build_additive_mask,
 )
 from transduce.model.transformer import EncoderOutput, Transformer
@@ -68,23 +67,27 @@ def decode_step(
     """Append a token to each of R hypotheses; return the decoder's states and the new cache."""
     current, longest = cache.lengths, cache.max_length + 1
     cache = cache.open_slots(max(layer.self_attention.reach for layer in model.decoder))
-    read = round_up_slots(cache.slot_count)
-    slots = StepSlots(cache.visible, cache.positions, current, read, cache.keys.dtype)
     position = current.repeat_interleave(cache.visible.shape[1])  # [R]
     x = model.target(ids) + model.target_positions(position, longest)
-    for number, layer in enumerate(model.decoder):
-        keys, values = (side[number, :, :, :read] for side in (cache.keys, cache.values))
-        own = LayerCache(keys, values, slots)
-        x = layer.add_self(x, partial(layer.self_attention.decode_step, cache=own))
-        x = layer.add_cross(x, partial(attend_to_memory, layer.cross_attention, cache, number))
-        x = layer.add_feed_forward(x, layer.feed_forward)
+    per_layer = zip(model.decoder, list_layer_caches(cache), list_memories(cache), strict=True)
+    for layer, own, memory in per_layer:
+        x = layer.decode_step(x, own, memory)
     return model.decoder_final_norm(x), replace(cache, lengths=current + 1, max_length=longest)
 
 
-def attend_to_memory(
-    attention: CrossAttention, cache: KVCache, layer: int, x: Float[Tensor, "R d_model"]
-) -> Float[Tensor, "R d_model"]:
-    """Attend from each of R hypotheses to the encoder's output of its own source    (3.2.3)"""
-    keys, values = cache.memory_keys[layer], cache.memory_values[layer]
-    out = attend_to_cache(attention.project_queries(x), keys, values, cache.memory_mask)
-    return attention.output(out.flatten(1))
+def list_layer_caches(cache: KVCache) -> Iterator[LayerCache]:
+    """Yield each layer's keys and values of the written slots, the newest token's among them."""
+    written, width = cache.slot_count, cache.visible.shape[1]
+    read = round_up_slots(written)
+    slots = StepSlots(cache.visible, cache.positions, cache.lengths, read, cache.keys.dtype)
+    keys, values = (side[:, :, :, :read].unbind() for side in (cache.keys, cache.values))
+    newest = slice(written - width, written)
+    new_keys, new_values = (side[:, :, :, newest].unbind() for side in (cache.keys, cache.values))
+    for k, v, new_k, new_v in zip(keys, values, new_keys, new_values, strict=True):
+        yield LayerCache(k, v, new_k, new_v, slots)
+
+
+def list_memories(cache: KVCache) -> Iterator[CachedMemory]:
+    """Yield each layer's keys and values of the encoder's output."""
+    for keys, values in zip(cache.memory_keys, cache.memory_values, strict=True):
+        yield CachedMemory(keys, values, cache.memory_mask)

@@ -48,11 +48,12 @@ class ConvolutionLayer(Mixing[SentenceLayout]):
         return self.projection([layout.shift(x, offset) for offset in self.offsets])
 
     def decode_step(
-        self, x: Float[Tensor, "R d_model"], cache: LayerCache
+        self, x: Float[Tensor, "R d_model"], residual: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Compute the output for the newest token of each of R hypotheses, and cache its input."""
-        cache.append(x[:, None], x[:, None, :0])
-        return self.projection([cache.read_back(cache.keys, -offset) for offset in self.offsets])
+        """Return residual + output for the newest token of R hypotheses, and cache its input."""
+        cache.append(cache.group_by_sentence(x), cache.new_values)
+        neighbours = [cache.read_back(cache.keys, -offset) for offset in self.offsets]
+        return residual + self.projection(neighbours)
 
     def initialise(self, generator: torch.Generator) -> None:
         """Draw all initial weights from the generator, by Glorot's rule."""

@@ -46,9 +46,9 @@ class Mixing(nn.Module, Generic[Context], ABC):
 
     @abstractmethod
     def decode_step(
-        self, x: Float[Tensor, "R d_model"], cache: LayerCache
+        self, x: Float[Tensor, "R d_model"], residual: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Compute the output for the newest token of each of R hypotheses, and cache the token."""
+        """Return residual + output for the newest token of R hypotheses, and cache the token."""
 
     @abstractmethod
     def initialise(self, generator: torch.Generator) -> None:

@@ -45,13 +45,13 @@ class RecurrentLayer(Mixing[SentenceLayout]):
         return layout.restore_order(states.data)
 
     def decode_step(
-        self, x: Float[Tensor, "R d_model"], cache: LayerCache
+        self, x: Float[Tensor, "R d_model"], residual: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Return the next LSTM state h of each of R hypotheses, and append it to the cache."""
+        """Return residual + the next state h of each of R hypotheses; append h to the cache."""
         before = [cache.read_back(side, 1) for side in (cache.keys, cache.values)]
         h, c = torch.lstm_cell(x, before, *self.lstm.all_weights[0])
-        cache.append(h[:, None], c[:, None])
-        return h
+        cache.append(*map(cache.group_by_sentence, (h, c)))
+        return residual + h
 
     def initialise(self, generator: torch.Generator) -> None:
         """Draw each gate's matrices by Glorot's rule; biases are 0, the forget gate's 1."""

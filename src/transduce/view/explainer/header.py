@@ -8,6 +8,7 @@ import torch
 
 from transduce.inference.decoders import build_decoder
 from transduce.inference.translator import Translator
+from transduce.model.decoding.inference_weights import read_weights
 from transduce.model.transformer import Transformer
 from transduce.search import trace_beam_search
 from transduce.settings.fields import require
@@ -111,7 +112,7 @@ def build_header(translator: Translator, texts: Sequence[str], example: Example)
         "model": {"name": recipe.name, "sha256": translator.hashes[0] if translator.hashes else ""},
         "task": recipe.data.task,
         "languages": [recipe.data.source_language, recipe.data.target_language],
-        "parameters": sum(weight.numel() for weight in model.parameters()),
+        "parameters": sum(weight.numel() for weight in read_weights(model).values()),
         "sizes": asdict(model.sizes),
         "search": asdict(recipe.search),
         "vocabularies": {"source": describe_vocabulary(task.source), **target},

@@ -16,6 +16,7 @@ from transduce.checkpoint import (
 from transduce.errors import InputError
 from transduce.inference.load import load
 from transduce.inference.translator import Translator
+from transduce.model.decoding.inference_weights import read_weights
 from transduce.model.transformer import build_transformer
 from transduce.runs.average import average_snapshots
 from transduce.runs.stored_model import build_stored_model, read_run_model
@@ -38,7 +39,7 @@ class Stage:
 
 def read_trained_stage(translator: Translator) -> Stage:
     """Return the weights of a translator's only model as its trained stage."""
-    return Stage("trained", None, translator.models[0].named_weights())
+    return Stage("trained", None, read_weights(translator.models[0]))
 
 
 def load_trained_stage(run: Path) -> tuple[Translator, Stage]:

@@ -4,6 +4,7 @@ import torch
 
 from transduce.errors import InputError
 from transduce.inference.translator import Translator
+from transduce.model.decoding.inference_weights import read_weights
 from transduce.settings.fields import require
 from transduce.tasks.text import TextToText
 
@@ -26,7 +27,7 @@ def require_explainable(translator: Translator, max_weights: int) -> None:
         f"this model has no self-attention: architecture.mixing is {model.sizes.mixing}",
         INSTEAD,
     )
-    count = sum(weight.numel() for weight in model.parameters())
+    count = sum(weight.numel() for weight in read_weights(model).values())
     require(
         count <= max_weights,
         f"this model has {count:,} weights, and the explainer runs at most {max_weights:,}",
