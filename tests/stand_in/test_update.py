@@ -5,8 +5,17 @@ import math
 import pytest
 import torch
 from tests.stand_in.operators import ATTENTION
-from tests.stand_in.updates import BASE, BIG, paper_batch, paper_training, small_training
+from tests.stand_in.updates import (
+    BASE,
+    BIG,
+    PAPER_TOKENS,
+    paper_batch,
+    paper_training,
+    small_training,
+)
 from tests.training.tiny import batches, fresh, take_update, training_of
+
+from transduce.training.memory import estimate_token_bytes
 
 BFLOAT16 = {"precision": "bfloat16"}
 READ = "training/update.py:PendingUpdate.read"
@@ -118,3 +127,5 @@ def test_operators_and_memory_of_the_papers_update(architecture, held, peak):
         assert before / 1e9 == pytest.approx(held, abs=0.01)
         assert record.peak_bytes / 1e9 == pytest.approx(peak, abs=0.01)
         assert record.bytes == pytest.approx(before, abs=1e5), "all else is freed"
+        estimate = 2 * PAPER_TOKENS * estimate_token_bytes(architecture)  # for float32
+        assert record.peak_bytes - before < estimate
