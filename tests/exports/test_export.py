@@ -1,5 +1,6 @@
 """`transduce.export`: what is refused, what is said, and that nothing half-written stays."""
 
+import sys
 from dataclasses import replace
 
 import pytest
@@ -21,6 +22,7 @@ class Twin:
     """An engine that answers as the model does, but for a wrong text every `wrong` lines."""
 
     name = "twin 1"
+    limits_length = True
 
     def __init__(self, member, wrong=0, off=0.0):
         self.member, self.wrong, self.off, self.asked = member, wrong, off, 0
@@ -113,3 +115,13 @@ def test_unknown_targets_and_precisions_are_refused_before_anything_is_read(tmp_
 def test_every_shape_that_can_be_exported_passes_the_check():
     for sizes in shapes().values():
         require_exportable(random_member(sizes))
+
+
+def test_a_package_that_is_missing_is_named_and_nothing_is_written(tmp_path, monkeypatch):
+    folder = save_member(random_member(), tmp_path / "model")
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
+    with pytest.raises(InputError, match="sentencepiece is not installed"):
+        transduce.export(folder, to="argos", output=tmp_path / "out.argosmodel")
+    with pytest.raises(InputError, match=r"is not \.argosmodel"):
+        transduce.export(folder, to="argos", output=tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]

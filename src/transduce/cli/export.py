@@ -14,18 +14,22 @@ from transduce.cli import display, options
 @click.option(
     "--to",
     required=True,
-    type=click.Choice(["ctranslate2", "huggingface"]),
+    type=click.Choice(["ctranslate2", "huggingface", "argos"]),
     help="The program that is to load it.",
 )
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, help="What to write."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The folder to write; for argos a file, NAME.argosmodel.",
 )
 @click.option(
     "--precision",
     type=click.Choice(["float32", "int8"]),
     default="float32",
     show_default=True,
-    help="Number format of the weights; int8 for ctranslate2.",
+    help="Number format of the weights; int8 for ctranslate2 and argos.",
 )
 @click.option(
     "--prove",

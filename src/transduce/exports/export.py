@@ -3,20 +3,23 @@
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, final
 
-from transduce.durable import FolderWriter, atomic_folder, to_json
+from transduce.durable import FolderWriter, atomic_file, atomic_folder, to_json
+from transduce.durable.folder import require_absent
 from transduce.errors import InputError, suggest_names
 from transduce.exports.proof import LINES, Proof, make_up_lines, prove, require_proven
 from transduce.exports.subject import require_exportable
 from transduce.exports.target import Target
+from transduce.exports.to_argos import ARGOS
 from transduce.exports.to_ctranslate2 import CTRANSLATE2
 from transduce.exports.to_huggingface import HUGGINGFACE
 from transduce.inference.load import Member, load_member
 from transduce.settings.fields import require
 from transduce.text.arguments import Text, read_path, read_text
 
-TARGETS = {target.name: target for target in (CTRANSLATE2, HUGGINGFACE)}
+TARGETS = {target.name: target for target in (CTRANSLATE2, HUGGINGFACE, ARGOS)}
 KIND = "export"
 
 
@@ -47,6 +50,17 @@ class Export:
         ]
 
 
+@final
+@dataclass(frozen=True)
+class ExportJob:
+    """A model to export: to which program, in which precision, and the lines that prove it."""
+
+    member: Member
+    target: Target
+    precision: str
+    lines: list[str] | None
+
+
 def export(
     model: str | PathLike[str],
     *,
@@ -55,7 +69,7 @@ def export(
     precision: str = "float32",
     prove: Text | None = None,
 ) -> Export:
-    """Write a trained model as a folder that another program loads, and compare both.
+    """Write a trained model as files that another program loads, and compare both.
 
         found = transduce.export("model", to="ctranslate2", output="model.ct2")
         print(found.proof)
@@ -72,7 +86,7 @@ def export(
     require_exportable(member)
     why = target.find_unsupported(member)
     require(not why, why, "use it with transduce itself, or another --to")
-    return write_export(member, target, precision, folder, lines)
+    return write_export(ExportJob(member, target, precision, lines), folder)
 
 
 def find_target(name: str, precision: str) -> Target:
@@ -86,26 +100,49 @@ def find_target(name: str, precision: str) -> Target:
     return target
 
 
-def write_export(
-    member: Member, target: Target, precision: str, folder: Path, lines: list[str] | None
-) -> Export:
-    """Write an export, prove it, and only then give the folder its name."""
-    differences = target.list_differences(member)
-    about = {"to": target.name, "precision": precision, "model": member.hash}
+def write_export(job: ExportJob, output: Path) -> Export:
+    """Write an export and prove it, and only then give the folder or file its name."""
+    target = job.target
+    if target.pack is None:
+        proof, why = write_folder(job, output)
+    else:
+        name = output.name.removesuffix(target.suffix)
+        require(output.suffix == target.suffix, f"{output} is not {target.suffix}", "another -o")
+        require_absent(output)
+        with TemporaryDirectory() as temporary:
+            folder = Path(temporary, "files")
+            proof, why = write_folder(job, folder)
+            with atomic_file(output) as stream:
+                target.pack(folder, name, stream)
+    return Export(output, target.name, tuple(target.list_differences(job.member)), proof, why)
+
+
+def write_folder(job: ExportJob, folder: Path) -> tuple[Proof | None, str]:
+    """Write the files of an export with their proof; or None, and why there is none."""
+    target, precision = job.target, job.precision
+    about = {"to": target.name, "precision": precision, "model": job.member.hash}
     with atomic_folder(folder, kind=KIND, about=about) as writer:
-        target.write(member, writer, precision)
-        proof, why = prove_folder(member, target, writer, lines)
+        write_files(job, writer)
+        proof, why = prove_folder(job, writer)
         if proof is not None:
             if precision == "float32":
                 require_proven(proof)
             writer.write("proof.json", to_json(proof.as_json()))
-    return Export(folder, target.name, tuple(differences), proof, why)
+    return proof, why
 
 
-def prove_folder(
-    member: Member, target: Target, writer: FolderWriter, lines: list[str] | None
-) -> tuple[Proof | None, str]:
+def write_files(job: ExportJob, writer: FolderWriter) -> None:
+    """Write the files of an export; InputError if a package is missing that writes them."""
+    try:
+        job.target.write(job.member, writer, job.precision)
+    except ImportError as error:
+        fact = f"{error.name} is not installed, and the export to {job.target.name} needs it"
+        raise InputError(fact, f"pip install {error.name}") from None
+
+
+def prove_folder(job: ExportJob, writer: FolderWriter) -> tuple[Proof | None, str]:
     """Return the proof of a written export; or None, and why there is none."""
+    target, member, lines = job.target, job.member, job.lines
     try:
         engine = target.open_engine(writer.folder, member)
     except ImportError as error:

@@ -1,5 +1,6 @@
 """Proves an export: the other program translates lines, and its outputs are compared with ours."""
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -27,17 +28,22 @@ class Comparison:
     beam: int
     lines: int
     equal: int
-    largest_difference: float  # of log P, over the lines with equal texts
-    mean_difference: float
+    largest_difference: float | None  # of log P, over equal texts; None if none is known
+    mean_difference: float | None
     unfinished: int  # lines whose log P is left out: their outputs reach the limit of the length
 
     def __str__(self) -> str:
         unfinished = f", {self.unfinished} without an end" if self.unfinished else ""
-        return (
-            f"beam {self.beam}: {self.equal:,} of {self.lines:,} texts equal, log P differs by "
-            f"{self.mean_difference:.1e} in the mean, {self.largest_difference:.1e} at most"
-            f"{unfinished}"
+        known = (
+            ""
+            if self.largest_difference is None
+            else (
+                f", log P differs by {self.mean_difference:.1e} in the mean, "
+                f"{self.largest_difference:.1e} at most"
+            )
         )
+        texts = f"{self.equal:,} of {self.lines:,} texts equal"
+        return f"beam {self.beam}: {texts}{known}{unfinished}"
 
 
 @final
@@ -104,18 +110,18 @@ def compare(member: Member, engine: Engine, sources: Sequence[Source], beam: int
         theirs += engine.translate(lines, beam, limit)
     pairs = list(zip(sources, ours, theirs, strict=True))
     ended = [pair for pair in pairs if len(pair[1].ids) < pair[0].limit]
-    compared = pairs if beam == 1 else ended
+    compared = pairs if beam == 1 and engine.limits_length else ended
     differences = [
         abs(own.log_prob - other.log_prob)
         for _, own, other in ended
-        if is_equal(member, own, other)
+        if is_equal(member, own, other) and not math.isnan(other.log_prob)
     ]
     return Comparison(
         beam,
         lines=len(compared),
         equal=sum(is_equal(member, own, other) for _, own, other in compared),
-        largest_difference=max(differences, default=0.0),
-        mean_difference=sum(differences) / max(len(differences), 1),
+        largest_difference=max(differences, default=None),
+        mean_difference=sum(differences) / len(differences) if differences else None,
         unfinished=len(pairs) - len(ended),
     )
 

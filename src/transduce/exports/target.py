@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, final, runtime_checkable
+from typing import BinaryIO, Protocol, final, runtime_checkable
 
 from transduce.durable import FolderWriter
 from transduce.inference.load import Member
@@ -23,6 +23,7 @@ class Engine(Protocol):
     """Another program with an exported model loaded, which translates lines of text."""
 
     name: str  # with its version
+    limits_length: bool  # whether it obeys `max_length`
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:
         """Return the best output of each line without a length penalty, by beams of this width.
@@ -44,3 +45,5 @@ class Target:
     list_differences: Callable[[Member], list[str]]  # what is not carried over
     open_engine: Callable[[Path, Member], Engine]  # ImportError where the program is not installed
     install: str  # how users install the program
+    suffix: str = ""  # of the one file that the files are packed in; "": they are a folder
+    pack: Callable[[Path, str, BinaryIO], None] | None = None  # a folder, its name, the file

@@ -87,6 +87,8 @@ def list_differences(member: Member) -> list[str]:
 class CTranslate2Engine:
     """CTranslate2 with an exported folder loaded, on one thread."""
 
+    limits_length = True
+
     def __init__(self, folder: Path, member: Member, compute_type: str = "default") -> None:
         import ctranslate2  # type: ignore[import-not-found]
         from tokenizers import Tokenizer

@@ -173,6 +173,8 @@ def list_differences(member: Member) -> list[str]:
 class HuggingFaceEngine:
     """`transformers` with an exported folder loaded."""
 
+    limits_length = True
+
     def __init__(self, folder: Path, _member: Member) -> None:
         import torch
         import transformers  # type: ignore[import-not-found]

@@ -1,0 +1,96 @@
+"""A byte-pair vocabulary as a SentencePiece model, for Argos Translate.
+
+SentencePiece compiles the rules of sentencepiece_rules.py in a model of its own, from which all but
+the pieces is taken. A model is a protocol buffer: fields with a number and a length.
+"""
+
+import struct
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from transduce.exports.sentencepiece_rules import (
+    format_rules,
+    list_characters,
+    list_input_rules,
+    list_output_rules,
+    spell_symbol,
+)
+from transduce.vocabulary.symbols import SPECIALS
+
+PIECES, LENGTHS, NORMAL, UNKNOWN = 1, 2, 1, 2  # a field's number, its kind, types of pieces
+
+
+def build_sentencepiece_model(symbols: Sequence[str]) -> bytes:
+    """Return a SentencePiece model that merges pieces in the order of our symbols."""
+    learned = [spell_symbol(symbol) for symbol in symbols[len(SPECIALS) :]]
+    pieces = [pack_piece("<unk>", 0.0, UNKNOWN)]
+    pieces += [pack_piece(piece, -float(rank), NORMAL) for rank, piece in enumerate(learned)]
+    rest = [pack_field(number, value) for number, value in compile_rules() if number != PIECES]
+    return b"".join([*(pack_field(PIECES, piece) for piece in pieces), *rest])
+
+
+def compile_rules() -> list[tuple[int, bytes]]:
+    """Train a tiny model with our rules; return its fields. ImportError without SentencePiece."""
+    import sentencepiece  # type: ignore[import-not-found]
+
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "text").write_text("a b\nab ba\n" * 9, encoding="utf-8")
+        for file, list_rules in (("in", list_input_rules), ("out", list_output_rules)):
+            rules = format_rules(list_rules(list_characters()))
+            (folder / file).write_text(rules, encoding="utf-8")
+        sentencepiece.SentencePieceTrainer.train(
+            input=str(folder / "text"),
+            model_prefix=str(folder / "tiny"),
+            model_type="bpe",
+            vocab_size=8,
+            normalization_rule_tsv=str(folder / "in"),
+            denormalization_rule_tsv=str(folder / "out"),
+            add_dummy_prefix=False,
+            remove_extra_whitespaces=True,
+            hard_vocab_limit=False,
+            minloglevel=2,
+        )
+        return list(read_fields((folder / "tiny.model").read_bytes()))
+
+
+def read_fields(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield number and content of each field of a message whose fields all have a length."""
+    at = 0
+    while at < len(data):
+        tag, at = read_number(data, at)
+        assert tag & 7 == LENGTHS, "a model has messages only"
+        size, at = read_number(data, at)
+        yield tag >> 3, data[at : at + size]
+        at += size
+
+
+def read_number(data: bytes, at: int) -> tuple[int, int]:
+    """Return the number of 7 bits a byte that begins at a place, and the place after it."""
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if data[at - 1] < 0x80:
+            return value, at
+
+
+def pack_piece(piece: str, score: float, kind: int) -> bytes:
+    """Return the message of one piece: its text, its score, its type."""
+    text = pack_field(1, piece.encode())
+    return text + b"\x15" + struct.pack("<f", score) + b"\x18" + pack_number(kind)
+
+
+def pack_field(number: int, content: bytes) -> bytes:
+    """Return a field with a length."""
+    return pack_number(number << 3 | LENGTHS) + pack_number(len(content)) + content
+
+
+def pack_number(value: int) -> bytes:
+    """Return a number in 7 bits a byte."""
+    found = bytearray()
+    while value > 0x7F:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*found, value])

@@ -1,0 +1,149 @@
+"""Export to Argos Translate and LibreTranslate: files of CTranslate2 and SentencePiece."""
+
+import math
+import zipfile
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO, final
+
+from transduce.durable import FolderWriter, to_json
+from transduce.exports.sentencepiece_model import build_sentencepiece_model
+from transduce.exports.sentencepiece_rules import spell_symbol
+from transduce.exports.target import EngineOutput, Target
+from transduce.exports.to_ctranslate2 import write_ctranslate2_weights, write_symbols
+from transduce.exports.tokenizer import find_model_type
+from transduce.inference.load import Member
+
+PIECES, METADATA, CARD = "sentencepiece.model", "metadata.json", "README.md"
+ARGOS_VERSION = "1.9"  # the oldest version that a package says it is for
+
+
+def write_argos(member: Member, writer: FolderWriter, precision: str) -> None:
+    """Write the files of a package: CTranslate2's, the SentencePiece model, the metadata."""
+    source, target = (
+        [spell_symbol(symbol) for symbol in vocabulary.symbols]
+        for vocabulary in (member.task.source, member.task.target)
+    )
+    pieces = build_sentencepiece_model(member.task.source.symbols)
+    write_ctranslate2_weights(member, writer, precision)
+    write_symbols(writer, source, target)
+    writer.write(PIECES, pieces)
+    writer.write(METADATA, to_json(build_metadata(member)))
+    data = member.recipe.data
+    card = f"# {data.source_language} to {data.target_language}\n\nExported by transduce.\n"
+    writer.write(CARD, card.encode())
+
+
+def build_metadata(member: Member) -> dict[str, Any]:
+    """Return metadata.json, which names the languages of a package."""
+    data = member.recipe.data
+    return {
+        "package_version": "1.0",
+        "argos_version": ARGOS_VERSION,
+        "from_code": data.source_language,
+        "from_name": data.source_language,
+        "to_code": data.target_language,
+        "to_name": data.target_language,
+    }
+
+
+def pack_argos(folder: Path, name: str, stream: BinaryIO) -> None:
+    """Write a package: one folder of that name, CTranslate2's files in `model/` inside it."""
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as package:
+        for path in sorted(folder.iterdir()):
+            outer = path.name in (PIECES, METADATA, CARD, "proof.json")
+            inside = path.name if outer else f"model/{path.name}"
+            package.write(path, f"{name}/{inside}")
+
+
+def find_unsupported(member: Member) -> str:
+    """Return why Argos cannot cut text as a model does, or an empty string."""
+    source, target = member.task.source, member.task.target
+    if find_model_type(source) != "BPE":
+        return "SentencePiece merges byte pairs, and this model's vocabulary has word-pieces"
+    if source.hash != target.hash:
+        return "a package has one SentencePiece model, and this model has two vocabularies"
+    return ""
+
+
+def list_differences(member: Member) -> list[str]:
+    """Return what Argos Translate does not do as this model's own search."""
+    search = member.recipe.search
+    return [
+        "it searches with a beam of 4 and log P / |Y|^0.2, whatever the model: "
+        f"search.beam={search.beam}, search.penalty={search.penalty} are not carried over",
+        "it writes every underscore of an output as a blank",
+        "SentencePiece merges over a whole line, not inside the words of our regular expression; "
+        "the pieces are the same but for rare runs of apostrophes and letters",
+        "characters that this Python's Unicode does not know have no piece there",
+    ]
+
+
+@final
+class WholeLine:
+    """A sentence splitter that leaves every line whole."""
+
+    def split_sentences(self, text: str) -> list[str]:
+        """Return the text as its only sentence."""
+        return [text]
+
+
+@final
+class ArgosEngine:
+    """Argos Translate with an exported package installed in a temporary folder."""
+
+    limits_length = False  # 256 symbols, for every source
+
+    def __init__(self, folder: Path, _member: Member) -> None:
+        from argostranslate import package, settings  # type: ignore[import-not-found]
+
+        self.name = f"argostranslate {version('argostranslate')}"
+        self.home = TemporaryDirectory()
+        packages, file = Path(self.home.name, "packages"), Path(self.home.name, "one.argosmodel")
+        packages.mkdir()
+        with file.open("wb") as stream:
+            pack_argos(folder, "one", stream)
+        before, settings.package_data_dir = settings.package_data_dir, packages
+        try:
+            package.install_from_path(file)
+        finally:
+            settings.package_data_dir = before
+        self.package: Any = package.Package(packages / "one")
+        self.translator = self.load_translator(packages / "one" / "model")
+
+    def load_translator(self, folder: Path) -> Any:  # noqa: ANN401
+        """Return CTranslate2's translator of the package, on one thread."""
+        import ctranslate2  # type: ignore[import-not-found]
+
+        return ctranslate2.Translator(str(folder), intra_threads=1)
+
+    def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:  # noqa: ARG002 - Argos sets no limit
+        """Return Argos' best output of each line, by beams of this width and its own penalty."""
+        from argostranslate import settings, translate
+
+        before, settings.beam_size = settings.beam_size, beam
+        try:
+            found = [
+                translate.apply_packaged_translation(
+                    self.package, line, self.translator, WholeLine(), num_hypotheses=1
+                )
+                for line in lines
+            ]
+        finally:
+            settings.beam_size = before
+        return [EngineOutput(one[0].value, math.nan) for one in found]
+
+
+ARGOS = Target(
+    name="argos",
+    precisions=("float32", "int8"),
+    write=write_argos,
+    find_unsupported=find_unsupported,
+    list_differences=list_differences,
+    open_engine=ArgosEngine,
+    install="pip install argostranslate",
+    suffix=".argosmodel",
+    pack=pack_argos,
+)

@@ -1,0 +1,75 @@
+"""The Argos package: rules that spell text as the model does, pieces in order, its files."""
+
+import json
+import struct
+import zipfile
+
+from tests.exports.random_members import PIECES, WORDS, random_member
+
+from transduce.durable import atomic_folder
+from transduce.exports import sentencepiece_model, to_argos
+from transduce.exports.sentencepiece_model import read_fields
+from transduce.exports.sentencepiece_rules import list_input_rules, list_output_rules
+from transduce.text.clean import normalise
+
+ODD = "a\u0301 \u00a0 ấ a\u0302\u0301 x\u200b \u1100\u1161 y</s> ▁ Ġ ü 漢字 🎉 _ \t z Å"
+
+
+def apply(rules, text):
+    """Replace the longest known beginning again and again, as SentencePiece does."""
+    found, at = [], 0
+    while at < len(text):
+        sizes = [size for size in (4, 3, 2, 1) if text[at : at + size] in rules]
+        size = sizes[0] if sizes else 1
+        found.append(rules.get(text[at : at + size], text[at]))
+        at += size
+    return "".join(found)
+
+
+def test_the_rules_spell_text_in_the_letters_of_the_vocabulary_and_back():
+    characters = {*ODD, *normalise(ODD)}
+    spelled = " ".join(apply(list_input_rules(characters), ODD).split())
+    symbols = "".join(WORDS.symbols[one] for one in WORDS.encode(normalise(ODD)))
+    assert spelled.replace(" ", "Ġ") == symbols
+    assert apply(list_output_rules(characters), spelled) == normalise(ODD)
+
+
+def write(member, tmp_path, monkeypatch):
+    rest = [(1, b"a piece of the tiny model"), (2, b"trainer"), (3, b"rules"), (5, b"more rules")]
+    monkeypatch.setattr(sentencepiece_model, "compile_rules", lambda: rest)
+    with atomic_folder(tmp_path / "out", kind="export", about={}) as writer:
+        to_argos.ARGOS.write(member, writer, "float32")
+    return tmp_path / "out"
+
+
+def test_pieces_stand_in_the_order_of_the_merges_and_the_rules_are_kept(tmp_path, monkeypatch):
+    folder = write(random_member(), tmp_path, monkeypatch)
+    fields = list(read_fields((folder / "sentencepiece.model").read_bytes()))
+    pieces, others = [one for one in fields if one[0] == 1], [one for one in fields if one[0] > 1]
+    assert others == [(2, b"trainer"), (3, b"rules"), (5, b"more rules")]
+    texts, scores = [], []
+    for _, piece in pieces[1:]:
+        size = piece[1]
+        texts.append(piece[2 : 2 + size].decode())
+        assert piece[2 + size :: 5] == b"\x15\x18"
+        scores.append(struct.unpack("<f", piece[3 + size : 7 + size])[0])
+    assert texts == [symbol.replace("Ġ", "▁") for symbol in WORDS.symbols[2:]]
+    assert scores == sorted(scores, reverse=True)
+    known = json.loads((folder / "shared_vocabulary.json").read_text(encoding="utf-8"))
+    assert known == ["</s>", "<s>", *texts]
+
+
+def test_a_package_has_ctranslate2s_files_in_a_folder_of_their_own(tmp_path, monkeypatch):
+    folder = write(random_member(), tmp_path, monkeypatch)
+    with (tmp_path / "package").open("wb") as stream:
+        to_argos.pack_argos(folder, "en_de", stream)
+    names = zipfile.ZipFile(tmp_path / "package").namelist()
+    assert {"en_de/model/model.bin", "en_de/model/config.json", "en_de/metadata.json"} < set(names)
+    assert {"en_de/sentencepiece.model", "en_de/model/shared_vocabulary.json"} < set(names)
+
+
+def test_word_pieces_and_two_vocabularies_are_refused():
+    assert "word-pieces" in to_argos.find_unsupported(random_member(source=PIECES))
+    two = random_member(source=WORDS, target=PIECES)
+    assert "two vocabularies" in to_argos.find_unsupported(two)
+    assert not to_argos.find_unsupported(random_member())
