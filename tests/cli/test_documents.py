@@ -51,3 +51,30 @@ def test_a_failure_leaves_an_older_output_unchanged(call, babbler, tmp_path):
     assert ended.code == 2
     assert "standard input, line 1: not UTF-8" in ended.stderr
     assert (tmp_path / "out").read_text() == "precious"
+
+
+def test_entries_for_review_are_named_and_counted(call, babbler):
+    file = b'msgid "%s dog"\nmsgstr ""\n\nmsgid "a"\nmsgstr "b"\n\nmsgid "cat"\nmsgstr ""\n'
+    ended = call("translate", babbler, "--format=po", *FAST, stdin=file)
+    assert ended.code == 0
+    assert ended.stderr == (
+        "warning: line 1: msgstr lacks %s\n"
+        "2 sentences translated; 1 entry was translated before; 1 is marked for review\n"
+    )
+    assert ended.stdout.startswith('#, fuzzy\nmsgid "%s dog"\nmsgstr "')
+    assert 'msgid "a"\nmsgstr "b"\n' in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("form", "data", "fact"),
+    [
+        ("po", b"Hello", "line 1: neither a comment nor a field"),
+        ("xliff", b"<!DOCTYPE a [<!ENTITY b 'c'>]><a/>", "line 1: has a document type"),
+        ("srt", b"Hello", "line 1: neither the number nor the times"),
+    ],
+)
+def test_what_is_no_document_of_that_format_ends_in_a_sentence(call, babbler, form, data, fact):
+    ended = call("translate", babbler, f"--format={form}", stdin=data)
+    assert (ended.code, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(f"error: standard input, {fact}")
+    assert "\nhint: " in ended.stderr

@@ -114,3 +114,9 @@ def is_nested(fragment):
         elif not pending or pending.pop() != name:
             return False
     return not pending
+
+
+def test_a_sentence_with_very_many_tags_is_translated_in_parts():
+    fragment = "<b>x</b> y " * 51
+    assert len(split_html(fragment, inline=True).sentences) == 102
+    assert len(split_html(fragment[: 11 * 50], inline=True).sentences) == 1

@@ -77,3 +77,8 @@ def test_wrapped_lines_hold_all_words_and_fit(words, width):
     assert all(
         len(line) + 1 + len(first) > width for line, first in zip(lines, firsts, strict=False)
     )
+
+
+def test_very_many_blanks_take_no_quadratic_time():
+    text = " " * 300_000 + "\n" + " " * 300_000 + "One."
+    assert parse(text).sentences == ("One.",)

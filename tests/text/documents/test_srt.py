@@ -85,3 +85,8 @@ def test_a_file_of_another_form_is_refused_with_its_line(text, line, fact):
 def test_any_text_of_cues_comes_back(lines):
     text = "1\n00:00:01,000 --> 00:00:02,500\n" + "\n".join(lines) + "\n\n"
     assert repeat(parse(text)).text == text
+
+
+def test_very_many_blanks_take_no_quadratic_time():
+    film = FILM.replace("yesterday", " " * 300_000 + "yesterday")
+    assert list(parse(film).sentences)[1:] == SENTENCES[1:]

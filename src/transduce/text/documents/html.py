@@ -25,6 +25,7 @@ from transduce.text.documents.markup import SplitMarkup, split_markup
 from transduce.text.documents.pieces import Kind, Piece
 from transduce.text.xml import escape_xml
 
+Start = tuple[int, Kind, str]
 Attributes = list[tuple[str, str | None]]
 BLANK = r"\s|&nbsp;|&#160;|&#[xX][aA]0;"
 SplitHtml = SplitMarkup  # what `split_html` returns
@@ -37,16 +38,31 @@ def split_html(document: str, *, inline: bool = False) -> SplitMarkup:
     Every text node is split for itself; if `inline`, a sentence may go on across inline tags, such
     as <b>, and `join` places them by links between words.
     """
-    finder = ElementFinder(document)
-    finder.feed(document)
-    finder.close()
-    starts = [(0, "boundary", ""), *finder.starts, (len(document), "boundary", "")]
+    starts = [(0, "boundary", ""), *find_starts(document), (len(document), "boundary", "")]
     pieces = [
         Piece(kind if inline or kind == "text" else "boundary", document[start:end], name)
         for (start, kind, name), (end, _, _) in pairwise(starts)
         if start < end
     ]
     return split_markup(pieces, html.unescape, escape_xml, BLANK)
+
+
+def find_starts(document: str) -> list[Start]:
+    """Return where the tags and texts of a document start, with the kind and the name of each.
+
+    The parser is not given what follows the last >, where no tag can end: it would look for the end
+    of every tag there, in quadratic time.
+    """
+    finder, end = ElementFinder(document), document.rfind(">") + 1
+    finder.feed(document[:end])
+    finder.close()
+    last: Kind = "text" if finder.is_translated() else "boundary"
+    cut = MARKUP_START.search(document, end)
+    return [
+        *finder.starts,
+        (end, last, ""),
+        (cut.start() if cut else len(document), "boundary", ""),
+    ]
 
 
 def parse_html(text: str, request: Request) -> Document:
@@ -68,7 +84,7 @@ class ElementFinder(HTMLParser):
         self.document = document
         lines = (len(line) + 1 for line in document.split("\n"))
         self.line_starts = list(accumulate(lines, initial=0))
-        self.starts = list[tuple[int, Kind, str]]()
+        self.starts = list[Start]()
         self.open = list[tuple[str, bool]]()  # open elements, and whether their text is translated
         self.count = Counter[str]()  # of open elements by name
         self.excluded: tuple[int, int] | None = None  # see `exclude`

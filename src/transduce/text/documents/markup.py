@@ -18,6 +18,8 @@ from transduce.text.paragraphs import SplitText, cut, find_sentences
 
 PRIVATE = range(0xF0000, 0xFFFFE)  # characters for private use
 
+MAX_MARKS = 100  # pieces of markup inside of a sentence; the time to insert them is its square
+
 
 @final
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Template:
     flat: str
     markup: list[Piece]
     positions: list[int]  # in `flat`, of each piece of markup
-    word: re.Pattern[str]  # a word, or a blank, in `flat`
+    word: re.Pattern[str]  # a word, or blanks, in `flat`
     boundary: re.Pattern[str]  # markup that ends a sentence
     mark: str  # the character of all other markup
     read: Callable[[str], str]  # turns text as written into the text that is meant
@@ -110,7 +112,7 @@ def build_template(pieces: Sequence[Piece], read: Callable[[str], str], blank: s
         flat,
         [piece for piece in pieces if piece.kind != "text"],
         [match.start() for match in re.finditer(f"[{boundary}{mark}]", flat)],
-        re.compile(rf"{blank}|(?:(?!{blank})[^{boundary}])+", re.DOTALL),
+        re.compile(rf"(?:{blank})+|(?:(?!{blank})[^{boundary}])+", re.DOTALL),
         re.compile(boundary),
         mark,
         read,
@@ -120,13 +122,15 @@ def build_template(pieces: Sequence[Piece], read: Callable[[str], str], blank: s
 def balance(template: Template, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
     """Yield a sentence without the markup at its ends that does not belong to its inside.
 
-    If a tag inside has no partner in the sentence, the texts between its markup are yielded.
+    If a tag inside has no partner in the sentence, or if there are more pieces of markup than
+    `MAX_MARKS`, the texts between are yielded.
     """
     first, last = (bisect_left(template.positions, edge) for edge in span)
     markup, positions = template.markup[first:last], template.positions[first:last]
     partners = pair_tags(markup)
     (start, end), inside = trim(span, positions, partners)
-    if all(index in partners or markup[index].kind == "empty" for index in inside):
+    is_paired = all(index in partners or markup[index].kind == "empty" for index in inside)
+    if is_paired and len(inside) <= MAX_MARKS:
         yield start, end
         return
     cuts = [positions[index] for index in inside]

@@ -8,7 +8,7 @@ lines, and its translation is wrapped to the same width.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import final
 
 from transduce.text.documents.document import Document, Joined, Request
@@ -17,7 +17,7 @@ from transduce.text.documents.wrapping import wrap
 from transduce.text.paragraphs import SplitText, split_text
 
 NARROWEST, WIDEST = 40, 120
-BLOCK = re.compile(r"(?:[^\n]*\S[^\n]*(?:\n|$))+")
+LINE = re.compile(r"[^\n]*\n|[^\n]+")
 ITEM = re.compile(r"\s*(?:[-*+•–—>|#]|\d{1,3}[.)])\s")
 INDENT = re.compile(r"[ \t]*")
 
@@ -63,13 +63,13 @@ def parse_text(text: str, _: Request) -> Document:
 
 def split_blocks(text: str) -> Iterator[str | Block]:
     """Yield the blocks of a text, and what stands between them, in order."""
-    end = 0
-    for match in BLOCK.finditer(text):
-        yield text[end : match.start()]
-        raw, end = match[0], match.end()
+    for is_blank, lines in groupby(LINE.findall(text), key=lambda line: not line.strip()):
+        raw = "".join(lines)
+        if is_blank:
+            yield raw
+            continue
         width = find_width(raw.rstrip().split("\n"))
         yield Block(raw, split_text(raw, at_line_ends=width is None), width)
-    yield text[end:]
 
 
 def find_width(lines: Sequence[str]) -> int | None:

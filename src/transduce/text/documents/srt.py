@@ -24,7 +24,7 @@ TIMES = re.compile(rf"\s*{TIME}\s*-->\s*{TIME}(?:\s.*)?")
 TAG = re.compile(r"(</?(?:[biu]|font)(?:\s[^<>]*)?>|\{\\[^{}]*\})", re.IGNORECASE)
 WORD = re.compile(r"(?:<[^<>]*>|\{\\[^{}]*\}|\S)+")  # no blank in a tag parts words
 NAME = re.compile(r"</?([a-z]+)", re.IGNORECASE)
-SPEAKER = re.compile(r"\s*(?:<[^<>]*>|\{\\[^{}]*\})*\s*[-–—]")
+SPEAKER = re.compile(r"(?:<[^<>]*>|\{\\[^{}]*\}|\s)*[-–—]")
 WIDTH = 42  # characters of a subtitle's line, as most guides have it
 
 
