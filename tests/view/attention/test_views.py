@@ -246,6 +246,20 @@ def test_a_sentence_from_right_to_left_mirrors_the_page(browser):
     assert browser.run("return transduce.page.lines") == 3
 
 
+ARABIC, ENGLISH = ["هذا", "كتاب", "جديد"], ["a", "new", "book"]
+GAPS = """
+const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+const [readers, read, gap] = ["#readers bdi", "#read bdi", "#between"].map(box);
+return [[gap.left - readers.right, read.left - gap.right], [readers.left - gap.right, gap.left - read.right]];
+"""
+
+
+@pytest.mark.parametrize(("source", "output"), [(ARABIC, ENGLISH), (ENGLISH, ARABIC)])
+def test_words_of_both_directions_stand_beside_their_lines(browser, source, output):
+    open_view(browser, make_view(source, output), "k=cross&v=lines")
+    assert browser.run(GAPS)[output is ARABIC] == pytest.approx([4, 4], abs=1)
+
+
 def test_on_a_phone_nothing_is_wider_than_the_screen(browser):
     open_view(browser, VIEW)
     for width in (320, 390):

@@ -2,7 +2,7 @@ const otherSide = side => (side === "read" ? "readers" : "read");
 
 /** Fills one list with units; words become text, never markup. */
 function fillList(side, units) {
-  const option = (unit, i) => create("div", { id: `${side}-${i}`, role: "option", dir: "auto", title: unit.text, className: "unit" }, unit.text);
+  const option = (unit, i) => create("div", { id: `${side}-${i}`, role: "option", title: unit.text, className: "unit" }, create("bdi", {}, unit.text));
   byId(side).replaceChildren(...units.map(option));
   byId(side).setAttribute("aria-label", side === "read" ? "Words that are read" : "Words that read");
 }
