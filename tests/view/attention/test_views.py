@@ -250,7 +250,8 @@ ARABIC, ENGLISH = ["هذا", "كتاب", "جديد"], ["a", "new", "book"]
 GAPS = """
 const box = (selector) => document.querySelector(selector).getBoundingClientRect();
 const [readers, read, gap] = ["#readers bdi", "#read bdi", "#between"].map(box);
-return [[gap.left - readers.right, read.left - gap.right], [readers.left - gap.right, gap.left - read.right]];
+const beside = (left, right) => [gap.left - left.right, right.left - gap.right];
+return [beside(readers, read), beside(read, readers).reverse()];
 """
 
 
