@@ -60,6 +60,20 @@ def test_flat_adam_equals_torchs_adam_tensor_by_tensor():
         torch.testing.assert_close(ours, its, rtol=1e-6, atol=1e-7)
 
 
+def test_no_object_of_torchs_optimisers_is_made(monkeypatch):
+    """Making one imports torch's compiler: seconds before the first update."""
+
+    def refuse(*_):
+        raise AssertionError("torch.optim.Optimizer")
+
+    monkeypatch.setattr(torch.optim.Optimizer, "__init__", refuse)
+    with pytest.raises(AssertionError, match="Optimizer"):
+        torch.optim.Adam([torch.ones(2)])
+    training = training_of()
+    model, optimiser = fresh(training)
+    assert take_update(model, optimiser, training, 1, batches(1)) is not None
+
+
 def test_restoring_goes_on_as_if_nothing_had_been_in_between():
     training = training_of()
     model, optimiser = fresh(training)

@@ -13,6 +13,7 @@ from typing import final
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.optim.adam import adam
 
 from transduce.settings import Training
 
@@ -43,20 +44,11 @@ class Optimiser:
             weight.register_post_accumulate_grad_hook(
                 partial(accumulate_gradient, number, self.gradient_views[number], self.stale)
             )
-        self.adam = torch.optim.Adam(
-            [self.weights],
-            betas=(training.beta1, training.beta2),
-            eps=training.epsilon,
-            fused=True,
-            capturable=flat.device.type == "cuda",  # keep Adam's step count on the GPU
-        )
+        self.betas, self.epsilon = (training.beta1, training.beta2), training.epsilon
         # a tensor, because Adam reads the learning rate on the device
         self.learning_rate = torch.zeros((), device=flat.device)
-        self.adam.state[self.weights] = {
-            "step": torch.zeros((), dtype=torch.float32, device=flat.device),
-            "exp_avg": torch.zeros_like(flat),
-            "exp_avg_sq": torch.zeros_like(flat),
-        }
+        self.updates = torch.zeros((), dtype=torch.float32, device=flat.device)
+        self.exp_avg, self.exp_avg_sq = torch.zeros_like(flat), torch.zeros_like(flat)
 
     def as_parameter_views(self, flat: Tensor) -> list[Tensor]:
         """Split a flat tensor into views, one for each parameter of the model, with its shape."""
@@ -75,18 +67,34 @@ class Optimiser:
         """Mark all gradients as stale: the next backward pass overwrites them."""
         self.stale.update(range(len(self.gradient_views)))
 
+    @torch.no_grad()
     def update(self, learning_rate: float, skip: Float[Tensor, ""] | None = None) -> None:
         """Take one step of Adam with this learning rate, unless the tensor `skip` is 1.
 
-        Adam reads `skip` on the device, so that the CPU need not wait for its value.
+        Adam reads `skip` on the device, so that the CPU need not wait for its value. This calls the
+        function that `torch.optim.Adam` calls: making an object of that class imports torch's
+        compiler, which takes as long as importing torch.
         """
         assert not self.stale
         on_gpu = self.learning_rate.device.type == "cuda"
-        self.adam.param_groups[0]["lr"] = (
-            self.learning_rate.fill_(learning_rate) if on_gpu else learning_rate
+        adam(
+            [self.weights],
+            [self.gradients],
+            [self.exp_avg],
+            [self.exp_avg_sq],
+            [],
+            [self.updates],
+            fused=True,
+            capturable=on_gpu,  # Adam's count of updates stays on the GPU
+            found_inf=skip,
+            amsgrad=False,
+            maximize=False,
+            beta1=self.betas[0],
+            beta2=self.betas[1],
+            eps=self.epsilon,
+            weight_decay=0.0,
+            lr=self.learning_rate.fill_(learning_rate) if on_gpu else learning_rate,
         )
-        self.adam.found_inf = skip  # type: ignore[attr-defined]
-        self.adam.step()
         self.refresh_compute_weights()
 
     def refresh_compute_weights(self) -> None:
@@ -103,17 +111,16 @@ class Optimiser:
     @property
     def moments(self) -> dict[str, Tensor]:
         """Adam's two moment estimates of every weight, by name, and the number of updates."""
-        state = self.adam.state[self.weights]
-        named = {UPDATES: state["step"]}
-        for kind in ("exp_avg", "exp_avg_sq"):
-            views = self.as_parameter_views(state[kind])
+        named = {UPDATES: self.updates}
+        for kind, flat in (("exp_avg", self.exp_avg), ("exp_avg_sq", self.exp_avg_sq)):
+            views = self.as_parameter_views(flat)
             named |= {f"{kind}.{n}": view for n, view in zip(self.names, views, strict=True)}
         return named
 
     @property
     def state_tensors(self) -> list[Tensor]:
         """The flat weights and moments as a list of tensors, to broadcast to all ranks."""
-        return [self.weights.data, *self.adam.state[self.weights].values()]
+        return [self.weights.data, self.updates, self.exp_avg, self.exp_avg_sq]
 
     @torch.no_grad()
     def restore(self, weights: dict[str, Tensor], moments: dict[str, Tensor]) -> None:
