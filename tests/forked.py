@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import IO, Any
 
 PRELOADED = (  # a name that cannot be imported is ignored without a word
-    "torch._dynamo",  # torch.optim asks for it
     *(f"transduce.cli.{name}" for name in ("train", "average", "translate", "likelihood")),
     *(f"transduce.runs.{name}" for name in ("training_run", "average", "prepare")),
     *(f"transduce.inference.{name}" for name in ("load", "translator", "lines", "pairs")),
