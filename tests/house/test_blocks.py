@@ -46,6 +46,7 @@ NOT_RUN = {
     "README.md": 1,
     "adapting.md": 1,
     "attention.md": 1,
+    "deploy.md": 4,
     "exporting.md": 4,
     "parsing.md": 3,
     "public-corpora.md": 2,

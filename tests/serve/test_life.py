@@ -111,6 +111,18 @@ def test_the_sentences_of_a_search_that_ends_are_searched_again():
         assert client.get("/ready").status == 200
 
 
+def test_several_searches_share_the_sentences_of_one_model():
+    search = FakeSearch(is_open=False)
+    running = running_server(start=search, workers=2)
+    with running as client, ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(client.translate, unique_lines(9))
+        search.wait_for(6)
+        assert client.measure("queue_sentences") == 3
+        search.die()
+        search.gate.set()
+        assert asked.result().json == {"translatedText": [f"[{n}]" for n in unique_lines(9)]}
+
+
 def test_a_sentence_that_ends_two_searches_is_refused(monkeypatch):
     monkeypatch.setattr(dispatcher, "FIRST_DELAY", 0.01)
     search = FakeSearch(is_open=False)

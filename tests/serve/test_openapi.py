@@ -79,7 +79,7 @@ def test_the_limits_that_are_described_are_those_that_hold():
     assert several["maxItems"] == limits.texts
     assert fields["alternatives"]["maximum"] == limits.alternatives
     assert f"{limits.body:,}" in SPEC["info"]["description"]
-    assert f"{limits.drawn_characters:,}" in SPEC["paths"]["/attention"]["post"]["summary"]
+    assert f"{limits.picture_characters:,}" in SPEC["paths"]["/attention"]["post"]["summary"]
 
 
 def test_every_field_that_is_read_is_described():

@@ -112,6 +112,7 @@ def test_look_inside_opens_the_attention_page(page):
     before = page.call("GET", f"{page.session}/window/handles")
     page.click("#look")
     page.command("window", {"handle": await_window(page, before)})
+    title = ""
     for _ in range(300):
         title = page.run("return document.title")
         if title:

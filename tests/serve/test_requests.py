@@ -56,10 +56,16 @@ def test_sentences_are_translated_one_by_one_and_white_space_stays(client, trans
 
 
 def test_in_html_only_text_is_translated_and_markup_stays(client, translator):
-    text = f"<p class='a'>{LINES[0]} <b>{LINES[3]}</b></p>\n<script>{LINES[1]}</script>&nbsp;"
+    text = f"<p class='a'>{LINES[0]}</p><b>{LINES[3]}</b>\n<script>{LINES[1]}</script>&nbsp;"
     first, second = (translator(line).replace("&", "&amp;") for line in (LINES[0], LINES[3]))
     expected = text.replace(LINES[0], first).replace(LINES[3], second)
     assert client.translate(text, format="html").json == {"translatedText": expected}
+
+
+def test_a_sentence_of_html_goes_on_across_tags(client, translator):
+    found = client.translate("the <b>dog</b> sees a cat.", format="html").json["translatedText"]
+    assert found.replace("<b>", "").replace("</b>", "") == translator(LINES[0])
+    assert found.count("<b>") == found.count("</b>")
 
 
 def test_the_page_is_filled_for_those_without_script(client):

@@ -119,9 +119,9 @@ class Routes:
         wanted = check_translation(fields, self.service.limits)
         model = self.service.find(wanted.source, wanted.target)
         text = " ".join(wanted.texts)
-        if len(text) > self.service.limits.drawn_characters:
+        if len(text) > self.service.limits.picture_characters:
             raise too_large(
-                f"a picture is of at most {self.service.limits.drawn_characters} characters"
+                f"a picture is of at most {self.service.limits.picture_characters} characters"
             )
         orders = [AttentionRequest(0, text)]
         (page,) = await self.service.run(model, orders, request.receive)

@@ -12,7 +12,7 @@ class Limits:
     body: int = 1 << 20  # bytes
     characters: int = 5_000  # of each text
     texts: int = 64  # of a request
-    drawn_characters: int = 1_000  # of a text whose attention is drawn
+    picture_characters: int = 1_000  # of a text whose attention is drawn
     alternatives: int = 5  # besides the best translation
     queue: int = 256  # sentences that wait for a place in a search
     receive_seconds: float = 10.0  # for the head of a request, and again for its body

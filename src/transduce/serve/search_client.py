@@ -8,8 +8,6 @@ from typing import final
 
 from transduce.serve.messages import Answer, Order
 
-CLOSING_SECONDS = 2.0  # for a process whose pipe was closed to end by itself
-
 
 @final
 class SearchClient:
@@ -56,9 +54,8 @@ class SearchClient:
             self.pipe.close()
 
     def end(self) -> None:
-        """Close the pipe and wait for the process to end; kill it if it does not."""
+        """End the process at once: it holds nothing that is not in the server."""
         self.close()
         if self.process is not None:
-            self.process.join(CLOSING_SECONDS)
             self.process.kill()
             self.process.join()

@@ -25,7 +25,9 @@ async def translate_texts(
     cuts = await cut_texts(wanted)
     n = count_outputs(wanted, model)
     orders = [
-        Sentence(0, text, n, wanted.prefix, wanted.detail) for cut in cuts for text in cut.sentences
+        Sentence(0, text, n, wanted.prefix, wanted.detail or has_markup_inside(cut))
+        for cut in cuts
+        for text in cut.sentences
     ]
     found = [one for one in await service.run(model, orders, receive) if isinstance(one, Found)]
     service.metrics.sentences += len(orders)
@@ -39,10 +41,20 @@ async def cut_texts(wanted: TranslationFields) -> list[CutText]:
     """Return each text of a request as sentences; long ones are cut beside the event loop."""
     if wanted.prefix is not None:
         return [SplitText(wanted.texts, ("", ""))]
-    split = split_html if wanted.format == "html" else split_text
+    split = split_html_inline if wanted.format == "html" else split_text
     if sum(map(len, wanted.texts)) <= FEW:
         return [split(text) for text in wanted.texts]
     return await asyncio.to_thread(lambda: [split(text) for text in wanted.texts])
+
+
+def split_html_inline(text: str) -> CutText:
+    """Cut HTML into sentences, which may go on across inline tags such as <b>."""
+    return split_html(text, inline=True)
+
+
+def has_markup_inside(cut: CutText) -> bool:
+    """Return whether sentences have tags inside, which links between words place again."""
+    return isinstance(cut, SplitMarkup) and cut.has_inline_markup
 
 
 def count_outputs(wanted: TranslationFields, model: Dispatcher) -> int:
@@ -70,8 +82,21 @@ def build_answer(
 
 
 def join_rank(cut: CutText, found: Sequence[Found], rank: int) -> str:
-    """Return a text with the output of a rank (0 is the best) of each of its sentences."""
-    return cut.join([one.outputs[min(rank, len(one.outputs) - 1)][0] for one in found])
+    """Return a text with the output of a rank (0 is the best) of each of its sentences.
+
+    Tags inside of a sentence are placed by the links of the best output, the others have none.
+    """
+    texts = [one.outputs[min(rank, len(one.outputs) - 1)][0] for one in found]
+    if rank or not isinstance(cut, SplitMarkup):
+        return cut.join(texts)
+    return cut.join(texts, [rank_links(one) for one in found])
+
+
+def rank_links(found: Found) -> list[tuple[int, int]]:
+    """Return the links between the words of a sentence and its best output, the surest first."""
+    details = found.details or {"alignment": [], "weights": []}
+    both = zip(details["weights"], details["alignment"], strict=True)
+    return [(i, j) for _, (i, j) in sorted(both, reverse=True)]
 
 
 def list_alternatives(cut: CutText, found: Sequence[Found], count: int) -> list[str]:
