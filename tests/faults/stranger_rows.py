@@ -29,4 +29,60 @@ STRANGER_ROWS = (
             "::test_the_control_without_a_probe_stores_what_does_not_fit",
         ),
     ),
+    Row(
+        number="T15",
+        fault="a model folder that a stranger made, or that was damaged on the way",
+        promise="It is refused with exit code 3 and one sentence: no traceback, no hang, no more "
+        "than 200 MB, no file outside of the folder, no process, no connection, no code of its "
+        "own. Contents, manifests, headers, recipes and vocabularies that are absurd, with right "
+        "checksums; things that are no files; random changes, with right checksums and without.",
+        tests=(
+            "faults/test_strangers.py::test_hostile_folders_are_refused_with_a_sentence",
+            "faults/test_strangers.py::test_mutations_are_refused_or_make_another_sound_model",
+            "faults/test_strangers.py::test_what_is_no_file_is_refused",
+            "inference/test_hostile_folders.py"
+            "::test_a_recipe_of_a_larger_model_is_refused_before_a_model_is_built",
+            "inference/test_hostile_folders.py::test_a_sparse_file_of_a_terabyte_is_refused_unread",
+            "runs/test_resealed.py::test_a_resealed_state_is_refused",
+            "runs/test_resealed.py::test_a_resealed_store_is_refused",
+        ),
+        controls=(
+            "faults/test_strangers.py::test_the_control_that_reads_pickles_is_caught",
+            "faults/test_strangers.py::test_the_control_that_compares_no_checksums_is_caught",
+        ),
+    ),
+    Row(
+        number="T16",
+        fault="folders of older and newer versions",
+        promise="Models of every task and kind of vocabulary, and a run with its corpus, of every "
+        "format are kept for ever. Today's code opens them: equal text, scores to six digits, "
+        "equal ids and updates; the run is resumed. A newer format is refused by name.",
+        tests=(
+            "golden/test_formats.py::test_a_model_of_this_format_answers_as_it_did",
+            "golden/test_formats.py::test_a_run_of_this_format_is_read_averaged_and_resumed",
+            "golden/test_formats.py::test_a_newer_format_is_refused_with_the_version_to_install",
+        ),
+        controls=(
+            "golden/test_formats.py::test_the_control_that_reads_a_setting_s_new_default_is_caught",
+        ),
+    ),
+    Row(
+        number="T17",
+        fault="odd text: control characters, separators, marks, markup, damaged UTF-8",
+        promise="One line in is one line out, in its place, alone or among others. Bytes that are "
+        "no UTF-8 are refused with file and line; any text comes back from its ids as it was "
+        "normalised.",
+        tests=(
+            "faults/test_odd_lines.py::test_every_odd_line_has_one_output_in_its_place",
+            "text/test_files.py::test_only_a_newline_ends_a_line",
+            "text/test_files.py"
+            "::test_bytes_that_are_no_utf8_are_named_with_file_line_and_a_way_out",
+            "text/test_files.py::test_sides_of_different_length_are_refused_with_both_counts",
+            "text/test_files.py::test_a_line_without_end_is_refused",
+            "properties/test_text_vocabulary.py::test_text_comes_back_without_loss",
+        ),
+        controls=(
+            "faults/test_odd_lines.py::test_the_control_that_splits_as_python_does_is_caught",
+        ),
+    ),
 )

@@ -27,6 +27,7 @@ def parse_stored_recipe(values: object, file: Path) -> Recipe:
         recipe = Recipe.from_mapping(values)
     except InputError as fault:
         raise FolderError(f"the recipe cannot be used: {fault.fact}", HINT, file=file) from fault
+    require_written_types(values, recipe, file)
     missing = [
         path for path in setting_paths(recipe.as_json()) if path not in setting_paths(values)
     ]
@@ -34,6 +35,15 @@ def parse_stored_recipe(values: object, file: Path) -> Recipe:
     if lacking:
         raise FolderError(f"the recipe lacks {', '.join(lacking[:3])}", HINT, file=file)
     return with_changes(recipe, {path: ADDED_LATER[path] for path in missing})
+
+
+def require_written_types(values: Mapping[str, Any], recipe: Recipe, file: Path) -> None:
+    """Raise FolderError for a number written as text, which only `--set` and users may do."""
+    for group, table in recipe.as_json().items():
+        for name, value in table.items() if isinstance(table, Mapping) else ():
+            given = values.get(group, {}).get(name, value)
+            if isinstance(given, str) and not isinstance(value, str):
+                raise FolderError(f"{group}.{name} is text in the recipe", HINT, file=file)
 
 
 def setting_paths(values: Mapping[str, Any]) -> list[str]:

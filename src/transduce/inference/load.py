@@ -7,19 +7,21 @@ from os import PathLike
 from pathlib import Path
 from typing import final
 
-from transduce.errors import InputError, short_repr
+from transduce.checkpoint.weights import DAMAGED
+from transduce.errors import FolderError, InputError, short_repr
 from transduce.inference.long_lines import OnWarning
 from transduce.inference.translator import Translator, warn_user
 from transduce.machine.device import select_device
 from transduce.model.decoding.inference_weights import prepare_for_inference
 from transduce.model.transformer import Transformer
-from transduce.runs.stored_model import build_stored_model, read_stored_model
+from transduce.runs.stored_model import StoredModel, build_stored_model, read_stored_model
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.fields import require
 from transduce.settings.precision import INFERENCE_PRECISIONS, InferencePrecision
-from transduce.tasks import Task, build_task
+from transduce.tasks import Task, build_task, find_task_kind
 from transduce.text.arguments import read_path, require_count
+from transduce.vocabulary.files import LEXICON
 
 
 @final
@@ -99,5 +101,18 @@ def load_member(folder: Path) -> Member:
     """Load one model folder, or the newest checkpoint of one run folder."""
     found = read_stored_model(folder)
     model = build_stored_model(found).to(select_device()).eval()
-    task = build_task(found.recipe.data, found.vocabularies)
-    return Member(model, task, found.recipe, found.hash, found.alignment)
+    return Member(model, build_stored_task(found), found.recipe, found.hash, found.alignment)
+
+
+def build_stored_task(found: StoredModel) -> Task:
+    """Build a stored model's task; FolderError if its vocabularies are not of this task."""
+    needs_lexicon = find_task_kind(found.recipe.data).tagged_words is not None
+    if needs_lexicon and found.vocabularies.lexicon is None:
+        fact = f"has no {LEXICON}, and its task is {found.recipe.data.task}"
+        raise FolderError(fact, DAMAGED, file=found.folder)
+    try:
+        task = build_task(found.recipe.data, found.vocabularies)
+        task.constraint("a", found.recipe.search)  # refuses labels without their other bracket
+    except InputError as error:
+        raise FolderError(error.fact, DAMAGED, file=found.folder) from error
+    return task

@@ -1,0 +1,164 @@
+"""Folders that a stranger made, or that were damaged on the way (row T15).
+
+Each is opened as `transduce.load` and `transduce.verify` open it, with a watch on what is opened,
+started and connected to. A folder whose checksums are right may be another sound model: then it
+translates. Everything else is refused with exit code 3.
+"""
+
+import collections
+import os
+import shutil
+import socket
+from random import Random
+
+import jaxtyping
+import pytest
+from tests.faults.strangers import contents, mutations
+from tests.faults.strangers.folders import GOLDEN, read_files, write_files
+from tests.faults.strangers.watch import outcome, watch
+
+import transduce
+from transduce.durable import verified
+
+MODELS = ("byte-pair", "word-piece", "parsing-words", "tagging")
+pytestmark = pytest.mark.usefixtures("warm")
+MEGABYTES = 200
+OTHER_MODELS = {"data.task tagging"}  # a tagger whose labels are the pieces of a text
+SEED = 21
+
+
+@pytest.fixture(autouse=True)
+def _unchecked_types():
+    """The same calls for every folder: their types are checked by other tests."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+
+
+@pytest.fixture(scope="module")
+def warm():
+    """What is imported and allocated at the first use of any model is not a folder's doing."""
+    for name in MODELS:
+        use(GOLDEN / name)
+
+
+def use(folder):
+    """Load and translate with a model of any task; then check every byte of its folder."""
+    model = transduce.load(folder, on_warning=lambda _: None)
+    list(model.searching(beam=2, extra_length=3).nbest_lines(["the dog saw it"]))
+    if damaged := [part.reason for part in transduce.verify(folder) if not part.is_good]:
+        pytest.fail(f"it was used, though {damaged}")
+
+
+def try_folder(folder):
+    """How the use of a folder ended, and what was seen meanwhile."""
+    with watch(folder) as seen:
+        ended = outcome(lambda: use(folder))
+    return ended, seen
+
+
+def find_fault(ended, seen):
+    """What must not happen, if it did."""
+    if seen.forbidden or seen.outside:
+        return f"{seen.forbidden} {seen.outside}"
+    if ended != "used" and not ended.startswith("3: "):
+        return ended
+    return f"{seen.megabytes:.0f} MB more" if seen.megabytes > MEGABYTES else ""
+
+
+def try_all(cases, folder):
+    """Try folders, each a name and files; return outcomes by kind, and what must not happen."""
+    counts, faults, used, most = collections.Counter(), {}, {}, 0.0
+    for name, files in cases:
+        ended, seen = try_folder(write_files(folder, files))
+        counts[ended.split(":")[0]] += 1
+        most = max(most, seen.megabytes)
+        if fault := find_fault(ended, seen):
+            faults[name] = fault
+        if ended == "used":
+            used[name] = files
+    return counts, faults, used, most
+
+
+def test_hostile_folders_are_refused_with_a_sentence(tmp_path, record):
+    cases = contents.all_cases(read_files(GOLDEN / "byte-pair"))
+    counts, faults, used, most = try_all(cases, tmp_path / "m")
+    assert faults == {}
+    assert set(used) <= OTHER_MODELS
+    assert len(cases) >= 150
+    record(cases=len(cases), outcomes=counts, megabytes_more=round(most))
+
+
+@pytest.mark.parametrize(
+    "count",
+    [pytest.param(300, marks=pytest.mark.slow), pytest.param(100_000, marks=pytest.mark.soak), 60],
+)
+def test_mutations_are_refused_or_make_another_sound_model(tmp_path, record, count):
+    draw = Random(SEED)
+    sound = [read_files(GOLDEN / name) for name in MODELS]
+    cases = (mutations.mutate(draw.choice(sound), draw) for _ in range(count))
+    counts, faults, used, most = try_all(cases, tmp_path / "m")
+    assert faults == {}
+    silent = [name for name in used if name.endswith("as it is") and used[name] not in sound]
+    assert silent == []
+    record(mutations=count, outcomes=counts, megabytes_more=round(most), seeds=[SEED])
+
+
+def make_fifo(path):
+    os.mkfifo(path)
+
+
+def make_socket(path):
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+
+
+def link_to(target):
+    return lambda path: path.symlink_to(target)
+
+
+PLACES = {
+    "nothing": lambda _: None,
+    "a folder": lambda path: path.mkdir(),
+    "a pipe": make_fifo,
+    "a socket": make_socket,
+    "a link to a device": link_to("/dev/zero"),
+    "a link to another file": link_to("/etc/hostname"),
+    "a link to itself": lambda path: path.symlink_to(path),
+    "a link to nothing": link_to("nowhere"),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_what_is_no_file_is_refused(tmp_path, record, place):
+    for name in ("manifest.json", "model.safetensors", "recipe.json", "vocabulary.json"):
+        folder = tmp_path / name.partition(".")[0]
+        shutil.copytree(GOLDEN / "byte-pair", folder)
+        (folder / name).unlink()
+        PLACES[place](folder / name)
+        ended, seen = try_folder(folder)
+        assert find_fault(ended, seen) == ""
+        assert ended.startswith("3: ")
+    record(folders=4)
+
+
+def test_the_control_that_reads_pickles_is_caught(tmp_path, monkeypatch, record):
+    import pickle
+
+    monkeypatch.setattr(
+        "transduce.checkpoint.model_folder.read_tensors",
+        lambda stream, *_: pickle.loads(stream.read(10_000)),
+    )
+    files = read_files(GOLDEN / "byte-pair")
+    cases = [one for one in contents.other_contents(files) if one[0].endswith("s: a pickle")]
+    _, faults, _, _ = try_all(cases, tmp_path / "m")
+    assert any("os.system" in fault for fault in faults.values())
+    record(caught=len(faults))
+
+
+def test_the_control_that_compares_no_checksums_is_caught(tmp_path, monkeypatch, record):
+    monkeypatch.setattr(verified, "require_sha256", lambda *_: None)
+    draw, sound = Random(SEED), read_files(GOLDEN / "byte-pair")
+    cases = [mutations.mutate(sound, draw) for _ in range(40)]
+    _, _, used, _ = try_all(cases, tmp_path / "m")
+    silent = [name for name in used if name.endswith("as it is")]
+    assert silent
+    record(used_in_silence=len(silent))

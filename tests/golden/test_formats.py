@@ -1,0 +1,141 @@
+"""Folders of every format, kept for ever, are opened by today's code with equal results (row T16).
+
+A folder `format-N` is never changed. Where a test fails, the code has to change, not the folder: a
+new format gets a number, a migration (docs/reference/formats.md), and golden folders of its own.
+"""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import jaxtyping
+import pytest
+from tests.golden.build_format import CASES, list_given, read_run_answers
+
+import transduce
+from transduce.checkpoint import stored_recipe
+from transduce.durable.checksummed_json import FORMAT, add_checksum
+from transduce.errors import FolderError
+from transduce.settings.recipe import with_changes
+
+HERE = Path(__file__).parent
+FORMATS = sorted(HERE.glob("format-*"))
+GOLDEN = HERE / "format-1"
+# sha256 over names and bytes of all files of a format; no new version may change it
+HASHES = {"format-1": "6f1d20b436aca9ecebeb57f14a880b54bc5cdc508bb606dd0f345a7e72d41d49"}
+TOLERANCE = {"rel": 1e-5, "abs": 1e-5}
+
+
+@pytest.fixture(autouse=True)
+def _unchecked_types():
+    """The same calls for every folder: their types are checked by other tests."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+
+
+def hash_folder(folder):
+    """The sha256 of the names and bytes of all files in a folder."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(f"{path.relative_to(folder).as_posix()} {path.stat().st_size}\n".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def read_golden(folder):
+    return json.loads(Path(f"{folder}.json").read_bytes())
+
+
+def assert_same(found, expected):
+    """Outputs with equal texts, and scores equal to six digits."""
+    for ours, theirs in zip(found, expected, strict=True):
+        assert ours["text"] == theirs["text"]
+        for name in ("score", "log_prob"):
+            assert ours[name] == (theirs[name] and pytest.approx(theirs[name], **TOLERANCE))
+
+
+def compare_answers(model, golden):
+    """Compare outputs and likelihoods of a model with those that are kept."""
+    lines = golden["lines"]
+    outputs = [[one.as_json() for one in best] for best in model.nbest_lines(lines, 2)]
+    for ours, theirs in zip(outputs, golden["outputs"], strict=True):
+        assert_same(ours, theirs)
+    given = list_given(lines, golden["outputs"])
+    assert_same([one.as_json() for one in model.likelihood(given)], golden["likelihood"])
+
+
+def find_damage(folder):
+    """The reasons why parts of a folder are not as they were written."""
+    return [part.reason for part in transduce.verify(folder) if not part.is_good]
+
+
+def load(folder):
+    return transduce.load(folder, on_warning=lambda _: None)
+
+
+def test_every_format_up_to_the_present_one_has_its_folder():
+    assert [folder.name for folder in FORMATS] == [f"format-{n}" for n in range(1, FORMAT + 1)]
+    assert {folder.name: hash_folder(folder) for folder in FORMATS} == HASHES
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_model_of_this_format_answers_as_it_did(record, name):
+    golden = read_golden(GOLDEN / name)
+    assert find_damage(GOLDEN / name) == []
+    compare_answers(load(GOLDEN / name), golden)
+    record(translations=len(golden["lines"]), different=0)
+
+
+def test_a_run_of_this_format_is_read_averaged_and_resumed(tmp_path, record):
+    run, golden = tmp_path / "run", read_golden(GOLDEN / "run")
+    shutil.copytree(GOLDEN / "run", run)
+    assert find_damage(run) == []
+    corpus = {name: golden[name] for name in ("pairs", "dev", "updates", "micro_batch")}
+    found = json.loads(json.dumps(read_run_answers(run)))
+    assert {name: found[name] for name in corpus} == corpus
+    compare_answers(load(run), golden)
+    transduce.average(run, tmp_path / "model")
+    compare_answers(load(tmp_path / "model"), read_golden(GOLDEN / "averaged"))
+    assert transduce.train(run, settings={"training.steps": 5}).progress.step == 5
+    record(runs=1, different=0)
+
+
+def test_the_control_that_reads_a_setting_s_new_default_is_caught(monkeypatch, record):
+    whole = stored_recipe.parse_stored_recipe
+
+    def forget(values, file):
+        return with_changes(whole(values, file), {"search.extra_length": 50, "search.alpha": 1.0})
+
+    monkeypatch.setattr("transduce.checkpoint.model_folder.parse_stored_recipe", forget)
+    with pytest.raises(AssertionError):
+        compare_answers(load(GOLDEN / "byte-pair"), read_golden(GOLDEN / "byte-pair"))
+    record(caught=1)
+
+
+SEALED = sorted(
+    path.relative_to(GOLDEN).as_posix()
+    for path in GOLDEN.rglob("*.json")
+    if b'"sha256": ' in path.read_bytes() and b'"format": ' in path.read_bytes()
+)
+
+
+@pytest.mark.parametrize("name", [name for name in SEALED if name.startswith(("run/", "byte-p"))])
+def test_a_newer_format_is_refused_with_the_version_to_install(tmp_path, name):
+    where = Path(name).parts[0]
+    shutil.copytree(GOLDEN / where, tmp_path / where)
+    values = json.loads((tmp_path / name).read_bytes())
+    del values["sha256"]
+    (tmp_path / name).write_bytes(add_checksum({**values, "format": FORMAT + 1}))
+    wanted = f"has format {FORMAT + 1}, and this version reads format {FORMAT} at most"
+    assert any(wanted in reason for reason in find_damage(tmp_path / where))
+
+
+def test_a_model_of_a_newer_format_says_what_to_install(tmp_path):
+    shutil.copytree(GOLDEN / "byte-pair", tmp_path / "m")
+    manifest = tmp_path / "m" / "manifest.json"
+    values = {**json.loads(manifest.read_bytes()), "format": FORMAT + 1}
+    del values["sha256"]
+    manifest.write_bytes(add_checksum(values))
+    with pytest.raises(FolderError, match="this version reads format") as error:
+        load(tmp_path / "m")
+    assert error.value.hint.startswith("install a newer transduce")
