@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -186,3 +187,28 @@ def test_a_split_is_found_in_both_directions_and_where_else_it_lies(
     assert FilePair(*dev).fingerprint().split()[0] == (
         open_folder(folder, fetching.KIND).files["test.de"].sha256
     )
+
+
+def test_a_file_that_cannot_be_unpacked_is_taken_from_the_next_mirror(site, settings, tmp_path):
+    bad, cut = site.put("bad.en.gz", b"no gzip"), site.put("cut.gz", gzip.compress(b"A dog.")[:9])
+    good = site.put("good.gz", gzip.compress(TEXTS["en"]))
+    german = Text(Download((site.put("a.de", TEXTS["de"]),)))
+    pair = TextPair(Text(Download((bad, cut, good))), german)
+    corpus = Corpus("mirrors", ("en", "de"), "", "", (Split("train", (Part("one", (pair,)),)),))
+    found = fetch_corpus(corpus, tmp_path, settings, silent)
+    assert found.read("train.en") == TEXTS["en"]
+    (part,) = found.about["splits"]["train"]["parts"]
+    assert good in part["from"]
+    site.asked.clear()
+    shutil.rmtree(found.folder)
+    fetch_corpus(corpus, tmp_path, settings, silent)
+    assert site.asked == []
+
+
+def test_where_no_mirror_has_a_file_that_can_be_unpacked_all_are_named(site, settings, tmp_path):
+    bad, gone = site.put("bad.en.gz", b"no gzip"), f"{site.address}/gone.gz"
+    pair = TextPair(*(Text(Download((bad, gone), file_name=f"{side}.gz")) for side in "ab"))
+    corpus = Corpus("mirrors", ("en", "de"), "", "", (Split("train", (Part("one", (pair,)),)),))
+    with pytest.raises(InputError, match=r"bad\.en\.gz: .*cannot be unpacked.*gone\.gz"):
+        fetch_corpus(corpus, tmp_path, settings, silent)
+    assert not list(settings.folder.glob("*.gz"))

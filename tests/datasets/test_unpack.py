@@ -1,13 +1,16 @@
 """The text in a download; an archive never decides where anything is written."""
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import tarfile
 import zipfile
 
 import pytest
 
+from transduce.datasets import unpacked_limit
 from transduce.datasets.readers import (
     read_column,
     read_iwslt_segments,
@@ -114,3 +117,40 @@ def test_talks_keep_titles_and_descriptions_but_no_other_tags():
 def test_a_line_without_the_column_is_named_by_its_number():
     with pytest.raises(InputError, match="line 2 has no column 2"):
         list(read_column(1)(iter([b"a\tb\tc", b"a"])))
+
+
+def bomb(kind, size):
+    """Zeros, packed: a file of its own, or a member that comes before the wanted one."""
+    match kind:
+        case "a.en.gz":
+            return gzip.compress(bytes(size))
+        case "a.en.xz":
+            return lzma.compress(bytes(size))
+        case "a.en.bz2":
+            return bz2.compress(bytes(size))
+    stream = io.BytesIO()
+    members = {"first": bytes(size), "side.en": bytes(size)}
+    if kind == "a.zip":
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in members.items():
+                archive.writestr(name, content)
+        return stream.getvalue()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        for name, content in members.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["a.en.gz", "a.en.xz", "a.en.bz2", "a.zip", "a.tgz"])
+def test_a_file_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(unpacked_limit, "ALWAYS_ALLOWED", 100_000)
+    monkeypatch.setattr(unpacked_limit, "MOST_TIMES", 10)
+    path = tmp_path / "kept"
+    path.write_bytes(bomb(kind, 2_000_000))
+    with pytest.raises(InputError, match=r"kept: unpacks to more than [\d,]+ bytes, 10 times"):
+        list(read_text_lines(text(kind, "side.en" if kind in ("a.zip", "a.tgz") else ""), path))
+    monkeypatch.setattr(unpacked_limit, "ALWAYS_ALLOWED", 10_000_000)
+    found = list(read_text_lines(text(kind, "side.en" if kind in ("a.zip", "a.tgz") else ""), path))
+    assert sum(map(len, found)) == 2_000_000

@@ -49,29 +49,29 @@ def use(folder):
 
 
 def try_folder(folder):
-    """How the use of a folder ended, and what was seen meanwhile."""
-    with watch(folder) as seen:
+    """How the use of a folder ended, and what the watch noted."""
+    with watch(folder) as watched:
         ended = outcome(lambda: use(folder))
-    return ended, seen
+    return ended, watched
 
 
-def find_fault(ended, seen):
+def find_fault(ended, watched):
     """What must not happen, if it did."""
-    if seen.forbidden or seen.outside:
-        return f"{seen.forbidden} {seen.outside}"
+    if watched.forbidden or watched.outside:
+        return f"{watched.forbidden} {watched.outside}"
     if ended != "used" and not ended.startswith("3: "):
         return ended
-    return f"{seen.megabytes:.0f} MB more" if seen.megabytes > MEGABYTES else ""
+    return f"{watched.megabytes:.0f} MB more" if watched.megabytes > MEGABYTES else ""
 
 
 def try_all(cases, folder):
     """Try folders, each a name and files; return outcomes by kind, and what must not happen."""
     counts, faults, used, most = collections.Counter(), {}, {}, 0.0
     for name, files in cases:
-        ended, seen = try_folder(write_files(folder, files))
+        ended, watched = try_folder(write_files(folder, files))
         counts[ended.split(":")[0]] += 1
-        most = max(most, seen.megabytes)
-        if fault := find_fault(ended, seen):
+        most = max(most, watched.megabytes)
+        if fault := find_fault(ended, watched):
             faults[name] = fault
         if ended == "used":
             used[name] = files
@@ -115,7 +115,7 @@ def link_to(target):
     return lambda path: path.symlink_to(target)
 
 
-PLACES = {
+NO_FILES = {
     "nothing": lambda _: None,
     "a folder": lambda path: path.mkdir(),
     "a pipe": make_fifo,
@@ -127,15 +127,15 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_what_is_no_file_is_refused(tmp_path, record, place):
+@pytest.mark.parametrize("kind", NO_FILES)
+def test_what_is_no_file_is_refused(tmp_path, record, kind):
     for name in ("manifest.json", "model.safetensors", "recipe.json", "vocabulary.json"):
         folder = tmp_path / name.partition(".")[0]
         shutil.copytree(GOLDEN / "byte-pair", folder)
         (folder / name).unlink()
-        PLACES[place](folder / name)
-        ended, seen = try_folder(folder)
-        assert find_fault(ended, seen) == ""
+        NO_FILES[kind](folder / name)
+        ended, watched = try_folder(folder)
+        assert find_fault(ended, watched) == ""
         assert ended.startswith("3: ")
     record(folders=4)
 

@@ -6,6 +6,7 @@ NAME.json    the note: the file's sha256 and address; written before the file is
 
 import hashlib
 import shutil
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -50,16 +51,23 @@ class DownloadSettings:
 
 
 def find_file(
-    what: Download, settings: DownloadSettings, progress: DownloadProgress
+    what: Download,
+    settings: DownloadSettings,
+    progress: DownloadProgress,
+    unwanted: Container[str] = (),
 ) -> VerifiedFile:
-    """Return the verified file of a `Download`: the user's copy, or an earlier or new download."""
+    """Return the verified file of a `Download`: the user's copy, or an earlier or new download.
+
+    A new download is not from the `unwanted` addresses.
+    """
     copy = find_user_copy(what, settings.copies)
     found = copy or find_earlier_download(what, settings.folder)
     if found:
         return found
     if settings.network is None:
         raise InputError(f"{what.name} is not here")
-    return download_file(what, settings.folder, settings.network, progress)
+    addresses = [address for address in what.addresses if address not in unwanted]
+    return download_file(what, addresses, settings.folder, settings.network, progress)
 
 
 def find_user_copy(what: Download, folder: Path | None) -> VerifiedFile | None:
@@ -90,13 +98,17 @@ def find_earlier_download(what: Download, folder: Path) -> VerifiedFile | None:
 
 
 def download_file(
-    what: Download, folder: Path, network: NetworkSettings, progress: DownloadProgress
+    what: Download,
+    addresses: Iterable[str],
+    folder: Path,
+    network: NetworkSettings,
+    progress: DownloadProgress,
 ) -> VerifiedFile:
-    """Download a file from its first address that gives the expected bytes."""
+    """Download a file from the first of these addresses that gives the expected bytes."""
     ensure_folder(folder)
     path = folder / what.cache_name
     refused: dict[str, list[str]] = {}
-    for address in what.addresses:
+    for address in addresses:
         try:
             sha256 = download_from(address, PartialDownload(what, path), network, progress)
         except RefusedError as error:

@@ -7,7 +7,7 @@ The manifest lists the origin and the number of lines of every part, and all dif
 expected line counts and checksums.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -174,24 +174,42 @@ def choose_text_pair(
 def find_files(
     text_pair: TextPair, settings: DownloadSettings, progress: DownloadProgress
 ) -> dict[Text, VerifiedFile]:
-    """Find or download the files of both texts of a pair; return a dict from text to file.
-
-    A download without a known checksum is deleted if it cannot be read, or has no line.
-    """
+    """Find or download the files of both texts of a pair; return a dict from text to file."""
     texts = (text_pair.source, text_pair.target)
     files = {
-        one: find_file(one, settings, progress) for one in dict.fromkeys(t.download for t in texts)
+        one: find_readable_file([t for t in texts if t.download == one], settings, progress)
+        for one in dict.fromkeys(text.download for text in texts)
     }
-    for text in texts:
-        path = files[text.download].path
-        try:
-            if not text.download.has_checksum:
-                require_readable(text, path)
-        except InputError as error:
-            if path.parent == settings.folder and error.hint != OTHER_LANGUAGES_HINT:
-                delete_download(path)
-            raise
     return {text: files[text.download] for text in texts}
+
+
+def find_readable_file(
+    texts: Sequence[Text], settings: DownloadSettings, progress: DownloadProgress
+) -> VerifiedFile:
+    """Find or download the file that holds these texts.
+
+    A download without a known checksum is deleted if it cannot be read, or has no line of text, and
+    its next address is tried.
+    """
+    what, unreadable = texts[0].download, dict[str, str]()  # by address: what was wrong
+    while True:
+        try:
+            file = find_file(what, settings, progress, unreadable)
+        except InputError as error:
+            fact = "; ".join([*unreadable.values(), error.fact])
+            raise InputError(fact, error.hint) from error
+        try:
+            for text in texts if not what.has_checksum else ():
+                require_readable(text, file.path)
+        except InputError as error:
+            if file.path.parent != settings.folder or error.hint == OTHER_LANGUAGES_HINT:
+                raise
+            delete_download(file.path)
+            unreadable[file.origin] = f"{file.origin}: {error.fact}"
+            if settings.network is None or set(what.addresses) <= set(unreadable):
+                raise
+        else:
+            return file
 
 
 def require_readable(text: Text, path: Path) -> None:

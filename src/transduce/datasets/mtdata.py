@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import final
@@ -35,6 +36,7 @@ PREFIX = "mtdata/"
 PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+]*")  # a part of a name, and so of a folder's path
 LONGEST_NAME = 150
 INDEX = "mtdata.index.*.jsonl"
+LINE_LIMIT = 1 << 20  # bytes of an index line; real ones have a few hundred
 WRITES_IT = "`uvx mtdata index` writes it"
 # readers of the file formats that have one file for each language
 SIDES: Mapping[str, LineReader] = MappingProxyType(
@@ -106,9 +108,13 @@ def find_entry(name: str, path: Path) -> Entry:
 
 def read_entries(path: Path, languages: str) -> Iterator[Entry]:
     """Yield an index file's entries for a language pair such as deu-eng."""
-    ending = f'-{languages}"'
-    with path.open(encoding="utf-8") as lines:
+    ending = f'-{languages}"'.encode()
+    with path.open("rb") as file:
+        lines = iter(partial(file.readline, LINE_LIMIT), b"")
         for number, line in enumerate(lines, start=1):
+            if len(line) == LINE_LIMIT:
+                fact = f"has a line of more than {LINE_LIMIT:,} bytes"
+                raise InputError(fact, WRITES_IT, file=path, line=number)
             if ending in line:
                 try:
                     yield parse_entry(line)
@@ -117,9 +123,9 @@ def read_entries(path: Path, languages: str) -> Iterator[Entry]:
                     raise InputError(fact, WRITES_IT, file=path, line=number) from error
 
 
-def parse_entry(line: str) -> Entry:
+def parse_entry(line: bytes) -> Entry:
     """Parse one JSON line of mtdata's index into an Entry."""
-    texts = parse_json(line.encode())
+    texts = parse_json(line)
     addresses = texts["url"] if isinstance(texts["url"], list) else [texts["url"]]
     is_named = len(addresses) > 1 or addresses[0].endswith(texts["ext"].rpartition(".")[2])
     name = "" if is_named else texts["filename"]

@@ -9,12 +9,13 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import cast
 from xml.etree.ElementTree import ParseError
 
+from transduce.datasets.unpacked_limit import limit_unpacked
 from transduce.datasets.values import Text
 from transduce.errors import InputError
 from transduce.text.files import read_stream_lines
@@ -52,8 +53,8 @@ def open_text(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
         if unpack is None:
             yield stream
         else:
-            with unpack(stream) as unpacked:
-                yield unpacked
+            with unpack(stream) as unpacked, limit_unpacked(unpacked, path) as limited:
+                yield limited
 
 
 @contextmanager
@@ -61,17 +62,30 @@ def open_download(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
     """Open a downloaded file as a stream, or, if it is an archive, the member that `text` names."""
     name = text.download.name.lower()
     if name.endswith(TARS):
-        with tarfile.open(path) as tape, open_tar_member(tape, text.member, path) as stream:
+        with open_tape(path, name) as tape, open_tar_member(tape, text.member, path) as stream:
             yield stream
     elif name.endswith(".zip"):
         with (
             zipfile.ZipFile(path) as archive,
             open_zip_member(archive, text.member, path) as stream,
+            limit_unpacked(stream, path) as limited,
         ):
-            yield stream
+            yield limited
     else:
         with path.open("rb") as stream:
             yield stream
+
+
+@contextmanager
+def open_tape(path: Path, name: str) -> Iterator[tarfile.TarFile]:
+    """Open a tar archive, packed as its name says, to be read once from its start."""
+    unpack = OPENERS.get(posixpath.splitext(name.replace(".tgz", ".gz"))[1])
+    with ExitStack() as stack:
+        stream = stack.enter_context(path.open("rb"))
+        if unpack is not None:
+            unpacked = stack.enter_context(unpack(stream))
+            stream = stack.enter_context(limit_unpacked(unpacked, path))
+        yield stack.enter_context(tarfile.open(fileobj=stream, mode="r|"))
 
 
 def open_tar_member(archive: tarfile.TarFile, member: str, path: Path) -> io.BufferedIOBase:
