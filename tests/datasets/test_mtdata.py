@@ -288,16 +288,3 @@ def test_an_index_line_of_deep_nesting_has_a_sentence(tmp_path):
     file.write_text('{"pair": "x-deu-eng", "x": ' + "[" * 100_000, encoding="utf-8")
     with pytest.raises(InputError, match="is no line of mtdata's index"):
         list(read_entries(file, "deu-eng"))
-
-
-@pytest.mark.parametrize(
-    ("line", "fact"),
-    [
-        (b"x" * (3 << 20), "has a line of more than 1,048,576 bytes"),
-        (b'\xff"-deu-eng"', "is no line of mtdata's index"),
-    ],
-)
-def test_an_index_line_that_is_no_text_or_endless_has_a_sentence(tmp_path, line, fact):
-    (tmp_path / "mtdata.index.9.jsonl").write_bytes(line)
-    with pytest.raises(InputError, match=fact):
-        list(read_entries(tmp_path / "mtdata.index.9.jsonl", "deu-eng"))

@@ -50,28 +50,28 @@ def use(folder):
 
 def try_folder(folder):
     """How the use of a folder ended, and what the watch noted."""
-    with watch(folder) as watched:
+    with watch(folder) as notes:
         ended = outcome(lambda: use(folder))
-    return ended, watched
+    return ended, notes
 
 
-def find_fault(ended, watched):
+def find_fault(ended, notes):
     """What must not happen, if it did."""
-    if watched.forbidden or watched.outside:
-        return f"{watched.forbidden} {watched.outside}"
+    if notes.forbidden or notes.outside:
+        return f"{notes.forbidden} {notes.outside}"
     if ended != "used" and not ended.startswith("3: "):
         return ended
-    return f"{watched.megabytes:.0f} MB more" if watched.megabytes > MEGABYTES else ""
+    return f"{notes.megabytes:.0f} MB more" if notes.megabytes > MEGABYTES else ""
 
 
 def try_all(cases, folder):
     """Try folders, each a name and files; return outcomes by kind, and what must not happen."""
     counts, faults, used, most = collections.Counter(), {}, {}, 0.0
     for name, files in cases:
-        ended, watched = try_folder(write_files(folder, files))
+        ended, notes = try_folder(write_files(folder, files))
         counts[ended.split(":")[0]] += 1
-        most = max(most, watched.megabytes)
-        if fault := find_fault(ended, watched):
+        most = max(most, notes.megabytes)
+        if fault := find_fault(ended, notes):
             faults[name] = fault
         if ended == "used":
             used[name] = files
@@ -134,8 +134,8 @@ def test_what_is_no_file_is_refused(tmp_path, record, kind):
         shutil.copytree(GOLDEN / "byte-pair", folder)
         (folder / name).unlink()
         NO_FILES[kind](folder / name)
-        ended, watched = try_folder(folder)
-        assert find_fault(ended, watched) == ""
+        ended, notes = try_folder(folder)
+        assert find_fault(ended, notes) == ""
         assert ended.startswith("3: ")
     record(folders=4)
 

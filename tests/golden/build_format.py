@@ -93,6 +93,10 @@ INPUTS = {
 }
 
 
+# what the run answers: after a few updates most outputs are nearly as likely as others
+FEW = INPUTS["translation"][:2]
+
+
 def build(folder: Path) -> None:
     """Train every case for a few updates; keep models, one run, and what they answer."""
     (folder / "bank").mkdir()
@@ -102,10 +106,10 @@ def build(folder: Path) -> None:
         transduce.train(run, **texts(text, bank), recipe=recipe, settings={**SMALL, **changes})
         transduce.average(run, folder / "averaged")
         save_with_large_weights(folder / "averaged", model)
-        write_json(folder / f"{name}.json", read_answers(model, text))
+        write_json(folder / f"{name}.json", read_answers(model, INPUTS[text]))
     shutil.move(folder / "runs" / RUN, folder / "run")
     transduce.average(folder / "run", folder / "averaged")
-    write_json(folder / "averaged.json", read_answers(folder / "averaged", "translation"))
+    write_json(folder / "averaged.json", read_answers(folder / "averaged", FEW, 1))
     (folder / "run" / "lock").unlink()
     write_json(folder / "run.json", read_run_answers(folder / "run"))
     shutil.rmtree(folder / "averaged")
@@ -137,14 +141,13 @@ def texts(kind: str, bank: Path) -> dict[str, Any]:
     return {split: bank / f"{split}.{kind}" for split in ("train", "dev")}
 
 
-def read_answers(folder: Path, text: str) -> dict[str, Any]:
-    """The two best outputs of each line with their scores, and the score of given targets."""
+def read_answers(folder: Path, lines: Sequence[str], n: int = 2) -> dict[str, Any]:
+    """The `n` best outputs of each line with their scores, and the score of given targets."""
     model = transduce.load(folder, on_warning=lambda _: None)
-    lines = INPUTS[text]
-    outputs = [[one.as_json() for one in best] for best in model.nbest_lines(lines, 2)]
+    outputs = [[one.as_json() for one in best] for best in model.nbest_lines(lines, n)]
     given = list_given(lines, outputs)
     return {
-        "lines": lines,
+        "lines": list(lines),
         "outputs": outputs,
         "likelihood": [one.as_json() for one in model.likelihood(given)],
     }
@@ -169,7 +172,7 @@ def read_run_answers(folder: Path) -> dict[str, Any]:
         "dev": corpus.dev.read_texts() if corpus.dev else [],
         "updates": [plan.select_pairs(step).tolist() for step in (1, 2, 9)],
         "micro_batch": feed.micro_batches(1)[0].source.ids.tolist(),
-        **read_answers(folder, "translation"),
+        **read_answers(folder, FEW, 1),
     }
 
 

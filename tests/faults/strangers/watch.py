@@ -13,11 +13,11 @@ from typing import Any
 PROCESSOR_SECONDS, SECONDS = 20, 120  # a folder that takes longer hangs
 STARTS = ("os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen")
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-active: list["Watched"] = []
+active: list["Notes"] = []
 
 
 @dataclass
-class Watched:
+class Notes:
     """What happened between the start and the end of a watch."""
 
     folder: Path
@@ -52,9 +52,9 @@ sys.addaudithook(hear)
 
 
 @contextmanager
-def watch(folder: Path) -> Iterator[Watched]:
+def watch(folder: Path) -> Iterator[Notes]:
     """Note what happens inside a with block, and raise HangError if it does not end."""
-    found, before = Watched(folder), peak()
+    found, before = Notes(folder), peak()
     previous = [signal.signal(one, stop) for one in (signal.SIGPROF, signal.SIGALRM)]
     signal.setitimer(signal.ITIMER_PROF, PROCESSOR_SECONDS)
     signal.alarm(SECONDS)
