@@ -34,7 +34,7 @@ def align_in_two(folder, *options):
     typed, pipe = ("align", *files, "--workers=2", *options), subprocess.PIPE
     env = os.environ | {"OMP_NUM_THREADS": "1"}
     process = Forked(typed, cwd=Path(), env=env, stdin=pipe, stdout=pipe, stderr=pipe)
-    output, errors = process.communicate()
+    output, errors = (stream or b"" for stream in process.communicate())
     return process.returncode, output.decode(), errors.decode()
 
 

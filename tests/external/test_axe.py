@@ -61,7 +61,7 @@ def check(axe, browser):
     """Return a function that opens a page at a link and returns what axe objects to."""
 
     def run(page, link, ready, script=""):
-        found = {}
+        found = dict[tuple[str, int, str], list[str]]()
         for width, scheme in SCREENS:
             browser.resize(width)
             browser.prefer(scheme)

@@ -22,9 +22,9 @@ def read_cells(svg, positions, d_model):
     found = np.zeros((positions, d_model))
     (group,) = ElementTree.fromstring(svg).findall(f"{SPACE}g")
     for path in group:
-        for column, first, count in re.findall(r"M(\d+)\.5 (\d+)v(\d+)", path.get("d")):
+        for column, first, count in re.findall(r"M(\d+)\.5 (\d+)v(\d+)", path.attrib["d"]):
             rows = slice(int(first), int(first) + int(count))
-            found[rows, int(column)] = SHADES[path.get("stroke")]
+            found[rows, int(column)] = SHADES[path.attrib["stroke"]]
     return found
 
 
@@ -32,9 +32,8 @@ def read_line(element, across, up):
     """Return the values of a line's points by where two pairs (pixel, value) lie on each axis."""
     points = re.findall(r"[ML](\S+?) ([^L]+)", element.get("d"))
     places = np.array(points, dtype=float)
-    return [
-        np.interp(places[:, i], *zip(*axis, strict=True)) for i, axis in enumerate((across, up))
-    ]
+    ends = [np.array(axis, dtype=float).T for axis in (across, up)]
+    return [np.interp(places[:, i], *ends[i]) for i in (0, 1)]
 
 
 def lines_of(svg):
