@@ -72,6 +72,7 @@ def test_code_and_its_like_are_not_translated(tag):
         ("<b translate=no>a</i>b</b>c", ["c"]),
         ("<b translate=no><i>a</b>b", ["b"]),
         ("<pre translate=yes>a", []),
+        ("<![<p>a", ["a"]),
     ],
 )
 def test_what_the_author_excludes_is_not_translated(fragment, sentences):

@@ -58,6 +58,15 @@ def test_nested_pairs_stay_nested():
     )
 
 
+def test_a_pair_never_leaves_the_pair_around_it():
+    fragment, links = "<a>p <b>q</b> r</a> s", ((1, 0), (3, 1), (0, 2), (2, 3))
+    assert translate(fragment + " t", "Q S P R", *links) == "Q S <a><b></b>P R</a>"
+
+
+def test_a_pair_around_a_whole_sentence_stays_around_it():
+    assert translate("<b>p <i>q</i></b>", "P Q", (1, 0)) == "<b><i>P</i> Q</b>"
+
+
 def test_tags_stay_inside_of_punctuation_that_they_were_inside_of():
     links = (0, 0), (1, 1), (2, 2)
     assert translate("go (<b>home</b>), now", "geh (heim), nun", *links) == (

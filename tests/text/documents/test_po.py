@@ -132,6 +132,8 @@ def test_gettext_takes_the_result(tmp_path):
         ("{0} of {1}", "{0} von {0}", "lacks {1} and adds {0}"),
         ("a <b>bold</b> <br/>", "ein <b>fetter", "lacks </b> <br/>"),
         ("you &amp; I, %1 and ${x}", "ich", "lacks &amp; %1 ${x}"),
+        ("%1$s of %2$d", "%2$d von %1$s", ""),
+        ("%1$s of %2$d", "%1$s von", "lacks %2$d"),
         ("50% of it", "50% davon", ""),
         ("no", "%s", "adds %s"),
     ],
@@ -149,6 +151,8 @@ def test_flags_stay_beside_fuzzy():
     text = translate(FILE, lambda text: text.replace("%", "")).text
     assert "\n#, fuzzy, c-format\nmsgctxt" in text
     assert "\n#: a.c:1\n#, fuzzy\nmsgid" in text
+    gone = '#, fuzzy\n#~ msgid "x"\n#~ msgstr "y"\nmsgid "a %s"\nmsgstr ""'
+    assert '"y"\n#, fuzzy\nmsgid "a' in translate(gone, lambda _: "b").text
     old = '#| msgid "o"\nmsgid "a %s"\nmsgstr ""'
     assert translate(old, lambda _: "b").text.startswith("#, fuzzy\n#|")
 

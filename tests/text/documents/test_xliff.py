@@ -111,6 +111,12 @@ def test_without_what_was_written_the_document_is_the_same_to_the_byte(text):
     assert repeat(parse(done)).text == done
 
 
+def test_protected_text_stays():
+    text = OLD.replace("<source>42", '<source>Use <mrk mtype="protected">Tux</mrk> now')
+    assert parse(text).sentences[-1] == "Use  now"
+    assert 'uSE <mrk mtype="protected">Tux</mrk> NOW</target>' in swap_case(parse(text)).text
+
+
 def test_a_target_has_its_own_line_and_prefix():
     text = NEW.replace("xmlns=", "xmlns:x=").replace("<", "<x:").replace("<x:/", "</x:")
     text = text.replace("><x:source>Go", ">\n    <x:source>Go")
