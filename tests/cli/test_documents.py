@@ -1,5 +1,7 @@
 """transduce translate --format: a document for a document."""
 
+import gzip
+
 import pytest
 
 FAST = ("--beam=1", "--extra-length=1")
@@ -25,13 +27,14 @@ def test_a_document_may_be_written_to_a_file(call, babbler, tmp_path):
     assert (tmp_path / "out").read_bytes().decode() == wanted
 
 
-def test_line_by_line_stays_the_default_with_a_note(call, babbler, tmp_path):
-    (tmp_path / "in.html").write_bytes(PAGE)
-    ended = call("translate", babbler, tmp_path / "in.html", *FAST)
+@pytest.mark.parametrize("name", ["in.html", "in.HTM.gz"])
+def test_line_by_line_stays_the_default_with_a_note(call, babbler, tmp_path, name):
+    (tmp_path / name).write_bytes(gzip.compress(PAGE) if name.endswith("gz") else PAGE)
+    ended = call("translate", babbler, tmp_path / name, *FAST)
     assert ended.code == 0
     assert ended.stdout.count("\n") == 2
     assert ended.stderr == (
-        f"note: {tmp_path}/in.html is translated line by line; --format html keeps its structure\n"
+        f"note: {tmp_path}/{name} is translated line by line; --format html keeps its structure\n"
     )
 
 

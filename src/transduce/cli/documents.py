@@ -25,7 +25,8 @@ document_option = click.option(
 
 def suggest_format(file: Path) -> None:
     """Print a note if a file that is translated line by line has the name of a document."""
-    form = SUFFIXES.get(file.suffix.lower())
+    endings = [ending.lower() for ending in file.suffixes[-2:]]  # a packed file has two
+    form = next((SUFFIXES[ending] for ending in endings if ending in SUFFIXES), None)
     if form is not None:
         display.print_message(
             f"note: {file} is translated line by line; --format {form} keeps its structure"
