@@ -35,7 +35,8 @@ def served(model, *options):
 
 def children(process):
     """Return the processes that a process has started and that live."""
-    listed = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text("utf-8").split()
+    tasks = Path(f"/proc/{process.pid}/task").glob("*/children")
+    listed = [pid for one in tasks for pid in one.read_text("utf-8").split()]
     names = {int(pid): Path(f"/proc/{pid}/cmdline").read_bytes() for pid in listed}
     return [pid for pid, name in names.items() if b"spawn_main" in name]
 
