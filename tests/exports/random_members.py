@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from tests.inference.random_models import SIZES
@@ -45,8 +46,9 @@ def roughen(model: Transformer) -> None:
                 weight.copy_(0.4 * noise)
             else:
                 weight.copy_((1.0 if "norm" in name and "weight" in name else 0.0) + 0.2 * noise)
-        last = model.decoder[-1].add_feed_forward.norm
-        bias = last.bias if model.sizes.norm == "post" else model.decoder_final_norm.bias
+        post = model.sizes.norm == "post"
+        last: Any = model.decoder[-1].add_feed_forward.norm if post else model.decoder_final_norm
+        bias = last.bias
         model.output.weight[0] = bias * (6 / bias.square().sum())  # END, so that outputs end
 
 

@@ -16,6 +16,7 @@ ENGINES = {
     "ctranslate2": ("ctranslate2",),
     "huggingface": ("transformers",),
     "argos": ("argostranslate",),
+    "onnx": ("onnx", "onnxruntime"),
 }
 
 

@@ -14,7 +14,7 @@ from transduce.cli import display, options
 @click.option(
     "--to",
     required=True,
-    type=click.Choice(["ctranslate2", "huggingface", "argos"]),
+    type=click.Choice(["ctranslate2", "huggingface", "argos", "onnx"]),
     help="The program that is to load it.",
 )
 @click.option(

@@ -15,11 +15,12 @@ from transduce.exports.target import Target
 from transduce.exports.to_argos import ARGOS
 from transduce.exports.to_ctranslate2 import CTRANSLATE2
 from transduce.exports.to_huggingface import HUGGINGFACE
+from transduce.exports.to_onnx import ONNX
 from transduce.inference.load import Member, load_member
 from transduce.settings.fields import require
 from transduce.text.arguments import Text, read_path, read_text
 
-TARGETS = {target.name: target for target in (CTRANSLATE2, HUGGINGFACE, ARGOS)}
+TARGETS = {target.name: target for target in (CTRANSLATE2, HUGGINGFACE, ARGOS, ONNX)}
 KIND = "export"
 
 

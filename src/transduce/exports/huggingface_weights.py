@@ -1,17 +1,22 @@
 """A model's weights under the names of Hugging Face's MarianMTModel, with a row for padding."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
 from transduce.exports.features import list_sines_first, reorder_features
+from transduce.exports.norms import scale_states
 from transduce.exports.weights import Affine, Array, Attention, Layer, Stack, Weights
+from transduce.model.residual import NORM_EPSILON
 
+EPSILON = 1e-5  # what Marian's norms add to the variance
 Named = Iterator[tuple[str, Array]]
 
 
 def name_marian_weights(weights: Weights) -> dict[str, Array]:
     """Return the arrays of a MarianMTModel; tied matrices only under the name of the original."""
+    weights = scale_states(weights, math.sqrt(EPSILON / NORM_EPSILON))
     weights = reorder_features(weights, list_sines_first(weights.projection.shape[1]))
     found = {"final_logits_bias": forbid_padding(len(weights.projection))}
     encoder, decoder = weights.encoder.embedding, weights.decoder.embedding

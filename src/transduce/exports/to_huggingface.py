@@ -155,7 +155,8 @@ def list_differences(member: Member) -> list[str]:
     """Return what `transformers` does not do as this model's own search."""
     search = member.recipe.search
     found = [
-        "its norms add 1e-5 to the variance and ours 1e-6, which changes log P in the fifth digit",
+        "its norms add 1e-5 to the variance and ours 1e-6: states are scaled by √10 to make up for "
+        "it, but for the first norm of each stack",
         f"its outputs have at most {LIMIT} symbols (generation_config.json); here the source's "
         f"length + {search.extra_length}",
         "long lines are not split into sentences there",
@@ -179,6 +180,7 @@ class HuggingFaceEngine:
         import torch
         import transformers  # type: ignore[import-not-found]
 
+        transformers.utils.logging.disable_progress_bar()
         self.name = f"transformers {transformers.__version__}"
         self.inference_mode = torch.inference_mode
         self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(str(folder))

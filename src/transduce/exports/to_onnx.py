@@ -1,0 +1,199 @@
+"""Export to ONNX: the encoder, and a step of the decoder with its cache, for onnxruntime."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from transduce.durable import FolderWriter
+from transduce.exports.onnx_model import PlainDecoderStep, PlainEncoder
+from transduce.exports.target import EngineOutput, Target
+from transduce.exports.to_ctranslate2 import name_tokenizers
+from transduce.exports.tokenizer import build_tokenizer_json
+from transduce.exports.weights import POSITIONS, Weights, collect_weights
+from transduce.inference.load import Member
+from transduce.search import beam_search_unordered
+from transduce.vocabulary import END
+
+ENCODER, STEP = "encoder.onnx", "decoder_step.onnx"
+Sizes = dict[str, dict[int, str]]  # the variable dimensions of each named array
+SENTENCES = {0: "batch", 1: "source"}
+MEMORY = {1: "batch", 3: "source"}
+
+
+def write_onnx(member: Member, writer: FolderWriter, _precision: str) -> None:
+    """Write both graphs and the tokenizers; ImportError without the package `onnx`."""
+    import onnx  # type: ignore[import-not-found]  # noqa: F401 - torch.onnx needs it
+
+    weights = collect_weights(member.model)
+    writer.write(ENCODER, trace_encoder(weights))
+    writer.write(STEP, trace_step(weights))
+    for name, vocabulary in name_tokenizers(member).items():
+        writer.write(name, build_tokenizer_json(vocabulary))
+
+
+def trace_encoder(weights: Weights) -> bytes:
+    """Return the encoder as an ONNX file, for any number and length of sentences."""
+    ids, mask = torch.zeros(2, 3, dtype=torch.long), torch.ones(2, 3, dtype=torch.bool)
+    inputs = {"input_ids": SENTENCES, "attention_mask": SENTENCES}
+    outputs = {"memory_keys": MEMORY, "memory_values": MEMORY}
+    return trace(PlainEncoder(weights), (ids, mask), inputs, outputs)
+
+
+def trace_step(weights: Weights) -> bytes:
+    """Return a step of the decoder as an ONNX file, for any number of sentences and any cache."""
+    layers, heads, width = len(weights.decoder.layers), weights.heads, weights.head_width
+    memory = tuple(torch.zeros(layers, 2, heads, 3, width) for _ in range(2))
+    past = tuple(torch.zeros(layers, 2, heads, 4, width) for _ in range(2))
+    mask = torch.ones(2, 3, dtype=torch.bool)
+    ids, position = torch.ones(2, dtype=torch.long), torch.full((1,), 4)
+    inputs = {
+        "ids": {0: "batch"},
+        "position": {},
+        "attention_mask": SENTENCES,
+        "memory_keys": MEMORY,
+        "memory_values": MEMORY,
+        "past_keys": {1: "batch", 3: "past"},
+        "past_values": {1: "batch", 3: "past"},
+    }
+    longer = {1: "batch", 3: "past_and_this"}
+    outputs = {"log_probs": {0: "batch"}, "keys": longer, "values": longer}
+    return trace(PlainDecoderStep(weights), (ids, position, mask, memory, past), inputs, outputs)
+
+
+def trace(module: nn.Module, examples: tuple[Any, ...], inputs: Sizes, outputs: Sizes) -> bytes:
+    """Return a module as an ONNX file, given the names and variable sizes of what goes in and out.
+
+    The exporter that traces needs no other package than `onnx`.
+    """
+    file = BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that sizes are constants: only those not named here are
+        torch.onnx.export(
+            module.eval(),
+            examples,
+            file,  # type: ignore[arg-type]  # it takes files, too
+            input_names=list(inputs),
+            output_names=list(outputs),
+            dynamic_axes={**inputs, **outputs},
+            dynamo=False,
+        )
+    return file.getvalue()
+
+
+def list_differences(member: Member) -> list[str]:
+    """Return what is left to the users of the two graphs."""
+    found = [
+        "the search is yours to write: the graphs compute the encoder and one step of the decoder "
+        "(docs/guide/exporting.md has a loop)",
+        f"positions end at {POSITIONS}",
+        "long lines are not split into sentences there",
+    ]
+    if member.recipe.architecture.positions == "learned":
+        found[1] = f"positions end at {member.recipe.architecture.max_positions}"
+    return found
+
+
+@final
+@dataclass(frozen=True)
+class OnnxState:
+    """The cached keys and values of every hypothesis, and those of its source."""
+
+    memory: dict[str, Any]  # the encoder's outputs and the mask, by the names of the step's inputs
+    past: tuple[Any, Any]
+    length: int
+
+
+@final
+class OnnxEngine:
+    """onnxruntime with both graphs loaded, as the decoder of the search of this package."""
+
+    limits_length = True
+
+    def __init__(self, folder: Path, member: Member) -> None:
+        import onnxruntime  # type: ignore[import-not-found]
+
+        self.name, self.member = f"onnxruntime {onnxruntime.__version__}", member
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        self.encoder, self.decoder_step = (
+            onnxruntime.InferenceSession(folder / name, options, ["CPUExecutionProvider"])
+            for name in (ENCODER, STEP)
+        )
+
+    @property
+    def device(self) -> torch.device:
+        """The device of ids and log-probabilities."""
+        return torch.device("cpu")
+
+    def start(self, sources: Sequence[Sequence[int]]) -> OnnxState:
+        """Encode the sources, padded to one length."""
+        longest = max(map(len, sources))
+        ids = np.array([[*one, *[END] * (longest - len(one))] for one in sources])
+        mask = np.arange(longest)[None] < np.array([len(one) for one in sources])[:, None]
+        keys, values = self.encoder.run(None, {"input_ids": ids, "attention_mask": mask})
+        memory = {"memory_keys": keys, "memory_values": values, "attention_mask": mask}
+        return OnnxState(memory, (keys[:, :, :, :0], values[:, :, :, :0]), 0)
+
+    def step(
+        self, state: OnnxState, ids: Int[Tensor, " R"]
+    ) -> tuple[Float[Tensor, "R V"], OnnxState]:
+        """Append a symbol to each hypothesis; return log P of the next symbols."""
+        inputs = {
+            "ids": ids.numpy(),
+            "position": np.array([state.length]),
+            "past_keys": state.past[0],
+            "past_values": state.past[1],
+        }
+        log_probs, keys, values = self.decoder_step.run(None, {**inputs, **state.memory})
+        return torch.from_numpy(log_probs), OnnxState(
+            state.memory, (keys, values), state.length + 1
+        )
+
+    def reorder(self, state: OnnxState, rows: Int[Tensor, " R2"]) -> OnnxState:
+        """Return the state of the given hypotheses in the given order."""
+        order = rows.numpy()
+        memory = {
+            name: value[order] if name == "attention_mask" else value[:, order]
+            for name, value in state.memory.items()
+        }
+        keys, values = state.past
+        return OnnxState(memory, (keys[:, order], values[:, order]), state.length)
+
+    def concatenate(self, first: OnnxState, second: OnnxState) -> OnnxState:
+        """Refuse: all sources of a proof begin together."""
+        raise NotImplementedError
+
+    def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:
+        """Return the best output of each line by the search of this package over the graphs."""
+        task = self.member.task
+        sources = task.encode_sources([task.normalise(line) for line in lines])
+        extra = max_length - len(sources[0]) + 1
+        search = replace(
+            self.member.recipe.search,
+            beam=beam,
+            penalty="none",
+            extra_length=extra,
+            batch_size=len(sources),
+        )
+        found = dict(beam_search_unordered(self, sources, search, nbest=1))
+        best = [found[number][0] for number in range(len(sources))]
+        return [EngineOutput(task.decode(one.ids, ""), one.log_prob) for one in best]
+
+
+ONNX = Target(
+    name="onnx",
+    precisions=("float32",),
+    write=write_onnx,
+    find_unsupported=lambda _: "",
+    list_differences=list_differences,
+    open_engine=OnnxEngine,
+    install="pip install onnxruntime",
+)

@@ -1,0 +1,34 @@
+"""The modules behind the ONNX graphs compute what the model computes, padded and step by step."""
+
+import numpy as np
+import pytest
+import torch
+from tests.exports.random_members import random_member, shapes
+from tests.exports.test_ctranslate2 import SOURCE, TARGET, our_log_probs
+
+from transduce.exports.onnx_model import PlainDecoderStep, PlainEncoder
+from transduce.exports.weights import collect_weights
+
+LONGER = [9, 8, 7, 6, 5, 4, 3, 0]
+
+
+def step_through(member):
+    """Return log P of the symbols after each prefix of the target, beside a longer sentence."""
+    weights = collect_weights(member.model)
+    encoder, step = PlainEncoder(weights), PlainDecoderStep(weights)
+    padding = [0] * (len(LONGER) - len(SOURCE))
+    ids = torch.tensor([[*SOURCE, *padding], LONGER])
+    mask = torch.tensor([[True] * len(SOURCE) + [False] * len(padding), [True] * len(LONGER)])
+    memory = encoder(ids, mask)
+    past, found = tuple(one[:, :, :, :0] for one in memory), []
+    for position, symbol in enumerate([1, *TARGET]):
+        symbols, at = torch.tensor([symbol, 1]), torch.tensor([position])
+        log_probs, *past = step(symbols, at, mask, memory, tuple(past))
+        found.append(log_probs[0].numpy())
+    return np.stack(found)
+
+
+@pytest.mark.parametrize("name", shapes())
+def test_the_step_with_its_cache_computes_the_models_log_probabilities(name):
+    member = random_member(shapes()[name])
+    np.testing.assert_allclose(step_through(member), our_log_probs(member), atol=2e-5)
