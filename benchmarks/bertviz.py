@@ -33,7 +33,7 @@ from bertviz import head_view
 layers = [torch.from_numpy(layer[None]) for layer in numpy.load(sys.argv[1])]
 print(head_view(layers, json.load(open(sys.argv[2])), html_action="return").data)
 """
-DRAWN = """
+READY = """
 const [done] = arguments, end = () => done(performance.now());
 const again = () => {
   requestAnimationFrame(document.querySelector("#attention line") ? end : again);
@@ -93,7 +93,7 @@ def measure(browser: Browser, page: Path) -> dict[str, Any]:
     browser.resize(1200, 900)
     browser.open(page)
     figures: dict[str, Any] = {"bytes": page.stat().st_size}
-    figures["ready_ms"] = round(run_async(browser, DRAWN))
+    figures["ready_ms"] = round(run_async(browser, READY))
     figures["hover_ms"] = summarise(run_async(browser, EACH_FRAME, FRAMES, HOVER))
     return figures
 
