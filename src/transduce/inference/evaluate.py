@@ -15,6 +15,7 @@ from transduce.inference.pairs import number_pairs, require_matches
 from transduce.inference.test_set import read_test_set
 from transduce.inference.translator import Translator
 from transduce.machine.environment import describe_environment
+from transduce.model.decoding.inference_weights import describe_precision
 from transduce.scores import METRICS, Perplexity, Score, compute_score
 from transduce.scores.scoring import require_scorable
 from transduce.settings.fields import require
@@ -167,7 +168,7 @@ def provenance(translator: Translator) -> dict[str, Any]:
     return {
         "models": list(translator.hashes),
         "recipe": translator.recipe.as_json(),
-        "precision": str(weight.dtype).removeprefix("torch."),
+        "precision": describe_precision(translator.models[0]),
         "environment": describe_environment(weight.device),
         "date": today(),
     }

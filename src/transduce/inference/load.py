@@ -1,5 +1,6 @@
 """`transduce.load`: a translator from model folders or a run's newest checkpoint."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,6 +11,7 @@ from typing import final
 from transduce.checkpoint.weights import DAMAGED
 from transduce.errors import FolderError, InputError, short_repr
 from transduce.inference.long_lines import OnWarning
+from transduce.inference.precision import choose_precision
 from transduce.inference.translator import Translator, warn_user
 from transduce.machine.device import select_device
 from transduce.model.decoding.inference_weights import prepare_for_inference
@@ -18,7 +20,7 @@ from transduce.runs.stored_model import StoredModel, build_stored_model, read_st
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.fields import require
-from transduce.settings.precision import INFERENCE_PRECISIONS, InferencePrecision
+from transduce.settings.precision import INFERENCE_PRECISIONS
 from transduce.tasks import Task, build_task, find_task_kind
 from transduce.text.arguments import read_path, require_count
 from transduce.vocabulary.files import LEXICON
@@ -50,8 +52,10 @@ def load(
     models and uses one thread; a script with workers needs `if __name__ == "__main__":`. The
     calling process keeps its settings, such as its number of threads. A sentence too long for the
     models is split, and `on_warning` is called with a `LineWarning`, by default to issue a Python
-    warning; if `strict`, such a sentence is an error. With `precision="bfloat16"` a few outputs of
-    1,000 depend on batch size, workers and the order of lines.
+    warning; if `strict`, such a sentence is an error. `precision` is "float32", "bfloat16", "int8"
+    or "auto", the fastest measured for quality on this kind of processor; a Python warning says
+    what was chosen if that is not what was asked for. With "bfloat16" a few outputs of 1,000
+    depend on batch size, workers and the order of lines.
     """
     require_count("workers", workers)
     known = " or ".join(INFERENCE_PRECISIONS)
@@ -60,8 +64,11 @@ def load(
     folders = [read_path("folder", one) for one in (folder, *more)]
     members = [load_member(one) for one in folders]
     require_same_vocabularies(members, folders)
+    chosen = choose_precision(precision, members[0].model.output.weight.device)
+    if chosen.message:
+        warnings.warn(chosen.message, UserWarning, stacklevel=2)
     for member in members:
-        prepare_for_inference(member.model, InferencePrecision(precision))
+        prepare_for_inference(member.model, chosen.precision)
     models = tuple(member.model for member in members)
     hashes = tuple(member.hash for member in members)
     return Translator(
@@ -73,7 +80,7 @@ def load(
         strict=strict,
         on_warning=on_warning,
         workers=workers,
-        reload=partial(load, *folders, precision=precision),
+        reload=partial(load, *folders, precision=chosen.precision.value),
     )
 
 

@@ -10,6 +10,8 @@ class InferencePrecision(StrEnum):
 
     FLOAT32 = "float32"
     BFLOAT16 = "bfloat16"
+    INT8 = "int8"  # weights and the inputs of products in 8 bits, all else in float32
 
 
-INFERENCE_PRECISIONS = tuple(precision.value for precision in InferencePrecision)
+AUTO = "auto"  # the fastest precision whose quality was shown on this kind of processor
+INFERENCE_PRECISIONS = (*(precision.value for precision in InferencePrecision), AUTO)

@@ -1,4 +1,4 @@
-"""Converts trained weights for inference: their precision and memory layout (decision 0035)"""
+"""Converts trained weights for inference: their precision and memory layout (decision 0038)"""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, final
@@ -8,6 +8,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from transduce.machine.processor import Processor, read_processor
+from transduce.model.decoding.int8 import Int8Linear
 from transduce.model.linear import Linear, replace_linear_operators
 from transduce.model.transformer import Transformer
 from transduce.settings.precision import InferencePrecision
@@ -34,6 +35,9 @@ def prepare_for_inference(model: Transformer, precision: InferencePrecision) -> 
 
     The conversion is final: packed weights cannot be trained, saved, copied or moved to a device.
     """
+    if precision == InferencePrecision.INT8:
+        replace_linear_operators(model.float(), Int8Linear)
+        return
     model.to(getattr(torch, precision.value))
     pack_weights(model, choose_packing(model.output.weight, read_processor()))
     transpose_weights(model)
@@ -80,6 +84,13 @@ def transpose_weights(model: Transformer) -> None:
     as before on a GPU.
     """
     replace_linear_operators(model, TransposedLinear)
+
+
+def describe_precision(model: Transformer) -> str:
+    """Return the precision in which a model computes products: "float32", "bfloat16", "int8"."""
+    if any(isinstance(module, Int8Linear) for module in model.modules()):
+        return InferencePrecision.INT8.value
+    return str(model.output.weight.dtype).removeprefix("torch.")
 
 
 def read_weights(model: Transformer) -> dict[str, Tensor]:

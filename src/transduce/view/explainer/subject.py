@@ -1,10 +1,8 @@
 """Checks whether a model can run in a page: its kind, its size, its precision."""
 
-import torch
-
 from transduce.errors import InputError
 from transduce.inference.translator import Translator
-from transduce.model.decoding.inference_weights import read_weights
+from transduce.model.decoding.inference_weights import describe_precision, read_weights
 from transduce.settings.fields import require
 from transduce.tasks.text import TextToText
 
@@ -27,14 +25,15 @@ def require_explainable(translator: Translator, max_weights: int) -> None:
         f"this model has no self-attention: architecture.mixing is {model.sizes.mixing}",
         INSTEAD,
     )
+    precision = describe_precision(model)
+    require(
+        precision == "float32",
+        f"the explainer stores weights itself, and these are already rounded to {precision}",
+        "load the model in float32",
+    )
     count = sum(weight.numel() for weight in read_weights(model).values())
     require(
         count <= max_weights,
         f"this model has {count:,} weights, and the explainer runs at most {max_weights:,}",
         f"{INSTEAD}; --max-weights {count} lets it try",
-    )
-    require(
-        model.output.weight.dtype == torch.float32,
-        "the explainer stores weights itself, and these are already rounded to bfloat16",
-        "load the model in float32",
     )

@@ -1,0 +1,49 @@
+"""Chooses the precision of inference: what was asked for, or what this machine can do instead."""
+
+from typing import NamedTuple
+
+import torch
+
+from transduce.machine.processor import Processor, read_processor
+from transduce.model.decoding.int8 import unsupported_int8_reason
+from transduce.settings.precision import AUTO, InferencePrecision
+
+
+class PrecisionChoice(NamedTuple):
+    """The precision that a model gets, and a sentence if it is not the one asked for."""
+
+    precision: InferencePrecision
+    message: str
+
+
+def choose_precision(asked: str, device: torch.device) -> PrecisionChoice:
+    """Return the precision asked for, or float32 if int8 cannot be had; "auto" is decided here."""
+    if asked == AUTO:
+        chosen, reason = choose_automatically(device, read_processor())
+        return PrecisionChoice(chosen, f"precision auto: {chosen.value}, {reason}")
+    precision = InferencePrecision(asked)
+    if precision != InferencePrecision.INT8:
+        return PrecisionChoice(precision, "")
+    reason = find_int8_obstacle(device)
+    if reason:
+        return PrecisionChoice(InferencePrecision.FLOAT32, f"float32 in place of int8: {reason}")
+    return PrecisionChoice(precision, "")
+
+
+def choose_automatically(
+    device: torch.device, processor: Processor
+) -> tuple[InferencePrecision, str]:
+    """Return the fastest precision whose quality was shown on this kind of processor, and why."""
+    measured = processor.vendor == "AuthenticAMD" and "avx512f" not in processor.features
+    if measured and not find_int8_obstacle(device):
+        reason = "whose BLEU was that of float32 on an AMD processor without AVX-512"
+        return InferencePrecision.INT8, reason
+    reason = "since nothing faster was measured for quality on this kind of processor"
+    return InferencePrecision.FLOAT32, reason
+
+
+def find_int8_obstacle(device: torch.device) -> str:
+    """Return why models on a device cannot compute in int8; empty if they can."""
+    if device.type != "cpu":
+        return f"8-bit products are for CPUs, and this is {device.type}"
+    return unsupported_int8_reason()

@@ -1,0 +1,122 @@
+"""Products in 8 bits, compared with sums of whole numbers and with products in float32."""
+
+import pytest
+import torch
+from tests.model.test_inference_weights import logits_of
+from tests.model.tiny import model_of, sizes
+
+from transduce.model.decoding import int8
+from transduce.model.decoding.inference_weights import describe_precision, prepare_for_inference
+from transduce.model.decoding.int8 import (
+    LEVELS,
+    SAFE_LEVELS,
+    Int8Linear,
+    do_sums_saturate,
+    unsupported_int8_reason,
+)
+from transduce.model.linear import Linear
+from transduce.settings.precision import InferencePrecision
+
+pytestmark = [
+    pytest.mark.skipif(bool(unsupported_int8_reason()), reason=unsupported_int8_reason()),
+    pytest.mark.filterwarnings("error"),
+]
+
+SHAPES = [(5, 7), (64, 64), (256, 1000), (1024, 256)]
+
+
+def linear_of(inputs, outputs, *, bias=True, seed=1):
+    linear = Linear(inputs, outputs, bias=bias)
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for weight in linear.parameters():
+            weight.copy_(torch.randn(weight.shape, generator=generator))
+    return linear
+
+
+def multiply_whole_numbers(x, linear, levels):
+    """The same product by definition, in float64: rounded rows, exact sums."""
+    x, weight = x.double(), linear.weight.double()
+    largest, scale = x.abs().amax(1, keepdim=True), weight.abs().amax(1) / levels
+    left = (x / largest * LEVELS).round()
+    right = (weight / scale[:, None]).round()
+    return (left @ right.t()) * scale * largest / LEVELS + (
+        linear.bias if linear.bias is not None else 0
+    )
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("rows", [1, 4, 70])
+def test_sums_are_exact_for_any_shape(shape, rows):
+    linear, x = linear_of(*shape), torch.randn(rows, shape[0])
+    levels = SAFE_LEVELS if do_sums_saturate() else LEVELS
+    expected = multiply_whole_numbers(x, linear, levels)
+    found = Int8Linear(linear)(x).double()
+    assert (found - expected).norm() < 2e-3 * expected.norm(), "but for halves, rounded in float32"
+
+
+@torch.no_grad()
+def test_the_largest_possible_sums_are_not_cut():
+    linear = linear_of(64, 16, bias=False)
+    linear.weight.fill_(1.0)
+    found = Int8Linear(linear)(torch.ones(4, 64))
+    torch.testing.assert_close(found, torch.full((4, 16), 64.0), rtol=1e-5, atol=0)
+
+
+@torch.no_grad()
+def test_weights_of_eight_bits_would_be_cut_where_sums_saturate():
+    if not do_sums_saturate():
+        pytest.skip("this processor sums in 32 bits")
+    product = int8.multiply_int8(torch.ones(4, 64), int8.pack_int8(torch.ones(16, 64), LEVELS))
+    assert product.max() < 33
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_row_has_the_same_product_alone_and_in_company(shape):
+    linear, x = Int8Linear(linear_of(*shape)), torch.randn(70, shape[0])
+    x[3] *= 1000
+    residual = torch.randn(70, shape[1])
+    together = linear(x), linear.relu(x), linear.add(x, residual)
+    for row in (0, 3, 69):
+        one, its = x[row : row + 1], residual[row : row + 1]
+        alone = linear(one), linear.relu(one), linear.add(one, its)
+        assert all(torch.equal(a[0], b[row]) for a, b in zip(alone, together, strict=True))
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_fused_products_equal_the_product_and_what_follows_it(bias):
+    linear = Int8Linear(linear_of(64, 48, bias=bias))
+    x, residual = torch.randn(6, 64), torch.randn(6, 48)
+    kept = x.clone(), residual.clone()
+    torch.testing.assert_close(linear.relu(x), linear(x).clamp(min=0))
+    torch.testing.assert_close(linear.add(x, residual), residual + linear(x))
+    assert torch.equal(x, kept[0])
+    assert torch.equal(residual, kept[1])
+
+
+@torch.no_grad()
+def test_rows_of_zeros_give_the_bias_and_rows_of_nan_stay_nan():
+    linear = linear_of(64, 16)
+    linear.weight[2] = 0
+    x = torch.stack([torch.zeros(64), torch.full((64,), torch.nan), torch.ones(64)])
+    found = Int8Linear(linear)(x)
+    assert torch.equal(found[0], linear.bias)
+    assert found[1].isnan().all()
+    assert found[2, 2] == linear.bias[2]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("tie", ["all", "none"])
+def test_a_model_in_int8_is_nearly_the_same_model(tie):
+    model = model_of(sizes(tie_embeddings=tie))
+    before, weight = logits_of(model).float(), model.target.weight.clone()
+    assert describe_precision(model.float()) == "float32"
+    prepare_for_inference(model, InferencePrecision.INT8)
+    after = logits_of(model)
+    assert 0 < (after - before).norm() < 0.1 * before.norm()
+    assert describe_precision(model) == "int8"
+    assert torch.equal(model.target.weight, weight.float()), "embeddings stay as they are"
+    assert not [one for one in model.modules() if isinstance(one, Linear)]
