@@ -1,4 +1,4 @@
-"""Converts trained weights for inference: their precision and memory layout (decision 0038)"""
+"""Converts trained weights for inference: their precision and memory layout (decision 0037)"""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, final
