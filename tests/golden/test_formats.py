@@ -17,6 +17,7 @@ import transduce
 from transduce.checkpoint import stored_recipe
 from transduce.durable.checksummed_json import FORMAT, add_checksum
 from transduce.errors import FolderError
+from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
 
 HERE = Path(__file__).parent
@@ -76,6 +77,13 @@ def load(folder):
 def test_every_format_up_to_the_present_one_has_its_folder():
     assert [folder.name for folder in FORMATS] == [f"format-{n}" for n in range(1, FORMAT + 1)]
     assert {folder.name: hash_folder(folder) for folder in FORMATS} == HASHES
+
+
+def test_the_newest_format_has_every_setting():
+    """A new setting changes what files hold: docs/reference/formats.md says what it needs."""
+    stored = json.loads((FORMATS[-1] / "byte-pair" / "recipe.json").read_bytes())
+    known = stored_recipe.setting_paths(Recipe(name="any").as_json())
+    assert set(known) == set(stored_recipe.setting_paths(stored))
 
 
 @pytest.mark.parametrize("name", CASES)

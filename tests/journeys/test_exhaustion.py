@@ -12,6 +12,13 @@ from tests.journeys.commands import tiny
 
 pytestmark = pytest.mark.slow
 MB = 1 << 20
+# what commands import late, and another user may not read where Python is installed
+READ_LATE = (
+    "transduce.cli.main",
+    "multiprocessing.popen_spawn_posix",
+    "rich.progress",
+    "rich.live",
+)
 LINES = b"".join(b"a dog sees %d cats\n" % number for number in range(60))
 SEARCH = ("--beam=100", "--batch-size=60", "--extra-length=1")
 
@@ -32,8 +39,8 @@ def limit_files(count):
 
 def limit_threads():
     """Be a plain user who may start no thread and no process."""
-    for name in ("transduce.cli.main", "multiprocessing.popen_spawn_posix"):
-        importlib.import_module(name)  # another user may not read where Python is installed
+    for name in READ_LATE:
+        importlib.import_module(name)
     os.setgid(65_534)
     os.setuid(65_534)
     resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
