@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from transduce.inference.load import load
     from transduce.runs.average import average
     from transduce.runs.fetch import fetch
+    from transduce.runs.import_model import import_model
     from transduce.runs.prepare import prepare
     from transduce.runs.sweep import sweep
     from transduce.runs.train import train
@@ -53,6 +54,7 @@ __all__ = [
     "explain",
     "export",
     "fetch",
+    "import_model",
     "load",
     "prepare",
     "recipes",
@@ -81,6 +83,7 @@ FUNCTIONS = MappingProxyType(  # the module that each public function is defined
         "explain": "transduce.view.explainer.explain",
         "export": "transduce.exports.export",
         "fetch": "transduce.runs.fetch",
+        "import_model": "transduce.runs.import_model",
         "load": "transduce.inference.load",
         "prepare": "transduce.runs.prepare",
         "survey": "transduce.view.attention.survey.survey",

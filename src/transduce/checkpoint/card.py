@@ -58,6 +58,7 @@ class CardFacts:
     versions: Mapping[str, str] = field(default_factory=dict)
     figures: Sequence[CardScore] = ()
     parent: str = ""  # sha256 of the model whose weights the run began with; "" if random
+    imported: str = ""  # sha256 of the weights that another program trained; "" if trained here
     size: str = ""  # a line on how the parameters add up, compared with the paper's count
     cost: Sequence[str] = ()  # lines on hardware, time and operations, compared with the paper's
 
@@ -68,8 +69,7 @@ def model_card(recipe: Recipe, facts: CardFacts) -> str:
         front_matter(facts.description),
         title_section(recipe, facts),
         deviations_section(recipe),
-        data_section(recipe, facts),
-        training_section(recipe, facts),
+        *trained_sections(recipe, facts),
         scores_section(facts),
         usage_section(facts.description),
     ]
@@ -109,6 +109,21 @@ def deviations_section(recipe: Recipe) -> str:
     ]
     because = f"> {escape_markdown(recipe.because)}\n\n" if recipe.because else ""
     return heading + because + markdown_table(("setting", "base model", "here", "source"), rows)
+
+
+def trained_sections(recipe: Recipe, facts: CardFacts) -> list[str]:
+    """Return the card's sections on data and training; of an imported model, on its origin."""
+    if not facts.imported:
+        return [data_section(recipe, facts), training_section(recipe, facts)]
+    lines = [
+        "## Origin",
+        "",
+        "Another program trained this model; its text, cost and scores are not known here.",
+        "",
+        f"- weights: a Marian checkpoint with sha256 `{escape_markdown(facts.imported)}`",
+        f"- {escape_markdown(facts.size)}",
+    ]
+    return ["\n".join(lines)]
 
 
 def data_section(recipe: Recipe, facts: CardFacts) -> str:

@@ -13,6 +13,10 @@ from transduce.settings.recipe import Value, with_changes
 ADDED_LATER: Mapping[str, Value] = {
     "data.linearisation": "xx",
     "data.label_scheme": "raw",
+    "architecture.activation": "relu",
+    "architecture.attention_biases": False,
+    "architecture.output_bias": False,
+    "architecture.norm_epsilon": 1e-6,
     "search.constrained": True,
     "search.max_openings": 10,
 }

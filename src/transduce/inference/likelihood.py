@@ -51,4 +51,6 @@ def token_log_probs(model: Transformer, source: Packed, target: Packed) -> Float
     device = model.output.weight.device
     memory = model.eval().encode(source.to(device))
     states = model.decode(target.to(device).shift_right(BEGIN), memory)
-    return compute_log_probs(states, model.output.weight, target.ids.to(device))
+    return compute_log_probs(
+        states, model.output.weight, target.ids.to(device), model.bias_of_logits
+    )

@@ -37,11 +37,12 @@ class LayerCounts:
 def count_self_attention(a: Architecture) -> LayerCounts:
     """Count parameters, multiplications and activations of self-attention    (section 3.2.2)
 
-    The parameters are W^Q, W^K and W^V of all heads, and W^O.
+    The parameters are W^Q, W^K and W^V of all heads, and W^O; in other systems a bias of each.
     """
     weights = a.heads * a.d_model * (2 * a.d_k + 2 * a.d_v)
+    biases = a.heads * (2 * a.d_k + a.d_v) + a.d_model if a.attention_biases else 0
     return LayerCounts(
-        parameters=weights,
+        parameters=weights + biases,
         products=weights,
         pair_products=a.heads * (a.d_k + a.d_v),
         activations=2 * a.heads * (2 * a.d_k + a.d_v),
@@ -104,6 +105,7 @@ def count_feed_forward(a: Architecture) -> LayerCounts:
     """Count parameters, multiplications and activations of a feed-forward network    (3.3)"""
     products = 2 * a.d_model * a.d_ff
     dropped = 2 * a.d_ff if a.feed_forward_dropout else 0
+    dropped += a.d_ff if a.activation == "swish" else 0  # its input, besides its output
     return LayerCounts(
         parameters=products + a.d_ff + a.d_model,
         products=products,
@@ -149,7 +151,8 @@ MATRICES: Mapping[str, tuple[int, int]] = MappingProxyType(
 def count_embeddings(a: Architecture, source_symbols: int, target_symbols: int) -> LayerCounts:
     """Count parameters of embeddings, and multiplications of the output projection    (3.4)"""
     source, target = MATRICES[a.tie_embeddings]
+    biases = target_symbols if a.output_bias else 0
     return LayerCounts(
-        parameters=(source * source_symbols + target * target_symbols) * a.d_model,
+        parameters=(source * source_symbols + target * target_symbols) * a.d_model + biases,
         products=a.d_model * target_symbols,  # the output projection, per target token
     )

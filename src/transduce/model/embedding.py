@@ -29,3 +29,16 @@ class Embedding(nn.Module):
 
     if TYPE_CHECKING:
         __call__ = forward
+
+
+@final
+class OutputBias(nn.Module):
+    """A bias for the logit of every symbol, which the paper's model does not have."""
+
+    def __init__(self, symbols: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(symbols))
+
+    def initialise(self, generator: torch.Generator) -> None:  # noqa: ARG002 - nothing is drawn
+        """Set the biases to 0."""
+        nn.init.zeros_(self.weight)

@@ -45,10 +45,10 @@ class Linear(nn.Module):
         self.bias = nn.Parameter(torch.empty(outputs)) if bias else None
 
     @staticmethod
-    def from_weight(weight: nn.Parameter) -> "Linear":
-        """Return a linear map without bias that shares the given weight."""
+    def from_weight(weight: nn.Parameter, bias: nn.Parameter | None = None) -> "Linear":
+        """Return a linear map that shares the given weight, and the bias if there is one."""
         linear = Linear(0, 0, bias=False)
-        linear.weight = weight
+        linear.weight, linear.bias = weight, bias
         return linear
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:

@@ -16,8 +16,6 @@ from transduce.settings import Architecture
 
 # T tokens of a batch, end to end · R rows, one per hypothesis
 
-NORM_EPSILON = 1e-6
-
 AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (y, x) → x + Sublayer(y)
 
 
@@ -25,8 +23,8 @@ AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (y, x) → x + Sublayer(y)
 class LayerNorm(nn.LayerNorm):
     """Layer normalisation over d_model numbers, with a gain and a bias for each    (section 3.1)"""
 
-    def __init__(self, d_model: int) -> None:
-        super().__init__(d_model, eps=NORM_EPSILON)
+    def __init__(self, sizes: Architecture) -> None:
+        super().__init__(sizes.d_model, eps=sizes.norm_epsilon)
 
     def initialise(self, generator: torch.Generator) -> None:  # noqa: ARG002 - nothing is drawn
         """Set the gain to 1 and the bias to 0."""
@@ -39,7 +37,7 @@ class PostNorm(nn.Module):
 
     def __init__(self, sizes: Architecture) -> None:
         super().__init__()
-        self.norm = LayerNorm(sizes.d_model)
+        self.norm = LayerNorm(sizes)
         self.dropout = sizes.dropout
 
     def forward(
@@ -64,7 +62,7 @@ class PreNorm(nn.Module):
 
     def __init__(self, sizes: Architecture) -> None:
         super().__init__()
-        self.norm = LayerNorm(sizes.d_model)
+        self.norm = LayerNorm(sizes)
         self.dropout = sizes.dropout
 
     def forward(
@@ -90,4 +88,4 @@ def build_residual(sizes: Architecture) -> PostNorm | PreNorm:
 
 def build_final_norm(sizes: Architecture) -> nn.Module:
     """Build the norm at the end of a stack: a LayerNorm in pre-norm, the identity in post-norm."""
-    return nn.Identity() if sizes.norm == "post" else LayerNorm(sizes.d_model)
+    return nn.Identity() if sizes.norm == "post" else LayerNorm(sizes)

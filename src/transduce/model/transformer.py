@@ -12,7 +12,7 @@ from transduce.model.attention.kernel import AttentionKernel
 from transduce.model.attention.mask import FULL_ATTENTION
 from transduce.model.attention.select import select_kernel
 from transduce.model.dropout import dropout
-from transduce.model.embedding import Embedding
+from transduce.model.embedding import Embedding, OutputBias
 from transduce.model.initialise import initialise
 from transduce.model.layers import DecoderLayer, EncoderLayer
 from transduce.model.linear import Linear, LinearOperator
@@ -67,7 +67,10 @@ class Transformer(nn.Module):
         self.decoder: Sequence[DecoderLayer] = build_stack(DecoderLayer, sizes)
         self.encoder_final_norm = build_final_norm(sizes)
         self.decoder_final_norm = build_final_norm(sizes)
-        self.output_projection: LinearOperator = Linear.from_weight(self.output.weight)
+        self.output_bias = OutputBias(target_symbols) if sizes.output_bias else None
+        self.output_projection: LinearOperator = Linear.from_weight(
+            self.output.weight, self.bias_of_logits
+        )
 
     def encode(self, source: Packed) -> EncoderOutput:
         """Compute the encoder's output z1 .. zn of each source sentence x1 .. xn    (section 3)"""
@@ -91,6 +94,11 @@ class Transformer(nn.Module):
     def logits(self, states: Float[Tensor, "T d_model"]) -> Float[Tensor, "T V"]:
         """Project decoder states to the logits of all symbols    (section 3.4)"""
         return self.output_projection(states)
+
+    @property
+    def bias_of_logits(self) -> nn.Parameter | None:
+        """The bias of the map before the softmax, None in the paper's model."""
+        return None if self.output_bias is None else self.output_bias.weight
 
     def embed(
         self,

@@ -75,4 +75,27 @@ def _derive_fairseq_preset(start: Recipe, name: str, peak: float) -> Recipe:
 FAIRSEQ_BASE = _derive_fairseq_preset(BASE_EN_DE, "base", 7e-4)
 FAIRSEQ_BIG = _derive_fairseq_preset(BIG_EN_DE, "big", 5e-4)
 
-HISTORY = (T2T_V1, T2T_V2, T2T_V3, FAIRSEQ_BASE, FAIRSEQ_BIG)
+MARIAN_DIFFERS = (
+    "as Marian's alias for the base model, which the public OPUS-MT models were trained with; there "
+    "positions are [sin | cos] in halves, which an imported model's weights are permuted for, the "
+    "learning rate is given as a peak, weights are averaged exponentially, and batches fill memory"
+)
+MARIAN = _derive_preset(
+    BASE_EN_DE,
+    "marian",
+    "Marian's base model as in OPUS-MT: biases, swish, SentencePiece; for imported models",
+    MARIAN_DIFFERS,
+    architecture__activation="swish",
+    architecture__attention_biases=True,
+    architecture__output_bias=True,
+    architecture__norm_epsilon=1e-5,
+    architecture__tie_embeddings="target",
+    data__vocabulary="sentencepiece",
+    data__shared_vocabulary=False,
+    training__warmup=16_000,
+    training__learning_rate_factor=3e-4 * (512 * 16_000) ** 0.5,
+    search__beam=6,
+    search__penalty="average",
+)
+
+HISTORY = (T2T_V1, T2T_V2, T2T_V3, FAIRSEQ_BASE, FAIRSEQ_BIG, MARIAN)

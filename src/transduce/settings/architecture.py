@@ -17,6 +17,7 @@ from transduce.settings.fields import (
 POSITIONS = ("sinusoidal", "learned")
 TIES = ("all", "target", "none")
 NORMS = ("post", "pre")
+ACTIVATIONS = ("relu", "swish")
 MIXINGS = ("self-attention", "recurrent", "convolution", "dilated", "separable")
 
 
@@ -67,6 +68,19 @@ class Architecture:
         3, "k, the width of a convolution's kernel; 3 reaches one position on each side"
     )
 
+    activation: str = from_paper(
+        "relu", "3.3", "max(0, x) between the two linear maps; swish is x * sigmoid(x)"
+    )
+    attention_biases: bool = from_paper(
+        False, "3.2.2", "the projections of attention are matrices, without biases"
+    )
+    output_bias: bool = from_paper(
+        False, "3.4", "the map before the softmax is the embedding matrix, without a bias"
+    )
+    norm_epsilon: float = our_choice(
+        1e-6, "added to the variance in layer normalisation, as in tensor2tensor"
+    )
+
     def __post_init__(self) -> None:
         require_types(self)
         require_positive(self, "layers", "d_model", "d_ff", "heads", "d_k", "d_v", "max_positions")
@@ -79,6 +93,9 @@ class Architecture:
         require_one_of(self, "tie_embeddings", TIES)
         require_one_of(self, "norm", NORMS)
         require_one_of(self, "mixing", MIXINGS)
+        require_one_of(self, "activation", ACTIVATIONS)
+        require_positive(self, "norm_epsilon")
+        require_at_most(self, 1, "norm_epsilon")
         require(
             0 < self.kernel_size <= 1_001 and self.kernel_size % 2 == 1,
             f"architecture.kernel_size must be odd and at most 1,001, not {self.kernel_size}",

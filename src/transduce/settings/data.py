@@ -15,7 +15,7 @@ from transduce.settings.fields import (
 
 TASKS = ("translation", "copy", "reverse", "sort", "parsing", "tagging")
 LINEARISATIONS = ("xx", "numbered", "tags", "t2t")
-VOCABULARIES = ("byte-pair", "word-piece", "word")
+VOCABULARIES = ("byte-pair", "word-piece", "word", "sentencepiece")
 LABEL_SCHEMES = ("raw", "bio", "iob1")
 
 
@@ -39,7 +39,8 @@ class Data:
     vocabulary: str = from_paper(
         "byte-pair",
         "5.1",
-        "byte-pair encoding; word-pieces for English to French; word: words of tokenised text",
+        "byte-pair encoding; word-pieces for English to French; word: words of tokenised text; "
+        "sentencepiece: of an imported model",
     )
     vocabulary_size: int = from_paper(37_000, "5.1", "about 37,000 symbols")
     shared_vocabulary: bool = from_paper(True, "5.1", "source and target share one vocabulary")

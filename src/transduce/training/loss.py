@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn import functional
 
 from transduce.machine.device import accumulation_dtype
 from transduce.settings.training import TOKEN_MULTIPLE
@@ -64,13 +65,15 @@ def smoothed_loss(
     targets: Int[Tensor, " T"],
     mass: float,
     kernel: CrossEntropyKernel = cross_entropy_inplace,
+    bias: Float[Tensor, " V"] | None = None,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Return two sums over T targets: the label-smoothed cross-entropy, and -log p(target) in nats.
 
     `states` are T_P decoder states: T of the targets, then padding, which the sums leave out.
-    `weight` is the output matrix of V symbols, and `mass` the probability of label smoothing.
+    `weight` is the output matrix of V symbols, `bias` their bias if the model has one, and `mass`
+    the probability of label smoothing.
     """
-    loss, nats = SlicedLoss.apply(states, weight, targets, mass, kernel)
+    loss, nats = SlicedLoss.apply(states, weight, targets, mass, kernel, bias)
     return loss, nats
 
 
@@ -81,23 +84,25 @@ class SlicedLoss(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(
+    def forward(  # noqa: PLR0913 - one gradient or None for each
         ctx: Any,  # noqa: ANN401 - torch's own context
         states: Tensor,
         weight: Tensor,
         targets: Tensor,
         mass: float,
         kernel: CrossEntropyKernel,
+        bias: Tensor | None,
     ) -> tuple[Tensor, Tensor]:
         """Return the summed loss and -log p; compute and store the gradients, slice by slice."""
         loss, nats = (
             states.new_zeros((), dtype=accumulation_dtype(states.device)) for _ in range(2)
         )
         d_states, d_weight = torch.empty_like(states), torch.zeros_like(weight)
+        d_bias = None if bias is None else torch.zeros_like(bias)
         rows, few = tokens_per_slice(weight), tokens_per_softmax(weight)
         for first in range(0, len(states), rows):
             some = slice(first, first + rows)
-            logits = states[some] @ weight.T
+            logits = functional.linear(states[some], weight, bias)
             for at in range(0, len(logits), few):
                 labels = targets[some][at : at + few]
                 some_loss, some_nats = kernel(logits[at : at + few], labels, mass)
@@ -105,17 +110,20 @@ class SlicedLoss(torch.autograd.Function):
             # the kernel has overwritten the logits with their gradients
             torch.mm(logits, weight, out=d_states[some])
             d_weight.addmm_(logits.T, states[some])
-        ctx.save_for_backward(d_states, d_weight)
+            if d_bias is not None:
+                d_bias.add_(logits.sum(dim=0))
+        ctx.save_for_backward(d_states, d_weight, d_bias)
         ctx.mark_non_differentiable(nats)
         return loss, nats
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        """Return the gradients of `states` and `weight` that `forward` stored, times `d_loss`."""
-        d_states, d_weight = ctx.saved_tensors
+        """Return the gradients of states, weight and bias that `forward` stored, times `d_loss`."""
+        d_states, d_weight, d_bias = ctx.saved_tensors
         d_loss = d_loss.to(d_states.dtype)
-        return d_states * d_loss, d_weight * d_loss, None, None, None
+        d_bias = None if d_bias is None else d_bias * d_loss
+        return d_states * d_loss, d_weight * d_loss, None, None, None, d_bias
 
 
 def tokens_per_slice(weight: Float[Tensor, "V d_model"]) -> int:
@@ -142,12 +150,15 @@ def compute_log_probs(
     states: Float[Tensor, "T d_model"],
     weight: Float[Tensor, "V d_model"],
     targets: Int[Tensor, " T"],
+    bias: Float[Tensor, " V"] | None = None,
 ) -> Float[Tensor, " T"]:
     """Return log p(target) of each of T tokens, computed in slices and without gradients."""
     rows, few = tokens_per_slice(weight), tokens_per_softmax(weight)
     found = [
         at_least_float32(logits).log_softmax(dim=1).gather(1, wanted[:, None])[:, 0]
         for some, ids in zip(states.split(rows), targets.split(rows), strict=True)
-        for logits, wanted in zip((some @ weight.T).split(few), ids.split(few), strict=True)
+        for logits, wanted in zip(
+            functional.linear(some, weight, bias).split(few), ids.split(few), strict=True
+        )
     ]
     return torch.cat(found)

@@ -79,7 +79,7 @@ def batch_loss(
     states = model.decode(padded.target.shift_right(BEGIN), memory)
     mass = smoothing_mass(training.label_smoothing, training.smoothing_form, len(weight))
     kernel = compiled_cross_entropy() if training.compile else cross_entropy_inplace
-    return smoothed_loss(states, weight, batch.target.ids, mass, kernel)
+    return smoothed_loss(states, weight, batch.target.ids, mass, kernel, model.bias_of_logits)
 
 
 def dropout_seed(seed: int, step: int, number: int) -> int:

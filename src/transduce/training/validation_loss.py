@@ -18,7 +18,9 @@ def sum_validation_loss(model: Transformer, batches: Iterable[Batch]) -> tuple[f
     nats, tokens = 0.0, 0
     for batch in batches:
         states = model.decode(batch.target.shift_right(BEGIN), model.encode(batch.source))
-        log_probs = compute_log_probs(states, model.output.weight, batch.target.ids)
+        log_probs = compute_log_probs(
+            states, model.output.weight, batch.target.ids, model.bias_of_logits
+        )
         nats -= float(log_probs.sum(dtype=accumulation_dtype(log_probs.device)))
         tokens += len(batch.target.ids)
     return nats, tokens

@@ -11,6 +11,7 @@ from typing import Any
 
 from transduce.errors import FolderError
 from transduce.vocabulary.kinds import MODELS, VocabularyKind
+from transduce.vocabulary.sentence_piece import SentencePiece
 from transduce.vocabulary.symbols import SPECIALS
 
 
@@ -24,13 +25,20 @@ def deserialise(data: bytes) -> VocabularyKind:
     """Return the vocabulary in a tokenizer.json; FolderError if `serialise` did not write it."""
     try:
         found = json.loads(data)
-        kind = MODELS[found["model"]["type"]](found["model"])
+        kind = read_kind(found)
         expected = build_document(kind)
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         raise foreign_file_error(f"{type(error).__name__}: {error}") from None
     if found != expected:
         raise foreign_file_error("its other fields do not follow from what it has learned")
     return kind
+
+
+def read_kind(found: Any) -> VocabularyKind:  # noqa: ANN401 - parsed JSON
+    """Return the vocabulary that the "model" entry of a tokenizer.json determines."""
+    if found["model"]["type"] == "Unigram":  # its normaliser is part of it
+        return SentencePiece.from_document(found)
+    return MODELS[found["model"]["type"]](found["model"])
 
 
 def foreign_file_error(why: str) -> FolderError:
@@ -48,7 +56,7 @@ def build_document(kind: VocabularyKind) -> dict[str, Any]:
         "truncation": None,
         "padding": None,
         "added_tokens": [special_token_json(number, name) for number, name in enumerate(SPECIALS)],
-        "normalizer": None,
+        "normalizer": kind.normalizer_json() if isinstance(kind, SentencePiece) else None,
         "pre_tokenizer": kind.pre_tokenizer_json(),
         "post_processor": None,
         "decoder": kind.decoder_json(),

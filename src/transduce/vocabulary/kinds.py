@@ -4,7 +4,8 @@ Byte-pair and word-piece learn the same pieces from a text and give them the sam
 encoding applies the merges to a word in the order in which they were learned. Word-piece takes the
 longest known piece at the start of the word, then of the rest, and so on (Wu et al. 2016, the
 paper's [38]). A `ClosedList` is the fixed list of the symbols in the training data, such as
-brackets with labels, and cannot encode anything else. `WordLevel` is in word_level.py.
+brackets with labels, and cannot encode anything else. `WordLevel` is in word_level.py,
+`SentencePiece` in sentence_piece.py.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +14,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, final
 
+from transduce.vocabulary.sentence_piece import SentencePiece
 from transduce.vocabulary.symbols import (
     BLANK_SPLIT,
     SPECIALS,
@@ -210,7 +212,7 @@ class ClosedList:
         return {"type": "WordLevel", "vocab": vocab, "unk_token": "<unknown>"}
 
 
-VocabularyKind = BytePair | WordPiece | ClosedList | WordLevel
+VocabularyKind = BytePair | WordPiece | ClosedList | WordLevel | SentencePiece
 KINDS: Mapping[str, type[BytePair] | type[WordPiece]] = MappingProxyType(
     {"byte-pair": BytePair, "word-piece": WordPiece}
 )

@@ -26,14 +26,14 @@ from transduce.settings import Architecture
 
 @final
 class SelfAttention(Mixing[BatchAttention]):
-    """Multi-head self-attention, MultiHead(X, X, X), without biases    (section 3.2.2)"""
+    """Multi-head self-attention, MultiHead(X, X, X)    (section 3.2.2)"""
 
     def __init__(self, sizes: Architecture, mask: AttentionMask) -> None:
         super().__init__()
         self.mask, self.heads, self.dropout = mask, sizes.heads, sizes.attention_dropout
         self.parts = [sizes.heads * width for width in (sizes.d_k, sizes.d_k, sizes.d_v)]
-        self.query_key_value = Linear(sizes.d_model, sum(self.parts), bias=False)
-        self.output = Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=False)
+        self.query_key_value = Linear(sizes.d_model, sum(self.parts), bias=sizes.attention_biases)
+        self.output = Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=sizes.attention_biases)
         self.cache_shape = CacheShape(sizes.heads, sizes.d_k, sizes.d_v)
         r = mask.neighbourhood
         self.reach = (r - 1) // 2 if r else UNLIMITED_REACH
@@ -101,9 +101,9 @@ class CrossAttention(nn.Module):
         super().__init__()
         self.heads, self.dropout = sizes.heads, sizes.attention_dropout
         self.parts = [sizes.heads * width for width in (sizes.d_k, sizes.d_v)]
-        self.query = Linear(sizes.d_model, sizes.heads * sizes.d_k, bias=False)
-        self.key_value = Linear(sizes.d_model, sum(self.parts), bias=False)
-        self.output = Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=False)
+        self.query = Linear(sizes.d_model, sizes.heads * sizes.d_k, bias=sizes.attention_biases)
+        self.key_value = Linear(sizes.d_model, sum(self.parts), bias=sizes.attention_biases)
+        self.output = Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=sizes.attention_biases)
 
     def forward(
         self, x: Float[Tensor, "T d_model"], z: Float[Tensor, "S d_model"], attend: BatchAttention

@@ -3,6 +3,7 @@
 from transduce.errors import InputError
 from transduce.inference.translator import Translator
 from transduce.model.decoding.inference_weights import describe_precision, read_weights
+from transduce.settings import Architecture
 from transduce.settings.fields import require
 from transduce.tasks.text import TextToText
 
@@ -31,6 +32,13 @@ def require_explainable(translator: Translator, max_weights: int) -> None:
         f"the explainer stores weights itself, and these are already rounded to {precision}",
         "load the model in float32",
     )
+    page = Architecture()
+    for name in ("activation", "attention_biases", "output_bias", "norm_epsilon"):
+        require(
+            getattr(model.sizes, name) == getattr(page, name),
+            f"architecture.{name} is {getattr(model.sizes, name)}, which the page cannot compute",
+            INSTEAD,
+        )
     count = sum(weight.numel() for weight in read_weights(model).values())
     require(
         count <= max_weights,

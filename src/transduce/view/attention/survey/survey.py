@@ -230,7 +230,7 @@ def add_alignment(
 
 def sum_log_probs(model: Transformer, states: torch.Tensor, target: Packed) -> float:
     """Return the log-probability of all target pieces of a batch, in nats."""
-    log_probs = compute_log_probs(states, model.output.weight, target.ids)
+    log_probs = compute_log_probs(states, model.output.weight, target.ids, model.bias_of_logits)
     return float(log_probs.double().sum())
 
 

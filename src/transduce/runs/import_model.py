@@ -1,0 +1,73 @@
+"""`transduce.import_model`: a checkpoint of another program as a model folder."""
+
+import hashlib
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from os import PathLike
+from pathlib import Path
+from typing import final
+
+from transduce.checkpoint import CardFacts, model_card, require_matching_tensors, save_model
+from transduce.durable.folder import require_absent
+from transduce.model.transformer import Transformer
+from transduce.runs.ledger import describe_size
+from transduce.runs.marian.config import read_config
+from transduce.runs.marian.vocabularies import read_marian_vocabularies
+from transduce.runs.marian.weights import WEIGHTS, read_marian_weights
+from transduce.settings import Recipe
+from transduce.settings.recipe import with_changes
+from transduce.tasks import build_task
+from transduce.text.arguments import read_path
+
+SMALLEST = 258  # the smallest value of data.vocabulary_size
+
+
+@final
+@dataclass(frozen=True)
+class ImportedModel:
+    """The path of a model folder that was made from another program's checkpoint."""
+
+    folder: Path
+    recipe: Recipe
+    parameters: int
+
+    def __fspath__(self) -> str:
+        return str(self.folder)
+
+
+def import_model(checkpoint: str | PathLike[str], output: str | PathLike[str]) -> ImportedModel:
+    """Write a Marian checkpoint of Hugging Face (the OPUS-MT family) as a model folder.
+
+    `checkpoint` is a folder with config.json, model.safetensors, vocab.json, source.spm and
+    target.spm, as `save_pretrained` writes it; `output` is a new folder. The model then translates,
+    is evaluated, and can be adapted (`transduce.train(..., parent=output)`) like any other. A
+    checkpoint that cannot be expressed is refused with the reason.
+
+        model = transduce.import_model("opus-mt-en-de", "model")
+    """
+    folder, target = read_path("checkpoint", checkpoint), read_path("output", output)
+    require_absent(target)
+    config = read_config(folder)
+    symbols = read_marian_vocabularies(folder, config)
+    sizes = [len(one) for one in symbols.vocabularies]
+    recipe = with_changes(config.recipe, {"data.vocabulary_size": max(SMALLEST, *sizes)})
+    model = Transformer(recipe.architecture, *sizes)
+    expected = {name: tuple(weight.shape) for name, weight in model.named_weights().items()}
+    weights = require_matching_tensors(
+        read_marian_weights(folder, config, symbols), expected, file=folder / WEIGHTS
+    )
+    parameters = sum(weight.numel() for weight in weights.values())
+    sha256 = hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()
+    facts = CardFacts(
+        description=build_task(recipe.data, symbols.vocabularies).describe(recipe.data),
+        parameters=parameters,
+        updates=0,
+        imported=sha256,
+        pairs_read=0,
+        versions={"transduce": version("transduce")},
+        size=describe_size(recipe.architecture, *sizes),
+    )
+    card = model_card(recipe, facts)
+    about = {"imported": sha256}
+    save_model(target, weights, recipe, symbols.vocabularies, card, about=about)
+    return ImportedModel(target, replace(recipe), parameters)

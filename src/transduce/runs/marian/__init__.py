@@ -1,0 +1,1 @@
+"""Import of Hugging Face Marian checkpoints: configuration, vocabularies, weights."""

@@ -1,0 +1,105 @@
+"""The vocabularies of a Marian checkpoint: two SentencePiece models and a list of all symbols.
+
+Marian numbers the pieces of both languages in one list (vocab.json). Here each language has its own
+symbols: END, BEGIN (the symbol that the decoder starts with) and the unknown come first.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from transduce.errors import FolderError, InputError
+from transduce.runs.marian.config import NOT_HERE, MarianConfig, read_bytes, read_object
+from transduce.vocabulary import Vocabulary
+from transduce.vocabulary.files import Vocabularies
+from transduce.vocabulary.sentence_piece import UNKNOWN, Piece, SentencePiece
+from transduce.vocabulary.sentence_piece_file import (
+    SentencePieceModel,
+    read_sentence_piece_model,
+)
+from transduce.vocabulary.symbols import SPECIALS
+
+JOINT, TARGET = "vocab.json", "target_vocab.json"
+SPM_LIMIT, JSON_LIMIT = 1 << 26, 1 << 26
+FOREIGN = 1_000.0  # how far below all others the score of a symbol is that no text should have
+Numbers = Mapping[str, int]  # the checkpoint's id of each symbol
+
+
+@final
+@dataclass(frozen=True)
+class ImportedVocabularies:
+    """Vocabularies of an imported model, and for each symbol its row in the checkpoint."""
+
+    vocabularies: Vocabularies
+    source_rows: list[int]
+    target_rows: list[int]
+
+
+def read_marian_vocabularies(folder: Path, config: MarianConfig) -> ImportedVocabularies:
+    """Read source.spm, target.spm and vocab.json (or one vocab.json a side) of a checkpoint."""
+    joint = read_numbers(folder / JOINT)
+    own = (folder / TARGET).exists() and not config.is_shared
+    numbers = (joint, read_numbers(folder / TARGET) if own else joint)
+    models = [
+        read_sentence_piece_model(read_bytes(file, SPM_LIMIT), file)
+        for file in (folder / "source.spm", folder / "target.spm")
+    ]
+    source = SentencePiece(list_source_pieces(models[0], numbers[0]), models[0].charsmap)
+    target = list_target_symbols(models[1], numbers[1], config)
+    specials = [[config.end, config.start, find_unknown(one, folder / JOINT)] for one in numbers]
+    source_rows = [numbers[0].get(piece, specials[0][2]) for piece, _ in source.pieces]
+    target_rows = [numbers[1][piece] for piece, _ in target.pieces]
+    return ImportedVocabularies(
+        Vocabularies(Vocabulary(source), Vocabulary(target)),
+        specials[0] + source_rows,
+        specials[1] + target_rows,
+    )
+
+
+def list_source_pieces(model: SentencePieceModel, numbers: Numbers) -> tuple[Piece, ...]:
+    """Return the pieces of the source's model, then other characters that the checkpoint knows.
+
+    Marian looks an unknown character up in its list, which the target's pieces are in, too.
+    """
+    known = dict(model.pieces)
+    low = min(known.values()) - FOREIGN
+    specials = {*SPECIALS, UNKNOWN}
+    others = (one for one in numbers if len(one) == 1 and one not in known)
+    return (*model.pieces, *((one, low) for one in others if one not in specials))
+
+
+def list_target_symbols(
+    model: SentencePieceModel, numbers: Numbers, config: MarianConfig
+) -> SentencePiece:
+    """Return all symbols that the checkpoint's decoder can write, in the order of its ids.
+
+    Symbols of the source language get a score so low that no target text is cut into them.
+    """
+    scores = dict(model.pieces)
+    low = min(scores.values()) - FOREIGN
+    unknown = numbers.get(UNKNOWN)
+    special = {config.end, config.start, unknown}
+    listed = sorted((number, piece) for piece, number in numbers.items() if number not in special)
+    pieces = tuple((piece, scores.get(piece, low)) for _, piece in listed)
+    return SentencePiece(pieces, model.charsmap)
+
+
+def read_numbers(file: Path) -> Numbers:
+    """Return the id of each symbol in a vocab.json; refuse ids that are not 0 to V - 1."""
+    numbers = read_object(file, JSON_LIMIT)
+    ids = sorted(number for number in numbers.values() if type(number) is int)
+    if ids != list(range(len(numbers))):
+        raise FolderError("does not number its symbols from 0", "download it again", file=file)
+    codes = [piece for piece in numbers if piece.startswith(">>") and piece.endswith("<<")]
+    if codes:
+        fact = f"has codes of target languages, such as {codes[0]}"
+        raise InputError(fact, f"models of one target language are read; {NOT_HERE}", file=file)
+    return numbers
+
+
+def find_unknown(numbers: Numbers, file: Path) -> int:
+    """Return the checkpoint's id of the unknown symbol."""
+    if UNKNOWN not in numbers:
+        raise FolderError(f"has no symbol {UNKNOWN}", "download it again", file=file)
+    return numbers[UNKNOWN]

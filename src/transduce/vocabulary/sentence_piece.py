@@ -1,0 +1,80 @@
+"""A SentencePiece vocabulary that was imported: a unigram model with an unknown symbol.
+
+SentencePiece (Kudo and Richardson 2018) writes blanks as ▁ and cuts a text into the pieces with the
+highest sum of scores. The library tokenizers computes the same from the same pieces and scores.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+from transduce.vocabulary.symbols import SPECIALS
+
+Piece = tuple[str, float]  # a piece and its log-probability
+UNKNOWN = "<unk>"
+UNKNOWN_ID = len(SPECIALS)
+BLANK = "▁"
+RESERVED = re.compile("<(?=/?s>|unk>)")
+METASPACE = {"type": "Metaspace", "replacement": BLANK, "prepend_scheme": "always", "split": True}
+
+
+@final
+@dataclass(frozen=True)
+class SentencePiece:
+    """A unigram vocabulary, determined by its pieces with scores and its normaliser."""
+
+    pieces: tuple[Piece, ...]  # the symbols with the ids 3, 4, …, after END, BEGIN and the unknown
+    charsmap: str = ""  # SentencePiece's compiled normaliser in base64; "" for none
+
+    @staticmethod
+    def from_document(found: Any) -> "SentencePiece":  # noqa: ANN401 - parsed JSON
+        """Build the vocabulary from a parsed tokenizer.json; ValueError if it is invalid."""
+        pieces = tuple((str(piece), float(score)) for piece, score in found["model"]["vocab"])
+        maps = [one for one in found["normalizer"]["normalizers"] if one["type"] == "Precompiled"]
+        learned = pieces[UNKNOWN_ID + 1 :]
+        names = {piece for piece, _ in learned}
+        if len(names) < len(learned) or names & {"", UNKNOWN, *SPECIALS}:
+            raise ValueError("a piece stands there twice, or is none")
+        if not all(math.isfinite(score) for _, score in learned):
+            raise ValueError("a score that is not finite")
+        return SentencePiece(learned, maps[0]["precompiled_charsmap"] if maps else "")
+
+    @cached_property
+    def symbols(self) -> list[str]:
+        """Return all symbols, indexed by id."""
+        return [*SPECIALS, UNKNOWN, *(piece for piece, _ in self.pieces)]
+
+    def symbol_bytes(self) -> list[bytes]:
+        """Return the UTF-8 bytes that each symbol stands for, indexed by id; none for specials."""
+        specials = {*SPECIALS, UNKNOWN}
+        return [
+            b"" if one in specials else one.replace(BLANK, " ").encode() for one in self.symbols
+        ]
+
+    def prepare(self, text: str) -> str:
+        """Return a text in which a literal </s>, <s> or <unk> is written "< /s>" and so on."""
+        return RESERVED.sub("< ", text)
+
+    def normalizer_json(self) -> dict[str, Any]:
+        """Return the "normalizer" entry of tokenizer.json: the model's own, then single blanks."""
+        blanks = {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
+        compiled = {"type": "Precompiled", "precompiled_charsmap": self.charsmap}
+        steps = [compiled, blanks] if self.charsmap else [blanks]
+        return {"type": "Sequence", "normalizers": steps}
+
+    def pre_tokenizer_json(self) -> dict[str, Any]:
+        """Return the "pre_tokenizer" entry of tokenizer.json: words begin with ▁."""
+        return METASPACE
+
+    def decoder_json(self) -> dict[str, Any]:
+        """Return the "decoder" entry of tokenizer.json: ▁ becomes a blank."""
+        return METASPACE
+
+    def model_json(self) -> dict[str, Any]:
+        """Return the "model" entry of tokenizer.json; no text has the specials as pieces."""
+        lowest = min((score for _, score in self.pieces), default=0.0)
+        specials = [[one, lowest] for one in (*SPECIALS, UNKNOWN)]
+        vocab = [*specials, *([piece, score] for piece, score in self.pieces)]
+        return {"type": "Unigram", "unk_id": UNKNOWN_ID, "vocab": vocab, "byte_fallback": False}

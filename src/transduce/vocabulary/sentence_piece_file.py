@@ -1,0 +1,102 @@
+"""Reads a SentencePiece model file (.spm, .model) without the library that wrote it.
+
+The file is a protocol buffer: a sequence of fields, each with a number and a wire type. Only the
+parts that change the encoding of a text are read.
+"""
+
+import base64
+import math
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from transduce.errors import FolderError, InputError
+from transduce.settings.fields import require
+from transduce.vocabulary.sentence_piece import Piece
+
+UNIGRAM = 1  # the model type of the trainer's option --model_type=unigram
+NORMAL, UNKNOWN, CONTROL, UNUSED = 1, 2, 3, 5  # types of pieces
+PIECES, TRAINER, NORMALISER = 1, 2, 3  # fields of the file
+TRAINER_TYPE, TRAINER_SUFFIX = 3, 24  # fields of the trainer
+CHARSMAP, PREFIX, ESCAPE = 2, 3, 5  # fields of the normaliser
+RETRAIN = "a unigram model with the trainer's default options can be read"
+Field = tuple[int, int | bytes]
+
+
+@final
+@dataclass(frozen=True)
+class SentencePieceModel:
+    """What a SentencePiece model holds: its pieces with their scores, and its normaliser."""
+
+    pieces: tuple[Piece, ...]
+    charsmap: str  # in base64; "" if text is not normalised
+
+
+def read_sentence_piece_model(data: bytes, file: Path) -> SentencePieceModel:
+    """Return the pieces and the normaliser of a unigram model; refuse other kinds of model."""
+    try:
+        fields = list(read_fields(data))
+        trainer, normaliser = (
+            dict(read_fields(b"".join(value for n, value in fields if n == number)))  # type: ignore[misc]
+            for number in (TRAINER, NORMALISER)
+        )
+        pieces = tuple(
+            piece
+            for n, value in fields
+            if n == PIECES and (piece := read_piece(bytes(value)))  # type: ignore[arg-type]
+        )
+    except (IndexError, ValueError, TypeError, struct.error) as error:
+        raise FolderError("is no SentencePiece model", "look at the path", file=file) from error
+    if trainer.get(TRAINER_TYPE, UNIGRAM) != UNIGRAM or trainer.get(TRAINER_SUFFIX):
+        raise InputError("is no unigram SentencePiece model", RETRAIN, file=file)
+    if not normaliser.get(PREFIX, 1) or not normaliser.get(ESCAPE, 1):
+        raise InputError("marks the beginning of words in another way", RETRAIN, file=file)
+    require(bool(pieces), f"{file}: has no pieces", RETRAIN)
+    charsmap = normaliser.get(CHARSMAP, b"")
+    assert isinstance(charsmap, bytes)
+    return SentencePieceModel(pieces, base64.b64encode(charsmap).decode())
+
+
+def read_piece(data: bytes) -> Piece | None:
+    """Return a piece and its score; None for unknown, control and unused pieces, not in text."""
+    fields = dict(read_fields(data))
+    kind = fields.get(3, NORMAL)
+    if kind in (UNKNOWN, CONTROL, UNUSED):
+        return None
+    text, score = fields[1], struct.unpack("<f", fields.get(2, bytes(4)))[0]  # type: ignore[arg-type]
+    if kind != NORMAL or not isinstance(text, bytes) or not math.isfinite(score):
+        raise ValueError(f"a piece of type {kind}")
+    return text.decode(), score
+
+
+def read_fields(data: bytes) -> Iterator[Field]:
+    """Yield the (number, value) fields of a protocol buffer message."""
+    at = 0
+    while at < len(data):
+        key, at = read_varint(data, at)
+        number, wire = key >> 3, key & 7
+        if wire == 0:
+            value, at = read_varint(data, at)
+            yield number, value
+            continue
+        size = {1: 8, 5: 4}.get(wire, -1)
+        if wire == 2:
+            size, at = read_varint(data, at)
+        if size < 0 or at + size > len(data):
+            raise ValueError("a field that is cut, or of no known type")
+        yield number, data[at : at + size]
+        at += size
+
+
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """Return the variable-length integer at an offset, and the offset after it."""
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value, at, shift = value | (byte & 127) << shift, at + 1, shift + 7
+        if byte < 128:
+            return value, at
+        if shift > 63:
+            raise ValueError("a number of more than 64 bits")
