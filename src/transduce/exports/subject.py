@@ -3,6 +3,7 @@
 from transduce.errors import InputError
 from transduce.exports.tokenizer import find_model_type
 from transduce.inference.load import Member
+from transduce.settings import Architecture
 from transduce.settings.fields import require
 from transduce.tasks.text import TextToText
 
@@ -24,6 +25,10 @@ def require_exportable(member: Member) -> None:
     for name in ("encoder_neighbourhood", "decoder_neighbourhood"):
         if r := getattr(sizes, name):
             fact = f"architecture.{name} is {r}: other programs attend to all positions"
+            raise InputError(fact, HERE)
+    for name in ("activation", "attention_biases", "output_bias", "norm_epsilon"):
+        if getattr(sizes, name) != getattr(Architecture(), name):
+            fact = f"architecture.{name} is {getattr(sizes, name)}, which no export writes yet"
             raise InputError(fact, HERE)
     for vocabulary in (member.task.source, member.task.target):
         kind = find_model_type(vocabulary)

@@ -1,0 +1,154 @@
+"""Checkpoints of Marian become models that translate, are scored and are adapted."""
+
+import json
+
+import pytest
+import torch
+from tests.runs.marian_checkpoints import NAMES, PAD, TARGET, marian_logits, spm, write_checkpoint
+
+import transduce
+from transduce.checkpoint import load_model, read_run
+from transduce.errors import FolderError, InputError
+from transduce.packed import Packed
+from transduce.vocabulary import Vocabulary
+
+SOURCE_IDS = [NAMES.index(name) for name in ("▁the", "▁dog", "▁runs", "s")] + [1, 0]
+LINE = "the dog runss%"  # the last character is unknown
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory):
+    """The weights of a checkpoint, and the model that was made of it."""
+    folder = tmp_path_factory.mktemp("marian")
+    weights = write_checkpoint(folder / "checkpoint")
+    model = transduce.import_model(folder / "checkpoint", folder / "model")
+    return weights, model.folder
+
+
+def compare_logits(weights, folder, **how):
+    """Compare the logits of a target with Marian's, symbol by symbol; all but the padding's."""
+    translator = transduce.load(folder)
+    (model,), symbols = translator.models, translator.task.target.symbols
+    ours = [number for number, name in enumerate(symbols) if name != "<s>"]
+    theirs = [NAMES.index(symbols[number]) for number in ours]
+    inputs = [NAMES.index(name) for name in ("▁der", "▁Hund", "s", "<unk>", "▁the")]
+    known = [1, *(symbols.index(NAMES[one]) for one in inputs)]
+    ids = [*translator.task.source.encode(LINE), 0]
+    with torch.no_grad():
+        memory = model.encode(Packed.from_sentences([ids]))
+        found = model.logits(model.decode(Packed.from_sentences([known]), memory))
+    expected = marian_logits(weights, torch.tensor(SOURCE_IDS), torch.tensor([PAD, *inputs]), **how)
+    torch.testing.assert_close(found[:, ours], expected[:, theirs], rtol=0, atol=1e-5)
+    assert float(found.softmax(-1)[:, 1].max()) < 1e-30
+
+
+def test_logits_are_those_of_marian(imported):
+    compare_logits(*imported)
+
+
+def test_relu_and_embeddings_without_a_scale(tmp_path):
+    weights = write_checkpoint(
+        tmp_path / "checkpoint", scale_embedding=False, activation_function="relu"
+    )
+    transduce.import_model(tmp_path / "checkpoint", tmp_path / "model")
+    compare_logits(weights, tmp_path / "model", activation=torch.relu, scale=1.0)
+
+
+def test_an_imported_model_translates_and_its_card_says_where_it_is_from(imported):
+    _, folder = imported
+    model = transduce.load(folder)
+    text = model("the dog")
+    assert set(text.replace(" ", "")) <= set("".join([*TARGET, *NAMES[2:]]))
+    assert (model.recipe.search.beam, model.recipe.search.penalty) == (2, "average")
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    assert "Another program trained this model" in card
+    assert load_model(folder).about["imported"] in card
+
+
+def test_an_imported_model_is_adapted(imported, tmp_path):
+    pairs = [("the dog runs", "der Hund läuft"), ("the dog", "der Hund")] * 20
+    settings = {
+        "training.steps": 20,
+        "training.threads": 1,
+        "training.warmup": 10,
+        "training.learning_rate_factor": 0.3,
+        "data.source_tokens": 256,
+        "data.target_tokens": 256,
+        "data.drop_duplicates": False,
+    }
+    run = transduce.train(tmp_path / "run", pairs, pairs[:2], parent=imported[1], settings=settings)
+    before = transduce.load(imported[1]).likelihood(pairs[:2])
+    nats = -sum(output.log_prob for output in before) / 7  # symbols of both targets
+    assert run.progress.last_validation.nats < nats / 2
+    assert load_model(imported[1]).hash == read_run(run.folder).fingerprints["parent"]
+
+
+@pytest.mark.parametrize(
+    ("change", "fact"),
+    [
+        ({"model_type": "bart"}, "model_type is 'bart', not 'marian'"),
+        ({"decoder_layers": 1}, "layers of encoder and decoder differ: 2 and 1"),
+        ({"activation_function": "gelu"}, "activation_function is 'gelu'"),
+        ({"normalize_before": True}, "normalize_before is True, not False"),
+        ({"d_model": None}, "d_model is None, not a size"),
+        ({"d_model": 16, "encoder_attention_heads": 3}, "d_model is 16, of 3 heads"),
+        ({"eos_token_id": -1}, "eos_token_id is -1, not an id"),
+        ({"pad_token_id": 99, "decoder_start_token_id": 99}, "symbol 99, and the weights have"),
+        ({"encoder_ffn_dim": 11, "decoder_ffn_dim": 11}, "has shape"),
+    ],
+)
+def test_a_configuration_that_cannot_be_expressed_is_refused(tmp_path, change, fact):
+    write_checkpoint(tmp_path / "checkpoint", **change)
+    with pytest.raises((InputError, FolderError)) as refused:
+        transduce.import_model(tmp_path / "checkpoint", tmp_path / "model")
+    assert fact in refused.value.fact
+    assert refused.value.hint
+    assert not (tmp_path / "model").exists()
+
+
+def write_bytes(name, content):
+    return lambda folder: (folder / name).write_bytes(content)
+
+
+def pickle_weights(folder):
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (pickle_weights, "is not there.*may hold code and is not opened"),
+        (write_bytes("model.safetensors", b"\x80\x04."), "cannot be read"),
+        (write_bytes("source.spm", b"\x0a\x7fcut"), "is no SentencePiece model"),
+        (write_bytes("target.spm", spm(TARGET, kind=2)), "is no unigram SentencePiece model"),
+        (write_bytes("vocab.json", b'{"</s>": 0, "<unk>": 2}'), "does not number its symbols"),
+        (write_bytes("vocab.json", b'{"</s>": 0, ">>fra<<": 1}'), "codes of target languages"),
+        (write_bytes("vocab.json", b'{"</s>": 0, "a": 1}'), "has no symbol <unk>"),
+        (lambda folder: (folder / "config.json").unlink(), "cannot be read"),
+    ],
+)
+def test_files_that_cannot_be_used_are_refused(tmp_path, spoil, message):
+    folder = tmp_path / "checkpoint"
+    write_checkpoint(folder)
+    spoil(folder)
+    with pytest.raises((InputError, FolderError)) as refused:
+        transduce.import_model(folder, tmp_path / "model")
+    first, *rest = message.split(".*")
+    assert first in refused.value.fact
+    assert all(one in refused.value.hint for one in rest)
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_vocabulary_file_that_was_edited_is_refused(imported):
+    vocabulary = (imported[1] / "source.vocabulary.json").read_bytes()
+    again = Vocabulary.from_bytes(vocabulary)
+    assert again.encode(LINE) == transduce.load(imported[1]).task.source.encode(LINE)
+    values = json.loads(vocabulary)
+    values["model"]["vocab"][5][0] = "<s>"
+    with pytest.raises(FolderError, match="no vocabulary of transduce"):
+        Vocabulary.from_bytes(json.dumps(values).encode())
+
+
+def test_literal_special_symbols_in_a_text_are_text(imported):
+    source = transduce.load(imported[1]).task.source
+    assert not {0, 1} & set(source.encode("the </s> <s> dog <unk>"))
