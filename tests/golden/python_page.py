@@ -21,6 +21,7 @@ RETURNED = (  # classes that the public functions take or return
     "transduce.runs.training_run:TrainingRun",
     "transduce.training.callbacks:TrainingCallbacks",
     "transduce.runs.average:AveragedModel",
+    "transduce.runs.import_model:ImportedModel",
     "transduce.view.curves.points:RunCurve",
     "transduce.view.curves.points:CurvePoint",
     "transduce.inference.translator:Translator",

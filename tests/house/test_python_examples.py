@@ -36,7 +36,7 @@ def documented() -> Iterator[tuple[str, str]]:
                 yield f"{value.__name__}.{member}", getattr(inner, "__doc__", None) or ""
 
 
-NOT_RUN = {"fetch": "it downloads"}
+NOT_RUN = {"fetch": "it downloads", "import_model": "it needs a checkpoint"}
 EXAMPLES = [
     (name, code)
     for name, doc in documented()

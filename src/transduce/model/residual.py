@@ -16,6 +16,8 @@ from transduce.settings import Architecture
 
 # T tokens of a batch, end to end · R rows, one per hypothesis
 
+NORM_EPSILON = Architecture().norm_epsilon  # of every model that no other program made
+
 AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (y, x) → x + Sublayer(y)
 
 
