@@ -152,3 +152,8 @@ def test_a_vocabulary_file_that_was_edited_is_refused(imported):
 def test_literal_special_symbols_in_a_text_are_text(imported):
     source = transduce.load(imported[1]).task.source
     assert not {0, 1} & set(source.encode("the </s> <s> dog <unk>"))
+
+
+def test_a_sentencepiece_vocabulary_is_not_learned(tmp_path):
+    with pytest.raises(InputError, match="is imported with its model, and not learned"):
+        transduce.prepare(tmp_path / "store", [("a", "b")] * 9, recipe="history/marian")

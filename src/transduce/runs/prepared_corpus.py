@@ -228,11 +228,6 @@ def learn_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> 
         f"a vocabulary of words needs tokenised text, which {data.task} does not have",
         "--set data.vocabulary=byte-pair",
     )
-    require(
-        data.vocabulary != "sentencepiece",
-        "a SentencePiece vocabulary is imported with its model, and not learned",
-        "--from MODEL goes on from an imported model; or --set data.vocabulary=byte-pair",
-    )
     if side == 1 and symbols is not None:
         pairs = read_kept_pairs(train, data, on_progress)
         return learn_closed_list(symbols(data, target) for _, target in pairs)
