@@ -141,9 +141,9 @@ def main(folder, name):
             found[f"beam {beam}"] = {"text": text, "ids": output[0].tolist()}
         answers.append(found)
     save_file(logits, folder.parent / "logits.safetensors")
-    names = [tokenizer.convert_ids_to_tokens([n]) for n in range(model.config.vocab_size)]
+    source = json.loads((folder / "vocab.json").read_text())
     target = json.loads((folder / ("target_vocab.json" if separate else "vocab.json")).read_text())
-    report = {"answers": answers, "source": [one[0] for one in names], "target": target}
+    report = {"answers": answers, "source": [*source], "target": target}
     (folder.parent / "answers.json").write_text(json.dumps(report))
 
 
