@@ -43,9 +43,7 @@ def read_sentence_piece_model(data: bytes, file: Path) -> SentencePieceModel:
             for number in (TRAINER, NORMALISER)
         )
         pieces = tuple(
-            piece
-            for n, value in fields
-            if n == PIECES and (piece := read_piece(bytes(value)))  # type: ignore[arg-type]
+            piece for n, value in fields if n == PIECES and (piece := read_piece(bytes(value)))
         )
     except (IndexError, ValueError, TypeError, struct.error) as error:
         raise FolderError("is no SentencePiece model", "look at the path", file=file) from error
@@ -67,7 +65,7 @@ def read_piece(data: bytes) -> Piece | None:
         return None
     text, score = fields[1], struct.unpack("<f", fields.get(2, bytes(4)))[0]  # type: ignore[arg-type]
     if kind != NORMAL or not isinstance(text, bytes) or not math.isfinite(score):
-        raise ValueError(f"a piece of type {kind}")
+        raise ValueError(f"a piece of type {kind!r}")
     return text.decode(), score
 
 
