@@ -9,9 +9,9 @@ HEAD = "## On a GPU"
 NOTHING = [
     HEAD,
     "",
-    "Written, not run on one: `benchmarks/gpu` measures it, in at most nine minutes. Operators, waits "
-    "and memory of an update and a search are known without one: [decision 0035](../internals/"
-    "decisions/0035-a-stand-in-walks-the-way-of-a-gpu.md).",
+    "Written, not run on one: `benchmarks/gpu` measures it, in at most nine minutes. "
+    "Operators, waits and memory of an update and a search are known without one: "
+    "[decision 0035](../internals/decisions/0035-a-stand-in-walks-the-way-of-a-gpu.md).",
     "",
 ]
 SKIPPED = ("name", "lowest", "highest", "whole", "error")

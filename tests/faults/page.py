@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.faults.rows import ROWS, Row, row_of
+from tests.faults.row import Row
+from tests.faults.rows import ROWS, row_of
 
 ROOT = Path(__file__).parents[2]
 RECORDS = Path(__file__).with_name("records.json")

@@ -66,7 +66,8 @@ def find_fault(ended, notes):
 
 def try_all(cases, folder):
     """Try folders, each a name and files; return outcomes by kind, and what must not happen."""
-    counts, faults, used, most = collections.Counter(), {}, {}, 0.0
+    counts: collections.Counter[str] = collections.Counter()
+    faults, used, most = {}, {}, 0.0
     for name, files in cases:
         ended, notes = try_folder(write_files(folder, files))
         counts[ended.split(":")[0]] += 1

@@ -25,7 +25,7 @@ FORMATS = sorted(HERE.glob("format-*"))
 GOLDEN = HERE / "format-1"
 # sha256 over names and bytes of all files of a format; no new version may change it
 HASHES = {"format-1": "15382cdf57af4584f63beefa4d8b3c3b7fb147790ec4b6991072d84ad2574d4d"}
-TOLERANCE = {"rel": 1e-5, "abs": 1e-5}
+TOLERANCE = 1e-5
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,9 @@ def assert_same(found, expected):
     for ours, theirs in zip(found, expected, strict=True):
         assert ours["text"] == theirs["text"]
         for name in ("score", "log_prob"):
-            assert ours[name] == (theirs[name] and pytest.approx(theirs[name], **TOLERANCE))
+            assert ours[name] == (
+                theirs[name] and pytest.approx(theirs[name], rel=TOLERANCE, abs=TOLERANCE)
+            )
 
 
 def compare_answers(model, golden):

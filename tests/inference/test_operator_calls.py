@@ -7,7 +7,8 @@ from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.decoding.inference_weights import prepare_for_inference
 from transduce.model.transformer import build_transformer
 from transduce.search.beam import build_beam_strategy
-from transduce.search.continuous_batching import start_batch, take_first_step, take_step
+from transduce.search.beam_state import start_batch
+from transduce.search.continuous_batching import take_first_step, take_step
 from transduce.settings import Architecture, Search
 from transduce.settings.precision import InferencePrecision
 
@@ -38,6 +39,7 @@ def test_a_step_with_four_layers_takes_few_operator_calls():
         batch, _ = take_first_step(decoder, first, strategy)
         with CallCounter() as calls:
             for _ in range(STEPS):
+                assert batch is not None
                 batch, results = take_step(decoder, batch, strategy)
                 assert not results, "a search that ended would be counted as cheap"
     assert 0.9 * MOST < calls.count / STEPS <= MOST

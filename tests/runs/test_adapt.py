@@ -1,4 +1,4 @@
-"""Training that goes on from a trained model: its weights, its vocabulary, a schedule of its own."""
+"""Training that goes on from a trained model: weights, vocabulary, a schedule of its own."""
 
 import hashlib
 import shutil
@@ -36,7 +36,8 @@ def parent(tmp_path_factory):
     folder = tmp_path_factory.mktemp("parent")
     torch.set_num_threads(1)
     prepared = prepared_toy(folder / "store", TOY)
-    model = build_transformer(TOY.architecture, *map(len, prepared.vocabularies), seed=5)
+    source, target = map(len, prepared.vocabularies)
+    model = build_transformer(TOY.architecture, source, target, seed=5)
     about = {"averaged": [300, 400]}
     weights, words = model.named_weights(), prepared.vocabularies
     save_model(folder / "model", weights, TOY, words, "# Toy\n", about=about)

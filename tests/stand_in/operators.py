@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import torch
 
@@ -44,7 +45,7 @@ def computes_nothing(func: torch._ops.OpOverload) -> bool:
 
 
 def waits_for_numbers(
-    func: torch._ops.OpOverload, args: Sequence[object], kwargs: Mapping[str, object]
+    func: torch._ops.OpOverload, args: Sequence[Any], kwargs: Mapping[str, object]
 ) -> bool:
     """Return whether the host waits for numbers on the device before it has the result."""
     if func is aten.repeat_interleave.Tensor:

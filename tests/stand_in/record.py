@@ -5,6 +5,7 @@ import weakref
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import NamedTuple
 
 import torch
@@ -74,7 +75,7 @@ def calling_function() -> str:
 
     Functions that only copy tensors stand for those that call them.
     """
-    frame = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         code = frame.f_code
         if code.co_filename.startswith(PACKAGE) and code.co_name not in COPYING:

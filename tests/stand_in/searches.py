@@ -2,7 +2,9 @@
 
 import random
 from collections.abc import Sequence
+from typing import Any
 
+import torch
 from tests.inference.random_models import WORDS, random_translator
 from tests.stand_in.device import CUDA, stand_in_device
 from tests.stand_in.record import Record
@@ -18,7 +20,9 @@ DRAWS = random.Random(1)
 SOURCES = [[*(DRAWS.randrange(2, len(WORDS)) for _ in range(n)), 0] for n in (4, 6, 1, 5, 2, 3)]
 
 
-def decoder_of(precision: str, device: object = "cpu", seeds: Sequence[int] = (3,)) -> list:
+def decoder_of(
+    precision: str, device: str | torch.device = "cpu", seeds: Sequence[int] = (3,)
+) -> list[TransformerDecoder]:
     """Decoders of random models, one for each seed."""
     models = [random_translator(seed).models[0].to(device) for seed in seeds]
     for model in models:
@@ -26,7 +30,9 @@ def decoder_of(precision: str, device: object = "cpu", seeds: Sequence[int] = (3
     return [TransformerDecoder(model) for model in models]
 
 
-def search_on_both(work, precision: str = "float32", **changes) -> tuple[list, list, Record]:
+def search_on_both(
+    work, precision: str = "float32", **changes
+) -> tuple[list[Any], list[Any], Record]:
     """What `work(decoders)` returns on a CPU and on the stand-in device, and what that did."""
     plain = work(decoder_of(precision, **changes))
     with stand_in_device() as record:

@@ -53,7 +53,7 @@ def small_training(
 
 
 @contextmanager
-def paper_training(architecture: Architecture, **settings: object) -> Iterator[TracedTraining]:
+def paper_training(architecture: Architecture, **settings: Any) -> Iterator[TracedTraining]:
     """Context manager of a stand-in device of shapes only, with a model of the paper on it."""
     training = Training(**settings)
     with stand_in_device("meta") as record:
