@@ -73,7 +73,10 @@ def write_checkpoint(folder, **changes):
     (folder / "source.spm").write_bytes(spm(SOURCE))
     (folder / "target.spm").write_bytes(spm(TARGET))
     torch.manual_seed(1)
-    shapes = {"model.shared.weight": (len(NAMES), 12), "final_logits_bias": (1, len(NAMES))}
+    shapes: dict[str, tuple[int, ...]] = {
+        "model.shared.weight": (len(NAMES), 12),
+        "final_logits_bias": (1, len(NAMES)),
+    }
     for side in ("encoder", "decoder"):
         blocks = ["self_attn"] + ["encoder_attn"] * (side == "decoder")
         for layer in range(2):

@@ -79,7 +79,9 @@ def test_an_imported_model_is_adapted(imported, tmp_path):
     run = transduce.train(tmp_path / "run", pairs, pairs[:2], parent=imported[1], settings=settings)
     before = transduce.load(imported[1]).likelihood(pairs[:2])
     nats = -sum(output.log_prob for output in before) / 7  # symbols of both targets
-    assert run.progress.last_validation.nats < nats / 2
+    validation = run.progress.last_validation
+    assert validation is not None
+    assert validation.nats < nats / 2
     assert load_model(imported[1]).hash == read_run(run.folder).fingerprints["parent"]
 
 

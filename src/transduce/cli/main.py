@@ -27,7 +27,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "average": "Average the last snapshots of RUN into a model folder (section 6.1).",
         "translate": "Translate INPUT, or standard input, line by line, with MODEL.",
         "parse": "Parse the sentences of INPUT with MODEL into constituency trees (section 6.3).",
-        "import": "Write a Marian checkpoint of Hugging Face, such as OPUS-MT's, as a model folder.",
+        "import": "Write a Marian checkpoint of Hugging Face, such as one of OPUS-MT, as a model.",
         "tag": "Label every token of the sentences of INPUT with MODEL.",
         "attend": "Show what each head of MODEL attends to in TEXT and its output: an HTML page.",
         "explain": "Write a page in which MODEL runs: type a sentence, and follow every step.",

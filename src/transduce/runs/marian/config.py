@@ -88,7 +88,7 @@ def build_recipe(folder: Path, values: Mapping[str, Any], file: Path) -> Recipe:
         "data.corpus": "imported",
         "data.source_language": str(names.get("source_lang") or "source"),
         "data.target_language": str(names.get("target_lang") or "target"),
-        **read_search(values | read_optional(folder / GENERATION)),
+        **read_search({**values, **read_optional(folder / GENERATION)}),
     }
     about = f"imported from {folder.resolve().name}"
     return replace(with_changes(MARIAN, changes), name=f"{MARIAN.name}, imported", about=about)
