@@ -49,7 +49,7 @@ def tokenizers(file: Path, lines: list[str], size: int) -> Pair:  # noqa: ARG001
 
 def sentencepiece(file: Path, lines: list[str], size: int) -> Pair:  # noqa: ARG001
     """SentencePiece's byte-pair encoding, told to change nothing and to know every byte."""
-    from sentencepiece import (  # type: ignore[import-not-found]
+    from sentencepiece import (
         SentencePieceProcessor,
         SentencePieceTrainer,
     )

@@ -26,10 +26,10 @@ def write(member, folder):
     return weights, json.loads((folder / "config.json").read_text(encoding="utf-8"))
 
 
-def marian_positions(places, d_model):
+def marian_positions(length, d_model):
     """The table as Marian defines it: all sines, then all cosines."""
     angles = [
-        [at / 10_000 ** (2 * i / d_model) for i in range(d_model // 2)] for at in range(places)
+        [at / 10_000 ** (2 * i / d_model) for i in range(d_model // 2)] for at in range(length)
     ]
     return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
 

@@ -13,7 +13,7 @@ from tests.journeys.commands import tiny
 pytestmark = pytest.mark.slow
 MB = 1 << 20
 # what commands import late, and another user may not read where Python is installed
-READ_LATE = (
+IMPORTED_IN_COMMANDS = (
     "transduce.cli.main",
     "multiprocessing.popen_spawn_posix",
     "rich.progress",
@@ -39,7 +39,7 @@ def limit_files(count):
 
 def limit_threads():
     """Be a plain user who may start no thread and no process."""
-    for name in READ_LATE:
+    for name in IMPORTED_IN_COMMANDS:
         importlib.import_module(name)
     os.setgid(65_534)
     os.setuid(65_534)

@@ -14,7 +14,7 @@ from transduce.cli import display, options
 )
 @options.quiet
 def command(*, checkpoint: Path, output: Path, quiet: bool) -> None:
-    """Write a Marian checkpoint of Hugging Face, such as OPUS-MT's, as a model folder.
+    """Write a Marian checkpoint of Hugging Face, such as one of OPUS-MT, as a model.
 
     CHECKPOINT is a folder with config.json, model.safetensors, vocab.json, source.spm and
     target.spm. The model translates, is evaluated and goes on training (`train --from`) as any

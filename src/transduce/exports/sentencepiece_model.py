@@ -32,7 +32,7 @@ def build_sentencepiece_model(symbols: Sequence[str]) -> bytes:
 
 def compile_rules() -> list[tuple[int, bytes]]:
     """Train a tiny model with our rules; return its fields. ImportError without SentencePiece."""
-    import sentencepiece  # type: ignore[import-not-found]
+    import sentencepiece
 
     with TemporaryDirectory() as name:
         folder = Path(name)

@@ -178,7 +178,7 @@ class HuggingFaceEngine:
 
     def __init__(self, folder: Path, _member: Member) -> None:
         import torch
-        import transformers  # type: ignore[import-not-found]
+        import transformers
 
         transformers.utils.logging.disable_progress_bar()
         self.name = f"transformers {transformers.__version__}"

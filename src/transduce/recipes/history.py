@@ -77,8 +77,9 @@ FAIRSEQ_BIG = _derive_fairseq_preset(BIG_EN_DE, "big", 5e-4)
 
 MARIAN_DIFFERS = (
     "as Marian's alias for the base model, which the public OPUS-MT models were trained with; "
-    "there positions are [sin | cos] in halves, which an imported model's weights are permuted for, the "
-    "learning rate is given as a peak, weights are averaged exponentially, and batches fill memory"
+    "there positions are [sin | cos] in halves, which an imported model's weights are permuted "
+    "for, the learning rate is given as a peak, weights are averaged exponentially, and batches "
+    "fill memory"
 )
 MARIAN = _derive_preset(
     BASE_EN_DE,

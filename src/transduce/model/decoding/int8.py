@@ -1,4 +1,4 @@
-"""Products with weights in 8 bits, for a search: every row has a scale of its own (decision 0038)
+"""Products with weights in 8 bits, for a search: every row has a scale of its own (decision 0039)
 
 A row of x is divided by its largest magnitude and rounded to 8 bits; so is every row of W, once.
 The products are summed exactly, as integers: a row has the same product alone and in a batch.
