@@ -52,7 +52,10 @@ def test_word_pieces_are_learned_where_the_recipe_says_so(prepare, corpus):
 def test_another_kind_of_vocabulary_is_refused_with_those_that_there_are(prepare):
     ended = prepare("--set", "data.vocabulary=unigram")
     assert ended.code == 2
-    assert "data.vocabulary is one of byte-pair, word-piece, word, not 'unigram'" in ended.stderr
+    assert (
+        "data.vocabulary is one of byte-pair, word-piece, word, sentencepiece, not 'unigram'"
+        in ended.stderr
+    )
 
 
 @pytest.mark.parametrize("named", [True, False])

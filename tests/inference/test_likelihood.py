@@ -46,6 +46,7 @@ def test_they_are_those_of_the_search_for_what_it_found(members, beam):
     assert scores == pytest.approx([one.log_prob for _, one in pairs], abs=1e-4)
 
 
+@torch.inference_mode()
 def test_they_are_those_of_decoding_symbol_by_symbol():
     decoder = build_decoder(MEMBERS["two"])
     found = target_log_probs(MEMBERS["two"], SOURCES, TARGETS, 8_192)
@@ -79,6 +80,7 @@ def test_lines_of_text_are_scored_with_the_penalty_of_the_search_in_any_block():
     assert [one.score for one in apart] == pytest.approx([one.score for one in found], abs=1e-5)
 
 
+@torch.inference_mode()
 def test_all_first_symbols_together_are_certain():
     """Targets of one symbol and END, and the empty one: with all that goes on, probability 1."""
     source = SOURCES[0]

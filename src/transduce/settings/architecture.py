@@ -69,7 +69,7 @@ class Architecture:
     )
 
     activation: str = from_paper(
-        "relu", "3.3", "max(0, x) between the two linear maps; swish is x * sigmoid(x)"
+        "relu", "3.3", "max(0, x) between the two linear maps; swish is x times its sigmoid"
     )
     attention_biases: bool = from_paper(
         False, "3.2.2", "the projections of attention are matrices, without biases"
