@@ -14,7 +14,7 @@ class FakeSearch:
     """Starts searches that translate "x" to "[x]" while `gate` is open; `seen` has all texts."""
 
     def __init__(self, *, is_open: bool = True) -> None:
-        self.gate, self.seen = threading.Event(), list[str]()
+        self.gate, self.seen, self.facts = threading.Event(), list[str](), FACTS
         self.cancelled, self.pipes = set[int](), list[Any]()
         self.came = threading.Semaphore(0)  # released with each sentence and each cancellation
         if is_open:
@@ -27,7 +27,7 @@ class FakeSearch:
 
     def run(self, pipe: "Connection[Any, Any]") -> None:
         try:
-            pipe.send(FACTS)
+            pipe.send(self.facts)
             self.pipes.append(pipe)
             self.answer(pipe)
         except (EOFError, OSError):

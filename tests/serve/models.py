@@ -17,8 +17,17 @@ def load_random() -> Translator:
 
 def load_back() -> Translator:
     """Another model, from German to English."""
-    found = random_translator(2)
-    data = replace(found.recipe.data, source_language="de", target_language="en")
+    return random_pair(2, "de", "en")
+
+
+def load_third() -> Translator:
+    """A model from French to English."""
+    return random_pair(3, "fr", "en")
+
+
+def random_pair(seed: int, source: str, target: str) -> Translator:
+    found = random_translator(seed)
+    data = replace(found.recipe.data, source_language=source, target_language=target)
     return replace(found, recipe=replace(found.recipe, data=data))
 
 

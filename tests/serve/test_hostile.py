@@ -149,6 +149,12 @@ def test_broken_forms_are_refused(client, kind):
     assert client.send("POST", "/translate", body, Content_Type=kind).status == 400
 
 
+def test_a_head_of_a_form_that_takes_quadratic_time_to_search_is_cut(client):
+    body = b"--x\r\n" + b"Content-Disposition:" * 50_000  # it took a second for each 17 kB
+    kind = "multipart/form-data; boundary=x"
+    assert client.send("POST", "/translate", body, Content_Type=kind).status == 400
+
+
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "", "a:b:c", "[::1"])
 def test_names_of_host_that_are_not_this_server_s_are_refused(client, host):
     assert client.get("/health", Host=host).status == 403
@@ -166,6 +172,7 @@ def test_addresses_and_localhost_are_no_foreign_names(client, host):
         {"Origin": "https://evil.example"},
         {"Origin": "null"},
         {"Origin": "http://localhost:1"},
+        {"Origin": "http://["},
         {"Sec_Fetch_Site": "cross-site"},
         {"Sec_Fetch_Site": "same-site"},
     ],

@@ -2,10 +2,11 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from tests.inference.random_models import LINES, random_translator
-from tests.serve.fake_search import FakeSearch
+from tests.serve.fake_search import FACTS, FakeSearch
 from tests.serve.models import load_back, load_nothing, load_random
 from tests.serve.running import running_server
 
@@ -109,6 +110,22 @@ def test_the_sentences_of_a_search_that_ends_are_searched_again():
         assert asked.result().json == {"translatedText": [f"[{n}]" for n in unique_lines(5)]}
         assert client.measure("restarts_total") == 1
         assert client.get("/ready").status == 200
+
+
+def test_a_search_that_starts_again_with_other_languages_is_not_used(monkeypatch):
+    monkeypatch.setattr(dispatcher, "FIRST_DELAY", 0.01)
+    search = FakeSearch()
+    with running_server(start=search) as client:
+        search.facts = replace(FACTS, source="fr")
+        search.die()
+        while client.measure("restarts_total") < 2:
+            threading.Event().wait(0.02)
+        assert client.get("/ready").status == 503
+        assert client.translate("a").status == 503
+        search.facts = FACTS
+        while client.get("/ready").status == 503:
+            threading.Event().wait(0.02)
+        assert client.translate("a").json == {"translatedText": "[a]"}
 
 
 def test_several_searches_share_the_sentences_of_one_model():

@@ -31,7 +31,10 @@ CALLS = [  # method, path, body
     ("post", "/translator/translate", [{"src": "a woman", "id": 7}]),
     ("post", "/translator/translate", {}),
     ("post", "/attention", HUGE),
+    ("post", "/translate", {**TEXT, "source": "auto"}),
+    ("post", "/translate", {**TEXT, "source": "auto", "q": ["a woman", "a dog"]}),
     ("post", "/detect", TEXT),
+    ("post", "/detect", {}),
     ("post", "/", HUGE),
 ]
 
@@ -79,6 +82,9 @@ def test_the_limits_that_are_described_are_those_that_hold():
     assert several["maxItems"] == limits.texts
     assert fields["alternatives"]["maximum"] == limits.alternatives
     assert f"{limits.body:,}" in SPEC["info"]["description"]
+    assert f" {limits.sentences} sentences" in SPEC["info"]["description"]
+    detected = schemas["DetectRequest"]["properties"]["q"]
+    assert detected["maxLength"] == limits.characters
     assert f"{limits.picture_characters:,}" in SPEC["paths"]["/attention"]["post"]["summary"]
 
 

@@ -28,7 +28,7 @@ def save_random(folder, seed):
 @pytest.fixture
 def models(tmp_path, monkeypatch):
     """Two folders with other models, and a server that looks often."""
-    monkeypatch.setattr(replacement, "SECONDS_BETWEEN_LOOKS", 0.02)
+    monkeypatch.setattr(replacement, "POLL_SECONDS", 0.02)
     for number in (1, 2):
         save_random(tmp_path / str(number), number)
     return tmp_path / "1", tmp_path / "2"

@@ -102,8 +102,8 @@ def command(
 
 
 def require_packages() -> None:
-    """Refuse to start without the packages that speak HTTP."""
-    for name in ("starlette", "uvicorn"):
+    """Refuse to start without the packages of the extra `serve`."""
+    for name in ("starlette", "uvicorn", "py3langid"):
         if importlib.util.find_spec(name) is None:
             raise InputError(f"a server needs the package {name}", "pip install 'transduce[serve]'")
 

@@ -11,16 +11,16 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, Router
 
-from transduce.serve.body import read_fields, read_json, too_large
+from transduce.serve.body import read_fields, read_json
 from transduce.serve.dispatcher import Dispatcher
-from transduce.serve.fields import check_translation
+from transduce.serve.fields import TranslationFields, check_text, check_texts, check_translation
 from transduce.serve.guard import App, Guard
 from transduce.serve.languages import name_language
 from transduce.serve.messages import AttentionRequest, Page, Sentence
 from transduce.serve.opennmt import build_opennmt_answer, check_opennmt
-from transduce.serve.refusal import Refusal
+from transduce.serve.refusal import Refusal, too_large
 from transduce.serve.service import Service
-from transduce.serve.translate import translate_texts
+from transduce.serve.translate import find_model, translate_texts
 from transduce.view.translation.page import Form, PageSettings, TranslationPage
 
 
@@ -52,16 +52,16 @@ class Routes:
             Route("/", self.show_page, methods=["GET", "POST"]),
             Route("/translate", self.translate, methods=["POST"]),
             Route("/translator/translate", self.translate_as_opennmt, methods=["POST"]),
-            Route("/attention", self.attention, methods=["POST"]),
-            Route("/languages", self.languages),
-            Route("/detect", self.detect, methods=["POST"]),
-            Route("/frontend/settings", self.frontend_settings),
-            Route("/health", self.health),
-            Route("/ready", self.ready),
-            Route("/metrics", self.metrics),
-            Route("/openapi.json", self.openapi),
-            Route("/spec", self.openapi),
-            Route("/favicon.ico", self.picture, include_in_schema=False),
+            Route("/attention", self.draw_attention, methods=["POST"]),
+            Route("/languages", self.list_languages),
+            Route("/detect", self.detect_language, methods=["POST"]),
+            Route("/frontend/settings", self.list_settings),
+            Route("/health", self.report_health),
+            Route("/ready", self.report_readiness),
+            Route("/metrics", self.write_metrics),
+            Route("/openapi.json", self.describe_interface),
+            Route("/spec", self.describe_interface),
+            Route("/favicon.ico", self.omit_icon, include_in_schema=False),
         ]
 
     def require_key(self, request: Request, fields: Mapping[str, Any]) -> None:
@@ -75,11 +75,15 @@ class Routes:
         ):
             raise Refusal(HTTPStatus.FORBIDDEN, "Invalid API key")
 
-    async def translate(self, request: Request) -> Response:
-        """Translate one text or several: LibreTranslate's request, and its answer."""
+    async def read_translation(self, request: Request) -> TranslationFields:
+        """Return the checked fields of a request for translations; refuse one without the key."""
         fields = await read_fields(request, self.service.limits)
         self.require_key(request, fields)
-        wanted = check_translation(fields, self.service.limits)
+        return check_translation(fields, self.service.limits)
+
+    async def translate(self, request: Request) -> Response:
+        """Translate one text or several: LibreTranslate's request, and its answer."""
+        wanted = await self.read_translation(request)
         return JSONResponse(await translate_texts(self.service, wanted, request.receive))
 
     async def translate_as_opennmt(self, request: Request) -> Response:
@@ -104,31 +108,27 @@ class Routes:
         """Return the page; a form that a browser without JavaScript sends is translated in it."""
         if request.method != "POST":
             return HTMLResponse(self.page.write(Form()))
-        fields = await read_fields(request, self.service.limits)
-        self.require_key(request, fields)
-        wanted = check_translation(fields, self.service.limits)
+        wanted = await self.read_translation(request)
         found = await translate_texts(self.service, wanted, request.receive)
         text, translation = "\n".join(wanted.texts), found["translatedText"]
         form = Form(text, str(translation), wanted.source, wanted.target)
         return HTMLResponse(self.page.write(form))
 
-    async def attention(self, request: Request) -> Response:
+    async def draw_attention(self, request: Request) -> Response:
         """Return the page of what the model attends to in a text and its translation."""
-        fields = await read_fields(request, self.service.limits)
-        self.require_key(request, fields)
-        wanted = check_translation(fields, self.service.limits)
-        model = self.service.find(wanted.source, wanted.target)
+        wanted = await self.read_translation(request)
         text = " ".join(wanted.texts)
         if len(text) > self.service.limits.picture_characters:
             raise too_large(
                 f"a picture is of at most {self.service.limits.picture_characters} characters"
             )
+        model, _ = await find_model(self.service, wanted, text)
         orders = [AttentionRequest(0, text)]
         (page,) = await self.service.run(model, orders, request.receive)
         assert isinstance(page, Page)
         return HTMLResponse(page.html)
 
-    async def languages(self, _request: Request) -> Response:
+    async def list_languages(self, _request: Request) -> Response:
         """List the source languages, each with its targets."""
         pairs = list(self.service.models)
         codes = dict.fromkeys(code for pair in pairs for code in pair)
@@ -140,22 +140,25 @@ class Routes:
             ]
         )
 
-    async def detect(self, _request: Request) -> Response:
-        """Say that no language is detected here."""
-        fact = "this server detects no languages: name the source language"
-        raise Refusal(HTTPStatus.NOT_IMPLEMENTED, fact)
+    async def detect_language(self, request: Request) -> Response:
+        """Return the languages that a text may be in, most probable first."""
+        fields = await read_fields(request, self.service.limits)
+        self.require_key(request, fields)
+        (text,) = check_texts([check_text(fields, "q")], self.service.limits)
+        found = await self.service.detector.rank(text)
+        return JSONResponse([one.as_json() for one in found])
 
-    async def health(self, _request: Request) -> Response:
+    async def report_health(self, _request: Request) -> Response:
         """Say that the server answers."""
         return JSONResponse({"status": "ok"})
 
-    async def ready(self, _request: Request) -> Response:
+    async def report_readiness(self, _request: Request) -> Response:
         """Say whether all models translate."""
         is_ready = self.service.is_ready
         status = HTTPStatus.OK if is_ready else HTTPStatus.SERVICE_UNAVAILABLE
         return JSONResponse({"ready": is_ready}, status)
 
-    async def frontend_settings(self, _request: Request) -> Response:
+    async def list_settings(self, _request: Request) -> Response:
         """Return what LibreTranslate's clients ask before they translate."""
         source, target = next(iter(self.service.models))
         return JSONResponse(
@@ -174,16 +177,16 @@ class Routes:
             }
         )
 
-    async def metrics(self, _request: Request) -> Response:
+    async def write_metrics(self, _request: Request) -> Response:
         """Return counts in Prometheus' text format."""
         text = self.service.metrics.write(self.service.write_gauges())
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
-    async def picture(self, _request: Request) -> Response:
-        """Say that there is no picture for the tabs of a browser, which asks for one."""
+    async def omit_icon(self, _request: Request) -> Response:
+        """Return no content: a browser asks for an icon, and the page has none."""
         return Response(status_code=HTTPStatus.NO_CONTENT)
 
-    async def openapi(self, _request: Request) -> Response:
+    async def describe_interface(self, _request: Request) -> Response:
         """Return the description of this interface."""
         return Response(read_openapi(), media_type="application/json")
 

@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from transduce.durable import parse_json
 from transduce.serve.limits import Limits
-from transduce.serve.refusal import ClientGone, Refusal, bad_request
+from transduce.serve.refusal import ClientGone, Refusal, bad_request, too_large
 
 JSON, FORM, MULTIPART = (
     "application/json",
@@ -18,6 +18,7 @@ JSON, FORM, MULTIPART = (
     "multipart/form-data",
 )
 MAX_FIELDS = 100
+MAX_PART_HEAD = 500  # bytes; a longer head is cut, since FIELD_NAME needs quadratic time
 READ_TO_REFUSE = 8  # a client that sends this many times the limit need not get an answer
 BOUNDARY = re.compile(r'boundary="?([^";\s]{1,70})"?')
 FIELD_NAME = re.compile(rb'(?i)content-disposition:[^\r\n]*[; ]name="([^"\r\n]{0,100})"')
@@ -44,14 +45,9 @@ async def read_body(request: Request, limits: Limits) -> bytes:
     return b"".join(parts)
 
 
-def too_large(fact: str) -> Refusal:
-    """Return the refusal of a request over a limit, which closes its connection."""
-    return Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, fact, {"Connection": "close"})
-
-
 async def read_json(request: Request, limits: Limits) -> Any:  # noqa: ANN401 - any value of JSON
     """Return the value of a body of JSON; refuse any other body."""
-    if media_type(request) != JSON:
+    if read_media_type(request) != JSON:
         fact = f"the body must be {JSON}"
         raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, fact)
     return parse_body(await read_body(request, limits))
@@ -59,7 +55,7 @@ async def read_json(request: Request, limits: Limits) -> Any:  # noqa: ANN401 - 
 
 async def read_fields(request: Request, limits: Limits) -> dict[str, Any]:
     """Return the fields of a request, from an object of JSON or from either kind of form."""
-    kind = media_type(request)
+    kind = read_media_type(request)
     if kind not in (JSON, FORM, MULTIPART):
         fact = f"the body must be {JSON}, {FORM} or {MULTIPART}"
         raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, fact)
@@ -75,7 +71,7 @@ async def read_fields(request: Request, limits: Limits) -> dict[str, Any]:
         raise bad_request(f"the form cannot be read: {type(error).__name__}") from None
 
 
-def media_type(request: Request) -> str:
+def read_media_type(request: Request) -> str:
     """Return the media type of a body without its parameters."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
@@ -105,7 +101,7 @@ def parse_multipart(body: bytes, request: Request) -> dict[str, Any]:
     found: dict[str, list[str]] = {}
     for part in parts[1:]:
         head, blank, value = part.partition(b"\r\n\r\n")
-        name = FIELD_NAME.search(head)
+        name = FIELD_NAME.search(head[:MAX_PART_HEAD])
         if blank and name:
             found.setdefault(name[1].decode(), []).append(value.decode())
     return {name: values[0] if len(values) == 1 else values for name, values in found.items()}

@@ -64,8 +64,11 @@ class Dispatcher:
     Free places get a sentence of each job in turn, so that a long text delays no short one.
     """
 
-    def __init__(self, load: "Load", start: Start, workers: int = 1) -> None:
+    def __init__(
+        self, load: "Load", start: Start, workers: int = 1, pair: tuple[str, str] | None = None
+    ) -> None:
         self.load, self.start_process, self.workers = load, start, workers
+        self.pair = pair  # of languages; by default that of the first model loaded
         self.facts: Ready | None = None
         self.clients: dict[SearchClient, set[int]] = {}  # and the sentences in each
         self.starting: dict[SearchClient, asyncio.Future[Ready]] = {}
@@ -92,10 +95,15 @@ class Dispatcher:
         pipe, process = await asyncio.to_thread(self.start_process, self.load)
         client = SearchClient(pipe, process, self.take, self.lose)
         self.starting[client] = asyncio.get_running_loop().create_future()
-        self.facts = await self.starting[client]
-        self.clients[client] = set()
+        facts = await self.starting[client]
+        self.pair = self.pair or (facts.source, facts.target)
+        if self.pair != (facts.source, facts.target):
+            await asyncio.to_thread(client.end)
+            fact = f"{facts.name} translates {facts.source} to {facts.target}"
+            raise FolderError(fact, f"a model from {self.pair[0]} to {self.pair[1]} is needed")
+        self.facts, self.clients[client] = facts, set()
         self.feed()
-        return self.facts
+        return facts
 
     def submit(self, orders: Sequence[Work]) -> Job:
         """Queue the sentences of a request; their numbers are given here."""
@@ -132,7 +140,7 @@ class Dispatcher:
         return client if len(self.clients[client]) < self.facts.capacity else None
 
     def take(self, client: SearchClient, answer: Answer) -> None:
-        """Take an answer: that a process is ready or cannot load, or that of a sentence."""
+        """Handle a message of a process: it is ready, it cannot load, or a sentence is done."""
         match answer:
             case Ready():
                 self.starting.pop(client).set_result(answer)

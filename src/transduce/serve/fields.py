@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from transduce.serve.body import too_large
 from transduce.serve.limits import Limits
-from transduce.serve.refusal import bad_request
+from transduce.serve.refusal import bad_request, too_large
 
 FORMATS = ("text", "html")
-AUTO = "auto"  # in place of a source language: the only one that is translated into the target
+AUTO = "auto"  # in place of a source language, which is then detected
 
 
 @final

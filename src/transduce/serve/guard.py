@@ -121,7 +121,7 @@ class Guard:
         origin, site = headers.get("origin"), headers.get("sec-fetch-site", "")
         if site == "same-origin" or (origin is not None and origin in self.origins):
             return  # a browser says "same-origin" of its own accord; Origin is null in forms then
-        own = urlsplit(origin or "").netloc.lower() == headers.get("host", "").lower()
+        own = (origin or "").partition("://")[2].lower() == headers.get("host", "").lower()
         is_navigation = headers.get("sec-fetch-mode") == "navigate" and origin is None
         if (origin is not None and not own) or (site not in OWN_SITES and not is_navigation):
             raise Refusal(HTTPStatus.FORBIDDEN, "this origin is not allowed (--allow-origin)")

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import final
 
@@ -25,6 +25,11 @@ class Metrics:
         if path.startswith("/translat"):
             self.buckets[bisect_left(SECONDS, seconds)] += 1
             self.seconds += seconds
+
+    def count_sentences(self, texts: Sequence[str]) -> None:
+        """Count the sentences of an answered request, and their characters."""
+        self.sentences += len(texts)
+        self.characters += sum(map(len, texts))
 
     def write(self, gauges: Iterable[str]) -> str:
         """Return all counts in Prometheus' text format, with further lines at the end."""

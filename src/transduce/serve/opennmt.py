@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from transduce.serve.body import too_large
 from transduce.serve.fields import check_texts
 from transduce.serve.limits import Limits
 from transduce.serve.messages import Found, Page
-from transduce.serve.refusal import bad_request
+from transduce.serve.refusal import bad_request, too_large
 
 
 @final

@@ -25,6 +25,11 @@ def bad_request(fact: str) -> Refusal:
     return Refusal(HTTPStatus.BAD_REQUEST, fact)
 
 
+def too_large(fact: str) -> Refusal:
+    """Return the refusal of a request over a limit, which closes its connection."""
+    return Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, fact, {"Connection": "close"})
+
+
 def unavailable(fact: str) -> Refusal:
     """Return the refusal of a request that may be sent again in a moment."""
     return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, fact, {"Retry-After": str(RETRY_SECONDS)})

@@ -13,13 +13,13 @@ from transduce.errors import FolderError, TransduceError
 from transduce.serve.dispatcher import Dispatcher
 from transduce.serve.service import Pair, Service
 
-SECONDS_BETWEEN_LOOKS = 1.0
+POLL_SECONDS = 1.0
 OnMessage = Callable[[str], None]
 
 
 @final
 class FolderWatch:
-    """Looks at the manifests of model folders; a changed one is loaded, verified, then used.
+    """Polls the manifests of model folders; a changed one is loaded, verified, then used.
 
     A folder that cannot be used changes nothing: the model that was loaded from it stays in use.
     """
@@ -40,27 +40,26 @@ class FolderWatch:
         self.refused = dict[Pair, str]()  # the manifests that could not be used
 
     async def run(self) -> None:
-        """Look at all folders again and again, until the task is cancelled."""
+        """Poll all folders until the task is cancelled."""
         while True:
-            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+            await asyncio.sleep(POLL_SECONDS)
             for pair, folder in self.folders.items():
-                found, facts = await asyncio.to_thread(hash_manifest, folder), None
+                found = await asyncio.to_thread(hash_manifest, folder)
                 facts = self.service.models[pair].facts
                 if found and facts and found not in (facts.hash, self.refused.get(pair)):
-                    await self.replace(pair, folder, found)
+                    await self.replace(pair, found)
 
-    async def replace(self, pair: Pair, folder: Path, found: str) -> None:
-        """Start searches with the model that a folder holds now; use them if all is well."""
+    async def replace(self, pair: Pair, found: str) -> None:
+        """Start searches with the model that the folder holds now; use them unless one fails."""
         old = self.service.models[pair]
-        new = Dispatcher(old.load, old.start_process, old.workers)
+        new = Dispatcher(old.load, old.start_process, old.workers, pair)
         try:
             facts = await new.start()
-            if (facts.source, facts.target) != pair:
-                fact = f"translates {facts.source} to {facts.target}"
-                raise FolderError(fact, "name it in another server", file=folder)
         except TransduceError as error:
             self.refused[pair] = found
-            self.on_message(f"warning: the model stays as it was: {error.fact}")
+            self.on_message(
+                f"warning: the model from {pair[0]} to {pair[1]} stays as it was: {error.fact}"
+            )
             await new.close()
             return
         self.on_message(

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import signal
 import socket
+import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -89,7 +90,7 @@ async def serve(
             async with listen(service, settings, listener) as server:
                 on_ready(find_address(listener), facts)
                 watch = FolderWatch(service, list_folders(service), on_message)
-                async with running(watch.run()):
+                async with run_beside(watch.run()):
                     await run_until(stop, server, service)
         finally:
             await asyncio.gather(*(one.close() for one in dispatchers))
@@ -102,7 +103,7 @@ def list_folders(service: Service) -> dict[Pair, Path]:
 
 
 @asynccontextmanager
-async def running(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+async def run_beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     """Do work beside a with block, at whose end it is cancelled."""
     task = asyncio.ensure_future(work)
     try:
@@ -162,7 +163,7 @@ async def listen(
 async def run_until(stop: asyncio.Event, server: QuietServer, service: Service) -> None:
     """Wait for the event or a signal; then refuse new requests, and late ones after some time."""
     loop = asyncio.get_running_loop()
-    with signals_set(loop, stop.set):
+    with handle_signals(loop, stop.set):
         await stop.wait()
     service.is_stopping = True
     late = service.limits.stop_seconds - ANSWER_SECONDS
@@ -171,10 +172,8 @@ async def run_until(stop: asyncio.Event, server: QuietServer, service: Service) 
 
 
 @contextmanager
-def signals_set(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> Any:  # noqa: ANN401
+def handle_signals(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> Any:  # noqa: ANN401
     """Call a function at SIGINT, SIGTERM and SIGHUP during a with block, in the main thread."""
-    import threading
-
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -6,12 +6,12 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, final
 
+from transduce.serve.detection import LanguageDetector
 from transduce.serve.dispatcher import Dispatcher, Work
-from transduce.serve.fields import AUTO
 from transduce.serve.limits import Limits
 from transduce.serve.messages import Found, Page
 from transduce.serve.metrics import Metrics, write_head, write_sample, write_total
-from transduce.serve.refusal import ClientGone, Refusal, bad_request, unavailable
+from transduce.serve.refusal import ClientGone, Refusal, bad_request, too_large, unavailable
 
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Pair = tuple[str, str]  # codes of source and target language
@@ -23,7 +23,7 @@ class Service:
 
     def __init__(self, models: Mapping[Pair, Dispatcher], limits: Limits) -> None:
         self.models, self.limits = dict(models), limits
-        self.metrics = Metrics()
+        self.metrics, self.detector = Metrics(), LanguageDetector()
         self.is_stopping, self.replaced = False, 0
         self.old = set[Dispatcher]()  # of replaced models, which finish their requests
 
@@ -38,18 +38,17 @@ class Service:
         return not self.is_stopping and all(one.clients for one in self.models.values())
 
     def find(self, source: str, target: str) -> Dispatcher:
-        """Return the dispatcher of a language pair; `auto` is the only source of a target."""
-        targets = {pair[1] for pair in self.models}
-        if target not in targets:
-            raise bad_request(f"{target[:20]} is not supported as a target language")
-        if source == AUTO:
-            sources = [pair[0] for pair in self.models if pair[1] == target]
-            if len(sources) > 1:
-                raise bad_request(f"name the source language: {' or '.join(sources)}")
-            source = sources[0]
-        if (source, target) not in self.models:
+        """Return the dispatcher of a language pair."""
+        if source not in self.list_sources(target):
             raise bad_request(f"{source[:20]} is not supported as a source of {target}")
         return self.models[source, target]
+
+    def list_sources(self, target: str) -> list[str]:
+        """Return the languages that are translated into a target; refuse one that has none."""
+        sources = [pair[0] for pair in self.models if pair[1] == target]
+        if not sources:
+            raise bad_request(f"{target[:20]} is not supported as a target language")
+        return sources
 
     async def run(
         self, dispatcher: Dispatcher, orders: Sequence[Work], receive: Receive
@@ -60,6 +59,9 @@ class Service:
         """
         if self.is_stopping or not dispatcher.clients:
             raise unavailable("the server is about to stop" if self.is_stopping else "not ready")
+        if len(orders) > self.limits.sentences:
+            fact = f"{len(orders):,} sentences, and a request may have {self.limits.sentences}"
+            raise too_large(fact)
         if self.waiting >= self.limits.queue:
             raise unavailable("too many requests are waiting")
         job = dispatcher.submit(orders)
@@ -72,7 +74,9 @@ class Service:
                 return_when=asyncio.FIRST_COMPLETED,
             )
             if job.finished.done():
-                return job.finished.result()
+                found = job.finished.result()
+                self.metrics.count_sentences([one.text for one in orders])
+                return found
             if leaving.done():
                 self.metrics.cancelled += 1
                 raise ClientGone

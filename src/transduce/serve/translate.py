@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
+from transduce.serve.detection import Detection
 from transduce.serve.dispatcher import Dispatcher
-from transduce.serve.fields import TranslationFields
+from transduce.serve.fields import AUTO, TranslationFields
 from transduce.serve.messages import Found, Sentence
 from transduce.serve.service import Receive, Service
 from transduce.text.documents.html import split_html
@@ -21,8 +22,9 @@ async def translate_texts(
     service: Service, wanted: TranslationFields, receive: Receive
 ) -> dict[str, Any]:
     """Translate the texts of a request; return the answer in LibreTranslate's shape."""
-    model = service.find(wanted.source, wanted.target)
     cuts = await cut_texts(wanted)
+    text = " ".join(one for cut in cuts for one in cut.sentences)
+    model, detected = await find_model(service, wanted, text)
     n = count_outputs(wanted, model)
     orders = [
         Sentence(0, text, n, wanted.prefix, wanted.detail or has_markup_inside(cut))
@@ -30,11 +32,19 @@ async def translate_texts(
         for text in cut.sentences
     ]
     found = [one for one in await service.run(model, orders, receive) if isinstance(one, Found)]
-    service.metrics.sentences += len(orders)
-    service.metrics.characters += sum(map(len, wanted.texts))
     ends = accumulate((len(cut.sentences) for cut in cuts), initial=0)
     by_text = [found[first:end] for first, end in pairwise(ends)]
-    return build_answer(wanted, cuts, by_text)
+    return build_answer(wanted, cuts, by_text, detected)
+
+
+async def find_model(
+    service: Service, wanted: TranslationFields, text: str
+) -> tuple[Dispatcher, Detection | None]:
+    """Return the model for a request, and its source language if that was to be detected."""
+    if wanted.source != AUTO:
+        return service.find(wanted.source, wanted.target), None
+    found = await service.detector.choose(text, service.list_sources(wanted.target))
+    return service.find(found.language, wanted.target), found
 
 
 async def cut_texts(wanted: TranslationFields) -> list[CutText]:
@@ -64,7 +74,10 @@ def count_outputs(wanted: TranslationFields, model: Dispatcher) -> int:
 
 
 def build_answer(
-    wanted: TranslationFields, cuts: Sequence[CutText], found: Sequence[Sequence[Found]]
+    wanted: TranslationFields,
+    cuts: Sequence[CutText],
+    found: Sequence[Sequence[Found]],
+    detected: Detection | None,
 ) -> dict[str, Any]:
     """Return the answer to a request; its fields are lists if the request had a list of texts."""
     pairs = list(zip(cuts, found, strict=True))
@@ -73,6 +86,8 @@ def build_answer(
         answer["alternatives"] = [
             list_alternatives(cut, some, wanted.alternatives) for cut, some in pairs
         ]
+    if detected:
+        answer["detectedLanguage"] = [detected.as_json() for _ in cuts]
     if wanted.detail:
         answer["sentences"] = [
             [describe_sentence(text, one) for text, one in zip(cut.sentences, some, strict=True)]

@@ -1,0 +1,66 @@
+"""Languages of texts: `/detect`, and the source language `auto`."""
+
+import pytest
+from tests.serve.models import load_back, load_random, load_third
+from tests.serve.running import running_server
+
+GERMAN, FRENCH = "Der Hund ist da.", "Le chien dort."
+
+
+@pytest.fixture(scope="module")
+def client():
+    with running_server(load_random, load_third, load_back) as running:
+        yield running
+
+
+def test_languages_are_ranked_by_their_probability(client):
+    for text, code in ((GERMAN, "de"), (FRENCH, "fr"), ("Это новая книга.", "ru")):
+        found = client.post("/detect", {"q": text}).json
+        assert found[0]["language"] == code
+        confidences = [one["confidence"] for one in found]
+        assert confidences == sorted(confidences, reverse=True)
+        assert sum(confidences) <= 100.5
+    assert client.form("/detect", q=GERMAN).json[0]["language"] == "de"
+
+
+def test_a_text_without_words_has_a_language_that_is_unsure(client):
+    (found, *_) = client.post("/detect", {"q": "..."}).json
+    assert found["confidence"] < 10
+
+
+def test_what_is_no_text_has_no_language(client):
+    assert client.post("/detect", {}).status == 400
+    assert client.post("/detect", {"q": [GERMAN]}).status == 400
+    assert client.post("/detect", {"q": "a" * 5_001}).status == 413
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "load"), [(GERMAN, "de", load_back), (FRENCH, "fr", load_third)]
+)
+def test_auto_is_the_most_probable_source_of_the_target(client, text, code, load):
+    found = client.translate(text, source="auto", target="en").json
+    assert found["translatedText"] == load()(text)
+    assert found["detectedLanguage"]["language"] == code
+    assert found["detectedLanguage"]["confidence"] > 30
+
+
+def test_auto_takes_the_only_source_and_tells_how_improbable_it_is(client):
+    found = client.translate(FRENCH, source="auto").json
+    assert found["detectedLanguage"]["language"] == "en"
+    assert found["detectedLanguage"]["confidence"] < 5
+
+
+def test_a_list_has_one_language_which_is_told_for_each_text(client):
+    found = client.translate([GERMAN, "Hallo", ""], source="auto", target="en").json
+    assert found["translatedText"] == [load_back()(GERMAN), load_back()("Hallo"), ""]
+    assert [one["language"] for one in found["detectedLanguage"]] == ["de"] * 3
+
+
+def test_markup_is_no_language(client):
+    text = "<p title='the title of the dog and the cat'>Hund und Katze</p>"
+    found = client.translate(text, source="auto", target="en", format="html").json
+    assert found["detectedLanguage"]["language"] == "de"
+
+
+def test_an_unknown_target_has_no_source(client):
+    assert client.translate(GERMAN, source="auto", target="xx").status == 400
