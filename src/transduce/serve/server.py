@@ -90,7 +90,7 @@ async def serve(
             async with listen(service, settings, listener) as server:
                 on_ready(find_address(listener), facts)
                 watch = FolderWatch(service, list_folders(service), on_message)
-                async with run_beside(watch.run()):
+                async with run_concurrently(watch.run()):
                     await run_until(stop, server, service)
         finally:
             await asyncio.gather(*(one.close() for one in dispatchers))
@@ -103,8 +103,8 @@ def list_folders(service: Service) -> dict[Pair, Path]:
 
 
 @asynccontextmanager
-async def run_beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Do work beside a with block, at whose end it is cancelled."""
+async def run_concurrently(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run a coroutine during a with block, at whose end it is cancelled."""
     task = asyncio.ensure_future(work)
     try:
         yield
