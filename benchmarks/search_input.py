@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.shapes import SHAPES, V, sentences
-from transduce.inference.load import load_member
+from transduce.inference.load import load_task_model
 from transduce.model.transformer import Transformer, build_transformer
 from transduce.settings import Architecture
 from transduce.text.files import read_lines
@@ -23,14 +23,14 @@ def load_search_input(shape: str, what: str) -> tuple[Transformer, list[list[int
     """Load a model and sources: by shape and count, or by model folder and text file."""
     if shape in SHAPES:
         return build_transformer(SHAPES[shape], V, V, 1).eval(), sentences(int(what))
-    member = load_member(Path(shape))
-    mine, papers = member.recipe.architecture, Architecture()
+    model = load_task_model(Path(shape))
+    mine, papers = model.recipe.architecture, Architecture()
     if any(getattr(mine, name) != getattr(papers, name) for name in SAME) or mine.d_k != mine.d_v:
         raise SystemExit(f"{shape}: it differs from the paper in more than sizes, as no peer does")
-    sources = member.task.encode_sources(list(map(member.task.normalise, read_lines(what))))
-    if max(map(len, sources)) > member.recipe.data.max_length:
-        raise SystemExit(f"{what}: a line has more than {member.recipe.data.max_length} pieces")
-    return member.model, sources
+    sources = model.task.encode_sources(list(map(model.task.normalise, read_lines(what))))
+    if max(map(len, sources)) > model.recipe.data.max_length:
+        raise SystemExit(f"{what}: a line has more than {model.recipe.data.max_length} pieces")
+    return model.transformer, sources
 
 
 def split_into_batches(sources: list[list[int]], size: int) -> Iterator[list[list[int]]]:

@@ -8,7 +8,7 @@ import torch
 from tests.inference.random_models import SIZES
 
 from transduce.checkpoint.model_folder import save_model
-from transduce.inference.load import Member
+from transduce.inference.load import TaskModel
 from transduce.model.transformer import Transformer, build_transformer
 from transduce.settings import Architecture, Data, Recipe, Search
 from transduce.tasks import build_task
@@ -25,7 +25,7 @@ def random_member(
     source: Vocabulary = WORDS,
     target: Vocabulary | None = None,
     **data: object,
-) -> Member:
+) -> TaskModel:
     """Return a model with random weights and the recipe that it would be stored with."""
     vocabularies = Vocabularies(source, target or source)
     model = build_transformer(sizes, len(source), len(vocabularies.target), seed=1).eval()
@@ -33,7 +33,7 @@ def random_member(
     settings = Data(max_length=40, **data)  # type: ignore[arg-type]
     search = Search(beam=3, extra_length=30)
     recipe = Recipe(name="random", architecture=sizes, data=settings, search=search)
-    return Member(model, build_task(settings, vocabularies), recipe, "0" * 64)
+    return TaskModel(model, build_task(settings, vocabularies), recipe, "0" * 64)
 
 
 def roughen(model: Transformer) -> None:
@@ -66,8 +66,8 @@ def shapes() -> dict[str, Architecture]:
     }
 
 
-def save_member(member: Member, folder: Path) -> Path:
+def save_member(member: TaskModel, folder: Path) -> Path:
     """Write a member as a model folder; return the folder."""
     vocabularies = Vocabularies(member.task.source, member.task.target)
-    save_model(folder, member.model.named_weights(), member.recipe, vocabularies, "card")
+    save_model(folder, member.transformer.named_weights(), member.recipe, vocabularies, "card")
     return folder

@@ -101,9 +101,9 @@ def rebuild(variables, epsilon):
 
 def our_log_probs(member):
     with torch.no_grad():
-        memory = member.model.encode(Packed.from_sentences([SOURCE]))
-        states = member.model.decode(Packed.from_sentences([[1, *TARGET]]), memory)
-        return torch.log_softmax(member.model.logits(states).double(), -1).numpy()
+        memory = member.transformer.encode(Packed.from_sentences([SOURCE]))
+        states = member.transformer.decode(Packed.from_sentences([[1, *TARGET]]), memory)
+        return torch.log_softmax(member.transformer.logits(states).double(), -1).numpy()
 
 
 @pytest.mark.parametrize("name", shapes())

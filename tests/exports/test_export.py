@@ -10,7 +10,7 @@ from tests.inference.random_models import SIZES
 import transduce
 from transduce.errors import InputError, SaveError
 from transduce.exports import export as module
-from transduce.exports.proof import make_up_lines, prove, require_proven
+from transduce.exports.proof import compare_programs, make_up_lines, require_proven
 from transduce.exports.subject import require_exportable
 from transduce.exports.target import EngineOutput
 from transduce.inference.outputs import search_sources
@@ -33,7 +33,8 @@ class Twin:
         sources = member.task.encode_sources([member.task.normalise(line) for line in lines])
         assert {len(one) - 1 + search.extra_length for one in sources} == {max_length}
         return [
-            self.answer(best) for best, *_ in search_sources((member.model,), sources, search, 1)
+            self.answer(best)
+            for best, *_ in search_sources((member.transformer,), sources, search, 1)
         ]
 
     def answer(self, best):
@@ -46,7 +47,7 @@ class Twin:
 def test_a_proof_counts_equal_texts_and_the_differences_of_their_log_probabilities():
     member = random_member(shapes()["narrow keys"])
     lines = [*LINES, "", "the dog " * 40]
-    found = prove(member, Twin(member, wrong=3, off=0.25), lines, "lines")
+    found = compare_programs(member, Twin(member, wrong=3, off=0.25), lines, "lines")
     assert [one.beam for one in found.comparisons] == [1, 3]
     assert found.left_out == 2
     for one in found.comparisons:
@@ -64,9 +65,9 @@ def test_made_up_lines_are_the_same_each_time_and_are_not_all_empty():
 
 def test_an_engine_that_translates_otherwise_proves_nothing():
     member = random_member()
-    require_proven(prove(member, Twin(member), LINES, "lines"))
+    require_proven(compare_programs(member, Twin(member), LINES, "lines"))
     with pytest.raises(SaveError, match="does not translate as this model does"):
-        require_proven(prove(member, Twin(member, wrong=2), LINES, "lines"))
+        require_proven(compare_programs(member, Twin(member, wrong=2), LINES, "lines"))
 
 
 def test_a_failed_proof_leaves_no_folder(tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ LONGER = [9, 8, 7, 6, 5, 4, 3, 0]
 
 def step_through(member):
     """Return log P of the symbols after each prefix of the target, beside a longer sentence."""
-    weights = collect_weights(member.model)
+    weights = collect_weights(member.transformer)
     encoder, step = PlainEncoder(weights), PlainDecoderStep(weights)
     padding = [0] * (len(LONGER) - len(SOURCE))
     ids = torch.tensor([[*SOURCE, *padding], LONGER])

@@ -1,1 +1,1 @@
-"""Trained models as files of other programs: CTranslate2, Hugging Face, Argos, ONNX."""
+"""Exports of trained models to other programs: CTranslate2, Hugging Face, Argos, ONNX."""

@@ -1,7 +1,8 @@
-"""The file model.bin of CTranslate2: named arrays, and other names for arrays that are shared.
+"""The file model.bin of CTranslate2: arrays by name, and aliases for arrays with two names.
 
-It is written without that program. Numbers are little-endian; a string is its length with a closing
-zero in 16 bits, its bytes, and the zero. Version 6 of the format, revision 7 of `TransformerSpec`.
+Writing it needs no CTranslate2. Numbers are little-endian. A string is stored as a 16-bit length,
+its bytes, and a zero byte, which the length counts. The file has version 6 of the format and
+revision 7 of its `TransformerSpec`.
 """
 
 import struct
@@ -16,7 +17,7 @@ Variables = dict[str, np.ndarray]
 
 
 def serialise_variables(variables: Mapping[str, np.ndarray]) -> Iterator[bytes]:
-    """Yield the bytes of model.bin; an array that occurs again is stored once, with an alias."""
+    """Yield the bytes of model.bin for arrays by name; a shared array is stored only once."""
     first: dict[int, str] = {}
     aliases = list[tuple[str, str]]()
     for name in sorted(variables):
@@ -34,12 +35,12 @@ def serialise_variables(variables: Mapping[str, np.ndarray]) -> Iterator[bytes]:
 
 
 def pack_header(name: str, value: np.ndarray) -> bytes:
-    """Return what stands before an array's bytes: name, sizes, type and number of bytes."""
+    """Return the header before an array's bytes: name, sizes, type and number of bytes."""
     sizes = struct.pack(f"<B{value.ndim}I", value.ndim, *value.shape)
     return pack_string(name) + sizes + struct.pack("<BI", TYPES[value.dtype.name], value.nbytes)
 
 
 def pack_string(text: str) -> bytes:
-    """Return a string as its length, its bytes and a zero."""
+    """Return a string's bytes in model.bin: its length, its UTF-8 bytes and a zero byte."""
     data = text.encode() + b"\0"
     return struct.pack("<H", len(data)) + data

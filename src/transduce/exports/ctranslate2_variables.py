@@ -13,11 +13,13 @@ Named = Iterator[tuple[str, np.ndarray]]
 
 
 def name_variables(weights: Weights, *, precision: str) -> Variables:
-    """Return a model's arrays by name: matrices in float32, or in 8 bits with a scale each row."""
+    """Return a model's arrays by CTranslate2's names; precision "int8" quantises its matrices."""
     found = dict(name_stack("encoder", weights.encoder, weights))
     found |= dict(name_stack("decoder", weights.decoder, weights))
     embedding = found.pop("encoder/embeddings/weight")
-    found["encoder/embeddings_0/weight"] = embedding  # of several, for sources with features
+    found["encoder/embeddings_0/weight"] = (
+        embedding  # 0: the first of several tables, which sources with word features need
+    )
     found["decoder/projection/weight"] = weights.projection
     if precision == "int8":
         quantise_matrices(found)
@@ -37,12 +39,12 @@ def name_variables(weights: Weights, *, precision: str) -> Variables:
 
 
 def scalar(value: int, kind: type[np.signedinteger[Any]] = np.int8) -> np.ndarray:
-    """Return a setting as an array without dimensions."""
+    """Return an integer as a numpy array without dimensions, of the type `kind`."""
     return np.array(value, dtype=kind)
 
 
 def quantise_matrices(variables: Variables) -> None:
-    """Replace every matrix but the tables of positions by 8 bits and scales; shared ones once."""
+    """Replace each weight matrix by one in 8 bits and its row scales; a shared one stays shared."""
     known: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     for name, value in list(variables.items()):
         if name.endswith("/weight"):
@@ -52,7 +54,7 @@ def quantise_matrices(variables: Variables) -> None:
 
 
 def name_stack(scope: str, stack: Stack, weights: Weights) -> Named:
-    """Yield the arrays of the encoder or the decoder."""
+    """Yield name and array of each weight of the encoder or decoder; names begin with `scope`."""
     yield f"{scope}/num_heads", scalar(weights.heads, np.int16)
     yield f"{scope}/pre_norm", scalar(int(stack.final_norm is not None))
     yield f"{scope}/scale_embeddings", scalar(1)
@@ -66,7 +68,7 @@ def name_stack(scope: str, stack: Stack, weights: Weights) -> Named:
 
 
 def name_layer(scope: str, layer: Layer, head_width: int) -> Named:
-    """Yield the arrays of one layer."""
+    """Yield name and array of each weight of one layer; all names begin with `scope`."""
     own, cross = layer.self_attention, layer.cross_attention
     joined = np.concatenate([own.query, own.key, own.value])
     yield from name_attention(f"{scope}/self_attention", [joined], own, head_width)
@@ -81,7 +83,7 @@ def name_layer(scope: str, layer: Layer, head_width: int) -> Named:
 def name_attention(
     scope: str, matrices: list[Array], attention: Attention, head_width: int
 ) -> Named:
-    """Yield the arrays of one attention sub-layer, given its projections before the output."""
+    """Yield name and array of attention's weights: input projections (`matrices`), output, norm."""
     for number, matrix in enumerate([*matrices, attention.output]):
         yield f"{scope}/linear_{number}/weight", matrix
     yield f"{scope}/head_dim", scalar(head_width, np.int32)
@@ -89,12 +91,12 @@ def name_attention(
 
 
 def name_linear(scope: str, linear: Affine) -> Named:
-    """Yield the matrix and bias of a linear map."""
+    """Yield name and array of a linear map's matrix and bias; both names begin with `scope`."""
     yield f"{scope}/weight", linear.weight
     yield f"{scope}/bias", linear.bias
 
 
 def name_norm(scope: str, norm: Affine) -> Named:
-    """Yield the gain and bias of a norm."""
+    """Yield name and array of a norm's gain and bias; both names begin with `scope`."""
     yield f"{scope}/gamma", norm.weight
     yield f"{scope}/beta", norm.bias

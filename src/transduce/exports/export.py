@@ -1,4 +1,4 @@
-"""`transduce.export`: a trained model as a folder that another program loads."""
+"""`transduce.export` writes a trained model as a folder or file that another program loads."""
 
 from dataclasses import asdict, dataclass
 from os import PathLike
@@ -9,14 +9,14 @@ from typing import Any, final
 from transduce.durable import FolderWriter, atomic_file, atomic_folder, to_json
 from transduce.durable.folder import require_absent
 from transduce.errors import InputError, suggest_names
-from transduce.exports.proof import LINES, Proof, make_up_lines, prove, require_proven
+from transduce.exports.proof import LINES, Proof, compare_programs, make_up_lines, require_proven
 from transduce.exports.subject import require_exportable
 from transduce.exports.target import Target
 from transduce.exports.to_argos import ARGOS
 from transduce.exports.to_ctranslate2 import CTRANSLATE2
 from transduce.exports.to_huggingface import HUGGINGFACE
 from transduce.exports.to_onnx import ONNX
-from transduce.inference.load import Member, load_member
+from transduce.inference.load import TaskModel, load_task_model
 from transduce.settings.fields import require
 from transduce.text.arguments import Text, read_path, read_text
 
@@ -27,21 +27,21 @@ KIND = "export"
 @final
 @dataclass(frozen=True)
 class Export:
-    """An exported model: where it is, what it does not carry over, and its proof."""
+    """The result of an export: its path, its differences, and a comparison of the outputs."""
 
     path: Path
     target: str
-    differences: tuple[str, ...]  # what the other program does otherwise
-    proof: Proof | None  # None: the other program is not installed here
-    unproved: str = ""  # why there is no proof
+    differences: tuple[str, ...]  # sentences on what the other program does differently
+    proof: Proof | None  # the compared outputs; None if the other program is not installed
+    unproved: str = ""  # the reason if `proof` is None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the export as JSON values."""
+        """Return the fields of the export as JSON values."""
         values = {**asdict(self), "path": str(self.path)}
         return values | {"proof": None if self.proof is None else self.proof.as_json()}
 
     def format_proof(self) -> list[str]:
-        """Return a line on what was compared, and one for each beam width."""
+        """Return a line on the compared text and one for each beam width; [] without a proof."""
         if self.proof is None:
             return []
         left_out = f", {self.proof.left_out} left out" if self.proof.left_out else ""
@@ -54,9 +54,9 @@ class Export:
 @final
 @dataclass(frozen=True)
 class ExportJob:
-    """A model to export: to which program, in which precision, and the lines that prove it."""
+    """A model to export, the target program, the precision, and lines to compare outputs on."""
 
-    member: Member
+    model: TaskModel
     target: Target
     precision: str
     lines: list[str] | None
@@ -70,7 +70,7 @@ def export(
     precision: str = "float32",
     prove: Text | None = None,
 ) -> Export:
-    """Write a trained model as files that another program loads, and compare both.
+    """Write a trained model as files that another program loads, and compare their outputs.
 
         found = transduce.export("model", to="ctranslate2", output="model.ct2")
         print(found.proof)
@@ -78,20 +78,20 @@ def export(
     `model` is a model folder or a run folder. If the other program is installed, it translates the
     first 1,000 lines of `prove`, a file or a list of lines, or 64 lines of random pieces; the
     result's `proof` says how many outputs are equal and how far log-probabilities differ. A model
-    that the other program cannot compute is refused; `differences` lists what it does otherwise.
+    that the other program cannot compute is refused; `differences` lists what it does differently.
     """
     target = find_target(to, precision)
     folder = read_path("output", output)
     lines = None if prove is None else read_text("prove", prove)[:LINES]
-    member = load_member(read_path("model", model))
-    require_exportable(member)
-    why = target.find_unsupported(member)
+    model = load_task_model(read_path("model", model))
+    require_exportable(model)
+    why = target.find_unsupported(model)
     require(not why, why, "use it with transduce itself, or another --to")
-    return write_export(ExportJob(member, target, precision, lines), folder)
+    return write_export(ExportJob(model, target, precision, lines), folder)
 
 
 def find_target(name: str, precision: str) -> Target:
-    """Return the target of that name; refuse one that is unknown or lacks the precision."""
+    """Return the target program by name; refuse an unknown one, or one without the precision."""
     if name not in TARGETS:
         raise InputError(f"nothing is exported to {name!r}", suggest_names(str(name), TARGETS))
     target = TARGETS[name]
@@ -102,7 +102,7 @@ def find_target(name: str, precision: str) -> Target:
 
 
 def write_export(job: ExportJob, output: Path) -> Export:
-    """Write an export and prove it, and only then give the folder or file its name."""
+    """Write an export and compare its outputs; only then does `output` appear under its name."""
     target = job.target
     if target.pack is None:
         proof, why = write_folder(job, output)
@@ -115,16 +115,16 @@ def write_export(job: ExportJob, output: Path) -> Export:
             proof, why = write_folder(job, folder)
             with atomic_file(output) as stream:
                 target.pack(folder, name, stream)
-    return Export(output, target.name, tuple(target.list_differences(job.member)), proof, why)
+    return Export(output, target.name, tuple(target.list_differences(job.model)), proof, why)
 
 
 def write_folder(job: ExportJob, folder: Path) -> tuple[Proof | None, str]:
-    """Write the files of an export with their proof; or None, and why there is none."""
+    """Write an exported folder and compare its outputs; return the proof, or None and a reason."""
     target, precision = job.target, job.precision
-    about = {"to": target.name, "precision": precision, "model": job.member.hash}
+    about = {"to": target.name, "precision": precision, "model": job.model.hash}
     with atomic_folder(folder, kind=KIND, about=about) as writer:
         write_files(job, writer)
-        proof, why = prove_folder(job, writer)
+        proof, why = compare_folder(job, writer)
         if proof is not None:
             if precision == "float32":
                 require_proven(proof)
@@ -133,21 +133,23 @@ def write_folder(job: ExportJob, folder: Path) -> tuple[Proof | None, str]:
 
 
 def write_files(job: ExportJob, writer: FolderWriter) -> None:
-    """Write the files of an export; InputError if a package is missing that writes them."""
+    """Write the files of an export; raise InputError if a Python package for it is missing."""
     try:
-        job.target.write(job.member, writer, job.precision)
+        job.target.write(job.model, writer, job.precision)
     except ImportError as error:
         fact = f"{error.name} is not installed, and the export to {job.target.name} needs it"
         raise InputError(fact, f"pip install {error.name}") from None
 
 
-def prove_folder(job: ExportJob, writer: FolderWriter) -> tuple[Proof | None, str]:
-    """Return the proof of a written export; or None, and why there is none."""
-    target, member, lines = job.target, job.member, job.lines
+def compare_folder(job: ExportJob, writer: FolderWriter) -> tuple[Proof | None, str]:
+    """Compare the outputs of an exported folder; return the proof, or None and a reason."""
+    target, model, lines = job.target, job.model, job.lines
     try:
-        engine = target.open_engine(writer.folder, member)
+        engine = target.open_engine(writer.folder, model)
     except ImportError as error:
         fact = f"{error.name} is not installed here, so the export is not proved"
         return None, f"{fact}: {target.install}"
     text = "random pieces" if lines is None else f"{len(lines):,} lines"
-    return prove(member, engine, make_up_lines(member) if lines is None else lines, text), ""
+    return compare_programs(
+        model, engine, make_up_lines(model) if lines is None else lines, text
+    ), ""

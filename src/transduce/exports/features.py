@@ -1,4 +1,4 @@
-"""The model's numbers in another order: sines before cosines, as Marian's positions have them."""
+"""Reorders a model's d_model features: sines before cosines, as Marian's positions have them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ Order = Int[np.ndarray, " d_model"]
 
 
 def list_sines_first(d_model: int) -> Order:
-    """Return the order of features in which sines (even) come before cosines (odd)."""
+    """Return feature numbers, the even ones (sines) first, then the odd ones (cosines)."""
     return np.concatenate([np.arange(0, d_model, 2), np.arange(1, d_model, 2)])
 
 
@@ -32,7 +32,7 @@ def reorder_features(weights: Weights, order: Order) -> Weights:
 
 
 def reorder_stack(stack: Stack, embedding: np.ndarray, order: Order) -> Stack:
-    """Return a stack with its features in another order, given its embedding in that order."""
+    """Return an encoder or decoder with its features reordered; `embedding` already is."""
     norm = stack.final_norm
     return Stack(
         embedding,
@@ -55,7 +55,7 @@ def reorder_layer(layer: Layer, order: Order) -> Layer:
 
 
 def reorder_attention(attention: Attention, order: Order) -> Attention:
-    """Return attention with the features of its inputs and outputs in another order."""
+    """Return an attention sub-layer with the features of its inputs and outputs reordered."""
     projections: Sequence[np.ndarray] = (attention.query, attention.key, attention.value)
     query, key, value = (one[:, order] for one in projections)
     return Attention(
@@ -64,5 +64,5 @@ def reorder_attention(attention: Attention, order: Order) -> Attention:
 
 
 def reorder_outputs(affine: Affine, order: Order) -> Affine:
-    """Return a map's outputs, or a norm's gain and bias, in another order."""
+    """Return a linear map with its outputs reordered, or a norm with gain and bias reordered."""
     return Affine(affine.weight[order], affine.bias[order])

@@ -15,7 +15,7 @@ Named = Iterator[tuple[str, Array]]
 
 
 def name_marian_weights(weights: Weights) -> dict[str, Array]:
-    """Return the arrays of a MarianMTModel; tied matrices only under the name of the original."""
+    """Return a model's arrays by MarianMTModel's names; a tied matrix is there under one name."""
     weights = scale_states(weights, math.sqrt(EPSILON / NORM_EPSILON))
     weights = reorder_features(weights, list_sines_first(weights.projection.shape[1]))
     found = {"final_logits_bias": forbid_padding(len(weights.projection))}
@@ -33,25 +33,25 @@ def name_marian_weights(weights: Weights) -> dict[str, Array]:
 
 
 def add_row(matrix: Array) -> Array:
-    """Return a matrix with a row of zeros at its end, for padding."""
+    """Return a matrix with a row of zeros added at its end, for the padding symbol."""
     return np.pad(matrix, ((0, 1), (0, 0)))
 
 
 def forbid_padding(symbols: int) -> Array:
-    """Return the bias of the logits: zero for all symbols, -inf for padding, the last one."""
+    """Return a bias for the logits: 0 for each of `symbols` symbols, then -inf for padding."""
     bias = np.zeros((1, symbols + 1), dtype=np.float32)
     bias[0, -1] = -np.inf
     return bias
 
 
 def name_stack(scope: str, stack: Stack) -> Named:
-    """Yield the arrays of the layers of the encoder or the decoder."""
+    """Yield name and array of each weight in the layers of the encoder or decoder."""
     for number, layer in enumerate(stack.layers):
         yield from name_layer(f"{scope}.layers.{number}", layer)
 
 
 def name_layer(scope: str, layer: Layer) -> Named:
-    """Yield the arrays of one layer."""
+    """Yield name and array of each weight of one layer; all names begin with `scope`."""
     yield from name_attention(f"{scope}.self_attn", layer.self_attention)
     if layer.cross_attention is not None:
         yield from name_attention(f"{scope}.encoder_attn", layer.cross_attention)
@@ -61,7 +61,7 @@ def name_layer(scope: str, layer: Layer) -> Named:
 
 
 def name_attention(scope: str, attention: Attention) -> Named:
-    """Yield the arrays of one attention sub-layer; its biases, which we do not have, are zero."""
+    """Yield name and array of each weight of one attention sub-layer, with zeros as biases."""
     matrices = {
         "q_proj": attention.query,
         "k_proj": attention.key,
@@ -74,6 +74,6 @@ def name_attention(scope: str, attention: Attention) -> Named:
 
 
 def name_affine(scope: str, affine: Affine) -> Named:
-    """Yield a matrix and its bias, or a norm's gain and bias."""
+    """Yield name and array of a matrix and its bias, or of a norm's gain and bias."""
     yield f"{scope}.weight", affine.weight
     yield f"{scope}.bias", affine.bias

@@ -1,7 +1,7 @@
-"""The same model for a program whose norms add another number to the variance.
+"""Rescales a model for a program whose layer norms add another ε to the variance.
 
-Layer normalisation of c·x with c²·ε added to the variance is that of x with ε. So the states
-between sub-layers are multiplied by c; embeddings and the output of each stack stay as they are.
+Normalising c·x with c²·ε gives the same result as normalising x with ε. So the states between
+sub-layers are multiplied by c. Embeddings and the outputs of encoder and decoder stay unchanged.
 """
 
 from dataclasses import replace
@@ -14,7 +14,7 @@ from transduce.exports.weights import Affine, Array, Attention, Layer, Stack, We
 def scale_states(weights: Weights, factor: float) -> Weights:
     """Return the weights of a post-norm model whose inner states are `factor` times as large.
 
-    Only the first norm of a stack keeps its ε: the positions of its input cannot be scaled.
+    The first norms of encoder and decoder keep their ε: positions in their inputs have a fixed scale.
     """
     stacks = (
         scale_stack(stack, np.float32(factor)) for stack in (weights.encoder, weights.decoder)
@@ -24,7 +24,7 @@ def scale_states(weights: Weights, factor: float) -> Weights:
 
 
 def scale_stack(stack: Stack, factor: np.float32) -> Stack:
-    """Return a stack whose states are scaled behind its first norm and before its last one."""
+    """Return an encoder or decoder with the states between its first and last norm scaled."""
     one, layers = np.float32(1), list[Layer]()
     for number, layer in enumerate(stack.layers):
         first = one if number == 0 else factor
@@ -34,7 +34,7 @@ def scale_stack(stack: Stack, factor: np.float32) -> Stack:
 
 
 def scale_layer(layer: Layer, first: np.float32, inside: np.float32, last: np.float32) -> Layer:
-    """Return a layer for an input times `first`, states times `inside`, an output times `last`."""
+    """Return a layer with its input scaled by `first`, states by `inside`, output by `last`."""
     cross = layer.cross_attention
     if cross is not None:
         cross = replace(
@@ -53,12 +53,12 @@ def scale_layer(layer: Layer, first: np.float32, inside: np.float32, last: np.fl
 
 
 def scale_self_attention(attention: Attention, before: np.float32, after: np.float32) -> Attention:
-    """Return self-attention for an input times `before` and, after its norm, times `after`."""
+    """Return self-attention with its input scaled by `before` and its norm's output by `after`."""
     query, key, value = (one / before for one in (attention.query, attention.key, attention.value))
     output: Array = attention.output * before
     return Attention(query, key, value, output, scale_affine(attention.norm, after))
 
 
 def scale_affine(affine: Affine, factor: np.float32) -> Affine:
-    """Return a map whose outputs, or a norm whose gain and bias, are times `factor`."""
+    """Return a linear map, or a norm's gain and bias, multiplied by `factor`."""
     return Affine(affine.weight * factor, affine.bias * factor)

@@ -11,31 +11,32 @@ from torch.nn import functional
 from transduce.exports.weights import Affine, Array, Attention, Layer, Stack, Weights
 from transduce.model.residual import NORM_EPSILON
 
-# B sentences · S source positions · T target positions before this one · L layers · H heads
+# B sentences · S source positions · T target positions before the current one · L layers
+# H heads · K features of a head · Q positions that attend · V symbols of the vocabulary
 
 
 class LayerCache(NamedTuple):
-    """Keys and values of one layer."""
+    """The keys and values of one layer: sentences B, heads H, positions T, features K."""
 
     keys: Float[Tensor, "B H T K"]
     values: Float[Tensor, "B H T K"]
 
 
 def to_parameter(array: Array) -> nn.Parameter:
-    """Return an array as a parameter that is not trained."""
+    """Return a numpy array as a torch parameter that is not trained."""
     return nn.Parameter(torch.from_numpy(array.copy()), requires_grad=False)
 
 
 @final
 class PlainAffine(nn.Module):
-    """A matrix and a bias, or the gain and bias of a norm."""
+    """A linear map's matrix and bias, or a layer norm's gain and bias."""
 
     def __init__(self, affine: Affine) -> None:
         super().__init__()
         self.weight, self.bias = to_parameter(affine.weight), to_parameter(affine.bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Compute x Wᵀ + b."""
+        """Compute the linear map x Wᵀ + b."""
         return functional.linear(x, self.weight, self.bias)
 
     def norm(self, x: Tensor) -> Tensor:
@@ -55,17 +56,17 @@ class PlainAttention(nn.Module):
         self.norm = PlainAffine(attention.norm)
 
     def split(self, x: Float[Tensor, "B T d"], matrix: Tensor) -> Float[Tensor, "B H T K"]:
-        """Project every position and split the result into heads."""
+        """Project sentences B of positions T by a matrix, and split the result into heads H."""
         return functional.linear(x, matrix).unflatten(2, (self.heads, -1)).transpose(1, 2)
 
     def project(self, x: Float[Tensor, "B T d"]) -> LayerCache:
-        """Return the keys and values of every position."""
+        """Return the keys and values of every position T of sentences B."""
         return LayerCache(self.split(x, self.key), self.split(x, self.value))
 
     def attend(
         self, x: Float[Tensor, "B Q d"], cache: LayerCache, allowed: Bool[Tensor, "B 1 1 T"] | None
     ) -> Float[Tensor, "B Q d"]:
-        """Attend from every position of x to the allowed keys of its sentence."""
+        """Attend from the positions Q of x to the allowed keys of the same sentence."""
         query = self.split(x, self.query)
         scores = query @ cache.keys.transpose(2, 3) / math.sqrt(query.shape[-1])
         if allowed is not None:
@@ -88,21 +89,21 @@ class PlainLayer(nn.Module):
         self.norm = PlainAffine(layer.feed_forward_norm)
 
     def enter(self, x: Tensor, norm: PlainAffine) -> Tensor:
-        """Return the input of a sub-layer: normalised in pre-norm."""
+        """Return a sub-layer's input for the states x: normalised in pre-norm, else x itself."""
         return norm.norm(x) if self.pre_norm else x
 
     def leave(self, x: Tensor, norm: PlainAffine) -> Tensor:
-        """Return the sum after a sub-layer: normalised in post-norm."""
+        """Return a sub-layer's result for the residual sum x: normalised in post-norm, else x."""
         return x if self.pre_norm else norm.norm(x)
 
     def feed_forward(self, x: Tensor) -> Tensor:
-        """Return the states after the feed-forward network."""
+        """Return the states x after the feed-forward sub-layer with its residual and norm."""
         hidden = self.inner(self.enter(x, self.norm)).relu()
         return self.leave(x + self.outer(hidden), self.norm)
 
 
 class PlainStack(nn.Module):
-    """What encoder and decoder share: embedding, positions, layers, final norm."""
+    """The base class of encoder and decoder: embedding, positions, layers, final norm."""
 
     def __init__(self, stack: Stack, weights: Weights) -> None:
         super().__init__()
@@ -117,18 +118,18 @@ class PlainStack(nn.Module):
         self.final_norm = None if stack.final_norm is None else PlainAffine(stack.final_norm)
 
     def embed(self, ids: Int[Tensor, "B T"], positions: Tensor) -> Float[Tensor, "B T d"]:
-        """Return √d_model · E(w) + PE(pos)."""
+        """Return √d_model · E(w) + PE(pos) for sentences B of T token ids."""
         x = functional.embedding(ids, self.embedding) * math.sqrt(self.embedding.shape[1])
         return x + positions
 
     def finish(self, x: Tensor) -> Tensor:
-        """Return the states after the final norm of pre-norm, if there is one."""
+        """Return states after the final norm, or unchanged if the model has none (post-norm)."""
         return x if self.final_norm is None else self.final_norm.norm(x)
 
 
 @final
 class PlainEncoder(PlainStack):
-    """The encoder, with the keys and values of the decoder's cross-attention as its output."""
+    """The encoder; it outputs the keys and values that the decoder's cross-attention needs."""
 
     def __init__(self, weights: Weights) -> None:
         super().__init__(weights.encoder, weights)
@@ -140,7 +141,7 @@ class PlainEncoder(PlainStack):
     def forward(
         self, input_ids: Int[Tensor, "B S"], attention_mask: Bool[Tensor, "B S"]
     ) -> tuple[Float[Tensor, "L B H S K"], Float[Tensor, "L B H S K"]]:
-        """Return the keys and values of each decoder layer's cross-attention."""
+        """Return cross-attention's keys and values for decoder layers L and B sources of S ids."""
         allowed = attention_mask[:, None, None, :]
         x = self.embed(input_ids, self.positions[: input_ids.shape[1]])
         for layer in self.layers:
@@ -153,7 +154,7 @@ class PlainEncoder(PlainStack):
 
 @final
 class PlainDecoderStep(PlainStack):
-    """One step of the decoder: the newest symbol, the cache, the encoder's keys and values."""
+    """One step of the decoder, which reads the newest symbol, the KV cache and the memory."""
 
     def __init__(self, weights: Weights) -> None:
         super().__init__(weights.decoder, weights)
@@ -167,7 +168,7 @@ class PlainDecoderStep(PlainStack):
         memory: tuple[Float[Tensor, "L B H S K"], Float[Tensor, "L B H S K"]],
         past: tuple[Float[Tensor, "L B H T K"], Float[Tensor, "L B H T K"]],
     ) -> tuple[Float[Tensor, "B V"], Float[Tensor, "L B H U K"], Float[Tensor, "L B H U K"]]:
-        """Return log P of every next symbol, and the keys and values with this step's appended."""
+        """Return log P of the V next symbols, and the cached keys and values with this step's."""
         allowed, caches = attention_mask[:, None, None, :], list[LayerCache]()
         x = self.embed(ids[:, None], self.positions.index_select(0, position)[None])
         for number, layer in enumerate(self.layers):

@@ -1,4 +1,4 @@
-"""Proves an export: the other program translates lines, and its outputs are compared with ours."""
+"""Compares an exported model's outputs in the other program with the original model's outputs."""
 
 import math
 import random
@@ -9,28 +9,28 @@ from typing import Any, final
 
 from transduce.errors import SaveError
 from transduce.exports.target import Engine, EngineOutput
-from transduce.inference.load import Member
+from transduce.inference.load import TaskModel
 from transduce.inference.outputs import search_sources
 from transduce.search import Hypothesis
 from transduce.search.beam_state import max_output_length
 from transduce.text.clean import normalise
 
-LINES = 1_000  # at most so many lines of a text are translated
+LINES = 1_000  # the most lines of a text that are translated
 MADE_UP, LONGEST = 64, 12  # lines made of random pieces, and the most pieces of one
-SHARE = 0.9  # fewer equal texts of a float32 model are an error, not rounding
+SHARE = 0.9  # the smallest share of equal texts that rounding explains in float32
 
 
 @final
 @dataclass(frozen=True)
 class Comparison:
-    """How many texts are equal in a search of one width, and how far log-probabilities differ."""
+    """The counts of equal outputs for one beam width, and the differences of log-probabilities."""
 
     beam: int
     lines: int
     equal: int
-    largest_difference: float | None  # of log P, over equal texts; None if none is known
+    largest_difference: float | None  # of log P where texts are equal; None without any log P
     mean_difference: float | None
-    unfinished: int  # lines whose log P is left out: their outputs reach the limit of the length
+    unfinished: int  # lines whose outputs reach the length limit; their log P is not compared
 
     def __str__(self) -> str:
         unfinished = f", {self.unfinished} without an end" if self.unfinished else ""
@@ -49,21 +49,21 @@ class Comparison:
 @final
 @dataclass(frozen=True)
 class Proof:
-    """The comparisons of an exported model in its own program with the model here."""
+    """The comparisons of an exported model's outputs with the original's, one per beam width."""
 
     engine: str
-    text: str  # what was translated
+    text: str  # a phrase on what was translated, such as "64 lines"
     comparisons: tuple[Comparison, ...]
-    left_out: int = 0  # lines that are empty, or too long for one search
+    left_out: int = 0  # number of lines that are empty or too long for one search
 
     def as_json(self) -> dict[str, Any]:
-        """Return the proof as JSON values."""
+        """Return the fields of the proof as JSON values."""
         return asdict(self)
 
 
-def make_up_lines(member: Member, seed: int = 1) -> list[str]:
-    """Return 64 lines of random pieces of the source vocabulary, for models without a text."""
-    vocabulary, draw = member.task.source, random.Random(seed)
+def make_up_lines(model: TaskModel, seed: int = 1) -> list[str]:
+    """Return 64 lines of random pieces of a model's source vocabulary, to translate as a test."""
+    vocabulary, draw = model.task.source, random.Random(seed)
     count = len(vocabulary)
     ids = [draw.choices(range(2, count), k=draw.randint(1, LONGEST)) for _ in range(MADE_UP)]
     return [normalise(vocabulary.decode(one)).replace("\ufffd", "") for one in ids]
@@ -72,38 +72,40 @@ def make_up_lines(member: Member, seed: int = 1) -> list[str]:
 @final
 @dataclass(frozen=True)
 class Source:
-    """A line to translate, its ids, and the most symbols of its output before END."""
+    """A line to translate, its token ids, and the most symbols of its output before END."""
 
     line: str
     ids: list[int]
     limit: int
 
 
-def prove(member: Member, engine: Engine, lines: Sequence[str], text: str) -> Proof:
-    """Translate lines with the engine and here, greedily and with the model's own beam width."""
-    longest = member.recipe.data.max_length
-    sources = [encode(member, line) for line in lines]
+def compare_programs(
+    model: TaskModel, engine: Engine, lines: Sequence[str], text_name: str
+) -> Proof:
+    """Compare outputs of a model and another program's engine: greedy, and by the model's beam."""
+    longest = model.recipe.data.max_length
+    sources = [encode(model, line) for line in lines]
     usable = [source for source in sources if 1 < len(source.ids) <= longest]
     usable.sort(key=lambda source: source.limit)
-    beams = sorted({1, member.recipe.search.beam})
-    found = tuple(compare(member, engine, usable, beam) for beam in beams)
-    return Proof(engine.name, text, found, left_out=len(sources) - len(usable))
+    beams = sorted({1, model.recipe.search.beam})
+    found = tuple(compare(model, engine, usable, beam) for beam in beams)
+    return Proof(engine.name, text_name, found, left_out=len(sources) - len(usable))
 
 
-def encode(member: Member, line: str) -> Source:
-    """Return a line with its ids as this model reads it."""
-    (ids,) = member.task.encode_sources([member.task.normalise(line)])
-    limit = max_output_length(ids, member.recipe.search.extra_length)
+def encode(model: TaskModel, line: str) -> Source:
+    """Return a line with its source token ids and its output limit for this model."""
+    (ids,) = model.task.encode_sources([model.task.normalise(line)])
+    limit = max_output_length(ids, model.recipe.search.extra_length)
     return Source(line, list(ids), limit)
 
 
-def compare(member: Member, engine: Engine, sources: Sequence[Source], beam: int) -> Comparison:
-    """Compare the best outputs of a search of one width without a length penalty.
+def compare(model: TaskModel, engine: Engine, sources: Sequence[Source], beam: int) -> Comparison:
+    """Compare a model's best outputs with the engine's, at one beam width, without length penalty.
 
-    At the limit of the length our search adds the end and its probability, and others do not: then
-    log P is not compared, nor is the text of a beam, which that probability orders.
+    At the length limit our search adds END and its probability; other programs do not. For outputs
+    that long, log P is not compared, nor are the texts of a wider beam, which log P ranks.
     """
-    ours = translate(member, [source.ids for source in sources], beam)
+    ours = translate(model, [source.ids for source in sources], beam)
     theirs = list[EngineOutput]()
     for limit, group in groupby(sources, key=lambda source: source.limit):
         lines = [source.line for source in group]  # sources of one length
@@ -114,31 +116,31 @@ def compare(member: Member, engine: Engine, sources: Sequence[Source], beam: int
     differences = [
         abs(own.log_prob - other.log_prob)
         for _, own, other in ended
-        if is_equal(member, own, other) and not math.isnan(other.log_prob)
+        if is_equal(model, own, other) and not math.isnan(other.log_prob)
     ]
     return Comparison(
         beam,
         lines=len(compared),
-        equal=sum(is_equal(member, own, other) for _, own, other in compared),
+        equal=sum(is_equal(model, own, other) for _, own, other in compared),
         largest_difference=max(differences, default=None),
         mean_difference=sum(differences) / len(differences) if differences else None,
         unfinished=len(pairs) - len(ended),
     )
 
 
-def is_equal(member: Member, own: Hypothesis, other: EngineOutput) -> bool:
-    """Return whether a hypothesis has the text of another program's output."""
-    return member.task.decode(own.ids, "") == normalise(other.text)
+def is_equal(model: TaskModel, own: Hypothesis, other: EngineOutput) -> bool:
+    """Return whether a model's own hypothesis has the same text as another program's output."""
+    return model.task.decode(own.ids, "") == normalise(other.text)
 
 
-def translate(member: Member, sources: list[list[int]], beam: int) -> list[Hypothesis]:
-    """Return this model's best output of each source by a search without a length penalty."""
-    search = replace(member.recipe.search, beam=beam, penalty="none")
-    return [found[0] for found in search_sources((member.model,), sources, search, 1)]
+def translate(model: TaskModel, sources: list[list[int]], beam: int) -> list[Hypothesis]:
+    """Return a model's best hypothesis for each source of token ids, without a length penalty."""
+    search = replace(model.recipe.search, beam=beam, penalty="none")
+    return [found[0] for found in search_sources((model.transformer,), sources, search, 1)]
 
 
 def require_proven(proof: Proof) -> None:
-    """Refuse an export in float32 whose greedy outputs are not those of the model.
+    """Raise SaveError if under 90 % of an export's greedy outputs equal the original model's.
 
     Wider beams may differ: programs end a search by different rules.
     """

@@ -1,7 +1,7 @@
-"""A byte-pair vocabulary as a SentencePiece model, for Argos Translate.
+"""Builds a SentencePiece model from a byte-pair vocabulary, for Argos Translate.
 
-SentencePiece compiles the rules of sentencepiece_rules.py in a model of its own, from which all but
-the pieces is taken. A model is a protocol buffer: fields with a number and a length.
+SentencePiece compiles the rules of sentencepiece_rules.py by training a tiny model. All of that
+model but its pieces is copied. A model is a protocol buffer: fields with a number and a length.
 """
 
 import struct
@@ -22,7 +22,7 @@ PIECES, LENGTHS, NORMAL, UNKNOWN = 1, 2, 1, 2  # a field's number, its kind, typ
 
 
 def build_sentencepiece_model(symbols: Sequence[str]) -> bytes:
-    """Return a SentencePiece model that merges pieces in the order of our symbols."""
+    """Return the bytes of a SentencePiece model that merges pieces in the order of `symbols`."""
     learned = [spell_symbol(symbol) for symbol in symbols[len(SPECIALS) :]]
     pieces = [pack_piece("<unk>", 0.0, UNKNOWN)]
     pieces += [pack_piece(piece, -float(rank), NORMAL) for rank, piece in enumerate(learned)]
@@ -31,7 +31,7 @@ def build_sentencepiece_model(symbols: Sequence[str]) -> bytes:
 
 
 def compile_rules() -> list[tuple[int, bytes]]:
-    """Train a tiny model with our rules; return its fields. ImportError without SentencePiece."""
+    """Train a tiny SentencePiece model with our text rules; return its fields by number."""
     import sentencepiece
 
     with TemporaryDirectory() as name:
@@ -56,7 +56,7 @@ def compile_rules() -> list[tuple[int, bytes]]:
 
 
 def read_fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield number and content of each field of a message whose fields all have a length."""
+    """Yield number and content of each field of a protobuf message, all of which have a length."""
     at = 0
     while at < len(data):
         tag, at = read_number(data, at)
@@ -67,7 +67,7 @@ def read_fields(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def read_number(data: bytes, at: int) -> tuple[int, int]:
-    """Return the number of 7 bits a byte that begins at a place, and the place after it."""
+    """Return the protobuf varint at offset `at`, and the offset after it."""
     value = shift = 0
     while True:
         value |= (data[at] & 0x7F) << shift
@@ -77,18 +77,18 @@ def read_number(data: bytes, at: int) -> tuple[int, int]:
 
 
 def pack_piece(piece: str, score: float, kind: int) -> bytes:
-    """Return the message of one piece: its text, its score, its type."""
+    """Return the protobuf message of one piece: its text, its score, its type (`kind`)."""
     text = pack_field(1, piece.encode())
     return text + b"\x15" + struct.pack("<f", score) + b"\x18" + pack_number(kind)
 
 
 def pack_field(number: int, content: bytes) -> bytes:
-    """Return a field with a length."""
+    """Return a protobuf field: its number, the length of its content, and the content."""
     return pack_number(number << 3 | LENGTHS) + pack_number(len(content)) + content
 
 
 def pack_number(value: int) -> bytes:
-    """Return a number in 7 bits a byte."""
+    """Return a number as a protobuf varint, with 7 bits in each byte."""
     found = bytearray()
     while value > 0x7F:
         found.append(value & 0x7F | 0x80)

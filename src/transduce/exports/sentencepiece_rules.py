@@ -1,7 +1,7 @@
-"""What a SentencePiece model does to characters so that its pieces are those of a byte-level one.
+"""Character rules that give a SentencePiece model the pieces of a byte-level vocabulary.
 
-Every character beyond ASCII becomes the letters of its UTF-8 bytes, after our cleaning; the rules
-for outputs turn them back.
+The input rules clean a text and write each character beyond ASCII as letters, one for each of
+its UTF-8 bytes. The output rules turn the letters back into characters.
 """
 
 import sys
@@ -12,44 +12,44 @@ from transduce.text.clean import normalise
 from transduce.vocabulary.symbols import byte_letters
 
 SPACE = "▁"  # how SentencePiece writes a blank
-UNASSIGNED = ("Cn", "Cs", "Co")
+UNASSIGNED = ("Cn", "Cs", "Co")  # Unicode categories: unassigned, surrogate, private
 
 
 LETTERS = tuple(byte_letters())
 
 
 def spell(text: str) -> str:
-    """Return a text with every character beyond ASCII as the letters of its bytes."""
+    """Return a text with each character beyond ASCII written as one letter per UTF-8 byte."""
     return "".join(
         one if one.isascii() else "".join(LETTERS[byte] for byte in one.encode()) for one in text
     )
 
 
 def spell_symbol(symbol: str) -> str:
-    """Return one of our symbols as a SentencePiece piece: blanks are written ▁."""
+    """Return a vocabulary symbol as a SentencePiece piece, in which a blank is written ▁."""
     return symbol.replace(LETTERS[ord(" ")], SPACE)
 
 
 def list_characters() -> Iterator[str]:
-    """Yield every assigned character of Unicode, private ones and surrogates excepted."""
+    """Yield every assigned character of Unicode except private ones and surrogates."""
     characters = map(chr, range(1, sys.maxunicode + 1))
     return (one for one in characters if unicodedata.category(one) not in UNASSIGNED)
 
 
 def clean_character(character: str) -> str:
-    """Return what our cleaning leaves of a character inside a text; a blank stays one blank."""
+    """Return a character inside a text after normalisation; a blank stays one blank."""
     return (
         normalise(f"a{character}b")[1:-1] if character.isascii() else clean_beyond_ascii(character)
     )
 
 
 def clean_beyond_ascii(character: str) -> str:
-    """Return what our cleaning leaves of a character, without letters that could join it."""
+    """Return a non-ASCII character normalised by itself; white space becomes a blank."""
     return " " if character.isspace() else normalise(character)
 
 
 def list_input_rules(characters: Iterable[str]) -> dict[str, str]:
-    """Return what sequences of characters become: cleaned, composed, and spelled in bytes."""
+    """Return the input rules: sequences of characters, each with its cleaned, spelled form."""
     rules = dict[str, str]()
     for one in characters:
         cleaned = spell(clean_character(one))
@@ -59,7 +59,7 @@ def list_input_rules(characters: Iterable[str]) -> dict[str, str]:
 
 
 def split_canonically(character: str) -> str:
-    """Return a character as the pair that it is composed of, or unchanged."""
+    """Return the two parts of a composed character, such as e and an accent, or it unchanged."""
     found = unicodedata.decomposition(character)
     if not found or found.startswith("<"):
         return character
@@ -67,7 +67,7 @@ def split_canonically(character: str) -> str:
 
 
 def list_output_rules(characters: Iterable[str]) -> dict[str, str]:
-    """Return which sequences of letters become one character again."""
+    """Return the output rules: the letters of each non-ASCII character's bytes become it again."""
     return {spell(one): one for one in characters if not one.isascii()}
 
 
@@ -77,5 +77,5 @@ def format_rules(rules: dict[str, str]) -> str:
 
 
 def to_hex(text: str) -> str:
-    """Return a text's code points in hexadecimal."""
+    """Return a text's code points in hexadecimal, separated by blanks."""
     return " ".join(f"{ord(one):X}" for one in text)

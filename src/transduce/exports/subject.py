@@ -2,7 +2,7 @@
 
 from transduce.errors import InputError
 from transduce.exports.tokenizer import find_model_type
-from transduce.inference.load import Member
+from transduce.inference.load import TaskModel
 from transduce.settings import Architecture
 from transduce.settings.fields import require
 from transduce.tasks.text import TextToText
@@ -11,11 +11,11 @@ KNOWN_VOCABULARIES = ("BPE", "WordPiece")
 HERE = "use it with transduce itself"
 
 
-def require_exportable(member: Member) -> None:
-    """Refuse a model that no other program computes, or whose text no other program would cut."""
-    sizes, data = member.recipe.architecture, member.recipe.data
+def require_exportable(model: TaskModel) -> None:
+    """Refuse a model that other programs cannot compute, or whose vocabulary they cannot apply."""
+    sizes, data = model.recipe.architecture, model.recipe.data
     require(
-        isinstance(member.task, TextToText),
+        isinstance(model.task, TextToText),
         f"this model's task is {data.task}: no other program has the symbols and the constraint "
         "of its search, so that its outputs would be wrong",
         HERE,
@@ -30,7 +30,7 @@ def require_exportable(member: Member) -> None:
         if getattr(sizes, name) != getattr(Architecture(), name):
             fact = f"architecture.{name} is {getattr(sizes, name)}, which no export writes yet"
             raise InputError(fact, HERE)
-    for vocabulary in (member.task.source, member.task.target):
+    for vocabulary in (model.task.source, model.task.target):
         kind = find_model_type(vocabulary)
         fact = "a vocabulary of whole words needs word classes that no other program computes"
         require(kind in KNOWN_VOCABULARIES, fact, HERE)

@@ -1,4 +1,4 @@
-"""What every export target is: its files, what it cannot carry over, and its engine."""
+"""The interface of an export target: how it writes files, and how its program translates."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import BinaryIO, Protocol, final, runtime_checkable
 
 from transduce.durable import FolderWriter
-from transduce.inference.load import Member
+from transduce.inference.load import TaskModel
 
 
 @final
 @dataclass(frozen=True)
 class EngineOutput:
-    """A translation by another program, and its log-probability there."""
+    """A translation by another program, and the log-probability that this program gives it."""
 
     text: str
     log_prob: float
@@ -20,13 +20,13 @@ class EngineOutput:
 
 @runtime_checkable
 class Engine(Protocol):
-    """Another program with an exported model loaded, which translates lines of text."""
+    """Another program that has loaded an exported model and translates lines of text."""
 
     name: str  # with its version
     limits_length: bool  # whether it obeys `max_length`
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:
-        """Return the best output of each line without a length penalty, by beams of this width.
+        """Return each line's best output by a beam of width `beam`, without length penalty.
 
         An output has at most `max_length` symbols before END.
         """
@@ -36,14 +36,18 @@ class Engine(Protocol):
 @final
 @dataclass(frozen=True)
 class Target:
-    """A program that exported models are for."""
+    """A program that models can be exported to, with the functions that write its files."""
 
     name: str
     precisions: tuple[str, ...]
-    write: Callable[[Member, FolderWriter, str], None]  # the model, its folder, the precision
-    find_unsupported: Callable[[Member], str]  # why this program cannot compute the model, or ""
-    list_differences: Callable[[Member], list[str]]  # what is not carried over
-    open_engine: Callable[[Path, Member], Engine]  # ImportError where the program is not installed
+    write: Callable[[TaskModel, FolderWriter, str], None]  # the model, its folder, the precision
+    find_unsupported: Callable[[TaskModel], str]  # why this program cannot compute the model, or ""
+    list_differences: Callable[
+        [TaskModel], list[str]
+    ]  # sentences on what the program does differently
+    open_engine: Callable[
+        [Path, TaskModel], Engine
+    ]  # ImportError where the program is not installed
     install: str  # how users install the program
-    suffix: str = ""  # of the one file that the files are packed in; "": they are a folder
+    suffix: str = ""  # of the file that `pack` writes; "" if the export is a folder
     pack: Callable[[Path, str, BinaryIO], None] | None = None  # a folder, its name, the file

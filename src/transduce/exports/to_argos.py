@@ -14,31 +14,31 @@ from transduce.exports.sentencepiece_rules import spell_symbol
 from transduce.exports.target import EngineOutput, Target
 from transduce.exports.to_ctranslate2 import write_ctranslate2_weights, write_symbols
 from transduce.exports.tokenizer import find_model_type
-from transduce.inference.load import Member
+from transduce.inference.load import TaskModel
 
 PIECES, METADATA, CARD = "sentencepiece.model", "metadata.json", "README.md"
-ARGOS_VERSION = "1.9"  # the oldest version that a package says it is for
+ARGOS_VERSION = "1.9"  # the oldest version of Argos that the metadata asks for
 
 
-def write_argos(member: Member, writer: FolderWriter, precision: str) -> None:
-    """Write the files of a package: CTranslate2's, the SentencePiece model, the metadata."""
+def write_argos(model: TaskModel, writer: FolderWriter, precision: str) -> None:
+    """Write an Argos package's files: CTranslate2's model, a SentencePiece model, metadata."""
     source, target = (
         [spell_symbol(symbol) for symbol in vocabulary.symbols]
-        for vocabulary in (member.task.source, member.task.target)
+        for vocabulary in (model.task.source, model.task.target)
     )
-    pieces = build_sentencepiece_model(member.task.source.symbols)
-    write_ctranslate2_weights(member, writer, precision)
+    pieces = build_sentencepiece_model(model.task.source.symbols)
+    write_ctranslate2_weights(model, writer, precision)
     write_symbols(writer, source, target)
     writer.write(PIECES, pieces)
-    writer.write(METADATA, to_json(build_metadata(member)))
-    data = member.recipe.data
+    writer.write(METADATA, to_json(build_metadata(model)))
+    data = model.recipe.data
     card = f"# {data.source_language} to {data.target_language}\n\nExported by transduce.\n"
     writer.write(CARD, card.encode())
 
 
-def build_metadata(member: Member) -> dict[str, Any]:
-    """Return metadata.json, which names the languages of a package."""
-    data = member.recipe.data
+def build_metadata(model: TaskModel) -> dict[str, Any]:
+    """Return the entries of metadata.json, which name the languages of an Argos package."""
+    data = model.recipe.data
     return {
         "package_version": "1.0",
         "argos_version": ARGOS_VERSION,
@@ -50,7 +50,7 @@ def build_metadata(member: Member) -> dict[str, Any]:
 
 
 def pack_argos(folder: Path, name: str, stream: BinaryIO) -> None:
-    """Write a package: one folder of that name, CTranslate2's files in `model/` inside it."""
+    """Zip an exported folder into `stream` as an Argos package with the top folder `name`."""
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as package:
         for path in sorted(folder.iterdir()):
             outer = path.name in (PIECES, METADATA, CARD, "proof.json")
@@ -58,9 +58,9 @@ def pack_argos(folder: Path, name: str, stream: BinaryIO) -> None:
             package.write(path, f"{name}/{inside}")
 
 
-def find_unsupported(member: Member) -> str:
-    """Return why Argos cannot cut text as a model does, or an empty string."""
-    source, target = member.task.source, member.task.target
+def find_unsupported(model: TaskModel) -> str:
+    """Return why Argos cannot split text as a model's vocabulary does, or an empty string."""
+    source, target = model.task.source, model.task.target
     if find_model_type(source) != "BPE":
         return "SentencePiece merges byte pairs, and this model's vocabulary has word-pieces"
     if source.hash != target.hash:
@@ -68,9 +68,9 @@ def find_unsupported(member: Member) -> str:
     return ""
 
 
-def list_differences(member: Member) -> list[str]:
-    """Return what Argos Translate does not do as this model's own search."""
-    search = member.recipe.search
+def list_differences(model: TaskModel) -> list[str]:
+    """Return sentences on what Argos Translate does differently from a model's own search."""
+    search = model.recipe.search
     return [
         "it searches with a beam of 4 and log P / |Y|^0.2, whatever the model: "
         f"search.beam={search.beam}, search.penalty={search.penalty} are not carried over",
@@ -94,9 +94,9 @@ class WholeLine:
 class ArgosEngine:
     """Argos Translate with an exported package installed in a temporary folder."""
 
-    limits_length = False  # 256 symbols, for every source
+    limits_length = False  # Argos allows 256 symbols for every source
 
-    def __init__(self, folder: Path, _member: Member) -> None:
+    def __init__(self, folder: Path, _model: TaskModel) -> None:
         from argostranslate import package, settings  # type: ignore[import-not-found]
 
         self.name = f"argostranslate {version('argostranslate')}"
@@ -120,7 +120,7 @@ class ArgosEngine:
         return ctranslate2.Translator(str(folder), intra_threads=1)
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:  # noqa: ARG002 - Argos sets no limit
-        """Return Argos' best output of each line, by beams of this width and its own penalty."""
+        """Return Argos' best output of each line, by a beam of width `beam` and Argos' penalty."""
         from argostranslate import settings, translate
 
         before, settings.beam_size = settings.beam_size, beam

@@ -1,4 +1,4 @@
-"""Export to CTranslate2: weights, vocabularies, and tokenizers that give its users its tokens."""
+"""Export to CTranslate2: weights, vocabularies, and tokenizers that split text into its tokens."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from transduce.exports.ctranslate2_variables import name_variables
 from transduce.exports.target import EngineOutput, Target
 from transduce.exports.tokenizer import build_tokenizer_json
 from transduce.exports.weights import collect_weights
-from transduce.inference.load import Member
+from transduce.inference.load import TaskModel
 from transduce.model.residual import NORM_EPSILON
 from transduce.vocabulary import BEGIN, END, Vocabulary
 from transduce.vocabulary.symbols import SPECIALS
@@ -23,21 +23,21 @@ CONFIG = {
     "eos_token": SPECIALS[END],
     "layer_norm_epsilon": NORM_EPSILON,
     "multi_query_attention": False,
-    "unk_token": "<unk>",  # none of ours: every text has symbols
+    "unk_token": "<unk>",  # required, but never used: a byte-level vocabulary knows every text
 }
 
 
-def write_ctranslate2(member: Member, writer: FolderWriter, precision: str) -> None:
-    """Write a model's folder for CTranslate2."""
-    write_ctranslate2_weights(member, writer, precision)
-    write_symbols(writer, member.task.source.symbols, member.task.target.symbols)
-    for name, vocabulary in name_tokenizers(member).items():
+def write_ctranslate2(model: TaskModel, writer: FolderWriter, precision: str) -> None:
+    """Write all files of a model for CTranslate2 with `writer`, in float32 or int8."""
+    write_ctranslate2_weights(model, writer, precision)
+    write_symbols(writer, model.task.source.symbols, model.task.target.symbols)
+    for name, vocabulary in name_tokenizers(model).items():
         writer.write(name, build_tokenizer_json(vocabulary))
 
 
-def write_ctranslate2_weights(member: Member, writer: FolderWriter, precision: str) -> None:
-    """Write model.bin and config.json."""
-    variables = name_variables(collect_weights(member.model), precision=precision)
+def write_ctranslate2_weights(model: TaskModel, writer: FolderWriter, precision: str) -> None:
+    """Write a model's weights and settings for CTranslate2 as model.bin and config.json."""
+    variables = name_variables(collect_weights(model.transformer), precision=precision)
     with writer.open("model.bin") as stream:
         for part in serialise_variables(variables):
             stream.write(part)
@@ -45,7 +45,7 @@ def write_ctranslate2_weights(member: Member, writer: FolderWriter, precision: s
 
 
 def write_symbols(writer: FolderWriter, source: Sequence[str], target: Sequence[str]) -> None:
-    """Write the symbols in the order of their ids: one file if source and target are equal."""
+    """Write both vocabularies' symbols in the order of their ids; one file if both are equal."""
     if list(source) == list(target):
         writer.write("shared_vocabulary.json", to_json(list(source)))
         return
@@ -53,17 +53,17 @@ def write_symbols(writer: FolderWriter, source: Sequence[str], target: Sequence[
     writer.write("target_vocabulary.json", to_json(list(target)))
 
 
-def name_tokenizers(member: Member) -> dict[str, Vocabulary]:
-    """Return the model's vocabularies by the names of their files: one if they are shared."""
-    source, target = member.task.source, member.task.target
+def name_tokenizers(model: TaskModel) -> dict[str, Vocabulary]:
+    """Return a model's vocabularies by tokenizer file name: one if shared, else two."""
+    source, target = model.task.source, model.task.target
     if source.hash == target.hash:
         return {"tokenizer.json": source}
     return {"source.tokenizer.json": source, "target.tokenizer.json": target}
 
 
-def list_differences(member: Member) -> list[str]:
-    """Return what CTranslate2 does not do as this model's own search."""
-    search, sizes = member.recipe.search, member.recipe.architecture
+def list_differences(model: TaskModel) -> list[str]:
+    """Return sentences on what CTranslate2 does differently from a model's own search."""
+    search, sizes = model.recipe.search, model.recipe.architecture
     found = [
         "its max_decoding_length is 256 for every source; here an output may have the source's "
         f"length + {search.extra_length} symbols",
@@ -89,7 +89,7 @@ class CTranslate2Engine:
 
     limits_length = True
 
-    def __init__(self, folder: Path, member: Member, compute_type: str = "default") -> None:
+    def __init__(self, folder: Path, model: TaskModel, compute_type: str = "default") -> None:
         import ctranslate2  # type: ignore[import-not-found]
         from tokenizers import Tokenizer
 
@@ -97,7 +97,7 @@ class CTranslate2Engine:
         self.translator: Any = ctranslate2.Translator(
             str(folder), compute_type=compute_type, intra_threads=1
         )
-        names = list(name_tokenizers(member))
+        names = list(name_tokenizers(model))
         self.source, self.target = (
             Tokenizer.from_file(str(folder / name)) for name in (names[0], names[-1])
         )
@@ -105,7 +105,7 @@ class CTranslate2Engine:
         self.source.encode_special_tokens = True  # a text with "</s>" in it does not end there
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:
-        """Return the best output of each line without a length penalty, by beams of this width."""
+        """Return each line's best output by a beam of width `beam`, without length penalty."""
         found = self.translator.translate_batch(
             [self.source.encode(line, add_special_tokens=False).tokens for line in lines],
             beam_size=beam,
@@ -118,7 +118,7 @@ class CTranslate2Engine:
         return [EngineOutput(text, one.scores[0]) for text, one in zip(texts, found, strict=True)]
 
     def decode(self, symbols: Sequence[str]) -> str:
-        """Return the text of a target sentence's symbols."""
+        """Return the text for a target sentence's vocabulary symbols."""
         ids = [self.ids[symbol] for symbol in symbols]
         text: str = self.target.decode(ids, skip_special_tokens=True)
         return text

@@ -12,30 +12,30 @@ from transduce.exports.huggingface_weights import name_marian_weights
 from transduce.exports.target import EngineOutput, Target
 from transduce.exports.tokenizer import build_tokenizer_json
 from transduce.exports.weights import POSITIONS, collect_weights
-from transduce.inference.load import Member
+from transduce.inference.load import TaskModel
 from transduce.vocabulary import BEGIN, END
 from transduce.vocabulary.file import special_token_json
 from transduce.vocabulary.symbols import SPECIALS
 
 PADDING = "<pad>"
-LIMIT = 512  # symbols of an output, the default of the exported generation_config.json
+LIMIT = 512  # the most symbols of an output, in the exported generation_config.json
 
 
-def write_huggingface(member: Member, writer: FolderWriter, _precision: str) -> None:
-    """Write a model's folder for `transformers`."""
-    sizes = member.recipe.architecture
-    weights = name_marian_weights(collect_weights(member.model, sizes.d_model // sizes.heads))
+def write_huggingface(model: TaskModel, writer: FolderWriter, _precision: str) -> None:
+    """Write all files of a model for Hugging Face's `transformers` with `writer`."""
+    sizes = model.recipe.architecture
+    weights = name_marian_weights(collect_weights(model.transformer, sizes.d_model // sizes.heads))
     writer.write("model.safetensors", safetensors.numpy.save(weights, {"format": "pt"}))
-    writer.write("config.json", to_json(build_config(member)))
-    writer.write("generation_config.json", to_json(build_generation_config(member)))
-    writer.write("tokenizer.json", build_fast_tokenizer(member))
-    writer.write("tokenizer_config.json", to_json(build_tokenizer_config(member)))
-    writer.write("README.md", build_card(member).encode())
+    writer.write("config.json", to_json(build_config(model)))
+    writer.write("generation_config.json", to_json(build_generation_config(model)))
+    writer.write("tokenizer.json", build_fast_tokenizer(model))
+    writer.write("tokenizer_config.json", to_json(build_tokenizer_config(model)))
+    writer.write("README.md", build_card(model).encode())
 
 
-def build_config(member: Member) -> dict[str, Any]:
-    """Return config.json, the sizes of the MarianMTModel; padding is the symbol after ours."""
-    sizes, symbols = member.recipe.architecture, len(member.task.target)
+def build_config(model: TaskModel) -> dict[str, Any]:
+    """Return the entries of config.json: sizes of the MarianMTModel; padding is one symbol more."""
+    sizes, symbols = model.recipe.architecture, len(model.task.target)
     both = {"layers": sizes.layers, "attention_heads": sizes.heads, "ffn_dim": sizes.d_ff}
     stacks = {f"{side}_{k}": v for side in ("encoder", "decoder") for k, v in both.items()}
     return stacks | {
@@ -55,36 +55,36 @@ def build_config(member: Member) -> dict[str, Any]:
         "tie_word_embeddings": sizes.tie_embeddings != "none",
         "is_encoder_decoder": True,
         "dtype": "float32",
-        **name_special_ids(member),
+        **name_special_ids(model),
         "forced_eos_token_id": None,
     }
 
 
-def name_special_ids(member: Member) -> dict[str, int]:
-    """Return the ids of the special symbols by the names of their settings."""
+def name_special_ids(model: TaskModel) -> dict[str, int]:
+    """Return the ids of END, BEGIN and padding by the names of Hugging Face's settings."""
     return {
         "eos_token_id": END,
         "bos_token_id": BEGIN,
         "decoder_start_token_id": BEGIN,
-        "pad_token_id": len(member.task.target),
+        "pad_token_id": len(model.task.target),
     }
 
 
-def build_generation_config(member: Member) -> dict[str, Any]:
-    """Return generation_config.json: the recipe's beam, and |Y|^alpha as the nearest penalty."""
-    search = member.recipe.search
+def build_generation_config(model: TaskModel) -> dict[str, Any]:
+    """Return generation_config.json: the model's beam, and |Y|^alpha as the nearest penalty."""
+    search = model.recipe.search
     penalties = {"gnmt": search.alpha, "average": 1.0}
     return {
-        **name_special_ids(member),
+        **name_special_ids(model),
         "num_beams": search.beam,
         "length_penalty": penalties.get(search.penalty, 0.0),
         "max_length": LIMIT,
     }
 
 
-def build_fast_tokenizer(member: Member) -> bytes:
-    """Return tokenizer.json with padding after our symbols, and END added to every text."""
-    padding = special_token_json(len(member.task.target), PADDING)
+def build_fast_tokenizer(model: TaskModel) -> bytes:
+    """Return tokenizer.json: the source vocabulary, then padding; END is added to every text."""
+    padding = special_token_json(len(model.task.target), PADDING)
     specials = [special_token_json(number, name) for number, name in enumerate(SPECIALS)]
     end = {"SpecialToken": {"id": SPECIALS[END], "type_id": 0}}
     template = {
@@ -100,11 +100,11 @@ def build_fast_tokenizer(member: Member) -> bytes:
         },
     }
     changes = {"post_processor": template, "added_tokens": [*specials, padding]}
-    return build_tokenizer_json(member.task.source, **changes)
+    return build_tokenizer_json(model.task.source, **changes)
 
 
-def build_tokenizer_config(member: Member) -> dict[str, Any]:
-    """Return tokenizer_config.json: the class, the special symbols, the longest source."""
+def build_tokenizer_config(model: TaskModel) -> dict[str, Any]:
+    """Return the entries of tokenizer_config.json: class, special symbols, longest source."""
     return {
         "tokenizer_class": "PreTrainedTokenizerFast",
         "eos_token": SPECIALS[END],
@@ -112,26 +112,26 @@ def build_tokenizer_config(member: Member) -> dict[str, Any]:
         "pad_token": PADDING,
         "split_special_tokens": True,  # "</s>" in a text stays text
         "clean_up_tokenization_spaces": False,
-        "model_max_length": member.recipe.data.max_length,
+        "model_max_length": model.recipe.data.max_length,
         "model_input_names": ["input_ids", "attention_mask"],
     }
 
 
-def build_card(member: Member) -> str:
-    """Return README.md: the front matter that the hub reads, and how to use the model."""
-    data = member.recipe.data
+def build_card(model: TaskModel) -> str:
+    """Return README.md for a model: front matter for Hugging Face's hub, and how to load it."""
+    data = model.recipe.data
     source, target = data.source_language, data.target_language
     return (
         f"---\nlibrary_name: transformers\npipeline_tag: translation\nlanguage:\n- {source}\n"
         f"- {target}\n---\n# {source} to {target}\n\n"
-        f"A Transformer of the recipe {member.recipe.name}, exported by transduce.\n\n"
+        f"A Transformer of the recipe {model.recipe.name}, exported by transduce.\n\n"
         "```python\nfrom transformers import AutoTokenizer, MarianMTModel\n```\n"
     )
 
 
-def find_unsupported(member: Member) -> str:
+def find_unsupported(model: TaskModel) -> str:
     """Return why MarianMTModel cannot compute a model, or an empty string."""
-    sizes = member.recipe.architecture
+    sizes = model.recipe.architecture
     width, rest = divmod(sizes.d_model, sizes.heads)
     facts = {
         "MarianMTModel normalises after each sub-layer, and architecture.norm is pre": (
@@ -145,15 +145,15 @@ def find_unsupported(member: Member) -> str:
             bool(rest) or max(sizes.d_k, sizes.d_v) > width
         ),
         "a fast tokenizer has one vocabulary, and this model has two": (
-            member.task.source.hash != member.task.target.hash
+            model.task.source.hash != model.task.target.hash
         ),
     }
     return next((fact for fact, holds in facts.items() if holds), "")
 
 
-def list_differences(member: Member) -> list[str]:
-    """Return what `transformers` does not do as this model's own search."""
-    search = member.recipe.search
+def list_differences(model: TaskModel) -> list[str]:
+    """Return sentences on what `transformers` does differently from a model's own search."""
+    search = model.recipe.search
     found = [
         "its norms add 1e-5 to the variance and ours 1e-6: states are scaled by √10 to make up for "
         "it, but for the first norm of each stack",
@@ -172,11 +172,11 @@ def list_differences(member: Member) -> list[str]:
 
 @final
 class HuggingFaceEngine:
-    """`transformers` with an exported folder loaded."""
+    """Hugging Face's `transformers` with an exported folder loaded."""
 
     limits_length = True
 
-    def __init__(self, folder: Path, _member: Member) -> None:
+    def __init__(self, folder: Path, _model: TaskModel) -> None:
         import torch
         import transformers
 
@@ -187,7 +187,7 @@ class HuggingFaceEngine:
         self.model: Any = transformers.MarianMTModel.from_pretrained(str(folder)).eval()
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:
-        """Return the best output of each line without a length penalty, by beams of this width."""
+        """Return each line's best output by a beam of width `beam`, without length penalty."""
         inputs = self.tokenizer(list(lines), return_tensors="pt", padding=True)
         with self.inference_mode():
             found = self.model.generate(

@@ -18,29 +18,29 @@ from transduce.exports.target import EngineOutput, Target
 from transduce.exports.to_ctranslate2 import name_tokenizers
 from transduce.exports.tokenizer import build_tokenizer_json
 from transduce.exports.weights import POSITIONS, Weights, collect_weights
-from transduce.inference.load import Member
+from transduce.inference.load import TaskModel
 from transduce.search import beam_search_unordered
 from transduce.vocabulary import END
 
 ENCODER, STEP = "encoder.onnx", "decoder_step.onnx"
-Sizes = dict[str, dict[int, str]]  # the variable dimensions of each named array
+Sizes = dict[str, dict[int, str]]  # of each array by name: its variable dimensions and their names
 SENTENCES = {0: "batch", 1: "source"}
 MEMORY = {1: "batch", 3: "source"}
 
 
-def write_onnx(member: Member, writer: FolderWriter, _precision: str) -> None:
-    """Write both graphs and the tokenizers; ImportError without the package `onnx`."""
+def write_onnx(model: TaskModel, writer: FolderWriter, _precision: str) -> None:
+    """Write the ONNX graphs of encoder and decoder step, and the tokenizers; needs `onnx`."""
     import onnx  # type: ignore[import-not-found]  # noqa: F401 - torch.onnx needs it
 
-    weights = collect_weights(member.model)
+    weights = collect_weights(model.transformer)
     writer.write(ENCODER, trace_encoder(weights))
     writer.write(STEP, trace_step(weights))
-    for name, vocabulary in name_tokenizers(member).items():
+    for name, vocabulary in name_tokenizers(model).items():
         writer.write(name, build_tokenizer_json(vocabulary))
 
 
 def trace_encoder(weights: Weights) -> bytes:
-    """Return the encoder as an ONNX file, for any number and length of sentences."""
+    """Return a model's encoder as an ONNX file, for any number and length of sentences."""
     ids, mask = torch.zeros(2, 3, dtype=torch.long), torch.ones(2, 3, dtype=torch.bool)
     inputs = {"input_ids": SENTENCES, "attention_mask": SENTENCES}
     outputs = {"memory_keys": MEMORY, "memory_values": MEMORY}
@@ -48,7 +48,7 @@ def trace_encoder(weights: Weights) -> bytes:
 
 
 def trace_step(weights: Weights) -> bytes:
-    """Return a step of the decoder as an ONNX file, for any number of sentences and any cache."""
+    """Return one decoder step as an ONNX file, for any number of sentences and cached positions."""
     layers, heads, width = len(weights.decoder.layers), weights.heads, weights.head_width
     memory = tuple(torch.zeros(layers, 2, heads, 3, width) for _ in range(2))
     past = tuple(torch.zeros(layers, 2, heads, 4, width) for _ in range(2))
@@ -69,17 +69,19 @@ def trace_step(weights: Weights) -> bytes:
 
 
 def trace(module: nn.Module, examples: tuple[Any, ...], inputs: Sizes, outputs: Sizes) -> bytes:
-    """Return a module as an ONNX file, given the names and variable sizes of what goes in and out.
+    """Return a module as an ONNX file; inputs and outputs name arrays and variable dimensions.
 
-    The exporter that traces needs no other package than `onnx`.
+    The tracing exporter (dynamo=False) needs no other package than `onnx`.
     """
     file = BytesIO()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that sizes are constants: only those not named here are
+        warnings.simplefilter(
+            "ignore"
+        )  # torch warns that sizes become constants; those named in the axes do not
         torch.onnx.export(
             module.eval(),
             examples,
-            file,  # type: ignore[arg-type]  # it takes files, too
+            file,  # type: ignore[arg-type]  # torch takes open files, too
             input_names=list(inputs),
             output_names=list(outputs),
             dynamic_axes={**inputs, **outputs},
@@ -88,23 +90,23 @@ def trace(module: nn.Module, examples: tuple[Any, ...], inputs: Sizes, outputs: 
     return file.getvalue()
 
 
-def list_differences(member: Member) -> list[str]:
-    """Return what is left to the users of the two graphs."""
+def list_differences(model: TaskModel) -> list[str]:
+    """Return sentences on what the two graphs leave to users, such as the search."""
     found = [
         "the search is yours to write: the graphs compute the encoder and one step of the decoder "
         "(docs/guide/exporting.md has a loop)",
         f"positions end at {POSITIONS}",
         "long lines are not split into sentences there",
     ]
-    if member.recipe.architecture.positions == "learned":
-        found[1] = f"positions end at {member.recipe.architecture.max_positions}"
+    if model.recipe.architecture.positions == "learned":
+        found[1] = f"positions end at {model.recipe.architecture.max_positions}"
     return found
 
 
 @final
 @dataclass(frozen=True)
 class OnnxState:
-    """The cached keys and values of every hypothesis, and those of its source."""
+    """The decoder's state: the keys and values of every hypothesis and of its source."""
 
     memory: dict[str, Any]  # the encoder's outputs and the mask, by the names of the step's inputs
     past: tuple[Any, Any]
@@ -113,14 +115,14 @@ class OnnxState:
 
 @final
 class OnnxEngine:
-    """onnxruntime with both graphs loaded, as the decoder of the search of this package."""
+    """onnxruntime with both graphs loaded; it is a decoder for this package's beam search."""
 
     limits_length = True
 
-    def __init__(self, folder: Path, member: Member) -> None:
+    def __init__(self, folder: Path, model: TaskModel) -> None:
         import onnxruntime  # type: ignore[import-not-found]
 
-        self.name, self.member = f"onnxruntime {onnxruntime.__version__}", member
+        self.name, self.model = f"onnxruntime {onnxruntime.__version__}", model
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         self.encoder, self.decoder_step = (
@@ -130,11 +132,11 @@ class OnnxEngine:
 
     @property
     def device(self) -> torch.device:
-        """The device of ids and log-probabilities."""
+        """The device of token ids and log-probabilities: the CPU."""
         return torch.device("cpu")
 
     def start(self, sources: Sequence[Sequence[int]]) -> OnnxState:
-        """Encode the sources, padded to one length."""
+        """Encode sources of token ids, padded to one length; return the state of step 0."""
         longest = max(map(len, sources))
         ids = np.array([[*one, *[END] * (longest - len(one))] for one in sources])
         mask = np.arange(longest)[None] < np.array([len(one) for one in sources])[:, None]
@@ -145,7 +147,7 @@ class OnnxEngine:
     def step(
         self, state: OnnxState, ids: Int[Tensor, " R"]
     ) -> tuple[Float[Tensor, "R V"], OnnxState]:
-        """Append a symbol to each hypothesis; return log P of the next symbols."""
+        """Append an id to each of R hypotheses; return log P of V next symbols, and the state."""
         inputs = {
             "ids": ids.numpy(),
             "position": np.array([state.length]),
@@ -158,7 +160,7 @@ class OnnxEngine:
         )
 
     def reorder(self, state: OnnxState, rows: Int[Tensor, " R2"]) -> OnnxState:
-        """Return the state of the given hypotheses in the given order."""
+        """Return the state of the hypotheses with the numbers `rows`, in their order."""
         order = rows.numpy()
         memory = {
             name: value[order] if name == "attention_mask" else value[:, order]
@@ -168,16 +170,16 @@ class OnnxEngine:
         return OnnxState(memory, (keys[:, order], values[:, order]), state.length)
 
     def concatenate(self, first: OnnxState, second: OnnxState) -> OnnxState:
-        """Refuse: all sources of a proof begin together."""
+        """Raise NotImplementedError: all sources of a comparison begin together."""
         raise NotImplementedError
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:
-        """Return the best output of each line by the search of this package over the graphs."""
-        task = self.member.task
+        """Return each line's best output by this package's beam search over the ONNX graphs."""
+        task = self.model.task
         sources = task.encode_sources([task.normalise(line) for line in lines])
         extra = max_length - len(sources[0]) + 1
         search = replace(
-            self.member.recipe.search,
+            self.model.recipe.search,
             beam=beam,
             penalty="none",
             extra_length=extra,

@@ -1,4 +1,4 @@
-"""A model's weights by role, as numpy arrays in the layout that other programs expect."""
+"""Collects a model's weights by role, as numpy arrays in the layout that other programs expect."""
 
 import math
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ class Layer:
 @final
 @dataclass(frozen=True)
 class Stack:
-    """The encoder or the decoder: embedding, table of positions, layers, norm after them if any."""
+    """The encoder's or decoder's weights: embedding, position table, layers, final norm or None."""
 
     embedding: Array
     positions: Array
@@ -77,10 +77,11 @@ class Weights:
 
 
 def collect_weights(model: Transformer, head_width: int | None = None) -> Weights:
-    """Collect a model's weights, its heads padded with zeros to `head_width`, or to one width.
+    """Return a model's weights with its heads padded to `head_width` features, if given.
 
-    Padding changes no output: zeros in queries and keys add nothing to their products, and the
-    queries are scaled so that dividing by √head_width equals dividing by √d_k.
+        By default they are padded to the larger of d_k and d_v. Padding changes no output: zeros in
+    queries and keys add nothing to their products, and the
+        queries are scaled so that dividing by √head_width equals dividing by √d_k.
     """
     width = head_width or max(model.sizes.d_k, model.sizes.d_v)
     collector = Collector(model.sizes, width)
@@ -103,30 +104,32 @@ def collect_weights(model: Transformer, head_width: int | None = None) -> Weight
 @final
 @dataclass(frozen=True)
 class Collector:
-    """Collects the layers of a model whose heads are to have one width."""
+    """Collects the weights of layers, with every head padded to `width` features."""
 
     sizes: Architecture
     width: int
 
     def collect_layer(self, layer: EncoderLayer | DecoderLayer) -> Layer:
-        """Return the weights of one layer of either stack."""
+        """Return the weights of one encoder or decoder layer."""
         own: Any = layer.self_attention
         parts = [to_numpy(part) for part in own.query_key_value.weight.split(own.parts)]
         feed_forward, cross = layer.feed_forward, None
         if isinstance(layer, DecoderLayer):
             other = layer.cross_attention
             keys_values = [to_numpy(part) for part in other.key_value.weight.split(other.parts)]
-            cross = self.pad([to_numpy(other.query.weight), *keys_values], other, layer.add_cross)
+            cross = self.pad_attention(
+                [to_numpy(other.query.weight), *keys_values], other, layer.add_cross
+            )
         return Layer(
-            self.pad(parts, own, layer.add_self),
+            self.pad_attention(parts, own, layer.add_self),
             cross,
             collect_linear(feed_forward.inner),
             collect_linear(feed_forward.outer),
             require_norm(layer.add_feed_forward.norm),
         )
 
-    def pad(self, parts: list[Array], attention: Any, residual: Any) -> Attention:  # noqa: ANN401
-        """Return the weights of one attention sub-layer with heads of the wanted width."""
+    def pad_attention(self, parts: list[Array], attention: Any, residual: Any) -> Attention:  # noqa: ANN401
+        """Return attention's padded weights; `parts` are its query, key and value matrices."""
         query, key, value = (self.pad_rows(part) for part in parts)
         output = np.ascontiguousarray(self.pad_rows(to_numpy(attention.output.weight).T).T)
         scaled = query if self.width == self.sizes.d_k else query * self.scale
@@ -134,11 +137,11 @@ class Collector:
 
     @property
     def scale(self) -> np.float32:
-        """The factor √(head width / d_k) that makes up for a wider head's smaller scaling."""
+        """The factor √(padded width / d_k) for queries, which cancels the padded head's √d_k."""
         return np.float32(math.sqrt(self.width / self.sizes.d_k))
 
     def pad_rows(self, matrix: Array) -> Array:
-        """Return a matrix of heads · d_k rows with rows of zeros after those of each head."""
+        """Return a projection matrix with rows of zeros added after the rows of each head."""
         by_head = matrix.reshape(self.sizes.heads, -1, matrix.shape[1])
         missing = self.width - by_head.shape[1]
         padded = np.pad(by_head, ((0, 0), (0, missing), (0, 0)))
@@ -146,7 +149,7 @@ class Collector:
 
 
 def tabulate_positions(positions: nn.Module, sizes: Architecture) -> Array:
-    """Return the learned positions, or the first 2,048 rows of the sinusoids."""
+    """Return the table of learned positions, or the first 2,048 rows of the sinusoids."""
     if isinstance(positions, LearnedPositions):
         return to_numpy(positions.weight)
     return compute_sinusoids(POSITIONS, sizes.d_model).float().numpy()
@@ -158,7 +161,7 @@ def collect_norm(norm: nn.Module) -> Affine | None:
 
 
 def require_norm(norm: nn.LayerNorm) -> Affine:
-    """Return the gain and bias of a norm."""
+    """Return the gain and bias of a layer norm."""
     return Affine(to_numpy(norm.weight), to_numpy(norm.bias))
 
 

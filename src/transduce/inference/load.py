@@ -28,10 +28,10 @@ from transduce.vocabulary.files import LEXICON
 
 @final
 @dataclass(frozen=True)
-class Member:
+class TaskModel:
     """One loaded model of a translator, with its task, recipe and manifest hash."""
 
-    model: Transformer
+    transformer: Transformer
     task: Task
     recipe: Recipe
     hash: str  # sha256 of the model's manifest
@@ -62,14 +62,14 @@ def load(
     fact = f"precision must be {known}, not {short_repr(precision)}"
     require(precision in INFERENCE_PRECISIONS, fact)
     folders = [read_path("folder", one) for one in (folder, *more)]
-    members = [load_member(one) for one in folders]
+    members = [load_task_model(one) for one in folders]
     require_same_vocabularies(members, folders)
-    chosen = choose_precision(precision, members[0].model.output.weight.device)
+    chosen = choose_precision(precision, members[0].transformer.output.weight.device)
     if chosen.message:
         warnings.warn(chosen.message, UserWarning, stacklevel=2)
     for member in members:
-        prepare_for_inference(member.model, chosen.precision)
-    models = tuple(member.model for member in members)
+        prepare_for_inference(member.transformer, chosen.precision)
+    models = tuple(member.transformer for member in members)
     hashes = tuple(member.hash for member in members)
     return Translator(
         models,
@@ -84,7 +84,7 @@ def load(
     )
 
 
-def require_same_vocabularies(members: Sequence[Member], folders: Sequence[Path]) -> None:
+def require_same_vocabularies(members: Sequence[TaskModel], folders: Sequence[Path]) -> None:
     """Refuse an ensemble whose vocabularies differ: an id must mean the same to all models."""
     first = members[0].task
     for member, folder in zip(members, folders, strict=True):
@@ -97,18 +97,18 @@ def require_same_vocabularies(members: Sequence[Member], folders: Sequence[Path]
                 )
 
 
-def shared_recipe(members: Sequence[Member]) -> Recipe:
+def shared_recipe(members: Sequence[TaskModel]) -> Recipe:
     """Return the first model's recipe with the smallest data.max_length of all models."""
     first = members[0].recipe
     longest = min(member.recipe.data.max_length for member in members)
     return replace(first, data=replace(first.data, max_length=longest))
 
 
-def load_member(folder: Path) -> Member:
+def load_task_model(folder: Path) -> TaskModel:
     """Load one model folder, or the newest checkpoint of one run folder."""
     found = read_stored_model(folder)
     model = build_stored_model(found).to(select_device()).eval()
-    return Member(model, build_stored_task(found), found.recipe, found.hash, found.alignment)
+    return TaskModel(model, build_stored_task(found), found.recipe, found.hash, found.alignment)
 
 
 def build_stored_task(found: StoredModel) -> Task:
