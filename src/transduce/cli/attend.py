@@ -167,7 +167,7 @@ def write_page(view: "AttentionView", output: Path, asked: dict[str, Any]) -> No
     from transduce.view.attention.page import build_attention_page
 
     encoding = WeightEncoding(
-        "float16" if asked["exact"] else "root8",
+        "float16" if asked["exact"] else "step8",
         asked["minimum"],
         "none" if asked["plain"] else "zlib",
     )

@@ -3,13 +3,19 @@
 import base64
 import json
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from tests.view.attention.samples import make_view
 
 from transduce.errors import InputError
-from transduce.view.attention.encode import EncodedView, WeightEncoding, encode_view
+from transduce.view.attention.encode import (
+    EncodedView,
+    WeightEncoding,
+    build_steps,
+    encode_view,
+)
 
 
 def read_block(encoded: EncodedView, kind: str, layer: int, dtype="u1"):
@@ -22,21 +28,47 @@ def read_block(encoded: EncodedView, kind: str, layer: int, dtype="u1"):
     return np.frombuffer(content, dtype).reshape(found["heads"], found["rows"], found["columns"])
 
 
+def read_weights(encoded: EncodedView, kind: str, layer: int):
+    """Return the weights of one block: the number of a step stands for the sum of those before."""
+    numbers = read_block(encoded, kind, layer)
+    smallest, step = 0.02 / numbers.shape[-1], np.zeros(256)
+    for index in range(255):
+        size = min(0.008, max(smallest, 0.08 * step[index]))
+        step[index + 1] = min(1, step[index] + size)
+    return step[numbers]
+
+
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 @pytest.mark.parametrize("compression", ["zlib", "none"])
 def test_a_byte_holds_a_weight_with_an_error_of_at_most_four_thousandths(kind, compression):
     view = make_view()
     encoded = encode_view(view, WeightEncoding(compression=compression))
     for layer in (1, 4, 6):
-        read = (read_block(encoded, kind, layer) / 255.0) ** 2
+        read = read_weights(encoded, kind, layer)
         assert np.abs(read - view.weights[kind][layer - 1]).max() <= 0.004
 
 
 def test_small_weights_are_held_more_exactly():
     view = make_view()
-    read = (read_block(encode_view(view, WeightEncoding()), "encoder", 1) / 255.0) ** 2
-    small = view.weights["encoder"][0] < 0.01
-    assert np.abs(read - view.weights["encoder"][0])[small].max() <= 0.0004
+    exact = view.weights["encoder"][0]
+    read = read_weights(encode_view(view, WeightEncoding()), "encoder", 1)
+    assert (np.abs(read - exact) <= np.maximum(0.0401 * exact, 0.01 / exact.shape[-1])).all()
+
+
+@pytest.mark.parametrize("keys", [1, 27, 512, 100_000])
+def test_a_byte_is_enough_for_the_steps_of_any_length(keys):
+    steps = build_steps(keys)
+    assert len(steps) <= 256
+    assert (steps[0], steps[-1]) == (0, 1)
+    assert np.diff(steps).max() <= 0.008001
+
+
+def test_weights_of_nothing_and_of_all_are_held_exactly():
+    view = make_view()
+    weights = {"encoder": np.zeros_like(view.weights["encoder"])}
+    weights["encoder"][..., 3] = 1
+    read = read_weights(encode_view(replace(view, weights=weights), WeightEncoding()), "encoder", 2)
+    assert (read == weights["encoder"][1]).all()
 
 
 def test_the_exact_form_has_an_error_of_at_most_half_a_thousandth():

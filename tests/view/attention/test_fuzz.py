@@ -8,6 +8,7 @@ from tests.view.attention.opened import open_view
 from tests.view.attention.samples import make_view
 from tests.view.hostile import HANDLERS, MARK, TAGS, attacks
 
+from transduce.view.attention.encode import WeightEncoding
 from transduce.view.attention.page import build_attention_page
 from transduce.view.page import data, document
 
@@ -43,5 +44,6 @@ def test_the_control_with_plain_json_runs_a_word(browser, monkeypatch):
     monkeypatch.setattr(document, "build_policy", lambda *_: allowed)
     monkeypatch.setattr(data.DataBlock, "to_html", lambda one: written(one.identifier, one.text))
     word = f"</script><img src=x onerror='{MARK}'>"
-    browser.open_text(build_attention_page(make_view([word], ["a"], layers=1, heads=1)))
+    view = make_view([word], ["a"], layers=1, heads=1)
+    browser.open_text(build_attention_page(view, WeightEncoding(compression="none")))
     browser.wait("window.stolen > 0")

@@ -29,7 +29,7 @@ def test_the_lines_of_all_heads_are_those_of_the_tensor(browser):
     assert browser.run("return transduce.page.lines") == len(found)
 
 
-@pytest.mark.parametrize("numbers", ["root8", "float16"])
+@pytest.mark.parametrize("numbers", ["step8", "float16"])
 @pytest.mark.parametrize("compression", ["zlib", "none"])
 def test_every_encoding_gives_the_same_lines(browser, numbers, compression):
     open_view(browser, VIEW, "k=cross&l=2&h=3&q=4&e=1", WeightEncoding(numbers, 0.0, compression))

@@ -4,6 +4,7 @@ import pytest
 from tests.view.attention.samples import ENGLISH, make_view
 from tests.view.hostile import attacks
 
+from transduce.view.attention.encode import WeightEncoding
 from transduce.view.attention.page import PARTS, build_attention_page
 from transduce.view.page.parts import join_scripts, join_styles
 
@@ -17,7 +18,7 @@ def test_script_and_style_have_at_most_40_kilobytes():
     assert len(script.encode()) + len(style.encode()) <= 40 * 1024
 
 
-@pytest.mark.parametrize(("count", "size"), [(26, 100_000), (127, 640_000)])
+@pytest.mark.parametrize(("count", "size"), [(26, 60_000), (127, 600_000)])
 def test_a_page_of_one_kind_is_small(count, size):
     """Positions are one more than words: END. Row V2 counts a page with its script and style."""
     view = make_view(words(count), words(count), kinds=["encoder"])
@@ -32,9 +33,11 @@ def test_another_weight_gives_another_page():
     assert build_attention_page(make_view(seed=1)) != build_attention_page(make_view(seed=2))
 
 
-def test_hostile_words_are_in_the_data_only_and_escaped():
-    plain = build_attention_page(make_view(["a"], ["b"]))
-    hostile = build_attention_page(make_view(attacks()[:80], attacks()[80:160]))
+@pytest.mark.parametrize("compression", ["zlib", "none"])
+def test_hostile_words_are_in_the_data_only_and_escaped(compression):
+    encoding = WeightEncoding(compression=compression)
+    plain = build_attention_page(make_view(["a"], ["b"]), encoding)
+    hostile = build_attention_page(make_view(attacks()[:80], attacks()[80:160]), encoding)
     hostile.encode("utf-8")
     assert hostile.count("<script") == plain.count("<script")
     assert hostile.count("<") == plain.count("<")

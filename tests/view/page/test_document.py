@@ -2,7 +2,9 @@
 
 import base64
 import hashlib
+import json
 import re
+import zlib
 
 import pytest
 from tests.view.hostile import attacks
@@ -37,6 +39,52 @@ def test_the_policy_refuses_what_it_does_not_name():
 
 def test_equal_arguments_give_equal_bytes():
     assert page(data=[json_block("a", {"b": 1})]) == page(data=[json_block("a", {"b": 1})])
+
+
+def read_packed(text):
+    """Return the type, id and text of each script element of a packed page."""
+    (packed,) = re.findall(r'id="packed">([^<]*)</script>', text)
+    return json.loads(zlib.decompress(base64.b64decode(packed)))
+
+
+def test_the_policy_of_a_packed_page_names_the_script_that_is_unpacked_too():
+    data = [json_block("a", {"b": "</script>"}), base64_block("c", b"d")]
+    packed = build_page("A page", PARTS, data, is_packed=True)
+    plain = re.findall(r"<script>(.*?)</script>", page(), re.DOTALL)
+    elements = read_packed(packed)
+    assert elements == [["application/json", "a", data[0].text], ["", "", plain[0]]]
+    assert 'id="c">' in packed
+    (policy,) = re.findall("script-src ([^;]*);", packed)
+    inline = [elements[-1][2], *re.findall(r"<script>(.*?)</script>", packed, re.DOTALL)]
+    digests = [base64.b64encode(hashlib.sha256(one.encode()).digest()) for one in inline]
+    assert policy.split() == [f"'sha256-{one.decode()}'" for one in digests]
+
+
+@pytest.mark.browser
+def test_a_packed_page_runs_its_script_and_no_other(browser):
+    """The script is named by its hash in the policy, wherever its text comes from."""
+    packed = build_page("A page", PARTS, [json_block("strings", attacks())], is_packed=True)
+    browser.open_text(packed)
+    browser.wait("document.getElementById('strings')")
+    codes = "t => Array.from({ length: t.length }, (_, i) => t.charCodeAt(i))"
+    parsed = "JSON.parse(document.getElementById('strings').textContent)"
+    assert browser.run(f"return {parsed}.map({codes})") == [utf16_codes(one) for one in attacks()]
+    assert browser.console() == []
+    (before,) = re.findall(r'id="packed">([^<]*)<', packed)
+    stolen = json.dumps([["", "", "window.stolen = 1"], ["application/json", "late", "1"]])
+    after = base64.b64encode(zlib.compress(stolen.encode())).decode()
+    browser.open_text(packed.replace(before, after))
+    browser.wait("document.getElementById('late')")
+    assert browser.run("return window.stolen || 0") == 0
+    assert len([line for line in browser.console() if "Content Security Policy" in line]) == 1
+
+
+@pytest.mark.browser
+def test_a_browser_that_cannot_unpack_a_page_is_told(browser):
+    packed = build_page("A page", PARTS, [], is_packed=True)
+    (before,) = re.findall(r'id="packed">([^<]*)<', packed)
+    browser.open_text(packed.replace(before, "AAAA"))
+    browser.wait("document.body.textContent.includes('cannot unpack')")
 
 
 def test_a_mark_in_the_data_stays_a_mark():

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Float32, Float64
 
 from transduce.settings.fields import require
 from transduce.view.attention.record import (
@@ -30,9 +30,22 @@ FORMAT = 1  # of header and blocks; a page's script reads this one only
 Block = Float32[np.ndarray, "H Q K"]
 
 
-def encode_roots(weights: Block) -> bytes:
-    """Return one byte for each weight, round(255 √w): an error of at most 0.004."""
-    return np.rint(255 * np.sqrt(weights)).astype(np.uint8).tobytes()
+def build_steps(keys: int) -> Float64[np.ndarray, " N"]:
+    """Return the weights that a byte can stand for: the next is 8 % larger, and at most 0.008.
+
+    Steps are never smaller than 2 % of 1 / keys, the mean of a query's weights. The error is half
+    a step. A page computes the same list.
+    """
+    smallest, steps = max(0.02 / keys, 1e-6), [0.0]
+    while steps[-1] < 1:
+        steps.append(min(1.0, steps[-1] + min(0.008, max(smallest, 0.08 * steps[-1]))))
+    return np.array(steps)
+
+
+def encode_steps(weights: Block) -> bytes:
+    """Return one byte for each weight, the number of the nearest step."""
+    steps = build_steps(weights.shape[-1])
+    return np.searchsorted((steps[1:] + steps[:-1]) / 2, weights).astype(np.uint8).tobytes()
 
 
 def encode_halves(weights: Block) -> bytes:
@@ -41,7 +54,7 @@ def encode_halves(weights: Block) -> bytes:
 
 
 NUMBERS: Mapping[str, Callable[[Block], bytes]] = MappingProxyType(
-    {"root8": encode_roots, "float16": encode_halves}
+    {"step8": encode_steps, "float16": encode_halves}
 )
 KNOWN_NUMBERS = f"known: {', '.join(NUMBERS)}"
 
@@ -51,7 +64,7 @@ KNOWN_NUMBERS = f"known: {', '.join(NUMBERS)}"
 class WeightEncoding:
     """How weights are written into a page."""
 
-    numbers: str = "root8"  # "root8": one byte for each weight; "float16": two, nearly exact
+    numbers: str = "step8"  # "step8": one byte for each weight; "float16": two, nearly exact
     minimum: float = 0.0  # smaller weights are written as 0, which makes the page smaller
     compression: str = "zlib"  # or "none", for browsers without DecompressionStream
 

@@ -22,9 +22,11 @@ def build_attention_page(view: AttentionView, encoding: WeightEncoding | None = 
 
     It is one file without any request. Equal views give equal bytes.
     """
-    encoded = encode_view(view, encoding or WeightEncoding())
+    encoding = encoding or WeightEncoding()
+    encoded = encode_view(view, encoding)
     data = [
         json_block("header", encoded.header),
         DataBlock("weights", "text/plain", encoded.weights),
     ]
-    return build_page(f"Attention of {view.model.name}", PARTS, data)
+    is_packed = encoding.compression != "none"
+    return build_page(f"Attention of {view.model.name}", PARTS, data, is_packed=is_packed)

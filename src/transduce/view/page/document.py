@@ -6,20 +6,33 @@ import html
 from collections.abc import Sequence
 
 from transduce.view.page.data import DataBlock
+from transduce.view.page.pack import UNPACK, pack_blocks
 from transduce.view.page.parts import PageParts, join_scripts, join_styles, read_part
 
 
-def build_page(title: str, parts: PageParts, data: Sequence[DataBlock], language: str = "") -> str:
+def build_page(
+    title: str,
+    parts: PageParts,
+    data: Sequence[DataBlock],
+    language: str = "",
+    *,
+    is_packed: bool = False,
+) -> str:
     """Return one HTML file: markup first, then the data blocks, then the script that reads them.
 
     The content security policy allows this script and this style by their SHA-256 and refuses every
     request. `language` is the code of the interface's language ("en" if empty). Equal arguments
-    give equal bytes.
+    give equal bytes. In a packed page the script and its JSON are compressed.
     """
     script, style = join_scripts(parts.scripts), join_styles(parts.styles)
-    policy = build_policy(script, style, parts)
-    assert "</script" not in script.lower()
-    assert "<!--" not in script
+    scripts = [script]
+    if is_packed:
+        data, script = pack_blocks(data, script), join_scripts([UNPACK])
+        scripts.append(script)
+    policy = build_policy(scripts, style, parts)
+    for one in scripts:
+        assert "</script" not in one.lower()
+        assert "<!--" not in one
     assert "</style" not in style.lower()
     return "".join(
         [
@@ -37,16 +50,16 @@ def build_page(title: str, parts: PageParts, data: Sequence[DataBlock], language
     )
 
 
-def build_policy(script: str, style: str, parts: PageParts) -> str:
-    """Return a content security policy that allows this script and style, and no other request.
+def build_policy(scripts: Sequence[str], style: str, parts: PageParts) -> str:
+    """Return a content security policy that allows these scripts and this style, and no request.
 
     What the script may connect to and where forms may be sent is said by the page's parts.
     """
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src '{hash_source(script)}'",
-            f"style-src '{hash_source(style)}'",
+            f"script-src {' '.join(map(hash_source, scripts))}",
+            f"style-src {hash_source(style)}",
             "img-src data: blob:",
             f"connect-src {parts.connect}",
             "base-uri 'none'",
@@ -56,9 +69,9 @@ def build_policy(script: str, style: str, parts: PageParts) -> str:
 
 
 def hash_source(text: str) -> str:
-    """Return the SHA-256 of an inline script or style as the policy writes it: sha256-<base64>."""
+    """Return the SHA-256 of an inline script or style as a policy writes it: 'sha256-<base64>'."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return "sha256-" + base64.b64encode(digest).decode("ascii")
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
 def escape_title(title: str) -> str:

@@ -12,6 +12,11 @@ function create(tag, properties = {}, ...children) {
   return element;
 }
 
+/** Gives an element an attribute; one that it has already is not written, which would cost a layout. */
+function setOnce(element, name, value) {
+  if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+}
+
 /** Returns the value of a JSON data block. */
 const readJson = id => JSON.parse(byId(id).textContent);
 

@@ -1,8 +1,8 @@
 """Removes comments and blanks from the script and the style of a page; names stay as they are.
 
-What stands at the beginning of a line still does: a function has one line or a few. Other lines
-are joined only where a bracket, a comma or a semicolon divides them. The script is this package's
-own: a division has a blank on each side, and a template literal holds no other one.
+A function keeps a line of its own, or a few. Lines are joined only where a bracket, a comma or a
+semicolon divides them. The script is this package's own: a division has a blank on each side, and
+a template literal holds no other one.
 """
 
 import re
@@ -58,7 +58,7 @@ def squeeze_blank(before: str, blank: str, after: str) -> str:
     if "\n" not in blank:
         return " " if needs_blank(before, after) else ""
     is_indented = blank.endswith(" ")
-    if before == "\n" or (is_indented and (before in ";{,([" or after in "})].?:")):
+    if before in "\n;" or (is_indented and (before in "{,([" or after in "})].?:")):
         return ""
     return "\n" if is_indented or after not in "})]" else ""
 

@@ -1,6 +1,6 @@
 /** Tints the words of the other sentence by the average weight of the heads that are on. */
 function tintWords() {
-  const chosen = chosenNow(), ranked = chosen.side && state.view === "align" ? rankOthers(page.shown, chosen) : [];
+  const chosen = chosenNow(), ranked = chosen.side && isView("align") ? rankOthers(page.shown, chosen) : [];
   for (const side of SIDES) for (const option of byId(side).children) option.style.removeProperty("--w");
   const others = chosen.side === "readers" ? "read" : "readers", most = ranked[0]?.mean || 1;
   for (const { at, mean } of ranked) byId(`${others}-${at}`).style.setProperty("--w", (mean / most).toFixed(2));

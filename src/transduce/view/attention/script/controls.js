@@ -9,12 +9,12 @@ function flip(name) {
 /** Returns what changes with the kind: nothing is chosen, and heads that it has not are left out. */
 function kindChange(kind) {
   const heads = state.heads.filter(one => one <= KINDS[kind].heads);
-  const view = state.view === "align" && kind !== "cross" ? "lines" : state.view;
+  const view = isView("align") && kind !== "cross" ? "lines" : state.view;
   return { kind, view, readers: [], read: [], heads: heads.length ? heads : allHeads(kind) };
 }
 
 /** Returns what changes with the view: an alignment is of encoder-decoder attention, by its own heads. */
-const viewChange = view => (view !== "align" || state.view === view ? { view } : { ...(state.kind === "cross" ? {} : kindChange("cross")), ...ALIGNED, view });
+const viewChange = view => (view !== "align" || isView(view) ? { view } : { ...(state.kind === "cross" ? {} : kindChange("cross")), ...ALIGNED, view });
 
 /** Turns a head on or off; when the last one goes off, all are on. */
 function toggleHead(head) {
@@ -24,6 +24,8 @@ function toggleHead(head) {
 
 /** Calls act with the value of a button of a group that is clicked. */
 const onGroup = (id, act) => on(id, "click", ({ target }) => target.closest("button") && act(target.closest("button").dataset.value));
+
+const openHelp = () => byId("help").showModal();
 
 /** Makes the controls work. */
 function buildControls() {
@@ -37,7 +39,7 @@ function buildControls() {
   on("heads", "dblclick", ({ target }) => target.dataset.value && change({ heads: [Number(target.dataset.value)] }));
   on("layer", "change", ({ target }) => change({ layer: Number(target.value) }));
   on("threshold", "input", ({ target }) => change({ threshold: fromSlider(target.value) }));
-  on("help-button", "click", () => byId("help").showModal());
+  on("help-button", "click", openHelp);
 }
 
 // The slider moves by equal steps of the root, since small weights matter most.
@@ -46,8 +48,8 @@ const toSlider = threshold => Math.round(50 * Math.sqrt(threshold / 0.5));
 
 /** Shows the state in the controls. */
 function showControls() {
-  const kind = KINDS[state.kind];
-  const press = (id, is) => [...byId(id).children].forEach(one => one.setAttribute("aria-pressed", is(one.dataset.value)));
+  const kind = kindNow();
+  const press = (id, is) => [...byId(id).children].forEach(one => setOnce(one, "aria-pressed", is(one.dataset.value)));
   press("kinds", value => value === state.kind);
   press("views", value => value === state.view);
   press("switches", value => (value === "theme" ? luminance(paperColour()) < 0.5 : value === "all" ? state.heads.length === kind.heads : state[value]));

@@ -6,16 +6,32 @@ const KINDS = Object.fromEntries(header.kinds.map(one => [one.kind, one]));
 const SIDES = ["readers", "read"];
 const LAYERS = new Map();
 
+/** Returns whether the page shows a view, such as "matrix". */
+const isView = view => state.view === view;
+
+/** Returns the kind of attention that the page shows. */
+const kindNow = () => KINDS[state.kind];
+
+/** Returns a number, or the nearest that lies in a range. */
+const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+
 /** Returns the value of each float16 from 0 to 1. */
 function halfTable() {
   const value = bits => (bits < 1024 ? bits * 2 ** -24 : 2 ** ((bits >> 10) - 15) * (1 + (bits & 1023) / 1024));
   return Float32Array.from({ length: 0x3c01 }, (_, bits) => value(bits));
 }
 
-// The weight that a stored number stands for: a float16, or a byte, the root of the weight.
-const TABLE = header.numbers === "float16" ? halfTable() : Float32Array.from({ length: 256 }, (_, byte) => (byte / 255) ** 2);
+/** Returns the weights that a byte stands for where a row has so many keys; encode.py says why. */
+function stepTable(keys) {
+  const steps = [0];
+  for (let w = 0; w < 1; steps.push(w)) w = Math.min(1, w + clamp(0.08 * w, Math.max(0.02 / keys, 1e-6), 0.008));
+  return Float32Array.from(steps);
+}
 
-/** Returns the numbers of one layer, [heads, rows, columns] in a row; each indexes TABLE. */
+// The weight that a stored number of a kind stands for: a float16, or the number of a step.
+for (const kind of header.kinds) kind.table = header.numbers === "float16" ? halfTable() : stepTable(kind.columns);
+
+/** Returns the numbers of one layer, [heads, rows, columns] in a row; each indexes the kind's table. */
 function openLayer(kind, layer) {
   const name = `${kind} ${layer}`;
   if (!LAYERS.has(name)) LAYERS.set(name, readLayer(KINDS[kind], layer));

@@ -5,9 +5,9 @@ const round = x => Number(x.toFixed(2));
 /** Returns what is shown as SVG; rows have the size of the paper's figures. */
 function buildSvg() {
   const { shown } = page, paper = paperColour(), ink = getComputedStyle(document.body).color;
-  const colours = state.view === "rows" && !state.second && paper === "#ffffff" ? shown.heads.map(head => headColour(head.number)) : drawingColours();
+  const colours = isView("rows") && !state.second && paper === "#ffffff" ? shown.heads.map(head => headColour(head.number)) : drawingColours();
   const scene = { shown, chosen: chosenNow(), threshold: state.threshold, colours };
-  const [body, width, height] = state.view === "grid" ? gridSvg() : state.view === "matrix" ? matrixSvg(scene) : bipartiteSvg(scene);
+  const [body, width, height] = isView("grid") ? gridSvg() : isView("matrix") ? matrixSvg(scene) : bipartiteSvg(scene);
   const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="${FONT}" fill="${ink}"><rect width="100%" height="100%" fill="${paper}"/>${body}</svg>\n`;
 }
@@ -20,7 +20,7 @@ function wordSvg(text, x, y, size, anchor, turned) {
 
 /** Returns lines, boxes and words as SVG, with the width and the height. */
 function bipartiteSvg(scene) {
-  const { shown, chosen, colours, threshold } = scene, upright = state.view === "rows";
+  const { shown, chosen, colours, threshold } = scene, upright = isView("rows");
   const layout = upright ? rowLayout(shown, 15, 80, 100) : columnLayout(shown, 120, 150), width = layout.width + (upright ? 30 : 0);
   const flip = (x, wide = 0) => round(page.mirror ? width - x - wide : x), left = upright ? 15 : 0, parts = [];
   const box = ([x, y, w, h], style) => `<rect x="${flip(left + x, w)}" y="${round(y)}" width="${round(w)}" height="${round(h)}" ${style}/>`;
@@ -57,7 +57,7 @@ function matrixSvg({ shown }) {
 
 /** Returns the grid of all heads as SVG. */
 function gridSvg() {
-  const { heads, layers } = KINDS[state.kind], parts = [...byId("grid").children].map((button, i) => {
+  const { heads, layers } = kindNow(), parts = [...byId("grid").children].map((button, i) => {
     const x = 100 * (i % heads) + 5, y = 110 * Math.floor(i / heads) + 5;
     return imageSvg(button.firstChild, x, y, 90, 80) + wordSvg(button.textContent, x, y + 93, 9, "start");
   });

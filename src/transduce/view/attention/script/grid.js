@@ -2,7 +2,7 @@ const THUMB = 64; // most pixels of a side of a small matrix
 
 /** Shows a small matrix of each head of each layer; a click opens that head. */
 async function fillGrid(turn) {
-  const { kind, view, second } = state, { layers, heads, rows, columns } = KINDS[kind];
+  const { kind, view, second } = state, { layers, heads, rows, columns, table } = KINDS[kind];
   if (view !== "grid") return byId("grid").replaceChildren();
   byId("grid").style.setProperty("--heads", heads);
   const found = [], paper = paperColour(), cells = [Math.min(rows, THUMB), Math.min(columns, THUMB)];
@@ -12,7 +12,7 @@ async function fillGrid(turn) {
     for (const head of numbers(heads)) {
       const part = values.subarray((head - 1) * rows * columns, head * rows * columns);
       const ink = readable(headColour(head, second), paper);
-      found.push(thumbButton(layer, head, paintThumb(part, [rows, columns], cells, channels(ink))));
+      found.push(thumbButton(layer, head, paintThumb(part, table, [rows, columns], cells, channels(ink))));
     }
   }
   return byId("grid").replaceChildren(...found);
@@ -21,17 +21,16 @@ async function fillGrid(turn) {
 /** Returns the button of one head in the grid. */
 function thumbButton(layer, head, canvas) {
   const [label, share] = tendencyOf(layer, head), text = `${layer}.${head}`;
-  const button = create("button", { title: `Layer ${layer}, head ${head}` }, canvas, create("span", {}, text, " ", `${label} ${percent(share)}`));
-  button.addEventListener("click", () => change({ layer, heads: [head], view: page.before ?? "lines" }));
-  return button;
+  const onclick = () => change({ layer, heads: [head], view: page.before ?? "lines" });
+  return create("button", { onclick, title: `Layer ${layer}, head ${head}` }, canvas, create("span", {}, `${text} ${label} ${percent(share)}`));
 }
 
 /** Returns a canvas of a head's weights; a pixel shows the largest weight of its cells. */
-function paintThumb(values, [rows, columns], [height, width], ink) {
+function paintThumb(values, table, [rows, columns], [height, width], ink) {
   const image = new ImageData(width, height), most = new Float32Array(width * height);
   for (let q = 0; q < rows; q++)
     for (let k = 0, line = Math.floor((q * height) / rows) * width; k < columns; k++) {
-      const at = line + Math.floor((k * width) / columns), weight = TABLE[values[q * columns + k]];
+      const at = line + Math.floor((k * width) / columns), weight = table[values[q * columns + k]];
       if (weight > most[at]) most[at] = weight;
     }
   most.forEach((weight, at) => image.data.set([...ink, 255 * Math.sqrt(weight)], 4 * at));

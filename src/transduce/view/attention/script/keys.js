@@ -1,9 +1,9 @@
 const next = (list, value) => list[(list.indexOf(value) + 1) % list.length];
 
-/** Moves to a layer below or above. */
-function moveLayer(by) {
-  const { layers } = KINDS[state.kind];
-  change({ layer: layers[clamp(layers.indexOf(state.layer) + by, 0, layers.length - 1)] });
+/** Returns the layer that stands so many above the one that is shown, or the last one there is. */
+function layerAt(by) {
+  const { layers } = kindNow();
+  return layers[clamp(layers.indexOf(state.layer) + by, 0, layers.length - 1)];
 }
 
 const moveThreshold = by => change({ threshold: fromSlider(clamp(toSlider(state.threshold) + by, 0, 50)) });
@@ -11,12 +11,12 @@ const moveStep = by => goToStep(clamp(state.step + by, 1, header.steps.length));
 
 const FLIPS = { a: "all", m: "mean", w: "words", e: "marks", s: "peaks", c: "second", d: "theme" };
 const KEYS = {
-  "[": () => moveLayer(-1), "]": () => moveLayer(1),
+  "[": () => change({ layer: layerAt(-1) }), "]": () => change({ layer: layerAt(1) }),
   k: () => change(kindChange(next(header.kinds.map(one => one.kind), state.kind))),
   v: () => change(viewChange(next(VIEWS, state.view))),
   ",": () => moveThreshold(-1), ".": () => moveThreshold(1), "<": () => moveStep(-1), ">": () => moveStep(1),
   g: () => save("svg"), p: () => save("png"), t: () => save("csv"),
-  Escape: () => change({ readers: [], read: [], step: 0 }), "?": () => byId("help").showModal(),
+  Escape: () => change({ readers: [], read: [], step: 0 }), "?": openHelp,
 };
 
 /** Does what a key stands for, wherever the focus is. */
@@ -26,7 +26,7 @@ function onKey(event) {
   const digit = Number(/^Digit(\d)$/.exec(event.code)?.[1] ?? -1), head = digit || 10;
   if (FLIPS[event.key]) flip(FLIPS[event.key]);
   else if (KEYS[event.key]) KEYS[event.key]();
-  else if (digit >= 0 && head <= KINDS[state.kind].heads) event.shiftKey ? change({ heads: [head] }) : toggleHead(head);
+  else if (digit >= 0 && head <= kindNow().heads) event.shiftKey ? change({ heads: [head] }) : toggleHead(head);
   else return;
   event.preventDefault();
 }

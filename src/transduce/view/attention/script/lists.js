@@ -13,10 +13,10 @@ function markLists() {
   for (const side of SIDES) {
     const list = byId(side), on = new Set(chosen[side]), at = active.side === side ? active.unit : -1;
     [...list.children].forEach((option, i) => {
-      option.setAttribute("aria-selected", on.has(i));
+      setOnce(option, "aria-selected", on.has(i));
       option.classList.toggle("active", i === at);
     });
-    list.setAttribute("aria-activedescendant", at < 0 ? "" : `${side}-${at}`);
+    setOnce(list, "aria-activedescendant", at < 0 ? "" : `${side}-${at}`);
   }
 }
 
@@ -39,7 +39,7 @@ function chosenNow() {
 function hoverAt(event) {
   const option = event.target.closest(".unit");
   if (option) return { side: option.parentNode.id, unit: Number(option.id.split("-")[1]) };
-  const cell = state.view === "matrix" && page.shown && cellAt(event);
+  const cell = isView("matrix") && page.shown && cellAt(event);
   return cell ? { cell } : null;
 }
 
@@ -52,7 +52,7 @@ function choose({ side, unit }, how) {
   const lists = { only: [index], toggle: toggled(now, index), add: now.includes(index) ? now : toggled(now, index) };
   page.active = { side, unit };
   page.hover = null;
-  const other = state.view === "matrix" ? {} : { [otherSide(side)]: [] };
+  const other = isView("matrix") ? {} : { [otherSide(side)]: [] };
   change({ [side]: lists[how], ...other });
   byId(`${side}-${unit}`).scrollIntoView({ block: "nearest", inline: "nearest" });
 }

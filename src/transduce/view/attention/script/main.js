@@ -2,7 +2,7 @@
 function change(parts) {
   const before = state;
   state = { ...before, ...parts };
-  state.layer = nearest(KINDS[state.kind].layers, state.layer);
+  state.layer = nearest(kindNow().layers, state.layer);
   if (before.kind === state.kind && before.words !== state.words) keepChosen(before);
   try {
     history.replaceState(null, "", writeHash(state));
@@ -35,14 +35,17 @@ async function show() {
   showHovered();
   draw();
   await fillGrid(turn);
-  if (turn === page.turn) page.ready = turn;
+  if (turn !== page.turn) return;
+  page.ready = turn;
+  // The layers below and above are opened too, so that a change of layer waits for none.
+  setTimeout(() => [-1, 1].forEach(by => openLayer(state.kind, layerAt(by))), 100);
 }
 
 /** Fills the lists if other units are shown than before. */
 function fillStage() {
   const name = [state.kind, state.words, state.marks].join();
   page.mirror = isRightToLeft(sequenceOf(state, "readers").text);
-  byId("stage").dir = page.mirror ? "rtl" : "ltr";
+  setOnce(byId("stage"), "dir", page.mirror ? "rtl" : "ltr");
   sizePlot();
   if (page.filled === name) return;
   Object.assign(page, { filled: name, hover: null, active: { side: "", unit: 0 } });

@@ -3,8 +3,10 @@ const SHOWN = 10; // most words in the table of the strongest
 const percent = share => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
 const tableRow = (...texts) => create("tr", {}, ...texts.map(text => create("td", {}, create("bdi", {}, text))));
 
+const fillTable = (id, rows) => byId(id).tBodies[0].replaceChildren(...rows);
+
 /** Returns a label, its share and the entropy in bits of what a head tends to read. */
-const tendencyOf = (layer, head) => header.tendencies[state.kind][KINDS[state.kind].layers.indexOf(layer)][head - 1];
+const tendencyOf = (layer, head) => header.tendencies[state.kind][kindNow().layers.indexOf(layer)][head - 1];
 
 /** Returns for each unit of the other side its weight, averaged over heads and summed over chosen units; strongest first. */
 function rankOthers(shown, { side, units }) {
@@ -32,14 +34,14 @@ function showChosen() {
   byId("verb").textContent = chosen.side === "readers" ? "reads" : "is read by";
   const ranked = rankOthers(page.shown, chosen).slice(0, SHOWN).filter(one => one.mean > 0);
   const rows = ranked.map(one => tableRow(one.unit.text, one.mean.toFixed(3), `${page.shown.heads[one.best].number || "mean"}: ${one.most.toFixed(3)}`));
-  byId("strongest").tBodies[0].replaceChildren(...rows);
+  fillTable("strongest", rows);
 }
 
 /** Says which two words the crosshair joins, or how the sentences are aligned. */
 function showReadout() {
   const { readers, read } = crosshair(), { shown } = page, [row] = readers, [column] = read;
-  let text = state.view === "align" ? `Alignment (source-output): ${alignmentText()}` : "";
-  if (state.view === "matrix" && readers.length && read.length) {
+  let text = isView("align") ? `Alignment (source-output): ${alignmentText()}` : "";
+  if (isView("matrix") && readers.length && read.length) {
     const weights = shown.heads.map(({ number, values }) => `${number || "mean"}: ${values[row * shown.width + column].toFixed(3)}`);
     text = `\u2068${shown.rows[row].text}\u2069 reads \u2068${shown.columns[column].text}\u2069 — ${weights.join(", ")}`;
   }
@@ -58,17 +60,15 @@ function showTendencies() {
     const [label, share, entropy] = tendencyOf(state.layer, head);
     return tableRow(head, label, percent(share), `${entropy} bits`);
   };
-  byId("tendencies").tBodies[0].replaceChildren(...state.heads.map(row));
+  fillTable("tendencies", state.heads.map(row));
 }
 
 /** Makes a button of each step of the output. */
 function buildSteps() {
   byId("steps-panel").hidden = !header.steps.length;
-  byId("steps").replaceChildren(...header.steps.map(({ chosen: [piece, probability] }, i) => {
-    const button = create("button", {}, create("bdi", {}, visible(piece)), " ", create("small", {}, percent(probability)));
-    button.addEventListener("click", () => goToStep(i + 1));
-    return button;
-  }));
+  const button = ({ chosen: [piece, probability] }, i) =>
+    create("button", { onclick: () => goToStep(i + 1) }, create("bdi", {}, visible(piece)), " ", create("small", {}, percent(probability)));
+  byId("steps").replaceChildren(...header.steps.map(button));
 }
 
 /** Chooses a step of the output, and the word that reads for it; 0 is none. */
@@ -81,13 +81,13 @@ function goToStep(step) {
 /** Shows the pieces that were probable at the chosen step, and the beam before it. */
 function showStep() {
   const { step } = state, { alternatives = [], beam = [] } = header.steps[step - 1] ?? {};
-  [...byId("steps").children].forEach((button, i) => button.setAttribute("aria-pressed", i + 1 === step));
+  [...byId("steps").children].forEach((button, i) => setOnce(button, "aria-pressed", i + 1 === step));
   byId("step").hidden = !step;
   byId("beam").hidden = !beam.length;
   byId("number").textContent = step;
   const list = pieces => pieces.map(([piece, p]) => `${visible(piece)} ${percent(p)}`).join(", ");
-  byId("next").tBodies[0].replaceChildren(...alternatives.map(([piece, p]) => tableRow(visible(piece), percent(p))));
-  byId("beam").tBodies[0].replaceChildren(...beam.map((one, i) => tableRow((one.chosen ? "→ " : "") + visible(beamText(step - 1, i)), one.logProb.toFixed(2), list(one.alternatives))));
+  fillTable("next", alternatives.map(([piece, p]) => tableRow(visible(piece), percent(p))));
+  fillTable("beam", beam.map((one, i) => tableRow((one.chosen ? "→ " : "") + visible(beamText(step - 1, i)), one.logProb.toFixed(2), list(one.alternatives))));
 }
 
 /** Returns the pieces of a hypothesis of the beam before a step, from its parents. */

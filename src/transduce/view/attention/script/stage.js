@@ -37,30 +37,29 @@ function drawingColours() {
 /** Returns the layout of the plot as it is on the screen. */
 function measureLayout() {
   const { shown } = page;
-  if (state.view === "rows") return rowLayout(shown, COLUMN, BOX, GAP);
-  if (state.view === "matrix") return matrixLayout(shown, fitCell(shown, byId("stage").clientWidth));
+  if (isView("rows")) return rowLayout(shown, COLUMN, BOX, GAP);
+  if (isView("matrix")) return matrixLayout(shown, fitCell(shown, byId("stage").clientWidth));
   return columnLayout(shown, byId("readers").offsetWidth, byId("between").offsetWidth);
 }
 
 /** Draws what is in view; while the page moves, only the strongest lines. */
 function draw(moving = false, margin = MARGIN) {
   const { shown } = page;
-  if (!shown || state.view === "grid") return;
-  if (state.view === "align") return tintWords();
+  if (!shown || isView("grid")) return;
+  if (isView("align")) return tintWords();
   const region = regionInView(margin), layout = measureLayout();
   const scene = { shown, chosen: chosenNow(), layout, region, colours: drawingColours(), threshold: state.threshold };
   if (moving && state.view !== "matrix") scene.threshold = movingThreshold(scene);
-  page.lines = (state.view === "matrix" ? drawMatrix : drawBipartite)(placeCanvas(region), scene);
+  page.lines = (isView("matrix") ? drawMatrix : drawBipartite)(placeCanvas(region), scene);
   page.scene = scene;
   page.region = moving ? null : region;
 }
 
 /** Gives the plot the sizes that its style sheet needs. */
 function sizePlot() {
-  const { cell, label } = state.view === "matrix" ? measureLayout() : {}, { style } = byId("stage");
-  style.setProperty("--cell", `${cell}px`);
-  style.setProperty("--label", `${label}px`);
-  byId("stage").className = state.view + (cell < NARROW ? " narrow" : "");
+  const stage = byId("stage"), { cell, label } = isView("matrix") ? measureLayout() : {};
+  if (cell) stage.style.cssText = `--cell:${cell}px;--label:${label}px`;
+  setOnce(stage, "class", state.view + (cell < NARROW ? " narrow" : ""));
 }
 
 /** Draws in the next frame, once. */

@@ -6,8 +6,6 @@ const LARGE = 128; // most positions for which the page opens with lines
 
 let state = null; // what the page shows, as a link describes it
 
-const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
-
 /** Returns 1 to count. */
 const numbers = count => Array.from({ length: count }, (_, index) => index + 1);
 

@@ -15,25 +15,25 @@ function shownUnits(state, side) {
 }
 
 /** Returns a head's weights between units: a word's pieces are summed as keys, averaged as readers. */
-function joinUnits(values, start, { rows, columns, width, height, shift }) {
+function joinUnits(values, start, { rows, columns, width, height, shift, table }) {
   const count = columns.length, joined = new Float32Array(rows.length * count);
-  const spans = Int32Array.from(columns.flatMap(one => [one.first, one.last]));
+  const low = columns[0].first, high = columns[count - 1].last, unitOf = new Int32Array(width);
+  columns.forEach((one, c) => unitOf.fill(c, one.first, one.last + 1));
   rows.forEach((row, r) => {
-    const share = 1 / (row.last - row.first + 1);
+    const share = 1 / (row.last - row.first + 1), from = r * count;
     for (let q = row.first + shift; q <= row.last + shift && q < height; q++)
-      for (let c = 0, line = start + q * width, at = r * count; c < count; c++, at++)
-        for (let k = spans[2 * c]; k <= spans[2 * c + 1]; k++) joined[at] += share * TABLE[values[line + k]];
+      for (let k = low, line = start + q * width; k <= high; k++) joined[from + unitOf[k]] += share * table[values[line + k]];
   });
   return joined;
 }
 
 /** Returns what a state shows: the units of both sides, the weights of each head that is on. */
 async function buildShown(state) {
-  const { rows: height, columns: width } = KINDS[state.kind], rows = shownUnits(state, "readers"), columns = shownUnits(state, "read");
+  const { rows: height, columns: width, table } = KINDS[state.kind], rows = shownUnits(state, "readers"), columns = shownUnits(state, "read");
   const values = await openLayer(state.kind, state.layer);
   // An alignment reads the step at which a word is the decoder's input, one after it was written.
   const shift = state.view === "align" && ALIGNED.shifted !== false ? 1 : 0;
-  const sizes = { rows, columns, width, height, shift };
+  const sizes = { rows, columns, width, height, shift, table };
   let shown = state.heads.map(number => ({ number, values: joinUnits(values, (number - 1) * height * width, sizes) }));
   if (state.mean) shown = [{ number: 0, values: average(shown.map(head => head.values)) }];
   for (const head of shown) head.factors = rowFactors(head.values, rows.length, state.peaks);

@@ -1,0 +1,11 @@
+/** Adds a script element with a text; the browser runs it only if the policy names its hash. */
+const addScript = ([type, id, text]) => document.body.append(Object.assign(document.createElement("script"), { type, id, text }));
+
+/** Adds the data blocks and the script that the packed block holds. */
+async function unpack() {
+  const bytes = Uint8Array.from(atob(document.getElementById("packed").textContent), c => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  JSON.parse(await new Response(stream).text()).forEach(addScript);
+}
+
+unpack().catch(() => document.body.prepend("This browser cannot unpack the page. It can be written with --plain."));
