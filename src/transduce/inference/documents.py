@@ -13,7 +13,7 @@ from transduce.inference.translator import Translator
 from transduce.settings.fields import require
 from transduce.tasks.text import TextToText
 from transduce.text.arguments import read_path
-from transduce.text.documents.document import Document, Request
+from transduce.text.documents.document import Document, ParseOptions
 from transduce.text.documents.inline import Links
 from transduce.text.documents.read import read_document
 
@@ -23,12 +23,12 @@ LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[a-zA-Z0-9-]+)?")
 @final
 @dataclass(frozen=True)
 class TranslatedDocument:
-    """A translated document as text, and what was done."""
+    """A translated document as text, with counts of its sentences and notes for its review."""
 
     text: str
     sentences: int  # that were translated
-    kept: int  # entries that had a translation before, which stays
-    for_review: tuple[str, ...]  # entries that are marked for review: which, and why
+    kept: int  # the number of entries that had a translation before, which stays
+    for_review: tuple[str, ...]  # a line on each entry that a person should review: which, why
 
 
 def translate_document(
@@ -43,8 +43,8 @@ def translate_document(
 
     `model` is a translator, a model folder or a run folder. `document` is a file, or bytes, which
     are the document itself. `form` is "text", "html", "po", "xliff" or "srt". Inline tags are
-    placed by word alignments. An ensemble has none: there each text between tags is translated for
-    itself.
+    placed by word alignments. An ensemble has no alignments: it translates each text between tags
+    for itself.
     """
     translator = model if isinstance(model, Translator) else load(model)
     if not isinstance(document, bytes):
@@ -54,7 +54,7 @@ def translate_document(
 
 
 def parse_for(translator: Translator, document: Path | bytes, form: object) -> Document:
-    """Read a document of the format `form` for a translator, which must translate text."""
+    """Parse a document of format `form`; raise InputError unless `translator` translates text."""
     require(
         isinstance(translator.task, TextToText),
         f"this model's task is {translator.recipe.data.task}, and documents are translated",
@@ -63,11 +63,11 @@ def parse_for(translator: Translator, document: Path | bytes, form: object) -> D
     language = translator.recipe.data.target_language
     if not LANGUAGE_CODE.fullmatch(language):  # the model's language was never named
         language = ""
-    return read_document(document, form, Request(len(translator.models) == 1, language))
+    return read_document(document, form, ParseOptions(len(translator.models) == 1, language))
 
 
 def translate_sentences(translator: Translator, document: Document) -> Iterator[list[Output]]:
-    """Yield the outputs of each sentence, aligned if there are inline tags to be placed."""
+    """Translate a document's sentences; yield each one's outputs, aligned if it has inline tags."""
     on_warning = translator.on_warning
 
     def warn(warning: LineWarning) -> None:
@@ -80,7 +80,7 @@ def translate_sentences(translator: Translator, document: Document) -> Iterator[
 
 
 def join_outputs(document: Document, outputs: Iterable[list[Output]]) -> TranslatedDocument:
-    """Put the best output of each sentence in its place in the document."""
+    """Build the translated document from the best output of each sentence."""
     best = [output for output, *_ in outputs]
     links = [rank_links(output) for output in best] if document.has_inline_markup else []
     joined = document.join([output.text for output in best], links)
@@ -88,7 +88,7 @@ def join_outputs(document: Document, outputs: Iterable[list[Output]]) -> Transla
 
 
 def rank_links(output: Output) -> Links:
-    """Return the links of an output's alignment, those of the largest weight first."""
+    """Return the word links of an output's alignment, that of the largest weight first."""
     if output.alignment is None:
         return ()
     pairs = zip(output.alignment.weights, output.alignment.links, strict=True)

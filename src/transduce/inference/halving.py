@@ -1,4 +1,4 @@
-"""Computes batches of sentence pairs, and halves a batch that memory does not suffice for."""
+"""Computes batches of sentence pairs, and halves a batch that does not fit into memory."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
@@ -15,7 +15,7 @@ Batch = Int[np.ndarray, " _"]  # indices of pairs
 def compute_in_batches(
     batches: Iterable[Batch], compute: Callable[[Batch], Result]
 ) -> Iterator[tuple[Batch, Result]]:
-    """Yield each batch of indices with its result, in order; halve it when memory runs out."""
+    """Yield each batch with what `compute` returns for it; halve a batch when memory runs out."""
     pending = list(batches)[::-1]
     while pending:
         batch = pending.pop()

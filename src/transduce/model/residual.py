@@ -51,7 +51,7 @@ class PostNorm(nn.Module):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], add_sublayer: AddSublayer
     ) -> Float[Tensor, "R d_model"]:
-        """Compute LayerNorm(x + Sublayer(x)), given a function (y, x) → x + Sublayer(y)."""
+        """Compute LayerNorm(x + Sublayer(x)); `add_sublayer(x, x)` returns the sum."""
         return self.norm(add_sublayer(x, x))
 
     if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class PreNorm(nn.Module):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], add_sublayer: AddSublayer
     ) -> Float[Tensor, "R d_model"]:
-        """Compute x + Sublayer(LayerNorm(x)), given a function (y, x) → x + Sublayer(y)."""
+        """Compute x + Sublayer(LayerNorm(x)); `add_sublayer(LayerNorm(x), x)` returns the sum."""
         return add_sublayer(self.norm(x), x)
 
     if TYPE_CHECKING:

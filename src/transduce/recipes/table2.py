@@ -1,6 +1,6 @@
-"""Recipes of Table 2: the paper's four runs, scored on newstest2014, and rows of other layers.
+"""Recipes of Table 2: the paper's four runs, and runs with other layers than self-attention.
 
-Rows with another layer of Table 1 in place of self-attention train on the same data at the same
+All are scored on newstest2014. Rows with another layer of Table 1 in place of self-attention train on the same data at the same
 cost: for so many steps that their matrix products take as many operations as base's training.
 """
 
@@ -74,7 +74,7 @@ def estimate_update_cost(recipe: Recipe) -> float:
 
 
 def _build_layer_row(base: Recipe, mixing: str) -> Recipe:
-    """Build base's recipe with other layers (`mixing`) than self-attention, at base's cost."""
+    """Return `base` with `mixing` layers in self-attention's place, at equal training cost."""
     recipe = replace(
         with_changes(base, {"architecture.mixing": mixing}),
         name=base.name.replace("base", mixing),

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.text.documents.mock_translators import repeat, swap_case
 
-from transduce.text.documents.document import Request
+from transduce.text.documents.document import ParseOptions
 from transduce.text.documents.plain import parse_text
 from transduce.text.documents.wrapping import wrap
 
@@ -16,7 +16,7 @@ before, and it said yes. Nobody was surprised.
 
 
 def parse(text):
-    return parse_text(text, Request())
+    return parse_text(text, ParseOptions())
 
 
 def test_each_line_is_for_itself():

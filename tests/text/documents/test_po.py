@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.text.documents.mock_translators import repeat
 
 from transduce.errors import InputError
-from transduce.text.documents.document import Request
+from transduce.text.documents.document import ParseOptions
 from transduce.text.documents.po import parse_po
 from transduce.text.documents.po_entries import unescape, write_field
 
@@ -70,7 +70,7 @@ SENTENCES = [
 
 
 def parse(text):
-    return parse_po(text, Request(name="de.po"))
+    return parse_po(text, ParseOptions(name="de.po"))
 
 
 def untouched(text):

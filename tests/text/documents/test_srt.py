@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.text.documents.mock_translators import repeat, swap_case
 
 from transduce.errors import InputError
-from transduce.text.documents.document import Request
+from transduce.text.documents.document import ParseOptions
 from transduce.text.documents.srt import parse_srt
 
 FILM = """1
@@ -33,7 +33,7 @@ SENTENCES = ["The dog that we saw\nyesterday is back.", "Where is it?", "Over th
 
 
 def parse(text, *, inline=True):
-    return parse_srt(text, Request(inline=inline, name="film.srt"))
+    return parse_srt(text, ParseOptions(inline=inline, name="film.srt"))
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])

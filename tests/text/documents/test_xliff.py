@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.text.documents.mock_translators import repeat, swap_case
 
 from transduce.errors import InputError
-from transduce.text.documents.document import Request
+from transduce.text.documents.document import ParseOptions
 from transduce.text.documents.xliff import parse_xliff
 
 OLD = """<?xml version="1.0" encoding="UTF-8"?>
@@ -49,7 +49,7 @@ SENTENCES = {
 
 
 def parse(text, *, inline=True, language="de"):
-    return parse_xliff(text, Request(inline, language, "a.xlf"))
+    return parse_xliff(text, ParseOptions(inline, language, "a.xlf"))
 
 
 def targets(text):

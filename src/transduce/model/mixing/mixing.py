@@ -57,7 +57,7 @@ class Mixing(nn.Module, Generic[Context], ABC):
     @property
     @abstractmethod
     def last_matrix(self) -> Tensor | None:
-        """The matrix that `scale_by_depth` divides by √(number of sub-layers), or None."""
+        """This layer's matrix that `scale_by_depth` divides by √(number of sub-layers), or None."""
 
     if TYPE_CHECKING:
         __call__ = forward

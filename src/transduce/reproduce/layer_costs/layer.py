@@ -69,16 +69,16 @@ def build_sizes(kind: LayerKind, d: int, k: int, r: int) -> Architecture:
 def build_layer(
     kind: LayerKind, n: int, sizes: Architecture, *, dtype: torch.dtype = torch.float32
 ) -> MeasuredLayer:
-    """Build a kind of token-mixing layer for n positions, as in the first encoder layer."""
+    """Build the token-mixing sub-layer, of type `kind`, of encoder layer 0 for n positions."""
     return build_stacked_layer(kind, n, sizes, 0, causal=False, dtype=dtype)
 
 
 def build_stack(
     kind: LayerKind, n: int, sizes: Architecture, layers: int, *, causal: bool
 ) -> list[MeasuredLayer]:
-    """Build the token-mixing layers of an encoder (decoder if `causal`) for n positions.
+    """Build the token-mixing sub-layers of all `layers` layers of an encoder (decoder if `causal`).
 
-    The layers' weights are in float64.
+    They are of type `kind`, for sentences of n positions, with weights in float64.
     """
     return [
         build_stacked_layer(kind, n, sizes, number, causal=causal, dtype=torch.float64)
@@ -89,9 +89,10 @@ def build_stack(
 def build_stacked_layer(
     kind: LayerKind, n: int, sizes: Architecture, number: int, *, causal: bool, dtype: torch.dtype
 ) -> MeasuredLayer:
-    """Build the token-mixing layer of a model's layer `number`, from 0, for n positions.
+    """Build the token-mixing sub-layer of one encoder layer (decoder layer if `causal`).
 
-    `number` also seeds the initial weights.
+    It is of type `kind`, for sentences of n positions. `number` is the layer's number from 0, and
+    seeds the initial weights.
     """
     mixing = build_mixing(sizes, number, causal=causal)
     initialise(mixing, torch.Generator().manual_seed(number))

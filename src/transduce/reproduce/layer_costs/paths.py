@@ -64,9 +64,10 @@ def find_dependencies(output: Float[Tensor, " d"], x: Float[Tensor, "n d"]) -> T
 
 
 def count_states_passed(n: int, sizes: Architecture) -> int:
-    """Count the LSTM states on the path from the first of n inputs to the last output.
+    """Measure a recurrent layer's maximum path length: states from input 1 to output n (Table 1)
 
-    The states of the first and the last position are counted, too.
+    A state is on the path if the gradient of the last output flows through it. The states of the
+    first and the last position are counted, too.
     """
     layer = RecurrentLayer(sizes.d_model, causal=True).to(EXACT)
     initialise(layer, torch.Generator().manual_seed(0))

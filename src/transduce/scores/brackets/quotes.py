@@ -31,9 +31,10 @@ def restore_quotes(
 
 
 def insert_quote(line: BracketLine, number: int) -> BracketLine:
-    """Insert quotation mark `number` of a line as a word; later words and marks move by 1.
+    """Copy quotation mark `number` of a tree, kept beside its words, into its words.
 
-    Constituents that are open at the mark become one word longer; later constituents move by 1.
+    Later words and marks move by 1. Constituents that are open at the mark become one word longer;
+    later constituents move by 1.
     """
     quote = line.quotes[number]
     later = tuple(one._replace(position=one.position + 1) for one in line.quotes[number:])

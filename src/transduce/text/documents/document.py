@@ -12,7 +12,7 @@ Join = Callable[[Sequence[str], Sequence[Links]], "Joined"]
 @final
 @dataclass(frozen=True)
 class Joined:
-    """A translated document, and which of its entries are marked for review, with the reason."""
+    """The text of a translated document, and notes on entries that a person should review."""
 
     text: str
     for_review: tuple[str, ...] = ()
@@ -21,26 +21,26 @@ class Joined:
 @final
 @dataclass(frozen=True)
 class Document:
-    """The sentences of a document, and a function that makes the document of translations.
+    """The sentences of a document, and the function `join` that puts translations in their place.
 
-    `join` takes a translation of each sentence and the links of each sentence's words to those of
-    its translation, which only a document with inline markup needs; no links at all are allowed.
+    `join` takes one translation and one list of word links (source word, target word) per sentence.
+    Only a document with inline markup uses the links; the list of them may be empty.
     """
 
     sentences: Sequence[str]
     join: Join
     has_inline_markup: bool = False
-    kept: int = 0  # entries that had a translation, which stays
+    kept: int = 0  # the number of entries that had a translation, which stays
 
 
 @final
 @dataclass(frozen=True)
-class Request:
-    """What the parser of a format is told besides the text."""
+class ParseOptions:
+    """Options that every parser of documents takes, whatever the format."""
 
-    inline: bool = False  # whether a sentence may go on across inline tags, placed by links
+    inline: bool = False  # whether a sentence may go on across inline tags
     language: str = ""  # of the translation, such as "de"
     name: str = "the document"  # for error messages
 
 
-Parse = Callable[[str, Request], Document]
+Parse = Callable[[str, ParseOptions], Document]

@@ -13,7 +13,7 @@ from html.parser import HTMLParser
 from itertools import accumulate, pairwise
 from typing import final
 
-from transduce.text.documents.document import Document, Joined, Request
+from transduce.text.documents.document import Document, Joined, ParseOptions
 from transduce.text.documents.html_elements import (
     IN_SENTENCES,
     VOID,
@@ -33,10 +33,10 @@ MARKUP_START = re.compile("<[a-zA-Z/!?]")
 
 
 def split_html(document: str, *, inline: bool = False) -> SplitMarkup:
-    """Split a document or a fragment of HTML into sentences.
+    """Split HTML into sentences; `inline` lets a sentence go on across inline tags, such as <b>.
 
-    Every text node is split for itself; if `inline`, a sentence may go on across inline tags, such
-    as <b>, and `join` places them by links between words.
+    Without `inline` every text node is split for itself. The result's `join` places inline tags by
+    links between words.
     """
     starts = [(0, "boundary", ""), *find_starts(document), (len(document), "boundary", "")]
     pieces = [
@@ -48,7 +48,7 @@ def split_html(document: str, *, inline: bool = False) -> SplitMarkup:
 
 
 def find_starts(document: str) -> list[Start]:
-    """Return where the tags and texts of a document start, with the kind and the name of each.
+    """Return the offset, kind and tag name of every tag and text in HTML, in order.
 
     The parser is not given what follows the last >, where no tag can end: it would look for the end
     of every tag there, in quadratic time.
@@ -65,9 +65,9 @@ def find_starts(document: str) -> list[Start]:
     ]
 
 
-def parse_html(text: str, request: Request) -> Document:
-    """Parse an HTML document."""
-    split = split_html(text, inline=request.inline)
+def parse_html(text: str, options: ParseOptions) -> Document:
+    """Parse HTML into its sentences and a function that puts translations in their place."""
+    split = split_html(text, inline=options.inline)
 
     def join(translations: Sequence[str], links: Sequence[Links]) -> Joined:
         return Joined(split.join(translations, links))
@@ -77,7 +77,7 @@ def parse_html(text: str, request: Request) -> Document:
 
 @final
 class ElementFinder(HTMLParser):
-    """A parser that lists where tags and texts start, with the kind and the name of each."""
+    """A parser of HTML that lists the offset, kind and tag name of every tag and text."""
 
     def __init__(self, document: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -85,17 +85,18 @@ class ElementFinder(HTMLParser):
         lines = (len(line) + 1 for line in document.split("\n"))
         self.line_starts = list(accumulate(lines, initial=0))
         self.starts = list[Start]()
-        self.open = list[tuple[str, bool]]()  # open elements, and whether their text is translated
-        self.count = Counter[str]()  # of open elements by name
-        self.excluded: tuple[int, int] | None = None  # see `exclude`
+        self.open = list[tuple[str, bool]]()  # names of open elements; is their text translated?
+        self.count = Counter[str]()  # how many elements of each name are open
+        # an inline element that is not translated: its indices in `starts` and in `open`
+        self.excluded: tuple[int, int] | None = None
 
     def position(self) -> int:
-        """Return the parser's position in the document."""
+        """Return the parser's position as an offset into the document."""
         line, column = self.getpos()
         return self.line_starts[line - 1] + column
 
     def add(self, kind: Kind, name: str = "") -> None:
-        """Note that a piece of a kind starts at the parser's position."""
+        """Record that a piece of this kind and tag name starts at the parser's position."""
         self.starts.append((self.position(), kind, name))
 
     def is_translated(self) -> bool:
@@ -103,7 +104,7 @@ class ElementFinder(HTMLParser):
         return not self.open or self.open[-1][1]
 
     def handle_starttag(self, tag: str, attrs: Attributes) -> None:
-        """Open an element, unless it never has content."""
+        """Record a start tag; open its element, unless it never has content, as <br>."""
         while self.open and is_closed_by(self.open[-1][0], tag):
             self.close_element()
         if tag in VOID:
@@ -118,11 +119,11 @@ class ElementFinder(HTMLParser):
         self.count[tag] += 1
 
     def handle_startendtag(self, tag: str, attrs: Attributes) -> None:  # noqa: ARG002 - the parser's
-        """Note a tag such as <br/>."""
+        """Record a tag that is its own end, such as <br/>."""
         self.add("empty" if tag in IN_SENTENCES else "boundary")
 
     def handle_endtag(self, tag: str) -> None:
-        """Close the innermost open element of that name, and those inside of it."""
+        """Record an end tag; close the innermost open element of its name and all inside of it."""
         self.add("close" if tag in IN_SENTENCES else "boundary", tag)
         while self.count[tag]:
             name = self.open[-1][0]
@@ -131,7 +132,7 @@ class ElementFinder(HTMLParser):
                 return
 
     def close_element(self) -> None:
-        """Close the innermost open element; one that is excluded becomes one piece of markup."""
+        """Close the innermost open element; make it one piece of markup if it is not translated."""
         name, _ = self.open.pop()
         self.count[name] -= 1
         if self.excluded is not None and self.excluded[1] == len(self.open):
@@ -140,7 +141,7 @@ class ElementFinder(HTMLParser):
                 self.starts[first:] = [(self.starts[first][0], "empty", name)]
 
     def handle_data(self, data: str) -> None:  # noqa: ARG002 - the parser's signature
-        """Note text; what starts like a tag but is none, and what is excluded, stays as it is."""
+        """Record text; as markup if it is not to be translated or starts like a tag."""
         if not self.is_translated():
             self.add("empty" if self.excluded is not None else "boundary")
         elif MARKUP_START.match(self.document, self.position()):
@@ -149,21 +150,21 @@ class ElementFinder(HTMLParser):
             self.add("text")
 
     def handle_comment(self, data: str) -> None:  # noqa: ARG002
-        """Note a comment."""
+        """Record a comment."""
         self.add("empty")
 
     def handle_decl(self, decl: str) -> None:  # noqa: ARG002
-        """Note a document type."""
+        """Record a document type."""
         self.add("boundary")
 
     def handle_pi(self, data: str) -> None:  # noqa: ARG002
-        """Note a processing instruction."""
+        """Record a processing instruction."""
         self.add("boundary")
 
     def parse_marked_section(self, i: int, report: int = 1) -> int:  # noqa: ARG002
-        """Take <![…> as the comment that it is in HTML; older Pythons fail at some of these."""
+        """Parse <![…> as a comment, which it is in HTML; older Pythons fail at some."""
         return self.parse_bogus_comment(i)
 
     def unknown_decl(self, data: str) -> None:  # noqa: ARG002
-        """Note a marked section, such as CDATA."""
+        """Record a marked section, such as CDATA."""
         self.add("boundary")

@@ -24,7 +24,7 @@ CLOSED_BY = {  # an element whose end tag may be left out, and the start tags th
 
 
 def is_element_translated(tag: str, attributes: dict[str, str | None], *, inherited: bool) -> bool:
-    """Return whether the text of an element is translated; `inherited` is its parent's answer."""
+    """Return whether an element's text is translated; `inherited`: whether its parent's is."""
     wish = attributes.get("translate", "inherit")
     if wish is None or wish.lower() in ("", "yes"):
         return tag not in UNTRANSLATED
@@ -33,5 +33,5 @@ def is_element_translated(tag: str, attributes: dict[str, str | None], *, inheri
 
 
 def is_closed_by(element: str, tag: str) -> bool:
-    """Return whether the start of `tag` ends an open element whose end tag may be left out."""
+    """Return whether a start tag `tag` also ends an open `element`, as <li> ends an open <li>."""
     return tag in CLOSED_BY.get(element, ())

@@ -14,14 +14,14 @@ from transduce.text.documents.pieces import Piece, pair_tags
 
 Links = Sequence[tuple[int, int]]  # (source word, target word), counted from 0, surest first
 Side = Literal["before", "after"]
-Slot = tuple[Side, int]  # beside which target word
+Slot = tuple[Side, int]  # before or after which target word, counted from 0
 PUNCTUATION = ".,;:!?…'\"()[]{}«»„“”‚‘’¿¡،؛؟。、！？（）"
 
 
 @final
 @dataclass(frozen=True)
 class Anchor:
-    """Where a piece of markup stands among the words of the source, counted from 0."""
+    """A piece of markup and the words of the source beside it, by their numbers from 0."""
 
     piece: Piece
     last: int  # the word that ends before it or that it stands in; -1 if there is none
@@ -34,7 +34,7 @@ class Anchor:
 def insert_markup(
     pieces: Sequence[Piece], translation: str, links: Links, escape: Callable[[str], str]
 ) -> str:
-    """Return a translation, escaped, with the inline markup of its source's pieces."""
+    """Return an escaped translation with its source's inline markup, placed by word links."""
     anchors, words = find_anchors(pieces), translation.split()
     if not anchors:
         return escape(translation)
@@ -51,7 +51,7 @@ def insert_markup(
 @final
 @dataclass
 class MarkedWord:
-    """The markup around a target word, outside and inside of its punctuation marks."""
+    """The markup before and after a target word, outside and inside of its punctuation marks."""
 
     before: str = ""
     head: str = ""  # after opening punctuation
@@ -59,7 +59,7 @@ class MarkedWord:
     after: str = ""
 
     def add(self, anchor: Anchor, side: Side) -> None:
-        """Add a piece of markup on one side, inside of what was added there before."""
+        """Add an anchor's markup before or after the word, nearer to it than what is there."""
         blank = " " if anchor.stands_free else ""
         if side == "after" and anchor.hugs and not self.after:
             self.tail += anchor.piece.raw
@@ -79,7 +79,7 @@ class MarkedWord:
 
 
 def find_anchors(pieces: Sequence[Piece]) -> list[Anchor]:
-    """Return the anchors of the markup in a sentence."""
+    """Return an anchor, with the source words beside it, for each piece of markup in a sentence."""
     anchors, words, before = list[Anchor](), 0, " "
     for piece, after in zip(pieces, find_next_characters(pieces), strict=True):
         in_word = not before.isspace()
@@ -97,7 +97,7 @@ def find_anchors(pieces: Sequence[Piece]) -> list[Anchor]:
 
 
 def find_next_characters(pieces: Sequence[Piece]) -> list[str]:
-    """Return for each piece the next visible character after it, a blank at the end."""
+    """Return the next character of text after each piece, invisible ones left out; else a blank."""
     after, found = " ", list[str]()
     for piece in reversed(pieces):
         found.append(after)
@@ -107,9 +107,10 @@ def find_next_characters(pieces: Sequence[Piece]) -> list[str]:
 
 
 def find_owners(links: Links, count: int, size: int) -> list[int | None]:
-    """Return for each of `size` target words the one of `count` source words that it belongs to.
+    """Return the source word (one of `count`) of each of `size` target words, None if it has none.
 
-    Without any links the words are taken to be in the same order.
+    It is the source word of the target word's first link. Without any links the words are taken to
+    be in the same order.
     """
     owners: list[int | None] = [None] * size
     for source, target in links:
@@ -121,7 +122,10 @@ def find_owners(links: Links, count: int, size: int) -> list[int | None]:
 
 
 def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Slot]:
-    """Return for each piece of markup the target word that it stands before or after."""
+    """Return for each anchor before or after which target word its markup goes.
+
+    `owners` are the source words of the target words.
+    """
     partners = pair_tags([anchor.piece for anchor in anchors])
     pairs = [(index, end) for index, end in sorted(partners.items()) if index < end]
     insides = {pair: range(anchors[pair[0]].first, anchors[pair[1]].last + 1) for pair in pairs}
@@ -145,7 +149,7 @@ def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Sl
 
 
 def claim_word(inside: range, owners: list[int | None]) -> None:
-    """Give the source words inside of a pair of tags a target word, if they have none."""
+    """Let one target word belong to the source words `inside` a pair of tags, if none does yet."""
     if inside and not any(owner is not None and owner in inside for owner in owners):
         known = [owner for owner in owners if owner is not None]
         target = inside.start * len(owners) // (max([*known, inside[-1]]) + 1)
@@ -155,9 +159,10 @@ def claim_word(inside: range, owners: list[int | None]) -> None:
 def find_longest_run(
     owners: Sequence[int | None], inside: range, limits: tuple[int, int]
 ) -> tuple[int, int] | None:
-    """Return start and end of the longest run of target words that belong to words `inside`.
+    """Return start and end of the longest run of target words for the source words `inside`.
 
-    Words that belong to none may stand in the run. None if there is no such word in the limits.
+    `owners` are the source words of the target words. Target words without one may stand in the
+    run. The result is None if no target word within `limits` belongs to the words `inside`.
     """
     best, start, end = None, None, 0
     for target in range(*limits):
@@ -172,7 +177,7 @@ def find_longest_run(
 
 
 def find_slot(anchor: Anchor, owners: Sequence[int | None]) -> Slot:
-    """Return the slot of markup that is no pair: beside the words that it stands between."""
+    """Return before or after which target word markup goes that is no pair of tags."""
     ours = [target for target, owner in enumerate(owners) if owner == anchor.last]
     if ours and not anchor.follows_blank:
         return "after", ours[-1]

@@ -18,26 +18,26 @@ from transduce.text.paragraphs import SplitText, cut, find_sentences
 
 PRIVATE = range(0xF0000, 0xFFFFE)  # characters for private use
 
-MAX_MARKS = 100  # pieces of markup inside of a sentence; the time to insert them is its square
+MAX_MARKS = 100  # inside of a sentence; the time to insert them grows with the square
 
 
 @final
 @dataclass(frozen=True)
 class SplitMarkup:
-    """The sentences of a text with markup, and everything else, as written, between them."""
+    """The sentences of a text with markup, and all that stands between them, as it was written."""
 
-    sentences: tuple[str, ...]  # as read: without markup and character references
-    written: SplitText  # as written in the document
-    pieces: tuple[tuple[Piece, ...], ...]  # of each sentence; texts are as read
+    sentences: tuple[str, ...]  # without markup and character references
+    written: SplitText  # the sentences and all between them, as they are in the document
+    pieces: tuple[tuple[Piece, ...], ...]  # the texts and markup of each sentence
     escape: Callable[[str], str]
 
     @property
     def has_inline_markup(self) -> bool:
-        """Return whether any sentence has markup inside, which `join` places by links of words."""
+        """Return whether any sentence has inline markup, which `join` can place by word links."""
         return any(len(pieces) > 1 for pieces in self.pieces)
 
     def join(self, translations: Sequence[str], links: Sequence[Links] = ()) -> str:
-        """Return the text with each sentence replaced by its translation, escaped.
+        """Return the text with an escaped translation, and its inline markup, for each sentence.
 
         A sentence whose translation equals it stays as it was written. Markup inside of a sentence
         is placed by the sentence's links from source to target words, the surest first.
@@ -61,14 +61,14 @@ class Template:
 
     flat: str
     markup: list[Piece]
-    positions: list[int]  # in `flat`, of each piece of markup
+    positions: list[int]  # the index in `flat` of each piece of markup
     word: re.Pattern[str]  # a word, or blanks, in `flat`
     boundary: re.Pattern[str]  # markup that ends a sentence
     mark: str  # the character of all other markup
-    read: Callable[[str], str]  # turns text as written into the text that is meant
+    read: Callable[[str], str]  # resolves character references, such as &amp;
 
     def read_word(self, text: str) -> str:
-        """Return a word as it is meant, without the inline markup in it."""
+        """Return a word without the inline markup and the escapes in it."""
         return self.read(text.replace(self.mark, ""))
 
 
@@ -78,10 +78,10 @@ def split_markup(
     escape: Callable[[str], str],
     blank: str = r"\s",
 ) -> SplitMarkup:
-    """Split pieces of text and markup into sentences.
+    """Split text with markup, given as pieces, into sentences.
 
-    `read` turns text as written into the text that is meant, `escape` does the reverse, and
-    `blank` is the pattern of a blank as written.
+    `read` resolves the escapes of a text, such as &amp;, and `escape` writes them. `blank` is the
+    regular expression of a blank, which may be written &nbsp;.
     """
     template = build_template(pieces, read, blank)
     found = find_sentences(template.flat, template.word, template.boundary, template.read_word)
@@ -100,7 +100,7 @@ def split_markup(
 
 
 def build_template(pieces: Sequence[Piece], read: Callable[[str], str], blank: str) -> Template:
-    """Replace each piece of markup by a character for private use that no text contains."""
+    """Join pieces to one string in which a private-use character stands for each one of markup."""
     used = set().union(*(piece.raw for piece in pieces if piece.kind == "text"))
     free = list(islice((chr(code) for code in PRIVATE if chr(code) not in used), 2))
     if len(free) < 2:
@@ -120,10 +120,10 @@ def build_template(pieces: Sequence[Piece], read: Callable[[str], str], blank: s
 
 
 def balance(template: Template, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield a sentence without the markup at its ends that does not belong to its inside.
+    """Yield a sentence's span without the markup at its ends; cut it if a tag lacks its partner.
 
-    If a tag inside has no partner in the sentence, or if there are more pieces of markup than
-    `MAX_MARKS`, the texts between are yielded.
+    The spans of the texts between all pieces of markup are yielded if a tag inside has no partner
+    in the sentence, or if there are more pieces than `MAX_MARKS`.
     """
     first, last = (bisect_left(template.positions, edge) for edge in span)
     markup, positions = template.markup[first:last], template.positions[first:last]
@@ -146,7 +146,8 @@ def trim(
 ) -> tuple[tuple[int, int], range]:
     """Return a span without the markup at its ends, and the indices of the markup left in it.
 
-    A tag stays if its partner is inside.
+    A tag stays if its partner is inside. `positions` are those of all markup in the span, in order;
+    `partners` has, by index, the other tag of each pair.
     """
     start, end = span
     low, high = 0, len(positions)
@@ -165,7 +166,7 @@ def trim(
 
 
 def expand(template: Template, parts: Iterator[str]) -> list[list[Piece]]:
-    """Return the pieces of each part of the flat text, in order."""
+    """Turn each part of a template's string back into its pieces of text and markup."""
     markup, marks = iter(template.markup), f"([{template.boundary.pattern}{template.mark}])"
     return [
         [

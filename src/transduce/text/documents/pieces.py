@@ -9,9 +9,10 @@ Kind = Literal["text", "open", "close", "empty", "boundary"]
 @final
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of a document: text, an inline tag, other inline markup, or what ends a sentence.
+    """A stretch of a document: text, inline tag, other inline markup, or a sentence boundary.
 
-    Inline markup that is no tag of a pair, such as an image, is "empty". `name` is the tag's.
+    `kind` is "empty" for inline markup that is no tag of a pair, such as an image. `name` is the
+    tag's.
     """
 
     kind: Kind
@@ -20,7 +21,7 @@ class Piece:
 
 
 def pair_tags(markup: list[Piece]) -> dict[int, int]:
-    """Return the index of the partner of each opening and closing tag that has one."""
+    """Map the index of each opening tag to that of its closing tag, and back; leave out others."""
     partners, pending = dict[int, int](), list[int]()
     for index, piece in enumerate(markup):
         if piece.kind == "open":

@@ -20,7 +20,7 @@ def has_words(text: str) -> bool:
 
 
 def compare_placeholders(source: str, translation: str) -> str:
-    """Return which placeholders a translation lacks or has too many of; "" if they are the same."""
+    """Name the placeholders, such as %s, that a translation lacks or adds; "" if there are none."""
     ours, theirs = (Counter(PLACEHOLDER.findall(text)) for text in (source, translation))
     facts = []
     for fact, some in (("lacks", ours - theirs), ("adds", theirs - ours)):

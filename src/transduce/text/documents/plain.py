@@ -1,8 +1,8 @@
 """Plain text: each line is a paragraph, except where lines were broken to fit a width.
 
-A block of lines without a blank line between is such a paragraph if its longest line has 40 to 120
-characters and no line had room for the first word of the next one. Its sentences go on across
-lines, and its translation is wrapped to the same width.
+Lines with no blank line between are one such broken paragraph if the longest has 40 to 120
+characters and no line had room for the first word of the next one. Sentences of the paragraph go
+on across lines, and its translation is wrapped to the same width.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
 from typing import final
 
-from transduce.text.documents.document import Document, Joined, Request
+from transduce.text.documents.document import Document, Joined, ParseOptions
 from transduce.text.documents.inline import Links
 from transduce.text.documents.wrapping import wrap
 from transduce.text.paragraphs import SplitText, split_text
@@ -29,10 +29,10 @@ class Block:
 
     raw: str
     split: SplitText
-    width: int | None  # None: each line is for itself
+    width: int | None  # None: each line is a paragraph
 
     def join(self, translations: Sequence[str]) -> str:
-        """Return the lines with their sentences translated."""
+        """Return the lines with translations for their sentences, wrapped to the same width."""
         if self.width is None or tuple(translations) == self.split.sentences:
             return self.split.join(translations)
         body = self.raw.rstrip()
@@ -44,8 +44,8 @@ class Block:
         return text + self.raw[len(body) :]
 
 
-def parse_text(text: str, _: Request) -> Document:
-    """Parse plain text."""
+def parse_text(text: str, _: ParseOptions) -> Document:
+    """Parse plain text into sentences and a function that puts translations in their place."""
     parts = list(split_blocks(text))
     blocks = [part for part in parts if isinstance(part, Block)]
     ends = accumulate((len(block.split.sentences) for block in blocks), initial=0)
@@ -62,7 +62,7 @@ def parse_text(text: str, _: Request) -> Document:
 
 
 def split_blocks(text: str) -> Iterator[str | Block]:
-    """Yield the blocks of a text, and what stands between them, in order."""
+    """Yield the blocks of a text, and the blank lines between them, in order."""
     for is_blank, lines in groupby(LINE.findall(text), key=lambda line: not line.strip()):
         raw = "".join(lines)
         if is_blank:

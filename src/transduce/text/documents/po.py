@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import final
 
 from transduce.errors import InputError
-from transduce.text.documents.document import Document, Joined, Request
+from transduce.text.documents.document import Document, Joined, ParseOptions
 from transduce.text.documents.inline import Links
 from transduce.text.documents.placeholders import compare_placeholders, has_words
 from transduce.text.documents.po_entries import Entry, read_entries, write_field
@@ -25,10 +25,10 @@ PLURALS = re.compile(r"nplurals\s*=\s*(\d{1,2})\s*;\s*plural\s*=\s*([^;]+);?")
 @final
 @dataclass(frozen=True)
 class Gap:
-    """A missing translation: its entry, its field, the text to translate, and that text split."""
+    """A missing translation in a PO file: its entry, its field, and the text to translate."""
 
     entry: Entry
-    name: str  # msgstr, or msgstr[0] and so on
+    name: str  # of the field: msgstr, or msgstr[0] and so on
     source: str
     split: SplitText
 
@@ -36,22 +36,22 @@ class Gap:
 @final
 @dataclass(frozen=True)
 class Plurals:
-    """How many plural forms the target language has, if it is known, and which is the singular."""
+    """The number of a target language's plural forms (None: unknown), and which is the singular."""
 
     count: int | None = None
     singular: int = 0
 
 
-def parse_po(text: str, request: Request) -> Document:
-    """Parse a PO file, or a template (POT)."""
+def parse_po(text: str, options: ParseOptions) -> Document:
+    """Parse a PO or POT file into its untranslated sentences and a function that fills them in."""
     lines = text.split("\n")
-    entries = read_entries(lines, request.name)
+    entries = read_entries(lines, options.name)
     header = next((one for one in entries if one.is_header), None)
     settings = header.fields["msgstr"].value if header and "msgstr" in header.fields else ""
     charset = CHARSET.search(settings)
     if charset and charset[1].lower() not in ("utf-8", "utf8", "us-ascii", "ascii", "charset"):
         hint = "convert it: msgconv -t UTF-8 OLD > NEW"
-        raise InputError(f"says that its charset is {charset[1]}", hint, file=request.name)
+        raise InputError(f"says that its charset is {charset[1]}", hint, file=options.name)
     plurals = read_plurals(settings)
     messages = [one for one in entries if not one.is_header]
     gaps = [gap for one in messages for gap in find_gaps(one, plurals)]
@@ -65,7 +65,7 @@ def parse_po(text: str, request: Request) -> Document:
 
 
 def read_plurals(settings: str) -> Plurals:
-    """Return what a header says about plural forms."""
+    """Read the plural forms from the settings in a PO file's header."""
     match = PLURALS.search(settings)
     if match is None:
         return Plurals()
@@ -78,7 +78,7 @@ def read_plurals(settings: str) -> Plurals:
 
 
 def find_gaps(entry: Entry, plurals: Plurals) -> Iterator[Gap]:
-    """Yield each missing translation of an entry."""
+    """Yield an entry's missing translations: of each plural form, if the entry has a plural."""
     known = entry.find_translations()
     if "msgid_plural" not in entry.fields:
         wanted = {"msgstr": entry.fields["msgid"].value}
@@ -93,7 +93,7 @@ def find_gaps(entry: Entry, plurals: Plurals) -> Iterator[Gap]:
 
 
 def split_message(text: str) -> SplitText:
-    """Split a message into its sentences; what is only a placeholder is none."""
+    """Split a message into its sentences; leave out those that are only placeholders."""
     spans = find_sentences(text, line_end=LINE_END)
     return cut(text, (span for span in spans if has_words(text[slice(*span)])))
 
@@ -101,7 +101,7 @@ def split_message(text: str) -> SplitText:
 def fill(
     lines: Sequence[str], header: Entry | None, gaps: Sequence[Gap], translations: Sequence[str]
 ) -> Joined:
-    """Return the file with each gap filled, and what is to be reviewed."""
+    """Return the PO file with all gaps filled, and a note on each entry to be reviewed."""
     new, pending = [[line] for line in lines], iter(translations)
     doubts = dict[int, list[str]]()
     for gap in gaps:
@@ -116,7 +116,7 @@ def fill(
     for entry in marked.values():
         mark_fuzzy(new, entry)
     if header is not None and gaps:
-        for number in range(header.fields["msgid"].start, header.last_line):
+        for number in range(header.fields["msgid"].start, header.end):
             new[number] = [line.replace("charset=CHARSET", "charset=UTF-8") for line in new[number]]
     lost = [
         f"line {entry.fields['msgid'].start + 1}: {'; '.join(doubts[key])}"
@@ -126,7 +126,10 @@ def fill(
 
 
 def put_field(lines: list[list[str]], gap: Gap, text: str) -> None:
-    """Put a translation into the lines of its field, or after the last field of its entry."""
+    """Write a gap's translation over the lines of its field, or after its entry's last field.
+
+    `lines` has a list of new lines for each line of the file.
+    """
     fields = gap.entry.fields
     line_end = "\r" if lines[fields["msgid"].start][0].endswith("\r") else ""
     written = list(write_field(gap.name, text, line_end))
@@ -134,11 +137,11 @@ def put_field(lines: list[list[str]], gap: Gap, text: str) -> None:
         start, end = fields[gap.name].start, fields[gap.name].end
         lines[start:end] = [written, *[[]] * (end - start - 1)]
     else:
-        lines[gap.entry.last_line - 1] = [*lines[gap.entry.last_line - 1], *written]
+        lines[gap.entry.end - 1] = [*lines[gap.entry.end - 1], *written]
 
 
 def mark_fuzzy(lines: list[list[str]], entry: Entry) -> None:
-    """Add the flag fuzzy to an entry."""
+    """Add the flag fuzzy to an entry in the `lines` of its file."""
     if "fuzzy" in entry.flags:
         return
     if entry.flags_line is not None:

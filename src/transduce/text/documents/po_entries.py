@@ -31,20 +31,20 @@ class Field:
 @final
 @dataclass
 class Entry:
-    """An entry of a PO file: its fields by name, its flags, and where these stand."""
+    """An entry of a PO file: its fields by name, its flags, and the numbers of their lines."""
 
     fields: dict[str, Field] = field(default_factory=dict)
     flags: list[str] = field(default_factory=list)
-    flags_line: int | None = None  # a line that begins with "#,"
+    flags_line: int | None = None  # the line of the flags, which begins with "#,"
     start: int | None = None  # the line before which flags may be added
 
     @property
     def is_header(self) -> bool:
-        """Return whether this is the entry with the settings of the file."""
+        """Return whether this entry is the file's header, which holds its settings."""
         return self.fields["msgid"].value == "" and "msgctxt" not in self.fields
 
     @property
-    def last_line(self) -> int:
+    def end(self) -> int:
         """Return the first line after the entry's last field."""
         return max(one.end for one in self.fields.values())
 
@@ -55,7 +55,7 @@ class Entry:
 
 
 def read_entries(lines: list[str], file: str) -> list[Entry]:
-    """Return the entries of a PO file's lines; obsolete ones are left out."""
+    """Parse the lines of a PO file into entries; leave out obsolete ones."""
     entries, entry, name = list[Entry](), Entry(), ""
     for number, raw in enumerate(lines):
         line = raw.strip()
@@ -85,7 +85,7 @@ def read_entries(lines: list[str], file: str) -> list[Entry]:
 
 
 def has_ended(entry: Entry, match: re.Match[str] | None) -> bool:
-    """Return whether a comment or a field `match` begins another entry than this one."""
+    """Return whether an entry ends before a line: a comment, or a field if it is a `match`."""
     if not entry.fields:
         return False
     if match is not None and match[1] == "msgid":
@@ -94,7 +94,7 @@ def has_ended(entry: Entry, match: re.Match[str] | None) -> bool:
 
 
 def add_field(entry: Entry, name: str, value: Field, file: str) -> None:
-    """Add a field to an entry; refuse a second one of its name."""
+    """Add a field to an entry; raise InputError if it has one of that name."""
     if name in entry.fields:
         raise InputError(f"a second {name} in one entry", file=file, line=value.start + 1)
     entry.fields[name] = value
@@ -103,7 +103,7 @@ def add_field(entry: Entry, name: str, value: Field, file: str) -> None:
 
 
 def note_comment(entry: Entry, line: str, number: int) -> Entry:
-    """Note the flags in a comment; return the entry that the next lines belong to.
+    """Add the flags in a comment to an entry; return the entry that the next lines belong to.
 
     Comments do not belong to the next entry if a blank line or an obsolete entry is between.
     """
@@ -118,7 +118,7 @@ def note_comment(entry: Entry, line: str, number: int) -> Entry:
 
 
 def require_complete(entry: Entry, file: str) -> None:
-    """Refuse an entry without msgid or without a place for its translation."""
+    """Raise InputError if an entry lacks the field msgid or msgstr."""
     first = min(one.start for one in entry.fields.values()) + 1
     for name in ("msgid", "msgstr[0]" if "msgid_plural" in entry.fields else "msgstr"):
         if name not in entry.fields:
@@ -138,7 +138,7 @@ def write_field(name: str, value: str, line_end: str) -> Iterator[str]:
 
 
 def wrap(escaped: str) -> list[str]:
-    """Cut an escaped line after blanks into parts that fit into a line, if words allow it."""
+    """Cut escaped text after blanks into parts of at most 77 characters or of a longer word."""
     parts = [""]
     for word in re.findall(r"[^ ]* *", escaped):
         if parts[-1] and len(parts[-1]) + len(word) > WIDTH:
@@ -153,12 +153,12 @@ def escape(text: str) -> str:
 
 
 def unescape(written: str) -> str:
-    """Return the text that is meant by what stands between the quotation marks."""
+    """Undo the escapes of a text from between the quotation marks of a PO file."""
     return ESCAPE.sub(lambda one: read_escape(one[1]), written)
 
 
 def read_escape(letters: str) -> str:
-    """Return the character of an escape sequence without its backslash."""
+    """Return the character that an escape sequence, given without its backslash, stands for."""
     if letters[0] in "01234567":
         return chr(int(letters, 8))
     if letters[0] == "x" and len(letters) > 1:

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from transduce.errors import InputError, short_repr, suggest_names
-from transduce.text.documents.document import Document, Joined, Parse, Request
+from transduce.text.documents.document import Document, Joined, Parse, ParseOptions
 from transduce.text.documents.html import parse_html
 from transduce.text.documents.plain import parse_text
 from transduce.text.documents.po import parse_po
@@ -27,8 +27,8 @@ SUFFIXES: Mapping[str, str] = MappingProxyType(
 )  # fmt: skip
 
 
-def read_document(document: Path | bytes, form: object, request: Request) -> Document:
-    """Read a document in a format: a file, "-" for standard input, or its bytes."""
+def read_document(document: Path | bytes, form: object, options: ParseOptions) -> Document:
+    """Parse a document in the format `form`: a file, "-" for standard input, or bytes."""
     if not isinstance(form, str) or form not in FORMATS:
         raise InputError(f"unknown format {short_repr(form)}", suggest_names(str(form), FORMATS))
     name = "the document" if isinstance(document, bytes) else display_name(document)
@@ -37,19 +37,19 @@ def read_document(document: Path | bytes, form: object, request: Request) -> Doc
         raise InputError(f"has more than {MAX_BYTES >> 20} MiB", "divide it", file=name)
     text = decode(data, name)
     mark = MARK if text.startswith(MARK) else ""
-    found = FORMATS[form](text.removeprefix(mark), replace(request, name=name))
+    found = FORMATS[form](text.removeprefix(mark), replace(options, name=name))
     if not mark:
         return found
     return replace(found, join=lambda new, links: restore_mark(found.join(new, links)))
 
 
 def restore_mark(joined: Joined) -> Joined:
-    """Return a translated document with a byte-order mark at its start."""
+    """Put a byte-order mark before the text of a translated document."""
     return replace(joined, text=MARK + joined.text)
 
 
 def decode(data: bytes, name: str) -> str:
-    """Return bytes as text; refuse what is not UTF-8, and binary files, with the line."""
+    """Decode UTF-8; raise InputError, with `name` and line, for other bytes or a NUL character."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

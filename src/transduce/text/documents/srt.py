@@ -1,8 +1,8 @@
 """SubRip subtitles: numbers and times stay; the lines of a cue are joined, translated and wrapped.
 
-A sentence ends with its cue, even if its text goes on in the next one, because each cue has its
-time. A cue in which a line begins with a dash has several speakers: its lines are translated one by
-one. Tags such as <i> and {\\an8} stay.
+A cue is a subtitle with the time when it is shown. A sentence ends with its cue, even if the text
+goes on in the next cue, because each cue has its time. A cue in which a line begins with a dash has
+several speakers: its lines are translated one by one. Tags such as <i> and {\\an8} stay.
 """
 
 import math
@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import final
 
 from transduce.errors import InputError
-from transduce.text.documents.document import Document, Joined, Request
+from transduce.text.documents.document import Document, Joined, ParseOptions
 from transduce.text.documents.inline import Links
 from transduce.text.documents.markup import SplitMarkup, split_markup
 from transduce.text.documents.pieces import Kind, Piece
@@ -22,7 +22,7 @@ from transduce.text.documents.wrapping import wrap_evenly
 TIME = r"\d{1,3}:\d\d:\d\d[,.]\d{1,3}"
 TIMES = re.compile(rf"\s*{TIME}\s*-->\s*{TIME}(?:\s.*)?")
 TAG = re.compile(r"(</?(?:[biu]|font)(?:\s[^<>]*)?>|\{\\[^{}]*\})", re.IGNORECASE)
-WORD = re.compile(r"(?:<[^<>]*>|\{\\[^{}]*\}|\S)+")  # no blank in a tag parts words
+WORD = re.compile(r"(?:<[^<>]*>|\{\\[^{}]*\}|\S)+")  # a blank inside of a tag does not end a word
 NAME = re.compile(r"</?([a-z]+)", re.IGNORECASE)
 SPEAKER = re.compile(r"(?:<[^<>]*>|\{\\[^{}]*\}|\s)*[-–—]")
 WIDTH = 42  # characters of a subtitle's line, as most guides have it
@@ -31,15 +31,15 @@ WIDTH = 42  # characters of a subtitle's line, as most guides have it
 @final
 @dataclass(frozen=True)
 class Cue:
-    """The lines of a cue that are translated together, and how they stand in the file."""
+    """Lines of a subtitle that are translated together: as written, and split into sentences."""
 
     raw: str
     split: SplitMarkup
-    line_end: str  # between its lines
-    lines: int
+    line_end: str  # between the lines
+    lines: int  # how many there are
 
     def join(self, translations: Sequence[str], links: Sequence[Links]) -> str:
-        """Return the cue's text with its translations, in as many lines as before, or more."""
+        """Return the cue's translated text, in more lines than before only if it is long."""
         if tuple(translations) == self.split.sentences:
             return self.raw
         text = self.split.join(translations, links)
@@ -48,13 +48,13 @@ class Cue:
 
 
 def measure(text: str) -> int:
-    """Return how many characters of a text are shown."""
+    """Count the characters of a cue's text that are shown, without those of tags."""
     return len(TAG.sub("", text))
 
 
-def parse_srt(text: str, request: Request) -> Document:
-    """Parse the cues of a SubRip file."""
-    parts = split_cues(text, request)
+def parse_srt(text: str, options: ParseOptions) -> Document:
+    """Parse a SubRip file into sentences and a function that puts translations in their place."""
+    parts = split_cues(text, options)
     cues = [part for part in parts if isinstance(part, Cue)]
     ends = list(accumulate((len(cue.split.sentences) for cue in cues), initial=0))
 
@@ -73,46 +73,46 @@ def parse_srt(text: str, request: Request) -> Document:
     return Document(sentences, join, has_inline)
 
 
-def split_cues(text: str, request: Request) -> list[str | Cue]:
-    """Return the parts of a file in order: texts of cues, and what stands between them."""
+def split_cues(text: str, options: ParseOptions) -> list[str | Cue]:
+    """Split a SubRip file into cues and, as strings, all that stands between them, in order."""
     parts, cue, in_cue = list[str | Cue](), "", False
     for number, line in enumerate(re.findall(r"[^\n]*\n|[^\n]+", text), start=1):
         content = line.strip()
         is_time = TIMES.fullmatch(content) is not None
         if in_cue and is_time:
             fact = "times where a cue's text goes on"
-            raise InputError(fact, "part cues by a blank line", file=request.name, line=number)
+            raise InputError(fact, "part cues by a blank line", file=options.name, line=number)
         if in_cue and content:
             cue += line
             continue
         if not (is_time or not content or content.isdecimal()):
             fact = "neither the number nor the times of a cue"
             hint = "cues are a number, a line such as 00:01:02,000 --> 00:01:04,500, and text"
-            raise InputError(fact, hint, file=request.name, line=number)
-        parts += [*build_cues(cue, request), line]
+            raise InputError(fact, hint, file=options.name, line=number)
+        parts += [*build_cues(cue, options), line]
         cue, in_cue = "", is_time
-    return [*parts, *build_cues(cue, request)]
+    return [*parts, *build_cues(cue, options)]
 
 
-def build_cues(text: str, request: Request) -> Iterator[str | Cue]:
-    """Yield the parts of a cue's text: all of it as one part, or each speaker's line."""
+def build_cues(text: str, options: ParseOptions) -> Iterator[str | Cue]:
+    """Yield the text of a cue as one `Cue`, or one for each speaker's line, and the line ends."""
     lines = re.findall(r"[^\n]*\n|[^\n]+", text)
     groups = [[line] for line in lines] if any(map(SPEAKER.match, lines[1:])) else [lines]
     for group in groups:
         whole = "".join(group)
         raw = whole.rstrip("\r\n")
         line_end = "\r\n" if "\r\n" in raw else "\n"
-        split = split_markup(find_pieces(raw, request), str, str)
+        split = split_markup(find_pieces(raw, options), str, str)
         yield Cue(raw, split, line_end, len(group))
         yield whole[len(raw) :]
 
 
-def find_pieces(text: str, request: Request) -> list[Piece]:
-    """Return the tags and the text between them in a cue."""
+def find_pieces(text: str, options: ParseOptions) -> list[Piece]:
+    """Split a cue's text at its tags; unless `options.inline`, each tag ends a sentence."""
     pieces = list[Piece]()
     for index, raw in enumerate(TAG.split(text)):
         kind: Kind = "text"
-        if index % 2 and not request.inline:
+        if index % 2 and not options.inline:
             kind = "boundary"
         elif index % 2:
             kind = "close" if raw.startswith("</") else "open" if raw[0] == "<" else "empty"

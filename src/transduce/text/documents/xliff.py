@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import final
 
-from transduce.text.documents.document import Document, Joined, Request
+from transduce.text.documents.document import Document, Joined, ParseOptions
 from transduce.text.documents.inline import Links
 from transduce.text.documents.markup import SplitMarkup, split_markup
 from transduce.text.documents.placeholders import compare_placeholders
@@ -35,17 +35,17 @@ class Gap:
     split: SplitMarkup
 
 
-def parse_xliff(text: str, request: Request) -> Document:
-    """Parse an XLIFF document."""
-    found = read_xliff(read_events(text, request.name), request.name)
-    wanted = [unit for unit in found.units if unit.translated and found.is_missing(unit)]
-    gaps = [Gap(unit, split_source(found, unit, request)) for unit in wanted]
+def parse_xliff(text: str, options: ParseOptions) -> Document:
+    """Parse XLIFF into its untranslated sentences and a function that fills them in."""
+    found = read_xliff(read_events(text, options.name), options.name)
+    wanted = [unit for unit in found.units if unit.translated and found.is_untranslated(unit)]
+    gaps = [Gap(unit, split_source(found, unit, options)) for unit in wanted]
     ends = list(accumulate((len(gap.split.sentences) for gap in gaps), initial=0))
 
     def join(translations: Sequence[str], links: Sequence[Links]) -> Joined:
         links = links or [()] * len(translations)
         spans = [slice(*ends) for ends in pairwise(ends)]
-        return fill(found, gaps, [(translations[one], links[one]) for one in spans], request)
+        return fill(found, gaps, [(translations[one], links[one]) for one in spans], options)
 
     return Document(
         tuple(one for gap in gaps for one in gap.split.sentences),
@@ -55,10 +55,10 @@ def parse_xliff(text: str, request: Request) -> Document:
     )
 
 
-def split_source(found: Xliff, unit: Unit, request: Request) -> SplitMarkup:
-    """Split the source of a unit, in version 1.2 the segmented one if there is one."""
+def split_source(found: Xliff, unit: Unit, options: ParseOptions) -> SplitMarkup:
+    """Split the text of a unit's element seg-source, or else source, into sentences."""
     part = "seg-source" if "seg-source" in unit.parts else "source"
-    pieces = find_pieces(found.content(unit, part), inline=request.inline)
+    pieces = find_pieces(found.content(unit, part), inline=options.inline)
     return split_markup(pieces, html.unescape, escape_xml)
 
 
@@ -66,9 +66,9 @@ def fill(
     found: Xliff,
     gaps: Sequence[Gap],
     translations: Sequence[tuple[Sequence[str], Sequence[Links]]],
-    request: Request,
+    options: ParseOptions,
 ) -> Joined:
-    """Return the document with a target in each gap, and what is to be reviewed."""
+    """Return the XLIFF text with all gaps filled, and a note on each unit to be reviewed."""
     written, doubts = [event.raw for event in found.events], list[str]()
     for gap, (texts, links) in zip(gaps, translations, strict=True):
         both = zip(gap.split.sentences, texts, strict=True)
@@ -79,43 +79,46 @@ def fill(
         if found.version == "2" and not doubt:
             tag = found.events[gap.unit.start].raw
             written[gap.unit.start] = set_attributes(tag, {"state": "translated"})
-    for number in found.files if gaps and request.language else ():
+    for number in found.language_tags if gaps and options.language else ():
         attributes = found.events[number].attributes or {}
         if LANGUAGE[found.version] not in attributes:
-            language = {LANGUAGE[found.version]: request.language}
+            language = {LANGUAGE[found.version]: options.language}
             written[number] = set_attributes(written[number], language)
     return Joined("".join(written), tuple(doubts))
 
 
 def describe_unit(found: Xliff, unit: Unit) -> str:
-    """Return the name of a unit for a message: its line and its id."""
+    """Return a unit's line and id as text for a message."""
     line = sum(event.raw.count("\n") for event in found.events[: unit.start]) + 1
     name = (found.events[unit.start].attributes or {}).get("id")
     return f"line {line}" if name is None else f"line {line}, {name}"
 
 
 def put_target(found: Xliff, written: list[str], unit: Unit, content: str) -> None:
-    """Write a target into its element, or into a new one after the source, in its own line."""
+    """Write `content` into a unit's target element, or into a new one after its source.
+
+    `written` has the text of each event; a new element is indented as the source is.
+    """
     state: Mapping[str, str] = SUGGESTION if found.version == "1" else {}
     if "target" in unit.parts:
         inside = unit.parts["target"]
         tag = re.sub(r"\s*/>$", ">", written[inside.start])
         written[inside.start] = set_attributes(tag, state) + content
-        name = name_of(tag)
+        name = read_tag_name(tag)
         for number in inside[1:]:
             written[number] = ""
         written[inside.stop - 1] = f"</{name}>"
         return
     last = unit.parts.get("seg-source", unit.parts["source"]).stop - 1
     source = unit.parts["source"].start
-    name = re.sub("source$", "target", name_of(found.events[source].raw))
+    name = re.sub("source$", "target", read_tag_name(found.events[source].raw))
     before = "".join(event.raw for event in found.events[max(0, source - 3) : source])
     indent = before[len(before.rstrip()) :]
     tag = set_attributes(f"<{name}>", state)
     written[last] += f"{indent}{tag}{content}</{name}>"
 
 
-def name_of(tag: str) -> str:
+def read_tag_name(tag: str) -> str:
     """Return the name in a tag as it is written, with its prefix."""
     match = TAG_NAME.match(tag)
     assert match is not None
@@ -123,14 +126,14 @@ def name_of(tag: str) -> str:
 
 
 def set_attributes(tag: str, values: Mapping[str, str]) -> str:
-    """Return a start tag with some attributes set."""
+    """Return a start tag with these attributes set to these values."""
     missing = dict(values)
 
     def change(match: re.Match[str]) -> str:
         value = missing.pop(match[2], None)
         return match[0] if value is None else f'{match[1]}{match[2]}{match[3]}"{value}"'
 
-    end = len(name_of(tag)) + 1
+    end = len(read_tag_name(tag)) + 1
     close = re.search(r"\s*/?>$", tag)
     assert close is not None
     attributes = ATTRIBUTE.sub(change, tag[end : close.start()])

@@ -20,29 +20,29 @@ UNFINISHED = {
 @final
 @dataclass
 class Unit:
-    """A unit of an XLIFF document; its parts are ranges of events."""
+    """A unit of an XLIFF document, with its elements, such as source, as ranges of events."""
 
     start: int  # the event of its start tag
     translated: bool  # whether its text is to be translated
-    parts: dict[str, range] = field(default_factory=dict)  # source, seg-source, target
+    parts: dict[str, range] = field(default_factory=dict)  # by element: source, seg-source, target
 
 
 @final
 @dataclass(frozen=True)
 class Xliff:
-    """The events of an XLIFF document, its version, its units, and the files that it is about."""
+    """An XLIFF document: its events, version and units, and the tags with its target language."""
 
     events: Sequence[Event]
     version: str  # "1" or "2"
     units: list[Unit]
-    files: list[int]  # the events of the tags that name the language of targets
+    language_tags: list[int]  # the events of the start tags that name the target language
 
     def content(self, unit: Unit, part: str) -> Sequence[Event]:
-        """Return the events inside of a part of a unit."""
+        """Return the events inside of a unit's element `part`, such as source."""
         inside = unit.parts[part]
         return self.events[inside.start + 1 : inside.stop - 1]
 
-    def is_missing(self, unit: Unit) -> bool:
+    def is_untranslated(self, unit: Unit) -> bool:
         """Return whether a unit has no translation, or one that its state calls unfinished."""
         if "target" not in unit.parts:
             return True
@@ -54,7 +54,7 @@ class Xliff:
 
 
 def read_xliff(events: Sequence[Event], file: str) -> Xliff:
-    """Find the units of an XLIFF document; InputError if it is none, or of another version."""
+    """Find the units in an XLIFF document's events; raise InputError if it is not XLIFF 1 or 2."""
     root = next((event for event in events if event.kind == "start"), events[0])
     version = (root.attributes or {}).get("version", "")[:1]
     if root.name != "xliff" or version not in UNITS:
@@ -69,8 +69,8 @@ def read_xliff(events: Sequence[Event], file: str) -> Xliff:
 
 
 def find_units(events: Sequence[Event], name: str) -> Iterator[Unit]:
-    """Yield the units that have a source."""
-    open_tags, wishes = list[int](), [True]  # numbers of events; whether text is translated
+    """Yield the units, which are elements called `name`, that have a source element."""
+    open_tags, wishes = list[int](), [True]  # of open elements: start event; is text translated?
     unit = Unit(0, translated=True)
     for number, event in enumerate(events):
         if event.kind == "start":
@@ -89,13 +89,13 @@ def find_units(events: Sequence[Event], name: str) -> Iterator[Unit]:
 
 
 def find_pieces(events: Sequence[Event], *, inline: bool) -> list[Piece]:
-    """Return the text and the inline markup inside of a source.
+    """Split the events in a <source> into text and markup; unless `inline`, markup ends sentences.
 
     Elements that hold native code, such as <ph>, and those that are not to be translated are one
     piece of markup with all that they hold.
     """
     pieces, depth, code = list[Piece](), 0, ""
-    kinds = list[Kind]()  # of the open elements
+    kinds = list[Kind]()  # of the open elements' start tags
     for event in events:
         if code or is_code(event):
             code += event.raw
@@ -116,12 +116,12 @@ def find_pieces(events: Sequence[Event], *, inline: bool) -> list[Piece]:
 
 
 def is_code(event: Event) -> bool:
-    """Return whether a start tag begins an element that stays as it is."""
+    """Return whether an event starts an inline element whose content is not translated."""
     wishes: Mapping[str, str] = event.attributes or {}
     is_excluded = wishes.get("translate") == "no" or wishes.get("mtype") == "protected"
     return event.kind == "start" and (event.name not in PAIRS or is_excluded)
 
 
 def is_segment(event: Event) -> bool:
-    """Return whether a start tag marks a segment, as <mrk mtype="seg"> does."""
+    """Return whether an event starts a segment, as <mrk mtype="seg"> does."""
     return (event.attributes or {}).get("mtype") == "seg"

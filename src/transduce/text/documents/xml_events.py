@@ -19,16 +19,16 @@ Kind = Literal["start", "end", "text", "cdata", "other"]
 @final
 @dataclass(frozen=True)
 class Event:
-    """A start tag, an end tag, text or something else, as it is written.
+    """A start tag, an end tag, text or something else in an XML document, as it is written there.
 
-    An element without content, such as <x/>, is a start that is written so and an end of no length.
+    A tag such as <x/> is a "start" event with its text and an "end" event whose text is empty.
     """
 
     kind: Kind
     raw: str
     name: str = ""  # of the element, without prefix
     attributes: Mapping[str, str] | None = None  # of a start tag, by name without namespace
-    data: str = ""  # the text that is meant
+    data: str = ""  # of text: without character references
 
 
 def read_events(document: str, file: str) -> list[Event]:
@@ -54,7 +54,7 @@ def read_events(document: str, file: str) -> list[Event]:
 
 @final
 class Reader:
-    """A parser that notes every event with the offset at which it starts."""
+    """A parser of XML that records every event with the byte offset at which it starts."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -72,7 +72,7 @@ class Reader:
         parser.DefaultHandler = lambda _: self.add(Event("other", ""))
 
     def add(self, event: Event) -> None:
-        """Note an event at the parser's position."""
+        """Record an event at the parser's position."""
         self.found.append((self.parser.CurrentByteIndex, event))
 
     def error(self, fact: str, hint: str) -> InputError:
@@ -80,7 +80,7 @@ class Reader:
         return InputError(fact, hint, file=self.file, line=self.parser.CurrentLineNumber)
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Note a start tag; refuse elements that are nested too deeply."""
+        """Record a start tag; raise InputError if elements are nested too deeply."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise self.error(f"elements are nested more than {MAX_DEPTH} deep", "")
@@ -88,26 +88,26 @@ class Reader:
         self.add(Event("start", "", name.split(" ")[-1], plain))
 
     def end(self, name: str) -> None:
-        """Note an end tag."""
+        """Record an end tag."""
         self.depth -= 1
         self.add(Event("end", "", name.split(" ")[-1]))
 
     def text(self, data: str) -> None:
-        """Note text."""
+        """Record text."""
         self.add(Event("cdata" if self.in_cdata else "text", "", data=data))
 
     def mark_cdata(self, *, begins: bool) -> None:
-        """Note where a CDATA section begins or ends."""
+        """Record that a CDATA section begins or ends at the parser's position."""
         self.in_cdata = begins
         self.add(Event("other", ""))
 
     def declare(self, _version: str, encoding: str | None, _standalone: int) -> None:
-        """Note the XML declaration; refuse another encoding than the one that is written."""
+        """Record the XML declaration; raise InputError if it names an encoding other than UTF-8."""
         if encoding is not None and encoding.lower() not in ("utf-8", "us-ascii"):
             fact = f"says that its encoding is {encoding}"
             raise self.error(fact, "convert it to UTF-8, and change its first line")
         self.add(Event("other", ""))
 
     def refuse_document_type(self, *_: object) -> None:
-        """Refuse a document type, whose entities could be without end or load other files."""
+        """Raise InputError for a document type, whose entities could grow or load other files."""
         raise self.error("has a document type, which could define entities", "take it out")

@@ -36,8 +36,8 @@ class Repair:
     symbols_dropped: int = 0  # symbols that the linearisation does not have
     openings_added: int = 0
     closings_added: int = 0
-    numbers_ignored: int = 0  # numbers of word symbols that are not the next word's
-    labels_ignored: int = 0  # labels of closing brackets that differ from the opening label
+    numbers_ignored: int = 0  # word symbols whose number is not that of the next word
+    labels_ignored: int = 0  # closing brackets whose label is not that of the opening one
     words_dropped: int = 0
     words_added: int = 0
     words_moved: int = 0  # words that were outside of the outer constituent
@@ -66,7 +66,8 @@ def repair_symbols(
     """Build a tree over all words from any list of symbols; return it and the changes it needed.
 
     Well-formed symbols give the same tree as `delinearise`, without a change. `tags` and `labels`
-    are those of `delinearise`; a word without a symbol gets its tag from `tags` in every form.
+    are those of `delinearise`. A word without a symbol gets its tag from `tags`, whatever the
+    linearisation's form.
     `root` is the label of a root that has to be added. Raises InputError only if there are no
     words, or not one tag for each.
     """
@@ -97,10 +98,10 @@ class RepairState:
     """The tags and constituents that were read from symbols so far, and the repairs made."""
 
     words: int  # number of words of the sentence
-    tags: list[str] = field(default_factory=list)  # one for each word read
+    tags: list[str] = field(default_factory=list)  # of the words that were read, in order
     constituents: list[Constituent] = field(default_factory=list)  # the end is -1 while open
     open_indices: list[int] = field(default_factory=list)
-    added: list[Constituent] = field(default_factory=list)  # at the first word, innermost first
+    added: list[Constituent] = field(default_factory=list)  # start at word 0; innermost first
     repair: Repair = field(default_factory=Repair)
 
     def read(self, symbol: Symbol) -> None:
@@ -135,7 +136,7 @@ class RepairState:
 
 
 def add_root(state: RepairState, label: str) -> list[Constituent]:
-    """Return the constituents read, in preorder, with exactly one root, which spans all words."""
+    """Return a state's constituents in preorder, with one root over all words, added if need be."""
     repair, words = state.repair, state.words
     found = [*reversed(state.added), *state.constituents]
     kept = [one for one in found if one.start < one.end]

@@ -61,7 +61,7 @@ def draw_edges(layout: Layout) -> Iterator[str]:
 
 
 def draw_nodes(layout: Layout, is_right: list[bool] | None) -> Iterator[str]:
-    """Yield SVG texts: each constituent's label, and each leaf's tag with its word below."""
+    """Yield an SVG text element for each label, tag and word; colour labels by `is_right`."""
     for number, node in enumerate(layout.nodes):
         x, y = text_position(layout, number)
         if node.word is not None:

@@ -98,7 +98,7 @@ class EncodedView:
 
 
 def encode_view(view: AttentionView, encoding: WeightEncoding) -> EncodedView:
-    """Return the header and the blocks of a view."""
+    """Encode an attention view as the two data blocks of its page."""
     kinds, texts, offset = [], [], 0
     for kind in (one for one in SIDES if one in view.weights):
         blocks = [encoding.encode_block(layer) for layer in view.weights[kind]]
@@ -113,7 +113,7 @@ def encode_view(view: AttentionView, encoding: WeightEncoding) -> EncodedView:
 
 
 def describe_kind(view: AttentionView, kind: str) -> dict[str, Any]:
-    """Return the name of a kind of attention, its two sequences, and the size of its blocks."""
+    """Return as JSON values a kind of attention: its layers, its two sequences, its block size."""
     queries, keys = SIDES[kind]
     heads, rows, columns = view.weights[kind].shape[1:]
     size = {"heads": heads, "rows": rows, "columns": columns}
@@ -121,7 +121,7 @@ def describe_kind(view: AttentionView, kind: str) -> dict[str, Any]:
 
 
 def build_header(view: AttentionView, encoding: WeightEncoding) -> dict[str, Any]:
-    """Return all that a page needs beside the weights and where they stand."""
+    """Return as JSON values all of a view but its weights and their offsets."""
     return {
         "format": FORMAT,
         "numbers": encoding.numbers,
@@ -140,7 +140,7 @@ def build_header(view: AttentionView, encoding: WeightEncoding) -> dict[str, Any
 
 
 def describe_sequence(sequence: PieceSequence) -> dict[str, Any]:
-    """Return a sequence's pieces, words, text, and the positions that are BEGIN or END."""
+    """Return as JSON values a sequence's pieces, words and text, and where BEGIN and END stand."""
     ends = {0, len(sequence.pieces) - 1}
     marks = [i for i in sorted(ends) if i >= 0 and sequence.pieces[i] in SPECIALS]
     words = [[word.first, word.last, word.text] for word in sequence.words]
@@ -153,7 +153,7 @@ def describe_sequence(sequence: PieceSequence) -> dict[str, Any]:
 
 
 def describe_step(step: OutputStep) -> dict[str, Any]:
-    """Return a step with probabilities of four digits; small ones keep their first digits."""
+    """Return a step of the search as JSON values; probabilities have four significant digits."""
     return {
         "chosen": [step.chosen.piece, shorten(step.chosen.probability)],
         "alternatives": describe_pieces(step.alternatives),
@@ -171,7 +171,7 @@ def describe_step(step: OutputStep) -> dict[str, Any]:
 
 
 def describe_pieces(pieces: Iterable[NextPiece]) -> list[list[str | float]]:
-    """Return pieces with their probabilities."""
+    """Return each piece that may come next as [text, probability]."""
     return [[one.piece, shorten(one.probability)] for one in pieces]
 
 

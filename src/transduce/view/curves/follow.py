@@ -1,4 +1,4 @@
-"""Follow logs that grow: what is known of each is kept, and only new bytes are read."""
+"""Follow logs that grow: what was read of each log is kept, and only new bytes are read."""
 
 import os
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ from transduce.view.curves.read_log import (
 )
 from transduce.view.curves.run_log import RunLog
 
-MAX_BYTES = 1 << 20  # so many new bytes are sent at once
+MAX_BYTES = 1 << 20  # the largest number of new bytes that are read at once
 
 
 @final
 class FollowedLog:
-    """The log of a run that may still be training, or may not even have begun."""
+    """The log file of a run that may be training, or not have begun; read again as it grows."""
 
     def __init__(self, run: Path) -> None:
         if not run.is_dir():
@@ -34,7 +34,7 @@ class FollowedLog:
         self.read()
 
     def read(self) -> RunLog:
-        """Return what counts of the log as it is now; the whole is read only the first time."""
+        """Read the log's new lines; return the whole log without lines that a resume made void."""
         with self.lock:
             if not os.path.lexists(self.path):
                 self.known = empty_part()
@@ -45,13 +45,16 @@ class FollowedLog:
             return resolve_resumes(self.known)
 
     def extended(self, known: LogPart) -> LogPart:
-        """Return what is known with what was written since; a line in writing is left for later."""
+        """Return a known part of the log extended by the whole lines that were written after it."""
         part = join_parts([known, read_log_part(self.path, known.size)])
         return LogPart(part.updates, part.events, part.unreadable, part.size, b"")
 
 
 def has_line_end(path: Path, offset: int) -> bool:
-    """Return whether a line of a file ends at an offset; at 0 always. No: the file is another."""
+    """Return whether a line of a file ends before an offset; at offset 0 always.
+
+    If not, then the file is another one than that of which the offset was noted.
+    """
     if offset == 0:
         return True
     with open_regular(path) as stream:
@@ -61,17 +64,17 @@ def has_line_end(path: Path, offset: int) -> bool:
 
 @final
 class NewLines:
-    """The lines of a log after an offset, as they are written."""
+    """A reader of the whole lines that are written into a log after an offset."""
 
     def __init__(self, path: Path, offset: int) -> None:
         self.path, self.offset = path, offset
-        self.searched = offset  # up to here, there is no end of the line at `offset`
+        self.searched = offset  # no line ends between `offset` and here
 
     def read(self) -> bytes | None:
-        """Return new whole lines, perhaps none, and move the offset behind them.
+        """Return the new whole lines, b"" if there are none, or None if the file is another one.
 
-        None: no line ends at the offset, so that the file is another than before. A line of more
-        than `MAX_BYTES` is returned as one that is no JSON.
+        The offset moves behind the lines. A line of more than `MAX_BYTES` is returned as one that
+        is no JSON.
         """
         if not os.path.lexists(self.path):
             return b"" if self.offset == 0 else None
@@ -83,8 +86,8 @@ class NewLines:
         return self.take(found)
 
     def take(self, found: bytes) -> bytes:
-        """Return the whole lines of what was read at `searched`, and move the offset."""
-        begun = self.searched > self.offset  # in the middle of a line that is too long
+        """Return the whole lines in the bytes `found`, read at `searched`; move the offset on."""
+        begun = self.searched > self.offset  # in the middle of a line of more than MAX_BYTES
         lines, newline, _ = found.partition(b"\n") if begun else found.rpartition(b"\n")
         if newline:
             self.offset = self.searched = self.searched + len(lines) + 1
@@ -95,5 +98,5 @@ class NewLines:
 
 
 def list_followed(runs: Sequence[Path]) -> list[FollowedLog]:
-    """Begin to follow the logs of runs."""
+    """Open the log of each run folder, to be read again as it grows."""
     return [FollowedLog(run) for run in runs]

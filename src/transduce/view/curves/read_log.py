@@ -1,4 +1,4 @@
-"""Read a run's log.jsonl into columns: a million lines in seconds, and whatever they hold."""
+"""Read a run's log.jsonl into columns: a million lines take seconds; any content is accepted."""
 
 import math
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ KNOWN = ("validation", *MARKS)
 @final
 @dataclass(frozen=True)
 class LogPart:
-    """What a part of a log holds, in the log's order, before a resume makes any of it void."""
+    """The updates and events in a part of a log, in order, those that a resume made void, too."""
 
     updates: Updates
     events: tuple[LogEvent, ...]
@@ -42,14 +42,14 @@ class LogPart:
 
 
 def read_run_log(run: Path) -> RunLog:
-    """Read what counts of a run's log; InputError if there is none or it is no regular file."""
+    """Read a run's log without lines that a resume made void; raise InputError if there is none."""
     if not (run / LOG).exists():
         raise InputError(f"{run}: no {LOG} lies there", "a run's folder is what train -o made")
     return resolve_resumes(read_log_part(run / LOG))
 
 
 def read_log_part(path: Path, begin: int = 0) -> LogPart:
-    """Read a log from a byte on, at which a line begins, to its present end."""
+    """Read a log from byte `begin`, where a line begins, to its present end."""
     part = empty_part(begin)
     parts, tail = [part], b""
     with open_regular(path) as stream:
@@ -63,18 +63,18 @@ def read_log_part(path: Path, begin: int = 0) -> LogPart:
 
 
 def empty_part(size: int = 0) -> LogPart:
-    """Return the part of a log in which nothing is, and which ends at a byte."""
+    """Return a part of a log without lines, which ends at byte `size`."""
     return LogPart(build_updates([]), (), 0, size, b"")
 
 
 def read_lines(lines: bytes, end: int) -> LogPart:
-    """Return what whole lines hold, the last of which ends at the byte `end` of the log."""
+    """Parse whole lines of a log, the last of which ends at byte `end`, into a part of the log."""
     found = parse_lines(lines)
     return LogPart(build_updates(found.updates), tuple(found.events), found.unreadable, end, b"")
 
 
 def join_parts(parts: Sequence[LogPart]) -> LogPart:
-    """Return parts of a log that follow each other as one."""
+    """Join consecutive parts of a log to one part."""
     begins = accumulate((len(part.updates) for part in parts), initial=0)
     events = (
         LogEvent(event.position + begin, event.values)
@@ -87,7 +87,7 @@ def join_parts(parts: Sequence[LogPart]) -> LogPart:
 
 
 def resolve_resumes(part: LogPart) -> RunLog:
-    """Return what counts of a log: a resume at step n makes earlier lines about later steps void.
+    """Return a log without void lines: those about later steps than a resume that follows them.
 
     Updates without a possible step, or not after the update before, are counted as unreadable.
     """
@@ -127,7 +127,7 @@ def void_after(events: Sequence[LogEvent], count: int) -> Float64[np.ndarray, " 
 
 
 def select_valid(events: Sequence[LogEvent]) -> list[dict[str, Any]]:
-    """Return the events that no later resume makes void, in their order."""
+    """Return the events that no later resume makes void (one to a lower step), in order."""
     kept, lowest = list[dict[str, Any]](), MAX_STEP
     for event in reversed(events):
         step = event.values["step"]
@@ -139,13 +139,13 @@ def select_valid(events: Sequence[LogEvent]) -> list[dict[str, Any]]:
 
 
 def is_increasing(steps: Float64[np.ndarray, " N"]) -> Bool[np.ndarray, " N"]:
-    """Return which steps are greater than all before them."""
+    """Return for each of N steps whether it is greater than all before it."""
     before = np.concatenate([[0.0], np.maximum.accumulate(steps)[:-1]])[: len(steps)]
     return steps > before
 
 
 def never_decreasing(seconds: Float64[np.ndarray, " N"]) -> Float64[np.ndarray, " N"]:
-    """Return a clock's readings without gaps or steps back: each at least the one before."""
+    """Return a clock's N readings with NaN and decreases replaced by the highest reading so far."""
     return np.fmax.accumulate(np.fmax(seconds, 0.0))
 
 
@@ -155,7 +155,7 @@ def select_kind(events: Sequence[dict[str, Any]], kind: str) -> list[dict[str, A
 
 
 def read_validation(event: dict[str, Any]) -> Validation:
-    """Return a validation without values that are no finite numbers."""
+    """Return the validation in an event of a log; values that are no finite numbers become None."""
     score = event.get("score")
     score = score if isinstance(score, dict) else {}
     name = score.get("name")

@@ -1,4 +1,4 @@
-"""What a run's log says, as columns: its updates, validations, marks, and what was left out."""
+"""The value `RunLog`: a run's log as columns of updates, with validations and other events."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -16,10 +16,10 @@ MARKS = ("resume", "snapshot", "checkpoint", "failure", "finish")
 @final
 @dataclass(frozen=True)
 class Updates:
-    """The updates of a run as columns; NaN where the log has no finite number."""
+    """The N updates of a run as columns; NaN where the log has no finite number."""
 
     step: Float64[np.ndarray, " N"]
-    nats: Float64[np.ndarray, " N"]  # loss of a target token, without smoothing
+    nats: Float64[np.ndarray, " N"]  # loss per target token, without label smoothing
     gradient_norm: Float64[np.ndarray, " N"]
     learning_rate: Float64[np.ndarray, " N"]
     target_tokens: Float64[np.ndarray, " N"]
@@ -31,7 +31,7 @@ class Updates:
         return len(self.step)
 
     def select(self, kept: Bool[np.ndarray, " N"]) -> "Updates":
-        """Return the updates that are kept."""
+        """Return only the updates for which `kept` is true."""
         return Updates(*(getattr(self, field.name)[kept] for field in fields(self)))
 
 
@@ -49,18 +49,18 @@ class Validation:
 @final
 @dataclass(frozen=True)
 class RunLog:
-    """The events of a log that count, and how many do not."""
+    """A run's log without the lines that a resume made void, and how many lines were left out."""
 
     updates: Updates
     validations: tuple[Validation, ...]
     marks: Mapping[str, tuple[int, ...]]  # steps at which a run was resumed, saved, and so on
-    lost: int  # updates that a crash made void: a resume began before them
+    lost: int  # updates made void by a resume at a step before theirs
     unreadable: int  # lines that are no event, or an update out of order
     size: int  # bytes of the log up to the end of its last whole line
 
 
 def build_updates(rows: Sequence[UpdateFields]) -> Updates:
-    """Return the columns of updates whose fields are given as JSON, one row an update."""
+    """Return updates as columns, given the JSON fields of each update as a row."""
     columns = list(zip(*rows, strict=True)) or [()] * (len(FIELDS) + 1)
     numbers = [finite(parse_numbers(column)) for column in columns[: len(FIELDS) - 1]]
     applied = np.array([value != b"false" for value in columns[len(FIELDS) - 1]], dtype=float)
@@ -68,19 +68,19 @@ def build_updates(rows: Sequence[UpdateFields]) -> Updates:
 
 
 def finite(values: Sequence[float]) -> Float64[np.ndarray, " N"]:
-    """Return numbers as an array in which infinity is NaN."""
+    """Return numbers as an array of N, with NaN for infinity."""
     found = np.array(values, dtype=float)
     found[~np.isfinite(found)] = np.nan
     return found
 
 
 def join_updates(parts: Sequence[Updates]) -> Updates:
-    """Return the updates of several parts of a log as one."""
+    """Join the updates of consecutive parts of a log."""
     parts = parts or [build_updates([])]
     columns = ([getattr(part, field.name) for part in parts] for field in fields(Updates))
     return Updates(*map(np.concatenate, columns))
 
 
 def has_step(step: Float64[np.ndarray, " N"]) -> Bool[np.ndarray, " N"]:
-    """Return which of the numbers can be the step of an update: whole, and at least 1."""
+    """Return for each of N numbers whether it can be an update's step: whole, and at least 1."""
     return (step >= 1) & (step <= MAX_STEP) & (step == np.floor(step))

@@ -16,7 +16,7 @@ Number = int | float
 @final
 @dataclass(frozen=True)
 class Axis:
-    """Values from `low` to `high`, drawn from pixel `begin` to pixel `end`."""
+    """An axis of a plot: values from `low` to `high`, drawn from pixel `begin` to pixel `end`."""
 
     low: Number
     high: Number
@@ -25,12 +25,12 @@ class Axis:
     title: str
 
     def to_pixel(self, value: Number) -> float:
-        """Return the pixel of a value, with two digits."""
+        """Return the pixel at which a value is drawn, rounded to two decimals."""
         share = (value - self.low) / (self.high - self.low)
         return round(self.begin + share * (self.end - self.begin), 2)
 
     def ticks(self, most: int = 6) -> list[Number]:
-        """Return at most `most` round values between low and high, evenly spaced."""
+        """Return at most `most` round, evenly spaced values from `low` to `high` as ticks."""
         rough = (self.high - self.low) / (most - 1)
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(power * one for one in (1, 2, 5, 10) if power * one >= rough * 0.999)
@@ -41,7 +41,7 @@ class Axis:
 @final
 @dataclass(frozen=True)
 class Frame:
-    """The two axes of a plot, with functions that write the numbers at their ticks."""
+    """The two axes of a plot, and functions that format the numbers at their ticks."""
 
     across: Axis
     up: Axis
@@ -49,7 +49,7 @@ class Frame:
     write_up: Callable[[Number], str] = lambda value: f"{value:g}".replace("-", "−")
 
     def draw(self) -> Iterator[str]:
-        """Yield grid lines, the numbers at the ticks, and the titles of both axes."""
+        """Yield the SVG elements of both axes: grid lines, numbers at the ticks, and titles."""
         left, right, low, high = self.across.begin, self.across.end, self.up.begin, self.up.end
         for value in self.up.ticks():
             y = self.up.to_pixel(value)
@@ -66,7 +66,7 @@ class Frame:
     def draw_line(
         self, points: Iterable[tuple[Number, Number]], colour: str, dash: str = ""
     ) -> str:
-        """Return a line through points of the two axes."""
+        """Return an SVG line through points (values on both axes)."""
         pixels = (f"{self.across.to_pixel(x):g} {self.up.to_pixel(y):g}" for x, y in points)
         dashed = f' stroke-dasharray="{dash}"' if dash else ""
         return (
@@ -78,7 +78,7 @@ class Frame:
 def draw_text(
     text: str, x: Number, y: Number, *, anchor: str = "start", fill: str = INK, bold: bool = False
 ) -> str:
-    """Return a line of text whose start, middle or end is at x."""
+    """Return an SVG text element; `anchor` says whether its start, middle or end is at x."""
     weight = ' font-weight="bold"' if bold else ""
     return (
         f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" fill="{fill}"{weight}>'
@@ -87,7 +87,7 @@ def draw_text(
 
 
 def build_svg(size: tuple[int, int], title: str, description: str, elements: Sequence[str]) -> str:
-    """Return an SVG document on white; equal arguments give equal bytes."""
+    """Return an SVG document with these elements on white; equal arguments give equal bytes."""
     width, height = size
     return "\n".join(
         [

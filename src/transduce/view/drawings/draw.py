@@ -11,7 +11,7 @@ from transduce.view.attention.figures.colours import CATEGORY10
 
 BASE = "table3/base"
 POSITIONS = 100
-MAX_POSITIONS = 2_000  # the file of more would have many megabytes
+MAX_POSITIONS = 2_000  # a file with more would have many megabytes
 
 
 def draw_positions(
@@ -19,7 +19,7 @@ def draw_positions(
     *,
     positions: Any = POSITIONS,  # noqa: ANN401
 ) -> str:
-    """Return the positional encoding of a recipe's d_model as SVG    (section 3.5)
+    """Draw the sinusoids of `positions` positions for a recipe's d_model as SVG    (section 3.5)
 
         svg = transduce.draw_positions("demo", positions=60)
 
@@ -40,7 +40,7 @@ def draw_positions(
 
 
 def draw_rate(*recipes: Any, steps: Any = None) -> str:  # noqa: ANN401
-    """Return the learning rates of recipes by training step as SVG    (equation 3)
+    """Draw the learning rate of each recipe over the training steps as SVG    (equation 3)
 
         svg = transduce.draw_rate("table3/base", "table3/big", steps=20_000)
 
@@ -60,7 +60,7 @@ def draw_rate(*recipes: Any, steps: Any = None) -> str:  # noqa: ANN401
 
 
 def read_recipe(recipe: Any) -> Recipe:  # noqa: ANN401 - checked here
-    """Return a recipe that is given as a value, by name, or as a file."""
+    """Return a recipe that is given as a `Recipe`, by its name, or by the path of its file."""
     if isinstance(recipe, Recipe):
         return recipe
     if not isinstance(recipe, str):

@@ -11,17 +11,18 @@ from transduce.view.attention.figures.colours import CATEGORY10
 from transduce.view.drawings.axes import QUIET, Axis, Frame, Number, build_svg, draw_text
 
 WIDTH, LEFT, RIGHT = 720, 64, 690
-TOP, CELLS, GAP, WAVES = 62, 280, 110, 110  # heights: above the cells, cells, between, waves
+TOP, CELLS, GAP, WAVES = 62, 280, 110, 110  # heights: margin, cells, gap, waves
 SHADES = 8  # of each sign
 BLUE, ORANGE = (10, 88, 202), (179, 89, 0)  # above 0 and below 0, as in the explainer
 WAVE_EIGHTHS = (0, 1, 2, 4)  # eighths of d_model: the numbers that are drawn as waves
 
 
 def draw_sinusoids(d_model: int, positions: int) -> str:
-    """Return the sines and cosines of positions 0 to `positions` - 1 as SVG.
+    """Draw the sines and cosines of positions 0 to `positions` - 1 as SVG.
 
-    Above, a row is a position and a column one of the d_model numbers, blue above 0 and orange
-    below. Under it some of the numbers are drawn as waves over the positions.
+    In the upper plot a row is a position and a column one of the d_model numbers; numbers above 0
+    are blue, those below 0 orange. The lower plot has some of the numbers as waves over the
+    positions.
     """
     table = compute_sinusoids(positions, d_model)
     title = "Positional encoding: PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos"
@@ -40,7 +41,7 @@ def draw_sinusoids(d_model: int, positions: int) -> str:
 
 
 def draw_position_axes(number: Axis, position: Axis) -> list[str]:
-    """Return the numbers at both axes of the cells; position 0 is the uppermost row."""
+    """Return the SVG labels of both axes of the table of cells; position 0 is the top row."""
     down = Axis(0, position.high, position.end, position.begin, "")
     found = [
         draw_text(f"{value:g}", LEFT - 6, down.to_pixel(value) + 10, anchor="end", fill=QUIET)
@@ -55,9 +56,10 @@ def draw_position_axes(number: Axis, position: Axis) -> list[str]:
 
 
 def draw_cells(table: Float[Tensor, "P d_model"], number: Axis, height: Number) -> list[str]:
-    """Return the numbers as a group of columns; equal shades of a column are one line.
+    """Draw a table of P positions as SVG cells, coloured by their numbers; `height` is of a cell.
 
-    Position and number are the units of the group, which is scaled to pixels.
+    Neighbours of one shade in a column are one line. The lines' units are a position and a number;
+    the group that they are in is scaled to pixels.
     """
     paths = defaultdict[int, list[str]](list)
     for column, values in enumerate((table.T * SHADES).round().int().tolist()):
@@ -74,7 +76,7 @@ def draw_cells(table: Float[Tensor, "P d_model"], number: Axis, height: Number) 
 
 
 def find_runs(values: list[int]) -> list[tuple[int, int, int]]:
-    """Return the first index, the end and the value of each run of equal values."""
+    """Return (start, end, value) of each run of equal values."""
     starts = [i for i, value in enumerate(values) if not i or values[i - 1] != value]
     ends = [*starts[1:], len(values)]
     return [(first, end, values[first]) for first, end in zip(starts, ends, strict=True)]
@@ -88,7 +90,7 @@ def mix(shade: int) -> str:
 
 
 def draw_legend(x: int, y: int) -> str:
-    """Return a bar of all shades with the numbers that they stand for."""
+    """Draw a bar of all shades as SVG at (x, y), labelled −1 and 1 at its ends."""
     shades = range(-SHADES, SHADES + 1)
     cells = (
         f'<path d="M{x + 20 + 5 * i + 2.5:g} {y}v12" stroke="{mix(shade)}" stroke-width="5"/>'
@@ -103,7 +105,7 @@ def draw_legend(x: int, y: int) -> str:
 
 
 def draw_waves(table: Float[Tensor, "P d_model"], top: int) -> list[str]:
-    """Return some of the numbers as waves over the positions, each named with its wavelength."""
+    """Draw some of a table's d_model columns as waves over its P positions, with wavelengths."""
     count, d_model = table.shape
     across = Axis(0, max(count - 1, 1), LEFT, RIGHT, "position")
     frame = Frame(across, Axis(-1, 1, top + WAVES, top, ""))

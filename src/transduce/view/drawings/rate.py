@@ -1,4 +1,4 @@
-"""Draws equation 3: the learning rate of recipes by training step    (section 5.3)"""
+"""Draws equation 3: the learning rates of recipes over the training steps    (section 5.3)"""
 
 from collections.abc import Sequence
 
@@ -9,12 +9,12 @@ from transduce.view.drawings.axes import Axis, Frame, Number, build_svg, draw_te
 
 WIDTH, HEIGHT = 720, 360
 LEFT, RIGHT, TOP, LOW = 64, 690, 70, 300
-POINTS = 240  # of each line after its warm-up
-WARMUPS = 5  # by default the drawing ends after so many times the longest warm-up
+POINTS = 240  # of each line, after those of its warm-up
+WARMUPS = 5  # the drawing ends by default at this multiple of the longest warm-up
 
 
 def draw_rates(recipes: Sequence[Recipe], steps: int | None = None) -> str:
-    """Return the learning rates of recipes as SVG, from step 1 to `steps`.
+    """Draw the learning rate of each recipe as SVG, from step 1 to `steps`.
 
     By default the last step is five times the longest warm-up, or the longest training if that
     is shorter.
@@ -40,14 +40,17 @@ def draw_rates(recipes: Sequence[Recipe], steps: int | None = None) -> str:
 
 
 def choose_last_step(recipes: Sequence[Recipe]) -> int:
-    """Return the last step that is drawn by default."""
+    """Return the last step to draw by default: after five warm-ups or at the end of training."""
     longest = max(recipe.training.steps for recipe in recipes)
     warmup = max(recipe.training.warmup for recipe in recipes)
     return max(2, min(longest, WARMUPS * warmup))
 
 
 def compute_points(recipe: Recipe, last: int) -> list[tuple[Number, Number]]:
-    """Return steps and rates: the warm-up is a straight line, then points at even distances."""
+    """Return the points (step, learning rate) of a recipe's line, up to step `last`.
+
+    The warm-up is a straight line between two points; the points after it are evenly spaced.
+    """
     peak = min(last, recipe.training.warmup)
     after = [peak + (last - peak) * number / POINTS for number in range(1, POINTS + 1)]
     steps = sorted({1, peak, *(round(step) for step in after)})
@@ -60,7 +63,7 @@ def rate_at(recipe: Recipe, step: int) -> float:
 
 
 def describe(recipe: Recipe, peak: Number) -> str:
-    """Return a recipe's name with what decides its learning rate, and the highest rate drawn."""
+    """Return the legend of a recipe: its name, d_model, warm-up, and the highest rate drawn."""
     training = recipe.training
     factor = training.learning_rate_factor
     times = f" × {factor:g}" if factor != 1 else ""

@@ -23,19 +23,19 @@ MARKS = ("<!--sources-->", "<!--targets-->", "<!--text-->", "<!--translation-->"
 @final
 @dataclass(frozen=True)
 class PageSettings:
-    """What the page must know of its server: pairs of languages, their names, limits, the key."""
+    """The server's facts in its page: language pairs and names, limits, whether it needs a key."""
 
     pairs: Sequence[tuple[str, str]]
     names: Mapping[str, str]  # of languages, by code
-    characters: int  # that a text may have
-    texts: int  # that a request may have
+    characters: int  # the largest number that a text may have
+    texts: int  # the largest number that a request may have
     needs_key: bool = False
 
 
 @final
 @dataclass(frozen=True)
 class Form:
-    """What stands in the page's form, for browsers without JavaScript."""
+    """The contents of the translation page's form, for browsers without JavaScript."""
 
     text: str = ""
     translation: str = ""
@@ -45,7 +45,7 @@ class Form:
 
 @final
 class TranslationPage:
-    """The page of a server; the parts between what a form holds are built once."""
+    """The translation page of a server; the HTML around the form's contents is built once."""
 
     def __init__(self, settings: PageSettings) -> None:
         self.settings = settings
@@ -63,7 +63,7 @@ class TranslationPage:
         self.parts.append(rest)
 
     def write(self, form: Form) -> str:
-        """Return the page with a form's text, its translation and its languages."""
+        """Return the translation page as HTML, with the contents of a form filled in."""
         sources = list(dict.fromkeys(source for source, _ in self.settings.pairs))
         targets = list(dict.fromkeys(target for _, target in self.settings.pairs))
         filled = (
@@ -76,7 +76,7 @@ class TranslationPage:
         return self.parts[0] + "".join(text + part for part, text in both)
 
     def write_options(self, codes: Sequence[str], chosen: str) -> str:
-        """Return the options of a choice of languages."""
+        """Return HTML options for language codes, with the code `chosen` selected."""
         return "".join(
             f'<option value="{html.escape(code)}"{" selected" if code == chosen else ""}>'
             f"{html.escape(self.settings.names.get(code, code))}</option>"
