@@ -14,7 +14,8 @@ from transduce.exports.weights import Affine, Array, Attention, Layer, Stack, We
 def scale_states(weights: Weights, factor: float) -> Weights:
     """Return the weights of a post-norm model whose inner states are `factor` times as large.
 
-    The first norms of encoder and decoder keep their ε: positions in their inputs have a fixed scale.
+    The first norms of encoder and decoder keep their ε: their inputs contain positions of a fixed
+    scale.
     """
     stacks = (
         scale_stack(stack, np.float32(factor)) for stack in (weights.encoder, weights.decoder)

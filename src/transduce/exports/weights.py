@@ -79,9 +79,9 @@ class Weights:
 def collect_weights(model: Transformer, head_width: int | None = None) -> Weights:
     """Return a model's weights with its heads padded to `head_width` features, if given.
 
-        By default they are padded to the larger of d_k and d_v. Padding changes no output: zeros in
-    queries and keys add nothing to their products, and the
-        queries are scaled so that dividing by √head_width equals dividing by √d_k.
+    By default they are padded to the larger of d_k and d_v. Padding changes no output: zeros in
+    queries and keys add nothing to their products. The queries are scaled so that dividing by
+    √head_width equals dividing by √d_k.
     """
     width = head_width or max(model.sizes.d_k, model.sizes.d_v)
     collector = Collector(model.sizes, width)

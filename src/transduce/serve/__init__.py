@@ -1,1 +1,1 @@
-"""A translation server: HTTP in front, searches that requests join in processes behind."""
+"""A translation server: one process answers HTTP, others search for several requests at once."""

@@ -1,4 +1,4 @@
-"""The routes of the server: which path answers what."""
+"""The routes of the server: which function answers the requests for each path."""
 
 import hmac
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -26,14 +26,14 @@ from transduce.view.translation.page import Form, PageSettings, TranslationPage
 
 @final
 class Routes:
-    """The functions that answer requests, for one service."""
+    """The functions that answer requests, for the models and limits of one service."""
 
     def __init__(self, service: Service, api_key: str | None = None) -> None:
         self.service, self.api_key = service, api_key
         self.page = self.build_page()
 
     def build_page(self) -> TranslationPage:
-        """Return the page that this server answers with at /."""
+        """Return the HTML page for translating by hand, which the server answers with at /."""
         pairs, limits = list(self.service.models), self.service.limits
         codes = {code for pair in pairs for code in pair}
         return TranslationPage(
@@ -47,7 +47,7 @@ class Routes:
         )
 
     def list_routes(self) -> list[Route]:
-        """Return the route of each path."""
+        """Return the routes: each path with its HTTP methods and the function that answers."""
         return [
             Route("/", self.show_page, methods=["GET", "POST"]),
             Route("/translate", self.translate, methods=["POST"]),
@@ -65,7 +65,7 @@ class Routes:
         ]
 
     def require_key(self, request: Request, fields: Mapping[str, Any]) -> None:
-        """Refuse a request without the server's key, if it has one."""
+        """Refuse a request without the server's API key in header or fields, if there is a key."""
         if self.api_key is None:
             return
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
@@ -76,36 +76,36 @@ class Routes:
             raise Refusal(HTTPStatus.FORBIDDEN, "Invalid API key")
 
     async def read_translation(self, request: Request) -> TranslationFields:
-        """Return the checked fields of a request for translations; refuse one without the key."""
+        """Return the checked fields of a translation request; refuse one without the API key."""
         fields = await read_fields(request, self.service.limits)
         self.require_key(request, fields)
         return check_translation(fields, self.service.limits)
 
     async def translate(self, request: Request) -> Response:
-        """Translate one text or several: LibreTranslate's request, and its answer."""
+        """Translate one text or several; request and answer have LibreTranslate's shape."""
         wanted = await self.read_translation(request)
         return JSONResponse(await translate_texts(self.service, wanted, request.receive))
 
     async def translate_as_opennmt(self, request: Request) -> Response:
-        """Translate the texts of OpenNMT's request, and answer in its shape."""
+        """Translate one text or several; request and answer have the shape of OpenNMT's server."""
         body = await read_json(request, self.service.limits)
         self.require_key(request, {})
         items = check_opennmt(body, self.service.limits)
-        model = self.find_numbered(items[0].model)
+        model = self.find_model_by_number(items[0].model)
         found = await self.service.run(
             model, [Sentence(0, one.source) for one in items], request.receive
         )
         return JSONResponse(build_opennmt_answer(items, found))
 
-    def find_numbered(self, number: int) -> Dispatcher:
-        """Return the model with a number of OpenNMT's protocol: in the order of the command."""
+    def find_model_by_number(self, number: int) -> Dispatcher:
+        """Return the dispatcher of the model with this number, from 0 in the command's order."""
         models = list(self.service.models.values())
         if not 0 <= number < len(models):
             raise Refusal(HTTPStatus.NOT_FOUND, f"no model has the id {number}")
         return models[number]
 
     async def show_page(self, request: Request) -> Response:
-        """Return the page; a form that a browser without JavaScript sends is translated in it."""
+        """Return the HTML page; for a form sent without JavaScript, with the form's translation."""
         if request.method != "POST":
             return HTMLResponse(self.page.write(Form()))
         wanted = await self.read_translation(request)
@@ -115,7 +115,7 @@ class Routes:
         return HTMLResponse(self.page.write(form))
 
     async def draw_attention(self, request: Request) -> Response:
-        """Return the page of what the model attends to in a text and its translation."""
+        """Return the attention page of the text in a request and of its translation."""
         wanted = await self.read_translation(request)
         text = " ".join(wanted.texts)
         if len(text) > self.service.limits.picture_characters:
@@ -129,7 +129,7 @@ class Routes:
         return HTMLResponse(page.html)
 
     async def list_languages(self, _request: Request) -> Response:
-        """List the source languages, each with its targets."""
+        """Return the codes and names of all languages, each with its target languages."""
         pairs = list(self.service.models)
         codes = dict.fromkeys(code for pair in pairs for code in pair)
         return JSONResponse(
@@ -149,17 +149,17 @@ class Routes:
         return JSONResponse([one.as_json() for one in found])
 
     async def report_health(self, _request: Request) -> Response:
-        """Say that the server answers."""
+        """Return status "ok", which shows that the server answers."""
         return JSONResponse({"status": "ok"})
 
     async def report_readiness(self, _request: Request) -> Response:
-        """Say whether all models translate."""
+        """Return whether all models are ready: status 200 if so, else 503."""
         is_ready = self.service.is_ready
         status = HTTPStatus.OK if is_ready else HTTPStatus.SERVICE_UNAVAILABLE
         return JSONResponse({"ready": is_ready}, status)
 
     async def list_settings(self, _request: Request) -> Response:
-        """Return what LibreTranslate's clients ask before they translate."""
+        """Return the settings that LibreTranslate's clients ask for before they translate."""
         source, target = next(iter(self.service.models))
         return JSONResponse(
             {
@@ -178,7 +178,7 @@ class Routes:
         )
 
     async def write_metrics(self, _request: Request) -> Response:
-        """Return counts in Prometheus' text format."""
+        """Return the server's metrics in Prometheus' text format."""
         text = self.service.metrics.write(self.service.write_gauges())
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
@@ -187,12 +187,12 @@ class Routes:
         return Response(status_code=HTTPStatus.NO_CONTENT)
 
     async def describe_interface(self, _request: Request) -> Response:
-        """Return the description of this interface."""
+        """Return the OpenAPI description of the server's interface."""
         return Response(read_openapi(), media_type="application/json")
 
 
 def read_openapi() -> bytes:
-    """Return the OpenAPI file of the server."""
+    """Return the bytes of the server's OpenAPI file."""
     return files("transduce.serve").joinpath("openapi.json").read_bytes()
 
 
@@ -203,7 +203,7 @@ def build_app(
     hosts: Sequence[str] = (),
     origins: Sequence[str] = (),
 ) -> App:
-    """Build the application of a service that was started; it closes the service at its end."""
+    """Build the ASGI application of a started service; it closes the service when it ends."""
     routes = Routes(service, api_key).list_routes()
 
     @asynccontextmanager

@@ -19,13 +19,13 @@ JSON, FORM, MULTIPART = (
 )
 MAX_FIELDS = 100
 MAX_PART_HEAD = 500  # bytes; a longer head is cut, since FIELD_NAME needs quadratic time
-READ_TO_REFUSE = 8  # a client that sends this many times the limit need not get an answer
+READ_TO_REFUSE = 8  # reading stops after this many times the limit, even if no answer gets out
 BOUNDARY = re.compile(r'boundary="?([^";\s]{1,70})"?')
 FIELD_NAME = re.compile(rb'(?i)content-disposition:[^\r\n]*[; ]name="([^"\r\n]{0,100})"')
 
 
 async def read_body(request: Request, limits: Limits) -> bytes:
-    """Return the body; refuse one that is too large or comes too slowly."""
+    """Return a request's body; refuse one that is too large or comes too slowly."""
     parts, size = list[bytes](), 0
     try:
         async with asyncio.timeout(limits.receive_seconds):
@@ -46,7 +46,7 @@ async def read_body(request: Request, limits: Limits) -> bytes:
 
 
 async def read_json(request: Request, limits: Limits) -> Any:  # noqa: ANN401 - any value of JSON
-    """Return the value of a body of JSON; refuse any other body."""
+    """Return the value of a request's JSON body; refuse any other body."""
     if read_media_type(request) != JSON:
         fact = f"the body must be {JSON}"
         raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, fact)
@@ -54,7 +54,7 @@ async def read_json(request: Request, limits: Limits) -> Any:  # noqa: ANN401 - 
 
 
 async def read_fields(request: Request, limits: Limits) -> dict[str, Any]:
-    """Return the fields of a request, from an object of JSON or from either kind of form."""
+    """Return a request's fields from a JSON object, a URL-encoded form or a multipart form."""
     kind = read_media_type(request)
     if kind not in (JSON, FORM, MULTIPART):
         fact = f"the body must be {JSON}, {FORM} or {MULTIPART}"
@@ -72,12 +72,12 @@ async def read_fields(request: Request, limits: Limits) -> dict[str, Any]:
 
 
 def read_media_type(request: Request) -> str:
-    """Return the media type of a body without its parameters."""
+    """Return the media type of a request's body, without parameters such as charset."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def parse_body(body: bytes) -> Any:  # noqa: ANN401
-    """Parse strict JSON; refuse what is none, without repeating any of it."""
+    """Return the value of strict JSON; refuse other bytes without quoting them in the error."""
     try:
         return parse_json(body)
     except ValueError:
@@ -93,7 +93,7 @@ def parse_form(body: bytes) -> dict[str, Any]:
 
 
 def parse_multipart(body: bytes, request: Request) -> dict[str, Any]:
-    """Return the fields of a form of type multipart/form-data; files count as text."""
+    """Return the fields of a multipart/form-data body; a file counts as text."""
     named = BOUNDARY.search(request.headers.get("content-type", ""))
     if not named:
         raise bad_request("the form names no boundary")

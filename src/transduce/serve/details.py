@@ -1,4 +1,4 @@
-"""What is told of an output on request: pieces, their log-probabilities, links between words."""
+"""The details of an output that a request may ask for: pieces, log P of each, word links."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,9 +16,9 @@ from transduce.vocabulary import END
 
 
 def describe_output(translator: Translator, line: EncodedLine, best: Combination) -> dict[str, Any]:
-    """Return pieces, log P of each target piece with END, and word links of the best output.
+    """Return the best output's pieces, log P of each target piece, and word links.
 
-    A line that was split has the pieces of its parts one after the other.
+    For a line that was split, the lists of its parts are joined.
     """
     task = translator.task
     targets = [[*part.ids, END] for part in best]
@@ -35,7 +35,7 @@ def describe_output(translator: Translator, line: EncodedLine, best: Combination
 def find_log_probs(
     translator: Translator, sources: Sequence[list[int]], targets: Sequence[list[int]]
 ) -> list[float]:
-    """Return log P of every piece of the targets, in one pass of the model over all parts."""
+    """Return log P of every target piece, for all pairs of source and target ids in one pass."""
     if not sources:
         return []
     (model,) = translator.models
@@ -45,10 +45,10 @@ def find_log_probs(
 
 
 def align_best(translator: Translator, line: EncodedLine, best: Combination) -> dict[str, Any]:
-    """Return the links between the words of a line and of its best output, with weights."""
+    """Return the word links between a line and its best output, and a weight for each link."""
     if not best:
         return {"alignment": [], "weights": []}
     text = Line(1, " ".join(line.texts))
-    empty = [[Output("", 0.0, 0.0)]]  # only the number of outputs is read
+    empty = [[Output("", 0.0, 0.0)]]  # `add_alignments` reads only the number of outputs
     ((output,),) = add_alignments(translator, [text], [(line, [best])], empty)
     return output.alignment.as_json() if output.alignment else {"alignment": [], "weights": []}

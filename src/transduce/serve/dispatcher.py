@@ -1,4 +1,4 @@
-"""Shares the sentences of all requests for one model out to its search processes, in turn."""
+"""Distributes the sentences of all requests for one model to its search processes, in turn."""
 
 import asyncio
 from collections import deque
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 Work = Sentence | AttentionRequest
 Start = Callable[["Load"], tuple["Connection[Order, Answer]", BaseProcess | None]]
-TRIES = 2  # searches of a sentence, if the process of the first one ended
-FIRST_DELAY, LONGEST_DELAY = 0.1, 30.0  # seconds before an ended process is started again
+TRIES = 2  # how often a sentence is begun at most, if its search process ends
+FIRST_DELAY, LONGEST_DELAY = 0.1, 30.0  # seconds to wait before a process is started again
 
 
 @final
 @dataclass(eq=False)
 class Job:
-    """The sentences of one request: those that wait, and the answers to the others so far."""
+    """The orders of one request: all, those that wait for a search, and the answers so far."""
 
     orders: Sequence[Work]
     waiting: deque[Work]
@@ -49,7 +49,7 @@ class Job:
 @final
 @dataclass(eq=False)
 class Assignment:
-    """A sentence in a search process, whose job it belongs to, and how often it was begun."""
+    """An order in a search process, with its job and the number of earlier tries."""
 
     job: Job
     order: Work
@@ -59,23 +59,24 @@ class Assignment:
 
 @final
 class Dispatcher:
-    """One model's search processes and the jobs that wait for them.
+    """Starts one model's search processes, and sends them the waiting sentences of all jobs.
 
-    Free places get a sentence of each job in turn, so that a long text delays no short one.
+    A process that can take a sentence gets one of each job in turn, so that a long text does not
+    delay a short one.
     """
 
     def __init__(
         self, load: "Load", start: Start, workers: int = 1, pair: tuple[str, str] | None = None
     ) -> None:
         self.load, self.start_process, self.workers = load, start, workers
-        self.pair = pair  # of languages; by default that of the first model loaded
+        self.pair = pair  # source and target language; by default those of the loaded model
         self.facts: Ready | None = None
-        self.clients: dict[SearchClient, set[int]] = {}  # and the sentences in each
+        self.clients: dict[SearchClient, set[int]] = {}  # the numbers of the sentences in each
         self.starting: dict[SearchClient, asyncio.Future[Ready]] = {}
         self.turns = deque[Job]()  # jobs with waiting sentences
         self.jobs = set[Job]()
         self.assigned: dict[int, Assignment] = {}
-        self.tries: dict[int, int] = {}  # of sentences whose process ended
+        self.tries: dict[int, int] = {}  # how often a sentence's process ended
         self.numbers = count(1)
         self.losses = self.restarts = 0
         self.is_closed = False
@@ -83,17 +84,17 @@ class Dispatcher:
 
     @property
     def waiting(self) -> int:
-        """The number of sentences that are in no search yet."""
+        """The number of sentences that wait for a search."""
         return sum(len(job.waiting) for job in self.turns)
 
     async def start(self) -> Ready:
-        """Start all processes; return the facts of the model when they have loaded it."""
+        """Start all processes; return the model's description when all have loaded it."""
         return (await asyncio.gather(*(self.start_one() for _ in range(self.workers))))[0]
 
     async def start_one(self) -> Ready:
-        """Start a process and wait until it has loaded the model; raise its error if it cannot."""
+        """Start a process and wait until it has loaded the model; raise an error if that fails."""
         pipe, process = await asyncio.to_thread(self.start_process, self.load)
-        client = SearchClient(pipe, process, self.take, self.lose)
+        client = SearchClient(pipe, process, self.handle_answer, self.handle_loss)
         self.starting[client] = asyncio.get_running_loop().create_future()
         facts = await self.starting[client]
         self.pair = self.pair or (facts.source, facts.target)
@@ -106,7 +107,7 @@ class Dispatcher:
         return facts
 
     def submit(self, orders: Sequence[Work]) -> Job:
-        """Queue the sentences of a request; their numbers are given here."""
+        """Number the orders of a request, queue them as one job, and return the job."""
         orders = [replace(one, number=next(self.numbers)) for one in orders]
         job = Job(orders, deque(orders), asyncio.get_running_loop().create_future())
         self.jobs.add(job)
@@ -116,7 +117,7 @@ class Dispatcher:
         return job
 
     def feed(self) -> None:
-        """Give free places of the processes to waiting sentences, one of each job in turn."""
+        """Send waiting orders to processes that can take more, one of each job in turn."""
         while self.turns:
             client = self.find_free_client()
             if client is None:
@@ -133,14 +134,14 @@ class Dispatcher:
                 self.turns.append(job)
 
     def find_free_client(self) -> SearchClient | None:
-        """Return the process with the fewest sentences, or None if all are full."""
+        """Return the process with the fewest sentences, or None if every process is full."""
         if not self.clients or self.facts is None:
             return None
         client = min(self.clients, key=lambda one: len(self.clients[one]))
         return client if len(self.clients[client]) < self.facts.capacity else None
 
-    def take(self, client: SearchClient, answer: Answer) -> None:
-        """Handle a message of a process: it is ready, it cannot load, or a sentence is done."""
+    def handle_answer(self, client: SearchClient, answer: Answer) -> None:
+        """Handle a process's answer: it is ready, cannot load, or has finished a sentence."""
         match answer:
             case Ready():
                 self.starting.pop(client).set_result(answer)
@@ -149,10 +150,10 @@ class Dispatcher:
                 client.close()
                 starting.set_exception(FolderError(answer.fact, answer.hint))
             case _:
-                self.take_result(client, answer)
+                self.store_result(client, answer)
 
-    def take_result(self, client: SearchClient, answer: Found | Page | Failed) -> None:
-        """Keep the answer to a sentence, unless it was cancelled, and use the place it leaves."""
+    def store_result(self, client: SearchClient, answer: Found | Page | Failed) -> None:
+        """Store the answer to a sentence unless it was cancelled, and send waiting orders."""
         self.clients[client].discard(answer.number)
         self.tries.pop(answer.number, None)
         self.losses = 0
@@ -167,21 +168,21 @@ class Dispatcher:
         self.feed()
 
     def complete(self, job: Job) -> None:
-        """End a job whose sentences are all answered."""
+        """Give a job its result if all its orders are answered."""
         if len(job.answers) == len(job.orders):
             self.jobs.discard(job)
             if not job.finished.done():
                 job.finished.set_result([job.answers[one.number] for one in job.orders])
 
     def fail(self, job: Job, error: Refusal) -> None:
-        """End a job with a refusal, unless it has ended."""
+        """End a job with the refusal `error`, unless it has already ended."""
         if not job.finished.done():
             job.finished.set_exception(error)
         self.cancel(job)
 
     def cancel(self, job: Job) -> None:
-        """End a job: take its sentences out of the queue and out of the searches."""
-        job.finished.cancel()  # does nothing if it is finished
+        """End a job and remove its sentences from the queue and from the searches."""
+        job.finished.cancel()  # has no effect on a finished future
         self.jobs.discard(job)
         job.waiting.clear()
         with suppress(ValueError):
@@ -198,8 +199,8 @@ class Dispatcher:
         if gone:
             self.feed()
 
-    def lose(self, client: SearchClient) -> None:
-        """Begin the sentences of an ended process again elsewhere, and start another process."""
+    def handle_loss(self, client: SearchClient) -> None:
+        """Queue the sentences of an ended process again, and start another process in its place."""
         if client in self.starting:
             fact = "a search process ended while it loaded the model"
             self.starting.pop(client).set_exception(LostProcessError(fact, "is there memory?"))
@@ -220,7 +221,7 @@ class Dispatcher:
         self.feed()
 
     async def restart(self) -> None:
-        """Start a process in place of one that ended, later and later if it does not last."""
+        """Start a process in place of one that ended, after a delay that doubles with each loss."""
         while not self.is_closed:
             await asyncio.sleep(min(FIRST_DELAY * 2**self.losses, LONGEST_DELAY))
             self.losses += 1
@@ -230,12 +231,12 @@ class Dispatcher:
                 return
 
     def refuse_all(self, error: Refusal) -> None:
-        """End all jobs with a refusal."""
+        """End all unfinished jobs with the refusal `error`."""
         for job in list(self.jobs):
             self.fail(job, error)
 
     async def close(self) -> None:
-        """End all processes; jobs that are left are refused."""
+        """End all processes, and refuse the jobs that are not finished."""
         self.is_closed = True
         self.refuse_all(unavailable("the server stops"))
         for task in self.tasks:
@@ -247,7 +248,7 @@ class Dispatcher:
 
 
 def build_refusal(answer: Failed) -> Refusal:
-    """Return the refusal of a request of which a sentence could not be translated."""
+    """Return the refusal of a request for its failed sentence: 503 if the fault is ours, or 400."""
     if answer.is_ours:
         return unavailable(f"this text could not be translated: {answer.fact}")
     return bad_request(answer.fact)

@@ -1,4 +1,4 @@
-"""Checks of the fields of a request for translations, in LibreTranslate's shape and OpenNMT's."""
+"""Checks the fields of translation requests; all errors are refusals that name the field."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,13 +8,13 @@ from transduce.serve.limits import Limits
 from transduce.serve.refusal import bad_request, too_large
 
 FORMATS = ("text", "html")
-AUTO = "auto"  # in place of a source language, which is then detected
+AUTO = "auto"  # stands for a source language that the server is to detect
 
 
 @final
 @dataclass(frozen=True)
 class TranslationFields:
-    """What a request asks for: texts, languages, and how much is told of each translation."""
+    """A checked translation request: texts, languages, format, and the details to return."""
 
     texts: tuple[str, ...] = field(repr=False)
     is_list: bool
@@ -27,7 +27,7 @@ class TranslationFields:
 
 
 def check_translation(fields: Mapping[str, Any], limits: Limits) -> TranslationFields:
-    """Return the fields of `POST /translate`; refuse what is missing, of a wrong type, too much."""
+    """Return the fields of `POST /translate`; refuse missing, invalid and too large ones."""
     texts = fields.get("q")
     if texts is None:
         raise bad_request("Invalid request: missing q parameter")
@@ -50,7 +50,7 @@ def check_translation(fields: Mapping[str, Any], limits: Limits) -> TranslationF
 
 
 def check_texts(texts: list[Any], limits: Limits) -> tuple[str, ...]:
-    """Return the texts of a request; refuse too many, too long ones, and what is no text."""
+    """Return a request's texts as a tuple; refuse too many, too long ones, and non-strings."""
     if len(texts) > limits.texts:
         raise too_large(f"{len(texts)} texts, and a request may have {limits.texts}")
     for text in texts:
@@ -64,7 +64,7 @@ def check_texts(texts: list[Any], limits: Limits) -> tuple[str, ...]:
 
 
 def check_text(fields: Mapping[str, Any], name: str, default: str | None = None) -> str:
-    """Return a field that is a string; refuse its absence if there is no default."""
+    """Return the string field `name`, or `default`; refuse its absence without a default."""
     value = fields.get(name, default)
     if value is None:
         raise bad_request(f"Invalid request: missing {name} parameter")
@@ -74,7 +74,7 @@ def check_text(fields: Mapping[str, Any], name: str, default: str | None = None)
 
 
 def check_count(fields: Mapping[str, Any], name: str, most: int) -> int:
-    """Return a field that is a count of at most `most`, or the text of one, as in a form."""
+    """Return the field `name` as an int from 0 (default) to `most`; a form gives it as text."""
     value = fields.get(name, 0)
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 9:
         value = int(value)
@@ -86,7 +86,7 @@ def check_count(fields: Mapping[str, Any], name: str, most: int) -> int:
 
 
 def check_flag(fields: Mapping[str, Any], name: str) -> bool:
-    """Return a field that is true or false, or the text of one, as in a form."""
+    """Return the field `name` as a bool, by default False; a form gives it as text."""
     value = fields.get(name, False)
     known = {"true": True, "1": True, "false": False, "0": False, "": False}
     value = known.get(value, value) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""What holds for every request: host and origin, headers, errors without a trace, counts."""
+"""Checks host and origin of every request; adds headers, hides tracebacks, counts answers."""
 
 import ipaddress
 import logging
@@ -35,11 +35,11 @@ OWN_SITES = ("", "none", "same-origin")  # values of Sec-Fetch-Site
 
 @final
 class Guard:
-    """The outermost application: it checks each request, and turns every error into JSON.
+    """The outermost ASGI application: it checks each request, and turns every error into JSON.
 
-    A name of host other than localhost or an address, by which a web page could reach this server
-    after it changed what its name means, must be in `hosts`; "*" allows all. A web page of another
-    origin must be in `origins`.
+    The header Host must be localhost, an address, or a name in `hosts` ("*" allows all). Else a web
+    page could point its own name at this server (DNS rebinding). Pages of another origin are
+    answered only if that origin is in `origins`.
     """
 
     def __init__(
@@ -55,14 +55,14 @@ class Guard:
         self.hosts, self.origins = {host.lower() for host in hosts}, set(origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request of HTTP; pass on the messages about the server's life."""
+        """Answer an HTTP request; pass messages about the server's start and end (lifespan) on."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
         elif scope["type"] == "http":
             await self.answer(scope, receive, send)
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check a request and let the application answer it; count it with its status."""
+        """Check a request, let the inner application answer it, and count it with its status."""
         started, headers = time.monotonic(), Headers(scope=scope)
         status = 0
 
@@ -80,7 +80,7 @@ class Guard:
             await answer(scope | {"app": self.app}, receive, send_guarded)
         except Refusal as refusal:
             await send_refusal(refusal, scope, receive, send_guarded)
-        except HTTPException as error:  # an unknown path, or a method that it has not
+        except HTTPException as error:  # an unknown path, or a method that the path does not allow
             fact = HTTPStatus(error.status_code).phrase.lower()
             unknown = Refusal(HTTPStatus(error.status_code), fact, error.headers or {})
             await send_refusal(unknown, scope, receive, send_guarded)
@@ -97,7 +97,7 @@ class Guard:
         self.metrics.count_request(path, status, time.monotonic() - started)
 
     def add_headers(self, answer: MutableHeaders, request: Headers) -> None:
-        """Add the headers of every answer, and leave for pages of an allowed origin."""
+        """Add security headers to an answer, and CORS headers for requests of allowed origins."""
         for name, value in HEADERS.items():
             answer.setdefault(name, value)
         origin = request.get("origin", "")
@@ -108,19 +108,19 @@ class Guard:
             answer.add_vary_header("Origin")
 
     def is_preflight(self, scope: Scope, headers: Headers) -> bool:
-        """Return whether a browser asks if a page of an allowed origin may send a request."""
+        """Return whether a request is a CORS preflight (OPTIONS) from an allowed origin."""
         return scope["method"] == "OPTIONS" and headers.get("origin") in self.origins
 
     def require_host(self, headers: Headers) -> None:
-        """Refuse a request for a host by a name that is not allowed."""
+        """Refuse a request whose header Host names neither a known nor an allowed host."""
         if "*" not in self.hosts and not is_known_host(headers.get("host", ""), self.hosts):
             raise Refusal(HTTPStatus.FORBIDDEN, "this name of host is not allowed (--allow-host)")
 
     def require_origin(self, headers: Headers) -> None:
-        """Refuse a request that a web page of another origin makes."""
+        """Refuse a request from a web page of another origin, unless that origin is allowed."""
         origin, site = headers.get("origin"), headers.get("sec-fetch-site", "")
         if site == "same-origin" or (origin is not None and origin in self.origins):
-            return  # a browser says "same-origin" of its own accord; Origin is null in forms then
+            return  # forms may send a null Origin; no page can forge Sec-Fetch-Site
         own = (origin or "").partition("://")[2].lower() == headers.get("host", "").lower()
         is_navigation = headers.get("sec-fetch-mode") == "navigate" and origin is None
         if (origin is not None and not own) or (site not in OWN_SITES and not is_navigation):
@@ -131,13 +131,13 @@ FAULT = Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "a fault of the server")
 
 
 async def send_refusal(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
-    """Send a refusal as JSON."""
+    """Send a refusal as a JSON object with the field `error`."""
     answer = JSONResponse({"error": refusal.fact}, refusal.status, refusal.headers)
     await answer(scope, receive, send)
 
 
 def is_known_host(value: str, allowed: Collection[str]) -> bool:
-    """Return whether the header Host names an address, localhost, or a name that is allowed."""
+    """Return whether a Host header has an IP address, localhost, or a name in `allowed`."""
     try:
         host = (urlsplit(f"//{value}").hostname or "").lower()
     except ValueError:
@@ -146,7 +146,7 @@ def is_known_host(value: str, allowed: Collection[str]) -> bool:
 
 
 def is_address(host: str) -> bool:
-    """Return whether a host is given by its address, which no web page can change."""
+    """Return whether a host is an IP address; unlike a name, no web page can redirect it."""
     try:
         ipaddress.ip_address(host)
     except ValueError:

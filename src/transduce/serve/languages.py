@@ -1,4 +1,4 @@
-"""Names of languages by their codes, in English, for those who choose one."""
+"""English names of languages by their codes, for menus in which users choose a language."""
 
 NAMES = """
 ar:Arabic bg:Bulgarian ca:Catalan cs:Czech cy:Welsh da:Danish de:German el:Greek en:English
@@ -13,5 +13,5 @@ KNOWN = dict(pair.split(":") for pair in NAMES.split())
 
 
 def name_language(code: str) -> str:
-    """Return the English name of a language, or its code if the name is not known here."""
+    """Return the English name of a language code, or the code itself if its name is unknown."""
     return KNOWN.get(code, code)

@@ -1,4 +1,4 @@
-"""What the server and its search processes tell each other: picklable values, and no others."""
+"""The messages between the server and its search processes, as picklable values."""
 
 from dataclasses import dataclass, field
 from typing import Any, final
@@ -7,19 +7,19 @@ from typing import Any, final
 @final
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence to translate: its number, text, how many outputs, and what else is wanted."""
+    """An order to translate a sentence: number, text, n outputs, forced prefix, details."""
 
     number: int
     text: str = field(repr=False)
     n: int = 1
-    prefix: str | None = field(default=None, repr=False)  # forced beginning of the outputs
+    prefix: str | None = field(default=None, repr=False)  # text that every output must begin with
     is_detailed: bool = False  # whether pieces, their log-probabilities and links are wanted
 
 
 @final
 @dataclass(frozen=True)
 class AttentionRequest:
-    """A request for the attention page of a text and its translation."""
+    """An order for the attention page of a text and its translation."""
 
     number: int
     text: str = field(repr=False)
@@ -28,7 +28,7 @@ class AttentionRequest:
 @final
 @dataclass(frozen=True)
 class Cancel:
-    """The numbers of sentences whose results are no longer wanted."""
+    """An order to stop work on sentences, given by their numbers."""
 
     numbers: frozenset[int]
 
@@ -36,7 +36,7 @@ class Cancel:
 @final
 @dataclass(frozen=True)
 class Ready:
-    """The facts of a model that was loaded and verified, and now translates."""
+    """The answer of a process that has loaded its model: name, languages, hash, beam, capacity."""
 
     name: str
     source: str
@@ -49,7 +49,7 @@ class Ready:
 @final
 @dataclass(frozen=True)
 class Unloadable:
-    """Why a model could not be loaded: a sentence and a hint."""
+    """The answer of a process that could not load its model: the reason, and a hint to users."""
 
     fact: str
     hint: str
@@ -58,7 +58,7 @@ class Unloadable:
 @final
 @dataclass(frozen=True)
 class Found:
-    """The outputs of a sentence, best first, as (text, score, log P), and what else was wanted."""
+    """The answer with a sentence's outputs as (text, score, log P), best first, and details."""
 
     number: int
     outputs: tuple[tuple[str, float, float], ...] = field(repr=False)
@@ -69,7 +69,7 @@ class Found:
 @final
 @dataclass(frozen=True)
 class Page:
-    """The attention page of a text."""
+    """The answer with the attention page of a text, as HTML."""
 
     number: int
     html: str = field(repr=False)
@@ -78,7 +78,7 @@ class Page:
 @final
 @dataclass(frozen=True)
 class Failed:
-    """A sentence that could not be translated, and why; the reason holds nothing of the text."""
+    """The answer that a sentence could not be translated; the reason quotes none of its text."""
 
     number: int
     fact: str

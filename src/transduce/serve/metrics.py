@@ -1,4 +1,4 @@
-"""Counts of what the server did, as the text that Prometheus reads; no text of a user is in it."""
+"""The server's counters, in the text format that Prometheus reads; users' texts are not in them."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -12,7 +12,7 @@ Labels = Mapping[str, object]
 
 @final
 class Metrics:
-    """Counts of requests, sentences and characters, and a histogram of the time to an answer."""
+    """Counters of requests, sentences and characters, and a histogram of seconds per request."""
 
     def __init__(self) -> None:
         self.requests = Counter[tuple[str, int]]()  # by path and status
@@ -20,7 +20,7 @@ class Metrics:
         self.sentences = self.characters = self.cancelled = 0
 
     def count_request(self, path: str, status: int, seconds: float) -> None:
-        """Count an answered request."""
+        """Count an answered request by path and status; time those that ask for translations."""
         self.requests[path, status] += 1
         if path.startswith("/translat"):
             self.buckets[bisect_left(SECONDS, seconds)] += 1
@@ -32,7 +32,7 @@ class Metrics:
         self.characters += sum(map(len, texts))
 
     def write(self, gauges: Iterable[str]) -> str:
-        """Return all counts in Prometheus' text format, with further lines at the end."""
+        """Return all counters in Prometheus' text format, followed by the lines `gauges`."""
         requests = [
             write_sample("requests_total", count, {"path": path, "status": status})
             for (path, status), count in sorted(self.requests.items())
@@ -55,17 +55,17 @@ class Metrics:
 
 
 def write_head(name: str, kind: str, text: str) -> list[str]:
-    """Return the two lines before the samples of a metric."""
+    """Return the HELP and TYPE lines that precede the samples of a metric."""
     return [f"# HELP transduce_{name} {text}", f"# TYPE transduce_{name} {kind}"]
 
 
 def write_total(name: str, value: int, text: str) -> list[str]:
-    """Return a counter of one sample."""
+    """Return the lines of a counter metric that has a single value."""
     return [*write_head(name, "counter", text), write_sample(name, value)]
 
 
 def write_sample(name: str, value: int | float, labels: Labels | None = None) -> str:
-    """Return the line of one sample."""
+    """Return the line of one sample: metric name, labels in braces if any, value."""
     inner = ",".join(f'{key}="{escape_label(str(one))}"' for key, one in (labels or {}).items())
     return f"transduce_{name}{{{inner}}} {value}" if inner else f"transduce_{name} {value}"
 

@@ -1,4 +1,4 @@
-"""The shape of OpenNMT's server: a list of sources goes in, lists of outputs come out."""
+"""Reads requests and builds answers in the shape of OpenNMT's translation server."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,14 +13,14 @@ from transduce.serve.refusal import bad_request, too_large
 @final
 @dataclass(frozen=True)
 class OpenNmtItem:
-    """One source of a request, and the number of the model that translates it."""
+    """One source text of a request, and the number of the model that is to translate it."""
 
     source: str = field(repr=False)
     model: int
 
 
 def check_opennmt(body: object, limits: Limits) -> list[OpenNmtItem]:
-    """Return the items of a request; refuse another shape, and several models in one request."""
+    """Return the items of OpenNMT's request body; refuse other shapes and several models."""
     if not isinstance(body, list) or not body:
         raise bad_request("the body must be a list of objects with src and id")
     if len(body) > limits.texts:
@@ -32,7 +32,7 @@ def check_opennmt(body: object, limits: Limits) -> list[OpenNmtItem]:
 
 
 def read_item(value: object, limits: Limits) -> OpenNmtItem:
-    """Return one item; its id, by default 0, counts the models of the command."""
+    """Return one checked item; its field `id` is the model's number, by default 0."""
     if not isinstance(value, dict) or not isinstance(value.get("src"), str):
         raise bad_request("each item must be an object with a string src")
     number = value.get("id", 0)
@@ -45,7 +45,7 @@ def read_item(value: object, limits: Limits) -> OpenNmtItem:
 def build_opennmt_answer(
     items: Sequence[OpenNmtItem], found: Sequence[Found | Page]
 ) -> list[list[dict[str, Any]]]:
-    """Return the answer: a list with, for the best rank, an object for each source."""
+    """Return OpenNMT's answer: a list that holds one list, with an object for each source."""
     best = [one.outputs[0] for one in found if isinstance(one, Found)]
     return [
         [

@@ -13,7 +13,7 @@ NO_HTTP = b'{"error": "this is no HTTP request"}'
 
 @final
 class DeadlineProtocol(H11Protocol):
-    """uvicorn's protocol for one connection, with a deadline for heads and for reading answers.
+    """uvicorn's protocol of one connection, with deadlines for request heads and answers.
 
     uvicorn itself waits without end for the rest of a request's head, and for a client that does
     not read its answer.
@@ -24,7 +24,7 @@ class DeadlineProtocol(H11Protocol):
     reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin a connection, unless there are too many; its first request has a deadline."""
+        """Accept a connection, or close it if too many are open; await its first request's head."""
         super().connection_made(transport)
         if len(self.connections) > self.limits.connections:
             transport.abort()
@@ -32,51 +32,51 @@ class DeadlineProtocol(H11Protocol):
         self.await_head()
 
     def data_received(self, data: bytes) -> None:
-        """Read what has come; the deadline of a head begins with its first byte."""
+        """Handle received bytes; the first byte of a request starts the deadline of its head."""
         if self.deadline is None and self.is_between_requests():
             self.await_head()
         super().data_received(data)
         if not self.is_between_requests():
-            self.forget_deadline()
+            self.stop_head_deadline()
 
     def is_between_requests(self) -> bool:
-        """Return whether no request is complete enough to be answered."""
+        """Return whether the connection has no request that is being answered."""
         return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]
 
     def await_head(self) -> None:
-        """Close the connection if the head of a request is not complete in time."""
+        """Start the deadline after which a request without a complete head is closed."""
         self.deadline = self.loop.call_later(self.limits.receive_seconds, self.close_slow)
 
-    def forget_deadline(self) -> None:
-        """Stop waiting for a head: it is complete."""
+    def stop_head_deadline(self) -> None:
+        """Cancel the deadline for a request's head, if one runs."""
         if self.deadline is not None:
             self.deadline.cancel()
             self.deadline = None
 
     def close_slow(self) -> None:
-        """Close a connection whose request did not come in time."""
+        """Close the connection, unless a complete request has arrived by now."""
         self.deadline = None
         if self.is_between_requests() and self.conn.their_state is not h11.DONE:
             self.transport.abort()
 
     def pause_writing(self) -> None:
-        """Wait for the client to read, but not for ever."""
+        """Pause sending; close the connection unless the client reads within the limit."""
         super().pause_writing()
         self.reading = self.loop.call_later(self.limits.send_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Go on: the client has read."""
+        """Resume sending after the client has read, and cancel its deadline."""
         super().resume_writing()
-        self.forget_reading()
+        self.stop_reading_deadline()
 
-    def forget_reading(self) -> None:
-        """Stop waiting for the client to read."""
+    def stop_reading_deadline(self) -> None:
+        """Cancel the deadline for the client to read, if one runs."""
         if self.reading is not None:
             self.reading.cancel()
             self.reading = None
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's sentence is plain text
-        """Answer what is no HTTP with JSON, and close the connection."""
+        """Answer bytes that are no HTTP with status 400 and JSON, and close the connection."""
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", b"%d" % len(NO_HTTP)),
@@ -92,18 +92,18 @@ class DeadlineProtocol(H11Protocol):
         self.transport.close()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close an idle connection, without waiting for a client that never reads its answer."""
+        """Close an idle connection at once, even if its client has not read the answer."""
         if self.transport.get_write_buffer_size():
             self.transport.abort()
         super().timeout_keep_alive_handler()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End the connection and its deadlines."""
-        self.forget_deadline()
-        self.forget_reading()
+        """Cancel the deadlines of a closed connection."""
+        self.stop_head_deadline()
+        self.stop_reading_deadline()
         super().connection_lost(exc)
 
 
 def with_limits(limits: Limits) -> type[Any]:
-    """Return the protocol with other limits than the default."""
+    """Return a subclass of `DeadlineProtocol` with these limits, for uvicorn."""
     return type("LimitedProtocol", (DeadlineProtocol,), {"limits": limits})

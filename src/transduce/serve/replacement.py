@@ -1,4 +1,4 @@
-"""Replaces a model while the server runs, when its folder holds another one that verifies."""
+"""Replaces a model of the running server after its folder was replaced by another valid one."""
 
 import asyncio
 import hashlib
@@ -19,7 +19,7 @@ OnMessage = Callable[[str], None]
 
 @final
 class FolderWatch:
-    """Polls the manifests of model folders; a changed one is loaded, verified, then used.
+    """Polls the manifests of model folders; a changed model is loaded, verified, then used.
 
     A folder that cannot be used changes nothing: the model that was loaded from it stays in use.
     """
@@ -37,10 +37,10 @@ class FolderWatch:
             for pair, folder in folders.items()
             if (facts := loaded[pair]) and facts.hash == hash_manifest(folder)
         }
-        self.refused = dict[Pair, str]()  # the manifests that could not be used
+        self.refused = dict[Pair, str]()  # hashes of manifests whose models could not be used
 
     async def run(self) -> None:
-        """Poll all folders until the task is cancelled."""
+        """Check all folders every second until the task is cancelled."""
         while True:
             await asyncio.sleep(POLL_SECONDS)
             for pair, folder in self.folders.items():
@@ -50,7 +50,7 @@ class FolderWatch:
                     await self.replace(pair, found)
 
     async def replace(self, pair: Pair, found: str) -> None:
-        """Start searches with the model that the folder holds now; use them unless one fails."""
+        """Load a pair's new model, with the manifest hash `found`; use it unless that fails."""
         old = self.service.models[pair]
         new = Dispatcher(old.load, old.start_process, old.workers, pair)
         try:

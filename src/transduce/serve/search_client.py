@@ -1,4 +1,4 @@
-"""The server's end of one search process: it sends orders and hands the answers on."""
+"""The server's side of one search process: it sends orders and passes the answers on."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,9 +11,9 @@ from transduce.serve.messages import Answer, Order
 
 @final
 class SearchClient:
-    """A search process as the event loop sees it.
+    """A search process and the server's end of its pipe, which the event loop reads.
 
-    `on_answer` is called with each answer, `on_end` once if the process ends unasked.
+    `on_answer` is called with each answer; `on_end` is called once if the process ends by itself.
     """
 
     def __init__(
@@ -30,14 +30,14 @@ class SearchClient:
         self.is_open = True
 
     def send(self, order: Order) -> None:
-        """Send an order; if the process has ended, `read` is about to find that out."""
+        """Send an order to the process; if it has ended, schedule `read`, which reports that."""
         try:
             self.pipe.send(order)
         except OSError:
             self.loop.call_soon(self.read)
 
     def read(self) -> None:
-        """Hand on all answers that have come, or the news that the process has ended."""
+        """Pass all received answers to `on_answer`; call `on_end` if the process has ended."""
         try:
             while self.is_open and self.pipe.poll():
                 self.on_answer(self, self.pipe.recv())
@@ -47,14 +47,14 @@ class SearchClient:
                 self.on_end(self)
 
     def close(self) -> None:
-        """Close the pipe, whereupon the process ends after the step that it is in."""
+        """Close the pipe; the process then ends after its current search step."""
         if self.is_open:
             self.is_open = False
             self.loop.remove_reader(self.pipe.fileno())
             self.pipe.close()
 
     def end(self) -> None:
-        """End the process at once: it holds nothing that is not in the server."""
+        """Kill the process and wait for its end; the server still has all its sentences."""
         self.close()
         if self.process is not None:
             self.process.kill()

@@ -1,4 +1,4 @@
-"""The process that searches: it loads one model, and answers orders from a pipe until it closes."""
+"""A search process: it loads one model and translates what a pipe orders, until that closes."""
 
 import multiprocessing
 import signal
@@ -25,7 +25,7 @@ Load = Callable[[], "Translator"]
 @final
 @dataclass(frozen=True)
 class ModelChoice:
-    """A model folder and how it is used; called in a search process, it loads the model."""
+    """A model folder with search settings, precision and threads; a call loads the model."""
 
     folder: Path
     search: MappingProxyType[str, Any] | dict[str, Any] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class ModelChoice:
     threads: int = 1
 
     def __call__(self) -> "Translator":
-        """Load and verify the model; refuse one that does not turn text into text."""
+        """Return the loaded and verified model; refuse one whose task is not text to text."""
         from transduce.inference.load import load
         from transduce.machine.process_settings import keep_freed_memory, use_threads
         from transduce.settings.fields import require
@@ -51,7 +51,7 @@ class ModelChoice:
 
 
 def start_search_process(load: Load) -> tuple["Connection[Order, Answer]", BaseProcess]:
-    """Start a process that loads a model and searches; return our end of its pipe, and it."""
+    """Start a process that calls `load` and searches; return the pipe to it, and the process."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=run_search_process, args=(theirs, load), daemon=True)
@@ -61,9 +61,9 @@ def start_search_process(load: Load) -> tuple["Connection[Order, Answer]", BaseP
 
 
 def run_search_process(pipe: "Connection[Answer, Order]", load: Load) -> None:
-    """Search until the pipe closes; signals of the terminal and of service managers are ignored.
+    """Load a model and search until the pipe closes; ignore SIGINT, SIGTERM and SIGHUP.
 
-    The server's own process handles them, and closes the pipe when all answers are out.
+    The server's process handles these signals, and closes the pipe after the last answer.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -72,7 +72,7 @@ def run_search_process(pipe: "Connection[Answer, Order]", load: Load) -> None:
 
 
 def serve_searches(pipe: "Connection[Answer, Order]", load: Load) -> None:
-    """Load a model, then do the orders from a pipe and send the answers, until it closes."""
+    """Load a model; receive orders and send answers through a pipe until it closes."""
     from transduce.serve.search_worker import SearchWorker
 
     try:
@@ -93,7 +93,7 @@ def serve_searches(pipe: "Connection[Answer, Order]", load: Load) -> None:
 
 
 def describe_model(translator: "Translator") -> Ready:
-    """Return the facts of a loaded model that the server needs."""
+    """Return a loaded model's name, languages, hash, beam and capacity for the server."""
     recipe, hashes = translator.recipe, translator.hashes
     return Ready(
         recipe.name,
@@ -106,7 +106,7 @@ def describe_model(translator: "Translator") -> Ready:
 
 
 def read_orders(pipe: "Connection[Answer, Order]", inbox: "SimpleQueue[Order | None]") -> None:
-    """Move orders from the pipe to the inbox, so that the server never waits to send one."""
+    """Move orders from the pipe to the inbox, so that the pipe never fills up; None ends it."""
     with suppress(EOFError, OSError):
         while True:
             inbox.put(pipe.recv())
@@ -114,7 +114,7 @@ def read_orders(pipe: "Connection[Answer, Order]", inbox: "SimpleQueue[Order | N
 
 
 def take_orders(inbox: "SimpleQueue[Order | None]", *, is_waiting: bool) -> Iterator[Order | None]:
-    """Yield the orders that are in the inbox; wait for the first one if `is_waiting`."""
+    """Yield the orders in the inbox, None at its end; wait for the first one if `is_waiting`."""
     with suppress(Empty):
         if is_waiting:
             yield inbox.get()

@@ -1,4 +1,4 @@
-"""The searches of one model, which sentences join at any step, and the sentences in them."""
+"""Runs the searches of one model in a search process; sentences join and leave at any step."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -31,33 +31,35 @@ FREE = ForcedPrefix(())
 @final
 @dataclass
 class OpenSentence:
-    """A sentence in the search: its parts (one, unless it is too long) and what was found."""
+    """A sentence in a search, the numbers of its parts, and the hypotheses found so far."""
 
     sentence: Sentence
     line: EncodedLine
-    numbers: tuple[int, ...]  # of its parts
+    numbers: tuple[int, ...]  # one for each part; a sentence that is too long has several
     found: dict[int, list[Hypothesis]] = field(default_factory=dict)
 
 
 @final
 class SearchWorker:
-    """Translates sentences that come and go with one model; `send` gets every answer."""
+    """Translates the sentences of orders with one model; `send` is called with every answer."""
 
     def __init__(self, translator: Translator, send: Callable[[Answer], None]) -> None:
         self.translator, self.send = translator, send
         self.decoder = ConstrainedDecoder(build_decoder(translator.models))
-        self.searches: dict[int, RunningSearch[Any]] = {}  # by the number of outputs
+        self.searches: dict[
+            int, RunningSearch[Any]
+        ] = {}  # each search by its number of outputs per sentence
         self.open: dict[int, OpenSentence] = {}
         self.sentence_of: dict[int, int] = {}  # part -> sentence
         self.part_numbers = count()
 
     @property
     def is_idle(self) -> bool:
-        """Whether no sentence is in any search."""
+        """Whether all searches are empty."""
         return all(search.is_idle for search in self.searches.values())
 
     def receive(self, order: Order) -> None:
-        """Let a sentence join, or leave, or draw an attention page."""
+        """Carry out an order: begin a sentence, cancel sentences, or draw an attention page."""
         match order:
             case Cancel():
                 self.cancel(order.numbers)
@@ -67,7 +69,7 @@ class SearchWorker:
                 self.answer_errors(order.number, lambda: self.draw(order))
 
     def answer_errors(self, number: int, act: Callable[[], None]) -> None:
-        """Call a function; send what fails in it as the answer of sentence `number`."""
+        """Call `act`; if it fails, send the error as the answer to sentence `number`."""
         try:
             act()
         except TransduceError as error:
@@ -76,7 +78,7 @@ class SearchWorker:
             self.send(Failed(number, f"{type(error).__name__} in the model"))
 
     def begin(self, sentence: Sentence) -> None:
-        """Encode a sentence and add its parts to the search for as many outputs."""
+        """Encode a sentence and add its parts to the search with its number of outputs."""
         translator = self.translator
         line = Line(1, sentence.text, sentence.prefix)
         encoded = encode_line(line, translator.task, translator.recipe, strict=False)
@@ -93,7 +95,7 @@ class SearchWorker:
         self.find_search(sentence.n).add(dict(zip(numbers, sources, strict=True)))
 
     def find_search(self, n: int) -> RunningSearch[Any]:
-        """Return the search for `n` outputs a sentence; it is built when first asked for."""
+        """Return the search that finds `n` outputs per sentence; build it at the first call."""
         if n not in self.searches:
             recipe = self.translator.recipe
             self.searches[n] = RunningSearch(
@@ -102,7 +104,7 @@ class SearchWorker:
         return self.searches[n]
 
     def cancel(self, numbers: Collection[int]) -> None:
-        """Take sentences out of the search."""
+        """Remove the sentences with these numbers from all searches, without an answer."""
         gone = [self.open.pop(number) for number in numbers if number in self.open]
         parts = {part for one in gone for part in one.numbers}
         for part in parts:
@@ -111,7 +113,7 @@ class SearchWorker:
             search.drop(parts)
 
     def step(self) -> None:
-        """Do one step of every search, and send the answers of sentences that are done."""
+        """Do one step of every search, and send answers for the sentences that are finished."""
         for search in self.searches.values():
             try:
                 results = search.step()
@@ -122,7 +124,7 @@ class SearchWorker:
                 self.collect(part, hypotheses)
 
     def fail(self, search: RunningSearch[Any], error: Exception) -> None:
-        """Answer all sentences of a search with an error, and empty it."""
+        """Empty a search, and send an error as the answer to each of its sentences."""
         fact = error.fact if isinstance(error, TransduceError) else type(error).__name__
         numbers = {self.sentence_of.pop(part) for part in search.clear()}
         for number in numbers:
@@ -130,7 +132,7 @@ class SearchWorker:
             self.send(Failed(number, fact))
 
     def collect(self, part: int, hypotheses: list[Hypothesis]) -> None:
-        """Keep the hypotheses of a part; when its sentence is complete, send its answer."""
+        """Store the hypotheses of a part; send the answer if it is the sentence's last part."""
         number = self.sentence_of.pop(part)
         found = self.open[number].found
         found[part] = hypotheses
@@ -138,7 +140,7 @@ class SearchWorker:
             self.answer_errors(number, lambda: self.finish(number))
 
     def finish(self, number: int) -> None:
-        """Send the outputs of a sentence whose parts are all found."""
+        """Send the outputs of sentence `number`, whose parts are all translated."""
         done = self.open.pop(number)
         task, parts = self.translator.task, [done.found[one] for one in done.numbers]
         combinations = combine_best(parts, done.sentence.n)
@@ -151,7 +153,7 @@ class SearchWorker:
         self.send(Found(number, best, tuple(warnings), details))
 
     def draw(self, order: AttentionRequest) -> None:
-        """Send the attention page of a text."""
+        """Send the attention page that an order asks for."""
         from transduce.view.attention.attend import attend
         from transduce.view.attention.page import build_attention_page
 

@@ -1,4 +1,4 @@
-"""The life of the server: it listens, answers, and stops without losing what it has accepted."""
+"""Starts the server, runs it, and stops it after the requests that it has accepted."""
 
 import asyncio
 import logging
@@ -26,13 +26,13 @@ from transduce.serve.service import Pair, Service
 LOG = logging.getLogger("transduce.serve")
 MAX_HEAD = 16_384  # bytes of a request's head
 KEEP_ALIVE_SECONDS = 5
-ANSWER_SECONDS = 1.0  # left of the time to stop, in which refusals are sent
+ANSWER_SECONDS = 1.0  # the last part of `stop_seconds`, in which late requests are refused
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class ServerSettings:
-    """Where a server listens, whom it answers, and how much it does for one request."""
+    """A server's address, API key, allowed hosts and origins, search processes and limits."""
 
     host: str = "127.0.0.1"
     port: int = 5000
@@ -45,15 +45,15 @@ class ServerSettings:
 
 @final
 class QuietServer(uvicorn.Server):
-    """uvicorn's server, which leaves signals to its caller."""
+    """uvicorn's server without its signal handlers."""
 
     def capture_signals(self) -> Any:  # noqa: ANN401 - uvicorn's context manager
-        """Capture no signal."""
+        """Return a context manager that handles no signal."""
         return nullcontext()
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at an address; refuse one that cannot be used."""
+    """Return a socket that listens at host and port; raise InputError if it cannot."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -79,7 +79,8 @@ async def serve(
 ) -> None:
     """Load models and answer requests until SIGTERM, Ctrl-C or the event `stop`.
 
-    `on_ready` gets the address and the facts of the models, `on_message` what happens to them.
+    `on_ready` is called with the address and a description of each model; `on_message` with
+    sentences about models that are replaced while the server runs.
     """
     stop = stop or asyncio.Event()
     with bind(settings.host, settings.port) as listener:
@@ -97,14 +98,14 @@ async def serve(
 
 
 def list_folders(service: Service) -> dict[Pair, Path]:
-    """Return the folder of each pair whose model is loaded from one."""
+    """Return the model folder of each language pair, for models that have a folder."""
     loads = {pair: one.load for pair, one in service.models.items()}
     return {pair: load.folder for pair, load in loads.items() if isinstance(load, ModelChoice)}
 
 
 @asynccontextmanager
 async def run_concurrently(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run a coroutine during a with block, at whose end it is cancelled."""
+    """Run a coroutine during a with block, and cancel it at the end of the block."""
     task = asyncio.ensure_future(work)
     try:
         yield
@@ -115,7 +116,7 @@ async def run_concurrently(work: Coroutine[Any, Any, None]) -> AsyncIterator[Non
 
 
 def name_pairs(dispatchers: Sequence[Dispatcher], facts: Sequence[Ready]) -> dict[Pair, Dispatcher]:
-    """Return the dispatcher of each language pair; refuse two models of one pair."""
+    """Return the dispatchers by the language pairs in `facts`; refuse two of one pair."""
     found: dict[Pair, Dispatcher] = {}
     for dispatcher, one in zip(dispatchers, facts, strict=True):
         pair = one.source, one.target
@@ -130,7 +131,7 @@ def name_pairs(dispatchers: Sequence[Dispatcher], facts: Sequence[Ready]) -> dic
 async def listen(
     service: Service, settings: ServerSettings, listener: socket.socket
 ) -> AsyncIterator[QuietServer]:
-    """Answer requests at a socket during a with block; at its end, finish what was accepted."""
+    """Answer requests at a socket during a with block; at its end, finish accepted requests."""
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     app = build_app(
         service,
@@ -161,7 +162,7 @@ async def listen(
 
 
 async def run_until(stop: asyncio.Event, server: QuietServer, service: Service) -> None:
-    """Wait for the event or a signal; then refuse new requests, and late ones after some time."""
+    """Wait for `stop` or a signal, then stop: refuse new requests now, and slow ones later."""
     loop = asyncio.get_running_loop()
     with handle_signals(loop, stop.set):
         await stop.wait()
@@ -173,7 +174,7 @@ async def run_until(stop: asyncio.Event, server: QuietServer, service: Service) 
 
 @contextmanager
 def handle_signals(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> Any:  # noqa: ANN401
-    """Call a function at SIGINT, SIGTERM and SIGHUP during a with block, in the main thread."""
+    """Call `act` at SIGINT, SIGTERM or SIGHUP during a with block; only in the main thread."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -188,6 +189,6 @@ def handle_signals(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> 
 
 
 def find_address(listener: socket.socket) -> str:
-    """Return the address of the server's page."""
+    """Return the URL of the page that is served at a socket."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"

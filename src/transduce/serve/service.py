@@ -1,4 +1,4 @@
-"""The models that a server holds, its one queue, and the way of a request through both."""
+"""The server's models and their queue; runs the sentences of one request through both."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -19,32 +19,32 @@ Pair = tuple[str, str]  # codes of source and target language
 
 @final
 class Service:
-    """Translates the sentences of requests: one dispatcher for each pair of languages."""
+    """The server's models, one dispatcher for each language pair; it translates requests."""
 
     def __init__(self, models: Mapping[Pair, Dispatcher], limits: Limits) -> None:
         self.models, self.limits = dict(models), limits
         self.metrics, self.detector = Metrics(), LanguageDetector()
         self.is_stopping, self.replaced = False, 0
-        self.old = set[Dispatcher]()  # of replaced models, which finish their requests
+        self.old = set[Dispatcher]()  # replaced models that still finish their requests
 
     @property
     def waiting(self) -> int:
-        """The number of sentences in the queue, of all models."""
+        """The number of sentences that wait for a search, over all models."""
         return sum(one.waiting for one in (*self.models.values(), *self.old))
 
     @property
     def is_ready(self) -> bool:
-        """Whether every model has a process that searches."""
+        """Whether every model has a running search process and the server is not stopping."""
         return not self.is_stopping and all(one.clients for one in self.models.values())
 
     def find(self, source: str, target: str) -> Dispatcher:
-        """Return the dispatcher of a language pair."""
+        """Return the dispatcher of a language pair; refuse a pair without a model."""
         if source not in self.list_sources(target):
             raise bad_request(f"{source[:20]} is not supported as a source of {target}")
         return self.models[source, target]
 
     def list_sources(self, target: str) -> list[str]:
-        """Return the languages that are translated into a target; refuse one that has none."""
+        """Return the source languages of a target language; refuse a target without any."""
         sources = [pair[0] for pair in self.models if pair[1] == target]
         if not sources:
             raise bad_request(f"{target[:20]} is not supported as a target language")
@@ -53,9 +53,9 @@ class Service:
     async def run(
         self, dispatcher: Dispatcher, orders: Sequence[Work], receive: Receive
     ) -> list[Found | Page]:
-        """Return the answers to orders; refuse what comes too late or while the queue is full.
+        """Return the answers to one request's orders; refuse it if the queue is full or it is late.
 
-        The orders leave queue and search at once if the client closes its connection.
+        If the client closes its connection, the orders leave the queue and the search at once.
         """
         if self.is_stopping or not dispatcher.clients:
             raise unavailable("the server is about to stop" if self.is_stopping else "not ready")
@@ -89,7 +89,7 @@ class Service:
             dispatcher.cancel(job)
 
     async def swap(self, pair: Pair, new: Dispatcher) -> None:
-        """Use another dispatcher for a pair from now on; the old one finishes what it has begun."""
+        """Replace a pair's dispatcher; close the old one after it has finished its requests."""
         old, self.models[pair] = self.models[pair], new
         self.replaced += 1
         self.old.add(old)
@@ -109,7 +109,7 @@ class Service:
         await asyncio.gather(*(one.close() for one in (*self.models.values(), *self.old)))
 
     def write_gauges(self) -> list[str]:
-        """Return the present state as lines of metrics."""
+        """Return queue length, running searches, restarts and models as lines of metrics."""
         lines = [*write_head("queue_sentences", "gauge", "sentences that wait for a search")]
         lines += [write_sample("queue_sentences", self.waiting)]
         running = write_head("running_sentences", "gauge", "sentences in a search")
@@ -127,6 +127,6 @@ class Service:
 
 
 async def wait_for_disconnect(receive: Receive) -> None:
-    """Return when the client of a request whose body was read closes its connection."""
+    """Wait until a request's client closes its connection; its body has been read before."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,4 +1,4 @@
-"""The way of texts through the searches: cut into sentences, translated, put together again."""
+"""Translates the texts of a request: splits them into sentences, searches, joins the outputs."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from transduce.text.documents.markup import SplitMarkup
 from transduce.text.paragraphs import SplitText, split_text
 
 CutText = SplitText | SplitMarkup
-FEW = 2_000  # characters that are cut without another thread
+FEW = 2_000  # the most characters that are split in the event loop's own thread
 
 
 async def translate_texts(
@@ -40,7 +40,7 @@ async def translate_texts(
 async def find_model(
     service: Service, wanted: TranslationFields, text: str
 ) -> tuple[Dispatcher, Detection | None]:
-    """Return the model for a request, and its source language if that was to be detected."""
+    """Return the model for a request, and the detected source language, None if it was given."""
     if wanted.source != AUTO:
         return service.find(wanted.source, wanted.target), None
     found = await service.detector.choose(text, service.list_sources(wanted.target))
@@ -48,7 +48,7 @@ async def find_model(
 
 
 async def cut_texts(wanted: TranslationFields) -> list[CutText]:
-    """Return each text of a request as sentences; long ones are cut beside the event loop."""
+    """Split each text of a request into sentences, in another thread if they are long."""
     if wanted.prefix is not None:
         return [SplitText(wanted.texts, ("", ""))]
     split = split_html_inline if wanted.format == "html" else split_text
@@ -58,17 +58,17 @@ async def cut_texts(wanted: TranslationFields) -> list[CutText]:
 
 
 def split_html_inline(text: str) -> CutText:
-    """Cut HTML into sentences, which may go on across inline tags such as <b>."""
+    """Split HTML into sentences; inline tags such as <b> do not end a sentence."""
     return split_html(text, inline=True)
 
 
 def has_markup_inside(cut: CutText) -> bool:
-    """Return whether sentences have tags inside, which links between words place again."""
+    """Return whether a text's sentences contain tags, whose placement needs word alignments."""
     return isinstance(cut, SplitMarkup) and cut.has_inline_markup
 
 
 def count_outputs(wanted: TranslationFields, model: Dispatcher) -> int:
-    """Return how many outputs of each sentence are searched: one, or as many as the beam holds."""
+    """Return how many outputs per sentence to search: the beam width for alternatives, else 1."""
     assert model.facts
     return model.facts.beam if wanted.alternatives else 1
 
@@ -79,7 +79,7 @@ def build_answer(
     found: Sequence[Sequence[Found]],
     detected: Detection | None,
 ) -> dict[str, Any]:
-    """Return the answer to a request; its fields are lists if the request had a list of texts."""
+    """Return a request's answer in LibreTranslate's shape; fields are lists if the texts were."""
     pairs = list(zip(cuts, found, strict=True))
     answer: dict[str, Any] = {"translatedText": [join_rank(cut, some, 0) for cut, some in pairs]}
     if wanted.alternatives:
@@ -97,9 +97,10 @@ def build_answer(
 
 
 def join_rank(cut: CutText, found: Sequence[Found], rank: int) -> str:
-    """Return a text with the output of a rank (0 is the best) of each of its sentences.
+    """Join each sentence's output of a rank (0: best) to the translation of a whole text.
 
-    Tags inside of a sentence are placed by the links of the best output, the others have none.
+    Tags inside sentences are placed by the word alignment of the best output. Only the best output
+    has an alignment.
     """
     texts = [one.outputs[min(rank, len(one.outputs) - 1)][0] for one in found]
     if rank or not isinstance(cut, SplitMarkup):
@@ -108,21 +109,21 @@ def join_rank(cut: CutText, found: Sequence[Found], rank: int) -> str:
 
 
 def rank_links(found: Found) -> list[tuple[int, int]]:
-    """Return the links between the words of a sentence and its best output, the surest first."""
+    """Return word links of a sentence and its best output as (i, j), highest weight first."""
     details = found.details or {"alignment": [], "weights": []}
     both = zip(details["weights"], details["alignment"], strict=True)
     return [(i, j) for _, (i, j) in sorted(both, reverse=True)]
 
 
 def list_alternatives(cut: CutText, found: Sequence[Found], count: int) -> list[str]:
-    """Return at most `count` translations of a text besides the best, all different."""
+    """Return at most `count` different translations of a text, without the best one."""
     ranks = max((len(one.outputs) for one in found), default=1)
     texts = [join_rank(cut, found, rank) for rank in range(ranks)]
     return list(dict.fromkeys(texts))[1 : count + 1]
 
 
 def describe_sentence(text: str, found: Found) -> dict[str, Any]:
-    """Return all that is known of a sentence's translation, as values for JSON."""
+    """Return a sentence, its outputs with scores, details and warnings, as JSON values."""
     outputs = [
         {"text": one, "score": round(score, 4), "log_prob": round(log_prob, 4)}
         for one, score, log_prob in found.outputs
