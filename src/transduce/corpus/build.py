@@ -1,26 +1,40 @@
 """Build a store (a corpus as token ids on disk) from pairs of lines, in constant memory.
 
 The pairs are read once, a block at a time. An interrupted build leaves no folder under the store's
-name; running the same command again starts from the beginning.
+name; running the same command again encodes what no saved segment has.
 """
 
+import hashlib
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import version
-from itertools import chain
+from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, final, runtime_checkable
+from typing import final
 
 import numpy as np
 
-from transduce.corpus.side import OFFSETS, SIDES, id_type
+from transduce.corpus.saved_segments import SavedSegments
+from transduce.corpus.segment import (
+    EncodedSide,
+    PairCounts,
+    PairEncoder,
+    Segment,
+    add_counts,
+    count_tokens,
+    encode_block,
+    join_segments,
+)
+from transduce.corpus.side import OFFSETS, SIDES
 from transduce.corpus.store import KIND, TEXTS, Store, build_provenance
-from transduce.durable import FolderWriter, atomic_folder
+from transduce.durable import FolderWriter, atomic_folder, to_json
+from transduce.durable.folder import require_absent
 from transduce.errors import InputError
 from transduce.settings import Data
-from transduce.vocabulary import Vocabulary
 
+SEGMENT_TOKENS = 4_000_000  # of both sides; a segment of more is saved: some ten seconds of work
 BLOCK_CHARACTERS = 1_000_000  # characters of both sides that are encoded in one call
 PACKAGES = ("transduce", "numpy", "tokenizers")  # packages whose versions the manifest records
 
@@ -35,36 +49,6 @@ class Origin:
     keeps_texts: bool = False  # whether the store also has the text of every kept pair
 
 
-@runtime_checkable
-class PairEncoder(Protocol):
-    """A task's vocabularies and its functions that turn lines into token ids."""
-
-    @property
-    def source(self) -> Vocabulary:
-        """The vocabulary of the source lines."""
-
-    @property
-    def target(self) -> Vocabulary:
-        """The vocabulary of the target lines."""
-
-    def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
-        """Return the source token ids of cleaned lines, each list closed by END."""
-
-    def encode_targets(self, lines: Sequence[str]) -> Sequence[list[int] | None]:
-        """Return the target token ids of cleaned lines; None for a line with an unknown label."""
-
-
-@final
-@dataclass
-class PairCounts:
-    """How many pairs were read, dropped as too long or for an unknown label, and kept."""
-
-    read: int = 0
-    too_long: int = 0
-    unknown_label: int = 0
-    kept: int = 0
-
-
 def build_store(
     folder: Path,
     pairs: Iterable[tuple[str, str]],
@@ -74,31 +58,60 @@ def build_store(
     origin: Origin,
     progress: Callable[[int], None],
 ) -> Store:
-    """Encode cleaned pairs into a new store folder; call `progress` with the number read so far."""
+    """Encode cleaned pairs into a new store folder; call `progress` with the number read so far.
+
+    Segments that an interrupted call saved are read, and their pairs are not encoded again.
+    """
+    require_absent(folder)
     vocabularies = (encoder.source, encoder.target)
-    encoders = (encoder.encode_sources, encoder.encode_targets)
     manifest = build_provenance(origin.inputs, vocabularies, data) | {
         "symbols": {side: len(each) for side, each in zip(SIDES, vocabularies, strict=True)},
         "versions": {package: version(package) for package in PACKAGES},
     }
+    encode = partial(
+        encode_block, encoder=encoder, max_length=data.max_length, keeps_texts=origin.keeps_texts
+    )
+    saved = SavedSegments(folder, hash_values(manifest), (len(encoder.source), len(encoder.target)))
+    segments = encode_segments(saved, pairs, encode, progress)
+    counts = add_counts(segment.counts for segment in segments)
+    require_pairs(counts, data.max_length)
     with atomic_folder(folder, kind=KIND, about=manifest) as writer:
-        counts = PairCounts()
-        with ExitStack() as streams:
-            source, target = (
-                SideWriter(writer, streams, side, id_type(len(vocabulary)), encode)
-                for side, vocabulary, encode in zip(SIDES, vocabularies, encoders, strict=True)
-            )
-            texts = streams.enter_context(writer.open(TEXTS)) if origin.keeps_texts else None
-            for block in group_into_blocks(pairs):
-                kept = write_block(block, source, target, data.max_length, counts)
-                if texts is not None:
-                    texts.write("".join(f"{one}\t{other}\n" for one, other in kept).encode())
-                progress(counts.read)
-        require_pairs(counts, data.max_length)
-        manifest["pairs"] = vars(counts)
-        manifest["pieces"] = {"source": source.pieces, "target": target.pieces}
+        manifest["pieces"] = write_sides(writer, segments)
+        if origin.keeps_texts:
+            writer.write(TEXTS, b"".join(segment.texts for segment in segments))
+        manifest["pairs"] = asdict(counts)
         manifest["cleaning"] = dict(origin.cleaning())
     return Store.open(folder)
+
+
+def hash_values(values: Mapping[str, object]) -> str:
+    """Return the sha256 of values as JSON."""
+    return hashlib.sha256(to_json(values)).hexdigest()
+
+
+def encode_segments(
+    saved: SavedSegments,
+    pairs: Iterable[tuple[str, str]],
+    encode: Callable[[Sequence[tuple[str, str]]], Segment],
+    progress: Callable[[int], None],
+) -> list[Segment]:
+    """Return the segments of all pairs: first the saved ones, then those encoded now.
+
+    Each full segment is saved; only the last ones stay in memory.
+    """
+    rest = iter(pairs)
+    segments = list(saved.open())
+    read = sum(segment.counts.read for segment in segments)
+    deque(islice(rest, read), maxlen=0)  # cleaned again, because the report counts every pair
+    unsaved: list[Segment] = []
+    for block in group_into_blocks(rest):
+        unsaved.append(encode(block))
+        read += len(block)
+        progress(read)
+        if sum(map(count_tokens, unsaved)) > SEGMENT_TOKENS:
+            segments.append(saved.save(len(segments), join_segments(unsaved)))
+            unsaved.clear()
+    return segments + unsaved
 
 
 def group_into_blocks(pairs: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
@@ -115,62 +128,24 @@ def group_into_blocks(pairs: Iterable[tuple[str, str]]) -> Iterator[list[tuple[s
         yield block
 
 
-def write_block(
-    block: Sequence[tuple[str, str]],
-    source: "SideWriter",
-    target: "SideWriter",
-    max_length: int,
-    counts: PairCounts,
-) -> list[tuple[str, str]]:
-    """Encode a block of pairs; write and return those of at most `max_length` tokens on each side.
-
-    Pairs with more tokens on a side, or with a label that the vocabulary lacks, are dropped. The
-    numbers of pairs read, dropped and kept are added to `counts`.
-    """
-    encoded = zip(
-        block,
-        source.encode([line for line, _ in block]),
-        target.encode([line for _, line in block]),
-        strict=True,
-    )
-    known = [(pair, one, other) for pair, one, other in encoded if one and other]
-    kept = [
-        (pair, one, other) for pair, one, other in known if len(one) <= max_length >= len(other)
-    ]
-    source.append([ids for _, ids, _ in kept])
-    target.append([ids for _, _, ids in kept])
-    counts.read += len(block)
-    counts.kept += len(kept)
-    counts.unknown_label += len(block) - len(known)
-    counts.too_long += len(known) - len(kept)
-    return [pair for pair, _, _ in kept]
+def write_sides(writer: FolderWriter, segments: Sequence[Segment]) -> dict[str, int]:
+    """Write the ids and offsets of both sides of a store; return each side's number of tokens."""
+    return {
+        "source": write_side(writer, "source", [segment.source for segment in segments]),
+        "target": write_side(writer, "target", [segment.target for segment in segments]),
+    }
 
 
-@final
-class SideWriter:
-    """Writer of one side of a store, source or target: a file of token ids and one of offsets."""
-
-    def __init__(
-        self,
-        writer: FolderWriter,
-        streams: ExitStack,
-        side: str,
-        dtype: "np.dtype[Any]",
-        encode: Callable[[Sequence[str]], Sequence[list[int] | None]],
-    ) -> None:
-        self.encode = encode
-        self.type = dtype
-        self.ids: BinaryIO = streams.enter_context(writer.open(f"{side}.ids"))
-        self.offsets: BinaryIO = streams.enter_context(writer.open(f"{side}.offsets"))
-        self.offsets.write(np.zeros(1, OFFSETS).tobytes())
-        self.pieces = 0
-
-    def append(self, sentences: Sequence[Sequence[int]]) -> None:
-        """Append sentences: their token ids to the side's .ids file, their ends to .offsets."""
-        lengths = np.array([len(ids) for ids in sentences], OFFSETS)
-        self.ids.write(np.fromiter(chain.from_iterable(sentences), self.type).tobytes())
-        self.offsets.write((self.pieces + lengths.cumsum()).tobytes())
-        self.pieces += int(lengths.sum())
+def write_side(writer: FolderWriter, name: str, parts: Sequence[EncodedSide]) -> int:
+    """Write one side of a store, the ids of all parts end to end; return the number of tokens."""
+    tokens = 0
+    with writer.open(f"{name}.ids") as ids, writer.open(f"{name}.offsets") as offsets:
+        offsets.write(np.zeros(1, OFFSETS).tobytes())
+        for part in parts:
+            ids.write(part.ids.tobytes())
+            offsets.write((tokens + part.lengths.cumsum(dtype=OFFSETS)).tobytes())
+            tokens += len(part.ids)
+    return tokens
 
 
 def require_pairs(counts: PairCounts, max_length: int) -> None:

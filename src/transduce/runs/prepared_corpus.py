@@ -6,6 +6,7 @@
     train/  dev/       stores of the encoded training text and development set
 
 Each file and store is complete or absent. A second preparation makes only the missing parts.
+While a large split is encoded, its segments lie in train.segments/ or dev.segments/.
 """
 
 import dataclasses
@@ -16,6 +17,7 @@ from typing import cast, final
 
 from transduce.corpus.build import Origin, build_store
 from transduce.corpus.facts import parse_data_facts
+from transduce.corpus.saved_segments import remove_segments
 from transduce.corpus.side import SIDES, require_consistent
 from transduce.corpus.store import BUDGETS, Store, build_provenance
 from transduce.durable import (
@@ -92,6 +94,7 @@ def prepare_corpus(
                 remove_parts(folder)
                 fact = f"the text changed while it was read: {split}"
                 raise InputError(fact, "prepare it again when nothing writes to it any more")
+        remove_segments(folder / split)
     return open_prepared(folder)
 
 
@@ -167,6 +170,7 @@ def require_corpus_folder(folder: Path) -> None:
 def remove_parts(folder: Path) -> None:
     """Delete the parts of a prepared corpus, the record of its inputs last."""
     for split in ("train", "dev"):
+        remove_segments(folder / split)
         if (folder / split).is_dir():
             remove_folder(folder / split)
     for name in (SHARED, SOURCE, TARGET, LEXICON, INPUTS_FILE):

@@ -1,0 +1,108 @@
+"""Segments saved beside an unfinished store, so that an interrupted build goes on after them.
+
+    train.segments/
+      00000000/      manifest.json, source.ids, source.lengths, target.ids, target.lengths
+      00000001/      and pairs.tsv where the store keeps the texts
+
+Each segment is complete or absent, is checked by its sha256 sums when it is read, and states what
+the store is built from. All are deleted when the prepared corpus is whole.
+"""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import count
+from pathlib import Path
+from typing import final
+
+import numpy as np
+
+from transduce.corpus.segment import LENGTHS, EncodedSide, PairCounts, Segment
+from transduce.corpus.side import DAMAGED_HINT, SIDES, id_type, map_file, require_consistent
+from transduce.durable import VerifiedFolder, atomic_folder, open_folder, remove_folder
+from transduce.durable.records import parse_record
+from transduce.errors import FolderError
+
+KIND = "segment"
+TEXTS = "pairs.tsv"
+
+
+@final
+@dataclass(frozen=True)
+class SavedSegments:
+    """The saved segments of one unfinished store."""
+
+    store: Path  # the folder that the store is to have
+    origin: str  # identifies all that the store is built from
+    symbols: tuple[int, int]  # sizes of the source and target vocabularies
+
+    def open(self) -> Iterator[Segment]:
+        """Yield the saved segments in order, memory-mapped, up to the first unusable one.
+
+        A segment is unusable if it is damaged, or if it was saved for a store of another origin.
+        """
+        for number in count():
+            try:
+                yield self.open_one(number)
+            except FolderError:
+                return
+
+    def save(self, number: int, segment: Segment) -> Segment:
+        """Save the segment with this number, from 0, over an unusable one; return it mapped."""
+        folder = self.folder(number)
+        if folder.exists():
+            remove_folder(folder)
+        about = {"origin": self.origin, "pairs": asdict(segment.counts)}
+        with atomic_folder(folder, kind=KIND, about=about) as writer:
+            for name, side in zip(SIDES, (segment.source, segment.target), strict=True):
+                writer.write(f"{name}.ids", side.ids.tobytes())
+                writer.write(f"{name}.lengths", side.lengths.tobytes())
+            if segment.texts:
+                writer.write(TEXTS, segment.texts)
+        return self.open_one(number)
+
+    def open_one(self, number: int) -> Segment:
+        """Open the saved segment with this number; FolderError if it is missing or unusable."""
+        verified = open_folder(self.folder(number), KIND)
+        found = verified.about.get("origin")
+        require_consistent(found == self.origin, verified.folder, self.origin, str(found))
+        return open_segment(verified, self.symbols)
+
+    def folder(self, number: int) -> Path:
+        """Return the path of the folder of the segment with this number."""
+        return segments_folder(self.store) / f"{number:08d}"
+
+
+def open_segment(verified: VerifiedFolder, symbols: tuple[int, int]) -> Segment:
+    """Open a saved segment, memory-mapped, after checking the sha256 of its files."""
+    try:
+        counts = parse_record(PairCounts, verified.about.get("pairs"))
+    except ValueError as error:
+        raise FolderError(str(error), DAMAGED_HINT, file=verified.folder) from error
+    source, target = (
+        open_encoded_side(verified, side, size, counts.kept)
+        for side, size in zip(SIDES, symbols, strict=True)
+    )
+    texts = verified.read(TEXTS) if TEXTS in verified.files else b""
+    return Segment(counts, source, target, texts)
+
+
+def open_encoded_side(verified: VerifiedFolder, side: str, symbols: int, kept: int) -> EncodedSide:
+    """Open one side of a saved segment of `kept` pairs, after checking its files."""
+    ids = map_file(verified.verified_path(f"{side}.ids"), id_type(symbols))
+    file = verified.verified_path(f"{side}.lengths")
+    lengths = map_file(file, LENGTHS)
+    require_consistent(len(lengths) == kept, file, f"{kept:,} lengths", f"{len(lengths):,}")
+    total = int(lengths.sum(dtype=np.uint64))
+    require_consistent(total == len(ids), file, f"{len(ids):,} ids", f"{total:,}")
+    return EncodedSide(ids, lengths)
+
+
+def segments_folder(store: Path) -> Path:
+    """Return the path of the folder in which the segments of an unfinished store are saved."""
+    return store.with_name(f"{store.name}.segments")
+
+
+def remove_segments(store: Path) -> None:
+    """Delete the saved segments of a store, if there are any."""
+    if segments_folder(store).is_dir():
+        remove_folder(segments_folder(store))
