@@ -13,6 +13,7 @@ from tests.training.tiny import training_of
 from transduce.checkpoint import create_run
 from transduce.cli.outcome import Terminated
 from transduce.cli.searching import TranslatorChoice, load_in_worker, warn_if_unfinished
+from transduce.machine.processor import Processor
 from transduce.settings import Recipe
 from transduce.training.progress import ValidationResult
 
@@ -224,3 +225,14 @@ def test_a_worker_whose_command_is_gone_before_it_loads_ends_quietly(monkeypatch
     with pytest.raises(SystemExit) as end:  # which multiprocessing prints nothing about
         load_in_worker(TranslatorChoice((), {}, None, 1, "float32", strict=False))
     assert end.value.code == 143
+
+
+def test_auto_says_on_stderr_which_precision_it_chose_and_why(call, babbler, monkeypatch):
+    measured = Processor("AuthenticAMD", frozenset({"avx2"}))
+    monkeypatch.setattr("transduce.inference.precision.read_processor", lambda: measured)
+    monkeypatch.setattr("transduce.inference.precision.unsupported_int8_reason", lambda: "")
+    ended = call("translate", babbler, *FAST, "--precision=auto", stdin=LINES)
+    assert ended.code == 0
+    assert ended.stderr.splitlines()[0] == (
+        "precision auto: int8, whose BLEU was that of float32 on an AMD processor without AVX-512"
+    )
