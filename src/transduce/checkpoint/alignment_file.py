@@ -1,7 +1,7 @@
 """The file alignment.json of a model folder: the heads that were chosen for word alignments.
 
-It is written after the model, so that the manifest does not list it. It has a checksum of its own
-and names the manifest that it belongs to.
+The file is written after the model, so the manifest does not list it. It has its own checksum and
+names the manifest of its model.
 """
 
 import os
@@ -26,7 +26,7 @@ AGAIN = "delete it, and choose again: `transduce align MODEL SOURCE TARGET --cho
 def save_alignment_heads(
     folder: Path, model: str, heads: AlignmentHeads, about: Mapping[str, object]
 ) -> Path:
-    """Write the chosen heads to a model folder and return the file's path.
+    """Write the heads chosen for word alignment to a model folder; return the file's path.
 
     `model` is the sha256 of the folder's manifest; `about` says how the heads were chosen.
     """
@@ -37,9 +37,9 @@ def save_alignment_heads(
 
 
 def read_alignment_heads(folder: Path, model: str, sizes: Architecture) -> AlignmentHeads | None:
-    """Return the heads that were chosen for a model, None if there is no choice.
+    """Return the heads chosen for word alignment in a model folder, or None without a choice.
 
-    FolderError says that the file is damaged, or belongs to a model with another manifest.
+    Raise FolderError if the file is damaged, or belongs to a model with another manifest.
     """
     path = folder / ALIGNMENT
     if not os.path.lexists(path):

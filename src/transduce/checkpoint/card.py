@@ -13,7 +13,7 @@ from transduce.settings.recipe import Value
 
 @runtime_checkable
 class CardScore(Protocol):
-    """A score that the model card prints; scores of `transduce.scores` have these attributes."""
+    """A score that a model card prints, such as any `Score` of the package `transduce.scores`."""
 
     @property
     def name(self) -> str:
@@ -59,8 +59,8 @@ class CardFacts:
     figures: Sequence[CardScore] = ()
     parent: str = ""  # sha256 of the model whose weights the run began with; "" if random
     imported: str = ""  # sha256 of the weights that another program trained; "" if trained here
-    size: str = ""  # a line on how the parameters add up, compared with the paper's count
-    cost: Sequence[str] = ()  # lines on hardware, time and operations, compared with the paper's
+    size: str = ""  # a line that sums the parameters and compares the sum with the paper's count
+    cost: Sequence[str] = ()  # lines that compare hardware, time and operations with the paper's
 
 
 def model_card(recipe: Recipe, facts: CardFacts) -> str:
@@ -112,7 +112,7 @@ def deviations_section(recipe: Recipe) -> str:
 
 
 def trained_sections(recipe: Recipe, facts: CardFacts) -> list[str]:
-    """Return the card's sections on data and training; of an imported model, on its origin."""
+    """Return the card's sections on data and training; for an imported model, one on its origin."""
     if not facts.imported:
         return [data_section(recipe, facts), training_section(recipe, facts)]
     lines = [

@@ -1,7 +1,7 @@
 """Milestones: a few early snapshots of a small model, which show how it learned.
 
-Their steps at least double from one to the next. They stand in a folder of their own, because
-averaging takes the last snapshots only.
+The step of each milestone is at least twice that of the one before. Milestones have a folder of
+their own, because averaging takes only the last snapshots.
 """
 
 from pathlib import Path
@@ -17,13 +17,14 @@ from transduce.durable import ensure_folder
 from transduce.durable.write_errors import raise_save_errors
 from transduce.errors import FolderError, SaveError
 
-MAX_BYTES = 24_000_000  # of a snapshot that is kept: about 5 million weights with their manifest
+MAX_BYTES = 24_000_000  # the largest snapshot that is kept: about 5 million weights
 
 
 def keep_milestones(run: Path, old: list[int]) -> list[int]:
     """Move old snapshots that are milestones to their folder; return the steps of the others.
 
-    A snapshot is a milestone if its model is small and its step at least twice the last one's.
+    A snapshot is a milestone if its files are small and its step is at least twice the last
+    milestone's.
     """
     try:
         newest = max(list_steps(run / MILESTONES), default=0)
@@ -39,7 +40,7 @@ def keep_milestones(run: Path, old: list[int]) -> list[int]:
 
 
 def is_small(run: Path, step: int) -> bool:
-    """Return whether a snapshot is of this run, and small enough to be kept."""
+    """Return whether a snapshot belongs to this run and is small enough to keep as a milestone."""
     try:
         files = open_step(run / SNAPSHOTS, step).files
     except FolderError:

@@ -40,7 +40,7 @@ class LoadedModel:
     vocabularies: Vocabularies
     about: Mapping[str, Any]  # other entries of the manifest, such as the averaged steps
     hash: str  # sha256 of the manifest, which lists the sha256 of every file
-    alignment: AlignmentHeads | None = None  # chosen for word alignments after the model was made
+    alignment: AlignmentHeads | None = None  # the heads chosen for word alignments, if any
 
 
 def save_model(
@@ -84,7 +84,8 @@ def verify_model_folder(folder: Path) -> None:
 def load_model(folder: Path, count_weights: CountWeights | None = None) -> LoadedModel:
     """Read and verify a model folder; FolderError names a file with a wrong checksum.
 
-    If `count_weights` is given, other numbers of weights than it returns are refused unread.
+    If `count_weights` is given, a file with another number of weights than it returns is refused
+    unread.
     """
     found = open_model_folder(folder)
     values = read_json(found.read(RECIPE, RECIPE_LIMIT), folder / RECIPE)

@@ -70,7 +70,8 @@ def load_newest_checkpoint(
 ) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
     """Return the newest intact checkpoint, and the newer damaged checkpoints with reasons.
 
-    `count` is the number of the model's weights, if it is known; others are refused unread.
+    `count` is the number of the model's weights, if known; a file with another number is refused
+    unread.
     The checkpoint is None if the run has none; FolderError if all its checkpoints are damaged.
     """
     while steps := list_steps(run / CHECKPOINTS):
@@ -104,7 +105,9 @@ def load_first_intact(
 def load_checkpoint(run: Path, step: int, count: int | None = None) -> Checkpoint:
     """Return a step's checkpoint; FolderError if it is damaged or has not `count` weights."""
     opened = open_step(run / CHECKPOINTS, step)
-    moments = None if count is None else 2 * count + 1  # two of each weight; number of updates
+    moments = (
+        None if count is None else 2 * count + 1
+    )  # two moments of each weight, and the number of updates
     return Checkpoint(
         step=step,
         folder=opened.folder,

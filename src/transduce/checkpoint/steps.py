@@ -20,9 +20,9 @@ from transduce.errors import FolderError, SaveError
 
 STEP = re.compile(r"step-([0-9]{8,})")
 CHECKPOINTS, SNAPSHOTS, MILESTONES = "checkpoints", "snapshots", "milestones"
-# by name of the parent folder, the kind of its subfolders, which their manifests name
+# kind of step folder by name of the parent folder; the manifests name the kind
 KINDS = {CHECKPOINTS: "checkpoint", SNAPSHOTS: "snapshot", MILESTONES: "snapshot"}
-# by file name, functions that return the file's bytes; called one at a time to save memory
+# functions by file name that return the file's bytes, called one at a time to save memory
 FileMakers = Mapping[str, Callable[[], bytes]]
 
 

@@ -15,7 +15,7 @@ from transduce.errors import FolderError, NotFiniteError
 
 HEADER_LIMIT = 1 << 20  # safetensors allows 100 MB, which takes seconds to parse
 TENSOR_LIMIT = 10_000
-MAX_DIMENSIONS, MAX_SIZE = 8, 1 << 40  # of a tensor
+MAX_DIMENSIONS, MAX_SIZE = 8, 1 << 40  # the most dimensions, and the largest size, of a tensor
 DTYPES = {
     "F64": torch.float64,
     "F32": torch.float32,
@@ -23,7 +23,7 @@ DTYPES = {
     "BF16": torch.bfloat16,
     "I64": torch.int64,
 }
-Tensors = dict[str, Tensor]  # by name
+Tensors = dict[str, Tensor]  # tensors by name
 DAMAGED = "the folder is damaged or foreign: take it from its source again"
 
 
@@ -34,7 +34,7 @@ def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
 
 
 def read_tensors(stream: HashingReader, file: Path, count: int | None = None) -> Tensors:
-    """Return the tensors of an open safetensors file; FolderError for damage, NaN or infinity.
+    """Return the tensors in an open safetensors file; raise FolderError for damage, NaN, infinity.
 
     `count` is the number of values of all tensors, if it is known. The header is checked before any
     memory is taken, so that a file needs no more than its size.
@@ -62,7 +62,7 @@ def read_tensor(stream: HashingReader, entry: "TensorEntry") -> Tensor:
 @final
 @dataclass(frozen=True)
 class TensorEntry:
-    """What a safetensors header says of one tensor; its bytes are counted from the header's end."""
+    """A tensor's entry in a safetensors header; its offsets count from the header's end."""
 
     dtype: str
     shape: tuple[int, ...]

@@ -149,7 +149,7 @@ def write_side(writer: FolderWriter, name: str, parts: Sequence[EncodedSide]) ->
 
 
 def require_pairs(counts: PairCounts, max_length: int) -> None:
-    """Raise InputError if no pair was kept; the message tells why most were left out."""
+    """Raise InputError if no pair was kept; the message says why most pairs were left out."""
     if counts.kept:
         return
     if counts.unknown_label > counts.too_long:

@@ -1,4 +1,4 @@
-"""What a store's manifest says of its text: inputs, pairs read, and pairs left out by reason."""
+"""The facts on a store's text in its manifest: inputs, pairs read, pairs left out by reason."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class DataFacts:
 
 
 def parse_data_facts(about: Mapping[str, Any], file: Path) -> DataFacts:
-    """Return the facts in a store's manifest; FolderError if they are not as they are written."""
+    """Return the `DataFacts` in a store's manifest; raise FolderError if they are malformed."""
     match about:
         case {
             "inputs": dict(inputs),
@@ -46,7 +46,7 @@ def parse_data_facts(about: Mapping[str, Any], file: Path) -> DataFacts:
 
 
 def parse_count(found: object, file: Path) -> int:
-    """Return how many pairs were left out for a reason, after a check of their samples."""
+    """Return how many pairs were left out, from a manifest's entry; refuse malformed samples."""
     match found:
         case {"count": int(count), "samples": list(samples)}:
             try:

@@ -50,7 +50,7 @@ class Plan:
         return self.epoch(number).select_pairs(position)
 
     def locate(self, step: int) -> tuple[int, int]:
-        """Return the number of a step's epoch, and the step's place in that epoch, both from 1."""
+        """Return a step's epoch, and the step's number within that epoch, both from 1."""
         assert step >= 1, f"steps are counted from 1, there is no step {step}"
         while not self.ends or self.ends[-1] < step:
             before = self.ends[-1] if self.ends else 0

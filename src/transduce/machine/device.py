@@ -1,7 +1,7 @@
 """The torch device to compute on: CPU, a CUDA GPU, or Apple's GPU, which is untested.
 
-Apple's GPU has no float64, so sums on this GPU are in float32. Apple's GPU is used only if
-TRANSDUCE_DEVICE is "mps".
+Apple's GPU has no float64, so sums on it are in float32. It is used only if TRANSDUCE_DEVICE is
+"mps".
 """
 
 import os
@@ -58,7 +58,7 @@ def accumulation_dtype(where: torch.device) -> torch.dtype:
 
 
 def read_tensors(tensors: Sequence[Tensor]) -> list[Any]:
-    """Return each tensor's numbers as `tolist` would, for one copy from the device and one wait.
+    """Return each tensor's numbers as `tolist` does, but copy all tensors from the device at once.
 
     Integers must be below 2^53, or 2^24 on Apple's GPU.
     """

@@ -21,7 +21,7 @@ LABELS = {
     "reduction": "gradients added",
 }
 IN_ORDER = "in order"
-BEFORE = {"reduction": IN_ORDER}  # values assumed for old checkpoints that lack them
+BEFORE = {"reduction": IN_ORDER}  # assumed entries of old checkpoints that lack these keys
 
 
 def describe_environment(

@@ -18,7 +18,7 @@ def device_memory(device: torch.device) -> int:
 
 
 def memory_bytes() -> int:
-    """Return the bytes of main memory, or of this process's lowest limit (`ulimit -v`, groups)."""
+    """Return the bytes of main memory, or this process's limit (`ulimit -v`, cgroups) if lower."""
     limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     if (most := resource.getrlimit(resource.RLIMIT_AS)[0]) != resource.RLIM_INFINITY:
         limits.append(most)

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-CPU_FACTS = Path("/proc/cpuinfo")  # Linux only
+CPU_FACTS = Path("/proc/cpuinfo")  # a file that only Linux has
 
 
 @final
 @dataclass(frozen=True)
 class Processor:
-    """What a rule may ask of a CPU; all fields are empty where the system does not say."""
+    """A CPU's vendor and instruction sets; both are empty on systems that do not tell them."""
 
-    vendor: str = ""  # "GenuineIntel", "AuthenticAMD"
-    features: frozenset[str] = frozenset()  # Linux's names: "avx2", "avx512f", "avx512_vnni"
+    vendor: str = ""  # such as "GenuineIntel" or "AuthenticAMD"
+    features: frozenset[str] = frozenset()  # names as in Linux, such as "avx2", "avx512_vnni"
 
 
 @functools.cache

@@ -13,6 +13,7 @@ NARROW = Architecture(layers=6, d_model=256, d_ff=1024, heads=8, d_k=32, d_v=32,
 DATA = Data(vocabulary_size=10_000, source_tokens=4_096, target_tokens=4_096)
 SHORT = Training(steps=8_000, warmup=1_000, snapshot_every=100, average_last=10, validate_every=500)
 LONG = Training(steps=20_000, snapshot_every=400, average_last=5)
+# the usual reason why a recipe differs from the paper's
 FITS_CORPUS = "a model, a vocabulary and updates of a size that fits the corpus"
 
 
@@ -62,7 +63,10 @@ def build_user_files_recipe(
     training: Training,
     because: str = FITS_CORPUS,
 ) -> Recipe:
-    """Build a recipe for a corpus without a public address, whose files the user names."""
+    """Build a recipe for a corpus without a public address, whose files the user names.
+
+    `because` is the reason that the recipe gives for its differences from the paper.
+    """
     return Recipe(
         name=name,
         about=f"{about}; name its files",

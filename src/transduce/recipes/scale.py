@@ -27,8 +27,10 @@ class Scale:
 
     name: str
     about: str
-    cost: str  # training time of one row such as base, in words
-    visible_findings: str  # in words: which of the paper's findings a row can show, and which not
+    cost: str  # the training time of one row of a table, such as base, in words
+    visible_findings: (
+        str  # a text on which of the paper's findings a row can show, and which it cannot
+    )
     width_divisor: int = 1
     step_divisor: int = 1
     changes: Mapping[str, Value] = field(default_factory=dict)

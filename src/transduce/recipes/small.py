@@ -13,7 +13,7 @@ DEMO = Recipe(
     because="sized so that a visitor sees it learn in minutes, without a GPU",
 )
 
-LETTERS = 278  # 2 special symbols, 256 bytes, and 20 pieces, each a letter with a blank
+LETTERS = 278  # vocabulary size: 2 special symbols, 256 bytes, 20 pieces (a letter with a blank)
 
 
 def _build_toy(task: str, about: str) -> Recipe:

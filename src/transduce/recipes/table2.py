@@ -1,7 +1,8 @@
 """Recipes of Table 2: the paper's four runs, and runs with other layers than self-attention.
 
-All are scored on newstest2014. Rows with another layer of Table 1 in place of self-attention train on the same data at the same
-cost: for so many steps that their matrix products take as many operations as base's training.
+All are scored on newstest2014. Rows with another layer of Table 1 in place of self-attention train
+on the same data. Their number of steps is chosen so that their matrix products take as many
+operations as base's training.
 """
 
 from collections.abc import Mapping
@@ -56,9 +57,9 @@ TABLE_2 = (BASE_EN_DE, BIG_EN_DE, BASE_EN_FR, BIG_EN_FR)
 
 
 def match_training_cost(base: Recipe, recipe: Recipe) -> Recipe:
-    """Return a recipe with its steps set so that training costs as much as that of `base`.
+    """Return a recipe with as many steps as make its training cost equal to base's.
 
-    A recipe with the kind of layers that `base` has is returned unchanged.
+    A recipe whose layers are of the same kind as base's is returned unchanged.
     """
     if recipe.architecture.mixing == base.architecture.mixing:
         return recipe

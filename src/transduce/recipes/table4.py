@@ -15,7 +15,7 @@ BECAUSE = (
     "rate, these are those of tensor2tensor's {preset}; brackets are no words, so each side has a "
     "vocabulary of its own, and {symbols:,} symbols are the source's"
 )
-# The limits on characters and length ratio are for translations; trees are much longer.
+# Cleaning limits characters and length ratio for translations only; trees are much longer.
 TREE_DATA: dict[str, Value] = {
     "data.task": "parsing",
     "data.target_language": "trees",

@@ -1,4 +1,4 @@
-"""Adaptation: a run that goes on from a trained model, its parent, on new text.
+"""Adaptation: training that continues from a trained model, the parent, on new text.
 
 The parent decides architecture and vocabularies. Its weights become the run's checkpoint of step 0,
 so that resuming works as in any other run; Adam's moments and the schedule begin anew.
@@ -24,10 +24,10 @@ from transduce.settings.recipe import Value, with_changes
 from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
 
-PASSES = 5  # over the new text
-FEWEST, MOST = 200, 20_000  # updates that are chosen
+PASSES = 5  # how often the new text is read
+FEWEST, MOST = 200, 20_000  # the fewest and the most updates that are chosen
 DROPOUTS = ("dropout", "attention_dropout", "feed_forward_dropout")
-INHERITED = (  # settings that the parent decides, since its weights or ids depend on them
+INHERITED = (  # settings that must equal the parent's: its weights or token ids depend on them
     *(f"architecture.{field.name}" for field in fields(Architecture) if field.name not in DROPOUTS),
     "data.task",
     "data.linearisation",
@@ -36,7 +36,7 @@ INHERITED = (  # settings that the parent decides, since its weights or ids depe
     "data.vocabulary_size",
     "data.shared_vocabulary",
 )
-NEW_TEXT: Mapping[str, Value] = {  # settings that fit the parent's text and machine only
+NEW_TEXT: Mapping[str, Value] = {  # settings that replace those for the parent's text and machine
     "data.corpus": "your own",
     "data.max_pairs": 0,
     "training.threads": 0,
@@ -45,19 +45,19 @@ NEW_TEXT: Mapping[str, Value] = {  # settings that fit the parent's text and mac
 
 
 def read_parent(path: Path, folder: Path) -> StoredModel:
-    """Read and verify the model that a run in `folder` goes on from; refuse that very folder."""
+    """Read and verify the parent model in `path` for a new run in `folder`; refuse equal paths."""
     require(
         not folder.exists() or not path.exists() or not path.samefile(folder),
         f"{folder} cannot be both the model to go on from and the new run",
         "name another folder for the run; to resume a run, leave out the model",
     )
     parent = read_stored_model(path)
-    build_stored_model(parent)  # refuses tensors of another architecture
+    build_stored_model(parent)  # raises an error if tensors do not fit the architecture
     return parent
 
 
 def mix_old_pairs(new: Pairs, old: Pairs, share: float) -> MixedPairs:
-    """Return the new text with old text mixed in, such that `share` of all pairs read is old."""
+    """Return new text mixed with old text, so that a fraction `share` of the pairs read is old."""
     require(0 < share < 1, f"the share of old pairs lies between 0 and 1, not at {share}")
     return MixedPairs(new, old, share / (1 - share), names=("new", "old"))
 
@@ -69,13 +69,13 @@ def choose_adaptation(
     settings: Mapping[str, Value],
     on_progress: OnProgress,
 ) -> tuple[Recipe, list[str]]:
-    """Return the recipe of an adaptation, and reasons if its schedule was chosen by the text.
+    """Return an adaptation's recipe, and sentences on its schedule if that was chosen.
 
-    Without a named recipe, the parent's is taken with a schedule of its own. `train` is the text,
-    or the settings that a prepared corpus was made with.
+    `named` is the caller's recipe. Without it, the parent's recipe is used with a schedule that fits
+    the text. `train` is the text, or the settings of a prepared corpus.
     """
     mixing: dict[str, Value] = {}
-    if isinstance(train, MixedPairs):  # the shorter text is repeated, and repeats must count
+    if isinstance(train, MixedPairs):  # the shorter text is repeated; repeats must not be dropped
         mixing["data.drop_duplicates"] = False
     reasons: list[str] = []
     if named is None:
@@ -97,7 +97,7 @@ def continue_recipe(
     settings: Mapping[str, Value],
     on_progress: OnProgress,
 ) -> tuple[Recipe, list[str]]:
-    """Return the parent's recipe with a schedule that fits a new text, and reasons for it."""
+    """Return the parent's recipe with a schedule for the new text, and sentences on both."""
     start = replace(
         with_changes(parent.recipe, NEW_TEXT),
         name=f"{parent.recipe.name}, adapted",
@@ -124,7 +124,7 @@ def continue_recipe(
 
 
 def count_updates(train: Pairs, recipe: Recipe, on_progress: OnProgress) -> int:
-    """Return the number of updates for 5 passes over the new part of a text, in hundreds."""
+    """Return how many updates 5 passes over the new text take, rounded down to hundreds."""
     new, factor = (train.main, 1 + train.ratio) if isinstance(train, MixedPairs) else (train, 1.0)
     pieces = count_corpus(new, recipe.data, on_progress).characters / PIECE * factor
     updates = PASSES * pieces / min(recipe.data.source_tokens, recipe.data.target_tokens)
@@ -132,10 +132,10 @@ def count_updates(train: Pairs, recipe: Recipe, on_progress: OnProgress) -> int:
 
 
 def build_schedule(parent: StoredModel, steps: int) -> dict[str, Value]:
-    """Return training settings whose highest learning rate is the parent's last one.
+    """Return training settings for `steps` updates; the parent's last learning rate is the peak.
 
-    By equation 3 the rate of step s is factor · d_model^-0.5 · s^-0.5 after the warm-up, so that
-    another warm-up reaches the same rate with a factor that grows with its square root.
+    By equation 3 the rate at step s after the warm-up is factor · d_model^-0.5 · s^-0.5. So a new
+    warm-up of w steps peaks at that rate if its factor is the parent's times √(w / s).
     """
     before = parent.recipe.training
     reached = max(parent.updates or before.steps, before.warmup)
@@ -149,7 +149,7 @@ def build_schedule(parent: StoredModel, steps: int) -> dict[str, Value]:
 
 
 def explain_schedule(parent: StoredModel, recipe: Recipe) -> list[str]:
-    """Return sentences on the chosen schedule of an adaptation."""
+    """Return sentences on an adaptation's architecture, updates and peak learning rate."""
     training = recipe.training
     peak = training.learning_rate_factor * (recipe.architecture.d_model * training.warmup) ** -0.5
     return [
@@ -161,7 +161,7 @@ def explain_schedule(parent: StoredModel, recipe: Recipe) -> list[str]:
 
 
 def require_inherited(parent: StoredModel, recipe: Recipe) -> None:
-    """Refuse a recipe with another architecture, vocabulary or task than the parent's."""
+    """Refuse a recipe whose architecture, vocabulary or task settings differ from the parent's."""
     theirs, ours = parent.recipe.flat_settings(), recipe.flat_settings()
     for path in INHERITED:
         if theirs[path] != ours[path]:
@@ -173,7 +173,7 @@ def require_inherited(parent: StoredModel, recipe: Recipe) -> None:
 
 
 def require_parent_vocabularies(parent: StoredModel, found: Mapping[str, str], file: Path) -> None:
-    """Refuse a prepared corpus whose vocabularies are not the parent's."""
+    """Refuse a prepared corpus whose vocabulary hashes (`found`) are not the parent's."""
     if parent.vocabularies.hashes() != found:
         raise InputError(
             f"was prepared with another vocabulary than that of {parent.folder}",
@@ -183,7 +183,7 @@ def require_parent_vocabularies(parent: StoredModel, found: Mapping[str, str], f
 
 
 def require_same_parent(folder: Path, run: Run, parent: StoredModel | None) -> None:
-    """Refuse to resume a run with another parent, or without the parent if no step was saved."""
+    """Refuse to resume a run with another parent, or without one if it has no checkpoint yet."""
     begun = run.fingerprints.get(PARENT)
     if parent is not None and parent.hash != begun:
         fact = f"this run goes on from a model with sha256 {begun}, not {parent.hash}"

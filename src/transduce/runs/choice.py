@@ -92,7 +92,7 @@ def find_dev_split(train: Pairs) -> Pairs | None:
 def collect_pairs(
     argument: str, texts: Iterable[object], find_mismatch: Callable[[str, str], str]
 ) -> InMemoryPairs:
-    """Return an iterable of string pairs as a text; refuse other items and mismatched pairs."""
+    """Return an iterable of string pairs as `InMemoryPairs`; refuse other or mismatched items."""
     pairs = []
     for index, pair in enumerate(texts):
         if not is_pair(pair):

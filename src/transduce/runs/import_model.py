@@ -1,4 +1,4 @@
-"""`transduce.import_model`: a checkpoint of another program as a model folder."""
+"""`transduce.import_model` converts another program's checkpoint to a model folder."""
 
 import hashlib
 from dataclasses import dataclass, replace
@@ -36,12 +36,12 @@ class ImportedModel:
 
 
 def import_model(checkpoint: str | PathLike[str], output: str | PathLike[str]) -> ImportedModel:
-    """Write a Marian checkpoint of Hugging Face (the OPUS-MT family) as a model folder.
+    """Convert a Marian checkpoint of Hugging Face (such as OPUS-MT) to a model folder.
 
     `checkpoint` is a folder with config.json, model.safetensors, vocab.json, source.spm and
     target.spm, as `save_pretrained` writes it; `output` is a new folder. The model then translates,
     is evaluated, and can be adapted (`transduce.train(..., parent=output)`) like any other. A
-    checkpoint that cannot be expressed is refused with the reason.
+    checkpoint that no recipe can express is refused with the reason.
 
         model = transduce.import_model("opus-mt-en-de", "model")
     """

@@ -31,7 +31,7 @@ from transduce.training.journal import LOG, Journal
 Lengths = Int32[np.ndarray, " N"]  # lengths in tokens of one side of N pairs
 PARENT = "parent"  # the name of the parent's sha256 among a run's fingerprints
 MACHINE = "machine"  # the journal event that records the devices used from a step on
-# numbers of symbols that give the parameter counts that Table 3 prints
+# the vocabulary sizes with which a model has the parameter counts that Table 3 prints
 BIG_SYMBOLS = "35,368 to 36,344"
 OTHER_SYMBOLS = "41,004 to 41,208"
 
@@ -56,7 +56,7 @@ def describe_deviations(recipe: Recipe) -> list[str]:
 
 
 def describe_parent(run: Run) -> list[str]:
-    """Return a sentence on the model that a run goes on from, none if its weights were random."""
+    """Return a list with a sentence on a run's parent model; [] if it began with random weights."""
     found = run.fingerprints.get(PARENT)
     return [] if found is None else [f"goes on from the weights of the model with sha256 {found}"]
 
@@ -89,7 +89,7 @@ def find_table3_row(a: Architecture) -> str | None:
 
 
 def sum_lengths(source_lengths: Lengths, target_lengths: Lengths) -> TextSize:
-    """Sum lengths, their squares, and source times target length over all pairs of a text."""
+    """Sum lengths, squared lengths, and source times target length over a text's N pairs."""
     n, m = (lengths.astype(np.float64) for lengths in (source_lengths, target_lengths))
     return TextSize(*map(float, (n.sum(), m.sum(), n @ n, m @ m, n @ m)))
 
@@ -111,7 +111,7 @@ def measure_machine(
 
 
 def journal_machine(folder: Path, step: int, what: MachineRecord) -> None:
-    """Append a machine record to a run's journal."""
+    """Append a machine record to a run's journal, valid from training step `step` on."""
     with closing(Journal(folder / LOG)) as journal:
         journal.write(MACHINE, step=step, **asdict(what))
 

@@ -1,4 +1,4 @@
-"""Chooses a run's threads and micro-batch size to fit the machine, and tries the latter out."""
+"""Chooses a run's threads and micro-batch size for the machine; a trial update tests the latter."""
 
 import gc
 
@@ -54,10 +54,11 @@ def resolve_machine_settings(recipe: Recipe, prepared: PreparedCorpus, processes
 
 
 def choose_micro_batch_tokens(recipe: Recipe, prepared: PreparedCorpus, processes: int) -> int:
-    """Return how many tokens of a micro-batch fit in memory; half the estimate if a probe fails.
+    """Return the micro-batch size in tokens that fits in memory; halve it if a trial update fails.
 
-    The largest micro-batch is tried out where memory may not suffice for it. One process at a time
-    is killed by the limit of a control group without an error: there the estimate alone decides.
+    A trial update tests the largest micro-batch if memory may not suffice for it. Where a control
+    group limits memory, the system would kill the process without an error, so the estimate alone
+    decides.
     """
     longest, device = recipe.data.max_length, select_device()
     memory = memory_per_process(processes)

@@ -10,7 +10,7 @@ from transduce.errors import InputError
 
 
 def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str) -> None:
-    """Refuse to write into an existing path unless it is a folder of the kind, such as "run".
+    """Refuse an existing path unless it is a folder of the given kind, such as "run".
 
     A folder is of this kind if it has the file `sign`, or only hidden files and files named in
     `ours`, which are written before `sign`.

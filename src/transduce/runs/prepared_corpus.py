@@ -292,7 +292,7 @@ def encode_split(
 
 
 def dev_rules(data: Data) -> Data:
-    """Return the data settings to clean a development set: drop only empty and too long pairs."""
+    """Return data settings for a development set: cleaning drops only empty or too long pairs."""
     return dataclasses.replace(
         data,
         max_length_ratio=float(data.max_characters),

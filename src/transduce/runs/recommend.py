@@ -26,7 +26,7 @@ PIECE = 4  # average number of characters of a piece, roughly
 class ModelSize:
     """The architecture, vocabulary and training length for corpora of at most `up_to` pairs."""
 
-    up_to: int  # this size is for corpora of at most so many pairs
+    up_to: int  # the most pairs of a corpus that this size is for
     architecture: Architecture
     symbols: int  # largest vocabulary size
     tokens: int  # source tokens of an update, and as many target tokens

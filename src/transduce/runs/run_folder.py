@@ -81,8 +81,8 @@ def begin_or_resume_run(
     """Begin a run, or check that a begun one has this recipe and corpus; return its recipe.
 
     `processes` is how many processes of the run share this machine. Settings that are 0 (threads,
-    micro-batch size) are chosen to fit the machine. `parent` is the model that the run goes on
-    from, if it does not begin with random weights.
+    micro-batch size) are chosen to fit the machine. `parent` is the trained model
+    whose weights a new run begins with, in place of random ones.
     """
     require_memory(recipe, memory_per_process(processes))
     require_compiler(recipe.training, select_device())

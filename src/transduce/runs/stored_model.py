@@ -33,7 +33,7 @@ class StoredModel:
     recipe: Recipe
     vocabularies: Vocabularies
     hash: str  # sha256 of the manifest, which lists the sha256 of every file
-    updates: int  # of the training that the weights come from; 0 if the folder does not say
+    updates: int  # number of updates that made the weights; 0 if the folder does not say
     alignment: AlignmentHeads | None = None  # the heads that were chosen for word alignments
 
 

@@ -96,7 +96,7 @@ class MixedPairs:
     main: Pairs
     added: Pairs
     ratio: float
-    names: tuple[str, str] = ("gold", "silver")  # of both texts, for error messages
+    names: tuple[str, str] = ("gold", "silver")  # names of main and added text in errors
 
     def read(self) -> Iterator[Pair]:
         """Yield main and added pairs: after each main pair, `ratio` added pairs on average."""

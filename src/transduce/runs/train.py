@@ -50,8 +50,8 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     recipe, such as `{"training.steps": 200}`. `scale` names a scale, such as "laptop", that makes
     the recipe smaller. `callbacks` are called after updates and validations.
 
-    `parent` is a model folder, or a run, that training goes on from (adaptation): it decides the
-    architecture and the vocabularies, and without `recipe` all other settings but the schedule.
+    `parent` is a model folder or a run from which training continues (adaptation): it decides the
+    architecture and the vocabularies. Without `recipe` it decides all settings but the schedule.
     `old` is text that is mixed in, such as the parent's own, so that `old_share` of all pairs read
     are old, by default 0.5.
 

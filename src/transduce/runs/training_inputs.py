@@ -43,7 +43,7 @@ class TrainingInputs:
     settings: Mapping[str, Value] = field(default_factory=dict)
     parent: Path | None = None  # the folder of a model to go on from
     old: object = None  # text to mix into the new one, so that the parent's skills are kept
-    old_share: float | None = None  # of all pairs read; by default a half
+    old_share: float | None = None  # share of old pairs among all pairs read; by default 0.5
 
 
 @final
@@ -85,7 +85,7 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
 
 
 def require_consistent_inputs(inputs: TrainingInputs) -> None:
-    """Refuse texts beside a prepared corpus, and old text without a model or without its share."""
+    """Refuse text files with a prepared corpus, old text without a parent, a share without old."""
     texts = (inputs.train, inputs.dev, inputs.old)
     require(
         inputs.store is None or all(text is None for text in texts),
@@ -107,7 +107,7 @@ def require_consistent_inputs(inputs: TrainingInputs) -> None:
 def prepare_adaptation(
     inputs: TrainingInputs, folder: Path, on_progress: OnProgress
 ) -> PreparedTraining:
-    """Choose the recipe of a run that goes on from the model in `folder`, and its corpus."""
+    """Choose the recipe and corpus of a run that continues from the parent model in `folder`."""
     parent = read_parent(folder, inputs.folder)
     is_begun = is_run(inputs.folder)
     if is_begun:

@@ -96,7 +96,7 @@ def run_training(
 ) -> TrainingRun:
     """Begin or resume the run in a folder and train it to its end, or until a signal stops it.
 
-    `parent` is the model that a new run goes on from, if it does not begin with random weights.
+    `parent` is the trained model whose weights a new run begins with, in place of random ones.
     """
     was_begun = is_run(folder)
     rank = hooks.rendezvous.rank if hooks.rendezvous else ProcessRank()

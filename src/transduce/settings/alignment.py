@@ -10,14 +10,14 @@ from transduce.settings.fields import require
 @final
 @dataclass(frozen=True)
 class AlignmentHeads:
-    """A layer of the decoder, heads of its cross-attention, and the step that is read for a piece.
+    """The decoder layer, the heads of its cross-attention, and the step that give word links.
 
     If `shifted`, the links of a target piece are those of the step that reads the piece, one after
     the step that writes it (Chen et al. 2020).
     """
 
-    layer: int  # from 1
-    heads: tuple[int, ...]  # from 1, ascending
+    layer: int  # number of the decoder layer, from 1
+    heads: tuple[int, ...]  # numbers of the heads, from 1, ascending
     shifted: bool = True
 
     def __str__(self) -> str:
@@ -26,7 +26,7 @@ class AlignmentHeads:
         return f"layer {self.layer}, {name} {','.join(map(str, self.heads))}{step}"
 
     def require_in(self, sizes: Architecture) -> None:
-        """Refuse a layer or a head that a model of these sizes lacks."""
+        """Raise InputError if a model of these sizes lacks the layer or one of the heads."""
         for name, number, most in (
             ("layer", self.layer, sizes.layers),
             ("head", self.heads[-1], sizes.heads),
@@ -39,7 +39,7 @@ class AlignmentHeads:
 
 
 def build_alignment_heads(layer: object, heads: object, shifted: object) -> AlignmentHeads:
-    """Return heads from values of any type, such as those of a file; refuse what is no number."""
+    """Return `AlignmentHeads` from values of any type, such as JSON; refuse wrong types."""
     require(is_number(layer), f"a layer is a number from 1, not {layer!r}")
     numbers = heads if isinstance(heads, tuple | list) else ()
     known = bool(numbers) and all(map(is_number, numbers))
@@ -55,7 +55,7 @@ def is_number(value: object) -> bool:
 
 
 def build_default_heads(sizes: Architecture) -> AlignmentHeads:
-    """Return what is read without a choice: all heads of the middle layer, the third of six."""
+    """Return the default heads for word alignment: all heads of the middle decoder layer."""
     return AlignmentHeads((sizes.layers + 1) // 2, number_heads(sizes))
 
 

@@ -87,7 +87,7 @@ class Architecture:
         require_at_most(self, 65_536, "d_model", "d_ff", "d_k", "d_v", "max_positions")
         require_at_most(self, 1_000, "layers", "heads")
         require_probability(self, "dropout", "attention_dropout", "feed_forward_dropout")
-        # Dropout draws 16 bits a number, which cannot express a probability close to 1.
+        # Dropout draws 16 random bits per value, which cannot express a probability close to 1.
         require_at_most(self, 0.99, "dropout", "attention_dropout", "feed_forward_dropout")
         require_one_of(self, "positions", POSITIONS)
         require_one_of(self, "tie_embeddings", TIES)

@@ -67,7 +67,7 @@ class Data:
             "max_characters",
             "max_length_ratio",
         )
-        require_at_most(self, 65_536, "max_length")  # as architecture.max_positions
+        require_at_most(self, 65_536, "max_length")  # architecture.max_positions has the same limit
         require_at_most(self, 1_000_000_000, "source_tokens", "target_tokens", "max_characters")
         require_at_most(self, 1_000_000_000, "max_length_ratio")
         require_at_most(self, 1_000_000_000_000, "max_pairs")

@@ -14,7 +14,7 @@ from transduce.settings.fields import (
     require_types,
 )
 
-PENALTIES = {  # the score of a hypothesis of n symbols, END included
+PENALTIES = {  # each penalty's score of a hypothesis of n symbols, END included
     "gnmt": "log P / ((5 + n) / 6)^alpha",
     "average": "log P / n",
     "none": "log P",
@@ -54,11 +54,13 @@ class Search:
         require_at_most(self, 100_000, "extra_length", "batch_size")
         require_one_of(self, "penalty", tuple(PENALTIES))
         require(self.alpha >= 0, f"search.alpha must not be negative, it is {self.alpha}")
-        # Outputs have at most 65,536 + 100,000 symbols: the divisor stays below 2^128, in float32.
+        # Outputs have at most 65,536 + 100,000 symbols, so the penalty fits into float32 (< 2^128).
         require_at_most(self, 8, "alpha")
         holds = 0 <= self.gamma < math.inf
         require(holds, f"search.gamma must be a number of 0 or more, it is {self.gamma}")
-        require_at_most(self, 1_000, "gamma")  # nats; a symbol of probability 1e-300 has 691
+        require_at_most(
+            self, 1_000, "gamma"
+        )  # in nats; a symbol of probability 1e-300 has 691 nats
 
 
 @final

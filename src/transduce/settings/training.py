@@ -16,7 +16,7 @@ from transduce.settings.fields import (
 
 SMOOTHINGS = ("szegedy", "t2t")
 PRECISIONS = ("float32", "bfloat16")
-TOKEN_MULTIPLE = 64  # matrix products whose number of rows is a multiple of 64 are faster
+TOKEN_MULTIPLE = 64  # matrix products are faster if their number of rows is a multiple of 64
 
 
 @final
@@ -95,13 +95,13 @@ class Training:
             f"take {-(-self.pad_to_tokens // TOKEN_MULTIPLE) * TOKEN_MULTIPLE}: "
             "products of even sizes are faster",
         )
-        many = 1_000_000_000  # more than any run has
+        many = 1_000_000_000  # a limit that no run needs to exceed
         require_at_most(self, many, "steps", "warmup", "snapshot_every", "average_last", "patience")
         require_at_most(self, many, "validate_every", "validate_lines", "max_nonfinite_updates")
         require_at_most(self, many, "micro_batch_tokens")
-        require_at_most(self, 1e30, "learning_rate_factor")  # of float32, which ends at 3e38
+        require_at_most(self, 1e30, "learning_rate_factor")  # the largest float32 is 3e38
         require_at_most(self, 1, "epsilon")
-        require_at_most(self, 525_600, "checkpoint_minutes")  # a year
+        require_at_most(self, 525_600, "checkpoint_minutes")  # a year has so many minutes
         require_at_most(self, 1 << 24, "pad_to_tokens")
         require_at_most(self, 1_024, "threads")
         require_at_most(self, 2**63 - 1, "seed")

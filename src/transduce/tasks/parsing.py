@@ -133,7 +133,7 @@ class Parsing:
         )
 
     def word_number(self, symbol: Symbol) -> int:
-        """Return the number of the words that a symbol stands for, from 1; 0 if it is any word."""
+        """Return a numbered word symbol's word number, from 1; 0 for a symbol that is any word."""
         is_numbered = self.form == "numbered" and symbol.kind is SymbolKind.WORD
         return NUMBERED_SYMBOLS.index(symbol.label) + 1 if is_numbered else 0
 
@@ -233,7 +233,7 @@ def find_word_mismatch(line: str, tree: str) -> str:
 
 
 def list_target_symbols(data: Data, line: str) -> list[str]:
-    """Return the symbols of a bracketed tree in `data.linearisation`, and all its word symbols."""
+    """Return the symbols of a bracketed tree in the form `data.linearisation`, words included."""
     form = cast("Form", data.linearisation)
     return [*linearise(to_tree(line), form), *WORD_SYMBOLS.get(form, ())]
 

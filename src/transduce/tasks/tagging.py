@@ -37,7 +37,7 @@ class Tagging:
     scheme: str  # the label scheme: "bio", "iob1" or "raw"
 
     has_words: ClassVar[bool] = False
-    split_levels: ClassVar[tuple[SplitLevel, ...]] = (  # an input line is always one sentence
+    split_levels: ClassVar[tuple[SplitLevel, ...]] = (  # not into sentences: a line is one sentence
         SplitLevel("sentences", lambda line: [line], " "),
         SplitLevel("tokens", split_words, " "),
     )
@@ -72,7 +72,7 @@ class Tagging:
         return "" if len(ids) == count else f"{len(ids)} labels for {count} tokens, repaired"
 
     def fallback(self, line: str) -> None:  # noqa: ARG002
-        """Return None: no output stands in for a sentence too long, as it can always be split."""
+        """Return None: a sentence that is too long is split and needs no stand-in output."""
         return
 
     def parse_output(self, output: str) -> list[str]:

@@ -36,7 +36,7 @@ class TextToText:
         return ""
 
     def fallback(self, line: str) -> None:  # noqa: ARG002
-        """Return None: no output stands in for a line that is too long and cannot be split."""
+        """Return None: a line that is too long and cannot be split has no stand-in output."""
         return
 
     def parse_output(self, output: str) -> str:

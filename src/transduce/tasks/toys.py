@@ -21,7 +21,9 @@ class Toy(TextToText):
 
     metrics: ClassVar[tuple[str, ...]] = ("exact-match",)
     has_words: ClassVar[bool] = False
-    split_levels: ClassVar[tuple[SplitLevel, ...]] = ()  # the output needs the whole line
+    split_levels: ClassVar[
+        tuple[SplitLevel, ...]
+    ] = ()  # a line cannot be split: outputs need all of it
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
         """Return the percentage of outputs that equal their reference."""

@@ -1,4 +1,4 @@
-"""The configuration of a Marian checkpoint as a recipe; what cannot be expressed is refused."""
+"""Converts a Marian checkpoint's configuration to a recipe; refuses what no recipe can express."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from transduce.settings.recipe import with_changes
 CONFIG, GENERATION, TOKENIZER = "config.json", "generation_config.json", "tokenizer_config.json"
 LIMIT = 1 << 20
 ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu"}
-# keys of config.json that must have these values, which are also their defaults
+# required values of keys in config.json; a missing key counts as equal, except model_type
 EXPECTED: Mapping[str, object] = {
     "model_type": "marian",
     "normalize_before": False,
@@ -25,25 +25,25 @@ EXPECTED: Mapping[str, object] = {
     "decoder_layerdrop": 0.0,
     "tie_word_embeddings": True,
 }
-TWINS = ("layers", "attention_heads", "ffn_dim")  # equal in encoder and decoder, as in the paper
+TWINS = ("layers", "attention_heads", "ffn_dim")  # sizes that encoder and decoder must share
 NOT_HERE = "this model cannot be expressed here; use it with transformers"
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class MarianConfig:
-    """What a Marian checkpoint's configuration says, with the recipe that expresses it."""
+    """The recipe of a Marian checkpoint, and the facts that its vocabularies and weights need."""
 
     recipe: Recipe
     scale_embedding: bool  # whether embeddings are multiplied by √d_model
     is_shared: bool  # whether encoder and decoder have one embedding matrix
     start: int  # id of the symbol that the decoder starts with
-    end: int
-    pad: int
+    end: int  # id of the end symbol </s>
+    pad: int  # id of the padding symbol
 
 
 def read_config(folder: Path) -> MarianConfig:
-    """Read config.json and its neighbours; refuse a model that no recipe can express."""
+    """Read a checkpoint's config.json and related files; refuse what no recipe can express."""
     file = folder / CONFIG
     values = read_object(file)
     for key, wanted in EXPECTED.items():
@@ -67,7 +67,7 @@ def read_config(folder: Path) -> MarianConfig:
 
 
 def build_recipe(folder: Path, values: Mapping[str, Any], file: Path) -> Recipe:
-    """Return `history/marian` with the sizes, languages and search of a checkpoint."""
+    """Return the recipe `history/marian` with a checkpoint's sizes, languages and search."""
     activation, d_model = values.get("activation_function"), read_count(values, "d_model", file)
     if activation not in ACTIVATIONS:
         raise InputError(f"activation_function is {activation!r}", NOT_HERE, file=file)
@@ -95,19 +95,19 @@ def build_recipe(folder: Path, values: Mapping[str, Any], file: Path) -> Recipe:
 
 
 def read_search(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings of the search: the width, and the penalty if it is log P / n^0 or ^1."""
+    """Return search settings from a generation config: the beam width and the length penalty."""
     beam, power = values.get("num_beams"), values.get("length_penalty", 1.0)
     width = {"search.beam": beam} if type(beam) is int and 0 < beam <= 100 else {}
     return width | {"search.penalty": "none" if power == 0 else "average"}
 
 
 def read_object(file: Path, limit: int = LIMIT) -> dict[str, Any]:
-    """Return the JSON object in a file; refuse a missing, large or malformed file."""
+    """Return the JSON object in a file; refuse a missing, malformed or too large file."""
     return read_json(read_bytes(file, limit), file)
 
 
 def read_bytes(file: Path, limit: int) -> bytes:
-    """Return the bytes of a file of a checkpoint; refuse a missing file, or over `limit` bytes."""
+    """Return the bytes of a checkpoint's file; refuse a missing file, or one over `limit` bytes."""
     try:
         size = file.stat().st_size
         if size > limit:
@@ -119,12 +119,12 @@ def read_bytes(file: Path, limit: int) -> bytes:
 
 
 def read_optional(file: Path) -> dict[str, Any]:
-    """Return the JSON object in a file, {} if there is no such file."""
+    """Return the JSON object in a file, or {} if the file does not exist."""
     return read_object(file) if file.exists() else {}
 
 
 def read_count(values: Mapping[str, Any], key: str, file: Path) -> int:
-    """Return a size in config.json; FolderError if it is missing or no positive whole number."""
+    """Return the size `key` of config.json; FolderError if it is no positive whole number."""
     found = values.get(key)
     if type(found) is not int or not 0 < found < 1 << 24:
         raise FolderError(f"{key} is {found!r}, not a size", "look at the path", file=file)
@@ -132,7 +132,7 @@ def read_count(values: Mapping[str, Any], key: str, file: Path) -> int:
 
 
 def read_id(values: Mapping[str, Any], key: str, file: Path) -> int:
-    """Return the id of a special symbol in config.json; FolderError if there is none."""
+    """Return the special symbol's id `key` of config.json; FolderError if it is no id."""
     found = values.get(key)
     if type(found) is not int or found < 0:
         raise FolderError(f"{key} is {found!r}, not an id", "look at the path", file=file)

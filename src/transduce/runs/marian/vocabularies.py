@@ -1,7 +1,8 @@
-"""The vocabularies of a Marian checkpoint: two SentencePiece models and a list of all symbols.
+"""Converts the vocabularies of a Marian checkpoint: two SentencePiece models and a symbol list.
 
-Marian numbers the pieces of both languages in one list (vocab.json). Here each language has its own
-symbols: END, BEGIN (the symbol that the decoder starts with) and the unknown come first.
+Marian numbers the pieces of both languages in one list (vocab.json). After the conversion each
+language has its own list, which begins with END, BEGIN (Marian's decoder start symbol) and the
+unknown symbol.
 """
 
 from collections.abc import Mapping
@@ -22,14 +23,14 @@ from transduce.vocabulary.symbols import SPECIALS
 
 JOINT, TARGET = "vocab.json", "target_vocab.json"
 SPM_LIMIT, JSON_LIMIT = 1 << 26, 1 << 26
-FOREIGN = 1_000.0  # how far below all others the score of a symbol is that no text should have
+FOREIGN = 1_000.0  # subtracted from the lowest score for pieces that no segmentation should use
 Numbers = Mapping[str, int]  # the checkpoint's id of each symbol
 
 
 @final
 @dataclass(frozen=True)
 class ImportedVocabularies:
-    """Vocabularies of an imported model, and for each symbol its row in the checkpoint."""
+    """An imported model's vocabularies, and each symbol's row in the checkpoint's embeddings."""
 
     vocabularies: Vocabularies
     source_rows: list[int]
@@ -37,7 +38,7 @@ class ImportedVocabularies:
 
 
 def read_marian_vocabularies(folder: Path, config: MarianConfig) -> ImportedVocabularies:
-    """Read source.spm, target.spm and vocab.json (or one vocab.json a side) of a checkpoint."""
+    """Read a checkpoint's SentencePiece models (.spm) and its one or two symbol lists (.json)."""
     joint = read_numbers(folder / JOINT)
     own = (folder / TARGET).exists() and not config.is_shared
     numbers = (joint, read_numbers(folder / TARGET) if own else joint)
@@ -58,9 +59,9 @@ def read_marian_vocabularies(folder: Path, config: MarianConfig) -> ImportedVoca
 
 
 def list_source_pieces(model: SentencePieceModel, numbers: Numbers) -> tuple[Piece, ...]:
-    """Return the pieces of the source's model, then other characters that the checkpoint knows.
+    """Return the source model's pieces, then other characters with an id in the checkpoint.
 
-    Marian looks an unknown character up in its list, which the target's pieces are in, too.
+    Marian looks up a character without a piece in vocab.json, which has the target's pieces, too.
     """
     known = dict(model.pieces)
     low = min(known.values()) - FOREIGN
@@ -72,9 +73,9 @@ def list_source_pieces(model: SentencePieceModel, numbers: Numbers) -> tuple[Pie
 def list_target_symbols(
     model: SentencePieceModel, numbers: Numbers, config: MarianConfig
 ) -> SentencePiece:
-    """Return all symbols that the checkpoint's decoder can write, in the order of its ids.
+    """Return all pieces that the checkpoint's decoder can write, in the order of their ids.
 
-    Symbols of the source language get a score so low that no target text is cut into them.
+    Pieces of the source language get so low a score that no target text is split into them.
     """
     scores = dict(model.pieces)
     low = min(scores.values()) - FOREIGN
@@ -86,7 +87,7 @@ def list_target_symbols(
 
 
 def read_numbers(file: Path) -> Numbers:
-    """Return the id of each symbol in a vocab.json; refuse ids that are not 0 to V - 1."""
+    """Return the id of each symbol in a vocab.json; refuse gaps, and codes of target languages."""
     numbers = read_object(file, JSON_LIMIT)
     ids = sorted(number for number in numbers.values() if type(number) is int)
     if ids != list(range(len(numbers))):

@@ -1,7 +1,8 @@
-"""The weights of a Marian checkpoint under our names, in our order of the numbers of a vector.
+"""Converts the weights of a Marian checkpoint: our tensor names, and our order of features.
 
-Marian's positions are [sin | cos] in halves, ours alternate (section 3.5). The same permutation of
-all vectors of width d_model makes one of the other, and changes no other result.
+In Marian's positions all sines come before all cosines; ours alternate (section 3.5). Permuting
+the d_model features of every vector in the same way converts one to the other, and changes no
+output.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,14 +19,14 @@ from transduce.runs.marian.vocabularies import ImportedVocabularies
 from transduce.vocabulary import BEGIN
 
 WEIGHTS, PICKLED = "model.safetensors", "pytorch_model.bin"
-NEVER = -100.0  # the bias of BEGIN, which no output has: Marian itself has no such symbol
+NEVER = -100.0  # the output bias of BEGIN, so that BEGIN is never written
 Take = Callable[[str], Tensor]
 
 
 def read_marian_weights(
     folder: Path, config: MarianConfig, symbols: ImportedVocabularies
 ) -> dict[str, Tensor]:
-    """Return the weights of a checkpoint as our model names and orders them."""
+    """Return a Marian checkpoint's weights under our names and in our order of features."""
     found = load_safetensors(folder)
     order = interleave(config.recipe.architecture.d_model)
 
@@ -43,7 +44,7 @@ def read_marian_weights(
 
 
 def load_safetensors(folder: Path) -> dict[str, Tensor]:
-    """Return the tensors of model.safetensors; a pickled checkpoint is refused, never opened."""
+    """Return the tensors of a folder's model.safetensors; refuse a folder with pickles only."""
     file = folder / WEIGHTS
     if not file.exists():
         hint = "name the folder of a Marian checkpoint, as transformers saves it"
@@ -61,7 +62,7 @@ def load_safetensors(folder: Path) -> dict[str, Tensor]:
 
 
 def interleave(d_model: int) -> Tensor:
-    """Return for each number of our vectors its index in Marian's: sine i, cosine i, and so on."""
+    """Return for each of our d_model features its index in Marian's order: sine 0, cosine 0, …"""
     halves = torch.arange(d_model).view(2, d_model // 2)
     return halves.T.flatten()
 
@@ -73,14 +74,16 @@ def list_embeddings(
     symbols: ImportedVocabularies,
     order: Tensor,
 ) -> Iterator[tuple[str, Tensor]]:
-    """Yield the embeddings of both languages, the output matrix if it differs, and its bias."""
+    """Yield name and tensor of both embeddings, of the output bias, and of an untied output."""
     names = ["model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"]
     source, target = (take(name if name in found else "model.shared.weight") for name in names)
     scale = 1.0 if config.scale_embedding else config.recipe.architecture.d_model**-0.5
     yield "source.weight", scale * take_rows(source, symbols.source_rows)[:, order]
     rows = take_rows(target, symbols.target_rows)[:, order]
     yield "target.weight", scale * rows
-    if not config.scale_embedding:  # then the embedding is not the output matrix, but a part of it
+    if (
+        not config.scale_embedding
+    ):  # the embedding is the output matrix / √d_model, so they are not tied
         yield "output.weight", rows
     bias = take_rows(take("final_logits_bias").flatten(), symbols.target_rows).clone()
     bias[BEGIN] = NEVER
@@ -88,7 +91,7 @@ def list_embeddings(
 
 
 def take_rows(table: Tensor, rows: Sequence[int]) -> Tensor:
-    """Return rows of a table by their numbers; FolderError if the table has fewer."""
+    """Return the rows of a matrix with the given numbers; FolderError if it has too few rows."""
     if max(rows) >= len(table):
         fact = f"the vocabulary has symbol {max(rows):,}, and the weights have {len(table):,} rows"
         raise FolderError(fact, "download the checkpoint again")
@@ -96,7 +99,7 @@ def take_rows(table: Tensor, rows: Sequence[int]) -> Tensor:
 
 
 def convert_layer(take: Take, start: str, name: str, order: Tensor) -> dict[str, Tensor]:
-    """Return the weights of one encoder or decoder layer by our names."""
+    """Return the weights of one encoder or decoder layer, whose names begin with `name`."""
 
     def join(parts: Sequence[str], attention: str, kind: str) -> Tensor:
         tensors = [take(f"{start}.{attention}.{part}_proj.{kind}") for part in parts]
