@@ -29,7 +29,7 @@ Parts = tuple[EncodedLine, Sequence[Combination]]  # a line, and the hypotheses 
 
 
 def require_alignable(translator: "Translator") -> None:
-    """Refuse an ensemble, and a model whose outputs are no text."""
+    """Raise InputError for an ensemble, and for a model whose outputs are not text."""
     if len(translator.models) > 1:
         fact = f"words are aligned by one model, and this is {len(translator.models)}"
         raise InputError(fact, "name one model of the ensemble")
@@ -42,13 +42,13 @@ def require_alignable(translator: "Translator") -> None:
 
 
 def find_heads(translator: "Translator") -> AlignmentHeads:
-    """Return the heads that a translator aligns by; all of the middle layer if none are chosen."""
+    """Return the heads that a translator aligns by: those chosen, or all of its middle layer."""
     sizes = translator.models[0].sizes
     return translator.alignment_heads or build_default_heads(sizes)
 
 
 def change_heads(translator: "Translator", changes: Mapping[str, Any]) -> AlignmentHeads:
-    """Return a translator's heads for alignment with changes, such as `layer=3`: all its heads."""
+    """Return a translator's alignment heads with changes; a new layer alone means all its heads."""
     require_alignable(translator)
     sizes, before = translator.models[0].sizes, find_heads(translator)
     if changes.get("layer", before.layer) != before.layer:
@@ -91,7 +91,7 @@ def add_alignments(
     found: Sequence[Parts],
     outputs: Sequence[Sequence[Output]],
 ) -> list[list[Output]]:
-    """Return the outputs of a block of lines with their alignments.
+    """Return the outputs of a block of lines, each with the word alignment to its line.
 
     The parts of a line that was split are aligned one by one, as they were translated.
     """
@@ -109,7 +109,7 @@ def add_alignments(
 
 
 def pair_parts(number: int, parts: Parts, rank: int, task: Task) -> list[Pair]:
-    """Return the source and the output of each part of a line; `rank` counts outputs from 0."""
+    """Pair the text of each part of a line with the same part of output number `rank`, from 0."""
     encoded, combinations = parts
     return [
         Pair(number, text, task.decode(part.ids, text))
@@ -120,7 +120,7 @@ def pair_parts(number: int, parts: Parts, rank: int, task: Task) -> list[Pair]:
 def join_alignments(text: str, pairs: Sequence[Pair], alignments: Sequence[Alignment]) -> Alignment:
     """Return the alignment of a whole line of `text` from those of its parts, in order."""
     weights: dict[tuple[int, int], float] = {}
-    at = words = 0  # characters of the source and words of the target before a part
+    at = words = 0  # characters of the source, words of the target, before a part
     for pair, alignment in zip(pairs, alignments, strict=True):
         at = max(at, text.find(pair.source, at))
         first = text.count(" ", 0, at)

@@ -1,8 +1,8 @@
 """Word alignments from the attention of the decoder to the source    (Chen et al. 2020)
 
-A target piece is linked to the source piece that its step reads most, marks left out; two words are
-linked if any of their pieces are. With shifted attention that step is the one that reads the piece,
-which is one after the step that writes it.
+A target piece is linked to the source piece that its decoding step attends to most, END left out.
+Two words are linked if any of their pieces are. Without shifted attention, a piece's step is the
+one that writes it; with it, the next step, which reads the piece.
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ class Alignment:
         return " ".join(f"{i}-{j}" for i, j in self.links)
 
     def as_json(self) -> dict[str, Any]:
-        """Return links and weights, with four digits, as values for JSON."""
+        """Return the links and their weights, rounded to four decimals, as values for JSON."""
         weights = [round(weight, 4) for weight in self.weights]
         return {"alignment": [list(link) for link in self.links], "weights": weights}
 
@@ -59,13 +59,13 @@ class PairWords:
     target: Sequence[int]
 
     def link(self, weights: Float32[np.ndarray, "*C t s"]) -> Bool[np.ndarray, "*C I J"]:
-        """Return which words are linked: each target piece with the source piece it reads most."""
+        """Link words whose pieces attend to each other most: I source words by J target words."""
         best = np.asarray(self.source)[weights.argmax(axis=-1)]  # [*C t]: a source word
         linked = best[..., None, :] == np.arange(self.source[-1] + 1)[:, None]  # [*C I t]
         return np.logical_or.reduceat(linked, find_firsts(self.target), axis=-1)
 
     def align(self, weights: Float32[np.ndarray, "t s"]) -> Alignment:
-        """Return the links of a sentence pair with their weights."""
+        """Align a pair's words by attention weights from t target pieces to s source pieces."""
         largest = np.maximum.reduceat(weights, find_firsts(self.source), axis=-1)
         largest = np.maximum.reduceat(largest, find_firsts(self.target), axis=-2).T  # [I J]
         links = [(int(i), int(j)) for i, j in np.argwhere(self.link(weights))]
@@ -94,7 +94,7 @@ def number_words(vocabulary: Vocabulary, ids: Sequence[int]) -> list[int]:
 def capture_steps(
     model: Transformer, sources: Sentences, targets: Sentences, *, shifted: bool
 ) -> Iterator[tuple[int, list[Float32[Tensor, "H t s"]]]]:
-    """Yield for each pair its index and, by layer, the weights between its pieces without END.
+    """Yield (index of a pair, its weights from target to source pieces by layer), END left out.
 
     The ids of every source and target end with END. Row t of the weights is the step that reads
     target piece t if `shifted`, else the step that writes it. Pairs come in batches of similar

@@ -10,18 +10,18 @@ Combination = Sequence[Hypothesis]  # a hypothesis of each part of a line, in or
 
 
 class Sum(NamedTuple):
-    """The score of some hypotheses, one for each part so far; the lowest number is tried first."""
+    """The score of a combination of hypotheses for a line's first parts; the best sorts first."""
 
     negative: float  # the negative sum of scores
-    before: int  # the rank of the sum over all parts but the last
-    rank: int  # the rank of the last part's hypothesis
+    before: int  # the rank, from 0, of the combination without the last part
+    rank: int  # the rank, from 0, of the last part's hypothesis
 
 
 def combine_best(found: Sequence[Sequence[Hypothesis]], n: int) -> list[Combination]:
     """Return the `n` combinations of a line's parts with the highest sums of scores, best first.
 
     `found` has each part's hypotheses, best first. Parts are added one by one, and only the `n`
-    best sums so far are extended: no other one can lead to a better total. Equal sums are ordered
+    best sums so far are extended: no other sum can lead to a better total. Equal sums are ordered
     by the ranks of the parts' hypotheses.
     """
     totals, steps = [0.0], list[list[Sum]]()
@@ -41,7 +41,7 @@ def merge_best(totals: Sequence[float], scores: Sequence[float], n: int) -> list
         _, before, rank = top
         if rank + 1 < len(scores):
             heapq.heappush(heap, Sum(-(totals[before] + scores[rank + 1]), before, rank + 1))
-        if rank == 0 and before + 1 < len(totals):  # each sum is reached on one way only
+        if rank == 0 and before + 1 < len(totals):  # so that no sum is reached twice
             heapq.heappush(heap, Sum(-(totals[before + 1] + scores[0]), before + 1, 0))
     return best
 
@@ -49,7 +49,7 @@ def merge_best(totals: Sequence[float], scores: Sequence[float], n: int) -> list
 def trace_back(
     found: Sequence[Sequence[Hypothesis]], steps: Sequence[Sequence[Sum]], rank: int
 ) -> Combination:
-    """Return the hypotheses of the total of this rank, by following the sums back to the start."""
+    """Return the combination with the `rank`-th best total, found by following sums backwards."""
     chosen = []
     for hypotheses, best in zip(reversed(found), reversed(steps), strict=True):
         chosen.append(hypotheses[best[rank].rank])

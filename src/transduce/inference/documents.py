@@ -36,7 +36,7 @@ def translate_document(
     document: Any,  # noqa: ANN401 - checked below, so that a wrong value has a plain error
     form: Any,  # noqa: ANN401
 ) -> TranslatedDocument:
-    """Translate the text of a document, and keep its structure.
+    """Translate the sentences in a document of format `form`, and keep everything else.
 
         found = transduce.translate_document("model", b"<p>A <b>dog</b> runs.</p>", "html")
         print(found.text, found.sentences)

@@ -48,7 +48,7 @@ class GoldPairs:
     def score(
         self, translator: Translator, choices: Choices, *, shifted: bool
     ) -> dict[int, list[ScoredHeads]]:
-        """Return by layer how well each choice of its heads aligns the words of all pairs."""
+        """Return how well each choice of heads, by layer, aligns the words of all pairs."""
         (model,), task = translator.models, translator.task
         means = {
             layer: build_means(heads, model.sizes.heads).to(model.output.weight.device)
@@ -73,7 +73,7 @@ class GoldPairs:
 
 
 def build_means(choices: Sequence[tuple[int, ...]], heads: int) -> Float32[torch.Tensor, "C H"]:
-    """Return a matrix whose rows take the mean of the heads of each choice."""
+    """Return a matrix that averages, for each of C choices, the chosen ones of H heads."""
     means = torch.zeros(len(choices), heads)
     for row, chosen in zip(means, choices, strict=True):
         row[[number - 1 for number in chosen]] = 1 / len(chosen)
@@ -81,7 +81,10 @@ def build_means(choices: Sequence[tuple[int, ...]], heads: int) -> Float32[torch
 
 
 def lay_out_gold(gold: GoldLinks, words: PairWords, line: int) -> Bool[np.ndarray, "2 I J"]:
-    """Return which words have a sure link and which have any; refuse links of words beyond."""
+    """Return gold links as two masks of I source by J target words: the sure ones, and all.
+
+    Raises InputError if a link names a word beyond the end.
+    """
     laid = np.zeros((2, words.source[-1] + 1, words.target[-1] + 1), bool)
     for number, links in enumerate((gold.sure, gold.all)):
         for i, j in links:
@@ -99,6 +102,6 @@ def lay_out_gold(gold: GoldLinks, words: PairWords, line: int) -> Bool[np.ndarra
 def count_linked(
     linked: Bool[np.ndarray, "C I J"], gold: Bool[np.ndarray, "2 I J"]
 ) -> Int[np.ndarray, "C 3"]:
-    """Return for each choice its number of links, of sure ones, and of sure or possible ones."""
+    """Count for each of C choices its links, those that are sure, and those sure or possible."""
     counts = [linked, linked & gold[0], linked & gold[1]]
     return np.stack([one.sum(axis=(-2, -1)) for one in counts], axis=-1)

@@ -1,4 +1,4 @@
-"""Chooses the precision of inference: what was asked for, or what this machine can do instead."""
+"""Chooses the precision of inference: the one asked for, or one that this machine supports."""
 
 from typing import NamedTuple
 
@@ -10,14 +10,14 @@ from transduce.settings.precision import AUTO, InferencePrecision
 
 
 class PrecisionChoice(NamedTuple):
-    """The precision that a model gets, and a sentence if it is not the one asked for."""
+    """The precision to compute in, and a message if it is not simply the one asked for."""
 
     precision: InferencePrecision
     message: str
 
 
 def choose_precision(asked: str, device: torch.device) -> PrecisionChoice:
-    """Return the precision asked for, or float32 if int8 cannot be had; "auto" is decided here."""
+    """Return the precision `asked` for; choose one for "auto"; use float32 for unsupported int8."""
     if asked == AUTO:
         chosen, reason = choose_automatically(device, read_processor())
         return PrecisionChoice(chosen, f"precision auto: {chosen.value}, {reason}")

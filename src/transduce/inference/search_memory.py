@@ -1,7 +1,7 @@
 """Limits the batch of a search to what fits in the memory that is free, by an estimate.
 
-A process over the limit of a control group is killed without an error, so that there is nothing to
-retry. Where the system raises an error, `search/continuous_batching.py` halves the batch.
+A process over the limit of a control group is killed without an error, so that it cannot retry.
+Where the system raises an error, `search/continuous_batching.py` halves the batch.
 """
 
 from collections.abc import Sequence
@@ -15,15 +15,15 @@ from transduce.settings import Architecture, Search
 
 FLOAT = 4  # bytes of a float32
 SHARE = 0.8  # of the free memory; the rest is for what the estimate leaves out
-COPIES = 4  # of a row's log P over all symbols: logits, sums with scores, keys of the top-k
+COPIES = 4  # of the log P of all symbols of a hypothesis: logits, sums, keys of the top-k
 
 
 def limit_batch_size(
     models: Sequence[Transformer], sources: Sequence[Sequence[int]], search: Search, width: int
 ) -> Search:
-    """Return the search with at most as many sentences at once as fit in free memory, at least 1.
+    """Lower the batch size of `search` to the number of sentences that fit in free memory, or 1.
 
-    `width` is the number of hypotheses of a sentence. A GPU's memory is left to its own errors.
+    `width` is the number of hypotheses of a sentence. A GPU is not asked: it raises errors.
     """
     if not sources or models[0].output.weight.device.type != "cpu":
         return search
@@ -36,12 +36,13 @@ def limit_batch_size(
 
 
 def estimate_bytes(model: Transformer, length: int, search: Search, width: int) -> int:
-    """Return about how many bytes the search of one sentence of `length` pieces may take."""
+    """Estimate the bytes that a search with `width` hypotheses of `length` pieces may take."""
     steps, symbols = length + search.extra_length, len(model.output.weight)
-    own = width * steps * (2 * count_cached(model.sizes) * FLOAT + 2 * 8)  # 2: a copy; its tokens
+    own = width * steps * (2 * count_cached(model.sizes) * FLOAT + 2 * 8)
+    # 2 ·: for a copy of each number; 8: bytes of a token
     return own + length * count_cached(model.sizes) * FLOAT + width * symbols * FLOAT * COPIES
 
 
 def count_cached(sizes: Architecture) -> int:
-    """Return how many numbers the keys and values of one token are, in all layers."""
+    """Count the numbers in the cached keys and values of one token, over all layers."""
     return sizes.layers * sizes.heads * (sizes.d_k + sizes.d_v)

@@ -20,7 +20,7 @@ from transduce.packed import Packed
 @final
 @dataclass
 class SilencedAttention:
-    """Attention whose output for one head is 0 in one layer; layers are called in order."""
+    """Attention in which one head of one layer outputs 0; it counts its calls, one per layer."""
 
     attention: BatchAttention
     layer: int  # from 1
@@ -48,9 +48,9 @@ class SilencedAttention:
 def silence_head(
     model: Transformer, layer: int, head: int, *, causal: bool | None
 ) -> Iterator[None]:
-    """Switch a head off in the attention that a model computes within the block.
+    """Within a with block, put 0 for the output of one head of one layer of a model.
 
-    `causal` chooses attention by its mask; None chooses all.
+    `causal` says whether that head's attention has a causal mask; None: either.
     """
     fast, before = model.select_kernel(), model.kernel
 

@@ -49,7 +49,7 @@ class LearnedPositions(nn.Module):
         self.weight = nn.Parameter(torch.empty(count, d_model))
 
     def forward(self, positions: Int[Tensor, " T"], longest: int) -> Float[Tensor, "T d_model"]:
-        """Return the vectors of all tokens' positions; InputError if too few were learned."""
+        """Return the vectors of all tokens' positions; raise InputError if too few were learned."""
         if longest > len(self.weight):
             raise InputError(
                 f"a sentence has {longest} pieces, this model learned {len(self.weight)} positions",

@@ -140,7 +140,7 @@ def decode_development_set(prepared: PreparedCorpus) -> ParallelLines:
 
 
 def read_test_set(data: Data, test: Texts | None, train: Texts | None) -> ParallelLines:
-    """Return the lines of `test`, by default the corpus's; InputError if only `train` is given."""
+    """Return the lines of `test`, by default the corpus's; raise InputError for `train` alone."""
     hint = "--test-source FILE --test-target FILE"
     require(
         test is not None or train is None,

@@ -89,13 +89,13 @@ def parse_link(text: str) -> tuple[int, str, int]:
 
 
 def count_links(gold: GoldLinks, links: Links) -> AlignmentResult:
-    """Return the numbers of links of one sentence pair, by whether they are in the gold links."""
+    """Count the links of one sentence pair, and those of them in the gold links."""
     in_sure, in_all = len(links & gold.sure), len(links & gold.all)
     return AlignmentResult(len(links), in_sure, in_all, len(gold.sure), len(gold.all))
 
 
 def count_lines(outputs: Sequence[str], gold: Sequence[str]) -> list[AlignmentResult]:
-    """Return the numbers of links of each line of an output, by whether they are in the gold."""
+    """Count the links of each line of an output, and those of them in the gold links."""
     both = zip(gold, outputs, strict=True)
     return [count_links(parse_gold_links(ours), parse_links(theirs)) for ours, theirs in both]
 

@@ -35,7 +35,7 @@ class BeamState(NamedTuple):
 
 
 class StepResult(NamedTuple):
-    """The result of one step: the beams, the row that each row extends, and the sentences done."""
+    """The result of one step: new beams, their parent rows, and which sentences are done."""
 
     beams: BeamState
     parent_rows: Int[Tensor, " R"] | None  # the row that each new row extends; None: the same row

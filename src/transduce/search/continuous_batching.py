@@ -146,9 +146,9 @@ def retire_done(
 
 
 def compact_sentences(done: Sequence[bool]) -> list[int]:
-    """Return the unfinished sentences' indices; the last ones take the places of finished ones.
+    """Return the unfinished sentences' indices, the last of them moved to finished ones' places.
 
-    All other unfinished sentences keep their index, so that few rows are copied.
+    Most unfinished sentences keep their index, so that few rows are copied.
     """
     count = done.count(False)
     last = (sentence for sentence in range(count, len(done)) if not done[sentence])

@@ -1,4 +1,4 @@
-"""Beam search of sources that come and go while it runs, as a server's do."""
+"""Beam search of sources that are added and removed while it runs, as a server needs it."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Generic, final
@@ -16,23 +16,23 @@ from transduce.search.continuous_batching import Result, take_first_step, take_s
 from transduce.search.decoder import Decoder, State
 from transduce.settings import Search
 
-MAX_WAIT = 3  # steps of the running batch that a source waits at most for others to come with it
-SHARE = 8  # sources enter together once they are this fraction (1/8) of the running ones
+MAX_WAIT = 3  # the most steps that a source waits for others to enter with it
+SHARE = 8  # waiting sources enter once they are 1/8 as many as the running ones
 
 
 @final
 class RunningSearch(Generic[State]):
     """A beam search that sources join and leave between steps; no result depends on the others.
 
-    A source that comes while nothing runs starts at once. Others enter in groups, within three
-    steps, because encoding sources one by one would slow down all that run.
+    A source that is added while nothing runs starts at once. Others enter in groups, within three
+    steps, because encoding sources one by one would slow down the running ones.
     """
 
     def __init__(
         self, decoder: Decoder[State], search: Search, *, nbest: int, max_length: int
     ) -> None:
         """Build an empty search for sources of at most `max_length` symbols, END included."""
-        longest = [range(max_length)]  # a source that only its length matters of
+        longest = [range(max_length)]  # stands for a source: only its length matters
         self.strategy = build_beam_strategy(decoder, longest, search, nbest)
         self.decoder, self.search = decoder, search
         self.waiting: dict[int, Sequence[int]] = {}
@@ -50,7 +50,7 @@ class RunningSearch(Generic[State]):
         return not self.waiting and self.active is None
 
     def add(self, sources: Mapping[int, Sequence[int]]) -> None:
-        """Add sources, each under a number of its own, under which its result will be."""
+        """Add sources to wait, by numbers that their results will have."""
         self.waiting.update(sources)
 
     def drop(self, numbers: Collection[int]) -> None:
@@ -66,7 +66,7 @@ class RunningSearch(Generic[State]):
 
     @torch.inference_mode()
     def select(self, kept: Sequence[int]) -> ActiveBatch[State]:
-        """Return the running batch with only the given sentences (rows of the beams)."""
+        """Return the running batch with only the sentences whose indices in it are `kept`."""
         assert self.active
         beams = self.active.beams
         rows = torch.arange(beams.last_ids.numel(), device=beams.last_ids.device)
@@ -83,7 +83,7 @@ class RunningSearch(Generic[State]):
 
     @torch.inference_mode()
     def step(self) -> list[Result]:
-        """Do one step of the model, for new sources or for all that run; return what is done."""
+        """Decode one symbol, of waiting sources or of running ones; return the finished results."""
         if self.should_admit():
             return self.admit()
         if self.active is None:
@@ -93,7 +93,7 @@ class RunningSearch(Generic[State]):
         return results
 
     def should_admit(self) -> bool:
-        """Return whether waiting sources enter now."""
+        """Return whether waiting sources should join the running batch now."""
         free = self.search.batch_size - self.running
         if not self.waiting or free <= 0:
             return False
@@ -101,7 +101,7 @@ class RunningSearch(Generic[State]):
         return enough or self.steps_waited >= MAX_WAIT
 
     def admit(self) -> list[Result]:
-        """Let sources in, those that came first, and do their first step; return what is done."""
+        """Decode the first symbol of the oldest waiting sources, and add them to the batch."""
         free = self.search.batch_size - self.running
         numbers = list(self.waiting)[:free]
         sources = [self.waiting.pop(number) for number in numbers]

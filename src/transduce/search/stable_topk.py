@@ -12,14 +12,14 @@ from torch import Tensor
 # S sentences · W hypotheses of each · R = S W rows, one per hypothesis · V symbols
 # C candidates of a sentence's W V columns (hypothesis-symbol pairs) · K = `count`
 
-NARROW = 128  # columns up to which a sort of all is as fast as the choice of some
-BLOCK = 64  # number of neighbouring symbols of which at first only the maximum is compared
+NARROW = 128  # up to this number of columns, sorting all is as fast as choosing some
+BLOCK = 64  # neighbouring symbols, compared by their maximum first
 
 
 def stable_topk(
     values: Float[Tensor, "S C"], count: int
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
-    """Return the `count` highest values of each row and their columns, highest first.
+    """Return the K = `count` highest of C values in each row and their columns, highest first.
 
     Ties go to the leftmost column, 0.0 and -0.0 are equal, NaN comes last.
     """
@@ -71,7 +71,7 @@ def find_block_maxima(
 ) -> Float[Tensor, "S W blocks"]:
     """Return the highest log-probability of each block, NaN left out; NaN if all are NaN."""
     maxima = log_probs.amax(dim=3)  # NaN where a block has one
-    if maxima.device.type == "cpu" and not maxima.isnan().any():  # no wait for a GPU
+    if maxima.device.type == "cpu" and not maxima.isnan().any():  # on a GPU the test would wait
         return maxima
     is_nan = log_probs.isnan()
     maxima = log_probs.masked_fill(is_nan, -torch.inf).amax(dim=3)
@@ -82,9 +82,9 @@ def find_block_maxima(
 def tabulate_blocks(
     width: int, symbols: int, device: torch.device
 ) -> tuple[Int[Tensor, " B"], Int[Tensor, "B block"], Int[Tensor, " rest"]]:
-    """Return the numbers 0 .. B-1 of a sentence's blocks, their columns, and the columns in none.
+    """Return the numbers of B blocks of columns, the blocks' columns, and the columns in none.
 
-    Every step needs them again.
+    A sentence has `width` · `symbols` columns. The result is cached, since every step needs it.
     """
     columns = torch.arange(width * symbols, device=device).view(width, symbols)
     whole = symbols // BLOCK * BLOCK
@@ -95,9 +95,9 @@ def tabulate_blocks(
 def choose_leftmost(
     values: Float[Tensor, "S C"], columns: Int[Tensor, "*S C"], count: int
 ) -> Int[Tensor, "S K"]:
-    """Return where in each row the `count` highest values are, highest first.
+    """Return the indices of each row's `count` highest values; ties go to the lowest of `columns`.
 
-    Of equal values the one with the lowest column is first. The high part of the sort key is the
+    The highest value comes first. The high part of the sort key is the
     bit pattern of |value|, negated for values above 0: as an integer the pattern increases with
     |value|. The low part is the column, so no two keys are equal. NaN has the largest bits and is
     not above 0, so NaN comes last whatever its sign.

@@ -24,7 +24,7 @@ class LiveHypothesis:
     """A live hypothesis before a step of the search, and its most probable next symbols."""
 
     ids: tuple[int, ...]
-    log_prob: float  # of all its symbols, in nats
+    log_prob: float  # the sum over its symbols, in nats
     following: tuple[tuple[int, float], ...]  # allowed next symbols with log P, best first
 
 
@@ -40,7 +40,7 @@ class SearchTrace:
 def trace_beam_search(
     decoder: Decoder[State], source: Sequence[int], search: Search, alternatives: int
 ) -> SearchTrace:
-    """Search one source, and record each step with that many next symbols of each hypothesis."""
+    """Search one source; record each step's hypotheses with `alternatives` next symbols of each."""
     strategy = build_beam_strategy(decoder, [source], search, nbest=1)
     steps = list[list[LiveHypothesis]]()
 
@@ -56,7 +56,7 @@ def trace_beam_search(
 def list_live_hypotheses(
     beams: BeamState, log_probs: Float[Tensor, "R V"], alternatives: int
 ) -> list[LiveHypothesis]:
-    """Return the live hypotheses of the only sentence, and what may follow each, best first."""
+    """Return a single sentence's live hypotheses, each with its best next symbols, best first."""
     values, ids = stable_topk(log_probs, min(alternatives, log_probs.shape[1]))
     written = beams.tokens[0, :, : int(beams.lengths[0])].tolist()
     rows = zip(written, beams.log_probs[0].tolist(), ids.tolist(), values.tolist(), strict=True)

@@ -29,7 +29,7 @@ def require_count(name: str, value: object) -> None:
 
 
 def read_path(name: str, value: object) -> Path:
-    """Return the argument called `name` as a path; InputError if no file can have this path."""
+    """Return the argument called `name` as a path; raise InputError if no file can have it."""
     if not isinstance(value, str | PathLike):
         raise InputError(f"{name} must be a path, not {describe_value(value)}")
     try:

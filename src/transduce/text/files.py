@@ -56,7 +56,10 @@ def read_bytes(path: Path | str, most: int) -> bytes:
 
 @contextmanager
 def explain_read_errors(name: str, describe_read: Callable[[], str]) -> Iterator[None]:
-    """Raise InputError for damaged and unreadable files in a block; tell what had been read."""
+    """In a with block, turn errors of damaged or unreadable files into InputErrors about `name`.
+
+    `describe_read` returns the beginning of the hint: what had been read.
+    """
     try:
         yield
     except DAMAGED as error:
@@ -79,7 +82,7 @@ def display_name(path: Path | str) -> str:
 
 
 def read_pairs(source: Path | str, target: Path | str) -> Iterator[tuple[str, str]]:
-    """Yield (source line i, target line i) of two files; InputError if their line counts differ."""
+    """Yield (source line i, target line i) of two files; raise InputError if line counts differ."""
     if str(source) == str(target) == "-":
         raise InputError(
             "both sides cannot come from standard input",

@@ -14,7 +14,7 @@ from transduce.text.clean import INVISIBLE
 from transduce.text.sentences import can_end_sentence, can_start_sentence
 
 WORD = re.compile(r"\S+")
-BULLETS = "-–—*•·●▪■►▶#>|_~=+"  # a word of these, at the start of a sentence, is no part of it
+BULLETS = "-–—*•·●▪■►▶#>|_~=+"  # a word of these characters does not start a sentence
 LINE_END = re.compile("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -38,7 +38,7 @@ def split_text(text: str, *, at_line_ends: bool = True) -> SplitText:
 
 
 def cut(text: str, spans: Iterator[tuple[int, int]]) -> SplitText:
-    """Return the parts of a text in the given spans as its sentences."""
+    """Split a text into the sentences in these spans, and the strings between them."""
     sentences, between, end = list[str](), list[str](), 0
     for start, stop in spans:
         between.append(text[end:start])
@@ -53,7 +53,7 @@ def find_sentences(
     line_end: re.Pattern[str] | None = None,
     read: Callable[[str], str] = str,
 ) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each sentence with a letter; a match of `word` is one word of it.
+    """Yield (start, end) of each sentence that has a letter; `word` matches one word of a text.
 
     A match of `line_end` between two words ends a sentence, too. `read` turns a word as it is
     written, such as `Caf&eacute;.`, into the word that is meant.

@@ -70,7 +70,7 @@ def read_tagged(path: Path | str) -> Iterator[TaggedSentence]:
 
 
 def read_rows(path: Path | str) -> Iterator[Row]:
-    """Yield a tagged file's lines; InputError if one is neither blank nor token, tab and label."""
+    """Yield a tagged file's lines; raise InputError unless each is blank or token, tab, label."""
     name = display_name(path)
     for number, raw in enumerate(read_byte_lines(path), start=1):
         line = decode_line(raw, name, number)

@@ -96,12 +96,12 @@ class Progress:
 
     @staticmethod
     def from_json(values: object) -> "Progress":
-        """Return the progress stored in state.json; ValueError if a field is not as written."""
+        """Return the progress stored in state.json; raise ValueError if a field is invalid."""
         return parse_record(Progress, values)
 
 
 def read_progress(state: Mapping[str, Any], step: int, file: Path) -> Progress:
-    """Return the progress in a state.json; FolderError if it is not that of the folder's step."""
+    """Return the progress in a state.json; raise FolderError unless it is that of `step`."""
     try:
         progress = Progress.from_json(state.get("progress"))
     except ValueError as fault:

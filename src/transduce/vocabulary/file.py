@@ -22,7 +22,7 @@ def serialise(kind: VocabularyKind) -> bytes:
 
 
 def deserialise(data: bytes) -> VocabularyKind:
-    """Return the vocabulary in a tokenizer.json; FolderError if `serialise` did not write it."""
+    """Parse a tokenizer.json; raise FolderError if `serialise` did not write it."""
     try:
         found = json.loads(data)
         kind = read_kind(found)

@@ -59,7 +59,7 @@ class BytePair:
 
     @staticmethod
     def from_model(model: Any) -> "BytePair":  # noqa: ANN401 - parsed JSON
-        """Build the vocabulary from tokenizer.json's "model" entry; ValueError if it is invalid."""
+        """Build the vocabulary from tokenizer.json's "model" entry; raise ValueError if invalid."""
         known, checked = set(byte_letters()), dict[Merge, None]()
         for left, right in model["merges"]:
             joined = left + right
@@ -122,7 +122,7 @@ class WordPiece:
 
     @staticmethod
     def from_model(model: Any) -> "WordPiece":  # noqa: ANN401
-        """Build the vocabulary from tokenizer.json's "model" entry; ValueError if it is invalid."""
+        """Build the vocabulary from tokenizer.json's "model" entry; raise ValueError if invalid."""
         vocab, known = model["vocab"], set(byte_letters())
         pieces = tuple(sorted(vocab, key=vocab.__getitem__)[len(list_symbols([])) :])
         for piece in pieces:
@@ -177,7 +177,7 @@ class ClosedList:
 
     @staticmethod
     def from_model(model: Any) -> "ClosedList":  # noqa: ANN401
-        """Build the vocabulary from tokenizer.json's "model" entry; ValueError if it is invalid."""
+        """Build the vocabulary from tokenizer.json's "model" entry; raise ValueError if invalid."""
         vocab = model["vocab"]
         learned = tuple(sorted(vocab, key=vocab.__getitem__)[len(SPECIALS) :])
         for symbol in learned:

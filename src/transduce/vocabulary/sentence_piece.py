@@ -30,7 +30,7 @@ class SentencePiece:
 
     @staticmethod
     def from_document(found: Any) -> "SentencePiece":  # noqa: ANN401 - parsed JSON
-        """Build the vocabulary from a parsed tokenizer.json; ValueError if it is invalid."""
+        """Build the vocabulary from a parsed tokenizer.json; raise ValueError if it is invalid."""
         pieces = tuple((str(piece), float(score)) for piece, score in found["model"]["vocab"])
         maps = [one for one in found["normalizer"]["normalizers"] if one["type"] == "Precompiled"]
         learned = pieces[UNKNOWN_ID + 1 :]
@@ -58,7 +58,7 @@ class SentencePiece:
         return RESERVED.sub("< ", text)
 
     def normalizer_json(self) -> dict[str, Any]:
-        """Return the "normalizer" entry of tokenizer.json: the model's own, then single blanks."""
+        """Return the "normalizer" entry of tokenizer.json: `charsmap`, then single blanks."""
         blanks = {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
         compiled = {"type": "Precompiled", "precompiled_charsmap": self.charsmap}
         steps = [compiled, blanks] if self.charsmap else [blanks]
@@ -73,7 +73,7 @@ class SentencePiece:
         return METASPACE
 
     def model_json(self) -> dict[str, Any]:
-        """Return the "model" entry of tokenizer.json; no text has the specials as pieces."""
+        """Return the "model" entry of tokenizer.json: special symbols, then pieces, with scores."""
         lowest = min((score for _, score in self.pieces), default=0.0)
         specials = [[one, lowest] for one in (*SPECIALS, UNKNOWN)]
         vocab = [*specials, *([piece, score] for piece, score in self.pieces)]

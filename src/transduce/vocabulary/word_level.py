@@ -34,7 +34,7 @@ class WordLevel:
 
     @staticmethod
     def from_model(model: Any) -> "WordLevel":  # noqa: ANN401 - parsed JSON
-        """Build the vocabulary from tokenizer.json's "model" entry; ValueError if it is invalid."""
+        """Build the vocabulary from tokenizer.json's "model" entry; raise ValueError if invalid."""
         vocab = model["vocab"]
         learned = sorted(vocab, key=vocab.__getitem__)[len(SPECIALS) :]
         classes = tuple(symbol for symbol in learned if is_class(symbol))
@@ -107,7 +107,7 @@ def learn_word_level(lines: Iterable[str], size: int) -> WordLevel:
 
 
 def choose_classes(counts: Counter[str], most: int) -> tuple[str, ...]:
-    """Return UNKNOWN and the classes that the most rare words have, at most `most` in all."""
+    """Return UNKNOWN and the most frequent classes of rare words, at most `most` in all."""
     rare = (word for word, count in counts.items() if count <= RARE)
     found = Counter(one for word in rare for one in list_classes(word))
     frequent = sorted(one for one in found if found[one] >= EXAMPLES)
@@ -126,7 +126,7 @@ def list_classes(word: str) -> Iterator[str]:
 
 
 def find_shape(word: str) -> str:
-    """Return a word's shape: A, Aa or a by its case, 1 for digits, - inside; 0 is a number."""
+    """Return a word's shape, such as "Aa", "a1-" (case, digit, hyphen inside), "0" or "."."""
     digits = any(one.isdigit() for one in word)
     if not any(one.isalpha() for one in word):
         return "0" if digits else "."

@@ -23,7 +23,7 @@ def group_words(
 
 
 def find_start_bytes(data: bytes, find_starts: Callable[[str], list[bool]]) -> set[int]:
-    """Return the offsets of the bytes at which words begin."""
+    """Return the byte offsets of word starts, which `find_starts` finds in the decoded text."""
     text = data.decode("utf-8", errors="surrogateescape")
     widths = [len(one.encode("utf-8", errors="surrogateescape")) for one in text]
     offsets = accumulate(widths[:-1], initial=0)

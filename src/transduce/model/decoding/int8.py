@@ -1,4 +1,4 @@
-"""Products with weights in 8 bits, for a search: every row has a scale of its own (decision 0039)
+"""Linear maps in 8-bit integers for inference: each row has a scale of its own (decision 0039)
 
 A row of x is divided by its largest magnitude and rounded to 8 bits; so is every row of W, once.
 The products are summed exactly, as integers: a row has the same product alone and in a batch.
@@ -19,7 +19,7 @@ from transduce.model.linear import Linear
 LEVELS = 127  # 8 bits with a sign
 SAFE_LEVELS = 64  # a sum of two products, 2 · 255 · 64, fits in 16 bits with a sign
 ZERO_POINT = 128  # inputs are stored without a sign
-SMALLEST = 1e-30  # a row of zeros is divided by this
+SMALLEST = 1e-30  # the least divisor, for rows of zeros
 
 
 @final
@@ -35,7 +35,7 @@ class Int8Linear(nn.Module):
     def multiply(
         self, x: Float[Tensor, "R n"]
     ) -> tuple[Float[Tensor, "R m"], Float[Tensor, "R 1"]]:
-        """Return x Wᵀ with every row divided by its largest input, and these magnitudes."""
+        """Return x Wᵀ for each row of x divided by its largest magnitude, and these magnitudes."""
         largest = x.abs().amax(dim=1, keepdim=True).clamp_(min=SMALLEST)
         return multiply_int8(x / largest, self.packed), largest
 
@@ -62,14 +62,14 @@ def pack_int8(weight: Float[Tensor, "m n"], levels: int) -> torch.ScriptObject:
     """Round every row of a matrix to -levels .. levels by its own scale, and pack it for FBGEMM."""
     scales = weight.abs().amax(dim=1).clamp_(min=SMALLEST).double() / levels
     zeros = torch.zeros(len(weight), dtype=torch.long)
-    with warnings.catch_warnings():  # torch means to remove such tensors, once there are others
+    with warnings.catch_warnings():  # torch plans to replace quantized tensors
         warnings.filterwarnings("ignore", "torch.quantize_per_tensor", UserWarning)
         rounded = torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
     return torch.ops.quantized.linear_prepack(rounded, None)
 
 
 def multiply_int8(x: Float[Tensor, "R n"], packed: torch.ScriptObject) -> Float[Tensor, "R m"]:
-    """Round x, whose numbers are from -1 to 1, to 8 bits, and multiply by a packed matrix."""
+    """Round x, with values from -1 to 1, to 8 bits; return x Wᵀ for a packed 8-bit matrix W."""
     operator = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32
     return operator(x, 1 / LEVELS, ZERO_POINT, packed)
 
@@ -88,9 +88,10 @@ def unsupported_int8_reason() -> str:
 
 @functools.cache
 def do_sums_saturate() -> bool:
-    """Return whether the processor's sums of two 8-bit products are cut to 16 bits.
+    """Return whether this processor cuts the sum of two 8-bit products to 16 bits.
 
-    So they are without the VNNI instructions. Weights then have 7 bits, and nothing is cut.
+    Processors without the VNNI instructions do. Weights are then rounded to 7 bits, whose sums
+    are not cut.
     """
     ones = torch.ones(16, 64)
     product = multiply_int8(ones, pack_int8(ones, LEVELS))

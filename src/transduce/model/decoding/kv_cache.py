@@ -143,9 +143,10 @@ class KVCache:
 def locate_slots(
     order: Int[Tensor, "S kept"], shape: torch.Size, capacity: int
 ) -> Int[Tensor, " indices"]:
-    """Return where each sentence's slots `order`, padded to `capacity`, lie in a layer, by head.
+    """Return flat indices into a layer's keys of each sentence's and head's slots `order`.
 
-    `shape` is that of the keys: layers, sentences, heads, slots, width.
+    The slots are padded to `capacity`. `shape` is that of the keys: layers, sentences, heads,
+    slots, width.
     """
     sentences, heads, before = shape[1:4]
     if not order.shape[1]:

@@ -76,7 +76,7 @@ def build_layer(
 def build_stack(
     kind: LayerKind, n: int, sizes: Architecture, layers: int, *, causal: bool
 ) -> list[MeasuredLayer]:
-    """Build the token-mixing sub-layers of all `layers` layers of an encoder (decoder if `causal`).
+    """Build the token-mixing sub-layer of each of `layers` encoder layers (decoder if `causal`).
 
     They are of type `kind`, for sentences of n positions, with weights in float64.
     """

@@ -31,7 +31,7 @@ def restore_quotes(
 
 
 def insert_quote(line: BracketLine, number: int) -> BracketLine:
-    """Copy quotation mark `number` of a tree, kept beside its words, into its words.
+    """Insert a tree's quotation mark (index `number` in its `quotes`) into the tree's words.
 
     Later words and marks move by 1. Constituents that are open at the mark become one word longer;
     later constituents move by 1.

@@ -40,7 +40,7 @@ def delinearise(
     tags: Sequence[str] | None = None,
     labels: Collection[str] | None = None,
 ) -> Tree:
-    """Return the tree that a list of symbols describes over the words; InputError if malformed.
+    """Return the tree that symbols describe over the words; raise InputError if malformed.
 
     In the forms tags and t2t the symbols hold the part-of-speech tags; in the others these are
     `tags`, by default XX for each word. Only the form t2t needs `labels`, the constituent labels;

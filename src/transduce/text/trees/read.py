@@ -149,7 +149,7 @@ class TreeParser:
         self.brackets.append(Bracket(self.line, self.column))
 
     def _require_constituent(self) -> None:
-        """Open a constituent for the innermost bracket; InputError if it has a word or no label."""
+        """Open a constituent for the innermost bracket, which must have a label and no word."""
         bracket = self.brackets[-1]
         if bracket.has_children:
             return

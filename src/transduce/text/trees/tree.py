@@ -75,7 +75,7 @@ class Tree:
                 yield Step(SymbolKind.CLOSE, open_indices.pop())
 
     def with_tags(self, tags: Sequence[str]) -> "Tree":
-        """Return the same tree with other tags; InputError unless there is a tag for each word."""
+        """Return the same tree with other tags; raise InputError unless each word has a tag."""
         require_one_per_word("tags", tags, self.words)
         return replace(self, tags=tuple(tags))
 

@@ -26,7 +26,7 @@ FRAME_HEIGHT = 640  # pixels of the page in a notebook
 @final
 @dataclass(frozen=True)
 class Attention:
-    """What a model attends to for one text: a notebook shows it, files keep it.
+    """The attention weights of a model for one text, to show in a notebook or to save.
 
     attention = transduce.load("model").attend("A dog runs.")
     attention.write_page("attention.html")

@@ -1,8 +1,8 @@
 """An attention view as data of a page: a JSON header, and the weights in compressed blocks.
 
 The weights of one layer and one kind of attention are one block [heads, queries, keys], so that a
-page decompresses only the layers that are looked at. Blocks stand one after the other in base64;
-the header names where each begins and how many characters it has.
+page decompresses only the layers that are looked at. The blocks are joined in base64; the header
+has the offset and the number of characters of each.
 """
 
 import base64
@@ -26,15 +26,15 @@ from transduce.view.attention.record import (
 from transduce.view.attention.tendencies import compute_tendencies
 from transduce.vocabulary.symbols import SPECIALS
 
-FORMAT = 1  # of header and blocks; a page's script reads this one only
+FORMAT = 1  # version of header and blocks; a page's script reads no other
 Block = Float32[np.ndarray, "H Q K"]
 
 
 def build_steps(keys: int) -> Float64[np.ndarray, " N"]:
-    """Return the weights that a byte can stand for: the next is 8 % larger, and at most 0.008.
+    """Return the N weights from 0 to 1 that one byte can encode, with a step of about 8 % between.
 
-    Steps are never smaller than 2 % of 1 / keys, the mean of a query's weights. The error is half
-    a step. A page computes the same list.
+    A step is at most 0.008, and at least 2 % of 1 / keys, the mean of a query's weights. The error
+    is half a step. A page computes the same list.
     """
     smallest, steps = max(0.02 / keys, 1e-6), [0.0]
     while steps[-1] < 1:
@@ -43,13 +43,13 @@ def build_steps(keys: int) -> Float64[np.ndarray, " N"]:
 
 
 def encode_steps(weights: Block) -> bytes:
-    """Return one byte for each weight, the number of the nearest step."""
+    """Encode each weight as one byte: the index of the nearest weight in `build_steps`."""
     steps = build_steps(weights.shape[-1])
     return np.searchsorted((steps[1:] + steps[:-1]) / 2, weights).astype(np.uint8).tobytes()
 
 
 def encode_halves(weights: Block) -> bytes:
-    """Return each weight as a little-endian float16: an error of at most 0.00025."""
+    """Encode each weight as a little-endian float16, with an error of at most 0.00025."""
     return weights.astype("<f2").tobytes()
 
 
@@ -62,14 +62,14 @@ KNOWN_NUMBERS = f"known: {', '.join(NUMBERS)}"
 @final
 @dataclass(frozen=True)
 class WeightEncoding:
-    """How weights are written into a page."""
+    """The encoding of attention weights in a page: number format, threshold and compression."""
 
     numbers: str = "step8"  # "step8": one byte for each weight; "float16": two, nearly exact
     minimum: float = 0.0  # smaller weights are written as 0, which makes the page smaller
     compression: str = "zlib"  # or "none", for browsers without DecompressionStream
 
     def __post_init__(self) -> None:
-        """Refuse values that a page cannot be written with."""
+        """Raise InputError for an unknown number format or compression."""
         require(self.numbers in NUMBERS, f"unknown numbers {self.numbers!r}", KNOWN_NUMBERS)
         known = self.compression in ("zlib", "none")
         require(known, f"unknown compression {self.compression!r}", "known: zlib, none")
@@ -80,7 +80,7 @@ class WeightEncoding:
         )
 
     def encode_block(self, weights: Block) -> str:
-        """Return the weights of one layer as base64."""
+        """Encode the attention weights of one layer as base64 text."""
         kept = np.where(weights < self.minimum, np.float32(0), weights)
         content = NUMBERS[self.numbers](kept)
         if self.compression == "zlib":

@@ -13,7 +13,7 @@ from transduce.settings.alignment import AlignmentHeads
 
 # L layers · H heads · Q query positions · K key positions
 
-# The sequences of positions that read (queries) and are read (keys), by kind of attention.
+# The sequences that the queries and the keys of each kind of attention belong to.
 # "input" is the output shifted right, as the decoder reads it    (section 3.1)
 SIDES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {"encoder": ("source", "source"), "decoder": ("input", "input"), "cross": ("output", "source")}
@@ -52,11 +52,11 @@ class NextPiece:
 @final
 @dataclass(frozen=True)
 class BeamHypothesis:
-    """A live hypothesis of the beam before a step: an earlier one, and the piece it appended."""
+    """A live hypothesis of the beam before a step: its parent hypothesis and its last piece."""
 
     parent: int  # index in the beam of the step before; -1 before the first step
     piece: str  # "" before the first step
-    log_prob: float  # of all its pieces, in nats
+    log_prob: float  # the sum over its pieces, in nats
     alternatives: tuple[NextPiece, ...]  # best first, without pieces that a constraint forbids
     is_chosen: bool  # whether the output begins with this hypothesis
 
@@ -74,7 +74,7 @@ class OutputStep:
 @final
 @dataclass(frozen=True)
 class ModelName:
-    """The model that a record is of: its name, the hash of its manifest, and its sizes."""
+    """The model that an attention record is of: name, hash of its manifest, and sizes."""
 
     name: str
     sha256: str  # "" for a model that was not read from a folder
@@ -88,8 +88,8 @@ class AttentionView:
     """All attention weights of a model for one source and one output.
 
     `weights` has an array for each kind of attention that the model has: "encoder", "decoder" and
-    "cross". Row q of a head holds how much position q reads from each position; `SIDES` names the
-    sequences of both. A query of "cross" is the step that writes that piece of the output.
+    "cross". Row q of a head has the weights from query position q to all key positions; `SIDES`
+    names the sequences of both. A query of "cross" is the step that writes a piece of the output.
     """
 
     model: ModelName
@@ -105,12 +105,12 @@ class AttentionView:
     alignment: AlignmentHeads | None = None  # the heads by which the model aligns words, if it does
 
     def queries(self, kind: str) -> PieceSequence:
-        """Return the sequence whose positions read, in a kind of attention."""
+        """Return the sequence that queries of a kind of attention, such as "cross", belong to."""
         sequence: PieceSequence = getattr(self, SIDES[kind][0])
         return sequence
 
     def keys(self, kind: str) -> PieceSequence:
-        """Return the sequence whose positions are read, in a kind of attention."""
+        """Return the sequence that keys of a kind of attention, such as "cross", belong to."""
         sequence: PieceSequence = getattr(self, SIDES[kind][1])
         return sequence
 

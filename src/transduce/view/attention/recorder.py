@@ -152,7 +152,7 @@ def stack_weights(record: AttentionRecord) -> Mapping[str, Float32[np.ndarray, "
 def add_beams(
     steps: Sequence[OutputStep], output: EncodedOutput, translator: Translator
 ) -> tuple[OutputStep, ...]:
-    """Return the steps with the beam before each of them; the search may have gone on after."""
+    """Add to each output step the beam before it, if a search found the output."""
     if not output.beams:
         return tuple(steps)
     beams = describe_beams(output.beams, output.ids, translator.task.target)
@@ -160,7 +160,7 @@ def add_beams(
 
 
 def note_length(ids: Sequence[int], data: Data) -> list[str]:
-    """Return a sentence on a source that is longer than the model's training sentences, if so."""
+    """Return a note if a source is longer than the model's training sentences, else []."""
     if len(ids) <= data.max_length:
         return []
     return [
@@ -170,7 +170,7 @@ def note_length(ids: Sequence[int], data: Data) -> list[str]:
 
 
 def note_layers(sizes: Architecture) -> list[str]:
-    """Return a sentence on a model that has another layer in place of self-attention, if so."""
+    """Return a note if a model has another layer in place of self-attention, else []."""
     if sizes.mixing == "self-attention":
         return []
     return [

@@ -87,7 +87,7 @@ def compute_highest_entropy(view: AttentionView, kind: str) -> Float[np.ndarray,
 def label_head(
     shares: Float[np.ndarray, " tendencies"], entropy: float, *, is_broad: bool
 ) -> HeadTendency:
-    """Return a head's tendency from its shares and the entropy of its weights."""
+    """Return a head's tendency: "broad" if `is_broad`, else that of its largest share, if any."""
     strongest = int(shares.argmax())
     label = TENDENCIES[strongest] if shares[strongest] >= LEAST_SHARE else "mixed"
     named = {name: float(share) for name, share in zip(TENDENCIES, shares, strict=True)}

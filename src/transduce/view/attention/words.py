@@ -44,7 +44,7 @@ def readable_piece(vocabulary: Vocabulary, number: int) -> str:
 
 
 def name_word(values: Sequence[bytes], first_piece: str) -> str:
-    """Return the text of a word from the bytes of its pieces; that of a mark, such as "</s>"."""
+    """Decode a word from the bytes of its pieces; return `first_piece` if they are blank."""
     return b"".join(values).decode("utf-8", errors="replace").strip() or first_piece
 
 

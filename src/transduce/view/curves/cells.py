@@ -1,7 +1,8 @@
 """A run's updates as cells to draw: one update each, or 64 with their smallest and largest value.
 
-Up to 200,000 updates each is a cell. Of more, the last 10,000 are, and those before are blocks of
-64, in which the spike of a single update stays visible as the block's largest value.
+In a run of at most 200,000 updates each is a cell. In a longer run each of the last 10,000 is one,
+and the earlier updates are joined to blocks of 64, in which the spike of a single update stays
+visible as the block's largest value.
 """
 
 from collections.abc import Mapping
@@ -14,14 +15,14 @@ from jaxtyping import Float64
 from transduce.view.curves.run_log import Updates
 
 BLOCK = 64  # updates of a block
-MAX_SINGLE = 200_000  # so many updates are cells of their own
-LAST_SINGLE = 10_000  # of more updates, so many of the last are
+MAX_SINGLE = 200_000  # in a run of so many updates, each is a cell
+LAST_SINGLE = 10_000  # in a longer run, so many of the last updates are cells
 
 
 @final
 @dataclass(frozen=True)
 class Series:
-    """A value of each cell: the mean of its updates, and for blocks the smallest and largest."""
+    """One quantity, such as loss: its mean in C cells, its minimum and maximum in B blocks."""
 
     mean: Float64[np.ndarray, " C"]
     low: Float64[np.ndarray, " B"]
@@ -31,9 +32,9 @@ class Series:
 @final
 @dataclass(frozen=True)
 class Cells:
-    """The updates of a run as cells, of which the first `blocks` have 64 updates, the others one.
+    """A run's updates as C cells: the first `blocks` cells are of 64 updates, the others of one.
 
-    `steps`, `tokens` and `seconds` are what a cell adds to those before it.
+    `steps`, `tokens` and `seconds` are those of a cell alone, not counted from the start.
     """
 
     blocks: int
@@ -45,12 +46,12 @@ class Cells:
 
 
 def count_blocks(updates: int, *, full: bool) -> int:
-    """Return how many blocks of 64 are made of so many updates; none if all are to be kept."""
+    """Return how many blocks of 64 a run's first updates are joined to; 0 if `full`."""
     return 0 if full or updates <= MAX_SINGLE else (updates - LAST_SINGLE) // BLOCK
 
 
 def build_cells(updates: Updates, *, full: bool) -> Cells:
-    """Return the cells of a run's updates; with `full` each update is one."""
+    """Join a run's updates to cells; with `full`, each update is a cell."""
     blocks = count_blocks(len(updates), full=full)
     values = {
         "loss": updates.nats,
@@ -70,22 +71,22 @@ def build_cells(updates: Updates, *, full: bool) -> Cells:
 
 
 def measure_speed(updates: Updates) -> Float64[np.ndarray, " N"]:
-    """Return the target tokens a second of each update; NaN where the clock did not move."""
+    """Return the target tokens per second of N updates; NaN where the clock did not move."""
     durations = np.diff(updates.seconds, prepend=0.0)
     durations[durations <= 0] = np.nan
     return updates.target_tokens / durations
 
 
 def add_up(column: Float64[np.ndarray, " N"], blocks: int) -> Float64[np.ndarray, " C"]:
-    """Return the sums of the first blocks of 64 values, then each later value."""
+    """Return the sums of the first `blocks` blocks of 64 values, then each later value."""
     inner = column[: blocks * BLOCK].reshape(blocks, BLOCK)
     return np.concatenate([inner.sum(axis=1), column[blocks * BLOCK :]])
 
 
 def summarise(column: Float64[np.ndarray, " N"], blocks: int) -> Series:
-    """Return mean, smallest and largest value of the first blocks of 64, then each later value.
+    """Return mean, minimum and maximum of the first `blocks` blocks of 64, then all later values.
 
-    NaN does not count; a block of nothing else is NaN.
+    NaN does not count; a block of NaN only is NaN.
     """
     inner = column[: blocks * BLOCK].reshape(blocks, BLOCK)
     count = np.isfinite(inner).sum(axis=1)

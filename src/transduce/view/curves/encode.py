@@ -54,7 +54,7 @@ def encode_run(name: str, folder: Path, log: RunLog, *, full: bool) -> tuple[dic
 
 
 def follows_schedule(log: RunLog, schedule: Mapping[str, float] | None) -> bool:
-    """Return whether each logged learning rate is that of equation 3: then none is stored."""
+    """Return whether all logged learning rates follow equation 3, so that none must be stored."""
     rates, steps = log.updates.learning_rate, log.updates.step
     if schedule is None or not len(steps) or np.isnan(rates).any():
         return False
@@ -64,7 +64,7 @@ def follows_schedule(log: RunLog, schedule: Mapping[str, float] | None) -> bool:
 
 
 def list_columns(cells: Cells) -> Iterator[tuple[str, Float64[np.ndarray, " _"]]]:
-    """Yield the columns of a run by the names that the page knows."""
+    """Yield the columns of a run's cells, each with the name that the page's script expects."""
     for name in ("steps", "tokens", "seconds", "skipped"):
         yield name, getattr(cells, name)
     for name, series in cells.series.items():
@@ -81,16 +81,16 @@ def round_down(values: Float64[np.ndarray, " B"]) -> Float64[np.ndarray, " B"]:
 
 
 def pack_column(values: Float64[np.ndarray, " C"]) -> bytes:
-    """Return numbers as float32, all first bytes before all second ones and so on, by zlib.
+    """Compress C numbers as float32 with zlib: all first bytes, then all second ones, and so on.
 
-    Bytes that are alike then stand together, and the result is a third smaller.
+    Similar bytes are then neighbours, and the result is a third smaller.
     """
     single = np.clip(values, -MAX_FINITE, MAX_FINITE).astype("<f4")
     return zlib.compress(single.view(np.uint8).reshape(-1, 4).T.tobytes(), 6)
 
 
 def read_schedule(folder: Path) -> dict[str, float] | None:
-    """Return what equation 3 needs of a run's recipe; None without a sound run.json."""
+    """Return the numbers for equation 3 in a run's recipe; None without a valid run.json."""
     recipe = read_recipe(folder)
     paths = {
         "d_model": ("architecture", "d_model"),
@@ -103,12 +103,12 @@ def read_schedule(folder: Path) -> dict[str, float] | None:
 
 
 def read_average_last(folder: Path) -> float | None:
-    """Return of how many snapshots the run's model is the mean; None without a sound run.json."""
+    """Return how many snapshots a run's model averages; None without a valid run.json."""
     return finite_number(get_nested(read_recipe(folder), "training", "average_last"))
 
 
 def read_recipe(folder: Path) -> object:
-    """Return the recipe of a run as JSON; None without a sound run.json."""
+    """Return a run's recipe as parsed JSON; None without a valid run.json."""
     file = folder / RUN_FILE
     try:
         return from_checksummed_json(read_regular(file, RUN_FILE_BYTES), file).get("recipe")

@@ -21,7 +21,7 @@ HOSTS = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?", re.IGNORECASE
 OFFSETS = re.compile(r"\d{1,15}(,\d{1,15})*")
 EVENTS = "/events"
 SECONDS_BETWEEN_READS = 0.2
-SECONDS_BETWEEN_SIGNS = 5.0  # a comment, by whose failure a closed connection is noticed
+SECONDS_BETWEEN_SIGNS = 5.0  # between comments, which fail if the connection is closed
 MAX_STREAMS = 32
 HEADERS = (
     ("Cache-Control", "no-store"),
@@ -34,7 +34,7 @@ HEADERS = (
 
 @final
 class CurvesServer(ThreadingHTTPServer):
-    """A server of one page and its stream of new lines; it reads logs and nothing else."""
+    """A server of one page of curves and a stream of the logs' new lines; it reads only logs."""
 
     daemon_threads = True
 
@@ -51,27 +51,27 @@ class CurvesServer(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """The address of the page."""
+        """The URL of the page."""
         return f"http://{ADDRESS}:{self.server_address[1]}/"
 
     def build_page(self) -> bytes:
-        """Return the page of the logs as they are now."""
+        """Return the page of curves, drawn from the logs as they are now."""
         pairs = zip(self.names, self.logs, strict=True)
         logs = {name: (log.run, log.read()) for name, log in pairs}
         return build_curves_page(logs, events=EVENTS)
 
     def server_close(self) -> None:
-        """Stop to listen, and end all streams."""
+        """Stop listening, and end all streams."""
         self.closed.set()
         super().server_close()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Ignore connections that end in the middle; others are not met, or are answered."""
+        """Ignore errors of connections that a browser closes; others are answered elsewhere."""
 
 
 @final
 class CurvesHandler(BaseHTTPRequestHandler):
-    """Answers GET of the page and of the stream; refuses all else, and foreign names of host."""
+    """Answers GET for the page and the stream; refuses all else, and other Host headers."""
 
     server: CurvesServer
     server_version = "transduce"
@@ -79,7 +79,7 @@ class CurvesHandler(BaseHTTPRequestHandler):
     timeout: ClassVar[float] = 10.0  # seconds for a request to arrive
 
     def do_GET(self) -> None:
-        """Answer a request for the page or for new lines."""
+        """Answer a request for the page or for the stream of new lines."""
         path = urlsplit(self.path).path
         if not HOSTS.fullmatch(self.headers.get("Host", "")):
             self.send_text(HTTPStatus.FORBIDDEN, "this server answers to 127.0.0.1 only")
@@ -91,7 +91,7 @@ class CurvesHandler(BaseHTTPRequestHandler):
             self.send_text(HTTPStatus.NOT_FOUND, "the page is at /")
 
     def send_page(self) -> None:
-        """Send the page, or why there is none."""
+        """Send the page, or the error that prevents it."""
         try:
             page = self.server.build_page()
         except TransduceError as error:
@@ -101,7 +101,7 @@ class CurvesHandler(BaseHTTPRequestHandler):
         self.wfile.write(page)
 
     def send_events(self) -> None:
-        """Send the lines after the offsets of the request, and then each new one."""
+        """Stream the logs' lines after the offsets in the request, and then each new line."""
         offsets = self.read_offsets()
         if offsets is None:
             self.send_text(HTTPStatus.BAD_REQUEST, "from=OFFSET,… has one offset for each run")
@@ -116,7 +116,10 @@ class CurvesHandler(BaseHTTPRequestHandler):
                 self.server.streams.release()
 
     def read_offsets(self) -> list[int] | None:
-        """Return the offsets that a browser has reached; when it comes back, its last event's."""
+        """Read from a request the offset that the browser has reached in each log; None if wrong.
+
+        A browser that connects again sends those of its last event.
+        """
         query = parse_qs(urlsplit(self.path).query).get("from", [""])
         text = self.headers.get("Last-Event-ID") or query[0]
         if not OFFSETS.fullmatch(text):
@@ -125,7 +128,7 @@ class CurvesHandler(BaseHTTPRequestHandler):
         return offsets if len(offsets) == len(self.server.logs) else None
 
     def send_text(self, status: HTTPStatus, text: str) -> None:
-        """Send a sentence with a status."""
+        """Send an answer with a status and a sentence of plain text."""
         content = f"{text}\n".encode("utf-8", "backslashreplace")
         self.send_head(status, "text/plain; charset=utf-8", len(content))
         self.wfile.write(content)
@@ -147,9 +150,9 @@ class CurvesHandler(BaseHTTPRequestHandler):
 def stream_lines(
     logs: Sequence[FollowedLog], offsets: Sequence[int], closed: Event
 ) -> Iterator[bytes]:
-    """Yield messages with the new lines of logs, for as long as they are read, until `closed`.
+    """Yield server-sent events with the lines after each log's offset, until `closed` is set.
 
-    A log that is another than before ends the stream, with a message that says so.
+    A log that was replaced by another ends the stream, with an event that says so.
     """
     readers = [NewLines(log.path, offset) for log, offset in zip(logs, offsets, strict=True)]
     spoken = 0.0
@@ -171,7 +174,7 @@ def stream_lines(
 
 
 def encode_message(number: int, lines: bytes, reached: Sequence[int]) -> bytes:
-    """Return a server-sent event: the run's number and offset, then its new lines."""
+    """Encode a server-sent event: a run's number, its offset and its new lines."""
     identity = ",".join(map(str, reached)).encode()
     place = f"{number} {reached[number]}".encode()
     data = [place, *lines.replace(b"\r", b" ").split(b"\n")]

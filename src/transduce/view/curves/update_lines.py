@@ -19,7 +19,7 @@ FIELDS = (
     "seconds",
     "applied",
 )
-# an update as training/journal.py writes it, or in the last group any other line
+# an update as training/journal.py writes it; the last group matches any other line
 PATTERN = (
     rb'^(?:\{"event": "update", "step": (\d++), "loss": NUMBER, "nats": (NUMBER)'
     rb', "gradient_norm": (NUMBER), "learning_rate": (NUMBER), "source_tokens": \d++'
@@ -67,18 +67,18 @@ def parse_lines(block: bytes) -> ParsedLines:
 
 
 def parse_event(line: bytes) -> dict[str, Any] | None:
-    """Return the event that a line of JSON holds, or None if it holds none."""
+    """Parse a line of JSON as an event; return None if it is none."""
     if len(line) > MAX_LINE_BYTES:
         return None
     try:
         event = json.loads(line)
-    except (ValueError, RecursionError):  # no JSON, an integer of too many digits, too deep
+    except (ValueError, RecursionError):  # not JSON, too many digits, or too deep
         return None
     return event if isinstance(event, dict) and isinstance(event.get("event"), str) else None
 
 
 def encode_fields(event: dict[str, Any]) -> UpdateFields:
-    """Return the fields of an update that was parsed as JSON as the pattern returns them."""
+    """Encode a parsed update event as the fields that `PATTERN` finds in an update's line."""
     return [*(json.dumps(event.get(name)).encode() for name in FIELDS), b""]
 
 

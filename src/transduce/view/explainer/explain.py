@@ -85,7 +85,7 @@ def explain(
 def build_page_of(
     translator: Translator, texts: list[str], stages: list[Stage], curve: Curve, numbers: str
 ) -> str:
-    """Return the page of a translator at its stages; earlier stages are stored in 8 bits."""
+    """Return the page of a model at stages of its training; all but the last are in 8 bits."""
     kinds = ["int8"] * (len(stages) - 1) + [numbers]
     stored = [store_weights(stage.weights, kind) for stage, kind in zip(stages, kinds, strict=True)]
     example = compute_example(translator, stored[-1], texts[0])

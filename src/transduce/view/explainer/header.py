@@ -28,7 +28,7 @@ UNNAMED = "source"  # the source language of a recipe that was chosen for a user
 @final
 @dataclass(frozen=True)
 class Example:
-    """A sentence, the output that PyTorch finds with the stored weights, and numbers on the way."""
+    """A sentence, its output by PyTorch with the stored weights, and some intermediate values."""
 
     text: str
     source: list[int]
@@ -81,7 +81,7 @@ def build_stored_model(translator: Translator, stored: StoredWeights) -> Transfo
 
 
 def compute_example(translator: Translator, stored: StoredWeights, text: str) -> Example:
-    """Translate a text with the stored weights, and sample the numbers on the way."""
+    """Translate a text with the stored weights, and sample the intermediate values."""
     model = build_stored_model(translator, stored)
     (source,) = translator.task.encode_sources([text])
     search = replace(translator.recipe.search, constrained=False)
@@ -103,7 +103,7 @@ def describe_vocabulary(vocabulary: Vocabulary) -> dict[str, Any]:
 
 
 def build_header(translator: Translator, texts: Sequence[str], example: Example) -> dict[str, Any]:
-    """Return all that a page needs beside its stages."""
+    """Return as JSON values all that an explainer page needs besides its stages' weights."""
     recipe, task, model = translator.recipe, translator.task, translator.models[0]
     shared = task.source.hash == task.target.hash
     target = {} if shared else {"target": describe_vocabulary(task.target)}
@@ -124,7 +124,7 @@ def build_header(translator: Translator, texts: Sequence[str], example: Example)
 
 
 def list_notes(translator: Translator) -> list[str]:
-    """Return sentences on what of the model is not as in the paper."""
+    """Return a sentence for each way in which the model differs from the paper's."""
     sizes = translator.models[0].sizes
     found = []
     if sizes.norm == "pre":

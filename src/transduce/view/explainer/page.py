@@ -23,7 +23,7 @@ PARTS = PageParts(
 def build_explainer_page(
     header: Mapping[str, Any], stages: Sequence[tuple[Mapping[str, Any], StoredWeights]]
 ) -> str:
-    """Return the page of a model at its stages, each with what the page says about it.
+    """Build the explainer page from its header and each stage's description and weights.
 
     Equal arguments give equal bytes.
     """

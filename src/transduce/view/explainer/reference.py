@@ -34,9 +34,9 @@ def trace_model(model: Transformer, source: Sequence[int], output: Sequence[int]
     kernel = model.eval().kernel
     with hooks(model, found):
         try:
-            model.kernel = name_kernel(found, "encoder", len(model.encoder))
+            model.kernel = build_recording_kernel(found, "encoder", len(model.encoder))
             memory = model.encode(Packed.from_sentences([source]))
-            model.kernel = name_kernel(found, "decoder", len(model.decoder))
+            model.kernel = build_recording_kernel(found, "decoder", len(model.decoder))
             inputs = Packed.from_sentences([[BEGIN, *output[:-1]]])
             states = model.decode(inputs, memory)
         finally:
@@ -137,7 +137,7 @@ def record_parts(found: Rows, names: Sequence[str], widths: Sequence[int]) -> Ho
     return record
 
 
-def name_kernel(found: Rows, stack: str, layers: int) -> Any:  # noqa: ANN401 - an AttentionKernel
+def build_recording_kernel(found: Rows, stack: str, layers: int) -> Any:  # noqa: ANN401 - an AttentionKernel
     """Return an attention kernel that records scores and weights of each head of a stack."""
     kinds = {True: "self", False: "self" if stack == "encoder" else "cross"}
     counts = dict.fromkeys(kinds.values(), 0)

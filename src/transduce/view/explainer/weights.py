@@ -80,7 +80,7 @@ def store_weights(weights: Mapping[str, Tensor], number: str) -> StoredWeights:
 
 
 def choose_number(values: Float32[np.ndarray, "..."], wanted: str) -> str:
-    """Return the numbers that a tensor is stored in: those wanted, or finer ones it needs."""
+    """Return the number format to store a tensor in: `wanted`, or a finer one if needed."""
     if wanted == "int8" and values.ndim < 2:
         wanted = "float16"
     if wanted == "float16" and values.size and float(np.abs(values).max()) > HALF_LIMIT:

@@ -11,10 +11,10 @@ JSON = "application/json"
 
 
 def pack_blocks(data: Sequence[DataBlock], script: str) -> list[DataBlock]:
-    """Return the blocks of a packed page: those that are not JSON as they are, then the packed one.
+    """Pack the JSON blocks and the script of a page into one block; put it after all other blocks.
 
-    The packed block is zlib's of a JSON list: type, id and text of each script element that
-    `unpack.js` adds to the page, the script last.
+    The packed block is a JSON list, compressed by zlib: type, id and text of each script element
+    that `unpack.js` adds to the page, the script last.
     """
     values = [one for one in data if one.media_type == JSON]
     elements = [[one.media_type, one.identifier, one.text] for one in values]

@@ -64,7 +64,7 @@ def squeeze_blank(before: str, blank: str, after: str) -> str:
 
 
 def needs_blank(before: str, after: str) -> bool:
-    """Return whether two characters are read otherwise without a blank between them."""
+    """Return whether a script would change its meaning without the blank between two characters."""
     signs = before in "+-/" and after in "+-/"
     return signs or (is_of_word(before) and is_of_word(after))
 

@@ -1,4 +1,4 @@
-"""The colours of heads in the paper's figures: those of d3, lightened for heads that are off."""
+"""The colours of heads in the paper's figures: those of d3, lightened for hidden heads."""
 
 import colorsys
 
@@ -22,7 +22,10 @@ def head_colour(head: int) -> str:
 
 
 def lighten(colour: str) -> str:
-    """Return the colour of a head that is off: 0.6 (1 - l) lighter and less saturated by that."""
+    """Return a lighter, less saturated colour, which marks a head that the figure does not show.
+
+    Of its lightness l and its saturation, the one grows and the other falls by 0.6 (1 - l).
+    """
     red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
     hue, light, saturation = colorsys.rgb_to_hls(red, green, blue)
     change = 0.6 * (1 - light)

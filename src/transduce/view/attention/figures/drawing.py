@@ -17,10 +17,10 @@ from transduce.view.attention.figures.colours import CATEGORY10, head_colour, li
 # W words of the sentence · H heads that are on
 
 COLUMN = 15  # pixels; word i, from 0, has the column from 15 (i + 1) on
-HEADING, SQUARE, WORDS, LINES = 30, 20, 80, 100  # heights, from the top; then again WORDS
+HEADING, SQUARE, WORDS, LINES = 30, 20, 80, 100  # heights, from the top
 PANEL = HEADING + SQUARE + WORDS + LINES + WORDS
 GAP = 20  # between panels, and at the right
-TOP, BOTTOM = HEADING + SQUARE + WORDS, HEADING + SQUARE + WORDS + LINES  # ends of the lines
+TOP, BOTTOM = HEADING + SQUARE + WORDS, HEADING + SQUARE + WORDS + LINES  # y of the lines' ends
 LEAST = 0.0157  # 4 / 255: lines and boxes with a smaller opacity are left out, as in the paper
 FONT = "Arial, Helvetica, sans-serif"
 LETTER = 5.6  # an estimate of a letter's width in Arial 10
@@ -29,14 +29,14 @@ LETTER = 5.6  # an estimate of a letter's width in Arial 10
 @final
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One picture of a figure: the words, the heads that are on, and their weights."""
+    """One picture of a figure: the words, the heads whose weights it shows, and the weights."""
 
     heading: str
     words: tuple[str, ...]
-    count: int  # of all heads of the model, each with a square
-    heads: tuple[int, ...]  # the numbers, from 1, of the heads that are on
+    count: int  # the number of heads in the model, each of which has a square
+    heads: tuple[int, ...]  # the numbers, from 1, of the heads that are shown
     weights: Float32[np.ndarray, "H W W"]
-    chosen: int | None = None  # the index of the only word that reads; None: all words read
+    chosen: int | None = None  # the index of the only query word; None: all words are queries
 
     @property
     def width(self) -> int:
@@ -94,7 +94,7 @@ def draw_squares(panel: Panel) -> Iterator[str]:
 
 
 def draw_boxes(panel: Panel) -> Iterator[str]:
-    """Yield the grey box of the word that reads, and a box for each head and word that it reads."""
+    """Yield a grey box for the query word, and for each head a box on each word it attends to."""
     if panel.chosen is None:
         return
     yield (
@@ -113,7 +113,7 @@ def draw_boxes(panel: Panel) -> Iterator[str]:
 
 
 def draw_lines(panel: Panel) -> Iterator[str]:
-    """Yield a line from each word that reads to each word that it reads, for each head."""
+    """Yield a line for each head, from each query word to each word that it attends to."""
     queries = range(len(panel.words)) if panel.chosen is None else [panel.chosen]
     divisor = len(panel.heads) if panel.chosen is None else 1
     for index, head in enumerate(panel.heads):
@@ -129,7 +129,7 @@ def draw_lines(panel: Panel) -> Iterator[str]:
 
 
 def draw_words(panel: Panel) -> Iterator[str]:
-    """Yield the words of both rows, turned to read upwards."""
+    """Yield the words of the upper and the lower row as SVG texts, turned to read upwards."""
     for anchor, y in (("start", TOP - 2), ("end", BOTTOM + 2)):
         yield f'<g fill="#000000" text-anchor="{anchor}">'
         for index, word in enumerate(panel.words):
@@ -143,5 +143,5 @@ def draw_words(panel: Panel) -> Iterator[str]:
 
 
 def middle(index: int) -> float:
-    """Return the x of the middle of a word's column."""
+    """Return the x coordinate of the middle of a word's column, given the word's index."""
     return COLUMN * (index + 1) + COLUMN / 2

@@ -1,4 +1,4 @@
-"""Ranks heads for the effect that a figure of the paper shows."""
+"""Ranks heads by how strongly they show the effect of Figure 3, 4 or 5 of the paper."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ STRONG = 0.5  # a head with this weight on the words has the effect of Figures 3
 @final
 @dataclass(frozen=True)
 class RankedHeads:
-    """A head or a pair of heads of one layer, and how strong the figure's effect is in it."""
+    """A head or pair of heads of one layer, and how strongly it shows a figure's effect."""
 
     layer: int  # from 1
     heads: tuple[int, ...]  # from 1
@@ -35,11 +35,11 @@ class FigureChoice:
 def rank_heads(
     joined: WordWeights, figure: PaperFigure, layers: Sequence[int]
 ) -> list[RankedHeads]:
-    """Return heads with the strength of the figure's effect, strongest first.
+    """Rank heads by how strongly they show a figure's effect, strongest first.
 
-    For Figures 3 and 4 it is the weight from the figure's word on the words that it reads. For
-    Figure 5 it is how much two heads of a layer differ: the part of a query's weights, on
-    average, that they put on different words.
+    For Figures 3 and 4 the strength is the weight from the figure's word on the words that it
+    should attend to. For Figure 5 it is how much two heads of a layer differ: the part of a query's
+    weights, on average, that they put on different words.
     """
     ranked = rank_by_difference(joined) if not figure.word else rank_by_weight(joined, figure)
     named = [RankedHeads(layers[one.layer - 1], one.heads, one.strength) for one in ranked]
@@ -47,7 +47,7 @@ def rank_heads(
 
 
 def rank_by_weight(joined: WordWeights, figure: PaperFigure) -> list[RankedHeads]:
-    """Return each head's weight from the figure's word on the words that it reads."""
+    """Return for each head the weight from a figure's query word on its key words."""
     keys = [joined.find(word) for word in figure.read]
     strength = joined.weights[:, :, joined.find(figure.word), keys].sum(axis=-1)
     return [
@@ -57,7 +57,7 @@ def rank_by_weight(joined: WordWeights, figure: PaperFigure) -> list[RankedHeads
 
 
 def rank_by_difference(joined: WordWeights) -> list[RankedHeads]:
-    """Return for each pair of heads of a layer the mean total variation distance of their rows."""
+    """Return how much each two heads of a layer differ: mean total variation over all queries."""
     return [
         RankedHeads(
             layer,
@@ -70,7 +70,7 @@ def rank_by_difference(joined: WordWeights) -> list[RankedHeads]:
 
 
 def count_strong(ranked: Sequence[RankedHeads]) -> dict[int, int]:
-    """Return for each layer how many of its heads have at least half of their weight there."""
+    """Return for each layer how many of its heads have a strength of at least 0.5."""
     layers = sorted({one.layer for one in ranked})
     return {
         layer: sum(one.layer == layer and one.strength >= STRONG for one in ranked)

@@ -24,10 +24,10 @@ from transduce.view.attention.tendencies import (
 @final
 @dataclass
 class KindSums:
-    """Sums over queries for one kind of attention, by layer and head."""
+    """Sums over queries of what each head does, by layer and head, for one kind of attention."""
 
     queries: int = 0
-    highest: float = 0.0  # of the highest possible entropy
+    highest: float = 0.0  # the sum of the highest possible entropies
     shares: "Float[np.ndarray, 'L H tendencies'] | float" = 0.0
     entropy: "Float[np.ndarray, 'L H'] | float" = 0.0
     distance: "Float[np.ndarray, 'L H'] | float" = 0.0
@@ -57,7 +57,7 @@ class KindSums:
 
 
 def measure_distance(kind: str, queries: int, keys: int) -> Float[np.ndarray, "Q K"]:
-    """Return how many pieces apart each query and key are; across texts, from the diagonal."""
+    """Return the pieces between each key and query; in cross-attention, from the diagonal."""
     scale = (keys - 1) / max(queries - 1, 1) if kind == "cross" else 1.0
     apart: Float[np.ndarray, "Q K"] = np.abs(
         np.arange(keys)[None, :] - scale * np.arange(queries)[:, None]
@@ -68,14 +68,14 @@ def measure_distance(kind: str, queries: int, keys: int) -> Float[np.ndarray, "Q
 @final
 @dataclass
 class SurveySums:
-    """Sums over sentence pairs for every kind of attention, and of weights on aligned words."""
+    """Sums over sentence pairs: of what heads do, by kind of attention, and of aligned weights."""
 
     kinds: dict[str, KindSums] = field(default_factory=dict)
-    linked: int = 0  # the number of target pieces of words that have a link
-    aligned: "Float[np.ndarray, 'L H'] | float" = 0.0  # of their weights on linked words
+    linked: int = 0  # the number of target pieces whose word has a link
+    aligned: "Float[np.ndarray, 'L H'] | float" = 0.0  # these pieces' weights on linked words
 
     def add(self, view: AttentionView) -> None:
-        """Add all heads of one sentence pair."""
+        """Add what all heads do on one sentence pair."""
         tendencies: Mapping[str, tuple[tuple[HeadTendency, ...], ...]] = compute_tendencies(view)
         for kind, heads in tendencies.items():
             self.kinds.setdefault(kind, KindSums()).add(view, kind, heads)

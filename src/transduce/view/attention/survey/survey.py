@@ -219,7 +219,7 @@ def build_views(translator: Translator, batch: Sequence[AlignedPair]) -> Iterato
 def add_alignment(
     translator: Translator, sums: SurveySums, view: AttentionView, one: AlignedPair
 ) -> None:
-    """Add a pair's weights on aligned words, of the steps that its alignments are read from."""
+    """Add a pair's cross-attention weights on aligned words to `sums`, if it has an alignment."""
     if one.alignment is None:
         return
     vocabularies = translator.task.source, translator.task.target
@@ -235,7 +235,7 @@ def sum_log_probs(model: Transformer, states: torch.Tensor, target: Packed) -> f
 
 
 def describe(sums: SurveySums, head: Head, loss: float) -> SurveyedHead:
-    """Return what a head does on average, with what the loss gains without it."""
+    """Return the averages of a head from sums; `loss` is what its removal adds to the loss."""
     kind, layer, number = head
     tendency, distance = sums.kinds[kind].describe(layer - 1, number - 1)
     aligned = None
