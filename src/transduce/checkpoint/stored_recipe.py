@@ -42,7 +42,7 @@ def parse_stored_recipe(values: object, file: Path) -> Recipe:
 
 
 def require_written_types(values: Mapping[str, Any], recipe: Recipe, file: Path) -> None:
-    """Raise FolderError for a number stored as text; only `--set` and users' files may have that."""
+    """Raise FolderError for a number stored as text, which only users may write (`--set`)."""
     for group, table in recipe.as_json().items():
         for name, value in table.items() if isinstance(table, Mapping) else ():
             given = values.get(group, {}).get(name, value)

@@ -55,7 +55,7 @@ def command(
     target: Path,
     choose: Path | None,
     processes: Processes,
-    **asked: Any,  # noqa: ANN401 - the other options
+    **option_values: Any,  # noqa: ANN401 - options have values of many types
 ) -> None:
     """Align the words of SOURCE and TARGET by the attention of MODEL, line by line.
 
@@ -74,62 +74,76 @@ def command(
     given = [str(path) for path in (source, target, choose)]
     fact = "standard input can be one of the files only"
     require(given.count("-") < 2, fact, "name the others")
-    options.require_writable(asked["output"], source, target)
+    options.require_writable(option_values["output"], source, target)
     warn_if_unfinished((model,))
     if choose is not None:
-        choose_and_store(model, (source, target, choose), asked)
+        choose_and_store(model, (source, target, choose), option_values)
         return
     choice = TranslatorChoice(
-        (model,), {}, precision=asked["precision"], strict=asked["strict"], aligning=pick(asked)
+        (model,),
+        {},
+        precision=option_values["precision"],
+        strict=option_values["strict"],
+        aligning=choose_heads(option_values),
     )
-    write_alignments(choice, (source, target), processes, asked)
+    write_alignments(choice, (source, target), processes, option_values)
 
 
-def pick(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the layer, heads and step that the options name."""
-    given = {name: asked[name] for name in ("layer", "heads") if asked[name] is not None}
-    return {**given, "shifted": False} if asked["unshifted"] else given
+def choose_heads(option_values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return --layer, --heads and --unshifted as keyword arguments of the alignment."""
+    given = {
+        name: option_values[name] for name in ("layer", "heads") if option_values[name] is not None
+    }
+    return {**given, "shifted": False} if option_values["unshifted"] else given
 
 
 def write_alignments(
     choice: TranslatorChoice,
     files: tuple[Path, Path],
     processes: Processes,
-    asked: Mapping[str, Any],
+    option_values: Mapping[str, Any],
 ) -> None:
-    """Write the alignment of each pair of lines of two files."""
+    """Align each line of a source file with its line of a target file, and write the links."""
     from transduce.inference.alignment import Alignment
 
     on_warning = WarningPrinter()
     found = run_on_files(choice, "align_block", files, processes, on_warning)
-    with open_output(asked["output"]) as file:
+    with open_output(option_values["output"]) as file:
         for number, output in enumerate(found, start=1):
             one = output.alignment or Alignment()
-            row = json.dumps({"line": number, **one.as_json()}) if asked["as_json"] else str(one)
+            row = (
+                json.dumps({"line": number, **one.as_json()})
+                if option_values["as_json"]
+                else str(one)
+            )
             file.write(f"{row}\n")
     on_warning.print_count("not aligned; --strict refuses such pairs")
 
 
-def choose_and_store(model: Path, files: tuple[Path, Path, Path], asked: Mapping[str, Any]) -> None:
-    """Choose layer and heads by gold links, store them with the model, and print the choice."""
+def choose_and_store(
+    model: Path, files: tuple[Path, Path, Path], option_values: Mapping[str, Any]
+) -> None:
+    """Choose layer and heads by a file of gold links, store them in the model, and print them."""
     from transduce.checkpoint.alignment_file import ALIGNMENT
     from transduce.inference.choose_heads import choose_alignment_heads
     from transduce.machine.process_settings import keep_freed_memory
 
     for name in ("layer", "heads", "unshifted", "output"):
-        require(not asked[name], f"--{name} and --choose exclude each other", "give one of them")
+        require(
+            not option_values[name], f"--{name} and --choose exclude each other", "give one of them"
+        )
     keep_freed_memory()
     choice = choose_alignment_heads(model, *map(str, files))
     for warning in choice.warnings:
         display.print_message(f"warning: {warning}; left out")
-    lines = [json.dumps(choice.as_json())] if asked["as_json"] else format_choice(choice)
+    lines = [json.dumps(choice.as_json())] if option_values["as_json"] else format_choice(choice)
     for line in lines:
         display.print_result(line)
     display.print_message(f"stored in {model / ALIGNMENT}")
 
 
 def format_choice(choice: "AlignmentChoice") -> Iterator[str]:
-    """Yield a table of each layer's best heads, then the plain mean, then the chosen heads."""
+    """Yield table rows: each layer's best heads, the mean of all heads, the chosen heads."""
     rows = [["layer", "heads", "AER", "precision", "recall"]]
     rows += [format_row(str(one.heads.layer), one) for one in choice.layers]
     plain = choice.plain
@@ -139,7 +153,7 @@ def format_choice(choice: "AlignmentChoice") -> Iterator[str]:
 
 
 def format_row(name: str, scored: "ScoredHeads") -> list[str]:
-    """Return a row of the table: a name, heads, AER, precision and recall in percent."""
+    """Return a table row: a name, the heads, AER, precision and recall in percent."""
     found = scored.result
     figures = [f"{value:.2f}" for value in (found.score, found.precision, found.recall)]
     return [name, ",".join(map(str, scored.heads.heads)), *figures]

@@ -28,7 +28,7 @@ from transduce.settings.fields import require
 if TYPE_CHECKING:
     from transduce.view.attention.record import AttentionView
 
-LARGE = 20_000_000  # bytes of a page above which a message says how to make it smaller
+LARGE = 20_000_000  # for a page of more bytes a message says how to make it smaller
 
 
 @click.command("attend")
@@ -64,7 +64,7 @@ def command(
     output: Path | None,
     save: Path | None,
     quiet: bool,
-    **asked: Any,  # noqa: ANN401 - the other options
+    **option_values: Any,  # noqa: ANN401 - options have values of many types
 ) -> None:
     """Show what each head of MODEL attends to in TEXT and its output: an HTML page.
 
@@ -85,35 +85,35 @@ def command(
     transduce attend model "The dog sees a cat." -o attention.html
     transduce attend model --figure 4 --find -o figure4.svg
     """
-    choice = choose_translator((model,), {**asked, "strict": False}, 1)
-    if asked["survey"]:
+    choice = choose_translator((model,), {**option_values, "strict": False}, 1)
+    if option_values["survey"]:
         options.require_writable(output)
         warn_if_unfinished(choice.folders)
-        survey_corpus(choice, text, output, {**asked, "save": save, "quiet": quiet})
+        survey_corpus(choice, text, output, {**option_values, "save": save, "quiet": quiet})
         return
-    require_possible(output, save, asked)
+    require_possible(output, save, option_values)
     warn_if_unfinished(choice.folders)
-    view = record(choice, text, asked)
+    view = record(choice, text, option_values)
     for note in () if quiet else view.notes:
         display.print_message(note)
     if save is not None:
         from transduce.view.attention.files import save_record
 
         save_record(view, save)
-    if asked["find"]:
-        asked = find_best_heads(view, asked)
+    if option_values["find"]:
+        option_values = find_best_heads(view, option_values)
     if output is not None:
-        write_output(view, output, asked)
+        write_output(view, output, option_values)
 
 
-def require_possible(output: Path | None, save: Path | None, asked: dict[str, Any]) -> None:
-    """Refuse options that write nothing, or that need another one."""
-    require(bool(output or save or asked["find"]), "nothing to write", "-o page.html")
-    require(not asked["gold"], "--gold is for a survey", "add --survey")
-    figure = bool(asked["figure"])
-    require(figure or not asked["find"], "--find is for a figure", "add --figure 3")
+def require_possible(output: Path | None, save: Path | None, option_values: dict[str, Any]) -> None:
+    """Refuse options by which nothing would be written, or which need an option that is missing."""
+    require(bool(output or save or option_values["find"]), "nothing to write", "-o page.html")
+    require(not option_values["gold"], "--gold is for a survey", "add --survey")
+    figure = bool(option_values["figure"])
+    require(figure or not option_values["find"], "--find is for a figure", "add --figure 3")
     for name in ("layer", "heads", "word", "read"):
-        require(figure or not asked[name], f"--{name} is for a figure", "add --figure 3")
+        require(figure or not option_values[name], f"--{name} is for a figure", "add --figure 3")
     if output is not None:
         known = (".svg", ".html") if figure else (".html",)
         if output.suffix not in known:
@@ -121,30 +121,32 @@ def require_possible(output: Path | None, save: Path | None, asked: dict[str, An
     options.require_writable(output)
 
 
-def write_output(view: "AttentionView", output: Path, asked: dict[str, Any]) -> None:
-    """Write the page or, to a file whose name ends in .svg, the figure of the paper."""
+def write_output(view: "AttentionView", output: Path, option_values: dict[str, Any]) -> None:
+    """Write the attention page; to an .svg file, write the figure of the paper instead."""
     from transduce.durable import resolve_output, write_atomically
 
     if output.suffix == ".svg":
-        write_atomically(resolve_output(output), draw_svg(view, asked).encode())
+        write_atomically(resolve_output(output), draw_svg(view, option_values).encode())
         return
-    link = f"{output}#{find_link(view, asked)}" if asked["figure"] else ""
-    write_page(view, output, asked)
+    link = f"{output}#{find_link(view, option_values)}" if option_values["figure"] else ""
+    write_page(view, output, option_values)
     if link:
         display.print_message(f"the figure: {link}")
 
 
-def record(choice: TranslatorChoice, text: str | None, asked: dict[str, Any]) -> "AttentionView":
-    """Return the record of the text, by default that of the figure or of standard input."""
+def record(
+    choice: TranslatorChoice, text: str | None, option_values: dict[str, Any]
+) -> "AttentionView":
+    """Return the attention record of a text, by default the figure's or standard input's."""
     from transduce.machine.process_settings import keep_freed_memory
     from transduce.view.attention.recorder import record_attention
 
     keep_freed_memory()
     translator = choice.load()
     if text is None:
-        figure, language = asked["figure"], translator.recipe.data.source_language
+        figure, language = option_values["figure"], translator.recipe.data.source_language
         text = find_figure_text(figure, language) if figure else read_one_line()
-    return record_attention(translator, text, asked["target"])
+    return record_attention(translator, text, option_values["target"])
 
 
 def read_one_line() -> str:
@@ -160,18 +162,18 @@ def read_one_line() -> str:
     return lines[0]
 
 
-def write_page(view: "AttentionView", output: Path, asked: dict[str, Any]) -> None:
-    """Write the page of a record; print a message if it is very large."""
+def write_page(view: "AttentionView", output: Path, option_values: dict[str, Any]) -> None:
+    """Write the HTML page of an attention record; print a message if the page is very large."""
     from transduce.durable import resolve_output, write_atomically
     from transduce.view.attention.encode import WeightEncoding
     from transduce.view.attention.page import build_attention_page
 
     encoding = WeightEncoding(
-        "float16" if asked["exact"] else "step8",
-        asked["minimum"],
-        "none" if asked["plain"] else "zlib",
+        "float16" if option_values["exact"] else "step8",
+        option_values["minimum"],
+        "none" if option_values["plain"] else "zlib",
     )
-    shown = view.select_layers(asked["layers"]) if asked["layers"] else view
+    shown = view.select_layers(option_values["layers"]) if option_values["layers"] else view
     page = build_attention_page(shown, encoding).encode()
     write_atomically(resolve_output(output), page)
     if len(page) > LARGE:

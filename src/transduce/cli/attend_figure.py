@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from transduce.view.attention.figures.rank import RankedHeads
     from transduce.view.attention.record import AttentionView
 
-UNNAMED = "source"  # the source language of a recipe that was chosen for a user's own text
-PRINTED = 10  # lines of a ranking that is printed
+UNNAMED = "source"  # the name of an unknown source language in recipes for users' texts
+PRINTED = 10  # how many lines of a ranking are printed
 
 
 class Numbers(click.ParamType):  # type: ignore[type-arg]  # generic in later versions only
@@ -65,7 +65,7 @@ def figure_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def find_figure_text(number: str, language: str) -> str:
-    """Return the sentence of a figure of the paper; refuse a model that does not read English."""
+    """Return the English sentence of a figure of the paper; refuse other source languages."""
     from transduce.view.attention.figures.paper import FIGURES
 
     require(
@@ -76,37 +76,39 @@ def find_figure_text(number: str, language: str) -> str:
     return FIGURES[int(number)].text
 
 
-def find_best_heads(view: "AttentionView", asked: dict[str, Any]) -> dict[str, Any]:
-    """Print the ranking of heads for a figure; return the options with the best layer and heads."""
+def find_best_heads(view: "AttentionView", option_values: dict[str, Any]) -> dict[str, Any]:
+    """Print how heads rank for a figure; return the options with the best layer and heads set."""
     from transduce.view.attention.figures.build import join_encoder_words
     from transduce.view.attention.figures.rank import choose_heads, rank_heads
 
     require(
-        not (asked["layer"] or asked["heads"]),
+        not (option_values["layer"] or option_values["heads"]),
         "--find chooses layer and heads",
         "leave --layer and --heads out, or --find",
     )
-    figure = choose_figure(asked)
+    figure = choose_figure(option_values)
     ranked = rank_heads(join_encoder_words(view), figure, view.layers)
-    print_ranking(ranked, figure, as_json=asked["as_json"])
+    print_ranking(ranked, figure, as_json=option_values["as_json"])
     best = choose_heads(ranked, figure)
-    return {**asked, "layer": best.layer, "heads": best.heads}
+    return {**option_values, "layer": best.layer, "heads": best.heads}
 
 
-def draw_svg(view: "AttentionView", asked: dict[str, Any]) -> str:
+def draw_svg(view: "AttentionView", option_values: dict[str, Any]) -> str:
     """Return the figure that the options describe as SVG."""
     from transduce.view.attention.figures.build import draw_paper_figure
 
-    return draw_paper_figure(view, choose_figure(asked), find_layer(asked), asked["heads"] or ())
+    return draw_paper_figure(
+        view, choose_figure(option_values), find_layer(option_values), option_values["heads"] or ()
+    )
 
 
-def find_link(view: "AttentionView", asked: dict[str, Any]) -> str:
-    """Return the part after # of a link to the page's rows of words, as the figure shows them."""
+def find_link(view: "AttentionView", option_values: dict[str, Any]) -> str:
+    """Return the fragment (after #) of a link that opens the page in the figure's view."""
     from transduce.view.attention.figures.build import join_encoder_words
     from transduce.view.attention.figures.paper import require_heads
 
-    figure, layer = choose_figure(asked), find_layer(asked)
-    heads = asked["heads"] or figure.heads
+    figure, layer = choose_figure(option_values), find_layer(option_values)
+    heads = option_values["heads"] or figure.heads
     require_heads(heads, layer, view.model.layers, view.model.heads)
     parts = ["k=enc", f"l={layer}", "v=rows", "u=1", "e=1"]  # script/state.js reads them
     parts += [f"h={','.join(map(str, heads))}"] if heads else []
@@ -114,29 +116,29 @@ def find_link(view: "AttentionView", asked: dict[str, Any]) -> str:
     return "&".join(parts)
 
 
-def find_layer(asked: dict[str, Any]) -> int:
-    """Return the layer of the options, by default the paper's."""
+def find_layer(option_values: dict[str, Any]) -> int:
+    """Return the value of --layer, by default the layer of the paper's figure."""
     from transduce.view.attention.figures.paper import LAYER
 
-    return asked["layer"] or LAYER
+    return option_values["layer"] or LAYER
 
 
-def choose_figure(asked: dict[str, Any]) -> "PaperFigure":
-    """Return the figure with the words of the options; refuse options that contradict it."""
+def choose_figure(option_values: dict[str, Any]) -> "PaperFigure":
+    """Return the paper's figure with the words that options name; refuse contradicting options."""
     from transduce.view.attention.figures.paper import FIGURES
 
-    figure = FIGURES[int(asked["figure"])]
+    figure = FIGURES[int(option_values["figure"])]
     require(
-        bool(figure.word) or not (asked["word"] or asked["read"]),
+        bool(figure.word) or not (option_values["word"] or option_values["read"]),
         "Figure 5 shows all words",
         "leave --word and --read out",
     )
-    read = tuple(asked["read"].split(",")) if asked["read"] else figure.read
-    return replace(figure, word=asked["word"] or figure.word, read=read)
+    read = tuple(option_values["read"].split(",")) if option_values["read"] else figure.read
+    return replace(figure, word=option_values["word"] or figure.word, read=read)
 
 
 def print_ranking(ranked: "Sequence[RankedHeads]", figure: "PaperFigure", *, as_json: bool) -> None:
-    """Print the strongest heads and, for Figure 3, how many of each layer are strong."""
+    """Print the highest-ranked heads; for Figure 3, also the number of strong heads by layer."""
     from transduce.view.attention.figures.rank import STRONG, count_strong
 
     if as_json:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from transduce.view.attention.survey.record import HeadSurvey, SurveyedHead
 
 COLUMNS = ("kind", "layer", "head", "tendency", "share", "entropy", "distance", "aligned", "loss")
-OF_ONE_TEXT = ("save", "figure", "layers", "find")  # options that do not apply to a survey
+OF_ONE_TEXT = ("save", "figure", "layers", "find")  # options for one text, not for a survey
 
 
 def survey_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,7 +48,10 @@ def survey_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def survey_corpus(
-    choice: TranslatorChoice, text: str | None, output: Path | None, asked: Mapping[str, Any]
+    choice: TranslatorChoice,
+    text: str | None,
+    output: Path | None,
+    option_values: Mapping[str, Any],
 ) -> None:
     """Survey the heads of a model on the pairs of a file; print a table, and write a page."""
     from transduce.machine.process_settings import keep_freed_memory
@@ -59,41 +62,45 @@ def survey_corpus(
     )
     assert text is not None
     for name in OF_ONE_TEXT:
-        require(not asked[name], f"--{name} is for one text, and --survey for a file of pairs")
+        require(
+            not option_values[name], f"--{name} is for one text, and --survey for a file of pairs"
+        )
     require(output is None or output.suffix == ".html", f"{output} is no .html", "-o survey.html")
     keep_freed_memory()
     translator = choice.load()
-    pairs = read_pairs_of(translator.recipe, Path(text), asked)
+    pairs = read_pairs_of(translator.recipe, Path(text), option_values)
     sides = [list(side) for side in zip(*pairs, strict=True)] or [[], []]
-    with display.show_pair_count(live=not asked["quiet"]) as show:
+    with display.show_pair_count(live=not option_values["quiet"]) as show:
         found = survey(
             translator,
             *sides,
-            gold=None if asked["gold"] is None else str(asked["gold"]),
-            pairs=asked["pairs"],
+            gold=None if option_values["gold"] is None else str(option_values["gold"]),
+            pairs=option_values["pairs"],
             on_head=lambda done, every: show(
                 f"losses without a head: {done:,} of {every:,};", len(sides[0])
             ),
         )
     lines = [json.dumps(found.as_json(), ensure_ascii=False)]
-    for line in lines if asked["as_json"] else format_survey(found):
+    for line in lines if option_values["as_json"] else format_survey(found):
         display.print_result(line)
     if output is not None:
         found.write_page(output)
 
 
-def read_pairs_of(recipe: "Recipe", text: Path, asked: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the first pairs of a file as the model's task reads it, or of two files."""
+def read_pairs_of(
+    recipe: "Recipe", text: Path, option_values: Mapping[str, Any]
+) -> list[tuple[str, str]]:
+    """Return the first pairs of one file in the format of the model's task, or of two files."""
     from transduce.tasks import find_task_kind
     from transduce.text.files import read_pairs
 
-    if asked["target"] is not None:
-        return list(islice(read_pairs(text, asked["target"]), asked["pairs"]))
-    return list(islice(find_task_kind(recipe.data).read_file(text), asked["pairs"]))
+    if option_values["target"] is not None:
+        return list(islice(read_pairs(text, option_values["target"]), option_values["pairs"]))
+    return list(islice(find_task_kind(recipe.data).read_file(text), option_values["pairs"]))
 
 
 def format_survey(found: "HeadSurvey") -> Iterator[str]:
-    """Yield a line on the pairs and a table of all heads."""
+    """Yield a line on the surveyed pairs, then the lines of a table of all heads."""
     yield (
         f"{found.model.name}: {found.pairs:,} pairs, {found.tokens:,} target pieces, "
         f"loss {found.loss:.4f} nats per piece"
@@ -103,7 +110,7 @@ def format_survey(found: "HeadSurvey") -> Iterator[str]:
 
 
 def format_head(head: "SurveyedHead") -> list[str]:
-    """Return a head as a row of the table."""
+    """Return the survey's values of one head as a row of the table."""
     aligned = "" if head.aligned is None else f"{head.aligned:.2f}"
     figures = [f"{value:.2f}" for value in (head.share, head.entropy, head.distance)]
     named = [head.kind, str(head.layer), str(head.head), head.tendency]

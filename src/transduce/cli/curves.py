@@ -68,7 +68,7 @@ def command(
 
 
 def require_choice(output: Path | None, *, full: bool, serve: bool, port: int | None) -> None:
-    """Refuse neither and both of -o and --serve, and options that belong to the other."""
+    """Require either -o or --serve; refuse --full and --port where they have no effect."""
     if (output is None) != serve:
         raise InputError(
             "either -o or --serve" if serve else "nothing says where the curves go",

@@ -115,9 +115,9 @@ def suggest_next_steps(model: Path) -> list[str]:
 
 
 def write_explainer(run: Path, page: Path) -> str:
-    """Write the page in which the run's model can be followed; return a line that names it.
+    """Write the page in which the run's model computes step by step; return a line that names it.
 
-    A model that is too large for it, or of another kind, has none: the line says why.
+    No page is written for a model that is too large or of another kind; then the line says why.
     """
     from transduce.errors import InputError
     from transduce.view.explainer.explain import explain

@@ -1,4 +1,4 @@
-"""`transduce translate --format`: documents, whose structure stays."""
+"""`transduce translate --format`: translate a document and keep its structure."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -24,8 +24,8 @@ document_option = click.option(
 
 
 def suggest_format(file: Path) -> None:
-    """Print a note if a file that is translated line by line has the name of a document."""
-    endings = [ending.lower() for ending in file.suffixes[-2:]]  # a packed file has two
+    """Print a note if a file to translate line by line has a document's ending, such as .html."""
+    endings = [ending.lower() for ending in file.suffixes[-2:]]  # a compressed file has two endings
     form = next((SUFFIXES[ending] for ending in endings if ending in SUFFIXES), None)
     if form is not None:
         display.print_message(
@@ -33,14 +33,16 @@ def suggest_format(file: Path) -> None:
         )
 
 
-def require_document_options(asked: Mapping[str, Any], *, nbest: int, as_json: bool) -> None:
-    """Refuse options of `translate` that are about lines."""
+def require_document_options(
+    option_values: Mapping[str, Any], *, nbest: int, as_json: bool
+) -> None:
+    """Refuse options of `translate` that apply only to lines, such as --nbest and --prefix."""
     wrong = {
         "--nbest": nbest > 1,
         "--json": as_json,
-        "--align": asked["align"],
-        "--prefix": asked["prefix"] is not None,
-        "--line-buffered": asked["line_buffered"],
+        "--align": option_values["align"],
+        "--prefix": option_values["prefix"] is not None,
+        "--line-buffered": option_values["line_buffered"],
     }
     for option, is_given in wrong.items():
         require(
@@ -53,7 +55,7 @@ def require_document_options(asked: Mapping[str, Any], *, nbest: int, as_json: b
 def write_document(
     models: TranslatorChoice, processes: Processes, files: tuple[Path, Path | None], form: str
 ) -> None:
-    """Translate a document into a file or to standard output, and print what was done."""
+    """Translate a document from `files[0]` to `files[1]` or standard output; print counts."""
     from transduce.inference.documents import join_outputs, parse_for, translate_sentences
     from transduce.machine.process_settings import keep_freed_memory, use_threads
 
@@ -76,7 +78,7 @@ def write_document(
 
 
 def describe(sentences: int, kept: int, doubtful: int) -> str:
-    """Return a sentence on how much of a document was translated."""
+    """Return a sentence with the numbers of sentences translated, kept and marked for review."""
     parts = [f"{sentences:,} {'sentence' if sentences == 1 else 'sentences'} translated"]
     if kept:
         parts.append(f"{kept:,} {'entry was' if kept == 1 else 'entries were'} translated before")

@@ -28,7 +28,7 @@ def command(
     output: Path | None,
     changes: Sequence[tuple[str, str]],
     quiet: bool,
-    **asked: int | None,  # positions and steps
+    **option_values: int | None,  # positions and steps
 ) -> None:
     """Draw the positional encoding or the learning rate of a RECIPE as SVG.
 
@@ -42,7 +42,7 @@ def command(
     if output is None or output.suffix != ".svg":
         given = "nothing says where the picture goes" if output is None else f"{output} is not .svg"
         raise InputError(given, f"-o {what}.svg")
-    require_matching(what, len(recipes), **asked)
+    require_matching(what, len(recipes), **option_values)
     options.require_writable(output)
     from transduce.durable import resolve_output, write_atomically
     from transduce.recipes import by_name
@@ -50,9 +50,9 @@ def command(
 
     chosen = [customise_recipe(one, dict(changes)) for one in recipes or (by_name(BASE),)]
     if what == "positions":
-        svg = draw_positions(chosen[0], positions=asked["positions"] or POSITIONS)
+        svg = draw_positions(chosen[0], positions=option_values["positions"] or POSITIONS)
     else:
-        svg = draw_rate(*chosen, steps=asked["steps"])
+        svg = draw_rate(*chosen, steps=option_values["steps"])
     write_atomically(resolve_output(output), svg.encode())
     if not quiet:
         display.print_message(f"the picture: {output}")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from transduce.inference.evaluate import Evaluation
 
 
-MOST_LABELS = 10  # list at most so many of the labels that training lacked
+MOST_LABELS = 10  # the most labels unknown to the model that a message lists
 
 
 @click.command("evaluate")
@@ -61,7 +61,7 @@ def command(
     output: Path | None,
     as_json: bool,
     processes: Processes,
-    **asked: Any,  # noqa: ANN401 - the other arguments and options
+    **option_values: Any,  # noqa: ANN401 - options have values of many types
 ) -> None:
     """Translate SOURCE with MODEL and score the result against REFERENCE.
 
@@ -74,7 +74,7 @@ def command(
     score of the paper, and the perplexity of the reference without label smoothing. -o writes the
     translations to a file.
     """
-    source, reference = asked["source"], asked["reference"]
+    source, reference = option_values["source"], option_values["reference"]
     require(str(output) != "-", "standard output is for the scores", "-o FILE")
     require(
         not str(source) == str(reference) == "-",
@@ -82,8 +82,10 @@ def command(
         "name the other",
     )
     options.require_writable(output, source, reference)
-    folders = (asked["model"], *asked["ensemble"])
-    choice = TranslatorChoice(folders, {}, precision=asked["precision"], strict=asked["strict"])
+    folders = (option_values["model"], *option_values["ensemble"])
+    choice = TranslatorChoice(
+        folders, {}, precision=option_values["precision"], strict=option_values["strict"]
+    )
     warn_if_unfinished(folders)
     files = (source, reference)
     found, about = translate_and_score(

@@ -1,4 +1,4 @@
-"""`transduce export`: write a model for another program."""
+"""`transduce export`: write a model as files that another program loads."""
 
 import json
 from pathlib import Path
@@ -44,14 +44,14 @@ def command(
     model: Path,
     as_json: bool,
     quiet: bool,
-    **asked: Any,  # noqa: ANN401 - the other options
+    **option_values: Any,  # noqa: ANN401 - options have values of many types
 ) -> None:
     """Write MODEL as files that another program loads, and compare the outputs.
 
     MODEL is a model folder, or a run, whose newest checkpoint is used. If that program is
     installed, it translates some lines before the result gets its name, and the numbers of equal
     outputs and the differences of log P are printed. Standard error says what the other program
-    does otherwise; what it cannot compute is refused.
+    does differently; a model that it cannot compute is refused.
 
     \b
     transduce export model --to ctranslate2 -o model.ct2 --prove test.en
@@ -60,7 +60,7 @@ def command(
     from transduce.machine.process_settings import keep_freed_memory
 
     keep_freed_memory()
-    found = export(model, **asked)
+    found = export(model, **option_values)
     for one in () if quiet else found.differences:
         display.print_message(f"note: {one}")
     if found.unproved:

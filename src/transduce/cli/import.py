@@ -1,4 +1,4 @@
-"""`transduce import`: a checkpoint of another program as a model folder."""
+"""`transduce import`: convert another program's checkpoint to a model folder."""
 
 from pathlib import Path
 
@@ -14,10 +14,10 @@ from transduce.cli import display, options
 )
 @options.quiet
 def command(*, checkpoint: Path, output: Path, quiet: bool) -> None:
-    """Write a Marian checkpoint of Hugging Face, such as one of OPUS-MT, as a model.
+    """Convert a Marian checkpoint of Hugging Face, such as one of OPUS-MT, to a model folder.
 
     CHECKPOINT is a folder with config.json, model.safetensors, vocab.json, source.spm and
-    target.spm. The model translates, is evaluated and goes on training (`train --from`) as any
+    target.spm. The model can be used, evaluated and trained further (`train --from`) like any
     other.
 
     \b

@@ -44,7 +44,7 @@ def command(
     ensemble: tuple[Path, ...],
     as_json: bool,
     processes: Processes,
-    **asked: Any,  # noqa: ANN401 - penalty, precision, strict
+    **option_values: Any,  # noqa: ANN401 - options have values of many types
 ) -> None:
     """Compute the probability of each line of TARGET, given SOURCE, by MODEL.
 
@@ -57,9 +57,12 @@ def command(
         "standard input can be one of the files only",
         "name the other",
     )
-    penalty = {name: asked[name] for name in PENALTY if asked[name] is not None}
+    penalty = {name: option_values[name] for name in PENALTY if option_values[name] is not None}
     choice = TranslatorChoice(
-        (model, *ensemble), penalty, precision=asked["precision"], strict=asked["strict"]
+        (model, *ensemble),
+        penalty,
+        precision=option_values["precision"],
+        strict=option_values["strict"],
     )
     warn_if_unfinished(choice.folders)
     on_warning = WarningPrinter()

@@ -26,7 +26,7 @@ FILE = click.Path(path_type=Path, allow_dash=True)
 class SearchInput:
     """The lines of an input, their forced prefixes, and a function that counts lines up to a limit.
 
-    The outputs of each line of an interactive input are found before the next line is read.
+    If the input is interactive, each line's outputs are found before the next line is read.
     """
 
     lines: Iterable[str]

@@ -111,7 +111,7 @@ def main() -> NoReturn:
 
 
 def terminate(number: int, _frame: FrameType | None) -> NoReturn:
-    """Raise an error on SIGTERM and SIGHUP, so that locks are released and temporary files go."""
+    """Raise an error on SIGTERM or SIGHUP, so that locks and temporary files are removed."""
     if number == signal.SIGHUP:
         detach_from_terminal()
         raise TerminalClosed

@@ -1,4 +1,4 @@
-"""Scores or aligns the pairs of lines of two files, in one process or in several."""
+"""Scores or aligns the line pairs of two files, in one process or in several."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,9 +21,9 @@ def run_on_files(
     processes: Processes,
     on_warning: WarningPrinter,
 ) -> "Iterator[Output]":
-    """Yield each line of a target file, scored or aligned with its line of a source file.
+    """Yield an `Output` for each line of a target file, scored or aligned with its source line.
 
-    The lines are worked on by worker processes, if `processes` chooses several for them.
+    Worker processes share the lines if `processes` chooses more than one.
     """
     from transduce.inference.blocks import report_warnings, run_pairs_in_workers
     from transduce.inference.pairs import number_pairs

@@ -55,7 +55,7 @@ Sentence = tuple[str, list[str] | None]  # words, and part-of-speech tags if the
 @click.option(
     "--unconstrained",
     is_flag=True,
-    help="Do not restrict the search to well-formed trees; malformed ones are repaired, counted.",
+    help="Do not restrict the search to well-formed trees; repair and count malformed ones.",
 )
 @beam_options
 @precision_option
@@ -78,7 +78,7 @@ def command(
     nbest: int,
     as_json: bool,
     processes: Processes,
-    **asked: Any,  # noqa: ANN401 - the other arguments and options
+    **option_values: Any,  # noqa: ANN401 - options have values of many types
 ) -> None:
     """Parse the sentences of INPUT with MODEL into constituency trees (section 6.3).
 
@@ -91,64 +91,72 @@ def command(
     """
     from transduce.tasks.parsing import Parsing
 
-    require(not (asked["pretty"] and as_json), "--pretty and --json are two formats", "leave one")
-    require(not (asked["tags"] and asked["columns"]), "--columns has the tags", "leave --tags")
     require(
-        not (asked["tokenise"] and (asked["tags"] or asked["columns"])),
+        not (option_values["pretty"] and as_json),
+        "--pretty and --json are two formats",
+        "leave one",
+    )
+    require(
+        not (option_values["tags"] and option_values["columns"]),
+        "--columns has the tags",
+        "leave --tags",
+    )
+    require(
+        not (option_values["tokenise"] and (option_values["tags"] or option_values["columns"])),
         "--tokenise is for raw text, which has no tags",
         "leave one",
     )
     require(
-        not str(asked["input"]) == str(asked["tags"]) == "-",
+        not str(option_values["input"]) == str(option_values["tags"]) == "-",
         "standard input can be one of the files only",
         "name the other",
     )
-    options.require_writable(output, asked["input"], asked["tags"])
-    asked["constrained"] = not asked["unconstrained"]
-    models = replace(choose_translator((model, *ensemble), asked, nbest), task=Parsing)
+    options.require_writable(output, option_values["input"], option_values["tags"])
+    option_values["constrained"] = not option_values["unconstrained"]
+    models = replace(choose_translator((model, *ensemble), option_values, nbest), task=Parsing)
     warn_if_unfinished(models.folders)
     on_warning = WarningPrinter()
-    sentences, for_search = tee(read_sentences(asked))
+    sentences, for_search = tee(read_sentences(option_values))
     text = SearchInput(
-        (words for words, _ in for_search), None, partial(count_file_lines, asked["input"])
+        (words for words, _ in for_search), None, partial(count_file_lines, option_values["input"])
     )
     found = search_lines(models, text, processes, on_warning)
     shown = show_line_count(
-        found, live=not asked["no_progress"] and output is not None, verb="parse"
+        found, live=not option_values["no_progress"] and output is not None, verb="parse"
     )
-    show = partial(format_trees, nbest=nbest, as_json=as_json, pretty=asked["pretty"])
+    show = partial(format_trees, nbest=nbest, as_json=as_json, pretty=option_values["pretty"])
     with open_output(output) as file:
         for number, (best, (_, tags)) in enumerate(zip(shown, sentences, strict=True), start=1):
             trees = [with_tags(tree, tags) for tree in best]
             file.write(show(number, trees))
-            if asked["svg"] and trees[0].text:
-                draw(trees[0].text, asked["svg"] / f"{number}.svg")
+            if option_values["svg"] and trees[0].text:
+                draw(trees[0].text, option_values["svg"] / f"{number}.svg")
     on_warning.print_count("a flat tree stands for each; --strict refuses such lines")
 
 
-def read_sentences(asked: dict[str, Any]) -> Iterator[Sentence]:
+def read_sentences(option_values: dict[str, Any]) -> Iterator[Sentence]:
     """Yield each input sentence: its words, and its part-of-speech tags if the input has them."""
     from transduce.text.files import read_lines
     from transduce.text.tags import read_tagged
     from transduce.text.tokenise import tokenise
     from transduce.text.words import split_words
 
-    if asked["columns"]:
-        for sentence in read_tagged(asked["input"]):
+    if option_values["columns"]:
+        for sentence in read_tagged(option_values["input"]):
             yield " ".join(sentence.tokens), list(sentence.labels)
         return
-    lines: Iterable[str] = read_lines(asked["input"])
-    if asked["tags"]:
-        for number, (line, tags) in enumerate(zip_lines(lines, asked["tags"]), start=1):
+    lines: Iterable[str] = read_lines(option_values["input"])
+    if option_values["tags"]:
+        for number, (line, tags) in enumerate(zip_lines(lines, option_values["tags"]), start=1):
             words, found = len(split_words(line)), split_words(tags)
             if len(found) != words:
                 fact = f"{len(found)} tags for a sentence of {words} words"
                 hint = "--tags has a line for each of the input, with a tag for each word"
-                raise InputError(fact, hint, file=asked["tags"], line=number)
+                raise InputError(fact, hint, file=option_values["tags"], line=number)
             yield line, found
         return
     for line in lines:
-        yield " ".join(tokenise(line)) if asked["tokenise"] else line, None
+        yield " ".join(tokenise(line)) if option_values["tokenise"] else line, None
 
 
 def zip_lines(lines: Iterable[str], tags: Path) -> Iterator[tuple[str, str]]:

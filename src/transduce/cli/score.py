@@ -18,7 +18,7 @@ from transduce.scores.score_texts import USUAL_METRICS, score
 from transduce.scores.spans import SCHEMES
 
 KINDS = "; ".join(f"{name}: {metric.description}" for name, metric in METRICS.items())
-OPTIONS = {  # names of the options that apply to each kind of file
+OPTIONS = {  # for each kind of file, the names of the options that apply to it
     "": ("metrics", "language"),
     "--brackets": ("parameters", "cutoff", "gold_tags", "table"),
     "--spans": ("scheme",),

@@ -9,7 +9,7 @@ from transduce.cli import display
 from transduce.scores.brackets import BracketReport, BracketSummary
 from transduce.scores.brackets.files import compare_trees, score_trees
 
-MESSAGES = 10  # print at most so many of EVALB's messages
+MESSAGES = 10  # the most of EVALB's messages that are printed
 TAGGING = "tagging accuracy"
 
 FIGURES: dict[str, Callable[[BracketSummary], float]] = {

@@ -135,7 +135,7 @@ class TranslatorChoice:
     strict: bool = False
     # the task that the models must have been trained for; None for any task
     task: "type[Parsing] | type[Tagging] | None" = None
-    # layer and heads of word alignments as given; None for outputs without alignments
+    # layer and heads for word alignments from options; None for outputs without alignments
     aligning: Mapping[str, Any] | None = None
 
     def load(self) -> "Translator":
@@ -202,7 +202,7 @@ def warn_if_unfinished(folders: Sequence[Path]) -> None:
 
 
 def has_finished(run: Path, step: int) -> bool:
-    """Return whether the checkpoint of a step says that early stopping ended the run there."""
+    """Return whether the checkpoint of step `step` says that early stopping ended the run."""
     from transduce.checkpoint import read_checkpoint_state, read_run
     from transduce.checkpoint.steps import CHECKPOINTS, step_folder
     from transduce.training.loop import is_finished
@@ -244,7 +244,7 @@ class WarningPrinter:
         self.counts[warning.kind] += 1
 
     def print_count(self, too_long: str) -> None:
-        """Print the number of lines with each warning; `too_long` ends the one on long lines."""
+        """Print how many lines had each warning; `too_long` ends the sentence on long lines."""
         effects = {
             "too long": ("is longer than the model takes", "are longer than the model takes"),
             "repaired": ("has a malformed output", "have malformed outputs"),

@@ -1,4 +1,4 @@
-"""`transduce serve`: translations over HTTP, as LibreTranslate's clients ask for them."""
+"""`transduce serve`: translate over HTTP, with the interface of LibreTranslate."""
 
 import asyncio
 import importlib.util
@@ -65,13 +65,13 @@ def command(
     host: str,
     api_key: str | None,
     processes: Processes,
-    **asked: Any,  # noqa: ANN401 - the other options
+    **option_values: Any,  # noqa: ANN401 - options have values of many types
 ) -> None:
     """Translate over HTTP with MODELS, one for each pair of languages, until Ctrl-C.
 
-    Answers requests as LibreTranslate does (POST /translate), and OpenNMT's server (POST
-    /translator/translate); /openapi.json describes all. Requests join a search that is running. A
-    model folder that is replaced while the server runs is verified, and then used.
+    Answers requests in the shape of LibreTranslate (POST /translate) and of OpenNMT's server (POST
+    /translator/translate); /openapi.json describes all paths. Requests join a search that is
+    running. A model folder that is replaced while the server runs is verified, and then used.
 
     \b
     transduce serve model
@@ -86,30 +86,31 @@ def command(
     from transduce.serve.search_process import ModelChoice
     from transduce.serve.server import ServerSettings, serve
 
-    search = {name: asked[name] for name in SEARCH if asked.get(name) is not None}
+    search = {name: option_values[name] for name in SEARCH if option_values.get(name) is not None}
     choices = [
-        ModelChoice(folder, search, asked["precision"], processes.threads) for folder in models
+        ModelChoice(folder, search, option_values["precision"], processes.threads)
+        for folder in models
     ]
     settings = ServerSettings(
         host=host,
-        port=asked["port"],
+        port=option_values["port"],
         api_key=api_key,
-        allowed_hosts=asked["allowed_hosts"],
-        allowed_origins=asked["allowed_origins"],
+        allowed_hosts=option_values["allowed_hosts"],
+        allowed_origins=option_values["allowed_origins"],
         workers=processes.workers or 1,
     )
     asyncio.run(serve(choices, settings, print_ready, on_message=display.print_message))
 
 
 def require_packages() -> None:
-    """Refuse to start without the packages of the extra `serve`."""
+    """Raise InputError if a package of the extra `transduce[serve]` is not installed."""
     for name in ("starlette", "uvicorn", "py3langid"):
         if importlib.util.find_spec(name) is None:
             raise InputError(f"a server needs the package {name}", "pip install 'transduce[serve]'")
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches an address."""
+    """Return whether a host name or address can be reached from this machine only."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -117,7 +118,7 @@ def is_loopback(host: str) -> bool:
 
 
 def print_ready(address: str, models: "Sequence[Ready]") -> None:
-    """Print the address, and what is translated there."""
+    """Print each model's languages, name and hash, then the server's address."""
     for one in models:
         display.print_message(f"{one.source} to {one.target}: {one.name}, sha256 {one.hash[:12]}")
     display.print_result(address)

@@ -38,7 +38,7 @@ def import_with_signals_deferred(name: str) -> None:
 
 
 def ending_signals() -> tuple[signal.Signals, ...]:
-    """Return the signals that end a command; SIGHUP is none under nohup, which ignores it."""
+    """Return the signals that end a command, without SIGHUP if it is ignored, as under nohup."""
     has_terminal = signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
     return (signal.SIGINT, signal.SIGTERM, *((signal.SIGHUP,) if has_terminal else ()))
 
@@ -60,7 +60,7 @@ def ignore_checkpoint_signal() -> None:
 
 @contextmanager
 def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
-    """Pass SIGUSR1 and the first signal that ends to `handle`; raise an error at the second."""
+    """Pass SIGUSR1 and the first ending signal to `handle`; raise an error at the second one."""
     received: list[int] = []
 
     def receive(number: int, _: FrameType | None) -> None:
@@ -83,7 +83,7 @@ def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
 
 @contextmanager
 def signals_as_requests(report: Callable[[str], None]) -> Iterator[SignalRequests]:
-    """Yield an object in which signals request a stop or a checkpoint; tell `report` of each."""
+    """Yield an object in which signals set requests to stop or checkpoint; `report` each one."""
     requests = SignalRequests()
 
     def handle(number: int) -> None:

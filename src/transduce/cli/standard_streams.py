@@ -19,7 +19,9 @@ def replace_closed_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is this one
+            os.open(
+                os.devnull, os.O_RDWR
+            )  # opens the lowest free number, which is the closed stream's
     if sys.stderr is None:
         sys.stderr = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     if sys.stdout is None:
@@ -27,7 +29,7 @@ def replace_closed_streams() -> None:
 
 
 def detach_from_terminal() -> None:
-    """Discard what is printed from now on to a terminal, which was closed: writing would fail."""
+    """Discard all later output to the closed terminal, so that writing does not fail."""
     poll = select.poll()
     for number in (1, 2):
         poll.register(number, 0)

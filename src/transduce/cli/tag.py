@@ -50,30 +50,33 @@ def command(
     output: Path | None,
     as_json: bool,
     processes: Processes,
-    **asked: Any,  # noqa: ANN401 - the other arguments and options
+    **option_values: Any,  # noqa: ANN401 - options have values of many types
 ) -> None:
     """Label every token of the sentences of INPUT with MODEL.
 
     INPUT is a file or standard input: a sentence a line, its tokens separated by blanks. Prints a
     token, a tab and its label on each line, and a blank line after each sentence; with --json one
-    object a sentence. A sentence longer than the model takes is labelled in parts, with a warning.
+    object for each sentence. A sentence longer than the model takes is labelled in parts, with a
+    warning.
     """
     from transduce.tasks.tagging import Tagging, format_labels
     from transduce.text.files import read_lines
     from transduce.text.tokenise import tokenise
 
-    options.require_writable(output, asked["input"])
-    asked["constrained"] = not asked["unconstrained"]
-    models = replace(choose_translator((model, *ensemble), asked, 1), task=Tagging)
+    options.require_writable(output, option_values["input"])
+    option_values["constrained"] = not option_values["unconstrained"]
+    models = replace(choose_translator((model, *ensemble), option_values, 1), task=Tagging)
     warn_if_unfinished(models.folders)
     on_warning = WarningPrinter()
-    lines = read_lines(asked["input"])
-    if asked["tokenise"]:
+    lines = read_lines(option_values["input"])
+    if option_values["tokenise"]:
         lines = (" ".join(tokenise(line)) for line in lines)
     sentences, for_search = tee(lines)
-    text = SearchInput(for_search, None, partial(count_file_lines, asked["input"]))
+    text = SearchInput(for_search, None, partial(count_file_lines, option_values["input"]))
     found = search_lines(models, text, processes, on_warning)
-    shown = show_line_count(found, live=not asked["no_progress"] and output is not None, verb="tag")
+    shown = show_line_count(
+        found, live=not option_values["no_progress"] and output is not None, verb="tag"
+    )
     with open_output(output) as file:
         for number, (best, line) in enumerate(zip(shown, sentences, strict=True), start=1):
             if as_json:

@@ -170,7 +170,7 @@ def train_with_display(
     rendezvous: "Rendezvous | None" = None,
     parent: "StoredModel | None" = None,
 ) -> "TrainingRun":
-    """Train a run, perhaps on from a parent's weights, with a display; signals can stop it."""
+    """Train a run with a display, from a parent's weights if given; signals can stop it."""
     from transduce.runs.training_run import RunHooks, run_training
 
     hooks = RunHooks(
@@ -188,7 +188,7 @@ def exit_if_stopped(run: "TrainingRun") -> None:
 
 
 def follow_rank_0(rendezvous: "Rendezvous", folder: Path, store: Path | None) -> int:
-    """Take part in rank 0's training, as another rank, until it ends; return the exit code."""
+    """Join rank 0's training as another rank until the training ends; return the exit code."""
     from transduce.runs.training_run import train_as_follower
     from transduce.training.callbacks import ignore_event
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from transduce.training.update import Update
 
 SECONDS_BETWEEN_LINES = 15.0
-AVERAGED_UPDATES = 50  # displayed perplexity and speed are means over so many updates
+AVERAGED_UPDATES = 50  # number of updates over which displayed perplexity and speed are means
 WIDTH = 64  # width of the progress bar and the curve, in characters
 
 
@@ -84,11 +84,11 @@ class SilentDisplay:
 
 @final
 class RecentUpdates:
-    """The last updates of a run, for the perplexity and the speed that are displayed."""
+    """The last updates of a run, from which displayed perplexity and speed are computed."""
 
     def __init__(self) -> None:
         self.nats: list[float] = []
-        self.marks: list[tuple[float, int]] = []  # (time, target tokens so far)
+        self.marks: list[tuple[float, int]] = []  # (time, target tokens so far) of each update
 
     def add(self, update: "Update", progress: "Progress") -> None:
         """Record an update: its time, the token count, and its loss if that is finite."""

@@ -78,7 +78,7 @@ def command(
     nbest: int,
     as_json: bool,
     processes: Processes,
-    **asked: Any,  # noqa: ANN401 - the other arguments and options
+    **option_values: Any,  # noqa: ANN401 - options have values of many types
 ) -> None:
     """Translate INPUT, or standard input, line by line, with MODEL.
 
@@ -88,33 +88,33 @@ def command(
     N above 1 each output has its own line: number of the input line, score, log-probability, text,
     separated by tabs. A sentence longer than the model takes is split at clauses or words, with a
     warning. An output file is written completely or not at all. With --format INPUT is a document,
-    whose structure stays.
+    and the output keeps its structure.
     """
     require(
-        not str(asked["input"]) == str(asked["prefix"]) == "-",
+        not str(option_values["input"]) == str(option_values["prefix"]) == "-",
         "standard input can be one of the files only",
         "name the other",
     )
     require(
-        processes.workers in (None, 1) or not asked["line_buffered"],
+        processes.workers in (None, 1) or not option_values["line_buffered"],
         "--workers and --line-buffered exclude each other: workers read many lines at once",
         "give one of them",
     )
-    options.require_writable(output, asked["input"], asked["prefix"])
-    models = choose_translator((model, *ensemble), asked, nbest)
-    models = replace(models, aligning={} if asked["align"] else None)
+    options.require_writable(output, option_values["input"], option_values["prefix"])
+    models = choose_translator((model, *ensemble), option_values, nbest)
+    models = replace(models, aligning={} if option_values["align"] else None)
     warn_if_unfinished(models.folders)
-    if asked["form"] is not None:
-        require_document_options(asked, nbest=nbest, as_json=as_json)
-        write_document(models, processes, (asked["input"], output), asked["form"])
+    if option_values["form"] is not None:
+        require_document_options(option_values, nbest=nbest, as_json=as_json)
+        write_document(models, processes, (option_values["input"], output), option_values["form"])
         return
-    suggest_format(asked["input"])
-    typed = str(asked["input"]) == "-" and sys.stdin is not None and sys.stdin.isatty()
-    interactive = asked["line_buffered"] or typed
+    suggest_format(option_values["input"])
+    typed = str(option_values["input"]) == "-" and sys.stdin is not None and sys.stdin.isatty()
+    interactive = option_values["line_buffered"] or typed
     on_warning = WarningPrinter()
-    files = (asked["input"], asked["prefix"])
+    files = (option_values["input"], option_values["prefix"])
     outputs = translate_text(models, files, processes, on_warning, interactive=interactive)
-    live = not asked["no_progress"] and output is not None
+    live = not option_values["no_progress"] and output is not None
     with open_output(output) as file:
         for number, best in enumerate(show_line_count(outputs, live=live), start=1):
             file.write(format_outputs(number, best, nbest=nbest, as_json=as_json))

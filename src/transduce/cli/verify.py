@@ -44,7 +44,7 @@ def command(*, folder: Path, as_json: bool) -> None:
 
 
 def require_good_parts(folder: Path, parts: "Sequence[VerifiedPart]") -> None:
-    """Raise FolderError if a part is damaged, or may not be read, which is no damage."""
+    """Raise FolderError if a part is damaged, or if this user may not read it."""
     bad = [part for part in parts if not part.is_good]
     damaged = [part for part in bad if part.may_read]
     if damaged:

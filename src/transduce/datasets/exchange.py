@@ -1,4 +1,4 @@
-"""One HTTP exchange under a time limit that no server can stretch, by http and https only."""
+"""One exchange over http or https, with a time limit that no server can stretch."""
 
 import http.client
 import os
@@ -14,8 +14,8 @@ from typing import Any, final
 from urllib.parse import urlsplit
 
 PROTOCOLS = ("http", "https")
-LONGEST_REASON = 160  # characters of a server's words that an error message shows
-CHECKS = 10  # how often within its time limit an exchange is looked at
+LONGEST_REASON = 160  # the most characters of a server's reason that an error message shows
+CHECKS = 10  # how often a watchdog checks an exchange within its time limit
 
 
 class BrokenError(Exception):
@@ -53,21 +53,21 @@ class Watchdog:
         self.sockets: list[socket.socket] = []
 
     def connect(self, *arguments: Any, **options: Any) -> socket.socket:  # noqa: ANN401
-        """Open a connection as `socket.create_connection` does, and remember it."""
+        """Open a connection (as `socket.create_connection`) and store it, so that it can be cut."""
         found = socket.create_connection(*arguments, **options)
         self.sockets.append(socket.socket(fileno=os.dup(found.fileno())))
         return found
 
     def extend(self) -> None:
-        """Begin the time limit anew: there was progress."""
+        """Restart the time limit, because there was progress."""
         self.deadline = time.monotonic() + self.seconds
 
     def finish(self) -> None:
-        """End the limit: all that was asked for has come."""
+        """End the time limit, because the whole response has arrived."""
         self.has_ended.set()
 
     def watch(self) -> None:
-        """Cut all connections at the deadline, unless the exchange is over before."""
+        """Wait for the end of the exchange; cut all connections if the deadline comes first."""
         while not self.has_ended.wait(self.seconds / CHECKS):
             if time.monotonic() > self.deadline:
                 self.has_expired = True
@@ -77,7 +77,7 @@ class Watchdog:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Watch in a thread of its own during a with block."""
+        """Watch the connections in another thread during a with block."""
         thread = threading.Thread(target=self.watch, daemon=True)
         thread.start()
         try:
@@ -102,7 +102,7 @@ class LimitedHTTP(urllib.request.HTTPHandler):
         return self.do_open(self.connection, req)
 
     def connection(self, host: str, **options: Any) -> http.client.HTTPConnection:  # noqa: ANN401
-        """Return a connection that the watchdog knows."""
+        """Return a connection to a host, opened by the watchdog, which may cut it."""
         found = http.client.HTTPConnection(host, **options)
         found._create_connection = self.watchdog.connect  # type: ignore[attr-defined]  # noqa: SLF001
         return found
@@ -121,7 +121,7 @@ class LimitedHTTPS(urllib.request.HTTPSHandler):
         return self.do_open(self.connection, req)
 
     def connection(self, host: str, **options: Any) -> http.client.HTTPSConnection:  # noqa: ANN401
-        """Return a connection that the watchdog knows."""
+        """Return a connection to a host, opened by the watchdog, which may cut it."""
         found = http.client.HTTPSConnection(host, **options)
         found._create_connection = self.watchdog.connect  # type: ignore[attr-defined]  # noqa: SLF001
         return found
@@ -129,7 +129,7 @@ class LimitedHTTPS(urllib.request.HTTPSHandler):
 
 @final
 class WebRedirects(urllib.request.HTTPRedirectHandler):
-    """Handler of redirects that follows them to addresses of the web only."""
+    """Handler of redirects that follows only those to http and https addresses."""
 
     def redirect_request(
         self,
@@ -140,7 +140,7 @@ class WebRedirects(urllib.request.HTTPRedirectHandler):
         headers: http.client.HTTPMessage,
         newurl: str,
     ) -> urllib.request.Request | None:
-        """Return the request of a redirect; RefusedError if it leads out of the web."""
+        """Return the request to a redirect's address; RefusedError unless it is http(s)."""
         if urlsplit(newurl).scheme not in PROTOCOLS:
             raise RefusedError("the server leads to what is no address of the web")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
@@ -150,7 +150,7 @@ class WebRedirects(urllib.request.HTTPRedirectHandler):
 def open_response(
     address: str, headers: Mapping[str, str], watchdog: Watchdog
 ) -> Iterator[http.client.HTTPResponse]:
-    """Ask for an address and open the response; every failure is a BrokenError or RefusedError."""
+    """Request an address and open the response; every failure is a BrokenError or RefusedError."""
     try:
         with watchdog.running():
             with send_request(address, headers, watchdog) as answer:
@@ -188,7 +188,7 @@ def send_request(
             opener.add_handler(handler)
         request = urllib.request.Request(address, headers=dict(headers))
         response = opener.open(request, timeout=watchdog.seconds)
-    except (ValueError, OverflowError, http.client.InvalidURL):  # also for hosts of long labels
+    except (ValueError, OverflowError, http.client.InvalidURL):  # also for hosts with long labels
         if watchdog.has_expired:
             raise TimeoutError from None
         raise RefusedError("this address, or the one it leads to, is malformed") from None

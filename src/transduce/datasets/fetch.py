@@ -32,7 +32,7 @@ from transduce.errors import FolderError, InputError
 
 KIND = "corpus"
 MAX_NAMED = 10  # the most missing files that an error message names
-# for each part of a corpus: the text pair that is used, and the file of each of its two texts
+# for each part of a corpus, the chosen text pair and the files of its two texts
 ChosenTexts = dict[Part, tuple[TextPair, dict[Text, VerifiedFile]]]
 RESUME_HINT = "the same command goes on where it was; --from FOLDER takes copies that you have"
 
@@ -191,7 +191,10 @@ def find_readable_file(
     A download without a known checksum is deleted if it cannot be read, or has no line of text, and
     its next address is tried.
     """
-    what, unreadable = texts[0].download, dict[str, str]()  # by address: what was wrong
+    what, unreadable = (
+        texts[0].download,
+        dict[str, str](),
+    )  # by address: why its file cannot be read
     while True:
         try:
             file = find_file(what, settings, progress, unreadable)

@@ -20,8 +20,10 @@ from transduce.settings.fields import require
 
 CHUNK = 1 << 20
 RANGE = re.compile(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18}|\*)")
-SIZE = re.compile(r"[0-9]{1,18}")  # a longer number of bytes is not believed
-VERSION = re.compile(r"[\x20-\x7e]{0,1000}")  # an ETag or a date; others are not sent back
+SIZE = re.compile(r"[0-9]{1,18}")  # a file size; one with more digits is ignored
+VERSION = re.compile(
+    r"[\x20-\x7e]{0,1000}"
+)  # an ETag or a date that is sent back to the server; others are not
 DownloadProgress = Callable[[str, int, int], None]  # takes a name, bytes so far, bytes in total
 
 
@@ -83,7 +85,7 @@ def transfer_once(
                 if total and received > total:
                     raise RefusedError(f"the server gives more than {total:,} bytes")
                 require_within_limit(received, part.what, network)
-            watchdog.finish()  # what follows depends on this machine's disk
+            watchdog.finish()  # writing the last bytes depends on this machine only
     if received < total:
         raise BrokenError(f"the connection ended after {received:,} of {total:,} bytes")
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from transduce.errors import InputError
 
-MOST_TIMES = 100  # unpacked bytes for each packed byte; text is packed to a tenth, at best a 50th
-ALWAYS_ALLOWED = 100_000_000  # unpacked bytes of any file, however small
+MOST_TIMES = 100  # the most unpacked bytes per packed byte; text has 10 or, at most, 50
+ALWAYS_ALLOWED = 100_000_000  # unpacked bytes that even the smallest file may have
 
 
 def limit_unpacked(stream: io.BufferedIOBase, path: Path) -> io.BufferedReader:

@@ -106,7 +106,7 @@ def create_file(path: Path, final_path: Path) -> Iterator[tuple[BinaryIO, Hashin
         yield stream, file
         stream.flush()
         with raise_save_errors(final_path):
-            sync(file.descriptor)  # never twice: after a failed fsync the next reports success
+            sync(file.descriptor)  # only once: after a failed fsync, another fsync reports success
     finally:
         file.close()  # closing the stream instead would write the failed bytes again
 

@@ -91,7 +91,7 @@ def publish_folder(temporary: Path, path: Path) -> None:
         try:
             sync_folder(path.parent)
         except OSError:
-            path.rename(temporary)  # a rename that a crash may undo must not look like success
+            path.rename(temporary)  # not synced: a crash could undo the rename
             raise
 
 

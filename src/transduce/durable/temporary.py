@@ -85,7 +85,7 @@ def is_abandoned(path: Path) -> bool:
 def private_folder(prefix: str) -> Iterator[Path]:
     """Create a temporary folder that only this user can open, and delete it at the end.
 
-    Folders of this prefix that killed processes of this user left are deleted, too.
+    Folders with this prefix that were left by killed processes of this user are deleted, too.
     """
     delete_abandoned_folders(prefix)
     while True:

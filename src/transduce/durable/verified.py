@@ -58,7 +58,8 @@ class VerifiedFolder:
     def open(self, name: str) -> Iterator["HashingReader"]:
         """Open a file whose sha256 is checked at the end of the block; do not use its bytes before.
 
-        If the block raises FolderError, a file that differs from the manifest is named instead.
+        If the block raises FolderError and the file differs from the manifest, the error names that
+        difference.
         """
         path, entry = self.folder / name, self.entry(name)
         with open_regular(path) as stream:
@@ -122,7 +123,8 @@ class HashingReader:
 def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> VerifiedFolder:
     """Open a folder of a kind, such as "store", after checking its manifest and file names.
 
-    `unlisted` are files that may lie there without being listed, with checksums of their own.
+    `unlisted` names files that may be in the folder but not in the manifest; they have their own
+    checksums.
     """
     manifest = path / MANIFEST
     if not os.path.lexists(manifest):
@@ -210,8 +212,8 @@ def open_regular(path: Path) -> Iterator[BufferedReader]:
 def unreadable_error(path: Path, error: OSError) -> TransduceError:
     """Build the error for a path that cannot be read.
 
-    A missing permission is no damage. Memory or open files that ran out are no FolderError, after
-    which a run would take an older checkpoint.
+    A missing permission is reported as such, not as damage. If memory or open files ran out, the
+    error is no FolderError, since a run skips a checkpoint with a FolderError.
     """
     if exhaustion := find_exhaustion(error):
         return exhaustion

@@ -63,10 +63,7 @@ def build_user_files_recipe(
     training: Training,
     because: str = FITS_CORPUS,
 ) -> Recipe:
-    """Build a recipe for a corpus without a public address, whose files the user names.
-
-    `because` is the reason that the recipe gives for its differences from the paper.
-    """
+    """Build a recipe for the user's files; `because` says why it differs from the paper."""
     return Recipe(
         name=name,
         about=f"{about}; name its files",

@@ -71,8 +71,8 @@ def choose_adaptation(
 ) -> tuple[Recipe, list[str]]:
     """Return an adaptation's recipe, and sentences on its schedule if that was chosen.
 
-    `named` is the caller's recipe. Without it, the parent's recipe is used with a schedule that fits
-    the text. `train` is the text, or the settings of a prepared corpus.
+    `named` is the caller's recipe. Without it, the parent's recipe is used with a schedule that
+    fits the text. `train` is the text, or the settings of a prepared corpus.
     """
     mixing: dict[str, Value] = {}
     if isinstance(train, MixedPairs):  # the shorter text is repeated; repeats must not be dropped
